@@ -1,0 +1,167 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Type, type Static, type TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import { usableCores } from './cores.js';
+import { nearestName } from './nearest.js';
+import { expectation, keyword, VARIABLES, type Field, type Variable } from './variables.js';
+
+/** The effective configuration: every value checked, every default filled in, frozen. */
+export type Config = { readonly [F in Field]: Static<(typeof VARIABLES)[F]['schema']> };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the derived defaults depend on. */
+export interface Machine {
+  readonly cores: number;
+  /** Folder that relative paths given by the operator start from. */
+  readonly workingDir: string;
+  /** Folder of the package: the default model lies in it. */
+  readonly packageDir: string;
+}
+
+export type Reading =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; /** One line each. */ readonly mistakes: readonly string[] };
+
+type Given = { [F in Field]?: Config[F] | undefined };
+
+const FIELDS = Object.keys(VARIABLES) as Field[];
+const NAMES = FIELDS.map((field) => VARIABLES[field].env);
+const PREFIX = 'ACUITY_';
+const SHOWN_CHARS_MAX = 60;
+
+/** uWebSockets.js allows 4 KiB of request head by default, less than a proxy's cookies and tracing headers may need. */
+const REQUEST_HEAD_BYTES_MAX = 16_384;
+
+/** The process's environment. This file is its only reader. */
+export function environment(): Environment {
+  return process.env;
+}
+
+/**
+ * Sets what the native libraries read from the environment when they load: call it before importing any of them.
+ * ONNX Runtime reports usage to its vendor unless told not to; a health service phones nobody.
+ */
+export function prepareEnvironment(): void {
+  process.env['ORT_DISABLE_TELEMETRY'] = '1';
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(REQUEST_HEAD_BYTES_MAX);
+}
+
+/** Reads the configuration, or names every mistake in it. */
+export function readConfig(env: Environment, machine: Machine = thisMachine()): Reading {
+  const given: Given = {};
+  const mistakes = unknownNames(env);
+  const mistaken = new Set<Field>();
+  for (const field of FIELDS) {
+    const reading = readVariable(field, env);
+    if (reading === undefined) continue;
+    if (reading.mistake === undefined) Object.assign(given, { [field]: reading.value });
+    else {
+      mistakes.push(reading.mistake);
+      mistaken.add(field);
+    }
+  }
+  const config = withDefaults(given, machine);
+  mistakes.push(...contradictions(config, mistaken));
+  return mistakes.length > 0 ? { ok: false, mistakes } : { ok: true, config };
+}
+
+function thisMachine(): Machine {
+  return {
+    cores: usableCores(),
+    workingDir: process.cwd(),
+    packageDir: fileURLToPath(new URL('../../', import.meta.url)),
+  };
+}
+
+function unknownNames(env: Environment): string[] {
+  return Object.keys(env)
+    .filter(
+      (name) => name.startsWith(PREFIX) && !NAMES.some((known) => known === name) && !isFromKubernetes(name),
+    )
+    .map((name) => {
+      const meant = nearestName(name, NAMES);
+      return `${name} is not a known variable${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+    });
+}
+
+/** Kubernetes injects these into every pod beside a Service called acuity. */
+function isFromKubernetes(name: string, value = ''): boolean {
+  return /^ACUITY_(SERVICE|PORT)_/.test(name) || (name === 'ACUITY_PORT' && value.startsWith('tcp://'));
+}
+
+interface VariableReading {
+  readonly value?: unknown;
+  readonly mistake?: string;
+}
+
+function readVariable(field: Field, env: Environment): VariableReading | undefined {
+  const variable: Variable = VARIABLES[field];
+  const [name, text] = lookUp(field, env);
+  if (text === undefined) return undefined;
+  const value = decode(variable.schema, text);
+  if (Value.Check(variable.schema, value)) return { value };
+  const shown = variable.secret ? '' : `, not ${JSON.stringify(text.slice(0, SHOWN_CHARS_MAX))}`;
+  return { mistake: `${name} must be ${expectation(variable)}${shown}` };
+}
+
+function lookUp(field: Field, env: Environment): [name: string, text: string | undefined] {
+  const name = VARIABLES[field].env;
+  const text = env[name];
+  if (text !== undefined && !isFromKubernetes(name, text)) return [name, text];
+  return field === 'port' ? ['PORT', env['PORT']] : [name, undefined];
+}
+
+/** Text to the schema's type; what has no such reading stays text, which the schema then refuses. */
+function decode(schema: TSchema, text: string): unknown {
+  if (Type.IsInteger(schema)) return /^(0|[1-9]\d*)$/.test(text) ? Number(text) : text;
+  if (Type.IsBoolean(schema)) return text === 'true' ? true : text === 'false' ? false : text;
+  return text;
+}
+
+function withDefaults(given: Given, machine: Machine): Config {
+  const config = {} as { -readonly [F in Field]: Config[F] };
+  for (const field of FIELDS) {
+    const schema: TSchema = VARIABLES[field].schema;
+    Object.assign(config, { [field]: given[field] ?? keyword(schema, 'default') });
+  }
+  config.workers ??= Math.max(config.httpThreads, machine.cores - config.httpThreads);
+  config.model =
+    given.model === undefined
+      ? resolve(machine.packageDir, 'native-models/acuity-base')
+      : resolve(machine.workingDir, given.model);
+  return Object.freeze(config);
+}
+
+interface Rule {
+  readonly fields: readonly Field[];
+  readonly broken: (config: Config) => boolean;
+  readonly mistake: string;
+}
+
+const RULES: readonly Rule[] = [
+  {
+    fields: ['workers', 'httpThreads'],
+    broken: ({ workers, httpThreads }) => workers < httpThreads,
+    mistake: 'ACUITY_WORKERS must be at least ACUITY_HTTP_THREADS: each event loop has its own workers',
+  },
+  {
+    fields: ['bodiesMaxBytes', 'bodyMaxBytes'],
+    broken: ({ bodiesMaxBytes, bodyMaxBytes }) => bodiesMaxBytes < bodyMaxBytes,
+    mistake:
+      'ACUITY_BODIES_MAX_BYTES must be at least ACUITY_BODY_MAX_BYTES: else no longest body is ever admitted',
+  },
+  {
+    fields: ['host', 'port', 'adminHost', 'adminPort'],
+    broken: ({ host, port, adminHost, adminPort }) => port !== 0 && port === adminPort && host === adminHost,
+    mistake: 'ACUITY_ADMIN_PORT must differ from ACUITY_PORT on the same host',
+  },
+];
+
+/** A rule about a value that is itself mistaken says nothing. */
+function contradictions(config: Config, mistaken: ReadonlySet<Field>): string[] {
+  return RULES.filter(
+    ({ fields, broken }) => !fields.some((field) => mistaken.has(field)) && broken(config),
+  ).map(({ mistake }) => mistake);
+}

@@ -1,0 +1,165 @@
+import { Type, type TSchema } from 'typebox';
+
+/** One environment variable: its name, its schema, and what the documentation says of it. */
+export interface Variable<Schema extends TSchema = TSchema> {
+  readonly env: string;
+  readonly schema: Schema;
+  readonly doc: string;
+  readonly unit?: 'bytes' | 'ms' | 's';
+  /** Text values: what is expected, as a noun phrase. */
+  readonly expects?: string;
+  /** Where the default depends on other values: how, in words. Its schema then has no default. */
+  readonly derived?: string;
+  /** The value may hold a password: never shown in full. */
+  readonly secret?: boolean;
+}
+
+/** Every variable that the service reads, under the name of its field in the configuration. */
+export const VARIABLES = {
+  host: {
+    env: 'ACUITY_HOST',
+    schema: Type.String({ default: '127.0.0.1', pattern: '^[^\\s/]+$' }),
+    expects: 'a host name or an address',
+    doc: 'Public listener: address',
+  },
+  port: {
+    env: 'ACUITY_PORT',
+    schema: Type.Integer({ default: 8080, minimum: 0, maximum: 65535 }),
+    doc: 'Public listener: port; `0` takes a free one. `PORT` counts where this is absent',
+  },
+  adminHost: {
+    env: 'ACUITY_ADMIN_HOST',
+    schema: Type.String({ default: '127.0.0.1', pattern: '^[^\\s/]+$' }),
+    expects: 'a host name or an address',
+    doc: 'Admin listener (health, metrics, documentation): address',
+  },
+  adminPort: {
+    env: 'ACUITY_ADMIN_PORT',
+    schema: Type.Integer({ default: 9090, minimum: 0, maximum: 65535 }),
+    doc: 'Admin listener: port; `0` takes a free one',
+  },
+  httpThreads: {
+    env: 'ACUITY_HTTP_THREADS',
+    schema: Type.Integer({ default: 1, minimum: 1, maximum: 64 }),
+    doc: 'Event loops that accept requests on the public port',
+  },
+  workers: {
+    env: 'ACUITY_WORKERS',
+    schema: Type.Integer({ minimum: 1, maximum: 1024 }),
+    derived: 'cores − HTTP threads, at least one for each HTTP thread',
+    doc: 'Inference worker threads; at least as many as HTTP threads. Cores are those usable under the CPU quota of the container',
+  },
+  intraOpThreads: {
+    env: 'ACUITY_INTRA_OP_THREADS',
+    schema: Type.Integer({ default: 1, minimum: 1, maximum: 256 }),
+    doc: 'ONNX Runtime threads within one operator, in each worker',
+  },
+  interOpThreads: {
+    env: 'ACUITY_INTER_OP_THREADS',
+    schema: Type.Integer({ default: 1, minimum: 1, maximum: 256 }),
+    doc: 'ONNX Runtime threads across operators, in each worker',
+  },
+  spinning: {
+    env: 'ACUITY_SPINNING',
+    schema: Type.Boolean({ default: false }),
+    doc: 'Whether ONNX Runtime threads spin while they wait: a little faster, at the price of a busy core',
+  },
+  batchMax: {
+    env: 'ACUITY_BATCH_MAX',
+    schema: Type.Integer({ default: 32, minimum: 1, maximum: 1024 }),
+    doc: 'Most requests in one run of the model',
+  },
+  queueMax: {
+    env: 'ACUITY_QUEUE_MAX',
+    schema: Type.Integer({ default: 2048, minimum: 1, maximum: 1_000_000 }),
+    doc: 'Most requests admitted and not yet answered; beyond it, 503',
+  },
+  bodiesMaxBytes: {
+    env: 'ACUITY_BODIES_MAX_BYTES',
+    schema: Type.Integer({ default: 67_108_864, minimum: 1024, maximum: 68_719_476_736 }),
+    unit: 'bytes',
+    doc: 'Most bytes of request bodies buffered at once; beyond it, 503',
+  },
+  deadlineMs: {
+    env: 'ACUITY_DEADLINE_MS',
+    schema: Type.Integer({ default: 1000, minimum: 1, maximum: 600_000 }),
+    unit: 'ms',
+    doc: 'Longest wait of a request before it is shed with 503',
+  },
+  bodyMaxBytes: {
+    env: 'ACUITY_BODY_MAX_BYTES',
+    schema: Type.Integer({ default: 4_194_304, minimum: 1024, maximum: 268_435_456 }),
+    unit: 'bytes',
+    doc: 'Longest request body; beyond it, 413',
+  },
+  keys: {
+    env: 'ACUITY_KEYS',
+    schema: Type.String({ default: 'file:data/keys.json', pattern: '^(file:.+|rediss?://.+)$' }),
+    expects: 'file:PATH or redis://…',
+    secret: true,
+    doc: 'Key store; a path is relative to the working directory',
+  },
+  model: {
+    env: 'ACUITY_MODEL',
+    schema: Type.String({ minLength: 1 }),
+    expects: 'a folder',
+    derived: '`native-models/acuity-base` of the package',
+    doc: 'Folder of the model; relative to the working directory',
+  },
+  logLevel: {
+    env: 'ACUITY_LOG_LEVEL',
+    schema: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
+    doc: 'Least severe level that is logged',
+  },
+  drainMs: {
+    env: 'ACUITY_DRAIN_MS',
+    schema: Type.Integer({ default: 10_000, minimum: 0, maximum: 600_000 }),
+    unit: 'ms',
+    doc: 'Longest graceful shutdown',
+  },
+  daySamplesMax: {
+    env: 'ACUITY_DAY_SAMPLES_MAX',
+    schema: Type.Integer({ default: 7200, minimum: 1, maximum: 1_000_000 }),
+    doc: 'Most samples in a day series',
+  },
+  nightSamplesMax: {
+    env: 'ACUITY_NIGHT_SAMPLES_MAX',
+    schema: Type.Integer({ default: 43_200, minimum: 1, maximum: 1_000_000 }),
+    doc: 'Most samples in a night series',
+  },
+  hangMs: {
+    env: 'ACUITY_HANG_MS',
+    schema: Type.Integer({ default: 5000, minimum: 10, maximum: 600_000 }),
+    unit: 'ms',
+    doc: 'A worker silent for this long during a run counts as hung: the process says not-ready and exits with 70',
+  },
+  accessLogEvery: {
+    env: 'ACUITY_ACCESS_LOG_EVERY',
+    schema: Type.Integer({ default: 1000, minimum: 0, maximum: 1_000_000_000 }),
+    doc: 'One access line in so many successful requests; `0` for none. Errors are always logged',
+  },
+  retryAfterS: {
+    env: 'ACUITY_RETRY_AFTER_S',
+    schema: Type.Integer({ default: 1, minimum: 1, maximum: 3600 }),
+    unit: 's',
+    doc: '`Retry-After` of a 503',
+  },
+} as const satisfies Record<string, Variable>;
+
+export type Field = keyof typeof VARIABLES;
+
+/** A keyword of a schema (`default`, `minimum`, …); TypeBox's types don't name what they carry. */
+export function keyword(schema: TSchema, name: 'default' | 'minimum' | 'maximum'): unknown {
+  return (schema as Readonly<Record<string, unknown>>)[name];
+}
+
+/** The range of a variable in words that follow "must be": "an integer from 0 to 65535". */
+export function expectation({ schema, expects }: Variable): string {
+  if (expects !== undefined) return expects;
+  if (Type.IsInteger(schema)) {
+    return `an integer from ${String(keyword(schema, 'minimum'))} to ${String(keyword(schema, 'maximum'))}`;
+  }
+  if (Type.IsBoolean(schema)) return 'true or false';
+  if (Type.IsEnum(schema)) return `one of ${schema.enum.join(', ')}`;
+  throw new TypeError('a text variable says what it expects');
+}

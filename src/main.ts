@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+import { readFileSync, realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { configOrExit, registerConfig } from './commands/config.js';
+import { registerKeys } from './commands/keys.js';
+import type { serve } from './commands/serve.js';
+import { prepareEnvironment } from './config/options.js';
+
+type ServeHooks = Parameters<typeof serve>[1];
+
+/** The command line. `hooks` are passed on to `serve`. */
+export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<void> {
+  const program = new Command('acuity')
+    .description('Cognitive and emotional scores from heart rate, breathing and sleep, over HTTP')
+    .version(version());
+  registerServe(program, hooks);
+  registerKeys(program, () => configOrExit().keys);
+  registerConfig(program);
+  await program.parseAsync(argv, { from: 'user' });
+}
+
+function registerServe(program: Command, hooks: ServeHooks | undefined): void {
+  program
+    .command('serve')
+    .description('answer requests until told to stop (SIGTERM, SIGINT)')
+    .action(async () => {
+      const config = configOrExit();
+      prepareEnvironment();
+      // Imported only now: the native libraries read the environment when they load.
+      const { serve } = await import('./commands/serve.js');
+      await serve(config, hooks);
+    });
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return version;
+}
+
+function isEntryPoint(): boolean {
+  const [, script] = process.argv;
+  return script !== undefined && realpathSync(script) === fileURLToPath(import.meta.url);
+}
+
+if (isEntryPoint()) await run(process.argv.slice(2));

@@ -1,0 +1,70 @@
+export type KeyKind = 'demo' | 'live';
+
+/** A key as it is stored: never the key itself. Times are ISO 8601 in UTC. */
+export interface KeyRecord {
+  /** Names the key to operators, in logs and in metrics. Not a secret. */
+  readonly id: string;
+  readonly kind: KeyKind;
+  /** SHA-256 of the key, base64url. */
+  readonly digest: string;
+  readonly label: string;
+  readonly createdAt: string;
+  /** `null`: never. */
+  readonly expiresAt: string | null;
+  /** `null`: not revoked. */
+  readonly revokedAt: string | null;
+  /** Requests per second in the long run; `null`: unlimited. */
+  readonly ratePerS: number | null;
+  /** Answers with 200 in a UTC day; `null`: unlimited. */
+  readonly dailyMax: number | null;
+}
+
+/** What `KeyStore.amend` writes, in one step. */
+export interface Amendment {
+  readonly record: KeyRecord;
+  /** A new key that takes the place of the amended one. */
+  readonly successor?: KeyRecord;
+}
+
+export interface KeyStoreWatcher {
+  /** The whole store as it is now; called after each change, whoever made it. */
+  onChange(records: readonly KeyRecord[]): void;
+  /** The store can't be read at the moment; the last records told still hold. */
+  onProblem(error: Error): void;
+}
+
+/**
+ * Where keys are kept. Each write is one step: it happens whole or not at all, and concurrent writers,
+ * in this process or another, lose nothing. All methods reject with `KeyStoreError`.
+ */
+export interface KeyStore {
+  /** Every key, the oldest first; none where there is no store yet. */
+  list(): Promise<readonly KeyRecord[]>;
+  /** Adds a key; makes the store where there is none yet. */
+  insert(record: KeyRecord): Promise<void>;
+  /** Adds a key only where there is no store yet. Of several callers at once, one is told `true`. */
+  insertFirst(record: KeyRecord): Promise<boolean>;
+  /** Replaces the record of one key. What `change` throws is passed on, and nothing is written. */
+  amend(id: string, change: (record: KeyRecord) => Amendment): Promise<Amendment>;
+  /** Tells about changes within half a second, until the returned function is called. Keeps no process alive. */
+  watch(watcher: KeyStoreWatcher): () => void;
+}
+
+/** How many predictions each key was answered on one UTC day. */
+export interface DailyUsage {
+  /** Days since 1970-01-01. */
+  readonly day: number;
+  /** By key id. */
+  readonly used: Readonly<Record<string, number>>;
+}
+
+/** Where the daily counts outlive a restart. */
+export interface UsageStore {
+  read(): Promise<DailyUsage | undefined>;
+  write(usage: DailyUsage): Promise<void>;
+}
+
+/** An operating error of the store, worded for the operator in one line. Holds no key. */
+export class KeyStoreError extends Error {
+  override readonly name = 'KeyStoreError';
+}

@@ -1,0 +1,109 @@
+/** The import arrows of docs/ARCHITECTURE.md, as rules. Each layer names the layers that it may import. */
+const LAYERS = {
+  base: [],
+  config: ['base'],
+  contract: ['base'],
+  model: ['base', 'config', 'contract'],
+  pipeline: ['base', 'contract', 'model'],
+  auth: ['base', 'config', 'contract', 'model'],
+  scoring: ['base', 'config', 'contract', 'model'],
+  worker: ['base', 'contract', 'model', 'scoring/messages\\.'],
+  http: ['base', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth'],
+  client: ['contract'],
+};
+
+/** The only files that may import a technology. */
+const OWNERS = {
+  'uWebSockets\\.js': ['^src/http/'],
+  piscina: ['^src/scoring/pool\\.ts$'],
+  'onnxruntime-node': ['^src/worker/session\\.ts$', '^native-models/training/'],
+  '(redis|ioredis|@redis/.*)': ['^src/auth/redisStore\\.ts$'],
+  pino: ['^src/base/log\\.ts$'],
+  commander: ['^src/main\\.ts$', '^src/commands/'],
+  'lru-cache': ['^src/auth/'],
+};
+
+const arrows = Object.entries(LAYERS).map(([layer, below]) => ({
+  name: `${layer}-imports-down`,
+  comment: `src/${layer} may import ${below.length === 0 ? 'nothing of ours' : below.join(', ')}`,
+  severity: 'error',
+  from: { path: `^src/${layer}/` },
+  to: {
+    path: '^(src|test|bench|native-models|scripts)/',
+    pathNot: [layer, ...below].map((name) => (name.includes('\\.') ? `^src/${name}` : `^src/${name}/`)),
+  },
+}));
+
+// `commander` types are commands' own business; peers and tests under bench/ and test/ compare with other servers.
+const owners = Object.entries(OWNERS).map(([technology, files]) => ({
+  name: `one-owner-${technology.replace(/[^\w-]/g, '')}`,
+  comment: `only ${files.join(' and ')} may import ${technology}`,
+  severity: 'error',
+  from: { path: '^(src|native-models)/', pathNot: files },
+  to: { path: `(^|node_modules/)${technology}(/|$)` },
+}));
+
+module.exports = {
+  forbidden: [
+    ...arrows,
+    ...owners,
+    {
+      name: 'no-circular',
+      comment: 'a cycle has no bottom to start reading from',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'commands-compose-alone',
+      comment: 'only main.ts may import commands',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/main\\.ts$', '^src/commands/'] },
+      to: { path: '^src/commands/' },
+    },
+    {
+      name: 'nothing-imports-main',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^src/main\\.ts$' },
+    },
+    {
+      name: 'worker-by-url-only',
+      comment: 'worker code runs in its own thread: scoring/pool.ts names it by URL',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/worker/' },
+      to: { path: '^src/worker/' },
+    },
+    {
+      name: 'service-without-tests',
+      comment: 'nothing that ships imports what does not',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(test|bench|native-models|scripts)/' },
+    },
+    {
+      name: 'production-dependencies-only',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown', 'undetermined'] },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|\\.build)/' },
+    tsPreCompilationDeps: true,
+    combinedDependencies: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+    },
+  },
+};

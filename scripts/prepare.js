@@ -1,0 +1,205 @@
+/**
+ * Installs and builds, each only where it is needed. Plain JavaScript without a dependency: it runs before there
+ * is anything to depend on. (`.npmrc` sets ignore-scripts, with which npm runs no pre- and post-scripts either.)
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { holding } from './lock.js';
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * @typedef {object} BuildStep
+ * @property {readonly string[]} inputs   files and folders that the outputs are made of
+ * @property {readonly string[]} outputs  files that must exist afterwards
+ * @property {readonly string[]} command  run by this Node
+ * @property {Readonly<Record<string, string>>} compiled  folders of TypeScript and where they are compiled to
+ */
+
+const TSC = 'node_modules/typescript/bin/tsc';
+
+/** @type {Readonly<Record<string, BuildStep>>} */
+export const STEPS = {
+  src: {
+    inputs: ['package-lock.json', 'tsconfig.base.json', 'src'],
+    outputs: ['dist/main.js'],
+    command: [TSC, '-b', 'src'],
+    compiled: { src: 'dist' },
+  },
+  all: {
+    inputs: [
+      'package-lock.json',
+      'tsconfig.base.json',
+      'tsconfig.json',
+      'src',
+      'test',
+      'bench',
+      'native-models/training',
+    ],
+    outputs: ['dist/main.js', '.build/test.tsbuildinfo'],
+    command: [TSC, '-b'],
+    compiled: {
+      src: 'dist',
+      test: '.build/test',
+      bench: '.build/bench',
+      'native-models/training': '.build/training',
+    },
+  },
+};
+
+/** Says what takes long, on standard error: standard output belongs to the program. */
+function say(line) {
+  process.stderr.write(`${line}\n`);
+}
+
+/**
+ * Installs the dependencies where node_modules is missing or is not what the lock file describes.
+ * @param {string} root
+ */
+export async function install(root = ROOT, run = runNode) {
+  const stamp = join(root, 'node_modules/.acuity-lock-hash');
+  const wanted = hashOf(root, ['package-lock.json']);
+  if (readStamp(stamp) === wanted) return;
+  await holding(join(root, '.build/install.lock'), async () => {
+    if (readStamp(stamp) === wanted) return;
+    if (!matchesLockFile(root)) {
+      say('Installing the dependencies (once) …');
+      await run(root, [npmCli(), 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+    }
+    writeAtomically(stamp, wanted);
+  });
+}
+
+/**
+ * Runs a build step where the content of its inputs differs from what it was last run on.
+ * @param {string} name  a key of `STEPS`
+ * @param {string} root
+ */
+export async function build(name, root = ROOT, steps = STEPS, run = runNode) {
+  const step = steps[name];
+  if (step === undefined) throw new Error(`no build step is called ${name}`);
+  const stamp = join(root, `.build/${name}.stamp`);
+  const isCurrent = () =>
+    readStamp(stamp) === hashOf(root, step.inputs) &&
+    step.outputs.every((path) => existsSync(join(root, path)));
+  if (isCurrent()) return;
+  await holding(join(root, '.build/build.lock'), async () => {
+    if (isCurrent()) return;
+    say('Building …');
+    rmSync(stamp, { force: true });
+    const inputs = hashOf(root, step.inputs); // before the compiler reads: an edit meanwhile makes the next build run
+    await run(root, step.command);
+    for (const [sources, output] of Object.entries(step.compiled)) removeOrphans(root, sources, output);
+    writeAtomically(stamp, inputs);
+  });
+}
+
+/**
+ * Whether npm's own record of what it installed agrees with the lock file, as after an `npm ci` by hand.
+ * Optional packages may be absent: they are other platforms'.
+ */
+function matchesLockFile(root) {
+  const installed = readPackages(join(root, 'node_modules/.package-lock.json'));
+  const wanted = readPackages(join(root, 'package-lock.json'));
+  if (installed === undefined || wanted === undefined) return false;
+  return Object.entries(wanted).every(([path, { version, integrity, optional }]) => {
+    if (path === '') return true;
+    const found = installed[path];
+    if (found === undefined) return optional === true;
+    return found.version === version && found.integrity === integrity;
+  });
+}
+
+/** @returns {Record<string, {version?: string, integrity?: string, optional?: boolean}> | undefined} */
+function readPackages(lockFile) {
+  if (!existsSync(lockFile)) return undefined;
+  return JSON.parse(readFileSync(lockFile, 'utf8')).packages;
+}
+
+/** The hash of the names and contents of the sources (TypeScript and JSON) among the paths. */
+function hashOf(root, paths) {
+  const hash = createHash('sha256');
+  for (const path of paths.flatMap((path) => sourcesBelow(root, path)).toSorted()) {
+    const content = readFileSync(join(root, path));
+    hash.update(`${path}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+/** @returns {string[]} paths relative to the root */
+function sourcesBelow(root, path) {
+  if (/\.\w+$/.test(path)) return existsSync(join(root, path)) ? [path] : [];
+  return filesBelow(join(root, path))
+    .filter((file) => /\.(ts|json)$/.test(file))
+    .map((file) => relative(root, file));
+}
+
+/** @returns {string[]} */
+export function filesBelow(dir) {
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(dir, entry.name);
+    if (!entry.isDirectory()) return [path];
+    return entry.name === 'node_modules' || entry.name.startsWith('.') ? [] : filesBelow(path);
+  });
+}
+
+/** The compiler leaves the output of a source that was deleted or renamed; a deleted test would go on running. */
+function removeOrphans(root, sources, output) {
+  for (const declaration of filesBelow(join(root, output)).filter((path) => path.endsWith('.d.ts'))) {
+    const stem = declaration.slice(0, -'.d.ts'.length);
+    if (existsSync(join(root, sources, `${relative(join(root, output), stem)}.ts`))) continue;
+    for (const suffix of ['.d.ts', '.js', '.js.map']) rmSync(stem + suffix, { force: true });
+  }
+}
+
+/** npm as a script for this Node: the one that runs us, else the one beside the Node binary. */
+function npmCli() {
+  const candidates = [
+    process.env['npm_execpath'],
+    join(dirname(process.execPath), '../lib/node_modules/npm/bin/npm-cli.js'),
+    join(dirname(process.execPath), 'node_modules/npm/bin/npm-cli.js'),
+  ];
+  const cli = candidates.find(
+    (path) => path !== undefined && path.endsWith('npm-cli.js') && existsSync(path),
+  );
+  if (cli === undefined)
+    throw new Error('npm was not found beside Node; run this through `npm start` or `npm test`');
+  return cli;
+}
+
+/** Runs a script of ours with this Node; its output goes to standard error. Rejects when it fails. */
+function runNode(root, command) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 2, 2] });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (code === 0) resolve(undefined);
+      else
+        reject(new StepFailed(`${command.slice(0, 3).join(' ')} failed (${signal ?? `exit code ${code}`})`));
+    });
+  });
+}
+
+/** A step that failed and has said why on standard error. */
+export class StepFailed extends Error {}
+
+function readStamp(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+function writeAtomically(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, text);
+  renameSync(temporary, path);
+}
+
+/** Ends a script: what failed in one line, without a stack where a step has spoken for itself. */
+export function failWith(error) {
+  say(error instanceof StepFailed ? error.message : (error?.stack ?? String(error)));
+  process.exit(1);
+}

@@ -1,0 +1,70 @@
+/**
+ * `npm start`: installs and builds what is missing, issues the very first demo key where there is no key store yet,
+ * and becomes the server: it runs in this process, so signals reach it. Reads nothing from standard input.
+ */
+import { fileURLToPath } from 'node:url';
+
+const NODE_MAJOR_MIN = 20;
+
+if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
+  process.stderr.write(`acuity needs Node ${NODE_MAJOR_MIN} or newer; this is ${process.versions.node}\n`);
+  process.exit(1);
+}
+
+// Imported from here on only: an older Node might not even parse what follows.
+const { build, failWith, install } = await import('./prepare.js');
+
+try {
+  await install();
+  await build('src');
+  await serve(process.argv.slice(2));
+} catch (error) {
+  failWith(error);
+}
+
+async function serve(args) {
+  const { run } = await import('../dist/main.js');
+  const first = await firstDemoKey();
+  let isShown = false;
+  const show = (address) => {
+    if (first === undefined || isShown) return;
+    isShown = true;
+    process.stderr.write(welcome(first.key, address));
+  };
+  // The key exists nowhere else in clear: where the server does not get as far as listening, it is shown all the same.
+  process.once('exit', () => show(undefined));
+  await run(['serve', ...args], { onListening: show });
+}
+
+/** Where the configuration is mistaken there is no key either: `serve` is about to say what is wrong. */
+async function firstDemoKey() {
+  const { environment, readConfig } = await import('../dist/config/options.js');
+  const reading = readConfig(environment());
+  if (!reading.ok || !reading.config.keys.startsWith('file:')) return undefined;
+  const { issueFirstDemoKey } = await import('../dist/commands/keys.js');
+  return issueFirstDemoKey(reading.config.keys);
+}
+
+function welcome(key, address) {
+  const lines = ['', `This key is shown once: ${key}`];
+  if (address === undefined) return [...lines, ''].join('\n');
+  const example = fileURLToPath(new URL('../docs/examples/request.json', import.meta.url));
+  return [
+    'The first demo key, shown only now. Paste this into another terminal:',
+    '',
+    `curl -s ${baseUrl(address)}/predict -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d ${quoted(`@${example}`)}`,
+    '',
+    '',
+  ].join('\n');
+}
+
+/** A listener on every address is reached through this machine's own. */
+function baseUrl({ host, port }) {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** As one word of a POSIX shell. */
+function quoted(text) {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

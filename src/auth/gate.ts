@@ -1,20 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.js';
-import type { Limits } from './limits.js';
+import { digestOf, isWellFormed, KEY_LENGTH } from './key.js';
+import { KeyTable, type KeyEntry, type SlottedRecord } from './keyTable.js';
+import { BURST_EXCEEDED, BURST_S, DAILY_EXCEEDED, msToNextDay, type Limits } from './limits.js';
 import type { KeyKind } from './store.js';
-
-/** What the gate knows of a key. Plain data: crosses threads. */
-export interface SlottedRecord {
-  readonly id: string;
-  readonly kind: KeyKind;
-  /** SHA-256 of the key, base64url. */
-  readonly digest: string;
-  /** First epoch ms at which the key is refused; `Infinity`: never expires, `-Infinity`: revoked. */
-  readonly usableUntilMs: number;
-  /** The key's place in `Limits`; -1 where it has no limit at all. */
-  readonly slot: number;
-  readonly ratePerS: number | null;
-  readonly dailyMax: number | null;
-}
 
 /** Frozen: may be kept until the answer is known. */
 export interface Admission {
@@ -67,9 +56,117 @@ export interface GateOptions {
   readonly limits: Limits;
   /** Most verified keys kept ready. */
   readonly verifiedMax?: number;
+  /** SHA-256 unless a test counts the calls. */
+  readonly digest?: (key: string) => Buffer;
 }
 
+/** A usable key that was sent at least once, with the verdict that it usually gets. */
+interface VerifiedKey {
+  readonly entry: KeyEntry;
+  admission: Admission;
+}
+
+/** A slot that `Limits` doesn't have: the key has no limit. */
+const NO_SLOT = -1;
+const VERIFIED_MAX = 16_384;
+const DAY_S = 86_400;
+const MISSING: Missing = Object.freeze({ outcome: 'missing' });
+const INVALID: Invalid = Object.freeze({ outcome: 'invalid' });
+
 /** A gate that knows no key until `replace` is called. One for each event loop; `limits` is shared. */
-export function createGate(_options: GateOptions): Gate {
-  throw new Error('not written yet');
+export function createGate(options: GateOptions): Gate {
+  return new CachingGate(options);
+}
+
+class CachingGate implements Gate {
+  readonly #clock: Pick<Clock, 'nowMs'>;
+  readonly #limits: Limits;
+  readonly #digest: (key: string) => Buffer;
+  /** By the key in clear. Only usable keys get in, so no flood of junk pushes a caller's key out. */
+  readonly #verified: LRUCache<string, VerifiedKey>;
+  #table = new KeyTable([]);
+
+  constructor({ clock, limits, verifiedMax = VERIFIED_MAX, digest = digestOf }: GateOptions) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#digest = digest;
+    this.#verified = new LRUCache({ max: verifiedMax });
+  }
+
+  get entryCount(): number {
+    return this.#table.size;
+  }
+
+  check(key: string): Verdict {
+    if (key.length === 0) return MISSING;
+    // Before the cache: looking a string up reads all of it.
+    if (key.length !== KEY_LENGTH) return INVALID;
+    const nowMs = this.#clock.nowMs();
+    const known = this.#verified.get(key);
+    if (known !== undefined && nowMs < known.entry.usableUntilMs) return this.#charge(known, nowMs);
+    const verified = this.#verify(key, nowMs);
+    return verified === undefined ? INVALID : this.#charge(verified, nowMs);
+  }
+
+  refund({ slot, day }: Admission): void {
+    if (slot !== NO_SLOT) this.#limits.refund(slot, day);
+  }
+
+  replace(records: readonly SlottedRecord[]): void {
+    this.#table = new KeyTable(records);
+    // What was verified may be revoked, renewed or limited otherwise now; verifying again costs one hash.
+    this.#verified.clear();
+  }
+
+  /** Unknown, expired and revoked keys take the same path: none is told from another by its timing. */
+  #verify(key: string, nowMs: number): VerifiedKey | undefined {
+    if (!isWellFormed(key)) return undefined;
+    const row = this.#table.find(this.#digest(key));
+    if (!this.#table.isUsable(row, nowMs)) {
+      this.#verified.delete(key);
+      return undefined;
+    }
+    const entry = this.#table.entry(row);
+    const verified = { entry, admission: admissionOf(entry, 0) };
+    this.#verified.set(key, verified);
+    return verified;
+  }
+
+  #charge(verified: VerifiedKey, nowMs: number): Admission | Limited {
+    const { entry, admission } = verified;
+    if (entry.slot === NO_SLOT) return admission;
+    const outcome = this.#limits.take(entry.slot, entry, nowMs);
+    if (outcome === admission.day) return admission;
+    if (outcome === BURST_EXCEEDED) return this.#burstExceeded(entry, nowMs);
+    if (outcome === DAILY_EXCEEDED) return dailyExceeded(entry, nowMs);
+    return (verified.admission = admissionOf(entry, outcome));
+  }
+
+  #burstExceeded(entry: KeyEntry, nowMs: number): Limited {
+    const waitMs = entry.ratePerS === null ? 0 : this.#limits.waitMs(entry.slot, entry.ratePerS, nowMs);
+    return limited(entry, 'burst', waitMs);
+  }
+}
+
+function admissionOf({ id, kind, slot }: KeyEntry, day: number): Admission {
+  return Object.freeze({ outcome: 'admitted', id, kind, slot, day });
+}
+
+function dailyExceeded(entry: KeyEntry, nowMs: number): Limited {
+  return limited(entry, 'daily', msToNextDay(nowMs));
+}
+
+/** Headers as draft-ietf-httpapi-ratelimit-headers words them: lists of strings with parameters. */
+function limited(entry: KeyEntry, policy: 'burst' | 'daily', waitMs: number): Limited {
+  const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
+  const state = `"${policy}";r=0;t=${retryAfterS}`;
+  return { outcome: 'limited', id: entry.id, retryAfterS, policy: policiesOf(entry), state };
+}
+
+/** q: the quota, in requests; w: its window, in seconds. */
+function policiesOf({ ratePerS, dailyMax }: KeyEntry): string {
+  const policies: string[] = [];
+  if (ratePerS !== null) policies.push(`"burst";q=${BURST_S * ratePerS};w=${BURST_S}`);
+  if (dailyMax !== null) policies.push(`"daily";q=${dailyMax};w=${DAY_S}`);
+  return policies.join(', ');
 }

@@ -1,4 +1,7 @@
-import type { KeyStore, UsageStore } from './store.js';
+import { resolve } from 'node:path';
+import { FileKeyStore } from './fileStore.js';
+import { FileUsageStore } from './fileUsage.js';
+import { KeyStoreError, type KeyStore, type UsageStore } from './store.js';
 
 export interface KeyStores {
   readonly keys: KeyStore;
@@ -6,6 +9,19 @@ export interface KeyStores {
 }
 
 /** The stores at `file:PATH`, a path relative to the working directory. Throws `KeyStoreError`. */
-export function storesAt(_location: string): KeyStores {
-  throw new Error('not written yet');
+export function storesAt(location: string): KeyStores {
+  const path = filePath(location);
+  return {
+    keys: new FileKeyStore(path),
+    usage: new FileUsageStore(`${path.replace(/\.json$/, '')}.usage.json`),
+  };
+}
+
+/** The location itself is never quoted: that of a shared store may hold a password. */
+function filePath(location: string): string {
+  if (/^rediss?:/.test(location)) throw new KeyStoreError('key stores at redis:// are not supported yet');
+  const path = /^file:(\/\/(?=\/))?(.+)$/.exec(location)?.[2];
+  if (path === undefined || path.startsWith('//'))
+    throw new KeyStoreError('the key store must be given as file:PATH');
+  return resolve(path);
 }

@@ -1,0 +1,92 @@
+import { readlink, symlink, unlink } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCode } from './fileError.js';
+import { randomBase62 } from './key.js';
+import { KeyStoreError } from './store.js';
+
+/** Tells this process from an earlier one with the same id: process ids start over with each container. */
+const STARTED_MS = Math.round(performance.timeOrigin);
+const NONCE_LENGTH = 12;
+const PAUSE_MS = 5;
+const PAUSE_SPREAD_MS = 20;
+
+/**
+ * Runs `work` while no other process and no other call in this one holds the lock at `path`. Rejects with
+ * `KeyStoreError` where the lock can't be had within `waitMs`.
+ *
+ * The lock is a symbolic link that leads nowhere and names its holder: made whole in one step, or not at all
+ * where it exists (O_EXCL would leave a moment in which the file names nobody).
+ */
+export async function withFileLock<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+  await acquire(path, performance.now() + waitMs);
+  try {
+    return await work();
+  } finally {
+    await unlink(path);
+  }
+}
+
+async function acquire(path: string, deadlineMs: number): Promise<void> {
+  const holder = `${hostname()}:${process.pid}:${STARTED_MS}:${randomBase62(NONCE_LENGTH)}`;
+  while (!(await isCreated(path, holder))) {
+    const other = await holderOf(path);
+    if (other !== undefined && isDead(other)) await removeStale(path, other, deadlineMs);
+    else await pause(path, other, deadlineMs);
+  }
+}
+
+/**
+ * Of several processes that found the same dead holder, a slow one must not remove the lock that a quick one
+ * has made since. So removal has a lock of its own, under which the holder is looked at again; whoever dies
+ * there is dealt with in the same way, one level up.
+ */
+async function removeStale(path: string, holder: string, deadlineMs: number): Promise<void> {
+  await withFileLock(`${path}.stale`, deadlineMs - performance.now(), async () => {
+    if ((await holderOf(path)) === holder) await unlink(path);
+  });
+}
+
+async function pause(path: string, holder: string | undefined, deadlineMs: number): Promise<void> {
+  if (performance.now() > deadlineMs) {
+    const [host = '', pid = '?'] = holder?.split(':') ?? [];
+    throw new KeyStoreError(
+      `${path} is held by process ${pid} on ${host || 'an unknown host'}: delete it if no such process is at work`,
+    );
+  }
+  await sleep(PAUSE_MS + Math.random() * PAUSE_SPREAD_MS);
+}
+
+async function isCreated(path: string, holder: string): Promise<boolean> {
+  try {
+    await symlink(holder, path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** `undefined` where the lock is gone by now, or is not one of ours. */
+async function holderOf(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'EINVAL') return undefined;
+    throw error;
+  }
+}
+
+/** Of a process on another host nothing is known. */
+function isDead(holder: string): boolean {
+  const [host, pid, startedMs] = holder.split(':');
+  if (host !== hostname()) return false;
+  if (Number(pid) === process.pid) return Number(startedMs) !== STARTED_MS;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return errorCode(error) === 'ESRCH';
+  }
+}

@@ -1,0 +1,92 @@
+import { createHash, randomInt } from 'node:crypto';
+import type { KeyKind } from './store.js';
+
+/*
+ *   sk_demo_ 8fK…32 characters…Qz 1a2B3c
+ *   ──┬───── ──────────┬───────── ──┬───
+ *   prefix   secret, base62         checksum: CRC-32 of all before it, base62
+ *
+ * The checksum is no secret and proves nothing. It lets the gate refuse mistyped keys and plain junk without
+ * hashing, and lets secret scanners recognise a leaked key.
+ */
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const PREFIXES: Readonly<Record<KeyKind, string>> = { demo: 'sk_demo_', live: 'sk_live_' };
+const PREFIX_LENGTH = 8;
+const SECRET_LENGTH = 32;
+/** 62⁶ exceeds 2³², so six characters hold any CRC-32. */
+const CHECKSUM_LENGTH = 6;
+const CHECKED_LENGTH = PREFIX_LENGTH + SECRET_LENGTH;
+
+/** Characters in a key. */
+export const KEY_LENGTH = CHECKED_LENGTH + CHECKSUM_LENGTH;
+
+/** Code unit → digit; 255 for what is not base62. */
+const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const digit = ALPHABET.indexOf(String.fromCharCode(code));
+  return digit === -1 ? 255 : digit;
+});
+
+/** The reflected polynomial of IEEE 802.3, as in zip and PNG. */
+const CRC_STEPS = Int32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  return crc;
+});
+
+/** `count` base62 characters from the system's CSPRNG, each equally likely. */
+export function randomBase62(count: number): string {
+  // randomInt draws again where a remainder would favour some characters.
+  return Array.from({ length: count }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
+}
+
+/** A new key, in clear: to be shown once and forgotten. */
+export function createKey(kind: KeyKind): string {
+  const checked = PREFIXES[kind] + randomBase62(SECRET_LENGTH);
+  return checked + base62(crc32(checked));
+}
+
+/** Whether `key` has the form of a key and its own checksum. Says nothing about whether it was ever issued. */
+export function isWellFormed(key: string): boolean {
+  if (key.length !== KEY_LENGTH) return false;
+  if (!key.startsWith(PREFIXES.live) && !key.startsWith(PREFIXES.demo)) return false;
+  for (let at = PREFIX_LENGTH; at < KEY_LENGTH; at++) {
+    const code = key.charCodeAt(at);
+    if (code > 127 || DIGITS[code] === 255) return false;
+  }
+  return hasChecksum(key, crc32(key));
+}
+
+/** SHA-256 of the key, 32 bytes: all that is ever stored of it. */
+export function digestOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+/** Over the part before the checksum, which is ASCII: one code unit is one byte. */
+function crc32(key: string): number {
+  let crc = -1;
+  for (let at = 0; at < CHECKED_LENGTH; at++) {
+    // In range: the index is masked to a byte.
+    crc = (crc >>> 8) ^ CRC_STEPS[(crc ^ key.charCodeAt(at)) & 0xff]!;
+  }
+  return ~crc >>> 0;
+}
+
+/** Compares digit by digit, so that checking allocates no string. */
+function hasChecksum(key: string, crc: number): boolean {
+  let rest = crc;
+  for (let at = KEY_LENGTH - 1; at >= CHECKED_LENGTH; at--) {
+    if (DIGITS[key.charCodeAt(at)] !== rest % 62) return false;
+    rest = Math.floor(rest / 62);
+  }
+  return true;
+}
+
+function base62(crc: number): string {
+  let digits = '';
+  let rest = crc;
+  for (let at = 0; at < CHECKSUM_LENGTH; at++) {
+    digits = ALPHABET.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

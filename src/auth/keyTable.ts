@@ -1,0 +1,124 @@
+import type { KeyKind } from './store.js';
+
+/** 32-bit words in a SHA-256. */
+const WORDS = 8;
+/** The row of no key at all. It is never usable, and every unknown digest leads to it. */
+const NOBODY = 0;
+const KINDS: readonly KeyKind[] = ['demo', 'live'];
+
+/** What the gate knows of a key. Plain data: crosses threads. */
+export interface SlottedRecord {
+  readonly id: string;
+  readonly kind: KeyKind;
+  /** SHA-256 of the key, base64url. */
+  readonly digest: string;
+  /** First epoch ms at which the key is refused; `Infinity`: never expires, `-Infinity`: revoked. */
+  readonly usableUntilMs: number;
+  /** The key's place in `Limits`; -1 where it has no limit at all. */
+  readonly slot: number;
+  readonly ratePerS: number | null;
+  readonly dailyMax: number | null;
+}
+
+/** A record without its digest. */
+export type KeyEntry = Omit<SlottedRecord, 'digest'>;
+
+/**
+ * Finds keys by their digest. Columns of typed arrays: a million keys are nothing for the garbage collector
+ * to walk through.
+ *
+ *   buckets   open addressing, linear probing, at most half full; 0 = empty
+ *      │ row
+ *      ▼
+ *   digests (8 words a row) │ usableUntilMs │ slots │ rates │ dailyMaxima │ kinds │ ids
+ *
+ * A digest's own first word is its hash: SHA-256 spreads evenly, and callers don't choose the keys that are
+ * stored.
+ */
+export class KeyTable {
+  readonly size: number;
+  readonly #mask: number;
+  readonly #buckets: Uint32Array;
+  readonly #digests: Uint32Array;
+  readonly #usableUntilMs: Float64Array;
+  readonly #slots: Int32Array;
+  /** `Infinity`: unlimited. */
+  readonly #rates: Float64Array;
+  /** `Infinity`: unlimited. */
+  readonly #dailyMaxima: Float64Array;
+  readonly #kinds: Uint8Array;
+  readonly #ids: string[];
+
+  constructor(records: readonly SlottedRecord[]) {
+    const rows = records.length + 1;
+    const bucketCount = 2 ** Math.ceil(Math.log2(2 * rows));
+    this.size = records.length;
+    this.#mask = bucketCount - 1;
+    this.#buckets = new Uint32Array(bucketCount);
+    this.#digests = new Uint32Array(rows * WORDS);
+    this.#usableUntilMs = new Float64Array(rows);
+    this.#slots = new Int32Array(rows);
+    this.#rates = new Float64Array(rows);
+    this.#dailyMaxima = new Float64Array(rows);
+    this.#kinds = new Uint8Array(rows);
+    this.#ids = [''];
+    this.#usableUntilMs[NOBODY] = -Infinity;
+    records.forEach((record, index) => this.#insert(record, index + 1));
+  }
+
+  /** The row of a 32-byte digest. Always a row: whether its key may be used is for `isUsable` to say. */
+  find(digest: Buffer): number {
+    const first = digest.readUInt32LE(0);
+    for (let bucket = first & this.#mask; ; bucket = (bucket + 1) & this.#mask) {
+      // In range: the index is masked. An empty bucket always comes, as half of them are.
+      const row = this.#buckets[bucket]!;
+      if (row === NOBODY || this.#hasDigest(row, digest)) return row;
+    }
+  }
+
+  /** False for unknown, expired and revoked keys alike. */
+  isUsable(row: number, nowMs: number): boolean {
+    return nowMs < this.#usableUntilMs[row]!; // In range: rows come from `find`.
+  }
+
+  entry(row: number): KeyEntry {
+    // In range: rows come from `find`.
+    const ratePerS = this.#rates[row]!;
+    const dailyMax = this.#dailyMaxima[row]!;
+    return {
+      id: this.#ids[row]!,
+      kind: KINDS[this.#kinds[row]!]!,
+      usableUntilMs: this.#usableUntilMs[row]!,
+      slot: this.#slots[row]!,
+      ratePerS: ratePerS === Infinity ? null : ratePerS,
+      dailyMax: dailyMax === Infinity ? null : dailyMax,
+    };
+  }
+
+  #insert(record: SlottedRecord, row: number): void {
+    const digest = Buffer.from(record.digest, 'base64url');
+    for (let word = 0; word < WORDS; word++) {
+      this.#digests[row * WORDS + word] = digest.readUInt32LE(word * 4);
+    }
+    this.#usableUntilMs[row] = record.usableUntilMs;
+    this.#slots[row] = record.slot;
+    this.#rates[row] = record.ratePerS ?? Infinity;
+    this.#dailyMaxima[row] = record.dailyMax ?? Infinity;
+    this.#kinds[row] = KINDS.indexOf(record.kind);
+    this.#ids.push(record.id);
+    this.#buckets[this.#emptyBucket(digest.readUInt32LE(0))] = row;
+  }
+
+  #emptyBucket(hash: number): number {
+    let bucket = hash & this.#mask;
+    while (this.#buckets[bucket] !== NOBODY) bucket = (bucket + 1) & this.#mask;
+    return bucket;
+  }
+
+  #hasDigest(row: number, digest: Buffer): boolean {
+    for (let word = 0; word < WORDS; word++) {
+      if (this.#digests[row * WORDS + word] !== digest.readUInt32LE(word * 4)) return false;
+    }
+    return true;
+  }
+}

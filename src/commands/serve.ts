@@ -1,10 +1,162 @@
+import { openKeyring, type Keyring } from '../auth/keyring.js';
+import { Limits, allocateLimits } from '../auth/limits.js';
+import { storesAt } from '../auth/location.js';
+import { systemClock } from '../base/clock.js';
+import { createLog, type Log } from '../base/log.js';
 import type { Config } from '../config/options.js';
+import { listenAdmin, type AdminServer } from '../http/admin.js';
+import { loadBundle } from '../model/bundle.js';
+import type { Front, FrontSetup } from './front.js';
 
 export interface ServeHooks {
   /** Called once the public listener accepts connections. */
   onListening?(address: { readonly host: string; readonly port: number }): void;
 }
 
-export async function serve(_config: Config, _hooks?: ServeHooks): Promise<void> {
-  throw new Error('serve is not written yet');
+/** Exit codes of sysexits.h, where there is one. */
+const EXIT_SOFTWARE = 70;
+const EXIT_FAILED_START = 1;
+const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
+/** Most keys with limits of their own: what each takes is virtual until it is used. */
+const LIMIT_SLOTS_MAX = 1 << 20;
+/** After a hang, so long for the answers that are being written. */
+const LAST_WORDS_MS = 250;
+
+/** Serves until told to stop. */
+export async function serve(config: Config, hooks: ServeHooks = {}): Promise<void> {
+  const log = createLog({ level: config.logLevel });
+  const service = new Service(config, log);
+  process.once('uncaughtException', (error) => service.crash(error));
+  process.once('unhandledRejection', (error) => service.crash(error));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => service.onSignal(signal));
+  }
+  try {
+    await service.start();
+  } catch (error) {
+    service.failStart(error);
+    return;
+  }
+  hooks.onListening?.(service.announce());
+}
+
+class Service {
+  private isReady = false;
+  private isStopping = false;
+  private keyring: Keyring | undefined;
+  private front: Front | undefined;
+  private admin: AdminServer | undefined;
+
+  constructor(
+    private readonly config: Config,
+    private readonly log: Log,
+  ) {}
+
+  async start(): Promise<void> {
+    const { config, log } = this;
+    const bundle = await loadBundle(config.model);
+    const limits = new Limits(allocateLimits(LIMIT_SLOTS_MAX));
+    const { keys: store, usage } = storesAt(config.keys);
+    this.keyring = await openKeyring({
+      store,
+      usage,
+      limits,
+      clock: systemClock,
+      onRecords: (records) => this.front?.replaceKeys(records),
+      onProblem: (error) => log.warn({ err: error }, 'key store'),
+    });
+    this.admin = await listenAdmin({
+      host: config.adminHost,
+      port: config.adminPort,
+      isReady: () => this.isReady,
+    });
+    const { openFront } = await importFront();
+    const setup: FrontSetup = {
+      config,
+      bundle,
+      workers: config.workers,
+      loops: 1,
+      address: { host: config.host, port: config.port },
+      limits: limits.memory,
+      records: this.keyring.records,
+    };
+    this.front = await openFront(setup, log, { onHung: () => this.leaveHung() });
+    this.isReady = !this.isStopping;
+  }
+
+  /** Says that requests are answered from now on. */
+  announce(): { readonly host: string; readonly port: number } {
+    if (this.front === undefined || this.admin === undefined) throw new Error('announced before the start');
+    const { host, port } = this.front.address;
+    const { host: adminHost, port: adminPort } = this.admin;
+    const line = { event: 'listening', pid: process.pid, host, port, adminHost, adminPort };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+    return { host, port };
+  }
+
+  onSignal(signal: keyof typeof SIGNAL_NUMBERS): void {
+    if (this.isStopping || this.front === undefined) {
+      this.log.warn({ signal }, 'leaving at once');
+      this.leave(128 + SIGNAL_NUMBERS[signal]);
+    }
+    this.isStopping = true;
+    this.isReady = false;
+    this.log.info({ signal }, 'stopping');
+    void this.stop();
+  }
+
+  crash(error: unknown): void {
+    this.log.fatal({ err: error }, 'unexpected error');
+    this.leave(EXIT_SOFTWARE);
+  }
+
+  failStart(error: unknown): void {
+    this.log.fatal({ err: error }, 'start failed');
+    process.stderr.write(`acuity: ${error instanceof Error ? error.message : String(error)}\n`);
+    this.leave(EXIT_FAILED_START);
+  }
+
+  /** Not ready, no admission, what is in flight finished, then out. */
+  private async stop(): Promise<void> {
+    const { front, config } = this;
+    if (front === undefined) return;
+    const timer = setTimeout(() => {
+      this.log.error({ drainMs: config.drainMs }, 'requests still in flight at the end of the drain');
+      this.leave(EXIT_SOFTWARE);
+    }, config.drainMs);
+    await front.drain();
+    await front.close();
+    await this.keyring?.close();
+    this.admin?.close();
+    clearTimeout(timer);
+    this.log.info('stopped');
+    this.leave(0);
+  }
+
+  /** A hung worker can't be ended without the process: the supervisor starts another. */
+  private leaveHung(): void {
+    this.isReady = false;
+    this.log.fatal({ hangMs: this.config.hangMs }, 'a worker hangs');
+    setTimeout(() => this.leave(EXIT_SOFTWARE), LAST_WORDS_MS);
+  }
+
+  private leave(code: number): never {
+    this.log.flush();
+    process.exit(code);
+  }
+}
+
+/** Names the likely cause where a native library of this platform cannot be loaded. */
+async function importFront(): Promise<typeof import('./front.js')> {
+  try {
+    return await import('./front.js');
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    if (!/uWS|GLIBC|\.node\b/.test(cause)) throw error;
+    throw new Error(
+      'a native library does not load here. The uWebSockets.js builds for Node 22 and newer need glibc 2.38 ' +
+        `(Debian 13, Ubuntu 24.04); on older systems use Node 20. ${cause}`,
+      { cause: error },
+    );
+  }
 }

@@ -87,11 +87,6 @@ export function summarise(
         previous = NaN;
         continue;
       }
-      if (value === 255) {
-        // a sentinel within no range we use, kept for ranges that reach it
-        previous = NaN;
-        continue;
-      }
       if (count === 0) origin = value;
       count++;
       const deviation = value - origin;
@@ -141,12 +136,13 @@ function isSentinel(value: number): boolean {
 
 /** Walks the occupied bins once, reads off three quantiles and leaves the histogram empty. */
 function summarisePercentiles(
-  { low, binsPerUnit }: SampleRange,
+  range: SampleRange,
   count: number,
   smallest: number,
   largest: number,
   summary: SeriesSummary,
 ): void {
+  const { low, binsPerUnit } = range;
   const firstBin = ((smallest - low) * binsPerUnit + 0.5) | 0;
   const lastBin = ((largest - low) * binsPerUnit + 0.5) | 0;
   const rank10 = count * 0.1;
@@ -159,16 +155,23 @@ function summarisePercentiles(
     if (inBin === 0) continue;
     histogram[bin] = 0;
     const upTo = below + inBin;
-    if (below < rank10 && rank10 <= upTo) summary.p10 = quantile(rank10);
-    if (below < rank50 && rank50 <= upTo) summary.p50 = quantile(rank50);
-    if (below < rank90 && rank90 <= upTo) summary.p90 = quantile(rank90);
+    if (below < rank10 && rank10 <= upTo) summary.p10 = within(range, bin, (rank10 - below) / inBin);
+    if (below < rank50 && rank50 <= upTo) summary.p50 = within(range, bin, (rank50 - below) / inBin);
+    if (below < rank90 && rank90 <= upTo) summary.p90 = within(range, bin, (rank90 - below) / inBin);
     below = upTo;
-
-    function quantile(rank: number): number {
-      const value = low + (bin - 0.5 + (rank - below) / inBin) / binsPerUnit;
-      return Math.min(largest, Math.max(smallest, value));
-    }
   }
+  summary.p10 = clamp(summary.p10, smallest, largest);
+  summary.p50 = clamp(summary.p50, smallest, largest);
+  summary.p90 = clamp(summary.p90, smallest, largest);
+}
+
+/** The value that lies `share` of the way through `bin`. */
+function within({ low, binsPerUnit }: SampleRange, bin: number, share: number): number {
+  return low + (bin - 0.5 + share) / binsPerUnit;
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return value < low ? low : value > high ? high : value;
 }
 
 /** First and last third against the whole, and the lowest of the twelve blocks. */

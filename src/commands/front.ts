@@ -1,0 +1,138 @@
+import { createGate, type Gate } from '../auth/gate.js';
+import type { SlottedRecord } from '../auth/keyTable.js';
+import { Limits } from '../auth/limits.js';
+import { systemClock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
+import type { Config } from '../config/options.js';
+import { AccessLog } from '../http/accessLog.js';
+import { BodyBudget } from '../http/body.js';
+import { LoopLag } from '../http/lag.js';
+import { Predict, type ServedModel } from '../http/predict.js';
+import { requestIds } from '../http/requestId.js';
+import { listen, type PublicAddress } from '../http/server.js';
+import type { Bundle } from '../model/bundle.js';
+import { createReader } from '../pipeline/read.js';
+import { Batcher } from '../scoring/batcher.js';
+import { openPool, slotsFor } from '../scoring/pool.js';
+import { checkGolden } from './golden.js';
+
+/** What one event loop needs; plain data, so that it may cross threads. */
+export interface FrontSetup {
+  readonly config: Config;
+  readonly bundle: Bundle;
+  /** This loop's share of the process's workers. */
+  readonly workers: number;
+  /** Event loops of the process; what is bounded for the process is divided by them. */
+  readonly loops: number;
+  /** Where to listen; the port is known where another loop listens already. */
+  readonly address: PublicAddress;
+  /** The keys' limits, shared by all loops. */
+  readonly limits: SharedArrayBuffer;
+  readonly records: readonly SlottedRecord[];
+}
+
+export interface FrontEvents {
+  /** A worker hangs: requests are refused from now on, the process must leave. */
+  onHung(): void;
+}
+
+/** One event loop: a listener, its gate, its pool. */
+export interface Front {
+  readonly address: PublicAddress;
+  replaceKeys(records: readonly SlottedRecord[]): void;
+  /** Refuses new requests; resolves when every admitted one is answered. */
+  drain(): Promise<void>;
+  /** Stops listening, ends connections and workers; only when drained. */
+  close(): Promise<void>;
+}
+
+/** The event loop may be late by this share of the deadline before requests are refused at their headers. */
+const LAG_SHARE = 1 / 4;
+/** How long callers may take to close their side after their last answer. */
+const LINGER_MS = 500;
+const LINGER_STEP_MS = 10;
+
+/**
+ * Opens the workers, checks the golden scores, and listens.
+ * @throws GoldenError, or an error of the worker or the listener
+ */
+export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents): Promise<Front> {
+  const { limits, records, address, loops } = setup;
+  const gate = createGate({ clock: systemClock, limits: new Limits(limits) });
+  gate.replace(records);
+  const lag = new LoopLag(systemClock);
+  let predict: Predict | undefined;
+  const model = await openModel(setup, log, () => {
+    if (predict !== undefined) predict.isHung = true;
+    events.onHung();
+  });
+  predict = createPredict(setup, log, gate, lag, model);
+  const server = listen(predict, { ...address, isShared: loops > 1 });
+  return {
+    address: server.address,
+    replaceKeys: (changed) => gate.replace(changed),
+    drain() {
+      predict.isDraining = true;
+      return predict.model.scorer.drained();
+    },
+    async close() {
+      server.stopListening();
+      for (let waited = 0; server.connections > 0 && waited < LINGER_MS; waited += LINGER_STEP_MS) {
+        await new Promise((resolve) => setTimeout(resolve, LINGER_STEP_MS));
+      }
+      server.close();
+      lag.stop();
+      await predict.model.scorer.close();
+    },
+  };
+}
+
+/** Workers, batcher and golden check of one model. */
+async function openModel(setup: FrontSetup, log: Log, onHung: () => void): Promise<ServedModel> {
+  const { config, bundle, workers, loops } = setup;
+  const { batchMax, deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
+  const queueMax = Math.ceil(config.queueMax / loops);
+  const pool = openPool({
+    workers,
+    batchMax,
+    slots: slotsFor(queueMax, batchMax, workers),
+    graphs: bundle.graphs,
+    session: { intraOpThreads, interOpThreads, spinning },
+    onWorkerLost: (error) => log.error({ err: error }, 'worker lost'),
+  });
+  await pool.warmUp();
+  const scorer = new Batcher({
+    pool,
+    batchMax,
+    queueMax,
+    deadlineMs,
+    hangMs,
+    clock: systemClock,
+    onFault: (error) => log.error({ err: error }, 'batch failed'),
+    onHung,
+  });
+  const { version, thresholds } = bundle.manifest;
+  await checkGolden(bundle.golden, scorer, thresholds);
+  return { scorer, version, thresholds };
+}
+
+function createPredict(setup: FrontSetup, log: Log, gate: Gate, lag: LoopLag, model: ServedModel): Predict {
+  const { config, loops } = setup;
+  const { daySamplesMax, nightSamplesMax, deadlineMs, bodyMaxBytes, retryAfterS, accessLogEvery } = config;
+  return new Predict(
+    {
+      gate,
+      readRequest: createReader({ daySamplesMax, nightSamplesMax }),
+      access: new AccessLog(log, accessLogEvery),
+      clock: systemClock,
+      requestId: requestIds(),
+      budget: new BodyBudget(config.bodiesMaxBytes / loops),
+      lag,
+      lagMaxMs: deadlineMs * LAG_SHARE,
+      bodyBytesMax: bodyMaxBytes,
+      queueMax: Math.ceil(config.queueMax / loops),
+      retryAfterS,
+    },
+    model,
+  );
+}

@@ -1,0 +1,124 @@
+/** The closed catalogue: every answer but a 200 that this service writes is one of these. */
+export interface Problem {
+  readonly status: number;
+  /** The reason phrase of the status line. */
+  readonly reason: string;
+  readonly detail: string;
+  /** What the caller can do about it; printed in `docs/ERRORS.md`. */
+  readonly remedy: string;
+}
+
+export const PROBLEMS = {
+  notFound: {
+    status: 404,
+    reason: 'Not Found',
+    detail: 'Not Found',
+    remedy: 'The only path is /predict, without a trailing slash.',
+  },
+  methodNotAllowed: {
+    status: 405,
+    reason: 'Method Not Allowed',
+    detail: 'Method Not Allowed',
+    remedy: 'Use POST.',
+  },
+  keyMissing: {
+    status: 401,
+    reason: 'Unauthorized',
+    detail: 'Invalid or missing API key',
+    remedy: 'Send the key in the header X-API-Key.',
+  },
+  keyInvalid: {
+    status: 403,
+    reason: 'Forbidden',
+    detail: 'Invalid or missing API key',
+    remedy: 'The key is mistyped, unknown, expired or revoked: ask the operator for a new or renewed one.',
+  },
+  rateLimited: {
+    status: 429,
+    reason: 'Too Many Requests',
+    detail: 'Rate limit exceeded',
+    remedy: 'Wait for the seconds in Retry-After; the RateLimit header says which limit was reached.',
+  },
+  contentType: {
+    status: 415,
+    reason: 'Unsupported Media Type',
+    detail: 'Content-Type must be application/json',
+    remedy: 'Send JSON and say so, or leave the header out.',
+  },
+  contentEncoding: {
+    status: 415,
+    reason: 'Unsupported Media Type',
+    detail: 'Content-Encoding is not supported',
+    remedy: 'Send the body uncompressed.',
+  },
+  bodyTooLarge: {
+    status: 413,
+    reason: 'Payload Too Large',
+    detail: 'Request body too large',
+    remedy: 'Send fewer or shorter series; the limit is ACUITY_BODY_MAX_BYTES.',
+  },
+  overloaded: {
+    status: 503,
+    reason: 'Service Unavailable',
+    detail: 'Service overloaded',
+    remedy: 'Try again after the seconds in Retry-After, with growing pauses.',
+  },
+  internal: {
+    status: 500,
+    reason: 'Internal Server Error',
+    detail: 'Internal Server Error',
+    remedy: 'Report the X-Request-Id to the operator; the cause is in the log.',
+  },
+} as const satisfies Record<string, Problem>;
+
+export type ProblemName = keyof typeof PROBLEMS;
+
+/** What a 422 may say of one place in the body; the texts never hold an input value. */
+export const FINDING_TYPES = [
+  'missing',
+  'object_type',
+  'list_type',
+  'number_type',
+  'int_type',
+  'literal_error',
+  'greater_than_equal',
+  'less_than_equal',
+  'too_long',
+  'finite_number',
+  'unit_error',
+  'value_error',
+] as const;
+export type FindingType = (typeof FINDING_TYPES)[number];
+
+/** One entry of a 422: where (from "body" on), what, and which kind. */
+export interface Finding {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly type: FindingType;
+}
+
+/** A 422 names at most this many findings. */
+export const FINDINGS_MAX = 8;
+
+/** A body that cannot be scored: not JSON (400) or not what the contract asks for (422). */
+export type BodyProblem =
+  | { readonly kind: 'malformed'; readonly byte: number }
+  | { readonly kind: 'unprocessable'; readonly findings: readonly Finding[] };
+
+export const MALFORMED = { status: 400, reason: 'Bad Request' } as const;
+export const UNPROCESSABLE = { status: 422, reason: 'Unprocessable Entity' } as const;
+
+/** The body of a 400. */
+export function malformedBody(byte: number): string {
+  return JSON.stringify({ detail: `Malformed JSON at byte ${byte}` });
+}
+
+/** The body of a 422. */
+export function unprocessableBody(findings: readonly Finding[]): string {
+  return JSON.stringify({ detail: findings.slice(0, FINDINGS_MAX) });
+}
+
+/** The body of every other refusal. */
+export function problemBody(problem: Problem): string {
+  return JSON.stringify({ detail: problem.detail });
+}

@@ -1,0 +1,121 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import type { Admission } from '../auth/gate.js';
+import type { BodyProblem, ProblemName } from '../contract/problems.js';
+import { respond, type Thresholds } from '../pipeline/respond.js';
+import type { Timing, Waiting } from '../scoring/scorer.js';
+import {
+  bodyProblemAnswer,
+  problemAnswer,
+  writeAnswer,
+  writeAnswerHeldOpen,
+  type HeaderLines,
+} from './reply.js';
+
+/** What an exchange needs of its event loop. */
+export interface ExchangeContext {
+  readonly retryAfterS: number;
+  /** Connections are ended behind their answers: the listener is about to close. */
+  readonly isDraining: boolean;
+  /** Called once for each exchange that ends, answered or hung up (status 0). */
+  ended(exchange: Exchange, status: number): void;
+}
+
+/** The model that an exchange was admitted to. */
+export interface AnsweringModel {
+  readonly version: string;
+  readonly thresholds: Thresholds;
+}
+
+const NO_HEADERS: HeaderLines = [];
+
+/** One request and its one answer. */
+export class Exchange implements Waiting {
+  isGone = false;
+  /** Set once the key was accepted; refunded by the context where the answer is no 200. */
+  admission: Admission | undefined;
+  model: AnsweringModel | undefined;
+  timing: Timing | undefined;
+  bodyBytes = 0;
+
+  constructor(
+    private readonly res: HttpResponse,
+    private readonly context: ExchangeContext,
+    readonly requestId: string,
+    readonly startedMs: number,
+    private readonly isHead: boolean,
+  ) {}
+
+  /** The caller hung up. */
+  abort(): void {
+    if (this.isGone) return;
+    this.isGone = true;
+    this.context.ended(this, 0);
+  }
+
+  refuse(name: ProblemName, headers: HeaderLines = NO_HEADERS): void {
+    const { status, body } = problemAnswer(name);
+    this.write(status, headers, this.isHead ? undefined : body);
+  }
+
+  refuseBody(problem: BodyProblem): void {
+    const { status, body } = bodyProblemAnswer(problem);
+    this.write(status, NO_HEADERS, body);
+  }
+
+  overloaded(): void {
+    this.refuse('overloaded', [['Retry-After', String(this.context.retryAfterS)]]);
+  }
+
+  /**
+   * 413 for a body whose end is not in sight: the answer goes out at once, what still arrives is discarded,
+   * and the connection is closed behind `discardBytesMax` of it.
+   */
+  refuseWhileReceiving(name: ProblemName, discardBytesMax: number): void {
+    if (this.isGone) return;
+    const { status, body } = problemAnswer(name);
+    const { res, requestId } = this;
+    let discarded = 0;
+    let isOver = false;
+    res.onAborted(() => {
+      isOver = true;
+    });
+    res.onData((chunk, isLast) => {
+      if (isOver) return;
+      discarded += chunk.byteLength;
+      isOver = isLast || discarded > discardBytesMax;
+      if (isLast) res.cork(() => res.end());
+      else if (isOver) res.close();
+    });
+    this.isGone = true;
+    writeAnswerHeldOpen(res, { status, requestId, headers: NO_HEADERS, body, close: true });
+    this.context.ended(this, statusCode(status));
+  }
+
+  scored(scores: Float32Array, offset: number, timing: Timing): void {
+    const { model } = this;
+    if (model === undefined) throw new Error('scored before a model was chosen');
+    this.timing = timing;
+    const headers: HeaderLines = [
+      ['Server-Timing', `queue;dur=${timing.queueMs.toFixed(2)}, infer;dur=${timing.inferMs.toFixed(2)}`],
+      ['X-Model-Version', model.version],
+    ];
+    this.write('200 OK', headers, respond(scores, offset, timing.inferMs, model.thresholds));
+  }
+
+  failed(cause: 'expired' | 'fault'): void {
+    if (cause === 'expired') this.overloaded();
+    else this.refuse('internal');
+  }
+
+  private write(status: string, headers: HeaderLines, body: string | undefined): void {
+    if (this.isGone) return;
+    this.isGone = true;
+    const { requestId } = this;
+    writeAnswer(this.res, { status, requestId, headers, body, close: this.context.isDraining });
+    this.context.ended(this, statusCode(status));
+  }
+}
+
+function statusCode(status: string): number {
+  return Number(status.slice(0, 3));
+}

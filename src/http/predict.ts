@@ -1,0 +1,159 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { Clock } from '../base/clock.js';
+import type { Gate, Limited } from '../auth/gate.js';
+import type { BodyProblem } from '../contract/problems.js';
+import type { PredictionRequest } from '../contract/request.js';
+import type { RequestReader } from '../pipeline/read.js';
+import { isBodyProblem } from '../pipeline/read.js';
+import { unitErrors } from '../pipeline/unitErrors.js';
+import type { Scorer } from '../scoring/scorer.js';
+import type { AccessLog } from './accessLog.js';
+import { readBody, type BodyBudget } from './body.js';
+import { Exchange, type AnsweringModel, type ExchangeContext } from './exchange.js';
+import type { LoopLag } from './lag.js';
+import type { HeaderLines } from './reply.js';
+
+/** The model in force: replaced as a whole when another is loaded. */
+export interface ServedModel extends AnsweringModel {
+  readonly scorer: Scorer;
+}
+
+export interface PredictOptions {
+  readonly gate: Gate;
+  readonly readRequest: RequestReader;
+  readonly access: AccessLog;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly requestId: (given: string) => string;
+  readonly budget: BodyBudget;
+  readonly lag: LoopLag;
+  /** Above this lateness of the event loop, requests are refused at their headers. */
+  readonly lagMaxMs: number;
+  readonly bodyBytesMax: number;
+  readonly queueMax: number;
+  readonly retryAfterS: number;
+}
+
+/** After a 413, so much of a body that still arrives is read and thrown away. */
+const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
+const JSON_TYPE = 'application/json';
+
+/** `POST /predict`: each refusal is one line here, in the order of the contract. */
+export class Predict implements ExchangeContext {
+  isDraining = false;
+  /** Every request is refused from now on: a worker hangs. */
+  isHung = false;
+  model: ServedModel;
+  readonly retryAfterS: number;
+
+  constructor(
+    private readonly options: PredictOptions,
+    model: ServedModel,
+  ) {
+    this.model = model;
+    this.retryAfterS = options.retryAfterS;
+  }
+
+  /** Any path but /predict. */
+  notFound(res: HttpResponse, req: HttpRequest): void {
+    this.open(res, req).refuse('notFound');
+  }
+
+  handle(res: HttpResponse, req: HttpRequest): void {
+    const { gate, bodyBytesMax } = this.options;
+    const exchange = this.open(res, req);
+    if (req.getCaseSensitiveMethod() !== 'POST')
+      return exchange.refuse('methodNotAllowed', [['Allow', 'POST']]);
+
+    const verdict = gate.check(req.getHeader('x-api-key'));
+    if (verdict.outcome === 'missing') return exchange.refuse('keyMissing');
+    if (verdict.outcome === 'invalid') return exchange.refuse('keyInvalid');
+    if (verdict.outcome === 'limited') return exchange.refuse('rateLimited', limitHeaders(verdict));
+    exchange.admission = verdict;
+
+    if (!isJson(req.getHeader('content-type'))) return exchange.refuse('contentType');
+    if (!isIdentity(req.getHeader('content-encoding'))) return exchange.refuse('contentEncoding');
+    const declaredBytes = Number(req.getHeader('content-length') || 0);
+    if (declaredBytes > bodyBytesMax) return this.refuseDeclared(exchange, declaredBytes);
+    if (this.isSaturated()) return exchange.overloaded();
+    this.receive(res, exchange, declaredBytes);
+  }
+
+  ended(exchange: Exchange, status: number): void {
+    const { gate, access, clock } = this.options;
+    const { admission, requestId, bodyBytes } = exchange;
+    if (status !== 200 && admission !== undefined) gate.refund(admission);
+    if (status === 200 && !access.wantsServed()) return;
+    if (status === 0) return;
+    const totalMs = clock.monotonicMs() - exchange.startedMs;
+    access.write({ requestId, status, keyId: admission?.id, totalMs, bytes: bodyBytes });
+  }
+
+  private open(res: HttpResponse, req: HttpRequest): Exchange {
+    const { requestId, clock } = this.options;
+    const isHead = req.getMethod() === 'head';
+    return new Exchange(res, this, requestId(req.getHeader('x-request-id')), clock.monotonicMs(), isHead);
+  }
+
+  /** A body of known end is discarded by the parser behind our answer, unless it is longer than we bear. */
+  private refuseDeclared(exchange: Exchange, declaredBytes: number): void {
+    if (declaredBytes > DISCARD_BYTES_MAX) exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX);
+    else exchange.refuse('bodyTooLarge');
+  }
+
+  private receive(res: HttpResponse, exchange: Exchange, declaredBytes: number): void {
+    const { bodyBytesMax, budget } = this.options;
+    const stop = readBody(
+      res,
+      { declaredBytes, bytesMax: bodyBytesMax, budget },
+      {
+        complete: (bytes) => this.score(exchange, bytes),
+        tooLarge: () => exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX),
+        overBudget: () => exchange.overloaded(),
+      },
+    );
+    res.onAborted(() => {
+      stop();
+      exchange.abort();
+    });
+  }
+
+  /** The whole body is there: from here to the batch everything happens in this turn of the event loop. */
+  private score(exchange: Exchange, bytes: Uint8Array): void {
+    exchange.bodyBytes = bytes.length;
+    if (this.isSaturated()) return exchange.overloaded();
+    const request = this.options.readRequest(bytes);
+    if (isBodyProblem(request)) return exchange.refuseBody(request);
+    exchange.model = this.model;
+    const outcome = this.model.scorer.admit(request, exchange);
+    if (outcome === 'saturated') return exchange.overloaded();
+    if (outcome === 'unit_error') return exchange.refuseBody(unitProblem(request));
+  }
+
+  private isSaturated(): boolean {
+    const { lag, lagMaxMs, budget, queueMax } = this.options;
+    if (this.isDraining || this.isHung) return true;
+    return lag.ms > lagMaxMs || budget.isExhausted || this.model.scorer.pending >= queueMax;
+  }
+}
+
+function unitProblem(request: PredictionRequest): BodyProblem {
+  return { kind: 'unprocessable', findings: unitErrors(request) };
+}
+
+/** Absent counts as JSON; parameters are allowed. */
+function isJson(contentType: string): boolean {
+  if (contentType === JSON_TYPE || contentType === '') return true;
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE;
+}
+
+function isIdentity(contentEncoding: string): boolean {
+  return contentEncoding === '' || contentEncoding.trim().toLowerCase() === 'identity';
+}
+
+function limitHeaders({ retryAfterS, policy, state }: Limited): HeaderLines {
+  return [
+    ['Retry-After', String(retryAfterS)],
+    ['RateLimit-Policy', policy],
+    ['RateLimit', state],
+  ];
+}

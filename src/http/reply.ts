@@ -1,0 +1,78 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import {
+  MALFORMED,
+  PROBLEMS,
+  UNPROCESSABLE,
+  malformedBody,
+  problemBody,
+  unprocessableBody,
+  type BodyProblem,
+  type ProblemName,
+} from '../contract/problems.js';
+
+/** Header lines of one answer beyond those that every answer has. */
+export type HeaderLines = readonly (readonly [name: string, value: string])[];
+
+export interface Answer {
+  /** Status line without the protocol, as in "200 OK". */
+  readonly status: string;
+  readonly requestId: string;
+  readonly headers: HeaderLines;
+  /** Undefined for HEAD. */
+  readonly body: string | undefined;
+  /** Ends the connection behind the answer. */
+  readonly close: boolean;
+}
+
+const CLOSE: HeaderLines = [['Connection', 'close']];
+
+/** The one place that writes responses: whole, corked, once. The caller knows that `res` is still there. */
+export function writeAnswer(res: HttpResponse, answer: Answer): void {
+  res.cork(() => {
+    writeHead(res, answer);
+    if (answer.body === undefined) res.endWithoutBody(0, answer.close);
+    else res.end(answer.body, answer.close);
+  });
+}
+
+/**
+ * Writes status, headers and body at once but leaves the response open, so that what the caller still sends
+ * can be watched; `res.end()` or `res.close()` finishes it.
+ */
+export function writeAnswerHeldOpen(res: HttpResponse, answer: Answer): void {
+  res.cork(() => {
+    writeHead(res, answer);
+    res.write(answer.body ?? '');
+  });
+}
+
+function writeHead(res: HttpResponse, { status, requestId, headers, close }: Answer): void {
+  res.writeStatus(status);
+  res.writeHeader('Content-Type', 'application/json');
+  res.writeHeader('Cache-Control', 'no-store');
+  res.writeHeader('X-Request-Id', requestId);
+  for (const [name, value] of headers) res.writeHeader(name, value);
+  if (close) for (const [name, value] of CLOSE) res.writeHeader(name, value);
+}
+
+/** Status line and body of each problem of the catalogue, made once. */
+const PREPARED = Object.fromEntries(
+  Object.entries(PROBLEMS).map(([name, problem]) => [
+    name,
+    { status: `${problem.status} ${problem.reason}`, body: problemBody(problem) },
+  ]),
+) as Readonly<Record<ProblemName, { readonly status: string; readonly body: string }>>;
+
+export function problemAnswer(name: ProblemName): { readonly status: string; readonly body: string } {
+  return PREPARED[name];
+}
+
+/** Status line and body of a body that cannot be scored. */
+export function bodyProblemAnswer(problem: BodyProblem): { readonly status: string; readonly body: string } {
+  return problem.kind === 'malformed'
+    ? { status: `${MALFORMED.status} ${MALFORMED.reason}`, body: malformedBody(problem.byte) }
+    : {
+        status: `${UNPROCESSABLE.status} ${UNPROCESSABLE.reason}`,
+        body: unprocessableBody(problem.findings),
+      };
+}

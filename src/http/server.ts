@@ -1,0 +1,78 @@
+import uWS from 'uWebSockets.js';
+import type { Predict } from './predict.js';
+
+export interface PublicAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A listening public server on this thread's event loop. */
+export interface PublicServer {
+  readonly address: PublicAddress;
+  /** Connections open now. */
+  readonly connections: number;
+  /** Takes no new connections; those that are open go on. */
+  stopListening(): void;
+  /** Ends every connection by force. */
+  close(): void;
+}
+
+export interface ListenOptions extends PublicAddress {
+  /** Other event loops of this process listen on the same port. */
+  readonly isShared: boolean;
+}
+
+/** @throws Error where the address cannot be listened on */
+export function listen(predict: Predict, { host, port, isShared }: ListenOptions): PublicServer {
+  let connections = 0;
+  let socket: uWS.us_listen_socket | false = false;
+  const app = uWS
+    .App()
+    .filter((_res, change) => {
+      connections += Number(change);
+    })
+    .any('/predict', (res, req) => predict.handle(res, req))
+    .any('/*', (res, req) => predict.notFound(res, req));
+  listenOn(app, host, port, isShared ? 0 : EXCLUSIVE, (listening) => {
+    socket = listening;
+  });
+  if (!socket) throw new Error(`cannot listen on ${host}:${port}: the port is taken or the host is not ours`);
+  const listening: uWS.us_listen_socket = socket;
+  let isListening = true;
+  const stopListening = (): void => {
+    if (isListening) uWS.us_listen_socket_close(listening);
+    isListening = false;
+  };
+  return {
+    address: { host, port: uWS.us_socket_local_port(listening) },
+    get connections() {
+      return connections;
+    },
+    stopListening,
+    close() {
+      stopListening();
+      app.close();
+    },
+  };
+}
+
+/** Without it a second server would silently share the port; the published types lack the constant. */
+const EXCLUSIVE = (uWS as unknown as { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number })
+  .LIBUS_LISTEN_EXCLUSIVE_PORT;
+
+type ListenCallback = (listening: uWS.us_listen_socket | false) => void;
+
+/** The overload with both a host and options, which the published types lack too. */
+interface HostListener {
+  listen(host: string, port: number, options: number, callback: ListenCallback): unknown;
+}
+
+function listenOn(
+  app: uWS.TemplatedApp,
+  host: string,
+  port: number,
+  options: number,
+  callback: ListenCallback,
+): void {
+  (app as unknown as HostListener).listen(host, port, options, callback);
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FEATURES, featuresHash } from '../contract/features.js';
+import {
+  GRAPH_TENSORS,
+  goldenCheck,
+  manifestCheck,
+  type Golden,
+  type Graph,
+  type Manifest,
+} from './manifest.js';
+
+/** A model folder that may be served: its manifest and golden cases, checked against this code. */
+export interface Bundle {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly golden: Golden;
+  /** Absolute paths of the two graphs. */
+  readonly graphs: { readonly base: string; readonly history: string };
+}
+
+/** A model folder that must not be served; the message says why, for the operator. */
+export class BundleError extends Error {
+  override readonly name = 'BundleError';
+}
+
+/**
+ * Loads the model folder `folder`.
+ * @throws BundleError where a file is absent, altered, or made for another feature list
+ */
+export async function loadBundle(folder: string): Promise<Bundle> {
+  const manifest: unknown = await readJson(folder, 'manifest.json');
+  if (!manifestCheck.Check(manifest)) {
+    throw new BundleError(
+      `${folder}: manifest.json is not a manifest: ${firstError(manifestCheck, manifest)}`,
+    );
+  }
+  checkFeatures(folder, manifest);
+  checkGraph(folder, 'base', manifest.graphs.base);
+  checkGraph(folder, 'history', manifest.graphs.history);
+  await checkFiles(folder, manifest);
+  const golden: unknown = await readJson(folder, 'golden.json');
+  if (!goldenCheck.Check(golden)) {
+    throw new BundleError(`${folder}: golden.json is not a golden file: ${firstError(goldenCheck, golden)}`);
+  }
+  const graphs = {
+    base: join(folder, manifest.graphs.base.file),
+    history: join(folder, manifest.graphs.history.file),
+  };
+  return { folder, manifest, golden, graphs };
+}
+
+async function readJson(folder: string, file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(join(folder, file), 'utf8'));
+  } catch (error) {
+    throw new BundleError(`${folder}: ${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+interface Checker {
+  Errors(value: unknown): readonly { readonly instancePath: string; readonly message: string }[];
+}
+
+function firstError(check: Checker, value: unknown): string {
+  const [error] = check.Errors(value);
+  return error === undefined ? 'unknown reason' : `${error.instancePath || '/'} ${error.message}`;
+}
+
+/** The row's order is the contract with the network: a network made for another one gives wrong scores. */
+function checkFeatures(folder: string, manifest: Manifest): void {
+  const names = FEATURES.map((feature) => feature.name);
+  const differing = names.findIndex((name, index) => manifest.features[index] !== name);
+  if (differing !== -1 || manifest.features.length !== names.length) {
+    const where = differing === -1 ? names.length : differing;
+    throw new BundleError(
+      `${folder}: feature ${where} is not ${names[where] ?? 'expected'}: made for another catalogue`,
+    );
+  }
+  if (manifest.featuresHash !== featuresHash()) {
+    throw new BundleError(
+      `${folder}: featuresHash differs: the network was made for another feature catalogue`,
+    );
+  }
+}
+
+function checkGraph(folder: string, name: keyof typeof GRAPH_TENSORS, graph: Graph): void {
+  for (const side of ['inputs', 'outputs'] as const) {
+    const expected = JSON.stringify(GRAPH_TENSORS[name][side]);
+    const given = JSON.stringify(graph[side].map(({ name: tensor, shape }) => ({ name: tensor, shape })));
+    if (given !== expected) {
+      throw new BundleError(`${folder}: graph ${name} must have the ${side} ${expected}, not ${given}`);
+    }
+  }
+}
+
+async function checkFiles(folder: string, { files, graphs }: Manifest): Promise<void> {
+  for (const needed of [graphs.base.file, graphs.history.file, 'golden.json']) {
+    if (files[needed] === undefined)
+      throw new BundleError(`${folder}: manifest.json has no hash for ${needed}`);
+  }
+  for (const [file, expected] of Object.entries(files)) {
+    const bytes = await readFile(join(folder, file)).catch((error: Error) => {
+      throw new BundleError(`${folder}: ${file} cannot be read: ${error.message}`);
+    });
+    const actual = createHash('sha256').update(bytes).digest('hex');
+    if (actual !== expected)
+      throw new BundleError(`${folder}: ${file} does not match its hash in manifest.json`);
+  }
+}

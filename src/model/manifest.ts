@@ -1,0 +1,73 @@
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
+import { PAST_MAX, ScoreRecordSchema } from '../contract/request.js';
+
+/** One tensor of a graph; −1 stands for the batch. */
+const TensorSchema = Type.Object({
+  name: Type.String(),
+  shape: Type.Array(Type.Integer({ minimum: -1 })),
+});
+
+const GraphSchema = Type.Object({
+  file: Type.String({ pattern: '^[A-Za-z0-9._-]+$' }),
+  inputs: Type.Array(TensorSchema),
+  outputs: Type.Array(TensorSchema),
+});
+export type Graph = Type.Static<typeof GraphSchema>;
+
+const probability = Type.Number({ minimum: 0, maximum: 1 });
+
+/** `manifest.json` of a model folder. */
+export const ManifestSchema = Type.Object({
+  format: Type.Literal(1),
+  name: Type.String({ minLength: 1 }),
+  version: Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }),
+  graphs: Type.Object({ base: GraphSchema, history: GraphSchema }),
+  features: Type.Array(Type.String()),
+  featuresHash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  /** SHA-256 of each file of the folder that is served or checked, in hex. */
+  files: Type.Record(Type.String(), Type.String({ pattern: '^[0-9a-f]{64}$' })),
+  /** A label is High from this probability on. */
+  thresholds: Type.Object({ valence: probability, arousal: probability }),
+  training: Type.Object({}, { additionalProperties: true }),
+});
+export type Manifest = Type.Static<typeof ManifestSchema>;
+
+/** `golden.json`: requests and the scores that the network must give for them. */
+export const GoldenSchema = Type.Object({
+  /** Largest accepted difference of a score, in points. */
+  tolerance: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
+  cases: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      request: Type.Object({}, { additionalProperties: true }),
+      scores: ScoreRecordSchema,
+    }),
+    { minItems: 1 },
+  ),
+});
+export type Golden = Type.Static<typeof GoldenSchema>;
+
+export const manifestCheck = Compile(ManifestSchema);
+export const goldenCheck = Compile(GoldenSchema);
+
+/** Columns of the output `scores`: the five scores, then the probabilities of High valence and arousal. */
+export const OUTPUT_COLUMNS = 7;
+
+const session = { name: 'session', shape: [-1, FEATURE_COUNT] } as const;
+const outputs = [{ name: 'scores', shape: [-1, OUTPUT_COLUMNS] }] as const;
+
+/** What the service feeds to each graph and reads from it. */
+export const GRAPH_TENSORS = {
+  base: { inputs: [session], outputs },
+  history: {
+    inputs: [
+      session,
+      { name: 'past', shape: [-1, PAST_MAX, FEATURE_COUNT] },
+      { name: 'targets', shape: [-1, PAST_MAX, TARGET_COUNT] },
+      { name: 'present', shape: [-1, PAST_MAX] },
+    ],
+    outputs,
+  },
+} as const;

@@ -1,0 +1,34 @@
+/** Where High begins, for each label. */
+export interface Thresholds {
+  readonly valence: number;
+  readonly arousal: number;
+}
+
+/** 0 … 100 in steps of a hundredth as JSON numbers: a look-up costs half of what formatting does. */
+const HUNDREDTHS = Array.from({ length: 10_001 }, (_, hundredths) => String(hundredths / 100));
+
+function rounded(value: number): string {
+  const hundredths = Math.round(value * 100);
+  return HUNDREDTHS[hundredths] ?? String(hundredths / 100);
+}
+
+/**
+ * The body of a 200. `scores[offset …]` are C_SCORE, attention, memory, reasoning, stress (0 to 100) and the
+ * probabilities of High valence and arousal; `inferMs` are milliseconds.
+ */
+export function respond(
+  scores: Float32Array,
+  offset: number,
+  inferMs: number,
+  thresholds: Thresholds,
+): string {
+  // offset + 7 ≤ scores.length: a row of the model's output
+  const valence = scores[offset + 5]! >= thresholds.valence ? 'High' : 'Low';
+  const arousal = scores[offset + 6]! >= thresholds.arousal ? 'High' : 'Low';
+  return (
+    `{"C_SCORE":${rounded(scores[offset]!)},"attention":${rounded(scores[offset + 1]!)}` +
+    `,"memory":${rounded(scores[offset + 2]!)},"reasoning":${rounded(scores[offset + 3]!)}` +
+    `,"stress":${rounded(scores[offset + 4]!)},"valence":"${valence}","arousal":"${arousal}"` +
+    `,"inference_time_ms":${rounded(inferMs)}}`
+  );
+}

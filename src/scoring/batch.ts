@@ -1,0 +1,98 @@
+import { FEATURE_COUNT } from '../contract/features.js';
+import type { PredictionRequest } from '../contract/request.js';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
+import { ROW_LENGTHS, type Block, type Lane } from './messages.js';
+import type { Waiting } from './scorer.js';
+
+/** The labels' probabilities stand behind the five scores. */
+const FIRST_PROBABILITY = 5;
+const SCORE_MAX = 100;
+
+/** Requests of one lane that share a block of the arena and a model run. */
+export class Batch {
+  lane: Lane = 'base';
+  rows = 0;
+  /** When the batch was handed to the pool; 0 while it is not. */
+  sentMs = 0;
+  /** Rows of a failed batch that are still being run one by one. */
+  retrying = 0;
+  private readonly waiting: (Waiting | undefined)[] = [];
+  private readonly arrivedMs: number[] = [];
+
+  constructor(
+    readonly slot: number,
+    readonly block: Block,
+  ) {}
+
+  /** When its first request came in. */
+  get openedMs(): number {
+    return this.arrivedMs[0] ?? 0;
+  }
+
+  /** Writes `request` as the next row; false where a series is in another unit, and the row stays free. */
+  add(request: PredictionRequest, waiting: Waiting, nowMs: number): boolean {
+    const row = this.rows;
+    this.rows++;
+    const outcome = featuriseSession(request.current, request, this.block.session, row * FEATURE_COUNT);
+    if (outcome === 'unit_error' || featurisePast(request, this.block, row) === 'unit_error') {
+      this.rows--;
+      this.clear(row, row + 1);
+      return false;
+    }
+    this.waiting[row] = waiting;
+    this.arrivedMs[row] = nowMs;
+    return true;
+  }
+
+  /** Takes whoever waits for `row`, so that nobody is told twice; undefined where nobody waits any more. */
+  take(row: number): Waiting | undefined {
+    const waiting = this.waiting[row];
+    this.waiting[row] = undefined;
+    return waiting;
+  }
+
+  isWaitedFor(row: number): boolean {
+    const waiting = this.waiting[row];
+    return waiting !== undefined && !waiting.isGone;
+  }
+
+  hasWaiting(): boolean {
+    for (let row = 0; row < this.rows; row++) if (this.isWaitedFor(row)) return true;
+    return false;
+  }
+
+  arrived(row: number): number {
+    return this.arrivedMs[row] ?? 0;
+  }
+
+  /** Finite and in range: nothing else leaves the service. */
+  isSound(row: number): boolean {
+    const { scores } = this.block;
+    const first = row * OUTPUT_COLUMNS;
+    for (let column = 0; column < OUTPUT_COLUMNS; column++) {
+      const value = scores[first + column]!; // row < batchMax
+      if (!(value >= 0 && value <= (column < FIRST_PROBABILITY ? SCORE_MAX : 1))) return false;
+    }
+    return true;
+  }
+
+  /** Empties the batch for the next use: rows must be zero before they are written. */
+  reset(): void {
+    this.clear(0, this.rows);
+    this.rows = 0;
+    this.sentMs = 0;
+    this.retrying = 0;
+    this.waiting.length = 0;
+    this.arrivedMs.length = 0;
+  }
+
+  private clear(from: number, to: number): void {
+    const { block } = this;
+    block.session.fill(0, from * ROW_LENGTHS.session, to * ROW_LENGTHS.session);
+    if (this.lane === 'base') return;
+    block.past.fill(0, from * ROW_LENGTHS.past, to * ROW_LENGTHS.past);
+    block.targets.fill(0, from * ROW_LENGTHS.targets, to * ROW_LENGTHS.targets);
+    block.present.fill(0, from * ROW_LENGTHS.present, to * ROW_LENGTHS.present);
+  }
+}

@@ -1,0 +1,245 @@
+import type { Clock } from '../base/clock.js';
+import type { PredictionRequest } from '../contract/request.js';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { Batch } from './batch.js';
+import { blockAt, slotsOf, type Lane } from './messages.js';
+import type { InferencePool } from './pool.js';
+import type { AdmitOutcome, Scorer, Waiting } from './scorer.js';
+
+export interface BatcherOptions {
+  readonly pool: InferencePool;
+  readonly batchMax: number;
+  /** Most requests admitted and not yet answered. */
+  readonly queueMax: number;
+  /** Longest wait for an answer before the request is shed. */
+  readonly deadlineMs: number;
+  /** Longest model run before the worker counts as hung. */
+  readonly hangMs: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** A batch failed, or a row's scores were unsound; the rows are retried or answered. */
+  onFault(cause: Error): void;
+  /** A worker hangs. It can't be ended without the process: the owner must leave. Called once. */
+  onHung(): void;
+}
+
+/** How often waits are looked at, in shares of the deadline. */
+const SWEEPS_PER_DEADLINE = 20;
+
+interface Retry {
+  readonly batch: Batch;
+  readonly row: number;
+}
+
+/**
+ * Gathers requests into batches. A request never waits for company: while a worker is free, the batch leaves
+ * at the end of this turn of the event loop; while all are busy, requests gather and leave together.
+ *
+ *   admit ─► open batch of its lane ─► queue (oldest first) ─► pool ─► answers
+ *                                         failed batch ─► retries, one row at a time, alone in the pool
+ */
+export class Batcher implements Scorer {
+  pending = 0;
+  private readonly free: Batch[] = [];
+  private readonly open: Record<Lane, Batch | undefined> = { base: undefined, history: undefined };
+  private readonly queue: Batch[] = [];
+  private readonly running = new Set<Batch>();
+  private readonly retries: Retry[] = [];
+  private inFlight = 0;
+  private flushScheduled = false;
+  private hasHung = false;
+  private readonly sweeper: NodeJS.Timeout;
+  private idleListeners: (() => void)[] = [];
+
+  constructor(private readonly options: BatcherOptions) {
+    const { arena } = options.pool;
+    for (let slot = slotsOf(arena, options.batchMax) - 1; slot >= 0; slot--) {
+      this.free.push(new Batch(slot, blockAt(arena, options.batchMax, slot)));
+    }
+    const periodMs = Math.max(5, Math.min(options.deadlineMs, options.hangMs) / SWEEPS_PER_DEADLINE);
+    this.sweeper = setInterval(() => this.sweep(), periodMs).unref();
+  }
+
+  admit(request: PredictionRequest, waiting: Waiting): AdmitOutcome {
+    if (this.pending >= this.options.queueMax) return 'saturated';
+    const lane = request.past.length > 0 ? 'history' : 'base';
+    const batch = this.open[lane] ?? this.openBatch(lane);
+    if (batch === undefined) return 'saturated';
+    if (!batch.add(request, waiting, this.options.clock.monotonicMs())) return 'unit_error';
+    this.pending++;
+    if (batch.rows === 1) this.queue.push(batch);
+    if (batch.rows === this.options.batchMax) this.open[lane] = undefined;
+    this.scheduleFlush();
+    return 'admitted';
+  }
+
+  async drained(): Promise<void> {
+    while (this.pending > 0 || this.inFlight > 0) {
+      await new Promise<void>((resolve) => this.idleListeners.push(resolve));
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.sweeper);
+    await this.options.pool.close();
+  }
+
+  private openBatch(lane: Lane): Batch | undefined {
+    const batch = this.free.pop();
+    if (batch !== undefined) batch.lane = lane;
+    this.open[lane] = batch;
+    return batch;
+  }
+
+  private scheduleFlush(): void {
+    if (this.flushScheduled || this.inFlight >= this.options.pool.capacity) return;
+    this.flushScheduled = true;
+    setImmediate(() => {
+      this.flushScheduled = false;
+      this.flush();
+    });
+  }
+
+  /** Hands out work while the pool has room; retries go first, each alone. */
+  private flush(): void {
+    while (this.inFlight < this.options.pool.capacity) {
+      if (this.retries.length > 0) {
+        if (this.inFlight === 0) this.retryNext();
+        return;
+      }
+      const batch = this.queue.shift();
+      if (batch === undefined) return;
+      if (this.open[batch.lane] === batch) this.open[batch.lane] = undefined;
+      if (batch.hasWaiting()) this.send(batch);
+      else this.discard(batch);
+    }
+  }
+
+  private send(batch: Batch): void {
+    const { lane, slot, rows } = batch;
+    batch.sentMs = this.options.clock.monotonicMs();
+    this.inFlight++;
+    this.running.add(batch);
+    this.options.pool.run({ lane, slot, first: 0, rows }).then(
+      (inferMs) => {
+        this.landed(batch);
+        this.flush(); // the worker first, then the answers
+        for (let row = 0; row < rows; row++) this.answer(batch, row, inferMs);
+        this.release(batch);
+      },
+      (error: unknown) => {
+        this.landed(batch);
+        this.options.onFault(asError(error));
+        for (let row = 0; row < rows; row++) this.retries.push({ batch, row });
+        batch.retrying = rows;
+        this.flush();
+      },
+    );
+  }
+
+  /** What fails when it runs alone fails by itself: its neighbours have been spared. */
+  private retryNext(): void {
+    const retry = this.retries.shift();
+    if (retry === undefined) return;
+    const { batch, row } = retry;
+    if (!batch.isWaitedFor(row)) {
+      this.retried(batch, row);
+      return this.flush();
+    }
+    batch.sentMs = this.options.clock.monotonicMs();
+    this.inFlight++;
+    this.running.add(batch);
+    this.options.pool.run({ lane: batch.lane, slot: batch.slot, first: row, rows: 1 }).then(
+      (inferMs) => {
+        this.landed(batch);
+        this.answer(batch, row, inferMs);
+        this.retried(batch, row);
+        this.flush();
+      },
+      (error: unknown) => {
+        this.landed(batch);
+        this.options.onFault(asError(error));
+        this.fail(batch, row, 'fault');
+        this.retried(batch, row);
+        this.flush();
+      },
+    );
+  }
+
+  private retried(batch: Batch, row: number): void {
+    if (batch.take(row) !== undefined) this.pending--; // its caller had hung up
+    batch.retrying--;
+    if (batch.retrying === 0) this.release(batch);
+  }
+
+  private landed(batch: Batch): void {
+    this.inFlight--;
+    this.running.delete(batch);
+  }
+
+  private answer(batch: Batch, row: number, inferMs: number): void {
+    if (!batch.isSound(row)) {
+      if (batch.isWaitedFor(row)) this.options.onFault(new Error('the network gave scores out of range'));
+      return this.fail(batch, row, 'fault');
+    }
+    const waiting = batch.take(row);
+    if (waiting === undefined) return;
+    this.pending--;
+    const queueMs = Math.max(0, this.options.clock.monotonicMs() - batch.arrived(row) - inferMs);
+    waiting.scored(batch.block.scores, row * OUTPUT_COLUMNS, { queueMs, inferMs });
+  }
+
+  private fail(batch: Batch, row: number, cause: 'expired' | 'fault'): void {
+    const waiting = batch.take(row);
+    if (waiting === undefined) return;
+    this.pending--;
+    waiting.failed(cause);
+  }
+
+  /** A batch that nobody waits for any more is not run. */
+  private discard(batch: Batch): void {
+    for (let row = 0; row < batch.rows; row++) if (batch.take(row) !== undefined) this.pending--;
+    this.release(batch);
+  }
+
+  private release(batch: Batch): void {
+    batch.reset();
+    this.free.push(batch);
+    if (this.pending > 0 || this.inFlight > 0) return;
+    const listeners = this.idleListeners;
+    this.idleListeners = [];
+    for (const listener of listeners) listener();
+  }
+
+  /** Sheds what has waited too long and notices a worker that does not come back. */
+  private sweep(): void {
+    const nowMs = this.options.clock.monotonicMs();
+    const expiresMs = nowMs - this.options.deadlineMs;
+    for (const batch of this.queue) this.shed(batch, expiresMs);
+    for (const { batch } of this.retries) this.shed(batch, expiresMs);
+    for (const batch of this.running) {
+      this.shed(batch, expiresMs);
+      if (nowMs - batch.sentMs > this.options.hangMs && !this.hasHung) {
+        this.hasHung = true;
+        this.options.onHung();
+        return this.shedAll();
+      }
+    }
+  }
+
+  /** The process is about to leave: everybody is told. */
+  private shedAll(): void {
+    for (const batch of this.queue) this.shed(batch, Infinity);
+    for (const { batch } of this.retries) this.shed(batch, Infinity);
+    for (const batch of this.running) this.shed(batch, Infinity);
+  }
+
+  private shed(batch: Batch, expiresMs: number): void {
+    for (let row = 0; row < batch.rows; row++) {
+      if (batch.arrived(row) < expiresMs) this.fail(batch, row, 'expired');
+    }
+  }
+}
+
+function asError(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause));
+}

@@ -1,0 +1,32 @@
+import type { PredictionRequest } from '../contract/request.js';
+
+/** What a scored request took, in milliseconds. */
+export interface Timing {
+  /** From admission to the start of the model run, the hop to the worker included. */
+  readonly queueMs: number;
+  /** The model run that held the request. */
+  readonly inferMs: number;
+}
+
+/** Someone who waits for one answer: told exactly once, unless gone. */
+export interface Waiting {
+  /** Nobody waits any more. */
+  readonly isGone: boolean;
+  /** The scores are `scores[offset … offset + OUTPUT_COLUMNS)`, finite and in range. */
+  scored(scores: Float32Array, offset: number, timing: Timing): void;
+  failed(cause: 'expired' | 'fault'): void;
+}
+
+export type AdmitOutcome = 'admitted' | 'saturated' | 'unit_error';
+
+/** Turns requests into scores. */
+export interface Scorer {
+  /** Takes `request` in at once (its buffers are free again on return); the answer comes to `waiting`. */
+  admit(request: PredictionRequest, waiting: Waiting): AdmitOutcome;
+  /** Requests admitted and not yet answered. */
+  readonly pending: number;
+  /** Resolves when no request is pending and no run is in flight. */
+  drained(): Promise<void>;
+  /** Ends the workers; only when drained. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,83 @@
+import t from 'tap';
+import { cpuQuota, usableCores } from '#acuity/config/cores.js';
+
+type Files = Readonly<Record<string, string>>;
+
+const reading = (files: Files) => (path: string) => files[path];
+
+const V2 = '/sys/fs/cgroup';
+const CASES: readonly { readonly name: string; readonly files: Files; readonly quota: number }[] = [
+  { name: 'no control groups', files: {}, quota: Infinity },
+  {
+    name: 'version 2, in a container',
+    files: { '/proc/self/cgroup': '0::/\n', [`${V2}/cpu.max`]: '200000 100000\n' },
+    quota: 2,
+  },
+  {
+    name: 'version 2, no quota',
+    files: { '/proc/self/cgroup': '0::/\n', [`${V2}/cpu.max`]: 'max 100000\n' },
+    quota: Infinity,
+  },
+  {
+    name: 'version 2, a nested group, limited by its ancestor',
+    files: {
+      '/proc/self/cgroup': '0::/system.slice/acuity.service/inner\n',
+      [`${V2}/system.slice/acuity.service/inner/cpu.max`]: 'max 100000\n',
+      [`${V2}/system.slice/acuity.service/cpu.max`]: '150000 100000\n',
+      [`${V2}/system.slice/cpu.max`]: '400000 100000\n',
+    },
+    quota: 1.5,
+  },
+  {
+    name: 'version 2, a path of the host that the container does not see',
+    files: { '/proc/self/cgroup': '0::/../../pod7\n', [`${V2}/cpu.max`]: '300000 100000\n' },
+    quota: 3,
+  },
+  {
+    name: 'version 1',
+    files: {
+      '/proc/self/cgroup': '5:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc\n',
+      [`${V2}/cpu,cpuacct/docker/abc/cpu.cfs_quota_us`]: '250000\n',
+      [`${V2}/cpu,cpuacct/docker/abc/cpu.cfs_period_us`]: '100000\n',
+    },
+    quota: 2.5,
+  },
+  {
+    name: 'version 1, the group mounted as the root',
+    files: {
+      '/proc/self/cgroup': '5:cpu:/docker/abc\n',
+      [`${V2}/cpu/cpu.cfs_quota_us`]: '50000\n',
+      [`${V2}/cpu/cpu.cfs_period_us`]: '100000\n',
+    },
+    quota: 0.5,
+  },
+  {
+    name: 'version 1, no quota',
+    files: {
+      '/proc/self/cgroup': '5:cpu:/\n',
+      [`${V2}/cpu/cpu.cfs_quota_us`]: '-1\n',
+      [`${V2}/cpu/cpu.cfs_period_us`]: '100000\n',
+    },
+    quota: Infinity,
+  },
+  {
+    name: 'files that make no sense',
+    files: { '/proc/self/cgroup': 'what\n0::\n', [`${V2}/cpu.max`]: 'a b\n' },
+    quota: Infinity,
+  },
+];
+
+for (const { name, files, quota } of CASES) {
+  t.test(name, async (t) => {
+    t.equal(cpuQuota(reading(files)), quota);
+  });
+}
+
+t.test('cores are capped by the quota, rounded down, never below one', async (t) => {
+  const limited = (quotaUs: number) =>
+    reading({ '/proc/self/cgroup': '0::/\n', [`${V2}/cpu.max`]: `${quotaUs} 100000` });
+  t.equal(usableCores(8, limited(250_000)), 2);
+  t.equal(usableCores(8, limited(50_000)), 1);
+  t.equal(usableCores(2, limited(800_000)), 2);
+  t.equal(usableCores(6, reading({})), 6);
+});

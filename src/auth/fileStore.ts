@@ -169,9 +169,10 @@ function amended(stored: readonly KeyRecord[], { record, successor }: Amendment)
 async function rewrite(path: string, change: (stored: Stored) => Stored): Promise<boolean> {
   const keys = change(await readKeys(path));
   if (keys === undefined) return false;
-  assertUnique(path, keys);
+  const text = `${JSON.stringify({ version: VERSION, keys }, null, 1)}\n`;
+  keysIn(path, text); // Never write what could not be read again.
   await removeLeftovers(path);
-  await replaceFile(path, `${JSON.stringify({ version: VERSION, keys }, null, 1)}\n`);
+  await replaceFile(path, text);
   return true;
 }
 

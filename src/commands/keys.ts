@@ -1,7 +1,15 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { issue, renewed, revoked, stateOf, successorOf, type KeyOrder } from '../auth/lifecycle.js';
+import {
+  issue,
+  renewed,
+  revoked,
+  stateOf,
+  successorOf,
+  type IssuedKey,
+  type KeyOrder,
+} from '../auth/lifecycle.js';
 import { storesAt } from '../auth/location.js';
-import { KeyStoreError, type KeyKind, type KeyRecord } from '../auth/store.js';
+import { KeyStoreError, type KeyKind, type KeyRecord, type KeyStore } from '../auth/store.js';
 import { systemClock, type Clock } from '../base/clock.js';
 
 /** A record as operators see it: without the digest. */
@@ -17,11 +25,14 @@ export interface KeyView {
   readonly dailyMax: number | null;
 }
 
+/** Commander makes an empty string of a `null`, so that "no limit" stays a word up to the order. */
+type LimitFlag = number | typeof UNLIMITED;
+
 interface IssueFlags {
   readonly kind: KeyKind;
   readonly label?: string;
-  readonly rate?: number | null;
-  readonly daily?: number | null;
+  readonly rate?: LimitFlag;
+  readonly daily?: LimitFlag;
   readonly expires?: string;
   readonly json?: boolean;
 }
@@ -30,8 +41,10 @@ interface CommonFlags {
   readonly json?: boolean;
 }
 
-const LIMIT_MAX = 2 ** 31 - 1;
-/** Above it a bucket's arithmetic has no room left for its fractions. */
+const UNLIMITED = 'unlimited';
+/** What a counter of 32 bits holds. */
+const DAILY_MAX = 2 ** 31 - 1;
+/** Beyond what one server can answer. */
 const RATE_MAX = 1_000_000;
 const LABEL_LENGTH_MAX = 200;
 const EXIT_FAILED = 1;
@@ -39,22 +52,43 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\
 
 type NowMs = Pick<Clock, 'nowMs'>;
 
+/** Where a command does its work. */
+interface Desk {
+  readonly store: KeyStore;
+  readonly nowMs: number;
+}
+
+/** The same outcome for programs and for people. */
+interface Report {
+  readonly json: object;
+  readonly text: string;
+}
+
+type Deed = (desk: Desk) => Promise<Report>;
+
 /** Adds `keys issue|list|renew|revoke|rotate`. `keysLocation` is asked when one of them runs. */
 export function registerKeys(program: Command, keysLocation: () => string, clock: NowMs = systemClock): void {
   const keys = program.command('keys').description('issue, list, renew, revoke and rotate API keys');
-  registerIssue(keys, keysLocation, clock);
-  withJson(keys.command('list'))
-    .description('list every key, without its secret')
-    .action(({ json }: CommonFlags) => print(keys, list(keysLocation(), clock, json)));
-  registerChange(keys, 'renew', 'give a key 90 more days from now', (id, json) =>
-    renew(keysLocation(), id, clock, json),
+  const perform = async (deed: Deed, { json }: CommonFlags): Promise<void> => {
+    try {
+      const report = await deed({ store: storesAt(keysLocation()).keys, nowMs: clock.nowMs() });
+      process.stdout.write(`${json ? JSON.stringify(report.json) : report.text}\n`);
+    } catch (error) {
+      // What the operator can mend is one line on stderr; anything else is a defect.
+      if (!(error instanceof KeyStoreError)) throw error;
+      keys.error(`error: ${error.message}`, { exitCode: EXIT_FAILED });
+    }
+  };
+
+  issueCommand(keys).action((flags: IssueFlags) => perform((desk) => issueAt(desk, orderOf(flags)), flags));
+  command(keys, 'list', 'list every key, without its secret').action((flags: CommonFlags) =>
+    perform(listAt, flags),
   );
-  registerChange(keys, 'revoke', 'refuse a key from now on', (id, json) =>
-    revoke(keysLocation(), id, clock, json),
-  );
-  registerChange(keys, 'rotate', 'issue a new key and revoke the old one at once', (id, json) =>
-    rotate(keysLocation(), id, clock, json),
-  );
+  for (const { name, description, change } of CHANGES) {
+    command(keys, name, description)
+      .argument('<id>', 'as printed by issue and list')
+      .action((id: string, flags: CommonFlags) => perform((desk) => change(desk, id), flags));
+  }
 }
 
 /** Makes the key store with one demo key in it. `undefined` where there is a store already. */
@@ -62,100 +96,67 @@ export async function issueFirstDemoKey(
   location: string,
   clock: NowMs = systemClock,
 ): Promise<{ id: string; key: string } | undefined> {
-  const { record, key } = issue({ kind: 'demo', label: 'first' }, clock.nowMs());
+  const { record, key } = issue({ kind: 'demo', label: 'first demo key' }, clock.nowMs());
   const isFirst = await storesAt(location).keys.insertFirst(record);
   return isFirst ? { id: record.id, key } : undefined;
 }
 
-function registerIssue(keys: Command, keysLocation: () => string, clock: NowMs): void {
-  withJson(keys.command('issue'))
-    .description('issue a key and print it, this once')
+const CHANGES = [
+  { name: 'renew', description: 'give a key 90 more days from now', change: renewAt },
+  { name: 'revoke', description: 'refuse a key from now on', change: revokeAt },
+  { name: 'rotate', description: 'issue a new key and revoke the old one at once', change: rotateAt },
+] as const;
+
+function issueCommand(keys: Command): Command {
+  return command(keys, 'issue', 'issue a key and print it, this once')
     .addOption(new Option('--kind <kind>', 'kind of key').choices(['demo', 'live']).makeOptionMandatory())
     .option('--label <text>', 'whom or what it is for', label)
     .option('--rate <n>', 'requests per second, or unlimited', limitUpTo(RATE_MAX))
-    .option('--daily <n>', 'predictions per UTC day, or unlimited', limitUpTo(LIMIT_MAX))
-    .option('--expires <date>', 'when it expires: an ISO 8601 date, UTC unless it says otherwise', isoDate)
-    .action((flags: IssueFlags) => print(keys, issueTo(keysLocation(), flags, clock)));
+    .option('--daily <n>', 'predictions per UTC day, or unlimited', limitUpTo(DAILY_MAX))
+    .option('--expires <date>', 'when it expires: an ISO 8601 date, UTC unless it says otherwise', isoDate);
 }
 
-function registerChange(
-  keys: Command,
-  name: string,
-  description: string,
-  change: (id: string, json: boolean | undefined) => Promise<string>,
-): void {
-  withJson(keys.command(name).argument('<id>', 'as printed by issue and list'))
-    .description(description)
-    .action((id: string, { json }: CommonFlags) => print(keys, change(id, json)));
+function command(keys: Command, name: string, description: string): Command {
+  return keys.command(name).description(description).option('--json', 'print one JSON object');
 }
 
-function withJson(command: Command): Command {
-  return command.option('--json', 'print one JSON object');
+async function issueAt({ store, nowMs }: Desk, order: KeyOrder): Promise<Report> {
+  const issued = issue(order, nowMs);
+  await store.insert(issued.record);
+  return reportWithKey(issued, nowMs);
 }
 
-/** What the operator can mend is one line on stderr; anything else is a defect and is thrown on. */
-async function print(keys: Command, text: Promise<string>): Promise<void> {
-  try {
-    process.stdout.write(`${await text}\n`);
-  } catch (error) {
-    if (!(error instanceof KeyStoreError)) throw error;
-    keys.error(`error: ${error.message}`, { exitCode: EXIT_FAILED });
-  }
+async function listAt({ store, nowMs }: Desk): Promise<Report> {
+  const keys = (await store.list()).map((record) => viewOf(record, nowMs));
+  return { json: { keys }, text: table(keys) };
 }
 
-async function issueTo(location: string, flags: IssueFlags, clock: NowMs): Promise<string> {
-  const nowMs = clock.nowMs();
-  const { record, key } = issue(orderOf(flags), nowMs);
-  await storesAt(location).keys.insert(record);
-  return withKey(record, key, nowMs, flags.json);
+async function renewAt({ store, nowMs }: Desk, id: string): Promise<Report> {
+  const { record } = await store.amend(id, (current) => renewed(current, nowMs));
+  return { json: viewOf(record, nowMs), text: `${id} expires at ${record.expiresAt}` };
 }
 
-async function list(location: string, clock: NowMs, json: boolean | undefined): Promise<string> {
-  const nowMs = clock.nowMs();
-  const keys = (await storesAt(location).keys.list()).map((record) => viewOf(record, nowMs));
-  return json ? JSON.stringify({ keys }) : table(keys);
+async function revokeAt({ store, nowMs }: Desk, id: string): Promise<Report> {
+  const { record } = await store.amend(id, (current) => revoked(current, nowMs));
+  return { json: viewOf(record, nowMs), text: `${id} is revoked since ${record.revokedAt}` };
 }
 
-async function renew(location: string, id: string, clock: NowMs, json: boolean | undefined): Promise<string> {
-  const nowMs = clock.nowMs();
-  const { record } = await storesAt(location).keys.amend(id, (current) => renewed(current, nowMs));
-  return json ? asJson(record, nowMs) : `${id} expires at ${record.expiresAt}`;
-}
-
-async function revoke(
-  location: string,
-  id: string,
-  clock: NowMs,
-  json: boolean | undefined,
-): Promise<string> {
-  const nowMs = clock.nowMs();
-  const { record } = await storesAt(location).keys.amend(id, (current) => revoked(current, nowMs));
-  return json ? asJson(record, nowMs) : `${id} is revoked since ${record.revokedAt}`;
-}
-
-async function rotate(
-  location: string,
-  id: string,
-  clock: NowMs,
-  json: boolean | undefined,
-): Promise<string> {
-  const nowMs = clock.nowMs();
-  let key = '';
-  const { successor } = await storesAt(location).keys.amend(id, (current) => {
-    const issued = successorOf(current, nowMs);
-    key = issued.key;
+async function rotateAt({ store, nowMs }: Desk, id: string): Promise<Report> {
+  let issued: IssuedKey | undefined;
+  await store.amend(id, (current) => {
+    issued = successorOf(current, nowMs);
     return { record: revoked(current, nowMs).record, successor: issued.record };
   });
-  if (successor === undefined) throw new Error('a rotation without a new key');
-  return withKey(successor, key, nowMs, json);
+  if (issued === undefined) throw new Error('a rotation without a new key');
+  return reportWithKey(issued, nowMs);
 }
 
 function orderOf({ kind, label: text, rate, daily, expires }: IssueFlags): KeyOrder {
   return {
     kind,
     ...(text !== undefined && { label: text }),
-    ...(rate !== undefined && { ratePerS: rate }),
-    ...(daily !== undefined && { dailyMax: daily }),
+    ...(rate !== undefined && { ratePerS: limitOf(rate) }),
+    ...(daily !== undefined && { dailyMax: limitOf(daily) }),
     ...(expires !== undefined && { expiresAt: expires }),
   };
 }
@@ -166,15 +167,10 @@ function viewOf(record: KeyRecord, nowMs: number): KeyView {
   return { id, kind, state, label: text, createdAt, expiresAt, revokedAt, ratePerS, dailyMax };
 }
 
-function asJson(record: KeyRecord, nowMs: number): string {
-  return JSON.stringify(viewOf(record, nowMs));
-}
-
-/** The only text that ever holds a key. */
-function withKey(record: KeyRecord, key: string, nowMs: number, json: boolean | undefined): string {
+/** The only report that ever holds a key. */
+function reportWithKey({ record, key }: IssuedKey, nowMs: number): Report {
   const { id, ...rest } = viewOf(record, nowMs);
-  if (json) return JSON.stringify({ id, key, ...rest });
-  return [
+  const text = [
     `id       ${id}`,
     `kind     ${rest.kind}`,
     `expires  ${rest.expiresAt ?? 'never'}`,
@@ -184,10 +180,11 @@ function withKey(record: KeyRecord, key: string, nowMs: number, json: boolean | 
     '',
     'The key is shown this once: only its SHA-256 is stored.',
   ].join('\n');
+  return { json: { id, key, ...rest }, text };
 }
 
 function limitText(limit: number | null, unit: string): string {
-  return limit === null ? 'unlimited' : `${limit} ${unit}`;
+  return limit === null ? UNLIMITED : `${limit} ${unit}`;
 }
 
 function table(views: readonly KeyView[]): string {
@@ -205,13 +202,17 @@ function table(views: readonly KeyView[]): string {
 }
 
 function cellsOf({ id, kind, state, expiresAt, ratePerS, dailyMax, label: text }: KeyView): string[] {
-  const [rate, daily] = [ratePerS, dailyMax].map((limit) => limit?.toString() ?? 'unlimited');
+  const [rate, daily] = [ratePerS, dailyMax].map((limit) => limit?.toString() ?? UNLIMITED);
   return [id, kind, state, expiresAt ?? 'never', rate ?? '', daily ?? '', text];
 }
 
-function limitUpTo(max: number): (text: string) => number | null {
+function limitOf(flag: LimitFlag): number | null {
+  return flag === UNLIMITED ? null : flag;
+}
+
+function limitUpTo(max: number): (text: string) => LimitFlag {
   return (text) => {
-    if (text === 'unlimited') return null;
+    if (text === UNLIMITED) return text;
     const limit = Number(text);
     if (/^[1-9]\d*$/.test(text) && limit <= max) return limit;
     throw new InvalidArgumentError(`It must be an integer from 1 to ${max}, or unlimited.`);
@@ -228,7 +229,7 @@ function label(text: string): string {
 
 function isoDate(text: string): string {
   const time = new Date(text.includes('T') && !/(Z|[+-]\d\d:\d\d)$/.test(text) ? `${text}Z` : text);
-  if (ISO_DATE.test(text) && isOnCalendar(text) && !Number.isNaN(time.getTime())) return time.toISOString();
+  if (ISO_DATE.test(text) && isOnCalendar(text) && hasFourDigitYear(time)) return time.toISOString();
   throw new InvalidArgumentError('It must be an ISO 8601 date, as 2030-01-31 or 2030-01-31T12:00:00Z.');
 }
 
@@ -237,4 +238,10 @@ function isOnCalendar(text: string): boolean {
   const date = text.slice(0, '2030-01-31'.length);
   const midnight = new Date(date);
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
+}
+
+/** An offset can lead out of the years that ISO 8601 writes with four digits. False for no time at all. */
+function hasFourDigitYear(time: Date): boolean {
+  const year = time.getUTCFullYear();
+  return year >= 0 && year <= 9999;
 }

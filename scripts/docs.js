@@ -8,7 +8,9 @@ try {
   await install();
   await build('src');
   const { markdownTable } = await import('../dist/commands/config.js');
-  for (const path of ['README.md', 'docs/CONFIGURATION.md'].map((name) => join(ROOT, name)).filter(existsSync)) {
+  for (const path of ['README.md', 'docs/CONFIGURATION.md']
+    .map((name) => join(ROOT, name))
+    .filter(existsSync)) {
     writeFileSync(path, withGenerated(readFileSync(path, 'utf8'), 'configuration', markdownTable()));
   }
 } catch (error) {

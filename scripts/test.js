@@ -6,6 +6,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
 import { build, failWith, filesBelow, install, ROOT } from './prepare.js';
 import { countFrom, isSuccess, summary } from './tapCount.js';
 
@@ -40,21 +42,31 @@ function testFiles(filters) {
 }
 
 function runTap(files, output) {
+  const isTerminal = process.stdout.isTTY === true;
   const command = [
     'node_modules/tap/dist/esm/run.mjs',
     'run',
     '--disable-coverage',
     '--allow-empty-coverage',
-    // The live display rewrites itself with cursor movements, which a log file would keep.
-    `--reporter=${process.stdout.isTTY ? 'terse' : 'min'}`,
+    // The live display rewrites itself by moving the cursor, which makes nothing readable in a log.
+    `--reporter=${isTerminal ? 'terse' : 'min'}`,
     '--jobs=2',
     '--timeout=300',
     `--output-file=${output}`,
     ...files,
   ];
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
+    const stdout = isTerminal ? 'inherit' : 'pipe';
+    const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', stdout, 'inherit'] });
+    if (child.stdout) plainLines(child.stdout);
     child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? 1));
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+/** tap moves the cursor even where there is none; what is left of that would stand before our last line. */
+function plainLines(stream) {
+  createInterface({ input: stream }).on('line', (line) => {
+    process.stdout.write(`${stripVTControlCharacters(line)}\n`);
   });
 }

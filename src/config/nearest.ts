@@ -1,7 +1,14 @@
-/** The name that a mistyped one most likely meant, or undefined where none comes near. */
-export function nearestName(mistyped: string, names: readonly string[]): string | undefined {
+/**
+ * The name that a mistyped one most likely meant, or undefined where none comes near: within one edit for every
+ * three letters, not counting a prefix that all of them share.
+ */
+export function nearestName(
+  mistyped: string,
+  names: readonly string[],
+  prefixLength: number,
+): string | undefined {
   let best: string | undefined;
-  let bestEdits = Math.floor(mistyped.length / 3) + 1;
+  let bestEdits = Math.ceil((mistyped.length - prefixLength) / 3) + 1;
   for (const name of names) {
     const edits = editDistance(mistyped, name);
     if (edits < bestEdits) [best, bestEdits] = [name, edits];

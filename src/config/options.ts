@@ -81,7 +81,7 @@ function unknownNames(env: Environment): string[] {
       (name) => name.startsWith(PREFIX) && !NAMES.some((known) => known === name) && !isFromKubernetes(name),
     )
     .map((name) => {
-      const meant = nearestName(name, NAMES);
+      const meant = nearestName(name, NAMES, PREFIX.length);
       return `${name} is not a known variable${meant === undefined ? '' : `; did you mean ${meant}?`}`;
     });
 }

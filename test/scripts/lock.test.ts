@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t from 'tap';
+import { cleanEnvironment, ended, REPOSITORY, script } from '../fixtures/scripts.js';
+
+const { holding } = await script<{
+  holding<T>(path: string, work: () => Promise<T>): Promise<T>;
+}>('lock.js');
+
+// Beyond the largest process id that Linux gives.
+const NOBODY = 2 ** 22 + 1;
+
+t.test('the work’s result is returned and the lock released', async (t) => {
+  const path = join(t.testdir(), 'lock');
+  t.equal(await holding(path, async () => readFileSync(path, 'utf8')), String(process.pid));
+  t.notOk(existsSync(path));
+});
+
+t.test('the lock is released when the work fails', async (t) => {
+  const path = join(t.testdir(), 'lock');
+  await t.rejects(
+    holding(path, () => Promise.reject(new Error('failed'))),
+    { message: 'failed' },
+  );
+  t.notOk(existsSync(path));
+});
+
+t.test('a lock whose owner died is taken over', async (t) => {
+  const path = join(t.testdir(), 'lock');
+  writeFileSync(path, String(NOBODY));
+  t.equal(await holding(path, async () => 'mine'), 'mine');
+});
+
+t.test('processes that start on a dead owner’s lock hold it one at a time', async (t) => {
+  const dir = t.testdir({ lock: String(NOBODY), count: '0' });
+  const url = pathToFileURL(join(REPOSITORY, 'scripts/lock.js')).href;
+  const increment = `
+    import { readFileSync, writeFileSync } from 'node:fs';
+    import { holding } from ${JSON.stringify(url)};
+    await holding('lock', async () => {
+      const before = Number(readFileSync('count', 'utf8'));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      writeFileSync('count', String(before + 1));
+    });`;
+  const all = await Promise.all(
+    Array.from({ length: 6 }, () =>
+      ended(process.execPath, ['--input-type=module', '--eval', increment], {
+        cwd: dir,
+        env: cleanEnvironment(),
+      }),
+    ),
+  );
+  t.strictSame(
+    all.map(({ code, stderr }) => [code, stderr]),
+    all.map(() => [0, '']),
+  );
+  t.equal(readFileSync(join(dir, 'count'), 'utf8'), '6');
+  t.strictSame(readdirSync(dir), ['count'], 'and leave nothing behind');
+});

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { cleanEnvironment, ended, writeRepository } from '../fixtures/scripts.js';
+
+const FILES = {
+  '.build/test/good.test.js': `
+    import t from 'tap';
+    t.test('sub', async (t) => { t.equal(1, 1); t.ok(true); });
+    t.test('later', { skip: 'no data' }, async () => {});`,
+  '.build/test/deep/bad.test.js': `import t from 'tap'; t.equal(1, 2); t.pass('fine');`,
+  '.build/test/deep/crash.test.js': `import t from 'tap'; t.pass('so far'); process.exit(3);`,
+  '.build/test/helper.js': `throw new Error('not a test');`,
+};
+
+async function runTests(dir: string, ...filters: string[]) {
+  const { code, stdout } = await ended(process.execPath, ['scripts/test.js', ...filters], {
+    cwd: dir,
+    env: cleanEnvironment(),
+  });
+  return { code, lastLine: stdout.trimEnd().split('\n').at(-1) };
+}
+
+t.test('npm test', async (t) => {
+  const dir = t.testdir();
+  writeRepository(dir, FILES, ['tap', '@tapjs']);
+
+  t.strictSame(
+    await runTests(dir),
+    { code: 1, lastLine: '4 passed, 2 failed, 1 skipped' },
+    'a failed assertion and a crash each count as a failure',
+  );
+  t.strictSame(
+    await runTests(dir, 'good'),
+    { code: 0, lastLine: '2 passed, 0 failed, 1 skipped' },
+    'a filter selects files',
+  );
+  t.strictSame(
+    await runTests(dir, 'nothing-like-it'),
+    { code: 1, lastLine: '0 passed, 0 failed' },
+    'no test is no success',
+  );
+});
+
+t.test('a broken build fails before any test runs', async (t) => {
+  const dir = t.testdir();
+  writeRepository(dir, { 'node_modules/typescript/bin/tsc': 'process.exit(2);' });
+  const { code, stderr } = await ended(process.execPath, [join('scripts', 'test.js')], {
+    cwd: dir,
+    env: cleanEnvironment(),
+  });
+  t.equal(code, 1);
+  t.match(stderr, /tsc -b failed \(exit code 2\)/);
+});

@@ -37,7 +37,8 @@ export async function serve(config: Config, hooks: ServeHooks = {}): Promise<voi
     service.failStart(error);
     return;
   }
-  hooks.onListening?.(service.announce());
+  const address = service.announce();
+  hooks.onListening?.(address);
 }
 
 class Service {

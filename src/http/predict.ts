@@ -61,7 +61,7 @@ export class Predict implements ExchangeContext {
   handle(res: HttpResponse, req: HttpRequest): void {
     const { gate, bodyBytesMax } = this.options;
     const exchange = this.open(res, req);
-    if (req.getCaseSensitiveMethod() !== 'POST')
+    if (req.getMethod() !== 'post')
       return exchange.refuse('methodNotAllowed', [['Allow', 'POST']]);
 
     const verdict = gate.check(req.getHeader('x-api-key'));

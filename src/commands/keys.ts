@@ -72,7 +72,7 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
   const perform = async (deed: Deed, { json }: CommonFlags): Promise<void> => {
     try {
       const report = await deed({ store: storesAt(keysLocation()).keys, nowMs: clock.nowMs() });
-      process.stdout.write(`${json ? JSON.stringify(report.json) : report.text}\n`);
+      keys.configureOutput().writeOut?.(`${json ? JSON.stringify(report.json) : report.text}\n`);
     } catch (error) {
       // What the operator can mend is one line on stderr; anything else is a defect.
       if (!(error instanceof KeyStoreError)) throw error;

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import * as zlib from 'node:zlib';
+import fc from 'fast-check';
+import t from 'tap';
+import { createKey, digestOf, isWellFormed, KEY_LENGTH, randomBase62 } from '#acuity/auth/key.js';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const CHECKED_LENGTH = 40;
+
+/** Node 20 has it from 20.15 on. */
+const WITH_CRC32 = { skip: !('crc32' in zlib) };
+
+const kinds = fc.constantFrom('demo' as const, 'live' as const);
+/** Made anew for each run: fast-check can't shrink it, and need not. */
+const keys = kinds.map((kind) => createKey(kind));
+
+function withChecksum(checked: string): string {
+  let rest = zlib.crc32(checked);
+  let checksum = '';
+  for (let at = 0; at < 6; at++) {
+    checksum = ALPHABET.charAt(rest % 62) + checksum;
+    rest = Math.floor(rest / 62);
+  }
+  return checked + checksum;
+}
+
+t.test('a new key has the form of its kind', async (t) => {
+  for (const kind of ['demo', 'live'] as const) {
+    const key = createKey(kind);
+    t.match(key, new RegExp(`^sk_${kind}_[0-9A-Za-z]{38}$`));
+    t.equal(key.length, KEY_LENGTH);
+    t.ok(isWellFormed(key));
+  }
+});
+
+t.test('no two keys are alike', async (t) => {
+  const made = Array.from({ length: 1000 }, () => createKey('demo').slice(0, CHECKED_LENGTH));
+  t.equal(new Set(made).size, 1000);
+});
+
+t.test('each base62 character is drawn about equally often', async (t) => {
+  const counts = new Map<string, number>();
+  for (const drawn of randomBase62(62_000)) counts.set(drawn, (counts.get(drawn) ?? 0) + 1);
+  t.strictSame([...counts.keys()].sort(), [...ALPHABET].sort());
+  // 1000 expected, standard deviation 31: beyond six of them only a biased source gets.
+  t.ok([...counts.values()].every((count) => count > 800 && count < 1200));
+});
+
+t.test('the checksum is the CRC-32 of what stands before it', WITH_CRC32, async (t) => {
+  fc.assert(fc.property(keys, (key) => key === withChecksum(key.slice(0, CHECKED_LENGTH))));
+  t.pass();
+});
+
+t.test('one wrong character makes a key malformed', async (t) => {
+  fc.assert(
+    fc.property(
+      keys,
+      fc.nat(KEY_LENGTH - 1),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+      (key, at, wrong) => {
+        fc.pre(wrong !== key[at]);
+        return !isWellFormed(key.slice(0, at) + wrong + key.slice(at + 1));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+  t.pass();
+});
+
+t.test('two neighbours that changed places make a key malformed', async (t) => {
+  fc.assert(
+    fc.property(keys, fc.nat(KEY_LENGTH - 2), (key, at) => {
+      const [left = '', right = ''] = key.slice(at, at + 2);
+      fc.pre(left !== right);
+      return !isWellFormed(key.slice(0, at) + right + left + key.slice(at + 2));
+    }),
+    { numRuns: 2000 },
+  );
+  t.pass();
+});
+
+t.test('a key that lost or won characters is malformed', async (t) => {
+  const key = createKey('live');
+  for (const text of ['', key.slice(1), key.slice(0, -1), `${key}0`, ` ${key}`, `${key}\n`])
+    t.notOk(isWellFormed(text));
+});
+
+t.test('whatever is sent, the answer is yes or no', async (t) => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: KEY_LENGTH, maxLength: KEY_LENGTH }), (text) => {
+      return !isWellFormed(text) && !isWellFormed(`sk_live_${text}`.slice(0, KEY_LENGTH));
+    }),
+  );
+  t.pass();
+});
+
+t.test('characters outside base62 are refused even under a right checksum', WITH_CRC32, async (t) => {
+  const checked = `sk_demo_${'-'.repeat(32)}`;
+  t.ok(isWellFormed(withChecksum(createKey('demo').slice(0, CHECKED_LENGTH))), 'the checksum is right');
+  t.notOk(isWellFormed(withChecksum(checked)));
+});
+
+t.test('the digest is SHA-256', async (t) => {
+  t.equal(
+    digestOf('abc').toString('hex'),
+    'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+  );
+  const key = createKey('demo');
+  t.strictSame(digestOf(key), createHash('sha256').update(key).digest());
+});

@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import t from 'tap';
+import {
+  allocateLimits,
+  BURST_EXCEEDED,
+  DAILY_EXCEEDED,
+  dayOf,
+  Limits,
+  msToNextDay,
+  type KeyLimits,
+} from '#acuity/auth/limits.js';
+
+const DAY_MS = 86_400_000;
+const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
+const SLOT = 3;
+
+function freshLimits(): Limits {
+  return new Limits(allocateLimits(8));
+}
+
+/** How many of `attempts` requests at one moment are admitted. */
+function admitted(limits: Limits, key: KeyLimits, attempts: number, nowMs: number): number {
+  let count = 0;
+  for (let at = 0; at < attempts; at++) if (limits.take(SLOT, key, nowMs) >= 0) count++;
+  return count;
+}
+
+t.test('a full bucket holds twice the rate', async (t) => {
+  const key = { ratePerS: 10, dailyMax: null };
+  const limits = freshLimits();
+  t.equal(admitted(limits, key, 100, NOON_MS), 20);
+  t.equal(limits.take(SLOT, key, NOON_MS), BURST_EXCEEDED);
+});
+
+t.test('a bucket that nobody used is full at any time, also at the epoch', async (t) => {
+  t.equal(admitted(freshLimits(), { ratePerS: 10, dailyMax: null }, 100, 0), 20);
+});
+
+t.test('an empty bucket refills at the rate, and never above its capacity', async (t) => {
+  const key = { ratePerS: 10, dailyMax: null };
+  const limits = freshLimits();
+  admitted(limits, key, 20, NOON_MS);
+  t.equal(limits.take(SLOT, key, NOON_MS + 99), BURST_EXCEEDED);
+  t.equal(admitted(limits, key, 100, NOON_MS + 100), 1);
+  t.equal(admitted(limits, key, 100, NOON_MS + 600), 5);
+  t.equal(admitted(limits, key, 100, NOON_MS + DAY_MS / 4), 20);
+});
+
+t.test('refills by fractions add up to a whole token', async (t) => {
+  const key = { ratePerS: 10, dailyMax: null };
+  const limits = freshLimits();
+  admitted(limits, key, 20, NOON_MS);
+  for (let ms = 10; ms < 100; ms += 10) t.equal(limits.take(SLOT, key, NOON_MS + ms), BURST_EXCEEDED);
+  t.equal(limits.take(SLOT, key, NOON_MS + 100), dayOf(NOON_MS));
+});
+
+t.test('it says how long to wait for a token', async (t) => {
+  const limits = freshLimits();
+  t.equal(limits.waitMs(SLOT, 10, NOON_MS), 0);
+  admitted(limits, { ratePerS: 10, dailyMax: null }, 20, NOON_MS);
+  t.equal(limits.waitMs(SLOT, 10, NOON_MS), 100);
+  t.equal(limits.waitMs(SLOT, 10, NOON_MS + 50), 50);
+});
+
+t.test('in any span of time, no more than the burst and the refill of the span', async (t) => {
+  const arrivals = fc.array(fc.nat(30), { minLength: 50, maxLength: 200 });
+  fc.assert(
+    fc.property(arrivals, fc.integer({ min: 1, max: 20 }), (pausesMs, ratePerS) => {
+      const limits = freshLimits();
+      const taken: number[] = [];
+      let nowMs = NOON_MS;
+      for (const pauseMs of pausesMs) {
+        nowMs += pauseMs;
+        if (limits.take(SLOT, { ratePerS, dailyMax: null }, nowMs) >= 0) taken.push(nowMs);
+      }
+      return taken.every((fromMs, first) =>
+        taken.slice(first).every((toMs, more) => {
+          return more + 1 <= ratePerS * (2 + (toMs - fromMs) / 1000) + 1e-3;
+        }),
+      );
+    }),
+  );
+  t.pass();
+});
+
+t.test('readings of two clocks out of order refill nothing twice', async (t) => {
+  const key = { ratePerS: 1000, dailyMax: null };
+  const limits = freshLimits();
+  admitted(limits, key, 2000, NOON_MS);
+  let count = 0;
+  for (let turn = 0; turn < 50; turn++) count += admitted(limits, key, 10, NOON_MS + (turn % 2));
+  t.equal(count, 1);
+});
+
+t.test('a clock that was set back an hour shuts no bucket for an hour', async (t) => {
+  const key = { ratePerS: 10, dailyMax: null };
+  const limits = freshLimits();
+  admitted(limits, key, 20, NOON_MS);
+  const earlierMs = NOON_MS - 3_600_000;
+  t.equal(limits.take(SLOT, key, earlierMs), BURST_EXCEEDED);
+  t.equal(admitted(limits, key, 100, earlierMs + 1000), 10);
+});
+
+t.test('the daily quota is counted exactly', async (t) => {
+  const key = { ratePerS: null, dailyMax: 7 };
+  const limits = freshLimits();
+  t.equal(admitted(limits, key, 20, NOON_MS), 7);
+  t.equal(limits.take(SLOT, key, NOON_MS), DAILY_EXCEEDED);
+  t.equal(limits.usedOn(SLOT, dayOf(NOON_MS)), 7);
+});
+
+t.test('what is refunded can be used again', async (t) => {
+  const key = { ratePerS: null, dailyMax: 2 };
+  const limits = freshLimits();
+  const day = limits.take(SLOT, key, NOON_MS);
+  limits.take(SLOT, key, NOON_MS);
+  limits.refund(SLOT, day);
+  t.equal(admitted(limits, key, 5, NOON_MS), 1);
+});
+
+t.test('the next UTC day has a quota of its own, which no late refund raises', async (t) => {
+  const key = { ratePerS: null, dailyMax: 2 };
+  const limits = freshLimits();
+  const day = limits.take(SLOT, key, NOON_MS);
+  const midnightMs = NOON_MS + msToNextDay(NOON_MS);
+  t.equal(limits.take(SLOT, key, midnightMs - 1), day);
+  t.equal(limits.take(SLOT, key, midnightMs - 1), DAILY_EXCEEDED);
+  t.equal(admitted(limits, key, 5, midnightMs), 2);
+  limits.refund(SLOT, day);
+  t.equal(limits.take(SLOT, key, midnightMs), DAILY_EXCEEDED);
+});
+
+t.test('a thread whose clock is not at midnight yet is charged to the day that others began', async (t) => {
+  const key = { ratePerS: null, dailyMax: 2 };
+  const limits = freshLimits();
+  const midnightMs = NOON_MS + msToNextDay(NOON_MS);
+  limits.take(SLOT, key, midnightMs);
+  t.equal(limits.take(SLOT, key, midnightMs - 1), dayOf(midnightMs));
+  t.equal(limits.take(SLOT, key, midnightMs), DAILY_EXCEEDED);
+});
+
+t.test('a day counted by a clock that was far ahead is forgotten', async (t) => {
+  const key = { ratePerS: null, dailyMax: 1 };
+  const limits = freshLimits();
+  limits.take(SLOT, key, NOON_MS + 30 * DAY_MS);
+  t.equal(limits.take(SLOT, key, NOON_MS), dayOf(NOON_MS));
+});
+
+t.test('a request beyond the daily quota costs its token all the same', async (t) => {
+  const key = { ratePerS: 5, dailyMax: 1 };
+  const limits = freshLimits();
+  const outcomes = Array.from({ length: 12 }, () => limits.take(SLOT, key, NOON_MS));
+  t.strictSame(outcomes, [dayOf(NOON_MS), ...Array(9).fill(DAILY_EXCEEDED), BURST_EXCEEDED, BURST_EXCEEDED]);
+});
+
+t.test('the slots don’t touch one another', async (t) => {
+  const key = { ratePerS: 1, dailyMax: 1 };
+  const limits = freshLimits();
+  for (let slot = 0; slot < limits.slotsMax; slot++) {
+    t.equal(limits.take(slot, key, NOON_MS), dayOf(NOON_MS));
+    t.equal(limits.take(slot, key, NOON_MS), DAILY_EXCEEDED);
+  }
+});
+
+t.test('a count restored counts, and every change of a count is announced', async (t) => {
+  const key = { ratePerS: null, dailyMax: 10 };
+  const limits = freshLimits();
+  limits.restore(SLOT, dayOf(NOON_MS), 8);
+  const before = limits.changes;
+  t.equal(admitted(limits, key, 5, NOON_MS), 2);
+  t.not(limits.changes, before);
+});
+
+t.test('a lock that a dead thread left is taken over', async (t) => {
+  const limits = freshLimits();
+  // Eight cells a slot, after a header of as many; the first is the lock.
+  new Int32Array(limits.memory)[(SLOT + 1) * 8] = 1;
+  t.equal(limits.take(SLOT, { ratePerS: 1, dailyMax: null }, NOON_MS), dayOf(NOON_MS));
+});
+
+const hammerings: { name: string; key: KeyLimits; admits: number }[] = [
+  { name: 'a daily quota', key: { ratePerS: null, dailyMax: 50_000 }, admits: 50_000 },
+  { name: 'a bucket', key: { ratePerS: 20_000, dailyMax: null }, admits: 40_000 },
+];
+
+for (const { name, key, admits } of hammerings) {
+  t.test(`two threads at one slot share ${name} exactly`, async (t) => {
+    const limits = freshLimits();
+    const gun = new SharedArrayBuffer(4);
+    const workerData = { memory: limits.memory, slot: SLOT, key, nowMs: NOON_MS, attempts: 40_000, gun };
+    const threads = [0, 1].map(() => new Worker(new URL('./hammer.js', import.meta.url), { workerData }));
+    const counts = await Promise.all(
+      threads.map(async (thread) => Number((await once(thread, 'message'))[0])),
+    );
+    t.equal(
+      counts.reduce((sum, count) => sum + count, 0),
+      admits,
+    );
+  });
+}

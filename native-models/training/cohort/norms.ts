@@ -1,0 +1,135 @@
+import { Life, STREAM } from './day.js';
+import { Effects, OUTCOME_COUNT } from './effects.js';
+import { normalCdf, solve } from './numeric.js';
+import type { Parameters } from './parameters.js';
+import { drawPerson, type Person } from './person.js';
+import { Random } from './random.js';
+
+const REFERENCE_PEOPLE = 12_000;
+const REFERENCE_DAYS = 3;
+/** Apart from every other seed of a build, so that norms don't know the people they will judge. */
+const REFERENCE_SEED_OFFSET = 1_000_003;
+const TERMS = 4;
+
+/**
+ * What is typical: the mean effect by age within each sex, and the spreads that turn an outcome into a
+ * percentile, within age and sex or within everybody.
+ */
+export interface Norms {
+  /** [sex M, F][outcome][power of the scaled age] */
+  readonly byAge: readonly (readonly Float64Array[])[];
+  readonly groupSd: Float64Array;
+  readonly wholeMean: Float64Array;
+  readonly wholeSd: Float64Array;
+  readonly traitVariance: Float64Array;
+}
+
+/** Simulates a reference population (states only, no sensors) and fits the norms. */
+export function fitNorms(seed: number, p: Parameters): Norms {
+  const samples = referenceSamples(seed + REFERENCE_SEED_OFFSET, p);
+  const byAge = (['M', 'F'] as const).map((sex) => fitByAge(samples.filter((s) => s.person.sex === sex)));
+  const centred = samples.map(({ person, mean }) =>
+    Float64Array.from(mean, (value, k) => value - typical(byAge, person, k)),
+  );
+  const groupSd = new Float64Array(OUTCOME_COUNT);
+  const wholeMean = new Float64Array(OUTCOME_COUNT);
+  const wholeSd = new Float64Array(OUTCOME_COUNT);
+  for (let k = 0; k < OUTCOME_COUNT; k++) {
+    const noise = 1 + average(samples.map(({ slope }) => (slope[k] ?? 0) ** 2));
+    groupSd[k] = Math.sqrt(noise + variance(centred.map((row) => row[k] ?? 0)));
+    const raw = samples.map(({ mean, age }) => (mean[k] ?? 0) + (age[k] ?? 0));
+    wholeMean[k] = average(raw);
+    wholeSd[k] = Math.sqrt(noise + variance(raw));
+  }
+  const traitVariance = Float64Array.from({ length: OUTCOME_COUNT }, (_, k) =>
+    k < 4 ? p.traitShare : p.moodTraitShare,
+  );
+  return { byAge, groupSd, wholeMean, wholeSd, traitVariance };
+}
+
+interface ReferenceSample {
+  readonly person: Person;
+  readonly mean: Float64Array;
+  readonly slope: Float64Array;
+  readonly age: Float64Array;
+}
+
+function referenceSamples(seed: number, p: Parameters): ReferenceSample[] {
+  const effects = new Effects(p);
+  const samples: ReferenceSample[] = [];
+  for (let id = 0; id < REFERENCE_PEOPLE; id++) {
+    const person = drawPerson(id, new Random(seed, id, STREAM.traits), p);
+    const life = new Life(person, seed, p);
+    for (let day = 0; day < REFERENCE_DAYS; day++) {
+      const { mean, slope, age } = effects.of(person, life.next());
+      samples.push({ person, mean: mean.slice(), slope: slope.slice(), age: age.slice() });
+    }
+  }
+  return samples;
+}
+
+function fitByAge(samples: readonly ReferenceSample[]): Float64Array[] {
+  return Array.from({ length: OUTCOME_COUNT }, (_, k) => {
+    const normal = new Float64Array(TERMS * TERMS);
+    const right = new Float64Array(TERMS);
+    for (const { person, mean } of samples) {
+      for (let i = 0; i < TERMS; i++) {
+        const left = scaledAge(person) ** i;
+        right[i] = (right[i] ?? 0) + left * (mean[k] ?? 0);
+        for (let j = 0; j < TERMS; j++) {
+          normal[i * TERMS + j] = (normal[i * TERMS + j] ?? 0) + left * scaledAge(person) ** j;
+        }
+      }
+    }
+    return solve(normal, right);
+  });
+}
+
+function scaledAge(person: Person): number {
+  return (person.age - 45) / 20;
+}
+
+function typical(byAge: Norms['byAge'], person: Person, k: number): number {
+  const coefficients = byAge[person.sex === 'M' ? 0 : 1]?.[k] ?? new Float64Array(0);
+  return coefficients.reduce((sum, coefficient, power) => sum + coefficient * scaledAge(person) ** power, 0);
+}
+
+/** One day of one person on the scales of the norms; what every evaluation and tensor is made of. */
+export class Standing {
+  /** Effect of the causes against what is typical for age and sex, in SD of the outcome. */
+  readonly group = new Float64Array(OUTCOME_COUNT);
+  /** The same against everybody, age and sex effects included. */
+  readonly whole = new Float64Array(OUTCOME_COUNT);
+  readonly slope = new Float64Array(OUTCOME_COUNT);
+
+  constructor(readonly norms: Norms) {}
+
+  of(person: Person, { mean, slope, age }: Effects): this {
+    const { byAge, wholeMean } = this.norms;
+    for (let k = 0; k < OUTCOME_COUNT; k++) {
+      const effect = mean[k] ?? 0;
+      this.group[k] = effect - typical(byAge, person, k);
+      this.whole[k] = effect + (age[k] ?? 0) - (wholeMean[k] ?? 0);
+      this.slope[k] = slope[k] ?? 0;
+    }
+    return this;
+  }
+
+  /** Expected percentile (0 to 1) within age and sex given the causes; traits and noise integrated out. */
+  expected(k: number): number {
+    const sd = this.norms.groupSd[k] ?? 1;
+    const noise = 1 + (this.slope[k] ?? 0) ** 2;
+    // A label is a threshold on the outcome itself, a score a percentile of it.
+    const spread = k < 4 ? Math.sqrt(sd * sd + noise) : Math.sqrt(noise);
+    return normalCdf((this.group[k] ?? 0) / spread);
+  }
+}
+
+function average(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function variance(values: readonly number[]): number {
+  const mean = average(values);
+  return average(values.map((value) => (value - mean) ** 2));
+}

@@ -1,0 +1,26 @@
+const WIDTH = 30;
+
+/** A progress bar on stderr; one line a tenth where stderr is no terminal. */
+export class Progress {
+  private done = 0;
+  private shown = -1;
+
+  constructor(
+    private readonly title: string,
+    private readonly total: number,
+  ) {}
+
+  step(): void {
+    this.done++;
+    const isTerminal = process.stderr.isTTY;
+    const stage = Math.floor((this.done * (isTerminal ? 100 : 10)) / this.total);
+    if (stage === this.shown) return;
+    this.shown = stage;
+    const share = this.done / this.total;
+    const bar = '█'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '░');
+    const end = !isTerminal || this.done === this.total ? '\n' : '';
+    process.stderr.write(
+      `${isTerminal ? '\r' : ''}${this.title.padEnd(12)} ${bar} ${this.done}/${this.total}${end}`,
+    );
+  }
+}

@@ -1,0 +1,15 @@
+import { SERIES_FIELDS, type Session } from '#acuity/contract/request.js';
+import type { Recording } from './sensor.js';
+
+/** The recording as a caller writes it into a request; `thin` keeps every so-manyth sample. */
+export function sessionOf({ session, samples, bounds }: Recording, thin = 1): Session {
+  const written: Session = {};
+  Object.assign(written, session);
+  for (const field of SERIES_FIELDS) {
+    const k = session[field]?.[0];
+    const [start, end] = k === undefined ? [0, 0] : [bounds[2 * k] ?? 0, bounds[2 * k + 1] ?? 0];
+    const values = Array.from(samples.subarray(start, end), (value) => Math.round(value * 10) / 10);
+    written[field] = values.filter((_, index) => index % thin === 0);
+  }
+  return written;
+}

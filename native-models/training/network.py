@@ -1,0 +1,129 @@
+"""The network, a linear rival and a large one; all with the same two faces: without and with history."""
+
+import torch
+from torch import nn
+
+from cohort_data import OUTCOMES, PAST, SCORES, VITALS, Layout
+
+DECAY_VITALS = 0.15
+DECAY_OTHERS = 0.35
+CLAMP = 4.0
+# Mean squared surprise (units of 25 points) at which past scores count half. Fixed: training alone would open the
+# gate for the network's own scores too, and the closed loop would drift.
+SCORE_GATE = 0.25
+COMPOSITE = (0.4, 0.3, 0.3)  # C_SCORE from attention, memory, reasoning
+CONFIDENCE_GROUPS = ("hr_day_known", "rr_day_known", "hr_night_known", "rr_night_known", "sleep_time_known")
+
+
+def mlp(sizes: list[int]) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for left, right in zip(sizes, sizes[1:]):
+        layers += [nn.Linear(left, right), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+class Pooling(nn.Module):
+    """The past as one session: weights e^(−decay·age) that no content can change, so the newest counts most."""
+
+    def __init__(self, layout: Layout):
+        super().__init__()
+        age = torch.arange(PAST, dtype=torch.float32)[:, None]
+        decay = torch.tensor([DECAY_VITALS if g in VITALS else DECAY_OTHERS for g in layout.groups])
+        self.register_buffer("weights", torch.exp(-age * decay[None, :]))  # [PAST, F]
+        self.register_buffer("target_weights", torch.exp(-age[:, 0] * DECAY_OTHERS))  # [PAST]
+        self.register_buffer("mask_of", layout.mask_of)
+        confidence = [layout.names.index(name) for name in CONFIDENCE_GROUPS]
+        self.register_buffer("confidence", torch.tensor(confidence))
+
+    def rows(self, past: torch.Tensor):
+        """Weighted mean of what is known [B, F], and how much is known [B, F]."""
+        total = (past * self.weights).sum(1)
+        known = total[:, self.mask_of]
+        return total / known.clamp(min=1e-6), known
+
+    def targets(self, targets: torch.Tensor, present: torch.Tensor):
+        """Weighted mean and mean square of past targets [B, 7], and the weight of the sessions [B, 1]."""
+        weight = (present * self.target_weights)[..., None]
+        total = weight.sum(1).clamp(min=1e-6)
+        return (weight * targets).sum(1) / total, (weight * targets**2).sum(1) / total, total
+
+
+class Network(nn.Module):
+    """
+    Without history: a small encoder with heads. With history: the same, plus a residual from the pooled past,
+    plus the person's own past targets, as far as they say something that the network did not say itself.
+    """
+
+    def __init__(self, layout: Layout, base: tuple[int, ...] = (32, 24), history: tuple[int, ...] = (32, 16)):
+        super().__init__()
+        width = len(layout.names)
+        self.pooling = Pooling(layout)
+        self.base = mlp([width, *base, OUTCOMES])
+        self.history = mlp([2 * width + len(CONFIDENCE_GROUPS) + 1, *history, OUTCOMES])
+        self.register_buffer("score_gate", torch.tensor(SCORE_GATE))
+        self.label_gate = nn.Parameter(torch.tensor(0.3))
+        self.score_gain = nn.Parameter(torch.eye(SCORES) * 0.6)
+        self.label_gain = nn.Parameter(torch.tensor([0.1, 0.1]))
+        self.label_gain_open = nn.Parameter(torch.tensor([0.5, 0.5]))
+        nn.init.zeros_(self.history[-1].weight)
+        nn.init.zeros_(self.history[-1].bias)
+
+    def without_history(self, rows: torch.Tensor) -> torch.Tensor:
+        return self.base(rows)
+
+    def with_history(self, rows, past, targets, present) -> torch.Tensor:
+        pooled, known = self.pooling.rows(past)
+        both = (rows * pooled)[:, self.pooling.mask_of]
+        change = (rows - pooled) * both
+        target, square, weight = self.pooling.targets(targets, present)
+        context = torch.cat([pooled, change, known[:, self.pooling.confidence], weight], 1)
+        logits = self.base(rows) + self.history(context)
+        return logits + self.feedback(self.base(pooled), target, square)
+
+    def feedback(self, own: torch.Tensor, target: torch.Tensor, square: torch.Tensor) -> torch.Tensor:
+        """What past targets add to the logits: little where they repeat the network's own view, `own`."""
+        view = torch.tanh(own / 2)
+        scores = 2 * view[:, :SCORES]  # in units of 25 points, as targets are
+        mean = target[:, 1 : 1 + SCORES]
+        surprise = (square[:, 1 : 1 + SCORES] - 2 * scores * mean + scores**2).mean(1, keepdim=True)
+        gate = surprise**2 / (surprise**2 + self.score_gate**2 + 1e-6)
+        from_scores = gate * ((mean - scores) @ self.score_gain)
+        labels = target[:, 1 + SCORES :]
+        disagreement = (1 - labels * torch.tanh(2 * own[:, SCORES:])) / 2
+        open_label = disagreement**2 / (disagreement**2 + self.label_gate**2 + 1e-6)
+        gain = self.label_gain * open_label + self.label_gain_open * gate
+        from_labels = gain * (labels - view[:, SCORES:])
+        return torch.cat([from_scores, from_labels], 1)
+
+
+class LargeNetwork(Network):
+    """The same idea with some forty times the weights, and every past session in full beside the pooled one."""
+
+    def __init__(self, layout: Layout):
+        super().__init__(layout, base=(256, 128), history=(256, 128))
+        width = len(layout.names)
+        full = 2 * width + len(CONFIDENCE_GROUPS) + 1 + PAST * (width + 8)
+        self.history = mlp([full, 256, 128, OUTCOMES])
+        nn.init.zeros_(self.history[-1].weight)
+
+    def with_history(self, rows, past, targets, present) -> torch.Tensor:
+        pooled, known = self.pooling.rows(past)
+        change = (rows - pooled) * (rows * pooled)[:, self.pooling.mask_of]
+        target, square, weight = self.pooling.targets(targets, present)
+        everything = torch.cat([past, targets, present[..., None]], 2).flatten(1)
+        context = torch.cat([pooled, change, known[:, self.pooling.confidence], weight, everything], 1)
+        return self.base(rows) + self.history(context) + self.feedback(self.base(pooled), target, square)
+
+
+def scores_of(logits: torch.Tensor) -> torch.Tensor:
+    """[B, 6] logits to [B, 7]: C_SCORE and four scores in 0..100, two probabilities."""
+    share = torch.sigmoid(logits)
+    composite = sum(weight * share[:, k] for k, weight in enumerate(COMPOSITE))
+    return torch.cat([100 * composite[:, None], 100 * share[:, :SCORES], share[:, SCORES:]], 1)
+
+
+def targets_of(scores: torch.Tensor) -> torch.Tensor:
+    """Scores as a caller sends them back: rounded to two decimals, scaled, labels as ±1."""
+    numbers = (torch.round(scores[:, : 1 + SCORES] * 100) / 100 - 50) / 25
+    labels = torch.where(scores[:, 1 + SCORES :] >= 0.5, 1.0, -1.0)
+    return torch.cat([numbers, labels], 1)

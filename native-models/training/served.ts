@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import {
+  DEFAULT_SERIES_LIMITS,
+  type PredictionRequestBody,
+  type ScoreRecord,
+} from '#acuity/contract/request.js';
+import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
+import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
+import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
+import { blockAt, createArena, type Block, type Lane } from '#acuity/scoring/messages.js';
+import { openGraph, type GraphSession } from '#acuity/worker/session.js';
+
+/** Columns of a row of scores. */
+export const COLUMN = {
+  C_SCORE: 0,
+  attention: 1,
+  memory: 2,
+  reasoning: 3,
+  stress: 4,
+  valence: 5,
+  arousal: 6,
+} as const;
+export type Column = keyof typeof COLUMN;
+
+const BATCH_MAX = 256;
+
+/**
+ * A model folder scored in this thread by the service's own stages: the reader, the features, the ONNX session.
+ * Only the hop to a worker is left out.
+ */
+export class ServedModel {
+  readonly block: Block = blockAt(createArena(1, BATCH_MAX), BATCH_MAX, 0);
+  private readonly readRequest: RequestReader = createReader(DEFAULT_SERIES_LIMITS);
+
+  private constructor(private readonly graphs: Readonly<Record<Lane, GraphSession>>) {}
+
+  static async open(folder: string): Promise<ServedModel> {
+    const open = (lane: Lane) =>
+      openGraph(lane, join(folder, `${lane}.onnx`), BATCH_MAX, {
+        intraOpThreads: 1,
+        interOpThreads: 1,
+        spinning: false,
+      });
+    return new ServedModel({ base: await open('base'), history: await open('history') });
+  }
+
+  /** Scores one request as the service would: seven floats, the labels as probabilities of High. */
+  async score(body: PredictionRequestBody): Promise<Float32Array> {
+    const request = this.readRequest(Buffer.from(JSON.stringify(body)));
+    if (isBodyProblem(request)) throw new Error('not a valid request');
+    this.clear(1);
+    const { block } = this;
+    const current = featuriseSession(request.current, request, block.session, 0);
+    if (current !== 'done' || featurisePast(request, block, 0) !== 'done') throw new Error('unit error');
+    return this.run(request.past.length > 0 ? 'history' : 'base', 1);
+  }
+
+  /**
+   * Runs `count` rows in batches; `fill` writes row `index` of the whole into row `row` of the zeroed block.
+   * Gives [count, 7].
+   */
+  async scoreRows(lane: Lane, count: number, fill: (block: Block, row: number, index: number) => void) {
+    const scores = new Float32Array(count * OUTPUT_COLUMNS);
+    for (let start = 0; start < count; start += BATCH_MAX) {
+      const rows = Math.min(BATCH_MAX, count - start);
+      this.clear(rows);
+      for (let row = 0; row < rows; row++) fill(this.block, row, start + row);
+      scores.set(await this.run(lane, rows), start * OUTPUT_COLUMNS);
+    }
+    return scores;
+  }
+
+  private clear(rows: number): void {
+    const { block } = this;
+    for (const piece of [block.session, block.past, block.targets, block.present]) {
+      piece.fill(0, 0, (piece.length / BATCH_MAX) * rows);
+    }
+  }
+
+  private async run(lane: Lane, rows: number): Promise<Float32Array> {
+    await this.graphs[lane].run(this.block, 0, rows);
+    return this.block.scores.slice(0, rows * OUTPUT_COLUMNS);
+  }
+}
+
+/** The score record that a caller would get and send back; labels by the thresholds of one half. */
+export function recordOf(scores: Float32Array, offset = 0, digits = 2): ScoreRecord {
+  const at = (column: Column): number => scores[offset + COLUMN[column]] ?? NaN;
+  const round = (value: number): number => Math.round(value * 10 ** digits) / 10 ** digits;
+  return {
+    C_SCORE: round(at('C_SCORE')),
+    attention: round(at('attention')),
+    memory: round(at('memory')),
+    reasoning: round(at('reasoning')),
+    stress: round(at('stress')),
+    valence: at('valence') >= 0.5 ? 'High' : 'Low',
+    arousal: at('arousal') >= 0.5 ? 'High' : 'Low',
+  };
+}

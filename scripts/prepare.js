@@ -13,6 +13,7 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /**
  * @typedef {object} BuildStep
+ * @property {readonly string[]} [needs]  steps that come first
  * @property {readonly string[]} inputs   files and folders that the outputs are made of
  * @property {readonly string[]} outputs  files that must exist afterwards
  * @property {readonly string[]} command  run by this Node
@@ -74,13 +75,15 @@ export async function install(root = ROOT, run = runNode) {
 }
 
 /**
- * Runs a build step where the content of its inputs differs from what it was last run on.
+ * Runs a build step, and before it those that it needs, where the content of the inputs differs from what it was
+ * last run on.
  * @param {string} name  a key of `STEPS`
  * @param {string} root
  */
 export async function build(name, root = ROOT, steps = STEPS, run = runNode) {
   const step = steps[name];
   if (step === undefined) throw new Error(`no build step is called ${name}`);
+  for (const needed of step.needs ?? []) await build(needed, root, steps, run);
   const stamp = join(root, `.build/${name}.stamp`);
   const isCurrent = () =>
     readStamp(stamp) === hashOf(root, step.inputs) &&

@@ -6,6 +6,7 @@ import { script, writeFiles } from '../fixtures/scripts.js';
 type Run = (root: string, command: readonly string[]) => Promise<void>;
 
 interface Step {
+  readonly needs?: readonly string[];
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly command: readonly string[];
@@ -100,6 +101,22 @@ t.test('the output of a source that is gone is removed, and nothing else', async
     t.notOk(existsSync(join(dir, gone)), gone);
   for (const kept of ['dist/main.js', 'dist/kernel.wasm', 'dist/copied.js'])
     t.ok(existsSync(join(dir, kept)), kept);
+});
+
+t.test('the steps that a step needs are built before it', async (t) => {
+  const dir = t.testdir();
+  const step = { inputs: [], outputs: [], compiled: {} };
+  const steps = {
+    all: { ...step, needs: ['kernel'], command: ['all'] },
+    kernel: { ...step, command: ['kernel'] },
+  };
+  const commands: string[] = [];
+  const run: Run = async (_, command) => {
+    commands.push(...command);
+  };
+  await build('all', dir, steps, run);
+  await build('all', dir, steps, run);
+  t.strictSame(commands, ['kernel', 'all']);
 });
 
 t.test('two builds at the same time compile once', async (t) => {

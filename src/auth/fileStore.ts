@@ -228,6 +228,10 @@ function notAStore(path: string, fault: string): KeyStoreError {
 
 /** Another file, or another content, has another signature. */
 async function signatureOf(path: string): Promise<string | undefined> {
-  const status = await ifPresent(stat(path, { bigint: true }));
-  return status && `${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}`;
+  try {
+    const status = await ifPresent(stat(path, { bigint: true }));
+    return status && `${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}`;
+  } catch (error) {
+    throw storeError(`read ${path}`, error);
+  }
 }

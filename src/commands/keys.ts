@@ -110,7 +110,7 @@ const CHANGES = [
 function issueCommand(keys: Command): Command {
   return command(keys, 'issue', 'issue a key and print it, this once')
     .addOption(new Option('--kind <kind>', 'kind of key').choices(['demo', 'live']).makeOptionMandatory())
-    .option('--label <text>', 'whom or what it is for', label)
+    .option('--label <text>', 'whom or what it is for')
     .option('--rate <n>', 'requests per second, or unlimited', limitUpTo(RATE_MAX))
     .option('--daily <n>', 'predictions per UTC day, or unlimited', limitUpTo(DAILY_MAX))
     .option('--expires <date>', 'when it expires: an ISO 8601 date, UTC unless it says otherwise', isoDate);
@@ -154,7 +154,7 @@ async function rotateAt({ store, nowMs }: Desk, id: string): Promise<Report> {
 function orderOf({ kind, label: text, rate, daily, expires }: IssueFlags): KeyOrder {
   return {
     kind,
-    ...(text !== undefined && { label: text }),
+    ...(text !== undefined && { label: checkedLabel(text) }),
     ...(rate !== undefined && { ratePerS: limitOf(rate) }),
     ...(daily !== undefined && { dailyMax: limitOf(daily) }),
     ...(expires !== undefined && { expiresAt: expires }),
@@ -219,11 +219,14 @@ function limitUpTo(max: number): (text: string) => LimitFlag {
   };
 }
 
-/** Control characters could forge lines of the list. */
-function label(text: string): string {
+/**
+ * Control characters could forge lines of the list. Not checked while the flags are read: Commander would
+ * quote them in its message.
+ */
+function checkedLabel(text: string): string {
   if (text.length <= LABEL_LENGTH_MAX && !/\p{Cc}/u.test(text)) return text;
-  throw new InvalidArgumentError(
-    `It must have at most ${LABEL_LENGTH_MAX} characters, none of them control characters.`,
+  throw new KeyStoreError(
+    `a label has at most ${LABEL_LENGTH_MAX} characters, none of them control characters`,
   );
 }
 

@@ -1,6 +1,5 @@
 // A thread that takes from one slot as fast as it can, together with another one.
-import assert from 'node:assert';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { Limits, type KeyLimits } from '#acuity/auth/limits.js';
 
 interface Task {
@@ -9,21 +8,20 @@ interface Task {
   readonly key: KeyLimits;
   readonly nowMs: number;
   readonly attempts: number;
-  /** Counts the threads that are ready. */
-  readonly gun: SharedArrayBuffer;
+  /** Two Int32: how many threads are ready; then, added up, how many requests were admitted. */
+  readonly tally: SharedArrayBuffer;
 }
 
 const THREADS = 2;
-const { memory, slot, key, nowMs, attempts, gun } = workerData as Task;
+const READY = 0;
+const ADMITTED = 1;
+const { memory, slot, key, nowMs, attempts, tally } = workerData as Task;
 const limits = new Limits(memory);
-const ready = new Int32Array(gun);
+const counts = new Int32Array(tally);
 
-Atomics.add(ready, 0, 1);
-Atomics.notify(ready, 0);
-while (Atomics.load(ready, 0) < THREADS) Atomics.wait(ready, 0, 1, 10);
+Atomics.add(counts, READY, 1);
+while (Atomics.load(counts, READY) < THREADS) Atomics.wait(counts, READY, 1, 1);
 
 let admitted = 0;
 for (let at = 0; at < attempts; at++) if (limits.take(slot, key, nowMs) >= 0) admitted++;
-
-assert(parentPort !== null);
-parentPort.postMessage(admitted);
+Atomics.add(counts, ADMITTED, admitted);

@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process';
+import { readdir, readlink, symlink, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import t from 'tap';
+import { withFileLock } from '#acuity/auth/fileLock.js';
+
+const AMPLE_MS = 60_000;
+
+/** The id of a process that has ended. */
+function deadPid(): number {
+  return spawnSync(process.execPath, ['--version']).pid;
+}
+
+t.test('one at a time', async (t) => {
+  const path = join(t.testdir(), 'lock');
+  let atWork = 0;
+  let done = 0;
+  await Promise.all(
+    Array.from({ length: 10 }, () =>
+      withFileLock(path, AMPLE_MS, async () => {
+        t.equal(++atWork, 1);
+        await turn();
+        atWork--;
+        done++;
+      }),
+    ),
+  );
+  t.equal(done, 10);
+});
+
+t.test('the lock is given back, whatever the work comes to', async (t) => {
+  const folder = t.testdir();
+  const path = join(folder, 'lock');
+  t.equal(await withFileLock(path, AMPLE_MS, async () => 7), 7);
+  await t.rejects(
+    withFileLock(path, AMPLE_MS, () => Promise.reject(new Error('no luck'))),
+    { message: 'no luck' },
+  );
+  t.strictSame(await readdir(folder), []);
+});
+
+t.test('the lock names its holder', async (t) => {
+  const path = join(t.testdir(), 'lock');
+  await withFileLock(path, AMPLE_MS, async () => {
+    t.ok((await readlink(path)).startsWith(`${hostname()}:${process.pid}:`));
+  });
+});
+
+t.test('many that find a dead holder’s lock still work one at a time', async (t) => {
+  const folder = t.testdir();
+  const path = join(folder, 'lock');
+  await symlink(`${hostname()}:${deadPid()}:0:x`, path);
+  let atWork = 0;
+  await Promise.all(
+    Array.from({ length: 10 }, () =>
+      withFileLock(path, AMPLE_MS, async () => {
+        t.equal(++atWork, 1);
+        await turn();
+        atWork--;
+      }),
+    ),
+  );
+  t.strictSame(await readdir(folder), []);
+});
+
+t.test('a holder that died while it removed a dead one’s lock is no obstacle', async (t) => {
+  const folder = t.testdir();
+  const path = join(folder, 'lock');
+  await symlink(`${hostname()}:${deadPid()}:0:x`, path);
+  await symlink(`${hostname()}:${deadPid()}:0:y`, `${path}.stale`);
+  t.equal(await withFileLock(path, AMPLE_MS, async () => 7), 7);
+  t.strictSame(await readdir(folder), []);
+});
+
+t.test('a lock of an earlier process with this one’s id is stale', async (t) => {
+  const path = join(t.testdir(), 'lock');
+  await symlink(`${hostname()}:${process.pid}:1:x`, path);
+  t.equal(await withFileLock(path, AMPLE_MS, async () => 7), 7);
+});
+
+const standing = {
+  'a living process': `${hostname()}:${process.ppid}:0:x`,
+  'a process on another host': `not-${hostname()}:${deadPid()}:0:x`,
+};
+for (const [name, holder] of Object.entries(standing)) {
+  t.test(`the lock of ${name} is respected, and the wait for it ends`, async (t) => {
+    const path = join(t.testdir(), 'lock');
+    await symlink(holder, path);
+    const [host = '', pid = ''] = holder.split(':');
+    await t.rejects(
+      withFileLock(path, 20, async () => t.fail('two holders')),
+      { name: 'KeyStoreError', message: `${path} is held by process ${pid} on ${host}: delete it` },
+    );
+    t.equal(await readlink(path), holder);
+  });
+}
+
+t.test('a lock that is none of ours is respected too', async (t) => {
+  const path = join(t.testdir(), 'lock');
+  await writeFile(path, '');
+  await t.rejects(
+    withFileLock(path, 20, async () => t.fail('two holders')),
+    { message: /unknown host/ },
+  );
+});

@@ -1,0 +1,257 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { createGate, type Gate } from '#acuity/auth/gate.js';
+import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
+import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
+import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { storesAt } from '#acuity/auth/location.js';
+import type { KeyRecord, KeyStore, KeyStoreWatcher, UsageStore } from '#acuity/auth/store.js';
+import { manualClock, type ManualClock } from '#acuity/base/clock.js';
+
+const DAY_MS = 86_400_000;
+const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
+const DEMO: KeyOrder = { kind: 'demo', ratePerS: null, dailyMax: 5 };
+
+interface Server {
+  readonly gate: Gate;
+  readonly keyring: Keyring;
+  readonly limits: Limits;
+}
+
+interface Parts {
+  readonly keys: KeyStore;
+  readonly usage: UsageStore;
+  readonly clock?: ManualClock;
+  readonly slotsMax?: number;
+  onProblem?(error: Error): void;
+}
+
+async function start({
+  keys,
+  usage,
+  clock = manualClock(NOON_MS),
+  slotsMax = 8,
+  ...rest
+}: Parts): Promise<Server> {
+  const limits = new Limits(allocateLimits(slotsMax));
+  const gate = createGate({ clock, limits });
+  const onProblem =
+    rest.onProblem ??
+    ((error: Error): never => {
+      throw error;
+    });
+  const keyring = await openKeyring({
+    store: keys,
+    usage,
+    limits,
+    clock,
+    onRecords: (records) => gate.replace(records),
+    onProblem,
+  });
+  return { gate, keyring, limits };
+}
+
+/** Sends `attempts` requests with a key. How many were admitted. */
+function admitted(gate: Gate, key: string, attempts: number): number {
+  const outcomes = Array.from({ length: attempts }, () => gate.check(key).outcome);
+  return outcomes.filter((outcome) => outcome === 'admitted').length;
+}
+
+/** A store in memory that tells its watcher when the test says so. */
+function memoryStore(records: KeyRecord[]): { keys: KeyStore; tell(): void } {
+  let watcher: KeyStoreWatcher | undefined;
+  const unused = (): never => {
+    throw new Error('not used here');
+  };
+  const keys: KeyStore = {
+    list: async () => [...records],
+    insert: unused,
+    insertFirst: unused,
+    amend: unused,
+    watch(given) {
+      watcher = given;
+      return () => {
+        watcher = undefined;
+      };
+    },
+  };
+  return { keys, tell: () => watcher?.onChange([...records]) };
+}
+
+function memoryUsage(): UsageStore & { writes: number } {
+  let saved: Awaited<ReturnType<UsageStore['read']>>;
+  return {
+    writes: 0,
+    read: async () => saved,
+    async write(usage) {
+      this.writes++;
+      saved = structuredClone(usage);
+    },
+  };
+}
+
+t.test('the daily quota survives a restart', async (t) => {
+  const { keys, usage } = storesAt(`file:${join(t.testdir(), 'keys.json')}`);
+  const { record, key } = issue(DEMO, NOON_MS);
+  await keys.insert(record);
+
+  const first = await start({ keys, usage });
+  t.equal(admitted(first.gate, key, 3), 3);
+  await first.keyring.close();
+
+  const second = await start({ keys, usage });
+  t.equal(admitted(second.gate, key, 10), 2);
+  await second.keyring.close();
+
+  const tomorrow = await start({ keys, usage, clock: manualClock(NOON_MS + DAY_MS) });
+  t.equal(admitted(tomorrow.gate, key, 10), 5);
+  await tomorrow.keyring.close();
+});
+
+t.test('the usage file is the owner’s alone and holds counts by id', async (t) => {
+  const folder = t.testdir();
+  const { keys, usage } = storesAt(`file:${join(folder, 'keys.json')}`);
+  const { record, key } = issue(DEMO, NOON_MS);
+  await keys.insert(record);
+  const { gate, keyring } = await start({ keys, usage });
+  admitted(gate, key, 2);
+  await keyring.close();
+  const path = join(folder, 'keys.usage.json');
+  t.strictSame(JSON.parse(await readFile(path, 'utf8')), {
+    version: 1,
+    day: 20_000,
+    used: { [record.id]: 2 },
+  });
+  t.equal((await stat(path)).mode & 0o777, 0o600);
+});
+
+t.test('a refund survives a restart', async (t) => {
+  const usage = memoryUsage();
+  const { record, key } = issue(DEMO, NOON_MS);
+  const { keys } = memoryStore([record]);
+  const first = await start({ keys, usage });
+  for (let at = 0; at < 5; at++) {
+    const verdict = first.gate.check(key);
+    if (verdict.outcome === 'admitted') first.gate.refund(verdict);
+  }
+  await first.keyring.close();
+  const second = await start({ keys, usage });
+  t.equal(admitted(second.gate, key, 10), 5);
+  await second.keyring.close();
+});
+
+t.test('counts that did not change are not written', async (t) => {
+  const usage = memoryUsage();
+  const { record } = issue(DEMO, NOON_MS);
+  const { keyring } = await start({ ...memoryStore([record]), usage });
+  await keyring.close();
+  t.equal(usage.writes, 0);
+});
+
+t.test('a damaged usage file stops the start and is left alone', async (t) => {
+  const folder = t.testdir();
+  const { keys, usage } = storesAt(`file:${join(folder, 'keys.json')}`);
+  const path = join(folder, 'keys.usage.json');
+  for (const text of ['', '{"version":1,"day":20000,"used":{"key_a":-1}}']) {
+    await writeFile(path, text);
+    await t.rejects(start({ keys, usage }), {
+      name: 'KeyStoreError',
+      message: /keys\.usage\.json is damaged/,
+    });
+    t.equal(await readFile(path, 'utf8'), text);
+  }
+});
+
+t.test('a damaged key store stops the start', async (t) => {
+  const folder = t.testdir({ 'keys.json': 'nonsense' });
+  const stores = storesAt(`file:${join(folder, 'keys.json')}`);
+  await t.rejects(start(stores), { name: 'KeyStoreError' });
+});
+
+t.test('counts that can’t be written are told, and written when they can', async (t) => {
+  const problems: string[] = [];
+  const usage = memoryUsage();
+  const { record, key } = issue(DEMO, NOON_MS);
+  const { keys } = memoryStore([record]);
+  let isBroken = true;
+  const flaky: UsageStore = {
+    read: () => usage.read(),
+    write: (counts) => (isBroken ? Promise.reject(new Error('disk full')) : usage.write(counts)),
+  };
+  const onProblem = (error: Error): void => void problems.push(error.message);
+  const { gate, keyring } = await start({ keys, usage: flaky, onProblem });
+  admitted(gate, key, 1);
+  await keyring.close();
+  t.strictSame(problems, ['disk full'], 'once, though it was tried twice');
+  isBroken = false;
+  await keyring.close();
+  t.match(await usage.read(), { used: { [record.id]: 1 } });
+});
+
+t.test('keys issued and revoked while it runs are known at once when the store tells', async (t) => {
+  const records: KeyRecord[] = [];
+  const { keys, tell } = memoryStore(records);
+  const { gate, keyring } = await start({ keys, usage: memoryUsage() });
+  const { record, key } = issue(DEMO, NOON_MS);
+  t.equal(gate.check(key).outcome, 'invalid');
+  records.push(record);
+  tell();
+  t.equal(gate.check(key).outcome, 'admitted');
+  records[0] = revoked(record, NOON_MS).record;
+  tell();
+  t.equal(gate.check(key).outcome, 'invalid');
+  await keyring.close();
+  records[0] = record;
+  tell();
+  t.equal(gate.check(key).outcome, 'invalid', 'it no longer listens');
+});
+
+t.test('a revocation by another process reaches the running gate', async (t) => {
+  const location = `file:${join(t.testdir(), 'keys.json')}`;
+  const { record, key } = issue({ kind: 'live' }, NOON_MS);
+  await storesAt(location).keys.insert(record);
+  const { gate, keyring } = await start(storesAt(location));
+  t.equal(gate.check(key).outcome, 'admitted');
+  await storesAt(location).keys.amend(record.id, (current) => revoked(current, NOON_MS));
+  while (gate.check(key).outcome === 'admitted') await new Promise((resolve) => setTimeout(resolve, 20));
+  t.equal(gate.check(key).outcome, 'invalid');
+  await keyring.close();
+});
+
+t.test('a key keeps its slot and its counts whatever happens around it', async (t) => {
+  const made = [issue(DEMO, NOON_MS), issue(DEMO, NOON_MS), issue(DEMO, NOON_MS)];
+  const [one, two, three] = made as [(typeof made)[0], (typeof made)[0], (typeof made)[0]];
+  const records = [one.record, two.record];
+  const { keys, tell } = memoryStore(records);
+  const { gate, keyring } = await start({ keys, usage: memoryUsage() });
+  t.equal(admitted(gate, two.key, 10), 5);
+  records.splice(0, 1, three.record);
+  tell();
+  t.equal(admitted(gate, two.key, 10), 0);
+  t.equal(admitted(gate, three.key, 10), 5);
+  await keyring.close();
+});
+
+t.test('unlimited keys take no slot; limited ones get one each', async (t) => {
+  const records = [
+    issue({ kind: 'live', ratePerS: null }, NOON_MS).record,
+    issue({ kind: 'live' }, NOON_MS).record,
+    issue({ kind: 'demo' }, NOON_MS).record,
+  ];
+  const { keyring } = await start({ ...memoryStore(records), usage: memoryUsage() });
+  t.strictSame(
+    keyring.records.map(({ slot }) => slot),
+    [-1, 0, 1],
+  );
+  t.strictSame(structuredClone(keyring.records), keyring.records, 'plain data, for other threads');
+  await keyring.close();
+});
+
+t.test('more limited keys than slots stop the start', async (t) => {
+  const records = [1, 2].map(() => issue({ kind: 'demo' }, NOON_MS).record);
+  await t.rejects(start({ ...memoryStore(records), usage: memoryUsage(), slotsMax: 1 }), {
+    name: 'KeyStoreError',
+    message: /no room/,
+  });
+});

@@ -1,0 +1,32 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { issue } from '#acuity/auth/lifecycle.js';
+import { storesAt } from '#acuity/auth/location.js';
+
+t.test('file:PATH leads to a key store, with its usage file beside it', async (t) => {
+  const folder = t.testdir();
+  for (const [prefix, name] of [
+    ['file:', 'a'],
+    ['file://', 'b'],
+  ] as const) {
+    await mkdir(join(folder, name));
+    const { keys, usage } = storesAt(`${prefix}${join(folder, name, 'keys.json')}`);
+    await keys.insert(issue({ kind: 'demo' }, 0).record);
+    await usage.write({ day: 0, used: {} });
+    t.strictSame(await readdir(join(folder, name)), ['keys.json', 'keys.usage.json']);
+  }
+});
+
+t.test('other locations are refused without being quoted', async (t) => {
+  for (const location of [
+    '',
+    'keys.json',
+    'file:',
+    'file://host/keys.json',
+    'http://secret',
+    'redis://u:secret@h',
+  ])
+    t.throws(() => storesAt(location), { name: 'KeyStoreError', message: /^(?!.*secret)/ }, location);
+  t.throws(() => storesAt('rediss://h'), { message: /not supported yet/ });
+});

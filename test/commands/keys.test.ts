@@ -1,0 +1,227 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command, CommanderError } from 'commander';
+import t from 'tap';
+import { digestOf, isWellFormed } from '#acuity/auth/key.js';
+import { manualClock, type ManualClock } from '#acuity/base/clock.js';
+import { issueFirstDemoKey, registerKeys, type KeyView } from '#acuity/commands/keys.js';
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.UTC(2030, 0, 1);
+
+type Issued = KeyView & { readonly key: string };
+
+interface Outcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** An operator at one key store. */
+class Operator {
+  readonly clock: ManualClock = manualClock(NOW_MS);
+  constructor(readonly location: string) {}
+
+  async run(...argv: string[]): Promise<Outcome> {
+    const out: string[] = [];
+    const err: string[] = [];
+    const program = new Command('acuity').exitOverride().configureOutput({
+      writeOut: (text) => void out.push(text),
+      writeErr: (text) => void err.push(text),
+    });
+    registerKeys(program, () => this.location, this.clock);
+    let exitCode = 0;
+    try {
+      await program.parseAsync(['keys', ...argv], { from: 'user' });
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+      exitCode = error.exitCode;
+    }
+    return { exitCode, stdout: out.join(''), stderr: err.join('') };
+  }
+
+  async json<T>(...argv: string[]): Promise<T> {
+    const { stdout, stderr, exitCode } = await this.run(...argv, '--json');
+    if (exitCode !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as T;
+  }
+
+  async list(): Promise<KeyView[]> {
+    return (await this.json<{ keys: KeyView[] }>('list')).keys;
+  }
+}
+
+function operatorAt(folder: string): Operator {
+  return new Operator(`file:${join(folder, 'keys.json')}`);
+}
+
+t.test('issue prints the key once, and stores it nowhere', async (t) => {
+  const folder = t.testdir();
+  const operator = operatorAt(folder);
+  const { stdout } = await operator.run('issue', '--kind', 'demo', '--label', 'for a test');
+  const [key = ''] = /sk_demo_\w+/.exec(stdout) ?? [];
+  t.ok(isWellFormed(key));
+  t.match(stdout, /2030-04-01T00:00:00\.000Z/);
+  const file = await readFile(join(folder, 'keys.json'), 'utf8');
+  t.notOk(file.includes(key.slice(8, 40)));
+  t.match(file, digestOf(key).toString('base64url'));
+  const { stdout: listed } = await operator.run('list');
+  t.match(listed, /for a test/);
+  t.notOk(listed.includes(key.slice(8, 40)));
+  t.notOk(listed.includes(digestOf(key).toString('base64url')));
+});
+
+t.test('issue --json prints one object', async (t) => {
+  const issued = await operatorAt(t.testdir()).json<Issued>('issue', '--kind', 'live');
+  t.match(issued, {
+    id: /^key_/,
+    key: /^sk_live_/,
+    kind: 'live',
+    expiresAt: null,
+    ratePerS: 500,
+    dailyMax: null,
+  });
+});
+
+const limits = [
+  { flags: [], ratePerS: 10, dailyMax: 1000 },
+  { flags: ['--rate', '3', '--daily', '7'], ratePerS: 3, dailyMax: 7 },
+  { flags: ['--rate', 'unlimited', '--daily', 'unlimited'], ratePerS: null, dailyMax: null },
+];
+for (const { flags, ratePerS, dailyMax } of limits) {
+  t.test(`issue with limits ${flags.join(' ') || 'left out'}`, async (t) => {
+    const operator = operatorAt(t.testdir());
+    t.match(await operator.json<Issued>('issue', '--kind', 'demo', ...flags), { ratePerS, dailyMax });
+    t.match(await operator.list(), [{ ratePerS, dailyMax }]);
+  });
+}
+
+const dates = {
+  '2031-02-03': '2031-02-03T00:00:00.000Z',
+  '2031-02-03T04:05': '2031-02-03T04:05:00.000Z',
+  '2031-02-03T04:05:06+02:00': '2031-02-03T02:05:06.000Z',
+  '2001-01-01': '2001-01-01T00:00:00.000Z',
+};
+for (const [given, expiresAt] of Object.entries(dates)) {
+  t.test(`issue --expires ${given}`, async (t) => {
+    const state = given.startsWith('2001') ? 'expired' : 'valid';
+    const operator = operatorAt(t.testdir());
+    t.match(await operator.json('issue', '--kind', 'live', '--expires', given), { expiresAt, state });
+  });
+}
+
+t.test('renew gives 90 days from now', async (t) => {
+  const operator = operatorAt(t.testdir());
+  const { id } = await operator.json<Issued>('issue', '--kind', 'demo');
+  operator.clock.advance(91 * DAY_MS);
+  t.match(await operator.list(), [{ id, state: 'expired' }]);
+  const view = await operator.json<KeyView>('renew', id);
+  t.match(view, { id, state: 'valid', expiresAt: new Date(NOW_MS + 181 * DAY_MS).toISOString() });
+  t.strictSame(await operator.list(), [view]);
+});
+
+t.test('revoke is for good', async (t) => {
+  const operator = operatorAt(t.testdir());
+  const { id } = await operator.json<Issued>('issue', '--kind', 'demo');
+  t.match(await operator.json('revoke', id), { id, state: 'revoked' });
+  t.match(await operator.run('renew', id), { exitCode: 1, stderr: /^error: key .* is revoked .*\n$/ });
+  t.match(await operator.run('rotate', id), { exitCode: 1, stderr: /^error: key .* is revoked .*\n$/ });
+  t.match(await operator.list(), [{ id, state: 'revoked' }]);
+});
+
+t.test('rotate issues a new key and revokes the old one in one step', async (t) => {
+  const operator = operatorAt(t.testdir());
+  const old = await operator.json<Issued>('issue', '--kind', 'demo', '--label', 'x', '--rate', '3');
+  const issued = await operator.json<Issued>('rotate', old.id);
+  t.match(issued, { kind: 'demo', label: 'x', ratePerS: 3, key: /^sk_demo_/, state: 'valid' });
+  t.not(issued.key, old.key);
+  t.match(await operator.list(), [
+    { id: old.id, state: 'revoked' },
+    { id: issued.id, state: 'valid' },
+  ]);
+});
+
+t.test('an empty store has an empty list', async (t) => {
+  const operator = operatorAt(t.testdir());
+  t.strictSame(await operator.json('list'), { keys: [] });
+  t.match(await operator.run('list'), { exitCode: 0, stdout: 'no keys\n' });
+});
+
+const misuses: { argv: string[]; reason: RegExp }[] = [
+  { argv: ['issue'], reason: /--kind/ },
+  { argv: ['issue', '--kind', 'test'], reason: /demo, live/ },
+  { argv: ['issue', '--kind', 'demo', '--rate', '0'], reason: /integer from 1/ },
+  { argv: ['issue', '--kind', 'demo', '--rate', '-1'], reason: /--rate|-1/ },
+  { argv: ['issue', '--kind', 'demo', '--rate', '1.5'], reason: /integer from 1/ },
+  { argv: ['issue', '--kind', 'demo', '--rate', '1000001'], reason: /to 1000000/ },
+  { argv: ['issue', '--kind', 'demo', '--daily', 'many'], reason: /integer from 1/ },
+  { argv: ['issue', '--kind', 'demo', '--daily', '2147483648'], reason: /to 2147483647/ },
+  { argv: ['issue', '--kind', 'demo', '--expires', 'tomorrow'], reason: /ISO 8601/ },
+  { argv: ['issue', '--kind', 'demo', '--expires', '2030-02-30'], reason: /ISO 8601/ },
+  { argv: ['issue', '--kind', 'demo', '--expires', '2030-13-01'], reason: /ISO 8601/ },
+  { argv: ['issue', '--kind', 'demo', '--expires', '2030-01-01T25:00'], reason: /ISO 8601/ },
+  { argv: ['issue', '--kind', 'demo', '--expires', '9999-12-31T23:00:00-05:00'], reason: /ISO 8601/ },
+  { argv: ['issue', '--kind', 'demo', '--label', 'a\nb'], reason: /control characters/ },
+  { argv: ['issue', '--kind', 'demo', '--label', 'x'.repeat(201)], reason: /at most 200/ },
+  { argv: ['issue', '--kind', 'demo', 'more'], reason: /too many arguments/ },
+  { argv: ['renew'], reason: /missing required argument/ },
+  { argv: ['renew', 'key_unknown'], reason: /no key "key_unknown"/ },
+  { argv: ['revoke', 'key_unknown'], reason: /no key/ },
+  { argv: ['rotate', 'key_unknown'], reason: /no key/ },
+  { argv: ['delete', 'key_unknown'], reason: /unknown command/ },
+];
+for (const { argv, reason } of misuses) {
+  t.test(`keys ${argv.join(' ').slice(0, 60)} is refused in one line`, async (t) => {
+    const operator = operatorAt(t.testdir());
+    const { exitCode, stdout, stderr } = await operator.run(...argv);
+    t.not(exitCode, 0);
+    t.equal(stdout, '');
+    t.match(stderr, reason);
+    t.match(stderr, /^[^\n]+\n$/);
+    t.strictSame(await operator.list(), []);
+  });
+}
+
+t.test('renewing a key that never expires is refused', async (t) => {
+  const operator = operatorAt(t.testdir());
+  const { id } = await operator.json<Issued>('issue', '--kind', 'live');
+  t.match(await operator.run('renew', id), { exitCode: 1, stderr: /never expires/ });
+});
+
+t.test('a shared store is not supported yet, and its password stays out of the message', async (t) => {
+  const { exitCode, stderr } = await new Operator('redis://user:secret@host').run('list');
+  t.equal(exitCode, 1);
+  t.match(stderr, /not supported yet/);
+  t.notMatch(stderr, /secret/);
+});
+
+t.test('the first demo key is issued only where there is no store', async (t) => {
+  const operator = operatorAt(t.testdir());
+  const made = await Promise.all([1, 2, 3].map(() => issueFirstDemoKey(operator.location, operator.clock)));
+  const issued = made.filter((key) => key !== undefined);
+  t.equal(issued.length, 1);
+  t.ok(isWellFormed(issued[0]?.key ?? ''));
+  t.match(await operator.list(), [{ id: issued[0]?.id, kind: 'demo', state: 'valid' }]);
+  t.equal(await issueFirstDemoKey(operator.location), undefined);
+});
+
+t.test('20 concurrent invocations lose nothing', async (t) => {
+  const operator = operatorAt(t.testdir());
+  const script = fileURLToPath(import.meta.resolve('#acuity/main.js'));
+  const env = { ACUITY_KEYS: operator.location };
+  const printed = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const argv = [script, 'keys', 'issue', '--kind', 'demo', '--json'];
+      const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+      const [chunks, [exitCode]] = await Promise.all([child.stdout.toArray(), once(child, 'exit')]);
+      t.equal(exitCode, 0);
+      return (JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as Issued).id;
+    }),
+  );
+  const stored = (await operator.list()).map(({ id }) => id);
+  t.strictSame(stored.toSorted(), printed.toSorted());
+  t.equal(new Set(stored).size, 20);
+});

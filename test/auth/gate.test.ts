@@ -102,6 +102,20 @@ t.test('a verified key expires at its moment', async (t) => {
   t.equal(hashes(), 3, 'it left the cache');
 });
 
+t.test('an expired key that keeps knocking takes no other key’s place', async (t) => {
+  const { gate, clock, hashes } = scene(2);
+  const [ending, one, two] = [createKey('demo'), createKey('live'), createKey('live')];
+  gate.replace([recordOf(ending, { usableUntilMs: MORNING_MS + 1 }), recordOf(one), recordOf(two)]);
+  gate.check(ending);
+  gate.check(one);
+  clock.advance(1);
+  gate.check(ending);
+  gate.check(two);
+  const before = hashes();
+  t.equal(gate.check(one).outcome, 'admitted');
+  t.equal(hashes(), before);
+});
+
 t.test('revocation, renewal and new limits hold from the replacement on', async (t) => {
   const { gate, clock } = scene();
   const key = createKey('demo');

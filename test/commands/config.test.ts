@@ -48,21 +48,6 @@ for (const command of ['config', 'serve']) {
   });
 }
 
-t.test('misuse of the command line fails with a reason', async (t) => {
-  const { code, stderr } = await acuity(['sevre']);
-  t.not(code, 0);
-  t.match(stderr, /unknown command 'sevre'/);
-});
-
-t.test('importing the command line runs nothing', async (t) => {
-  const { code, stdout, stderr } = await ended(
-    process.execPath,
-    ['--input-type=module', '--eval', `import '#acuity/main.js';`],
-    { cwd: REPOSITORY, env: cleanEnvironment() },
-  );
-  t.strictSame({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '' });
-});
-
 t.test('passwords are masked whatever they hold', async (t) => {
   t.equal(withoutPassword('redis://me:a@b:c/@host:6379/0'), 'redis://me:***@host:6379/0');
   t.equal(withoutPassword('rediss://:secret@host'), 'rediss://:***@host');

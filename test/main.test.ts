@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { cleanEnvironment, ended, REPOSITORY } from './fixtures/scripts.js';
+
+const OPTIONS = { cwd: REPOSITORY, env: cleanEnvironment() };
+
+function evaluated(script: string) {
+  return ended(process.execPath, ['--input-type=module', '--eval', script], OPTIONS);
+}
+
+t.test('misuse of the command line fails with a reason', async (t) => {
+  const { code, stderr } = await ended(
+    process.execPath,
+    [join(REPOSITORY, 'dist/main.js'), 'sevre'],
+    OPTIONS,
+  );
+  t.not(code, 0);
+  t.match(stderr, /unknown command 'sevre'/);
+});
+
+t.test('importing the command line runs nothing', async (t) => {
+  t.strictSame(await evaluated(`import '#acuity/main.js';`), { code: 0, stdout: '', stderr: '' });
+});
+
+// The environment that ONNX Runtime and uWebSockets.js read is set in between.
+t.test('the command line loads no native library before a command asks for it', async (t) => {
+  const { stdout } = await evaluated(`
+    import '#acuity/main.js';
+    const { sharedObjects } = process.report.getReport();
+    process.stdout.write(sharedObjects.join('\\n'));`);
+  t.match(stdout, /libc|linux-vdso/, 'the report lists what is loaded');
+  t.notMatch(stdout, /onnxruntime|uws_/);
+});

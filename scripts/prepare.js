@@ -24,13 +24,25 @@ const TSC = 'node_modules/typescript/bin/tsc';
 
 /** @type {Readonly<Record<string, BuildStep>>} */
 export const STEPS = {
+  kernel: {
+    inputs: ['package-lock.json', 'assembly'],
+    outputs: ['dist/pipeline/kernel.wasm'],
+    command: [
+      'node_modules/assemblyscript/bin/asc.js',
+      'assembly/index.ts',
+      ...['--outFile', 'dist/pipeline/kernel.wasm', '-O3', '--runtime', 'stub', '--enable', 'simd'],
+    ],
+    compiled: {},
+  },
   src: {
+    needs: ['kernel'],
     inputs: ['package-lock.json', 'tsconfig.base.json', 'src'],
     outputs: ['dist/main.js'],
     command: [TSC, '-b', 'src'],
     compiled: { src: 'dist' },
   },
   all: {
+    needs: ['kernel'],
     inputs: [
       'package-lock.json',
       'tsconfig.base.json',

@@ -50,9 +50,9 @@ export class ServedModel {
     if (isBodyProblem(request)) throw new Error('not a valid request');
     this.clear(1);
     const { block } = this;
-    const current = featuriseSession(request.current, request, block.session, 0);
-    if (current !== 'done' || featurisePast(request, block, 0) !== 'done') throw new Error('unit error');
-    return this.run(request.past.length > 0 ? 'history' : 'base', 1);
+    featuriseSession(request, 0, block.session, 0);
+    featurisePast(request, block, 0);
+    return this.run(request.pastCount > 0 ? 'history' : 'base', 1);
   }
 
   /**

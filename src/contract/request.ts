@@ -75,21 +75,21 @@ export function sessionSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
 }
 
 /**
- * A session whose series were lifted out: what stands in a series' place is `[k]`, the index of the lifted
- * series, or `[]`, or null. Only the readers write such references (see `pipeline/lift.ts`).
+ * A session whose series were taken out, to be looked at element by element: an empty array stands for each.
+ * What a schema says of thousands of numbers would cost a millisecond.
  */
-const liftedSeries = Type.Optional(
-  Type.Unsafe<[number] | [] | null>({ type: ['array', 'null'], items: { type: 'number' }, maxItems: 1 }),
+const emptied = Type.Optional(
+  Type.Unsafe<[] | null>({ type: ['array', 'null'], items: { type: 'number' }, maxItems: 0 }),
 );
 
-export const LiftedSessionSchema = Type.Object({
-  HR_day_1h: liftedSeries,
-  RR_day_1h: liftedSeries,
-  HR_night: liftedSeries,
-  RR_night: liftedSeries,
+export const SessionFrameSchema = Type.Object({
+  HR_day_1h: emptied,
+  RR_day_1h: emptied,
+  HR_night: emptied,
+  RR_night: emptied,
   ...scalars,
 });
-export type LiftedSession = Type.Static<typeof LiftedSessionSchema>;
+export type SessionFrame = Type.Static<typeof SessionFrameSchema>;
 
 const score = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
 const label = (description: string) => Type.Unsafe<'Low' | 'High'>({ enum: ['Low', 'High'], description });
@@ -132,45 +132,3 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
 
 export type Session = Type.Static<ReturnType<typeof sessionSchema>>;
 export type PredictionRequestBody = Type.Static<ReturnType<typeof requestSchema>>;
-
-/** The request with its series lifted out; what the fast check sees. */
-export const LiftedRequestSchema = Type.Object({
-  current_session: LiftedSessionSchema,
-  past_sessions: Type.Optional(
-    Type.Unsafe<LiftedSession[] | null>({
-      type: ['array', 'null'],
-      items: LiftedSessionSchema,
-      maxItems: PAST_MAX,
-    }),
-  ),
-  past_targets: Type.Optional(
-    Type.Unsafe<ScoreRecord[] | null>({
-      type: ['array', 'null'],
-      items: ScoreRecordSchema,
-      maxItems: PAST_MAX,
-    }),
-  ),
-  past_target: Type.Optional(
-    Type.Unsafe<ScoreRecord[] | null>({
-      type: ['array', 'null'],
-      items: ScoreRecordSchema,
-      maxItems: PAST_MAX,
-    }),
-  ),
-});
-export type LiftedRequest = Type.Static<typeof LiftedRequestSchema>;
-
-/**
- * A request that passed every check, ready to be normalised. `samples` and `bounds` are the reader's reused
- * buffers: they hold until the next request is read.
- */
-export interface PredictionRequest {
-  readonly current: LiftedSession;
-  /** Oldest first, as long as `targets`. */
-  readonly past: readonly LiftedSession[];
-  readonly targets: readonly ScoreRecord[];
-  /** All lifted samples, one series after the other. */
-  readonly samples: Float32Array;
-  /** Series k is `samples[bounds[2k] … bounds[2k + 1])`. */
-  readonly bounds: Int32Array;
-}

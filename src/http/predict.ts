@@ -1,11 +1,8 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../base/clock.js';
 import type { Gate, Limited } from '../auth/gate.js';
-import type { BodyProblem } from '../contract/problems.js';
-import type { PredictionRequest } from '../contract/request.js';
 import type { RequestReader } from '../pipeline/read.js';
 import { isBodyProblem } from '../pipeline/read.js';
-import { unitErrors } from '../pipeline/unitErrors.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { AccessLog } from './accessLog.js';
 import { readBody, type BodyBudget } from './body.js';
@@ -61,8 +58,7 @@ export class Predict implements ExchangeContext {
   handle(res: HttpResponse, req: HttpRequest): void {
     const { gate, bodyBytesMax } = this.options;
     const exchange = this.open(res, req);
-    if (req.getMethod() !== 'post')
-      return exchange.refuse('methodNotAllowed', [['Allow', 'POST']]);
+    if (req.getMethod() !== 'post') return exchange.refuse('methodNotAllowed', [['Allow', 'POST']]);
 
     const verdict = gate.check(req.getHeader('x-api-key'));
     if (verdict.outcome === 'missing') return exchange.refuse('keyMissing');
@@ -124,9 +120,7 @@ export class Predict implements ExchangeContext {
     const request = this.options.readRequest(bytes);
     if (isBodyProblem(request)) return exchange.refuseBody(request);
     exchange.model = this.model;
-    const outcome = this.model.scorer.admit(request, exchange);
-    if (outcome === 'saturated') return exchange.overloaded();
-    if (outcome === 'unit_error') return exchange.refuseBody(unitProblem(request));
+    if (this.model.scorer.admit(request, exchange) === 'saturated') exchange.overloaded();
   }
 
   private isSaturated(): boolean {
@@ -134,10 +128,6 @@ export class Predict implements ExchangeContext {
     if (this.isDraining || this.isHung) return true;
     return lag.ms > lagMaxMs || budget.isExhausted || this.model.scorer.pending >= queueMax;
   }
-}
-
-function unitProblem(request: PredictionRequest): BodyProblem {
-  return { kind: 'unprocessable', findings: unitErrors(request) };
 }
 
 /** Absent counts as JSON; parameters are allowed. */

@@ -1,20 +1,22 @@
 import { isUtf8 } from 'node:buffer';
-import { Compile } from 'typebox/compile';
 import type Type from 'typebox';
+import { Compile } from 'typebox/compile';
 import { FINDINGS_MAX, type BodyProblem, type Finding, type FindingType } from '../contract/problems.js';
 import {
-  LiftedSessionSchema,
   PAST_MAX,
   SERIES_FIELDS,
   ScoreRecordSchema,
+  SessionFrameSchema,
   samplesMax,
-  type LiftedSession,
-  type PredictionRequest,
   type ScoreRecord,
   type SeriesField,
   type SeriesLimits,
+  type SessionFrame,
 } from '../contract/request.js';
 import { firstBadByte } from './jsonScan.js';
+import { LAYOUT, isUnitError, type Kernel, type PredictionRequest } from './kernel.js';
+import { writeScalars, writeTarget } from './records.js';
+import { unitMessage } from './unitErrors.js';
 
 /**
  * The exact path: the whole body through JSON.parse, every array element looked at, every refusal worded. It
@@ -24,15 +26,26 @@ import { firstBadByte } from './jsonScan.js';
 type JsonObject = Record<string, unknown>;
 type Loc = readonly (string | number)[];
 
-const sessionCheck = Compile(LiftedSessionSchema);
+const sessionCheck = Compile(SessionFrameSchema);
 const scoreRecordCheck = Compile(ScoreRecordSchema);
-const SESSION_FIELDS = Object.keys(LiftedSessionSchema.properties);
+const SESSION_FIELDS = Object.keys(SessionFrameSchema.properties);
 
-/** Reads `bytes`; the request's buffers are fresh. */
-export function readExactly(bytes: Uint8Array, limits: SeriesLimits): PredictionRequest | BodyProblem {
+/** A session that was found well formed: its frame, and the series that were taken out of it. */
+interface CheckedSession {
+  readonly frame: SessionFrame;
+  readonly series: ReadonlyMap<SeriesField, readonly number[]>;
+  readonly loc: Loc;
+}
+
+/** Reads `bytes` into the memory of `kernel`, which holds until the next request is read. */
+export function readExactly(
+  bytes: Uint8Array,
+  limits: SeriesLimits,
+  kernel: Kernel,
+): PredictionRequest | BodyProblem {
   const body = parseJson(bytes);
   if (body === undefined) return { kind: 'malformed', byte: firstBadByte(bytes) };
-  return new Reading(limits).read(body.value);
+  return new Reading(limits, kernel).read(body.value);
 }
 
 /** Undefined where `bytes` are not JSON in UTF-8. */
@@ -53,9 +66,11 @@ function isObject(value: unknown): value is JsonObject {
 /** One body's way from JSON to a request, gathering what is wrong with it in the order of the contract. */
 class Reading {
   private readonly findings: Finding[] = [];
-  private readonly chunks: number[][] = [];
 
-  constructor(private readonly limits: SeriesLimits) {}
+  constructor(
+    private readonly limits: SeriesLimits,
+    private readonly kernel: Kernel,
+  ) {}
 
   read(body: unknown): PredictionRequest | BodyProblem {
     if (!isObject(body)) {
@@ -71,7 +86,7 @@ class Reading {
     const past = pastItems.map((item, index) => this.session(item, ['body', 'past_sessions', index]));
     const targets = targetItems.map((item, index) => this.scoreRecord(item, ['body', targetsName, index]));
     if (current === undefined || this.findings.length > 0) return this.refusal();
-    return this.request(current, past as LiftedSession[], targets as ScoreRecord[]);
+    return this.request([current, ...past.filter(isPresent)], targets.filter(isPresent));
   }
 
   /** Past targets may be called `past_target`, but not both at once. */
@@ -88,29 +103,30 @@ class Reading {
     return singular !== undefined && plural === undefined ? 'past_target' : 'past_targets';
   }
 
-  private session(value: unknown, loc: Loc): LiftedSession | undefined {
+  private session(value: unknown, loc: Loc): CheckedSession | undefined {
     if (value === undefined) return this.find(loc, 'missing');
     if (!isObject(value)) return this.find(loc, 'object_type');
+    const series = new Map<SeriesField, readonly number[]>();
     const found = new Map<string, Finding[]>();
     for (const field of SERIES_FIELDS) {
-      const findings = this.liftSeries(value, field, loc);
+      const items = value[field];
+      if (!Array.isArray(items)) continue;
+      value[field] = [];
+      const findings = this.seriesFindings(items as unknown[], field, loc);
       if (findings.length > 0) found.set(field, findings);
+      else series.set(field, items as number[]);
     }
-    for (const finding of schemaFindings(sessionCheck, value, loc)) {
-      const field = String(finding.loc[loc.length]);
-      if (!found.has(field)) found.set(field, [finding]);
+    for (const entry of schemaFindings(sessionCheck, value, loc)) {
+      const field = String(entry.loc[loc.length]);
+      if (!found.has(field)) found.set(field, [entry]);
     }
-    if (found.size === 0) return value as LiftedSession;
+    if (found.size === 0) return { frame: value as SessionFrame, series, loc };
     for (const field of SESSION_FIELDS) this.findings.push(...(found.get(field) ?? []));
     return undefined;
   }
 
-  /** Moves an array of numbers out of `session` and leaves its reference; what is wrong with it is returned. */
-  private liftSeries(session: JsonObject, field: SeriesField, loc: Loc): Finding[] {
-    const series = session[field];
-    if (!Array.isArray(series)) return [];
-    const items = series as unknown[];
-    session[field] = [];
+  /** What is wrong with the elements of a series, up to as much as an answer tells. */
+  private seriesFindings(items: readonly unknown[], field: SeriesField, loc: Loc): Finding[] {
     const most = samplesMax(field, this.limits);
     if (items.length > most) {
       return [finding([...loc, field], 'too_long', `List should have at most ${most} items`)];
@@ -120,10 +136,6 @@ class Reading {
       const item = items[index];
       if (typeof item !== 'number') found.push(finding([...loc, field, index], 'number_type'));
       else if (!Number.isFinite(item)) found.push(finding([...loc, field, index], 'finite_number'));
-    }
-    if (found.length === 0 && items.length > 0) {
-      session[field] = [this.chunks.length];
-      this.chunks.push(items as number[]);
     }
     return found;
   }
@@ -164,19 +176,27 @@ class Reading {
     return { kind: 'unprocessable', findings: this.findings.slice(0, FINDINGS_MAX) };
   }
 
-  private request(current: LiftedSession, past: LiftedSession[], targets: ScoreRecord[]): PredictionRequest {
-    const total = this.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    const samples = new Float32Array(total);
-    const bounds = new Int32Array(2 * this.chunks.length);
-    let at = 0;
-    this.chunks.forEach((chunk, series) => {
-      bounds[2 * series] = at;
-      samples.set(chunk, at);
-      at += chunk.length;
-      bounds[2 * series + 1] = at;
+  /** Writes what was checked into the kernel's memory; a series in another unit is found only here. */
+  private request(
+    sessions: readonly CheckedSession[],
+    targets: readonly ScoreRecord[],
+  ): PredictionRequest | BodyProblem {
+    const request = this.kernel.blank(targets.length);
+    sessions.forEach(({ frame, series, loc }, index) => {
+      writeScalars(frame, request.records, index * LAYOUT.RECORD_LENGTH);
+      for (const [field, values] of series) {
+        this.kernel.summarise(values, field, index);
+        if (isUnitError(request, index, field))
+          this.find([...loc, field], 'unit_error', unitMessage(field, values));
+      }
     });
-    return { current, past, targets, samples, bounds };
+    targets.forEach((target, index) => writeTarget(target, request.targets, index * LAYOUT.TARGET_LENGTH));
+    return this.findings.length > 0 ? this.refusal() : request;
   }
+}
+
+function isPresent<T>(value: T | undefined): value is T {
+  return value !== undefined;
 }
 
 const MESSAGES: Readonly<Record<FindingType, string>> = {

@@ -7,22 +7,9 @@ import {
   TARGET_COUNT,
   TARGET_SCALE,
 } from '../contract/features.js';
-import {
-  LABEL_FIELDS,
-  PAST_MAX,
-  SCORE_FIELDS,
-  type LiftedSession,
-  type PredictionRequest,
-  type ScoreRecord,
-  type SeriesField,
-} from '../contract/request.js';
+import { PAST_MAX, SCORE_FIELDS } from '../contract/request.js';
+import { LAYOUT, summaryAt, type PredictionRequest } from './kernel.js';
 import { Sleep, normaliseSleep } from './normalise.js';
-import { HEART_RATE, RESPIRATORY_RATE, SeriesSummary, summarise, type SampleRange } from './series.js';
-
-/** Floats of a row without history: the current session alone. */
-export const BASE_ROW_LENGTH = FEATURE_COUNT;
-/** Floats that one past session adds to a row: its features, its target, and 1 for "this slot is taken". */
-export const PAST_SLOT_LENGTH = FEATURE_COUNT + TARGET_COUNT + 1;
 
 const centres = Float64Array.from(FEATURES, (feature) => feature.centre);
 const inverseScales = Float64Array.from(FEATURES, (feature) => 1 / feature.scale);
@@ -55,79 +42,31 @@ const BMI = at('bmi');
 
 const SECONDS_PER_HOUR = 3600;
 
-/** The series of a session, in the order of `SERIES_FIELDS`. */
-const hrDay = new SeriesSummary();
-const rrDay = new SeriesSummary();
-const hrNight = new SeriesSummary();
-const rrNight = new SeriesSummary();
+const {
+  COUNT,
+  MEAN,
+  SD,
+  P10,
+  P50,
+  P90,
+  SLOPE,
+  RMSSD,
+  IRREGULARITY,
+  FIRST,
+  LAST,
+  NADIR,
+  NADIR_AT,
+  RECORD_LENGTH,
+  TARGET_LENGTH,
+} = LAYOUT;
+
+/** Where the summaries of a record begin, from the record on. */
+const HR_DAY_SUMMARY = summaryAt(0, 'HR_day_1h');
+const RR_DAY_SUMMARY = summaryAt(0, 'RR_day_1h');
+const HR_NIGHT_SUMMARY = summaryAt(0, 'HR_night');
+const RR_NIGHT_SUMMARY = summaryAt(0, 'RR_night');
+
 const sleep = new Sleep();
-
-/** The samples of a request: series k is `samples[bounds[2k] … bounds[2k + 1])`. */
-export interface Samples {
-  readonly samples: Float32Array;
-  readonly bounds: Int32Array;
-}
-
-/** What `featurise` found: how many past sessions the row holds, or a unit error somewhere. */
-export type Featurised = 'done' | 'unit_error';
-
-/**
- * Writes the feature row of one session to `row[offset … offset + FEATURE_COUNT)`, which must be zero there.
- * Says whether some series is most likely in another unit; the row is of no use then.
- */
-export function featuriseSession(
-  session: LiftedSession,
-  samples: Samples,
-  row: Float32Array,
-  offset: number,
-): Featurised {
-  summariseField(session.HR_day_1h, samples, HEART_RATE, hrDay);
-  summariseField(session.RR_day_1h, samples, RESPIRATORY_RATE, rrDay);
-  summariseField(session.HR_night, samples, HEART_RATE, hrNight);
-  summariseField(session.RR_night, samples, RESPIRATORY_RATE, rrNight);
-  if (hrDay.isUnitError || rrDay.isUnitError || hrNight.isUnitError || rrNight.isUnitError)
-    return 'unit_error';
-  normaliseSleep(session, sleep);
-  writeSeries(row, offset);
-  writeSleep(row, offset);
-  writePerson(session, row, offset);
-  return 'done';
-}
-
-/** The fields of `session` that `featuriseSession` calls a unit error, in the contract's order. */
-export function unitErrorFields(session: LiftedSession, samples: Samples): SeriesField[] {
-  const found: SeriesField[] = [];
-  const summary = new SeriesSummary();
-  const look = (field: SeriesField, range: SampleRange): void => {
-    summariseField(session[field], samples, range, summary);
-    if (summary.isUnitError) found.push(field);
-  };
-  look('HR_day_1h', HEART_RATE);
-  look('RR_day_1h', RESPIRATORY_RATE);
-  look('HR_night', HEART_RATE);
-  look('RR_night', RESPIRATORY_RATE);
-  return found;
-}
-
-/**
- * Writes the past of `request` behind one another: slot 0 is the newest session, absent slots stay zero.
- * `past`, `targets` and `present` must be zero from the given offsets on.
- */
-export function featurisePast(request: PredictionRequest, into: PastRows, row: number): Featurised {
-  const { past, targets } = request;
-  for (let slot = 0; slot < past.length; slot++) {
-    const index = past.length - 1 - slot;
-    const session = past[index];
-    const target = targets[index];
-    if (session === undefined || target === undefined) throw new Error('past and targets differ in length');
-    const place = row * PAST_MAX + slot;
-    if (featuriseSession(session, request, into.past, place * FEATURE_COUNT) === 'unit_error')
-      return 'unit_error';
-    writeTarget(target, into.targets, place * TARGET_COUNT);
-    into.present[place] = 1;
-  }
-  return 'done';
-}
 
 /** The tensors of the past of a batch: [rows, PAST_MAX, …], slot 0 the newest. */
 export interface PastRows {
@@ -136,65 +75,102 @@ export interface PastRows {
   readonly present: Float32Array;
 }
 
-/** The floats of one past target, in the order of `TARGETS`. */
-export function writeTarget(target: ScoreRecord, into: Float32Array, offset: number): void {
-  let index = offset;
-  for (const field of SCORE_FIELDS) into[index++] = (target[field] - TARGET_CENTRE) / TARGET_SCALE;
-  for (const field of LABEL_FIELDS) into[index++] = target[field] === 'High' ? 1 : -1;
-}
-
-function summariseField(
-  lifted: LiftedSession[SeriesField],
-  { samples, bounds }: Samples,
-  range: SampleRange,
-  summary: SeriesSummary,
+/**
+ * Writes the feature row of session `session` of `request` (0: the current one) to
+ * `row[offset … offset + FEATURE_COUNT)`, which must be zero there.
+ */
+export function featuriseSession(
+  request: PredictionRequest,
+  session: number,
+  row: Float32Array,
+  offset: number,
 ): void {
-  const series = lifted?.[0];
-  if (series === undefined) {
-    summary.count = 0;
-    summary.implausible = 0;
-    return;
-  }
-  summarise(samples, bounds[2 * series]!, bounds[2 * series + 1]!, range, summary); // the readers bound k
+  const { records } = request;
+  const record = session * RECORD_LENGTH;
+  writeSeries(records, record, row, offset);
+  normaliseSleep(records, record, sleep);
+  writeSleep(row, offset);
+  writePerson(records, record, row, offset);
 }
 
-function writeSeries(row: Float32Array, offset: number): void {
-  if (hrDay.count > 0) writeLevel(row, offset, HR_DAY, hrDay);
-  if (rrDay.count > 0) {
-    const next = writeLevel(row, offset, RR_DAY, rrDay);
-    put(row, offset, next, rrDay.irregularity);
-  }
-  if (hrNight.count > 0) {
-    const next = writeLevel(row, offset, HR_NIGHT, hrNight);
-    put(row, offset, next, hrNight.first);
-    put(row, offset, next + 1, hrNight.last);
-    put(row, offset, next + 2, hrNight.nadir);
-    put(row, offset, next + 3, hrNight.nadirAt);
-  }
-  if (rrNight.count > 0) {
-    const next = writeLevel(row, offset, RR_NIGHT, rrNight);
-    put(row, offset, next, rrNight.first);
-    put(row, offset, next + 1, rrNight.last);
-    put(row, offset, next + 2, rrNight.irregularity);
-  }
-  if (hrDay.count > 0 && hrNight.count > 0) putGroup(row, offset, HR_DIP, hrDay.p50 - hrNight.mean);
-  if (rrDay.count > 0 && rrNight.count > 0) putGroup(row, offset, RR_DIP, rrDay.p50 - rrNight.mean);
-  if (hrNight.count > 0 && rrNight.count > 0) {
-    putGroup(row, offset, PULSE_BREATH, hrNight.mean / rrNight.mean);
+/**
+ * Writes the past of `request` as row `row` of `into`: slot 0 is the newest session, absent slots stay zero, as
+ * the whole row must be.
+ */
+export function featurisePast(request: PredictionRequest, into: PastRows, row: number): void {
+  const { pastCount, targets } = request;
+  for (let slot = 0; slot < pastCount; slot++) {
+    const index = pastCount - 1 - slot;
+    const place = row * PAST_MAX + slot;
+    featuriseSession(request, 1 + index, into.past, place * FEATURE_COUNT);
+    writeTarget(targets, index * TARGET_LENGTH, into.targets, place * TARGET_COUNT);
+    into.present[place] = 1;
   }
 }
 
-/** The values that every series has; returns the index behind them. */
-function writeLevel(row: Float32Array, offset: number, group: number, summary: SeriesSummary): number {
+/** The floats of one past target, in the order of `TARGETS`; the labels are ±1 already. */
+function writeTarget(targets: Float64Array, target: number, into: Float32Array, offset: number): void {
+  for (let index = 0; index < SCORE_FIELDS.length; index++) {
+    into[offset + index] = (targets[target + index]! - TARGET_CENTRE) / TARGET_SCALE; // index < TARGET_LENGTH
+  }
+  for (let index = SCORE_FIELDS.length; index < TARGET_COUNT; index++) {
+    into[offset + index] = targets[target + index]!; // index < TARGET_LENGTH
+  }
+}
+
+// Everything below indexes inside a record or a row: the offsets are the layout's and the catalogue's own.
+
+function writeSeries(records: Float64Array, record: number, row: Float32Array, offset: number): void {
+  const hrDay = record + HR_DAY_SUMMARY;
+  const rrDay = record + RR_DAY_SUMMARY;
+  const hrNight = record + HR_NIGHT_SUMMARY;
+  const rrNight = record + RR_NIGHT_SUMMARY;
+  const hasHrDay = records[hrDay + COUNT]! > 0;
+  const hasRrDay = records[rrDay + COUNT]! > 0;
+  const hasHrNight = records[hrNight + COUNT]! > 0;
+  const hasRrNight = records[rrNight + COUNT]! > 0;
+  if (hasHrDay) writeLevel(records, hrDay, row, offset, HR_DAY);
+  if (hasRrDay) {
+    const next = writeLevel(records, rrDay, row, offset, RR_DAY);
+    put(row, offset, next, records[rrDay + IRREGULARITY]!);
+  }
+  if (hasHrNight) {
+    const next = writeLevel(records, hrNight, row, offset, HR_NIGHT);
+    put(row, offset, next, records[hrNight + FIRST]!);
+    put(row, offset, next + 1, records[hrNight + LAST]!);
+    put(row, offset, next + 2, records[hrNight + NADIR]!);
+    put(row, offset, next + 3, records[hrNight + NADIR_AT]!);
+  }
+  if (hasRrNight) {
+    const next = writeLevel(records, rrNight, row, offset, RR_NIGHT);
+    put(row, offset, next, records[rrNight + FIRST]!);
+    put(row, offset, next + 1, records[rrNight + LAST]!);
+    put(row, offset, next + 2, records[rrNight + IRREGULARITY]!);
+  }
+  const hrNightMean = records[hrNight + MEAN]!;
+  const rrNightMean = records[rrNight + MEAN]!;
+  if (hasHrDay && hasHrNight) putGroup(row, offset, HR_DIP, records[hrDay + P50]! - hrNightMean);
+  if (hasRrDay && hasRrNight) putGroup(row, offset, RR_DIP, records[rrDay + P50]! - rrNightMean);
+  if (hasHrNight && hasRrNight) putGroup(row, offset, PULSE_BREATH, hrNightMean / rrNightMean);
+}
+
+/** The values that every series has; returns the feature behind them. */
+function writeLevel(
+  records: Float64Array,
+  summary: number,
+  row: Float32Array,
+  offset: number,
+  group: number,
+): number {
   row[offset + group] = 1;
-  put(row, offset, group + 1, summary.mean);
-  put(row, offset, group + 2, summary.sd);
-  put(row, offset, group + 3, summary.p10);
-  put(row, offset, group + 4, summary.p50);
-  put(row, offset, group + 5, summary.p90);
-  put(row, offset, group + 6, summary.slope);
-  put(row, offset, group + 7, summary.rmssd);
-  put(row, offset, group + 8, Math.log10(summary.count));
+  put(row, offset, group + 1, records[summary + MEAN]!);
+  put(row, offset, group + 2, records[summary + SD]!);
+  put(row, offset, group + 3, records[summary + P10]!);
+  put(row, offset, group + 4, records[summary + P50]!);
+  put(row, offset, group + 5, records[summary + P90]!);
+  put(row, offset, group + 6, records[summary + SLOPE]!);
+  put(row, offset, group + 7, records[summary + RMSSD]!);
+  put(row, offset, group + 8, Math.log10(records[summary + COUNT]!));
   return group + 9;
 }
 
@@ -207,12 +183,11 @@ function writeSleep(row: Float32Array, offset: number): void {
   putKnown(row, offset, EFFICIENCY, sleep.sleepS / (sleep.sleepS + sleep.awakeS));
 }
 
-function writePerson(session: LiftedSession, row: Float32Array, offset: number): void {
-  const heightCm = session.height_cm ?? NaN;
-  const weightKg = session.weight_kg ?? NaN;
-  putKnown(row, offset, AGE, session.age ?? NaN);
-  if (session.sex === 'M') putGroup(row, offset, SEX, 1);
-  if (session.sex === 'F') putGroup(row, offset, SEX, -1);
+function writePerson(records: Float64Array, record: number, row: Float32Array, offset: number): void {
+  const heightCm = records[record + LAYOUT.HEIGHT]!;
+  const weightKg = records[record + LAYOUT.WEIGHT]!;
+  putKnown(row, offset, AGE, records[record + LAYOUT.AGE]!);
+  putKnown(row, offset, SEX, records[record + LAYOUT.SEX]!);
   putKnown(row, offset, HEIGHT, heightCm);
   putKnown(row, offset, WEIGHT, weightKg);
   putKnown(row, offset, BMI, weightKg / (heightCm / 100) ** 2);

@@ -1,4 +1,4 @@
-import type { LiftedSession } from '../contract/request.js';
+import { LAYOUT } from './kernel.js';
 
 /** Sleep in one unit; what could not be derived is NaN. Durations in seconds, shares as fractions. */
 export class Sleep {
@@ -16,18 +16,19 @@ export class Sleep {
 const FRACTION_SUM_MAX = 1.05;
 
 /**
- * Reads the sleep fields of `session` into `sleep`: one scale for the shares, one meaning for the sleep time,
- * and what arithmetic can derive.
+ * Reads the sleep fields of the record that begins at `records[record]` into `sleep`: one scale for the shares,
+ * one meaning for the sleep time, and what arithmetic can derive.
  */
-export function normaliseSleep(session: LiftedSession, sleep: Sleep): void {
-  sleep.sleepS = session.sleepTimeSeconds ?? NaN;
-  sleep.deepS = session.deepSleepSeconds ?? NaN;
-  sleep.remS = session.remSleepSeconds ?? NaN;
-  sleep.lightS = session.lightSleepSeconds ?? NaN;
-  sleep.awakeS = session.awakeSleepSeconds ?? NaN;
+export function normaliseSleep(records: Float64Array, record: number, sleep: Sleep): void {
+  // record + SCALARS ≤ records.length, and a missing scalar is NaN
+  sleep.sleepS = records[record + LAYOUT.SLEEP_TIME]!;
+  sleep.deepS = records[record + LAYOUT.DEEP]!;
+  sleep.remS = records[record + LAYOUT.REM]!;
+  sleep.lightS = records[record + LAYOUT.LIGHT]!;
+  sleep.awakeS = records[record + LAYOUT.AWAKE]!;
   const stagesS = sleep.deepS + sleep.remS + sleep.lightS;
   if (Number.isNaN(stagesS)) {
-    readShares(session, sleep);
+    readShares(records, record, sleep);
     deriveMissing(sleep);
     return;
   }
@@ -38,10 +39,10 @@ export function normaliseSleep(session: LiftedSession, sleep: Sleep): void {
   sleep.lightShare = ratio(sleep.lightS, stagesS);
 }
 
-function readShares(session: LiftedSession, sleep: Sleep): void {
-  const deep = session.deepPercentage ?? NaN;
-  const rem = session.remPercentage ?? NaN;
-  const light = session.lightPercentage ?? NaN;
+function readShares(records: Float64Array, record: number, sleep: Sleep): void {
+  const deep = records[record + LAYOUT.DEEP_SHARE]!; // as above
+  const rem = records[record + LAYOUT.REM_SHARE]!;
+  const light = records[record + LAYOUT.LIGHT_SHARE]!;
   // NaN compares as false: an absent share speaks neither for nor against a scale.
   const tooLarge = deep > 1 || rem > 1 || light > 1;
   const scale = tooLarge || orZero(deep) + orZero(rem) + orZero(light) > FRACTION_SUM_MAX ? 0.01 : 1;

@@ -1,7 +1,7 @@
 import { FEATURE_COUNT } from '../contract/features.js';
-import type { PredictionRequest } from '../contract/request.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
+import type { PredictionRequest } from '../pipeline/kernel.js';
 import { ROW_LENGTHS, type Block, type Lane } from './messages.js';
 import type { Waiting } from './scorer.js';
 
@@ -30,19 +30,13 @@ export class Batch {
     return this.arrivedMs[0] ?? 0;
   }
 
-  /** Writes `request` as the next row; false where a series is in another unit, and the row stays free. */
-  add(request: PredictionRequest, waiting: Waiting, nowMs: number): boolean {
-    const row = this.rows;
-    this.rows++;
-    const outcome = featuriseSession(request.current, request, this.block.session, row * FEATURE_COUNT);
-    if (outcome === 'unit_error' || featurisePast(request, this.block, row) === 'unit_error') {
-      this.rows--;
-      this.clear(row, row + 1);
-      return false;
-    }
+  /** Writes `request` as the next row. */
+  add(request: PredictionRequest, waiting: Waiting, nowMs: number): void {
+    const row = this.rows++;
+    featuriseSession(request, 0, this.block.session, row * FEATURE_COUNT);
+    featurisePast(request, this.block, row);
     this.waiting[row] = waiting;
     this.arrivedMs[row] = nowMs;
-    return true;
   }
 
   /** Takes whoever waits for `row`, so that nobody is told twice; undefined where nobody waits any more. */
@@ -79,20 +73,17 @@ export class Batch {
 
   /** Empties the batch for the next use: rows must be zero before they are written. */
   reset(): void {
-    this.clear(0, this.rows);
+    const { block, rows } = this;
+    block.session.fill(0, 0, rows * ROW_LENGTHS.session);
+    if (this.lane === 'history') {
+      block.past.fill(0, 0, rows * ROW_LENGTHS.past);
+      block.targets.fill(0, 0, rows * ROW_LENGTHS.targets);
+      block.present.fill(0, 0, rows * ROW_LENGTHS.present);
+    }
     this.rows = 0;
     this.sentMs = 0;
     this.retrying = 0;
     this.waiting.length = 0;
     this.arrivedMs.length = 0;
-  }
-
-  private clear(from: number, to: number): void {
-    const { block } = this;
-    block.session.fill(0, from * ROW_LENGTHS.session, to * ROW_LENGTHS.session);
-    if (this.lane === 'base') return;
-    block.past.fill(0, from * ROW_LENGTHS.past, to * ROW_LENGTHS.past);
-    block.targets.fill(0, from * ROW_LENGTHS.targets, to * ROW_LENGTHS.targets);
-    block.present.fill(0, from * ROW_LENGTHS.present, to * ROW_LENGTHS.present);
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js';
-import type { PredictionRequest } from '../contract/request.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import type { PredictionRequest } from '../pipeline/kernel.js';
 import { Batch } from './batch.js';
 import { blockAt, slotsOf, type Lane } from './messages.js';
 import type { InferencePool } from './pool.js';
@@ -61,10 +61,10 @@ export class Batcher implements Scorer {
 
   admit(request: PredictionRequest, waiting: Waiting): AdmitOutcome {
     if (this.pending >= this.options.queueMax) return 'saturated';
-    const lane = request.past.length > 0 ? 'history' : 'base';
+    const lane = request.pastCount > 0 ? 'history' : 'base';
     const batch = this.open[lane] ?? this.openBatch(lane);
     if (batch === undefined) return 'saturated';
-    if (!batch.add(request, waiting, this.options.clock.monotonicMs())) return 'unit_error';
+    batch.add(request, waiting, this.options.clock.monotonicMs());
     this.pending++;
     if (batch.rows === 1) this.queue.push(batch);
     if (batch.rows === this.options.batchMax) this.open[lane] = undefined;

@@ -1,4 +1,4 @@
-import type { PredictionRequest } from '../contract/request.js';
+import type { PredictionRequest } from '../pipeline/kernel.js';
 
 /** What a scored request took, in milliseconds. */
 export interface Timing {
@@ -17,7 +17,7 @@ export interface Waiting {
   failed(cause: 'expired' | 'fault'): void;
 }
 
-export type AdmitOutcome = 'admitted' | 'saturated' | 'unit_error';
+export type AdmitOutcome = 'admitted' | 'saturated';
 
 /** Turns requests into scores. */
 export interface Scorer {

@@ -123,6 +123,13 @@ export class Standing {
     const spread = k < 4 ? Math.sqrt(sd * sd + noise) : Math.sqrt(noise);
     return normalCdf((this.group[k] ?? 0) / spread);
   }
+
+  /** What `own` (trait and noise) and a susceptibility of `lean` SD make of it: percentile 0 to 100, label 0 or 1. */
+  drawn(k: number, own: number, lean: number): number {
+    const outcome = (this.group[k] ?? 0) + lean * (this.slope[k] ?? 0) + own;
+    if (k >= 4) return outcome >= 0 ? 1 : 0;
+    return 100 * normalCdf(outcome / (this.norms.groupSd[k] ?? 1));
+  }
 }
 
 function average(values: readonly number[]): number {

@@ -1,4 +1,5 @@
-import type { LiftedSession } from '#acuity/contract/request.js';
+import type { SeriesField } from '#acuity/contract/request.js';
+import type { SessionScalars } from '#acuity/pipeline/records.js';
 import type { Day } from './day.js';
 import type { Parameters } from './parameters.js';
 import { clamp, type Device, type Person } from './person.js';
@@ -11,11 +12,14 @@ const CYCLE_MIN = 95;
 const HOUR_MIN = 60;
 
 /** Fields of a session that are not series. */
-type Scalars = Omit<LiftedSession, 'HR_day_1h' | 'RR_day_1h' | 'HR_night' | 'RR_night'>;
+type Scalars = SessionScalars;
+
+/** A session whose series k, `[k]`, is `samples[bounds[2k] … bounds[2k + 1])` of its recording; `[]` is empty. */
+export type RecordedSession = SessionScalars & { [F in SeriesField]?: readonly number[] };
 
 /** What the device made of a day, in the reused buffers of a `Sensor`. */
 export interface Recording {
-  readonly session: LiftedSession;
+  readonly session: RecordedSession;
   readonly samples: Float32Array;
   readonly bounds: Int32Array;
 }
@@ -59,7 +63,7 @@ export class Sensor {
       bounds[2 * k] = k * CAPACITY;
       bounds[2 * k + 1] = k * CAPACITY + (this.lengths[k] ?? 0);
     }
-    const session: LiftedSession = {
+    const session: RecordedSession = {
       HR_day_1h: has(0, isDayLost),
       RR_day_1h: has(1, isDayLost),
       HR_night: has(2, isNightLost),

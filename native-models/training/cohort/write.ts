@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { FEATURES, FEATURE_COUNT, featuresHash } from '#acuity/contract/features.js';
-import { featuriseSession } from '#acuity/pipeline/featurise.js';
+import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
+import { Kernel } from '#acuity/pipeline/kernel.js';
 import { Life, STREAM } from './day.js';
 import { Effects, OUTCOMES, OUTCOME_COUNT } from './effects.js';
 import { fitNorms, Standing, type Norms } from './norms.js';
@@ -10,6 +11,7 @@ import { parameters, type Parameters } from './parameters.js';
 import { drawPerson } from './person.js';
 import { Progress } from './progress.js';
 import { Random } from './random.js';
+import { writeRow } from './row.js';
 import { Sensor } from './sensor.js';
 
 /**
@@ -47,6 +49,7 @@ class Simulation {
   private readonly effects: Effects;
   private readonly standing: Standing;
   private readonly sensor: Sensor;
+  private readonly kernel = new Kernel(DEFAULT_SERIES_LIMITS);
 
   constructor(
     private readonly seed: number,
@@ -65,8 +68,7 @@ class Simulation {
       const place = id * days + index;
       const day = life.next();
       const recording = this.sensor.record(person, day);
-      const done = featuriseSession(recording.session, recording, features, place * FEATURE_COUNT);
-      if (done !== 'done') throw new Error('the cohort wrote a session in wrong units');
+      writeRow(this.kernel, recording, features, place * FEATURE_COUNT);
       const { group, whole, slope } = this.standing.of(person, this.effects.of(person, day));
       causes.set(group, place * 3 * OUTCOME_COUNT);
       causes.set(whole, (place * 3 + 1) * OUTCOME_COUNT);

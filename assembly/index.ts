@@ -1,0 +1,3 @@
+export * from './layout';
+export { initialise, read } from './request';
+export { summarise } from './series';

@@ -1,0 +1,66 @@
+/**
+ * Where things lie in the kernel's memory, in bytes. The host reads the exported offsets: there is no second
+ * copy of this table.
+ */
+
+/** Sessions of one request: the current one first, then up to five past ones, oldest first. */
+export const SESSIONS_MAX: i32 = 6;
+
+/** A record is 12 scalars and four summaries, all f64; a missing scalar is NaN. */
+export const SCALARS: i32 = 12;
+export const SLEEP_TIME: i32 = 0;
+export const DEEP: i32 = 1;
+export const REM: i32 = 2;
+export const LIGHT: i32 = 3;
+export const AWAKE: i32 = 4;
+export const DEEP_SHARE: i32 = 5;
+export const REM_SHARE: i32 = 6;
+export const LIGHT_SHARE: i32 = 7;
+export const AGE: i32 = 8;
+export const HEIGHT: i32 = 9;
+export const WEIGHT: i32 = 10;
+/** 1 = M, −1 = F. */
+export const SEX: i32 = 11;
+
+/** Series in a record, in the contract's order. */
+export const HR_DAY: i32 = 0;
+export const RR_DAY: i32 = 1;
+export const HR_NIGHT: i32 = 2;
+export const RR_NIGHT: i32 = 3;
+
+export const SUMMARY_LENGTH: i32 = 14;
+export const COUNT: i32 = 0;
+export const IMPLAUSIBLE: i32 = 1;
+export const MEAN: i32 = 2;
+export const SD: i32 = 3;
+export const P10: i32 = 4;
+export const P50: i32 = 5;
+export const P90: i32 = 6;
+export const SLOPE: i32 = 7;
+export const RMSSD: i32 = 8;
+export const IRREGULARITY: i32 = 9;
+export const FIRST: i32 = 10;
+export const LAST: i32 = 11;
+export const NADIR: i32 = 12;
+export const NADIR_AT: i32 = 13;
+
+export const RECORD_LENGTH: i32 = SCALARS + 4 * SUMMARY_LENGTH;
+
+/** A target is seven f64: five scores, then valence and arousal as 1 (High) or −1 (Low). */
+export const TARGET_LENGTH: i32 = 7;
+
+/** The compiler's own data (the names of the fields) lies below; `initialise` checks that it does. */
+export const RECORDS: usize = 16_384;
+export const TARGETS: usize = RECORDS + SESSIONS_MAX * RECORD_LENGTH * 8;
+/** Percentile histogram of the series in hand: u32 each, all zero between two series. */
+export const HISTOGRAM: usize = TARGETS + (SESSIONS_MAX - 1) * TARGET_LENGTH * 8;
+export const HISTOGRAM_BINS: i32 = 512;
+/** Sums and counts of the twelve blocks of the series in hand: f64 each. */
+export const BLOCK_SUMS: usize = HISTOGRAM + HISTOGRAM_BINS * 4;
+export const BLOCK_COUNTS: usize = BLOCK_SUMS + 12 * 8;
+export const POWERS_OF_TEN: usize = BLOCK_COUNTS + 12 * 8;
+/** The samples of the series in hand: f32 each, as many as the longest series that is accepted. */
+export const SAMPLES: usize = POWERS_OF_TEN + 16 * 8;
+
+/** Zero bytes behind the input: no scan needs to look where the input ends. */
+export const INPUT_PADDING: i32 = 64;

@@ -1,0 +1,18 @@
+/** The part of the WebAssembly interface that the kernel's host uses; @types/node 20 has none of it. */
+declare namespace WebAssembly {
+  type Exports = Readonly<Record<string, unknown>>;
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    constructor(module: Module, imports: Record<string, Record<string, unknown>>);
+    readonly exports: Exports;
+  }
+  class Global {
+    readonly value: unknown;
+  }
+  class Memory {
+    readonly buffer: ArrayBuffer;
+    grow(pages: number): number;
+  }
+}

@@ -6,7 +6,7 @@ import { createLog, type Log } from '../base/log.js';
 import type { Config } from '../config/options.js';
 import { listenAdmin, type AdminServer } from '../http/admin.js';
 import { loadBundle } from '../model/bundle.js';
-import type { Front, FrontSetup } from './front.js';
+import type { Front } from './front.js';
 
 export interface ServeHooks {
   /** Called once the public listener accepts connections. */
@@ -71,17 +71,18 @@ class Service {
       port: config.adminPort,
       isReady: () => this.isReady,
     });
-    const { openFront } = await importFront();
-    const setup: FrontSetup = {
-      config,
-      bundle,
-      workers: config.workers,
-      loops: 1,
-      address: { host: config.host, port: config.port },
-      limits: limits.memory,
-      records: this.keyring.records,
-    };
-    this.front = await openFront(setup, log, { onHung: () => this.leaveHung() });
+    const { openFronts } = await importFronts();
+    this.front = await openFronts(
+      {
+        config,
+        bundle,
+        address: { host: config.host, port: config.port },
+        limits: limits.memory,
+        records: this.keyring.records,
+      },
+      log,
+      { onHung: () => this.leaveHung(), onCrash: (error) => this.crash(error) },
+    );
     this.isReady = !this.isStopping;
   }
 
@@ -148,9 +149,9 @@ class Service {
 }
 
 /** Names the likely cause where a native library of this platform cannot be loaded. */
-async function importFront(): Promise<typeof import('./front.js')> {
+async function importFronts(): Promise<typeof import('./frontThreads.js')> {
   try {
-    return await import('./front.js');
+    return await import('./frontThreads.js');
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     if (!/uWS|GLIBC|\.node\b/.test(cause)) throw error;

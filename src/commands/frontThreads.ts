@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import type { SlottedRecord } from '../auth/keyTable.js';
+import type { Log } from '../base/log.js';
+import type { PublicAddress } from '../http/server.js';
+import { openFront, type Front, type FrontEvents, type FrontSetup } from './front.js';
+import type { FromFront, FrontThreadData, ToFront } from './frontThread.js';
+
+/** Several event loops on one port, as one front; a single one runs on the main thread. */
+export async function openFronts(
+  setup: Omit<FrontSetup, 'workers' | 'loops'>,
+  log: Log,
+  events: FrontEvents & { onCrash(error: Error): void },
+): Promise<Front> {
+  const { workers, httpThreads: loops } = setup.config;
+  if (loops === 1) return openFront({ ...setup, workers, loops }, log, events);
+  await assertFree(setup.address);
+  const fronts: Front[] = [];
+  let { address } = setup;
+  for (let loop = 0; loop < loops; loop++) {
+    const share = Math.floor(workers / loops) + (loop < workers % loops ? 1 : 0);
+    const front = await openFrontThread(
+      { setup: { ...setup, address, workers: share, loops }, name: `http-${loop + 1}` },
+      events,
+    );
+    fronts.push(front);
+    ({ address } = front); // the first one finds the port where none was given
+  }
+  return joined(fronts, address);
+}
+
+function joined(fronts: readonly Front[], address: PublicAddress): Front {
+  const all = async (run: (front: Front) => Promise<void>): Promise<void> => {
+    await Promise.all(fronts.map(run));
+  };
+  return {
+    address,
+    replaceKeys: (records) => fronts.forEach((front) => front.replaceKeys(records)),
+    drain: () => all((front) => front.drain()),
+    close: () => all((front) => front.close()),
+  };
+}
+
+/** Our own loops share the port, so the kernel would let another server of ours share it too. */
+async function assertFree({ host, port }: PublicAddress): Promise<void> {
+  const probe = createServer();
+  probe.listen({ host, port, exclusive: true });
+  try {
+    await once(probe, 'listening');
+  } catch (error) {
+    throw new Error(`cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error });
+  }
+  probe.close();
+  await once(probe, 'close');
+}
+
+async function openFrontThread(
+  data: FrontThreadData,
+  events: FrontEvents & { onCrash(error: Error): void },
+): Promise<Front> {
+  const thread = new Worker(new URL('./frontThread.js', import.meta.url), { workerData: data });
+  const waiting = new Map<FromFront['kind'], () => void>();
+  const tell = (message: ToFront): void => thread.postMessage(message);
+  const ask = (message: ToFront, answer: FromFront['kind']): Promise<void> =>
+    new Promise((resolve) => {
+      waiting.set(answer, resolve);
+      tell(message);
+    });
+  const address = await new Promise<PublicAddress>((resolve, reject) => {
+    thread.on('message', (message: FromFront) => {
+      if (message.kind === 'listening') resolve(message.address);
+      else if (message.kind === 'failed') reject(message.error);
+      else if (message.kind === 'hung') events.onHung();
+      else waiting.get(message.kind)?.();
+    });
+    thread.on('error', (error) => {
+      reject(error);
+      events.onCrash(error);
+    });
+  });
+  return {
+    address,
+    replaceKeys: (records: readonly SlottedRecord[]) => tell({ kind: 'keys', records }),
+    drain: () => ask({ kind: 'drain' }, 'drained'),
+    async close() {
+      const ended = once(thread, 'exit');
+      await ask({ kind: 'close' }, 'closed');
+      await ended; // leaving the process earlier would end a thread with sockets in its loop
+    },
+  };
+}

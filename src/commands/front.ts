@@ -132,6 +132,7 @@ function createPredict(setup: FrontSetup, log: Log, gate: Gate, lag: LoopLag, mo
       bodyBytesMax: bodyMaxBytes,
       queueMax: Math.ceil(config.queueMax / loops),
       retryAfterS,
+      onFault: (error, requestId) => log.error({ err: error, requestId }, 'request failed unexpectedly'),
     },
     model,
   );

@@ -27,6 +27,8 @@ export interface PredictOptions {
   readonly lagMaxMs: number;
   readonly bodyBytesMax: number;
   readonly queueMax: number;
+  /** What nobody expected, told to the operator; the caller gets a 500. */
+  onFault(error: unknown, requestId: string): void;
   readonly retryAfterS: number;
 }
 
@@ -117,10 +119,16 @@ export class Predict implements ExchangeContext {
   private score(exchange: Exchange, bytes: Uint8Array): void {
     exchange.bodyBytes = bytes.length;
     if (this.isSaturated()) return exchange.overloaded();
-    const request = this.options.readRequest(bytes);
-    if (isBodyProblem(request)) return exchange.refuseBody(request);
-    exchange.model = this.model;
-    if (this.model.scorer.admit(request, exchange) === 'saturated') exchange.overloaded();
+    try {
+      const request = this.options.readRequest(bytes);
+      if (isBodyProblem(request)) return exchange.refuseBody(request);
+      exchange.model = this.model;
+      if (this.model.scorer.admit(request, exchange) === 'saturated') exchange.overloaded();
+    } catch (error) {
+      // One body that we can't read must not take the requests of others down.
+      this.options.onFault(error, exchange.requestId);
+      exchange.refuse('internal');
+    }
   }
 
   private isSaturated(): boolean {

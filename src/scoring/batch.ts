@@ -30,13 +30,19 @@ export class Batch {
     return this.arrivedMs[0] ?? 0;
   }
 
-  /** Writes `request` as the next row. */
+  /** Writes `request` as the next row. Where that throws, the batch is what it was before. */
   add(request: PredictionRequest, waiting: Waiting, nowMs: number): void {
-    const row = this.rows++;
-    featuriseSession(request, 0, this.block.session, row * FEATURE_COUNT);
-    featurisePast(request, this.block, row);
+    const row = this.rows;
+    try {
+      featuriseSession(request, 0, this.block.session, row * FEATURE_COUNT);
+      featurisePast(request, this.block, row);
+    } catch (error) {
+      this.clear(row, row + 1); // half a row of one person must not become part of the next one's
+      throw error;
+    }
     this.waiting[row] = waiting;
     this.arrivedMs[row] = nowMs;
+    this.rows++;
   }
 
   /** Takes whoever waits for `row`, so that nobody is told twice; undefined where nobody waits any more. */
@@ -73,17 +79,19 @@ export class Batch {
 
   /** Empties the batch for the next use: rows must be zero before they are written. */
   reset(): void {
-    const { block, rows } = this;
-    block.session.fill(0, 0, rows * ROW_LENGTHS.session);
-    if (this.lane === 'history') {
-      block.past.fill(0, 0, rows * ROW_LENGTHS.past);
-      block.targets.fill(0, 0, rows * ROW_LENGTHS.targets);
-      block.present.fill(0, 0, rows * ROW_LENGTHS.present);
-    }
+    this.clear(0, this.rows);
     this.rows = 0;
     this.sentMs = 0;
     this.retrying = 0;
     this.waiting.length = 0;
     this.arrivedMs.length = 0;
+  }
+  private clear(from: number, to: number): void {
+    const { block } = this;
+    block.session.fill(0, from * ROW_LENGTHS.session, to * ROW_LENGTHS.session);
+    if (this.lane === 'base') return;
+    block.past.fill(0, from * ROW_LENGTHS.past, to * ROW_LENGTHS.past);
+    block.targets.fill(0, from * ROW_LENGTHS.targets, to * ROW_LENGTHS.targets);
+    block.present.fill(0, from * ROW_LENGTHS.present, to * ROW_LENGTHS.present);
   }
 }

@@ -54,7 +54,7 @@ export class Exchange implements Waiting {
 
   refuse(name: ProblemName, headers: HeaderLines = NO_HEADERS): void {
     const { status, body } = problemAnswer(name);
-    this.write(status, headers, this.isHead ? undefined : body);
+    this.write(status, headers, body);
   }
 
   refuseBody(problem: BodyProblem): void {
@@ -83,11 +83,11 @@ export class Exchange implements Waiting {
       if (isOver) return;
       discarded += chunk.byteLength;
       isOver = isLast || discarded > discardBytesMax;
-      if (isLast) res.cork(() => res.end());
+      if (isLast) res.cork(() => res.end('', true));
       else if (isOver) res.close();
     });
     this.isGone = true;
-    writeAnswerHeldOpen(res, { status, requestId, headers: NO_HEADERS, body, close: true });
+    writeAnswerHeldOpen(res, { status, requestId, headers: NO_HEADERS, body, isHead: false, close: true });
     this.context.ended(this, statusCode(status));
   }
 
@@ -107,11 +107,11 @@ export class Exchange implements Waiting {
     else this.refuse('internal');
   }
 
-  private write(status: string, headers: HeaderLines, body: string | undefined): void {
+  private write(status: string, headers: HeaderLines, body: string): void {
     if (this.isGone) return;
     this.isGone = true;
-    const { requestId } = this;
-    writeAnswer(this.res, { status, requestId, headers, body, close: this.context.isDraining });
+    const { requestId, isHead } = this;
+    writeAnswer(this.res, { status, requestId, headers, body, isHead, close: this.context.isDraining });
     this.context.ended(this, statusCode(status));
   }
 }

@@ -18,8 +18,9 @@ export interface Answer {
   readonly status: string;
   readonly requestId: string;
   readonly headers: HeaderLines;
-  /** Undefined for HEAD. */
-  readonly body: string | undefined;
+  readonly body: string;
+  /** HEAD: the body's length is told, the body is not sent. */
+  readonly isHead: boolean;
   /** Ends the connection behind the answer. */
   readonly close: boolean;
 }
@@ -30,7 +31,8 @@ const CLOSE: HeaderLines = [['Connection', 'close']];
 export function writeAnswer(res: HttpResponse, answer: Answer): void {
   res.cork(() => {
     writeHead(res, answer);
-    if (answer.body === undefined) res.endWithoutBody(0, answer.close);
+    // RFC 9110 section 8.6: a length in the answer to HEAD must be that of the body it stands for.
+    if (answer.isHead) res.endWithoutBody(Buffer.byteLength(answer.body), answer.close);
     else res.end(answer.body, answer.close);
   });
 }
@@ -42,7 +44,7 @@ export function writeAnswer(res: HttpResponse, answer: Answer): void {
 export function writeAnswerHeldOpen(res: HttpResponse, answer: Answer): void {
   res.cork(() => {
     writeHead(res, answer);
-    res.write(answer.body ?? '');
+    res.write(answer.body);
   });
 }
 

@@ -154,7 +154,7 @@ class Scan {
       else {
         const length = utf8Length(this.bytes, this.at);
         if (length === 0) return false;
-        this.at += length;
+        this.at = Math.min(this.at + length, this.bytes.length);
       }
     }
   }
@@ -194,19 +194,23 @@ function isHexDigit(byte: number): boolean {
   return isDigit(byte) || (lower >= 0x61 && lower <= 0x66 && byte > 0x40);
 }
 
-/** Bytes of the well-formed UTF-8 sequence at `at` (Unicode table 3-7), or 0 where there is none. */
+/**
+ * Bytes of the UTF-8 sequence at `at` (Unicode table 3-7), or 0 where it is ill-formed. A sequence that the end
+ * of the bytes cuts short is well-formed so far.
+ */
 function utf8Length(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
-  const second = bytes[at + 1] ?? 0;
+  const second = bytes[at + 1];
   const length =
     first >= 0xc2 && first <= 0xdf ? 2 : (first & 0xf0) === 0xe0 ? 3 : (first & 0xf8) === 0xf0 ? 4 : 0;
   if (length === 0 || first > 0xf4) return 0;
+  if (second === undefined) return length;
   if (first === 0xe0 && second < 0xa0) return 0; // overlong
   if (first === 0xed && second > 0x9f) return 0; // surrogates
   if (first === 0xf0 && second < 0x90) return 0; // overlong
   if (first === 0xf4 && second > 0x8f) return 0; // beyond U+10FFFF
   for (let index = 1; index < length; index++) {
-    if (((bytes[at + index] ?? 0) & 0xc0) !== 0x80) return 0;
+    if (((bytes[at + index] ?? 0x80) & 0xc0) !== 0x80) return 0;
   }
   return length;
 }

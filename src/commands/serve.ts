@@ -2,6 +2,7 @@ import { openKeyring, type Keyring } from '../auth/keyring.js';
 import { Limits, allocateLimits } from '../auth/limits.js';
 import { storesAt } from '../auth/location.js';
 import { systemClock } from '../base/clock.js';
+import { exitAtOnce } from '../base/exit.js';
 import { createLog, type Log } from '../base/log.js';
 import type { Config } from '../config/options.js';
 import { listenAdmin, type AdminServer } from '../http/admin.js';
@@ -83,6 +84,8 @@ class Service {
       log,
       { onHung: () => this.leaveHung(), onCrash: (error) => this.crash(error) },
     );
+    // A key that was revoked while the workers started was told to nobody.
+    this.front.replaceKeys(this.keyring.records);
     this.isReady = !this.isStopping;
   }
 
@@ -99,7 +102,7 @@ class Service {
   onSignal(signal: keyof typeof SIGNAL_NUMBERS): void {
     if (this.isStopping || this.front === undefined) {
       this.log.warn({ signal }, 'leaving at once');
-      this.leave(128 + SIGNAL_NUMBERS[signal]);
+      this.leaveAtOnce(128 + SIGNAL_NUMBERS[signal]);
     }
     this.isStopping = true;
     this.isReady = false;
@@ -109,7 +112,7 @@ class Service {
 
   crash(error: unknown): void {
     this.log.fatal({ err: error }, 'unexpected error');
-    this.leave(EXIT_SOFTWARE);
+    this.leaveAtOnce(EXIT_SOFTWARE);
   }
 
   failStart(error: unknown): void {
@@ -124,13 +127,14 @@ class Service {
     if (front === undefined) return;
     const timer = setTimeout(() => {
       this.log.error({ drainMs: config.drainMs }, 'requests still in flight at the end of the drain');
-      this.leave(EXIT_SOFTWARE);
+      this.leaveAtOnce(EXIT_SOFTWARE);
     }, config.drainMs);
     await front.drain();
+    // What follows is bounded by itself, and callers that keep idle connections open are no failure.
+    clearTimeout(timer);
     await front.close();
     await this.keyring?.close();
     this.admin?.close();
-    clearTimeout(timer);
     this.log.info('stopped');
     this.leave(0);
   }
@@ -139,12 +143,19 @@ class Service {
   private leaveHung(): void {
     this.isReady = false;
     this.log.fatal({ hangMs: this.config.hangMs }, 'a worker hangs');
-    setTimeout(() => this.leave(EXIT_SOFTWARE), LAST_WORDS_MS);
+    setTimeout(() => this.leaveAtOnce(EXIT_SOFTWARE), LAST_WORDS_MS);
   }
 
+  /** Only where no model run can be in flight. */
   private leave(code: number): never {
     this.log.flush();
     process.exit(code);
+  }
+
+  /** Whatever the workers are doing. */
+  private leaveAtOnce(code: number): never {
+    this.log.flush();
+    exitAtOnce(code);
   }
 }
 

@@ -6,7 +6,7 @@ const LAYERS = {
   model: ['base', 'config', 'contract'],
   pipeline: ['base', 'contract', 'model'],
   auth: ['base', 'config', 'contract', 'model'],
-  scoring: ['base', 'config', 'contract', 'model'],
+  scoring: ['base', 'config', 'contract', 'model', 'pipeline'],
   worker: ['base', 'contract', 'model', 'scoring/messages\\.'],
   http: ['base', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth'],
   client: ['contract'],

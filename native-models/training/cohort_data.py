@@ -112,7 +112,7 @@ class Cohort:
         return normal_cdf(effect / torch.sqrt(spread**2 + 1 + slope**2))
 
 
-def draw_toggles(count: int, generator: torch.Generator, plain: float = 0.5) -> torch.Tensor:
+def draw_toggles(count: int, generator: torch.Generator, plain: float = 0.6) -> torch.Tensor:
     """Which parts of a request are given: mostly all, else a random part, now and then nothing. [count, T]"""
     share = torch.rand(count, 1, generator=generator)
     on = (torch.rand(count, len(PRIMARY), generator=generator) < share).float()

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from cohort_data import OUTCOMES, PAST, SCORES
 from linear import Linear
-from network import CLAMP, COMPOSITE, LargeNetwork, scores_of
+from network import CLAMP, COMPOSITE, LEAK_MAX, LargeNetwork, scores_of
 
 OPSET = 18
 IR_VERSION = 9
@@ -132,7 +132,9 @@ def history_graph(model) -> Graph:
         context.append(
             graph.node("Flatten", graph.node("Concat", past, bounded, flags, axis=2), axis=1)
         )
-    residual = graph.layers(graph.node("Concat", *context, axis=1), model.history)
+    joined = graph.node("Concat", *context, axis=1)
+    hidden = graph.layers(joined, model.history)
+    residual = graph.node("Gemm", joined, graph.constant(model.direct.weight.detach().numpy()), hidden, transB=1)
     # The encoder runs once over both rows, today's and the pooled past.
     both_logits = graph.layers(graph.node("Concat", rows, pooled, axis=0), model.base)
     graph.nodes.append(helper.make_node("Split", [both_logits], ["today", "own"], axis=0, num_outputs=2))
@@ -171,11 +173,10 @@ def _feedback(graph: Graph, model, own: str, target: str, square: str) -> str:
         graph.node("Mul", open_label, graph.constant(model.label_gain.detach().numpy())),
         graph.node("Mul", gate, graph.constant(model.label_gain_open.detach().numpy())),
     )
-    scores = graph.node(
-        "Mul",
-        graph.node("MatMul", _columns(graph, difference, 0, 4), graph.constant(model.score_gain.detach().numpy())),
-        gate,
-    )
+    score_difference = _columns(graph, difference, 0, 4)
+    gained = graph.node("MatMul", score_difference, graph.constant(model.score_gain.detach().numpy()))
+    leak = graph.constant(model.score_leak.detach().clamp(0, LEAK_MAX).numpy())
+    scores = graph.node("Add", graph.node("Mul", gained, gate), graph.node("Mul", score_difference, leak))
     return graph.node("Concat", scores, graph.node("Mul", gain, _columns(graph, difference, 4, 6)), axis=1)
 
 

@@ -11,6 +11,7 @@ CLAMP = 4.0
 # Mean squared surprise (units of 25 points) at which past scores count half. Fixed: training alone would open the
 # gate for the network's own scores too, and the closed loop would drift.
 SCORE_GATE = 0.25
+LEAK_MAX = 0.4
 COMPOSITE = (0.4, 0.3, 0.3)  # C_SCORE from attention, memory, reasoning
 CONFIDENCE_GROUPS = ("hr_day_known", "rr_day_known", "hr_night_known", "rr_night_known", "sleep_time_known")
 
@@ -54,15 +55,19 @@ class Network(nn.Module):
     plus the person's own past targets, as far as they say something that the network did not say itself.
     """
 
-    def __init__(self, layout: Layout, base: tuple[int, ...] = (32, 24), history: tuple[int, ...] = (32, 16)):
+    def __init__(self, layout: Layout, base: tuple[int, ...] = (32, 24), history: tuple[int, ...] = (48, 24)):
         super().__init__()
         width = len(layout.names)
         self.pooling = Pooling(layout)
         self.base = mlp([width, *base, OUTCOMES])
-        self.history = mlp([2 * width + len(CONFIDENCE_GROUPS) + 1, *history, OUTCOMES])
+        context = 2 * width + len(CONFIDENCE_GROUPS) + 1
+        self.history = mlp([context, *history, OUTCOMES])
+        self.direct = nn.Linear(context, OUTCOMES, bias=False)
+        nn.init.zeros_(self.direct.weight)
         self.register_buffer("score_gate", torch.tensor(SCORE_GATE))
         self.label_gate = nn.Parameter(torch.tensor(0.3))
         self.score_gain = nn.Parameter(torch.eye(SCORES) * 0.6)
+        self.score_leak = nn.Parameter(torch.full((SCORES,), 0.1))
         self.label_gain = nn.Parameter(torch.tensor([0.1, 0.1]))
         self.label_gain_open = nn.Parameter(torch.tensor([0.5, 0.5]))
         nn.init.zeros_(self.history[-1].weight)
@@ -77,7 +82,7 @@ class Network(nn.Module):
         change = (rows - pooled) * both
         target, square, weight = self.pooling.targets(targets, present)
         context = torch.cat([pooled, change, known[:, self.pooling.confidence], weight], 1)
-        logits = self.base(rows) + self.history(context)
+        logits = self.base(rows) + self.history(context) + self.direct(context)
         return logits + self.feedback(self.base(pooled), target, square)
 
     def feedback(self, own: torch.Tensor, target: torch.Tensor, square: torch.Tensor) -> torch.Tensor:
@@ -87,7 +92,9 @@ class Network(nn.Module):
         mean = target[:, 1 : 1 + SCORES]
         surprise = (square[:, 1 : 1 + SCORES] - 2 * scores * mean + scores**2).mean(1, keepdim=True)
         gate = surprise**2 / (surprise**2 + self.score_gate**2 + 1e-6)
-        from_scores = gate * ((mean - scores) @ self.score_gain)
+        # The leak remembers what lies before the five sessions; well below one, so that the loop contracts.
+        leak = self.score_leak.clamp(0, LEAK_MAX)
+        from_scores = gate * ((mean - scores) @ self.score_gain) + leak * (mean - scores)
         labels = target[:, 1 + SCORES :]
         disagreement = (1 - labels * torch.tanh(2 * own[:, SCORES:])) / 2
         open_label = disagreement**2 / (disagreement**2 + self.label_gate**2 + 1e-6)
@@ -104,6 +111,8 @@ class LargeNetwork(Network):
         width = len(layout.names)
         full = 2 * width + len(CONFIDENCE_GROUPS) + 1 + PAST * (width + 8)
         self.history = mlp([full, 256, 128, OUTCOMES])
+        self.direct = nn.Linear(full, OUTCOMES, bias=False)
+        nn.init.zeros_(self.direct.weight)
         nn.init.zeros_(self.history[-1].weight)
 
     def with_history(self, rows, past, targets, present) -> torch.Tensor:
@@ -112,7 +121,8 @@ class LargeNetwork(Network):
         target, square, weight = self.pooling.targets(targets, present)
         everything = torch.cat([past, targets, present[..., None]], 2).flatten(1)
         context = torch.cat([pooled, change, known[:, self.pooling.confidence], weight, everything], 1)
-        return self.base(rows) + self.history(context) + self.feedback(self.base(pooled), target, square)
+        residual = self.history(context) + self.direct(context)
+        return self.base(rows) + residual + self.feedback(self.base(pooled), target, square)
 
 
 def scores_of(logits: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { SCORE_FIELDS } from '#acuity/contract/request.js';
+import type { Golden } from '#acuity/model/manifest.js';
+
+/**
+ * Rebuilds everything from a seed: cohorts, the served network, its rivals, the bundle. Cohorts and fits land in
+ * `.build/model`, the served graphs in `native-models/acuity-base`, the rivals in `native-models/training/rivals`.
+ */
+const VERSION = '0.2.0';
+const SEED = '1';
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const WORK = join(ROOT, '.build/model');
+const TRAINING = join(ROOT, 'native-models/training');
+const SERVED = join(ROOT, 'native-models/acuity-base');
+const VENV = join(ROOT, '.venv');
+
+interface CohortOrder {
+  readonly name: string;
+  readonly people: number;
+  readonly effectScale: number;
+}
+interface FitOrder {
+  readonly name: string;
+  readonly kind: 'network' | 'large' | 'linear';
+  readonly cohort: string;
+  readonly rounds: number;
+}
+
+const DAYS = '9';
+const COHORTS: readonly CohortOrder[] = [
+  { name: 'cohort', people: 30_000, effectScale: 1 },
+  { name: 'cohort-half', people: 16_000, effectScale: 0.5 },
+  { name: 'cohort-double', people: 16_000, effectScale: 2 },
+];
+const FITS: readonly FitOrder[] = [
+  { name: 'network', kind: 'network', cohort: 'cohort', rounds: 3 },
+  { name: 'linear', kind: 'linear', cohort: 'cohort', rounds: 2 },
+  { name: 'large', kind: 'large', cohort: 'cohort', rounds: 3 },
+  { name: 'half', kind: 'network', cohort: 'cohort-half', rounds: 2 },
+  { name: 'double', kind: 'network', cohort: 'cohort-double', rounds: 2 },
+];
+
+function build(python: string, isServedOnly: boolean): void {
+  const cohorts = isServedOnly ? COHORTS.slice(0, 1) : COHORTS;
+  const fits = isServedOnly ? FITS.slice(0, 1) : FITS;
+  for (const { name, people, effectScale } of cohorts) {
+    node('cohort/write.js', ['--out', join(WORK, name), '--seed', SEED, '--people', String(people), '--days', DAYS, '--effect-scale', String(effectScale)]); // prettier-ignore
+  }
+  for (const { name, kind, cohort, rounds } of fits) {
+    const options = ['--cohort', join(WORK, cohort), '--out', join(WORK, name), '--kind', kind];
+    run(python, ['-B', join(TRAINING, 'train.py'), ...options, '--seed', SEED, '--rounds', String(rounds)]);
+    if (name !== 'network') keep(join(WORK, name), join(TRAINING, 'rivals', name));
+  }
+  const before = goldenScores();
+  node('bundle.js', ['--graphs', join(WORK, 'network'), '--out', SERVED, '--version', VERSION]);
+  report(before, goldenScores());
+}
+
+function keep(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const file of ['base.onnx', 'history.onnx', 'training.json'])
+    copyFileSync(join(from, file), join(to, file));
+}
+
+function goldenScores(): Golden | undefined {
+  const path = join(SERVED, 'golden.json');
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Golden) : undefined;
+}
+
+/** Says how far the rebuilt network is from the one that stood there: the same seed must give the same scores. */
+function report(before: Golden | undefined, after: Golden | undefined): void {
+  const differences = (after?.cases ?? []).flatMap((entry, index) => {
+    const earlier = before?.cases[index]?.scores;
+    return earlier === undefined
+      ? []
+      : SCORE_FIELDS.map((field) => Math.abs(entry.scores[field] - earlier[field]));
+  });
+  const largest = differences.length > 0 ? Math.max(...differences) : NaN;
+  process.stdout.write(
+    `golden scores differ from the former bundle's by at most ${largest.toExponential(1)} points\n`,
+  );
+}
+
+function node(script: string, options: readonly string[]): void {
+  run(process.execPath, [join(ROOT, '.build/training', script), ...options]);
+}
+
+function run(command: string, options: readonly string[]): void {
+  const { status } = spawnSync(command, options, { stdio: 'inherit', cwd: ROOT });
+  if (status !== 0) throw new Error(`${command} ${options[0] ?? ''} ended with ${String(status)}`);
+}
+
+/** The Python with PyTorch in it: the one given, or a virtual environment of the repository's own. */
+function preparePython(given: string | undefined): string {
+  if (given !== undefined) return given;
+  const python = join(VENV, 'bin/python');
+  if (!existsSync(python)) run('python3', ['-m', 'venv', VENV]);
+  run(python, ['-m', 'pip', 'install', '--quiet', '-r', join(TRAINING, 'requirements.txt')]);
+  return python;
+}
+
+const { values } = parseArgs({
+  options: {
+    /** A Python that has the pinned requirements; by default one is set up in .venv. */
+    python: { type: 'string' },
+    /** Only the served network, not its rivals. */
+    served: { type: 'boolean', default: false },
+  },
+});
+build(preparePython(values.python), values.served);

@@ -1,0 +1,91 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Progress } from './cohort/progress.js';
+import { accuracy } from './evaluation/accuracy.js';
+import { assumptions } from './evaluation/assumptions.js';
+import { calibration } from './evaluation/calibration.js';
+import { writeCard } from './evaluation/card.js';
+import { closedLoop } from './evaluation/closedLoop.js';
+import { DAYS, PEOPLE, type Context } from './evaluation/context.js';
+import { direction } from './evaluation/direction.js';
+import { history } from './evaluation/history.js';
+import { missing } from './evaluation/missing.js';
+import { ownBaseline } from './evaluation/ownBaseline.js';
+import { World } from './evaluation/population.js';
+import { realData } from './evaluation/realData.js';
+import { rollOut, scoreDay } from './evaluation/rollout.js';
+import type { Section } from './evaluation/section.js';
+import { subgroups } from './evaluation/subgroups.js';
+import { summaryTable } from './evaluation/summary.js';
+import { unitTraps } from './evaluation/unitTraps.js';
+import { ServedModel } from './served.js';
+
+/** Scores people never seen through the served path, prints the eleven points and rewrites the model card. */
+const SEED = 2;
+const POINTS: readonly ((context: Context) => Section | Promise<Section>)[] = [
+  accuracy,
+  calibration,
+  history,
+  ownBaseline,
+  missing,
+  direction,
+  closedLoop,
+  realData,
+  unitTraps,
+  subgroups,
+  assumptions,
+];
+
+async function evaluate(folder: string, rivals: string, points: readonly number[]): Promise<void> {
+  const progress = new Progress('evaluate', POINTS.length + 1);
+  const context = await prepare(folder, rivals);
+  progress.step();
+  const sections: Section[] = [];
+  for (const [index, point] of POINTS.entries()) {
+    if (points.length === 0 || points.includes(index + 1)) sections.push(await point(context));
+    progress.step();
+  }
+  process.stdout.write(summaryTable(sections));
+  if (points.length > 0) return;
+  const figures = join(folder, 'figures');
+  rmSync(figures, { recursive: true, force: true });
+  mkdirSync(figures, { recursive: true });
+  for (const { file, svg } of sections.flatMap((section) => section.figures)) {
+    writeFileSync(join(figures, file), svg);
+  }
+  writeCard(folder, sections, context);
+}
+
+async function prepare(folder: string, rivals: string): Promise<Context> {
+  const world = new World(SEED);
+  const model = await ServedModel.open(folder);
+  const people = world.simulate(PEOPLE, DAYS);
+  const rollout = await rollOut(model, people);
+  const day = DAYS - 1;
+  return {
+    world,
+    people,
+    day,
+    model,
+    rollout,
+    alone: await scoreDay(model, people, rollout.targets, day, 0),
+    rivals: {
+      linear: await ServedModel.open(join(rivals, 'linear')),
+      large: await ServedModel.open(join(rivals, 'large')),
+      half: await ServedModel.open(join(rivals, 'half')),
+      double: await ServedModel.open(join(rivals, 'double')),
+    },
+  };
+}
+
+const { values } = parseArgs({
+  options: {
+    model: { type: 'string', default: 'native-models/acuity-base' },
+    rivals: { type: 'string', default: 'native-models/training/rivals' },
+    /** Only these points, and the card left as it is. */
+    points: { type: 'string', default: '' },
+  },
+});
+const points = values.points.split(',').filter(Boolean).map(Number);
+await evaluate(values.model, values.rivals, points);

@@ -1,0 +1,135 @@
+import { LABELS, SCORES, type Context } from './context.js';
+import { plot } from './plot.js';
+import type { Population } from './population.js';
+import { rollOut, type Rollout } from './rollout.js';
+import { demand, fixed, signed, type Section } from './section.js';
+import { mean, sd } from './statistics.js';
+
+const PEOPLE = 500;
+const DAYS = 365;
+const EARLY = [10, 60] as const;
+const LATE = [300, 365] as const;
+/** Labels are watched over a month: over a year next to everybody changes once. */
+const WATCH_DAYS = 30;
+const FORGED_DAYS = 5;
+const WIDTH = 7;
+
+/** Point 7: the service's own scores fed back for a year change neither level nor spread, and lock no label. */
+export async function closedLoop({ world, model }: Context): Promise<Section> {
+  const population = world.simulate(PEOPLE, DAYS);
+  const fed = await rollOut(model, population);
+  const unfed = await rollOut(model, population, { sessions: 0 });
+  const levels = SCORES.map((name, k) => {
+    const early = window(fed, population, EARLY, 1 + k);
+    const late = window(fed, population, LATE, 1 + k);
+    return { name, drift: mean(late) - mean(early), spread: sd(late) / sd(early) };
+  });
+  const locked = LABELS.map((name, index) => ({
+    name,
+    with: unchanged(fed, population, 5 + index),
+    without: unchanged(unfed, population, 5 + index),
+  }));
+  const decay = await forgedDecay(model, population, fed);
+  return {
+    number: 7,
+    title: 'Closed loop over a year',
+    demands: [
+      ...levels.map(({ name, drift }) =>
+        demand(`${name}: days 300–365 within ±3 of days 10–60`, signed(drift, 2), Math.abs(drift) <= 3),
+      ),
+      ...levels.map(({ name, spread }) =>
+        demand(
+          `${name}: spread within ±30 %`,
+          signed(100 * (spread - 1), 1) + ' %',
+          Math.abs(spread - 1) <= 0.3,
+        ),
+      ),
+      ...locked.map(({ name, ...share }) =>
+        demand(
+          `${name}: months without a change at most twice those without feedback`,
+          `${fixed(100 * share.with, 1)} % against ${fixed(100 * share.without, 1)} %`,
+          share.with <= 2 * share.without + 0.005,
+        ),
+      ),
+    ],
+    tables: [
+      {
+        caption:
+          'Five forged targets of 100 on the first five days: mean excess over the honest course, points',
+        header: ['days later', ...SCORES],
+        rows: [1, 5, 10, 20, 40].map((later) => [
+          String(later),
+          ...SCORES.map((_, k) => signed(decay[k]?.[later - 1] ?? NaN, 1)),
+        ]),
+      },
+    ],
+    figures: [
+      {
+        file: 'closed-loop.svg',
+        caption: 'Mean scores of five hundred people over a year of feeding scores back',
+        svg: plot({
+          title: 'A year in the closed loop',
+          x: 'day',
+          y: 'mean score',
+          yRange: [40, 60],
+          series: SCORES.map((name, k) => ({
+            name,
+            points: Array.from(
+              { length: Math.floor(DAYS / 5) },
+              (_, at) => [at * 5, mean(window(fed, population, [at * 5, at * 5 + 5], 1 + k))] as const,
+            ),
+          })),
+        }),
+      },
+    ],
+    notes: [],
+  };
+}
+
+function window(
+  { scores }: Rollout,
+  { people }: Population,
+  [from, to]: readonly [number, number],
+  column: number,
+): Float64Array {
+  const values = new Float64Array(people.length * (to - from));
+  let at = 0;
+  for (let person = 0; person < people.length; person++) {
+    for (let day = from; day < to; day++)
+      values[at++] = scores[(person * DAYS + day) * WIDTH + column] ?? NaN;
+  }
+  return values;
+}
+
+/** Share of months in which a person's label stays the same throughout. */
+function unchanged({ scores }: Rollout, { people }: Population, column: number): number {
+  const months = Math.floor((DAYS - EARLY[0]) / WATCH_DAYS);
+  let same = 0;
+  for (let person = 0; person < people.length; person++) {
+    for (let month = 0; month < months; month++) {
+      const first = (person * DAYS + EARLY[0] + month * WATCH_DAYS) * WIDTH + column;
+      const isHigh = (scores[first] ?? 0) >= 0.5;
+      let day = 1;
+      while (day < WATCH_DAYS && (scores[first + day * WIDTH] ?? 0) >= 0.5 === isHigh) day++;
+      if (day === WATCH_DAYS) same++;
+    }
+  }
+  return same / (people.length * months);
+}
+
+/** Mean excess of each score by days after the forgery. */
+async function forgedDecay(
+  model: Context['model'],
+  population: Population,
+  honest: Rollout,
+): Promise<number[][]> {
+  const forged = await rollOut(model, population, {
+    forge: (day) => (day < FORGED_DAYS ? [2, 2, 2, 2, 2, 1, 1] : undefined),
+  });
+  return SCORES.map((_, k) =>
+    Array.from({ length: 40 }, (_d, later) => {
+      const range = [FORGED_DAYS + later, FORGED_DAYS + later + 1] as const;
+      return mean(window(forged, population, range, 1 + k)) - mean(window(honest, population, range, 1 + k));
+    }),
+  );
+}

@@ -1,0 +1,148 @@
+import { FEATURE_COUNT, FEATURE_INDEX, TARGET_COUNT } from '#acuity/contract/features.js';
+import { PAST_MAX } from '#acuity/contract/request.js';
+import type { Block } from '#acuity/scoring/messages.js';
+import { dayColumn, expectedOf, SCORES, type Context } from './context.js';
+import { plot } from './plot.js';
+import { scoreDay, truthTargets } from './rollout.js';
+import { demand, fixed, type Demand, type Section } from './section.js';
+import { mean, meanAbsolute, rms } from './statistics.js';
+
+const ALTERED_PEOPLE = 4_000;
+
+/** What is put into one past session to see how far it moves the scores of today. */
+const ALTERATIONS = [
+  { name: 'targets +20 points', alter: shiftTargets },
+  {
+    name: 'heart rate +8 bpm',
+    alter: shiftFeatures({ hr_day: 8 / 11, hr_night: 8 / 8 }, ['mean', 'p10', 'p50', 'p90', 'nadir']),
+  },
+  { name: 'sleep −3 h', alter: shiftFeatures({ sleep_time: -3 / 1.3 }, ['']) },
+] as const;
+
+type Alter = (block: Block, row: number, slot: number) => void;
+
+/** Point 3: each further session lowers the error, and newer ones count more. */
+export async function history(context: Context): Promise<Section> {
+  const { model, people, day, rollout } = context;
+  const truths = truthTargets(people);
+  const own: number[][] = [];
+  const measured: number[][] = [];
+  for (let sessions = 0; sessions <= PAST_MAX; sessions++) {
+    own.push(errorsOf(context, await scoreDay(model, people, rollout.targets, day, sessions)));
+    measured.push(truthErrors(context, await scoreDay(model, people, truths, day, sessions)));
+  }
+  const influence = [];
+  for (const { name, alter } of ALTERATIONS)
+    influence.push({ name, shifts: await influences(context, alter) });
+  return {
+    number: 3,
+    title: 'History helps, and recent history more',
+    demands: [
+      ...SCORES.map((name, k) => {
+        const curve = own.map((errors) => errors[k] ?? NaN);
+        return demand(
+          `${name}: error falls with each session`,
+          curve.map((e) => fixed(e, 2)).join(' → '),
+          falls(curve),
+        );
+      }),
+      ...influence.map(({ name, shifts }) => recency(name, shifts)),
+    ],
+    tables: [
+      {
+        caption:
+          'Distance to the expected percentile (root mean square, points) by number of past sessions, own scores as targets',
+        header: ['sessions', ...SCORES],
+        rows: own.map((errors, sessions) => [String(sessions), ...errors.map((e) => fixed(e, 3))]),
+      },
+      {
+        caption: 'Error against what happened (mean absolute, points) where past targets are measured truths',
+        header: ['sessions', ...SCORES],
+        rows: measured.map((errors, sessions) => [String(sessions), ...errors.map((e) => fixed(e, 2))]),
+      },
+      {
+        caption: 'Mean movement of the four scores (points) by the session that is altered, 5 the newest',
+        header: ['altered', ...[5, 4, 3, 2, 1].map(String)],
+        rows: influence.map(({ name, shifts }) => [name, ...shifts.map((shift) => fixed(shift, 3))]),
+      },
+    ],
+    figures: [
+      {
+        file: 'history.svg',
+        caption: 'Distance to the expected percentile by number of past sessions',
+        svg: plot({
+          title: 'Error by length of history',
+          x: 'past sessions',
+          y: 'distance to the expected percentile, points',
+          series: SCORES.map((name, k) => ({
+            name,
+            points: own.map((errors, sessions) => [sessions, errors[k] ?? NaN] as const),
+          })),
+        }),
+      },
+    ],
+    notes: [
+      'The weights of past sessions are fixed in the graph, e^(−0.15·age) for heart rate and breathing and e^(−0.35·age) for all else, so that no content can turn their order around.',
+    ],
+  };
+}
+
+function errorsOf(context: Context, scores: Float32Array): number[] {
+  return SCORES.map((_, k) => rms(expectedOf(context, k), dayColumn(scores, k)));
+}
+
+function truthErrors(context: Context, scores: Float32Array): number[] {
+  const { people, day } = context;
+  return SCORES.map((_, k) => {
+    const truth = Float64Array.from(
+      people.people,
+      (_p, i) => people.truth[(i * people.days + day) * 6 + k] ?? NaN,
+    );
+    return meanAbsolute(truth, dayColumn(scores, k));
+  });
+}
+
+function falls(curve: readonly number[]): boolean {
+  return curve.every((error, index) => index === 0 || error < (curve[index - 1] ?? 0));
+}
+
+function recency(name: string, shifts: readonly number[]): Demand {
+  const found = shifts.map((shift) => fixed(shift, 3)).join(' > ');
+  return demand(`${name}: newest session moves the scores most, strictly in order`, found, falls(shifts));
+}
+
+/** Mean movement of the scores when session `slot` alone is altered; slot 0, the newest, first. */
+async function influences({ model, people, day, rollout }: Context, alter: Alter): Promise<number[]> {
+  const some = { ...people, people: people.people.slice(0, ALTERED_PEOPLE) };
+  const plain = await scoreDay(model, some, rollout.targets, day, PAST_MAX);
+  const shifts: number[] = [];
+  for (let slot = 0; slot < PAST_MAX; slot++) {
+    const moved = await scoreDay(model, some, rollout.targets, day, PAST_MAX, (block, row) =>
+      alter(block, row, slot),
+    );
+    shifts.push(mean(SCORES.map((_, k) => meanAbsolute(dayColumn(plain, k), dayColumn(moved, k)))));
+  }
+  return shifts;
+}
+
+function shiftTargets(block: Block, row: number, slot: number): void {
+  const place = (row * PAST_MAX + slot) * TARGET_COUNT;
+  for (let k = 0; k < 5; k++) block.targets[place + k] = (block.targets[place + k] ?? 0) + 20 / 25;
+}
+
+/** Adds to the named values of groups, each in units of its scale, where the group is known. */
+function shiftFeatures(groups: Readonly<Record<string, number>>, suffixes: readonly string[]): Alter {
+  const shifts = Object.entries(groups).flatMap(([group, by]) =>
+    suffixes.flatMap((suffix) => {
+      const feature = FEATURE_INDEX.get(suffix === '' ? group : `${group}_${suffix}`);
+      return feature === undefined ? [] : [{ feature, mask: FEATURE_INDEX.get(`${group}_known`) ?? 0, by }];
+    }),
+  );
+  return (block, row, slot) => {
+    const place = (row * PAST_MAX + slot) * FEATURE_COUNT;
+    for (const { feature, mask, by } of shifts) {
+      const known = block.past[place + mask] ?? 0;
+      block.past[place + feature] = (block.past[place + feature] ?? 0) + by * known;
+    }
+  };
+}

@@ -1,0 +1,65 @@
+import { init } from 'echarts';
+
+/** One line or set of dots. */
+export interface Series {
+  readonly name: string;
+  readonly points: readonly (readonly [x: number, y: number])[];
+  readonly style?: 'line' | 'dashed' | 'dots';
+}
+
+export interface Chart {
+  readonly title: string;
+  readonly x: string;
+  readonly y: string;
+  readonly series: readonly Series[];
+  /** The range of y; by default that of the data. */
+  readonly yRange?: readonly [number, number];
+  readonly xRange?: readonly [number, number];
+}
+
+const WIDTH = 640;
+const HEIGHT = 400;
+/** Colours that stay apart for colour-blind readers (Okabe and Ito). */
+const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000'];
+
+/** The chart as an SVG document. */
+export function plot(chart: Chart): string {
+  const { title, x, y, series, xRange, yRange } = chart;
+  const view = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
+  view.setOption({
+    animation: false,
+    color: COLOURS,
+    backgroundColor: '#ffffff',
+    title: { text: title, left: 'center', textStyle: { fontSize: 14 } },
+    legend: { bottom: 0 },
+    grid: { left: 60, right: 20, top: 40, bottom: 75 },
+    xAxis: axis(x, 28, xRange),
+    yAxis: axis(y, 42, yRange),
+    series: series.map(({ name, points, style = 'line' }) => ({
+      name,
+      type: style === 'dots' ? 'scatter' : 'line',
+      data: points.map(([px, py]) => [rounded(px), rounded(py)]),
+      symbolSize: style === 'dots' ? 6 : 4,
+      lineStyle: { type: style === 'dashed' ? 'dashed' : 'solid' },
+      showSymbol: points.length <= 30,
+    })),
+  });
+  const svg = view.renderToSVGString();
+  view.dispose();
+  return tidied(svg);
+}
+
+function axis(name: string, nameGap: number, range: readonly [number, number] | undefined) {
+  const bounds = range === undefined ? { scale: true } : { min: range[0], max: range[1] };
+  return { type: 'value' as const, name, nameLocation: 'middle' as const, nameGap, ...bounds };
+}
+
+/** Five digits are enough for a picture, and the same on every machine. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(5));
+}
+
+/** ECharts numbers its views; a rebuild shall give the same file. */
+function tidied(svg: string): string {
+  return `${svg.replace(/zr\d+-/g, 'zr-').trim()}\n`;
+}

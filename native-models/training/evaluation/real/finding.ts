@@ -1,0 +1,8 @@
+import type { Demand, Figure, Table } from '../section.js';
+
+/** What one set of real data shows; undefined where the data are not there. */
+export interface Finding {
+  readonly demands: readonly Demand[];
+  readonly tables: readonly Table[];
+  readonly figures: readonly Figure[];
+}

@@ -1,0 +1,47 @@
+import type { Context } from './context.js';
+import type { Finding } from './real/finding.js';
+import { lifesnaps } from './real/lifesnaps.js';
+import { boas, nhanes } from './real/norms.js';
+import { sleepstudy } from './real/sleepstudy.js';
+import { stressPredict } from './real/stressPredict.js';
+import { demand, type Section } from './section.js';
+
+/** Names the folder with the open data; they are not part of the repository. */
+const VARIABLE = 'VALIDATION_DATA';
+
+/** Point 8: the cohort and the scores held against open data of real people, where these are at hand. */
+export async function realData(context: Context): Promise<Section> {
+  const folder = process.env[VARIABLE];
+  const found = folder === undefined || folder === '' ? [] : await findings(folder, context);
+  const missing = found.filter(({ finding }) => finding === undefined).map(({ name }) => name);
+  return {
+    number: 8,
+    title: 'Real data',
+    demands: [
+      ...found.flatMap(({ finding }) => finding?.demands ?? []),
+      ...missing.map((name) => demand(`${name}: compare`, 'its data are not in the folder', undefined)),
+      ...(found.length === 0
+        ? [demand('compare with open data', `skipped: ${VARIABLE} names no folder`, undefined)]
+        : []),
+    ],
+    tables: found.flatMap(({ finding }) => finding?.tables ?? []),
+    figures: found.flatMap(({ finding }) => finding?.figures ?? []),
+    notes: [
+      'LifeSnaps gives one value a day for each signal and age in two bands, so its sessions are thin. Its moods are diary ticks: High valence is happy or rested, Low is sad or tense; High arousal is alert or tense, Low is tired or rested; days with both or neither are left out. Stress-Predict’s breathing rate is not credible and not used.',
+      'Data: LifeSnaps (Yfantidou et al. 2022, CC BY 4.0), sleepstudy (Belenky et al. 2003), Stress-Predict (Iqbal et al. 2022, MIT), NHANES 2009–2012 (public domain), BOAS (OpenNeuro ds005555, CC0).',
+    ],
+  };
+}
+
+async function findings(
+  folder: string,
+  context: Context,
+): Promise<{ name: string; finding: Finding | undefined }[]> {
+  return [
+    { name: 'LifeSnaps', finding: await lifesnaps(folder, context.model) },
+    { name: 'sleepstudy', finding: await sleepstudy(folder, context) },
+    { name: 'Stress-Predict', finding: await stressPredict(folder, context.model) },
+    { name: 'NHANES', finding: nhanes(folder) },
+    { name: 'BOAS', finding: boas(folder) },
+  ];
+}

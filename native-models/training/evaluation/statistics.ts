@@ -1,0 +1,119 @@
+import { Random } from '../cohort/random.js';
+
+type Values = Float64Array | readonly number[];
+
+export function mean(values: Values): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum / values.length;
+}
+
+export function variance(values: Values): number {
+  const centre = mean(values);
+  let sum = 0;
+  for (const value of values) sum += (value - centre) ** 2;
+  return sum / values.length;
+}
+
+export const sd = (values: Values): number => Math.sqrt(variance(values));
+
+/** Root of the mean squared difference. */
+export function rms(left: Values, right: Values): number {
+  let sum = 0;
+  for (let index = 0; index < left.length; index++) sum += ((left[index] ?? 0) - (right[index] ?? 0)) ** 2;
+  return Math.sqrt(sum / left.length);
+}
+
+export function meanAbsolute(left: Values, right: Values): number {
+  let sum = 0;
+  for (let index = 0; index < left.length; index++) sum += Math.abs((left[index] ?? 0) - (right[index] ?? 0));
+  return sum / left.length;
+}
+
+/** Slope of the least-squares line of `y` on `x`. */
+export function slope(x: Values, y: Values): number {
+  const centreX = mean(x);
+  const centreY = mean(y);
+  let product = 0;
+  let square = 0;
+  for (let index = 0; index < x.length; index++) {
+    const deviation = (x[index] ?? 0) - centreX;
+    product += deviation * ((y[index] ?? 0) - centreY);
+    square += deviation * deviation;
+  }
+  return product / square;
+}
+
+/**
+ * Share of the variance of a percentile that a prediction explains, measured against the expected percentile:
+ * the noise that nobody could predict is integrated out, so that small differences show.
+ */
+export function explained(expected: Values, predicted: Values): number {
+  return (variance(expected) - rms(expected, predicted) ** 2) / PERCENTILE_VARIANCE;
+}
+/** Of a uniform distribution on 0 … 100. */
+export const PERCENTILE_VARIANCE = 10_000 / 12;
+
+/** Area under the ROC curve: how often a High is ranked above a Low; ties count half. */
+export function auc(scores: Values, labels: Values): number {
+  const order = Array.from(scores, (_, index) => index).toSorted(
+    (a, b) => (scores[a] ?? 0) - (scores[b] ?? 0),
+  );
+  let rankSum = 0;
+  let positives = 0;
+  for (let start = 0; start < order.length;) {
+    let end = start;
+    while (end < order.length && scores[order[end] ?? 0] === scores[order[start] ?? 0]) end++;
+    for (let at = start; at < end; at++) {
+      if ((labels[order[at] ?? 0] ?? 0) > 0) {
+        rankSum += (start + 1 + end) / 2;
+        positives++;
+      }
+    }
+    start = end;
+  }
+  const negatives = order.length - positives;
+  return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
+}
+
+/** A number with its 95 % interval. */
+export interface Estimate {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+const RESAMPLES = 200;
+
+/** Bootstrap over people: `statistic` of the chosen people, everybody's once for the value itself. */
+export function bootstrap(
+  people: number,
+  statistic: (chosen: Int32Array) => number,
+  resamples = RESAMPLES,
+): Estimate {
+  const everybody = Int32Array.from({ length: people }, (_, index) => index);
+  const random = new Random(people, resamples);
+  const drawn: number[] = [];
+  const chosen = new Int32Array(people);
+  for (let round = 0; round < resamples; round++) {
+    for (let index = 0; index < people; index++) chosen[index] = Math.floor(random.uniform() * people);
+    drawn.push(statistic(chosen));
+  }
+  drawn.sort((a, b) => a - b);
+  return {
+    value: statistic(everybody),
+    low: drawn[Math.floor(0.025 * resamples)] ?? NaN,
+    high: drawn[Math.ceil(0.975 * resamples) - 1] ?? NaN,
+  };
+}
+
+export function take(values: Float64Array, chosen: Int32Array): Float64Array {
+  const taken = new Float64Array(chosen.length);
+  for (let index = 0; index < chosen.length; index++) taken[index] = values[chosen[index] ?? 0] ?? NaN;
+  return taken;
+}
+
+/** Bootstrap of the mean of `values`. */
+export function meanEstimate(values: Float64Array): Estimate {
+  return bootstrap(values.length, (chosen) => mean(take(values, chosen)));
+}

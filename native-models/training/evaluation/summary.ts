@@ -1,0 +1,21 @@
+import type { Section } from './section.js';
+
+export type Verdict = 'holds' | 'falls short' | 'not tested';
+
+/** A point holds where each demand that could be tested does. */
+export function verdictOf({ demands }: Section): Verdict {
+  if (demands.some(({ holds }) => holds === false)) return 'falls short';
+  return demands.some(({ holds }) => holds === true) ? 'holds' : 'not tested';
+}
+
+/** The eleven points as plain text, each demand with what was found. */
+export function summaryTable(sections: readonly Section[]): string {
+  const lines = sections.flatMap((section) => [
+    `${String(section.number).padStart(2)}  ${section.title.padEnd(48)} ${verdictOf(section)}`,
+    ...section.demands.map(({ demand, found, holds }) => {
+      const mark = holds === undefined ? '–' : holds ? '✓' : '✗';
+      return `      ${mark} ${demand}: ${found}`;
+    }),
+  ]);
+  return `${lines.join('\n')}\n`;
+}

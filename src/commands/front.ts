@@ -87,8 +87,11 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
   };
 }
 
+/** What a model needs, with or without a listener in front of it. */
+export type ModelSetup = Pick<FrontSetup, 'config' | 'bundle' | 'workers' | 'loops'>;
+
 /** Workers, batcher and golden check of one model. */
-async function openModel(setup: FrontSetup, log: Log, onHung: () => void): Promise<ServedModel> {
+export async function openModel(setup: ModelSetup, log: Log, onHung: () => void): Promise<ServedModel> {
   const { config, bundle, workers, loops } = setup;
   const { batchMax, deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
   const queueMax = Math.ceil(config.queueMax / loops);

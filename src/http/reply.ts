@@ -31,9 +31,11 @@ const CLOSE: HeaderLines = [['Connection', 'close']];
 export function writeAnswer(res: HttpResponse, answer: Answer): void {
   res.cork(() => {
     writeHead(res, answer);
-    // RFC 9110 section 8.6: a length in the answer to HEAD must be that of the body it stands for.
-    if (answer.isHead) res.endWithoutBody(Buffer.byteLength(answer.body), answer.close);
-    else res.end(answer.body, answer.close);
+    if (!answer.isHead) return res.end(answer.body, answer.close);
+    // RFC 9110 section 8.6: a length in the answer to HEAD must be that of the body it stands for. The build
+    // for Node 20 leaves the answer open where `endWithoutBody` is told a length.
+    res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
+    return res.endWithoutBody();
   });
 }
 

@@ -83,7 +83,8 @@ export class Exchange implements Waiting {
       if (isOver) return;
       discarded += chunk.byteLength;
       isOver = isLast || discarded > discardBytesMax;
-      if (isLast) res.cork(() => res.end('', true));
+      // Told to close here, uWebSockets.js would write that header into the body. The caller closes, as told.
+      if (isLast) res.cork(() => res.end());
       else if (isOver) res.close();
     });
     this.isGone = true;

@@ -25,13 +25,12 @@ export interface Answer {
   readonly close: boolean;
 }
 
-const CLOSE: HeaderLines = [['Connection', 'close']];
-
 /** The one place that writes responses: whole, corked, once. The caller knows that `res` is still there. */
 export function writeAnswer(res: HttpResponse, answer: Answer): void {
   res.cork(() => {
     writeHead(res, answer);
     if (!answer.isHead) return res.end(answer.body, answer.close);
+    if (answer.close) writeClose(res);
     // RFC 9110 section 8.6: a length in the answer to HEAD must be that of the body it stands for. The build
     // for Node 20 leaves the answer open where `endWithoutBody` is told a length.
     res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
@@ -46,17 +45,22 @@ export function writeAnswer(res: HttpResponse, answer: Answer): void {
 export function writeAnswerHeldOpen(res: HttpResponse, answer: Answer): void {
   res.cork(() => {
     writeHead(res, answer);
+    if (answer.close) writeClose(res);
     res.write(answer.body);
   });
 }
 
-function writeHead(res: HttpResponse, { status, requestId, headers, close }: Answer): void {
+function writeHead(res: HttpResponse, { status, requestId, headers }: Answer): void {
   res.writeStatus(status);
   res.writeHeader('Content-Type', 'application/json');
   res.writeHeader('Cache-Control', 'no-store');
   res.writeHeader('X-Request-Id', requestId);
   for (const [name, value] of headers) res.writeHeader(name, value);
-  if (close) for (const [name, value] of CLOSE) res.writeHeader(name, value);
+}
+
+/** Where `res.end` is told to close, it writes this header itself. */
+function writeClose(res: HttpResponse): void {
+  res.writeHeader('Connection', 'close');
 }
 
 /** Status line and body of each problem of the catalogue, made once. */

@@ -15,6 +15,7 @@ export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<
     .description('Cognitive and emotional scores from heart rate, breathing and sleep, over HTTP')
     .version(version());
   registerServe(program, hooks);
+  registerScore(program);
   registerKeys(program, () => configOrExit().keys);
   registerConfig(program);
   await program.parseAsync(argv, { from: 'user' });
@@ -30,6 +31,23 @@ function registerServe(program: Command, hooks: ServeHooks | undefined): void {
       // Imported only now: the native libraries read the environment when they load.
       const { serve } = await import('./commands/serve.js');
       await serve(config, hooks);
+    });
+}
+
+function registerScore(program: Command): void {
+  program
+    .command('score')
+    .description('score NDJSON without HTTP: one request a line on standard input, one answer a line out')
+    .addHelpText(
+      'after',
+      '\nA bad line gives {"error":{"line":N,"status":S,"detail":…}} in its place and, at the end, exit code 65.',
+    )
+    .action(async () => {
+      const config = configOrExit();
+      prepareEnvironment();
+      // Imported only now, as above.
+      const { score } = await import('./commands/score.js');
+      await score(config);
     });
 }
 

@@ -1,0 +1,67 @@
+import type { Tally } from './scoreLines.js';
+
+export interface ProgressOptions {
+  /** The terminal that is drawn on. */
+  readonly terminal: { write(text: string): unknown; readonly columns?: number };
+  /** Length of the input in bytes; undefined where it is not known beforehand. */
+  readonly totalBytes: number | undefined;
+  readonly tally: Readonly<Tally>;
+  readonly nowMs: () => number;
+}
+
+const REDRAW_MS = 200;
+const BAR_CELLS = 24;
+const TO_LINE_START_AND_CLEAR = '\r\u001b[K';
+
+/** Draws how far the work has come, over and over. @returns what to call at the end: the line is removed */
+export function showProgress(options: ProgressOptions): () => void {
+  const startedMs = options.nowMs();
+  const timer = setInterval(() => {
+    const line = progressLine(options.tally, options.totalBytes, options.nowMs() - startedMs);
+    options.terminal.write(TO_LINE_START_AND_CLEAR + line.slice(0, (options.terminal.columns ?? 80) - 1));
+  }, REDRAW_MS).unref();
+  return () => {
+    clearInterval(timer);
+    options.terminal.write(TO_LINE_START_AND_CLEAR);
+  };
+}
+
+/** "████░░░░  42 %  420,000 lines  21,000/s  0:27 left". */
+export function progressLine(
+  tally: Readonly<Tally>,
+  totalBytes: number | undefined,
+  elapsedMs: number,
+): string {
+  const share = totalBytes ? Math.min(1, tally.bytesRead / totalBytes) : undefined;
+  const parts = [`${grouped(tally.lines)} lines`, `${grouped(linesPerSecond(tally, elapsedMs))}/s`];
+  if (tally.badLines > 0) parts.push(`${grouped(tally.badLines)} bad`);
+  if (share === undefined) return parts.join('  ');
+  const filled = Math.round(share * BAR_CELLS);
+  const bar = '█'.repeat(filled) + '░'.repeat(BAR_CELLS - filled);
+  if (share > 0) parts.push(`${minutes((elapsedMs / share) * (1 - share))} left`);
+  return [bar, `${String(Math.floor(share * 100)).padStart(3)} %`, ...parts].join('  ');
+}
+
+/** One line for people, at the end. */
+export function summaryLine(tally: Readonly<Tally>, elapsedMs: number): string {
+  const bad =
+    tally.badLines === 0
+      ? 'none bad'
+      : `${grouped(tally.badLines)} bad, the first is line ${tally.firstBadLine}`;
+  const seconds = (elapsedMs / 1000).toFixed(1);
+  return `${grouped(tally.lines)} lines in ${seconds} s (${grouped(linesPerSecond(tally, elapsedMs))}/s), ${bad}`;
+}
+
+function linesPerSecond(tally: Readonly<Tally>, elapsedMs: number): number {
+  return elapsedMs > 0 ? Math.round((tally.lines / elapsedMs) * 1000) : 0;
+}
+
+/** Groups of three digits, whatever the locale. */
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+function minutes(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

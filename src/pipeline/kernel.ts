@@ -117,7 +117,8 @@ export class Kernel {
   constructor({ daySamplesMax, nightSamplesMax }: SeriesLimits) {
     this.exports = instantiate() as unknown as KernelExports;
     this.samplesMax = Math.max(daySamplesMax, nightSamplesMax);
-    this.input = LAYOUT.SAMPLES + this.samplesMax * Float32Array.BYTES_PER_ELEMENT;
+    // One more than the longest series: the kernel repeats the last sample behind it.
+    this.input = LAYOUT.SAMPLES + (this.samplesMax + 1) * Float32Array.BYTES_PER_ELEMENT;
     this.view = this.makeRoom(PAGE_BYTES);
     this.exports.initialise(daySamplesMax, nightSamplesMax);
   }

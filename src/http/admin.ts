@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { adminDocs, type DocsAnswer } from './adminDocs.js';
 
 export interface AdminOptions {
   readonly host: string;
@@ -24,7 +25,11 @@ export async function listenAdmin({ host, port, isReady }: AdminOptions): Promis
     else if (path === '/readyz') {
       if (isReady()) answer(response, 200, { status: 'ready' });
       else answer(response, 503, { status: 'not ready' });
-    } else answer(response, 404, { detail: 'Not Found' });
+    } else {
+      const page = adminDocs(path ?? '');
+      if (page === undefined) answer(response, 404, { detail: 'Not Found' });
+      else answerPage(response, page);
+    }
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -44,4 +49,9 @@ export async function listenAdmin({ host, port, isReady }: AdminOptions): Promis
 function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
   response.end(JSON.stringify(body));
+}
+
+function answerPage(response: ServerResponse, { status, headers, body }: DocsAnswer): void {
+  response.writeHead(status, headers);
+  response.end(body);
 }

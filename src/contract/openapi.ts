@@ -1,0 +1,255 @@
+import { isDeepStrictEqual } from 'node:util';
+import Type from 'typebox';
+import {
+  MALFORMED_EXAMPLE,
+  REQUEST_EXAMPLES,
+  RESPONSE_EXAMPLE,
+  UNPROCESSABLE_EXAMPLE,
+} from './openapiExamples.js';
+import { FINDINGS_MAX, FINDING_TYPES, PROBLEMS, malformedBody, type ProblemName } from './problems.js';
+import {
+  DEFAULT_SERIES_LIMITS,
+  ScoreRecordSchema,
+  requestSchema,
+  sessionSchema,
+  type SeriesLimits,
+} from './request.js';
+import { PredictionResponseSchema } from './response.js';
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = Readonly<Record<string, Json>>;
+
+export interface OpenapiOptions {
+  /** Version of the service. */
+  readonly version: string;
+  readonly limits?: SeriesLimits;
+}
+
+/** The OpenAPI 3.1 document of the public listener, made from the schemas that check requests. */
+export function openapiDocument({ version, limits = DEFAULT_SERIES_LIMITS }: OpenapiOptions): JsonObject {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'acuity',
+      version,
+      summary: 'Cognitive and emotional scores from heart rate, breathing and sleep',
+      description: INTRODUCTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [
+      {
+        url: '{base_url}',
+        description: 'Where the operator runs the service',
+        variables: { base_url: { default: 'http://127.0.0.1:8080', description: 'Public listener' } },
+      },
+    ],
+    tags: [{ name: 'scoring', description: 'The one endpoint.' }],
+    security: [{ apiKey: [] }],
+    paths: { '/predict': { post: predictOperation() } },
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description:
+            '`sk_demo_…` or `sk_live_…`, from the operator. It belongs on servers: never into an app, a web page, ' +
+            'a public repository or a log.',
+        },
+      },
+      headers: HEADERS,
+      schemas: schemas(limits),
+    },
+  };
+}
+
+const INTRODUCTION = `Takes a snapshot of one person's biometrics and returns scores from a neural network. \
+Stateless: nothing is kept. With up to five earlier sessions and the scores that were returned for them, the \
+person is judged against their own baseline.
+
+Two rules that a schema can't say: \`past_sessions\` and \`past_targets\` are given both or neither (absent, \
+\`null\` and \`[]\` all count as neither), of equal length and in the same order, oldest first; and a series most \
+of which is implausible is refused with \`unit_error\`.
+
+Any other path answers 404, any other method 405 with \`Allow: POST\`.
+
+The scores are no diagnosis, and this is not a medical device.`;
+
+function predictOperation(): JsonObject {
+  return {
+    operationId: 'predict',
+    summary: 'Score one session',
+    description:
+      'Every field of a session may be absent or `null`; more complete data gives more accurate scores. Scoring ' +
+      'changes nothing, so a request may be repeated.',
+    tags: ['scoring'],
+    parameters: [
+      {
+        name: 'X-Request-Id',
+        in: 'header',
+        required: false,
+        description: 'Your own id of this request, for both sides’ logs; one is made where it is absent.',
+        schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+        example: 'c0ffee-42',
+      },
+    ],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: ref('PredictionRequest'), examples: plain(REQUEST_EXAMPLES) },
+      },
+    },
+    responses: {
+      '200': {
+        description: 'The scores.',
+        headers: headers('X-Request-Id', 'X-Model-Version', 'Server-Timing'),
+        content: {
+          'application/json': { schema: ref('PredictionResponse'), example: plain(RESPONSE_EXAMPLE) },
+        },
+      },
+      '400': {
+        description:
+          'The body is not JSON (RFC 8259, UTF-8, no byte order mark). N is the first byte that is wrong.',
+        headers: headers('X-Request-Id'),
+        content: {
+          'application/json': {
+            schema: ref('Problem'),
+            example: JSON.parse(malformedBody(MALFORMED_EXAMPLE.byte)) as Json,
+          },
+        },
+      },
+      '422': {
+        description:
+          'The JSON is not a request. `loc` says where; `type` is fixed, `msg` is for people. Your values are never ' +
+          'repeated.',
+        headers: headers('X-Request-Id'),
+        content: {
+          'application/json': {
+            schema: ref('Unprocessable'),
+            example: plain({ detail: [UNPROCESSABLE_EXAMPLE.finding] }),
+          },
+        },
+      },
+      ...problemResponses(),
+    },
+  };
+}
+
+/** What the fixed problems look like: those of one status share a response. */
+const PROBLEM_RESPONSES: readonly (readonly [
+  when: string,
+  names: readonly ProblemName[],
+  headers: HeaderName[],
+])[] = [
+  ['The key is missing.', ['keyMissing'], []],
+  ['The key is malformed, unknown, expired or revoked; it is not said which.', ['keyInvalid'], []],
+  ['The body is too long.', ['bodyTooLarge'], []],
+  ['The body is not plain JSON.', ['contentType', 'contentEncoding'], []],
+  [
+    'The key’s rate or its daily quota is used up.',
+    ['rateLimited'],
+    ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
+  ],
+  ['Unexpected; the cause is in the service’s log.', ['internal'], []],
+  [
+    'Too much is waiting, the request waited too long, or the service is stopping.',
+    ['overloaded'],
+    ['Retry-After'],
+  ],
+];
+
+function problemResponses(): JsonObject {
+  return Object.fromEntries(
+    PROBLEM_RESPONSES.map(([when, names, more]) => {
+      const problems = names.map((name) => PROBLEMS[name]);
+      const remedies = [...new Set(problems.map(({ remedy }) => remedy))].join(' ');
+      const examples = Object.fromEntries(
+        names.map((name) => [
+          name,
+          { summary: PROBLEMS[name].detail, value: { detail: PROBLEMS[name].detail } },
+        ]),
+      );
+      const response: JsonObject = {
+        description: `${when} ${remedies}`,
+        headers: headers('X-Request-Id', ...more),
+        content: { 'application/json': { schema: ref('Problem'), examples } },
+      };
+      return [String(problems[0]?.status), response];
+    }),
+  );
+}
+
+type HeaderName =
+  'X-Request-Id' | 'X-Model-Version' | 'Server-Timing' | 'Retry-After' | 'RateLimit-Policy' | 'RateLimit';
+
+const header = (description: string, example: string): JsonObject => ({
+  description,
+  schema: { type: 'string' },
+  example,
+});
+
+const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
+  'X-Request-Id': header('The request’s id: yours, where it is well formed.', 'c0ffee-42'),
+  'X-Model-Version': header('Version of the network that gave the scores; keep it beside them.', '0.1.0'),
+  'Server-Timing': header('Milliseconds of waiting and of the model run.', 'queue;dur=0.31, infer;dur=0.21'),
+  'Retry-After': {
+    description: 'Seconds to wait before another attempt.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 1,
+  },
+  'RateLimit-Policy': header(
+    'The limit that was reached (IETF draft ratelimit-headers).',
+    '"burst";q=20;w=2',
+  ),
+  RateLimit: header('What is left of it, and when there is more.', '"burst";r=0;t=1'),
+};
+
+function headers(...names: readonly HeaderName[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function schemas(limits: SeriesLimits): JsonObject {
+  const named: Record<string, JsonObject> = {
+    Session: plain(sessionSchema(limits)),
+    ScoreRecord: plain(ScoreRecordSchema),
+  };
+  const shared = { ...named };
+  named['PredictionRequest'] = withRefs(plain(requestSchema(limits)), shared) as JsonObject;
+  named['PredictionResponse'] = plain(PredictionResponseSchema);
+  named['Problem'] = plain(Type.Object({ detail: Type.String() }));
+  named['Finding'] = plain(FindingSchema);
+  named['Unprocessable'] = {
+    type: 'object',
+    required: ['detail'],
+    properties: { detail: { type: 'array', minItems: 1, maxItems: FINDINGS_MAX, items: ref('Finding') } },
+  };
+  return named;
+}
+
+const FindingSchema = Type.Object({
+  loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), {
+    minItems: 1,
+    description: 'The way to the place, from "body" on: names of fields and indices.',
+  }),
+  msg: Type.String({ description: 'For people; may change.' }),
+  type: Type.Unsafe<string>({ enum: FINDING_TYPES, description: 'What is wrong; fixed.' }),
+});
+
+/** `schema` with every part that is one of `shared` replaced by a reference to it. */
+function withRefs(schema: Json, shared: Readonly<Record<string, JsonObject>>): Json {
+  for (const [name, part] of Object.entries(shared)) if (isDeepStrictEqual(schema, part)) return ref(name);
+  if (Array.isArray(schema)) return schema.map((part: Json) => withRefs(part, shared));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, part]) => [key, withRefs(part as Json, shared)]),
+  );
+}
+
+function ref(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** What of `value` is JSON: TypeBox keeps notes of its own beside the schema. */
+function plain(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}

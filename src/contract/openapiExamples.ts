@@ -1,0 +1,98 @@
+import type { PredictionRequestBody, ScoreRecord, Session } from './request.js';
+import type { PredictionResponse } from './response.js';
+
+/** The examples in the OpenAPI document: short, but each a request that the service scores. */
+
+const session: Session = {
+  HR_day_1h: [71, 73, 76, 74, 70, 69, 72, 75, 78, 74, 71, 70],
+  RR_day_1h: [15.2, 14.8, 16.1, 15.7, 14.9, 15.4, 16.3, 15.8],
+  HR_night: [60, 58, 57, 56, 55, 54, 53, 54, 56, 57, 55, 53, 52, 54, 57, 59],
+  RR_night: [14.6, 14.2, 13.9, 14.1, 14.4, 13.8, 13.7, 14.3, 14.9, 14.5],
+  sleepTimeSeconds: 26_100,
+  deepSleepSeconds: 5_400,
+  remSleepSeconds: 6_300,
+  lightSleepSeconds: 14_400,
+  awakeSleepSeconds: 1_800,
+  deepPercentage: 0.21,
+  remPercentage: 0.24,
+  lightPercentage: 0.55,
+  age: 34,
+  height_cm: 178,
+  weight_kg: 74,
+  sex: 'F',
+};
+
+const earlierSession: Session = {
+  ...session,
+  HR_night: [62, 61, 60, 59, 58, 57, 57, 58, 59, 60, 58, 57, 56, 57, 59, 61],
+  sleepTimeSeconds: 23_400,
+  deepSleepSeconds: 4_200,
+  remSleepSeconds: 5_100,
+  lightSleepSeconds: 14_100,
+  awakeSleepSeconds: 2_700,
+  deepPercentage: 0.18,
+  remPercentage: 0.22,
+  lightPercentage: 0.6,
+};
+
+const earlierScores: ScoreRecord = {
+  C_SCORE: 48.71,
+  attention: 48.2,
+  memory: 49.32,
+  reasoning: 48.78,
+  stress: 51.4,
+  valence: 'High',
+  arousal: 'Low',
+};
+
+export interface RequestExample {
+  readonly summary: string;
+  readonly value: PredictionRequestBody;
+}
+
+/** Requests that are answered with 200. */
+export const REQUEST_EXAMPLES = {
+  baseline: { summary: 'One session, no history', value: { current_session: session } },
+  history: {
+    summary: 'With an earlier session and the scores that were returned for it',
+    value: { current_session: session, past_sessions: [earlierSession], past_targets: [earlierScores] },
+  },
+  sparse: {
+    summary: 'A wearable without breathing and sleep stages',
+    value: {
+      current_session: {
+        HR_day_1h: [71, 73, 76, 74, 70, 69, 72, 75, 78, 74, 71, 70],
+        RR_day_1h: [],
+        HR_night: [60, 58, 57, 56, 55, 54, 53, 54, 56, 57, 55, 53, 52, 54, 57, 59],
+        RR_night: [],
+        sleepTimeSeconds: 26_100,
+        age: 34,
+        sex: null,
+      },
+    },
+  },
+} as const satisfies Record<string, RequestExample>;
+
+export const RESPONSE_EXAMPLE: PredictionResponse = {
+  C_SCORE: 50.42,
+  attention: 50.87,
+  memory: 50.11,
+  reasoning: 50.13,
+  stress: 47.65,
+  valence: 'High',
+  arousal: 'Low',
+  inference_time_ms: 0.21,
+};
+
+/** A body that is cut short, and where the 400 says so. */
+export const MALFORMED_EXAMPLE = { body: '{"current_session": ', byte: 20 } as const;
+
+/** A request that is refused with 422, and the one finding that it gets. */
+export const UNPROCESSABLE_EXAMPLE = {
+  body: { current_session: { age: 131 } },
+  finding: {
+    loc: ['body', 'current_session', 'age'],
+    msg: 'Input should be less than or equal to 130',
+    type: 'less_than_equal',
+  },
+} as const;

@@ -1,0 +1,117 @@
+import { parseArgs } from 'node:util';
+import { FASTIFY, FLOOR, NODE, PEERS, acuity, type Peer } from '#bench/peers/catalogue.js';
+import { PAYLOADS, type PayloadName } from '#bench/payloads.js';
+
+export type Mode = 'saturation' | 'alone' | 'rate';
+
+export interface ComparisonOptions {
+  /** In the order in which they take turns. */
+  readonly peers: readonly Peer[];
+  readonly payloads: readonly PayloadName[];
+  readonly modes: readonly Mode[];
+  readonly connections: readonly number[];
+  /** Requests per second in the mode `rate`. */
+  readonly rate: number;
+  readonly seconds: number;
+  readonly repetitions: number;
+  /** What makes the load in saturation and alone. */
+  readonly load: 'wrk' | 'autocannon';
+  readonly jsonFile: string | undefined;
+}
+
+/** A mistake in the arguments, in one line. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const USAGE = `npm run bench:peers -- [options]
+
+  --peers A,B        who takes turns, of acuity, ${[...PEERS.keys()].join(', ')} (default floor,fastify,node,acuity)
+  --with fastapi     one more than the default
+  --payloads A,B     of ${PAYLOADS.join(', ')} (default both)
+  --alone            only one request at a time
+  --rate N           only N requests per second, evenly spaced; latency from the moment each was due
+  --connections N,…  connections in saturation and at a fixed rate (default 64)
+  --threads N,…      event loops of acuity; each becomes a peer, acuity-2 for two (default 1)
+  --seconds N        length of one measurement (default 5)
+  --repetitions N    rounds of the interleaving (default 5)
+  --load NAME        wrk or autocannon (default wrk where it is installed)
+  --json FILE        writes every measurement to FILE`;
+
+/** @throws UsageError */
+export function readOptions(args: readonly string[], hasWrk: boolean): ComparisonOptions {
+  const { values } = parse(args);
+  const threads = numbers('threads', values.threads ?? '1');
+  const load = values.load ?? (hasWrk ? 'wrk' : 'autocannon');
+  if (load !== 'wrk' && load !== 'autocannon') throw new UsageError('--load is wrk or autocannon');
+  if (load === 'wrk' && !hasWrk) throw new UsageError('wrk is not installed');
+  if (values.alone === true && values.rate !== undefined) throw new UsageError('--alone or --rate, not both');
+  const names = values.peers?.split(',') ?? defaultPeers();
+  return {
+    peers: peersOf([...names, ...(values.with ?? [])], threads),
+    payloads: payloadsOf(values.payloads),
+    modes: values.alone === true ? ['alone'] : values.rate !== undefined ? ['rate'] : ['saturation', 'alone'],
+    connections: numbers('connections', values.connections ?? '64'),
+    rate: number('rate', values.rate ?? '1'),
+    seconds: number('seconds', values.seconds ?? '5'),
+    repetitions: number('repetitions', values.repetitions ?? '5'),
+    load,
+    jsonFile: values.json,
+  };
+}
+
+function parse(args: readonly string[]) {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        peers: text,
+        with: { type: 'string', multiple: true },
+        payloads: text,
+        alone: { type: 'boolean' },
+        rate: text,
+        connections: text,
+        threads: text,
+        seconds: text,
+        repetitions: text,
+        load: text,
+        json: text,
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function defaultPeers(): string[] {
+  return [FLOOR.name, FASTIFY.name, NODE.name, 'acuity'];
+}
+
+function peersOf(names: readonly string[], threads: readonly number[]): Peer[] {
+  const peers = names.flatMap((name) => {
+    if (name === 'acuity') return threads.map(acuity);
+    const peer = PEERS.get(name);
+    if (peer === undefined) throw new UsageError(`no peer is called ${name}`);
+    return [peer];
+  });
+  return [...new Map(peers.map((peer) => [peer.name, peer])).values()];
+}
+
+function payloadsOf(given: string | undefined): PayloadName[] {
+  const names = given?.split(',') ?? PAYLOADS;
+  return names.map((name) => {
+    const payload = PAYLOADS.find((known) => known === name);
+    if (payload === undefined) throw new UsageError(`no payload is called ${name}`);
+    return payload;
+  });
+}
+
+function numbers(name: string, text: string): number[] {
+  return text.split(',').map((part) => number(name, part));
+}
+
+function number(name: string, text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new UsageError(`--${name} wants whole numbers from 1 on`);
+}

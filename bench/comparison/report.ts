@@ -1,0 +1,96 @@
+import { cpus } from 'node:os';
+import { spreadOf } from '#bench/statistics.js';
+import { textTable } from '#bench/textTable.js';
+import { goalLines, ratioOf, spreadText } from './goals.js';
+import type { ComparisonOptions, Mode } from './options.js';
+import type { Cell, Comparison, Result } from './run.js';
+import { seriesOf, throughputOf } from './series.js';
+
+/** What a comparison found, for people. */
+export function reportOf(options: ComparisonOptions, { results, faults }: Comparison): string {
+  const sections = cellsOf(results).map(
+    (cell) => `${headingOf(cell, options)}\n\n${cellTable(cell, results)}`,
+  );
+  const goals = options.modes.includes('rate') ? [] : [`Goals\n\n${goalTable(results)}`];
+  const verdict =
+    faults.length === 0
+      ? 'Every answer had status 200, and every answer that was looked at had the expected scores.'
+      : `NOT TO BE USED:\n${faults.map((fault) => `  ${fault}`).join('\n')}`;
+  return [machineLine(options), ...sections, ...goals, verdict].join('\n\n');
+}
+
+function machineLine({ seconds, repetitions, load, modes }: ComparisonOptions): string {
+  const generator = modes.includes('rate') ? 'own pacing' : load;
+  const processor = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`;
+  return `${processor}, Node ${process.versions.node}; ${generator}; ${repetitions} repetitions of ${seconds} s, interleaved; median (min–max)`;
+}
+
+/** The cells that were measured, in their order. */
+function cellsOf(results: readonly Result[]): Cell[] {
+  const cells = new Map<string, Cell>();
+  for (const { mode, payload, connections } of results) {
+    cells.set(`${mode} ${payload} ${connections}`, { mode, payload, connections });
+  }
+  return [...cells.values()];
+}
+
+const MODE_TITLES: Readonly<Record<Mode, string>> = {
+  saturation: 'saturation',
+  alone: 'one request at a time',
+  rate: 'fixed rate',
+};
+
+function headingOf({ mode, payload, connections }: Cell, { rate }: ComparisonOptions): string {
+  const pace = mode === 'rate' ? `, ${rate} requests/s` : '';
+  return `${payload}, ${MODE_TITLES[mode]}${pace}, ${connections} connection${connections === 1 ? '' : 's'}`;
+}
+
+const HEADER = [
+  '',
+  'requests/s',
+  '× fastify',
+  'p50 µs',
+  'p99 µs',
+  'CPU µs/request',
+  '× floor',
+  'RSS MiB',
+  'checked',
+];
+
+function cellTable(cell: Cell, results: readonly Result[]): string {
+  const fastify = seriesOf(results, { ...cell, peer: 'fastify' });
+  const floor = seriesOf(results, { ...cell, peer: 'floor' });
+  const peers = [...new Set(results.map(({ peer }) => peer))];
+  const rows = peers.map((peer) => {
+    const series = seriesOf(results, { ...cell, peer });
+    const spread = (valueOf: (result: Result) => number, digits: number): string =>
+      spreadText(spreadOf(series.map(valueOf)), digits);
+    return [
+      peer,
+      spread(throughputOf, 0),
+      ratioText(ratioOf(series, fastify, throughputOf)),
+      spread(({ p50Micros }) => p50Micros, 0),
+      spread(({ p99Micros }) => p99Micros, 0),
+      spread(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest, 1),
+      ratioText(ratioOf(series, floor, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest)),
+      spread(({ rssBytes }) => (rssBytes.at(-1) ?? NaN) / 1024 / 1024, 0),
+      String(series.reduce((sum, { answersChecked }) => sum + answersChecked, 0)),
+    ];
+  });
+  return textTable([HEADER, ...rows]);
+}
+
+function ratioText(ratio: ReturnType<typeof ratioOf>): string {
+  return ratio === undefined ? '–' : spreadText(ratio, 2);
+}
+
+function goalTable(results: readonly Result[]): string {
+  const lines = goalLines(results).map(({ goal, payload, wanted, reached, verdict }) => [
+    goal,
+    payload,
+    wanted,
+    reached,
+    verdict,
+  ]);
+  return textTable([['goal', 'payload', 'wanted', 'reached', ''], ...lines]);
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection, requestBytes } from '#bench/server/connection.js';
+import type { ServerProcess } from '#bench/server/process.js';
+import { differenceOf, type Question } from './answers.js';
+
+/** What was seen beside the load: whole answers, and memory. */
+export interface Samples {
+  readonly answers: number;
+  readonly wrong: readonly string[];
+  readonly rssBytes: readonly number[];
+}
+
+const PERIOD_MS = 100;
+
+/**
+ * While a load runs, sends a request now and then on a connection of its own and looks at the whole answer: the
+ * load generator sees the status alone.
+ */
+export class Sampler {
+  private readonly wrong: string[] = [];
+  private readonly rssBytes: number[] = [];
+  private answers = 0;
+  private isOver = false;
+  private readonly running: Promise<void>;
+
+  constructor(
+    private readonly server: ServerProcess,
+    private readonly key: string,
+    /** None for a server that gives no scores: only its memory is looked at then. */
+    private readonly questions: readonly Question[],
+  ) {
+    this.running = this.run();
+  }
+
+  async finish(): Promise<Samples> {
+    this.isOver = true;
+    await this.running;
+    const { answers, wrong, rssBytes } = this;
+    return { answers, wrong, rssBytes };
+  }
+
+  private async run(): Promise<void> {
+    const { port } = this.server;
+    const connection = await Connection.open(port);
+    try {
+      for (let turn = 0; !this.isOver; turn++) {
+        await sleep(PERIOD_MS);
+        this.rssBytes.push(this.server.rssBytes());
+        const question = this.questions[turn % this.questions.length];
+        if (question === undefined) continue;
+        const reply = await connection.send(requestBytes({ port, key: this.key }, question.body));
+        this.answers++;
+        const difference = differenceOf(reply, question.expected);
+        if (difference !== undefined) this.wrong.push(difference);
+      }
+    } catch (error) {
+      this.wrong.push(`a sampled request failed: ${(error as Error).message}`);
+    } finally {
+      connection.close();
+    }
+  }
+}

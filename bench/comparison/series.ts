@@ -1,0 +1,23 @@
+import type { PayloadName } from '#bench/payloads.js';
+import type { Mode } from './options.js';
+import type { Result } from './run.js';
+
+/** Which measurements belong together: the repetitions of one peer in one cell. */
+export interface SeriesKey {
+  readonly peer: string;
+  readonly mode: Mode;
+  readonly payload: PayloadName;
+  readonly connections: number;
+}
+
+/** The repetitions of a series in their order; empty where it was not measured. */
+export function seriesOf(results: readonly Result[], key: SeriesKey): Result[] {
+  return results.filter(
+    ({ peer, mode, payload, connections }) =>
+      peer === key.peer && mode === key.mode && payload === key.payload && connections === key.connections,
+  );
+}
+
+export function throughputOf({ requests, seconds }: Result): number {
+  return requests / seconds;
+}

@@ -1,0 +1,40 @@
+import autocannon from 'autocannon';
+import { quantileOf } from '#bench/statistics.js';
+import type { Load, Measurement } from './measurement.js';
+
+const TIMEOUT_S = 30;
+const MICROS_PER_MS = 1000;
+
+/**
+ * autocannon in this process, where wrk is not installed. It costs some ten times what wrk does for each
+ * request, so on few cores it is the generator that a fast server is measured by. Its own histogram has whole
+ * milliseconds; the times of its responses are finer.
+ */
+export async function saturateWithAutocannon({
+  target,
+  bodies,
+  connections,
+  seconds,
+}: Load): Promise<Measurement> {
+  const headers = { 'Content-Type': 'application/json', 'X-API-Key': target.key };
+  const instance = autocannon({
+    url: `http://127.0.0.1:${target.port}`,
+    connections,
+    duration: seconds,
+    timeout: TIMEOUT_S,
+    requests: bodies.map((body) => ({ method: 'POST', path: '/predict', headers, body })),
+  });
+  const latenciesMs: number[] = [];
+  instance.on('response', (_client: unknown, _status: number, _bytes: number, ms: number) =>
+    latenciesMs.push(ms),
+  );
+  const { duration, errors, resets, non2xx } = await instance;
+  const sorted = Float64Array.from(latenciesMs).toSorted();
+  return {
+    requests: sorted.length,
+    seconds: duration,
+    p50Micros: quantileOf(sorted, 0.5) * MICROS_PER_MS,
+    p99Micros: quantileOf(sorted, 0.99) * MICROS_PER_MS,
+    errors: errors + resets + non2xx,
+  };
+}

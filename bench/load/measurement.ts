@@ -1,0 +1,22 @@
+import type { Target } from '#bench/server/connection.js';
+
+/** What one load run saw from the callers' side. */
+export interface Measurement {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly p50Micros: number;
+  readonly p99Micros: number;
+  /** Answers other than 200, requests without an answer, broken connections. */
+  readonly errors: number;
+}
+
+/** Keeps `connections` busy with one request each for `seconds`; the bodies take turns. */
+export interface Load {
+  readonly target: Target;
+  readonly bodies: readonly string[];
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+/** A load generator for saturation. */
+export type Saturate = (load: Load) => Promise<Measurement>;

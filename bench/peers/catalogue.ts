@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { FEATURES, ROW_CLAMP } from '#acuity/contract/features.js';
+import { PAST_MAX } from '#acuity/contract/request.js';
+import { compiledPath, MODEL_FOLDER, SERVICE_ENTRY, sourcePath } from '#bench/paths.js';
+import { plainEnvironment } from '#bench/server/environment.js';
+import { freePort } from '#bench/server/freePort.js';
+import type { BenchKey } from '#bench/server/key.js';
+import type { ServerCommand } from '#bench/server/process.js';
+import { fastapiPython } from './fastapi/python.js';
+
+/** A server that is measured. */
+export interface Peer {
+  readonly name: string;
+  readonly what: string;
+  /** Gives scores, which are then checked; the floor gives a constant. */
+  readonly scores: boolean;
+  command(key: BenchKey): Promise<ServerCommand>;
+  /** Why it can't run here; undefined where it can. */
+  readonly unavailable?: string | undefined;
+}
+
+/** The service with `threads` event loops and as many workers; everything else is its default. */
+export function acuity(threads: number): Peer {
+  const name = threads === 1 ? 'acuity' : `acuity-${threads}`;
+  return {
+    name,
+    what: `the service: ${threads} event loop(s), ${threads} worker(s), keys, limits and logs on`,
+    scores: true,
+    command: async ({ location }) => ({
+      name,
+      file: process.execPath,
+      args: [SERVICE_ENTRY, 'serve'],
+      env: plainEnvironment({
+        // Event loops share a port by its number: a free one of their own is each another.
+        ACUITY_PORT: threads === 1 ? '0' : String(await freePort()),
+        ACUITY_ADMIN_PORT: '0',
+        ACUITY_KEYS: location,
+        ACUITY_MODEL: MODEL_FOLDER,
+        ACUITY_HTTP_THREADS: String(threads),
+        ACUITY_WORKERS: String(threads),
+      }),
+    }),
+  };
+}
+
+export const FLOOR = nodePeer('floor', 'uWebSockets.js answers a constant after reading the body', false);
+export const FASTIFY = nodePeer('fastify', 'Fastify, Ajv, onnxruntime-node in process', true);
+export const NODE = nodePeer('node', "node:http before the service's own reader, batches and pool", true);
+export const FASTAPI: Peer = {
+  name: 'fastapi',
+  what: 'Python: FastAPI, Pydantic, uvicorn with uvloop, NumPy, onnxruntime in process',
+  scores: true,
+  unavailable: existsSync(fastapiPython())
+    ? undefined
+    : 'its virtual environment is absent: bench/peers/fastapi/setup.sh makes it',
+  command: async (key) => ({
+    name: 'fastapi',
+    file: fastapiPython(),
+    args: [sourcePath('peers/fastapi/app.py')],
+    env: { ...peerEnvironment(key), BENCH_FEATURES: featureCatalogue() },
+  }),
+};
+
+/** Every peer but the service, by name. */
+export const PEERS: ReadonlyMap<string, Peer> = new Map(
+  [FLOOR, FASTIFY, NODE, FASTAPI].map((peer) => [peer.name, peer]),
+);
+
+function nodePeer(name: string, what: string, scores: boolean): Peer {
+  return {
+    name,
+    what,
+    scores,
+    command: async (key) => ({
+      name,
+      file: process.execPath,
+      args: [compiledPath('peers', `${name}.js`)],
+      env: peerEnvironment(key),
+    }),
+  };
+}
+
+function peerEnvironment({ digest }: BenchKey): NodeJS.ProcessEnv {
+  return plainEnvironment({
+    BENCH_KEY_DIGEST: digest,
+    BENCH_MODEL: MODEL_FOLDER,
+    NODE_ENV: 'production',
+    ORT_DISABLE_TELEMETRY: '1',
+  });
+}
+
+/** What another language needs of the catalogue; the meanings it has to know. */
+function featureCatalogue(): string {
+  const features = FEATURES.map(({ name, centre, scale }) => ({ name, centre, scale }));
+  return JSON.stringify({ rowClamp: ROW_CLAMP, pastMax: PAST_MAX, features });
+}

@@ -1,0 +1,89 @@
+import { connect, type Socket } from 'node:net';
+
+/** Where the requests of a bench go, and with which key. */
+export interface Target {
+  readonly port: number;
+  readonly key: string;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: string;
+}
+
+const HEAD_END = '\r\n\r\n';
+const STATUS_AT = 'HTTP/1.1 '.length;
+
+/** The bytes of a request: made once, sent often. */
+export function requestBytes({ port, key }: Target, body: string): Buffer {
+  const head = [
+    'POST /predict HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    'Content-Type: application/json',
+    `X-API-Key: ${key}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  return Buffer.from(`${head.join('\r\n')}${HEAD_END}${body}`);
+}
+
+/** One keep-alive connection with one request at a time; small enough to time a single request with. */
+export class Connection {
+  isBusy = false;
+  private received = '';
+  private settle: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
+
+  private constructor(private readonly socket: Socket) {
+    socket.setNoDelay(true).setEncoding('latin1');
+    socket.on('data', (text: string) => this.receive(text));
+    socket.on('error', (error) => this.fail(error));
+    socket.on('close', () => this.fail(new Error('the server closed the connection')));
+  }
+
+  static async open(port: number): Promise<Connection> {
+    const socket = connect({ port, host: '127.0.0.1' });
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve).once('error', reject);
+    });
+    return new Connection(socket);
+  }
+
+  send(request: Buffer): Promise<Reply> {
+    if (this.isBusy) throw new Error('one request at a time');
+    this.isBusy = true;
+    return new Promise((resolve, reject) => {
+      this.settle = { resolve, reject };
+      this.socket.write(request);
+    });
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private receive(text: string): void {
+    this.received += text;
+    const headEnd = this.received.indexOf(HEAD_END);
+    if (headEnd === -1) return;
+    const head = this.received.slice(0, headEnd);
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    if (length === undefined) return this.fail(new Error('an answer without Content-Length'));
+    const bodyStart = headEnd + HEAD_END.length;
+    const end = bodyStart + Number(length);
+    if (this.received.length < end) return;
+    const reply = {
+      status: Number(head.slice(STATUS_AT, STATUS_AT + 3)),
+      body: this.received.slice(bodyStart, end),
+    };
+    this.received = this.received.slice(end);
+    const { settle } = this;
+    this.settle = undefined;
+    this.isBusy = false;
+    settle?.resolve(reply);
+  }
+
+  private fail(error: Error): void {
+    const { settle } = this;
+    this.settle = undefined;
+    settle?.reject(error);
+  }
+}

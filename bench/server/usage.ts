@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+
+/** Linux counts processor time in ticks of a hundredth of a second, whatever the kernel's own clock (proc(5)). */
+const MICROS_PER_TICK = 10_000;
+/** Fields of /proc/<pid>/stat behind the command's name, which may hold spaces. */
+const UTIME = 11;
+const STIME = 12;
+
+/** Processor time, user and system, of all threads of a process, in microseconds. */
+export function cpuMicrosOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[UTIME]) + Number(fields[STIME])) * MICROS_PER_TICK;
+}
+
+export function rssBytesOf(pid: number): number {
+  const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1] ?? NaN) * 1024;
+}

@@ -1,0 +1,34 @@
+/** What repetitions of one measurement gave: the middle, and how far they lie apart. */
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** @throws RangeError where there is nothing to summarise */
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  return { median: quantileOf(sorted, 0.5), min: quantileOf(sorted, 0), max: quantileOf(sorted, 1) };
+}
+
+/** The quantile of `sorted` (ascending), between two values where it falls between them. */
+export function quantileOf(sorted: ArrayLike<number>, share: number): number {
+  if (sorted.length === 0) throw new RangeError('no values');
+  const place = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(place)] ?? NaN;
+  const above = sorted[Math.ceil(place)] ?? NaN;
+  return below + (above - below) * (place - Math.floor(place));
+}
+
+/**
+ * How `values` compare with `others`, repetition by repetition. Only what was measured side by side is compared:
+ * a slow minute of the machine slows both and leaves their ratio alone.
+ */
+export function pairwise(
+  values: readonly number[],
+  others: readonly number[],
+  compare: (value: number, other: number) => number,
+): Spread {
+  if (values.length !== others.length) throw new RangeError('not measured side by side');
+  return spreadOf(values.map((value, repetition) => compare(value, others[repetition] ?? NaN)));
+}

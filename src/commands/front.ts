@@ -40,6 +40,12 @@ export interface FrontEvents {
 export interface Front {
   readonly address: PublicAddress;
   replaceKeys(records: readonly SlottedRecord[]): void;
+  /** Opens the model in `bundle` beside the one in force; rejects, and changes nothing, where it can't serve. */
+  prepareModel(bundle: Bundle): Promise<void>;
+  /** Puts the prepared model in force; resolves when the old one has given its last answer and is closed. */
+  switchModel(): Promise<void>;
+  /** Closes the prepared model unused. */
+  dropModel(): Promise<void>;
   /** Refuses new requests; resolves when every admitted one is answered. */
   drain(): Promise<void>;
   /** Stops listening, ends connections and workers; only when drained. */
@@ -62,18 +68,22 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
   gate.replace(records);
   const lag = new LoopLag(systemClock);
   let predict: Predict | undefined;
-  const model = await openModel(setup, log, () => {
+  const onHung = (): void => {
     if (predict !== undefined) predict.isHung = true;
     events.onHung();
-  });
-  predict = createPredict(setup, log, gate, lag, model);
+  };
+  const models = new Models(setup, log, onHung);
+  predict = createPredict(setup, log, gate, lag, await models.open(setup.bundle));
   const server = listen(predict, { ...address, isShared: loops > 1 });
   return {
     address: server.address,
     replaceKeys: (changed) => gate.replace(changed),
-    drain() {
+    prepareModel: (bundle) => models.prepare(bundle),
+    switchModel: () => models.switchIn(predict),
+    dropModel: () => models.drop(),
+    async drain() {
       predict.isDraining = true;
-      return predict.model.scorer.drained();
+      await Promise.all([predict.model.scorer.drained(), models.retired]);
     },
     async close() {
       server.stopListening();
@@ -82,9 +92,54 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
       }
       server.close();
       lag.stop();
+      await models.drop();
       await predict.model.scorer.close();
     },
   };
+}
+
+/** The models of one event loop: the one in force is `Predict`'s, another may stand ready beside it. */
+class Models {
+  /** Settles when the model that was replaced last is closed. */
+  retired: Promise<void> = Promise.resolve();
+  private prepared: ServedModel | undefined;
+  private opening: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly setup: FrontSetup,
+    private readonly log: Log,
+    private readonly onHung: () => void,
+  ) {}
+
+  open(bundle: Bundle): Promise<ServedModel> {
+    return openModel({ ...this.setup, bundle }, this.log, this.onHung);
+  }
+
+  async prepare(bundle: Bundle): Promise<void> {
+    await this.drop();
+    const opening = this.open(bundle);
+    this.opening = opening.catch(() => undefined);
+    this.prepared = await opening;
+  }
+
+  /** Requests that were admitted to the old model are answered by it. */
+  switchIn(predict: Predict): Promise<void> {
+    const { prepared } = this;
+    if (prepared === undefined) throw new Error('no model was prepared');
+    this.prepared = undefined;
+    const { scorer } = predict.model;
+    predict.model = prepared;
+    this.retired = scorer.drained().then(() => scorer.close());
+    return this.retired;
+  }
+
+  /** Ending its workers while they start or run would end the process: a model that is being opened is awaited. */
+  async drop(): Promise<void> {
+    await this.opening;
+    const { prepared } = this;
+    this.prepared = undefined;
+    await prepared?.scorer.close();
+  }
 }
 
 /** What a model needs, with or without a listener in front of it. */
@@ -103,7 +158,6 @@ export async function openModel(setup: ModelSetup, log: Log, onHung: () => void)
     session: { intraOpThreads, interOpThreads, spinning },
     onWorkerLost: (error) => log.error({ err: error }, 'worker lost'),
   });
-  await pool.warmUp();
   const scorer = new Batcher({
     pool,
     batchMax,
@@ -115,7 +169,13 @@ export async function openModel(setup: ModelSetup, log: Log, onHung: () => void)
     onHung,
   });
   const { version, thresholds } = bundle.manifest;
-  await checkGolden(bundle.golden, scorer, thresholds);
+  try {
+    await pool.warmUp();
+    await checkGolden(bundle.golden, scorer, thresholds);
+  } catch (error) {
+    await scorer.close();
+    throw error;
+  }
   return { scorer, version, thresholds };
 }
 

@@ -5,7 +5,7 @@ import type { SlottedRecord } from '../auth/keyTable.js';
 import type { Log } from '../base/log.js';
 import type { PublicAddress } from '../http/server.js';
 import { openFront, type Front, type FrontEvents, type FrontSetup } from './front.js';
-import type { FromFront, FrontThreadData, ToFront } from './frontThread.js';
+import type { FromFront, FrontThreadData, Question, ToFront } from './frontThread.js';
 
 /** Several event loops on one port, as one front; a single one runs on the main thread. */
 export async function openFronts(
@@ -37,6 +37,15 @@ function joined(fronts: readonly Front[], address: PublicAddress): Front {
   return {
     address,
     replaceKeys: (records) => fronts.forEach((front) => front.replaceKeys(records)),
+    async prepareModel(bundle) {
+      const outcomes = await Promise.allSettled(fronts.map((front) => front.prepareModel(bundle)));
+      const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failure === undefined) return;
+      await all((front) => front.dropModel()); // all loops serve one model, or none changes
+      throw failure.reason;
+    },
+    switchModel: () => all((front) => front.switchModel()),
+    dropModel: () => all((front) => front.dropModel()),
     drain: () => all((front) => front.drain()),
     close: () => all((front) => front.close()),
   };
@@ -60,19 +69,24 @@ async function openFrontThread(
   events: FrontEvents & { onCrash(error: Error): void },
 ): Promise<Front> {
   const thread = new Worker(new URL('./frontThread.js', import.meta.url), { workerData: data });
-  const waiting = new Map<FromFront['kind'], () => void>();
+  const waiting = new Map<number, (error: Error | undefined) => void>();
+  let asked = 0;
   const tell = (message: ToFront): void => thread.postMessage(message);
-  const ask = (message: ToFront, answer: FromFront['kind']): Promise<void> =>
-    new Promise((resolve) => {
-      waiting.set(answer, resolve);
-      tell(message);
+  const ask = (question: Question): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const id = asked++;
+      waiting.set(id, (error) => (error === undefined ? resolve() : reject(error)));
+      tell({ kind: 'ask', id, question });
     });
   const address = await new Promise<PublicAddress>((resolve, reject) => {
     thread.on('message', (message: FromFront) => {
       if (message.kind === 'listening') resolve(message.address);
       else if (message.kind === 'failed') reject(message.error);
       else if (message.kind === 'hung') events.onHung();
-      else waiting.get(message.kind)?.();
+      else {
+        waiting.get(message.id)?.(message.error);
+        waiting.delete(message.id);
+      }
     });
     thread.on('error', (error) => {
       reject(error);
@@ -82,10 +96,13 @@ async function openFrontThread(
   return {
     address,
     replaceKeys: (records: readonly SlottedRecord[]) => tell({ kind: 'keys', records }),
-    drain: () => ask({ kind: 'drain' }, 'drained'),
+    prepareModel: (bundle) => ask({ kind: 'prepareModel', bundle }),
+    switchModel: () => ask({ kind: 'switchModel' }),
+    dropModel: () => ask({ kind: 'dropModel' }),
+    drain: () => ask({ kind: 'drain' }),
     async close() {
       const ended = once(thread, 'exit');
-      await ask({ kind: 'close' }, 'closed');
+      await ask({ kind: 'close' });
       await ended; // leaving the process earlier would end a thread with sockets in its loop
     },
   };

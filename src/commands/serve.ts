@@ -8,6 +8,7 @@ import type { Config } from '../config/options.js';
 import { listenAdmin, type AdminServer } from '../http/admin.js';
 import { loadBundle } from '../model/bundle.js';
 import type { Front } from './front.js';
+import { ModelSwitch } from './modelSwitch.js';
 
 export interface ServeHooks {
   /** Called once the public listener accepts connections. */
@@ -32,6 +33,7 @@ export async function serve(config: Config, hooks: ServeHooks = {}): Promise<voi
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => service.onSignal(signal));
   }
+  process.on('SIGHUP', () => service.reloadModel());
   try {
     await service.start();
   } catch (error) {
@@ -48,6 +50,7 @@ class Service {
   private keyring: Keyring | undefined;
   private front: Front | undefined;
   private admin: AdminServer | undefined;
+  private modelSwitch: ModelSwitch | undefined;
 
   constructor(
     private readonly config: Config,
@@ -86,6 +89,11 @@ class Service {
     );
     // A key that was revoked while the workers started was told to nobody.
     this.front.replaceKeys(this.keyring.records);
+    this.modelSwitch = new ModelSwitch({
+      folder: config.model,
+      front: this.front,
+      log,
+    });
     this.isReady = !this.isStopping;
   }
 
@@ -110,6 +118,11 @@ class Service {
     void this.stop();
   }
 
+  /** SIGHUP: another model may lie in the configured folder. */
+  reloadModel(): void {
+    this.modelSwitch?.request();
+  }
+
   crash(error: unknown): void {
     this.log.fatal({ err: error }, 'unexpected error');
     this.leaveAtOnce(EXIT_SOFTWARE);
@@ -125,6 +138,7 @@ class Service {
   private async stop(): Promise<void> {
     const { front, config } = this;
     if (front === undefined) return;
+    this.modelSwitch?.stop();
     const timer = setTimeout(() => {
       this.log.error({ drainMs: config.drainMs }, 'requests still in flight at the end of the drain');
       this.leaveAtOnce(EXIT_SOFTWARE);

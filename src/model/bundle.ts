@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FEATURES, featuresHash } from '../contract/features.js';
 import {
@@ -26,10 +26,14 @@ export class BundleError extends Error {
 }
 
 /**
- * Loads the model folder `folder`.
+ * Loads the model folder `configured`, which may be a link.
  * @throws BundleError where a file is absent, altered, or made for another feature list
  */
-export async function loadBundle(folder: string): Promise<Bundle> {
+export async function loadBundle(configured: string): Promise<Bundle> {
+  // The files of one folder: a link that is turned meanwhile must not give half of each.
+  const folder = await realpath(configured).catch(() => {
+    throw new BundleError(`${configured}: there is no such model folder`);
+  });
   const manifest: unknown = await readJson(folder, 'manifest.json');
   if (!manifestCheck.Check(manifest)) {
     throw new BundleError(

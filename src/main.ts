@@ -16,6 +16,7 @@ export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<
     .version(version());
   registerServe(program, hooks);
   registerScore(program);
+  registerModel(program);
   registerKeys(program, () => configOrExit().keys);
   registerConfig(program);
   await program.parseAsync(argv, { from: 'user' });
@@ -48,6 +49,26 @@ function registerScore(program: Command): void {
       // Imported only now, as above.
       const { score } = await import('./commands/score.js');
       await score(config);
+    });
+}
+
+function registerModel(program: Command): void {
+  const model = program.command('model').description('networks of your own (docs/MODELS.md)');
+  model
+    .command('check')
+    .argument('<folder>', 'model folder')
+    .description('say whether a model folder will serve: names, shapes, hashes, golden scores, speed')
+    .action(async (folder: string) => {
+      const config = configOrExit();
+      prepareEnvironment();
+      // Imported only now, as above.
+      const { checkModel } = await import('./commands/modelCheck.js');
+      try {
+        await checkModel(folder, config, (line) => process.stdout.write(`${line}\n`));
+      } catch (error) {
+        process.stderr.write(`acuity model: ${error instanceof Error ? error.message : String(error)}\n`);
+        process.exitCode = 1;
+      }
     });
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { SlottedRecord } from '../auth/keyTable.js';
 import type { Log } from '../base/log.js';
@@ -15,17 +15,17 @@ export async function openFronts(
 ): Promise<Front> {
   const { workers, httpThreads: loops } = setup.config;
   if (loops === 1) return openFront({ ...setup, workers, loops }, log, events);
-  await assertFree(setup.address);
+  const address = await freeAddress(setup.address);
   const fronts: Front[] = [];
-  let { address } = setup;
-  for (let loop = 0; loop < loops; loop++) {
-    const share = Math.floor(workers / loops) + (loop < workers % loops ? 1 : 0);
-    const front = await openFrontThread(
-      { setup: { ...setup, address, workers: share, loops }, name: `http-${loop + 1}` },
-      events,
-    );
-    fronts.push(front);
-    ({ address } = front); // the first one finds the port where none was given
+  try {
+    for (let loop = 0; loop < loops; loop++) {
+      const share = Math.floor(workers / loops) + (loop < workers % loops ? 1 : 0);
+      const data = { setup: { ...setup, address, workers: share, loops }, name: `http-${loop + 1}` };
+      fronts.push(await openFrontThread(data, events));
+    }
+  } catch (error) {
+    await joined(fronts, address).close();
+    throw error;
   }
   return joined(fronts, address);
 }
@@ -51,8 +51,11 @@ function joined(fronts: readonly Front[], address: PublicAddress): Front {
   };
 }
 
-/** Our own loops share the port, so the kernel would let another server of ours share it too. */
-async function assertFree({ host, port }: PublicAddress): Promise<void> {
+/**
+ * Our own loops share the port, so the kernel would let another server of ours share it too: it must be free.
+ * Port 0 is made a port here, as a socket on port 0 is never shared.
+ */
+async function freeAddress({ host, port }: PublicAddress): Promise<PublicAddress> {
   const probe = createServer();
   probe.listen({ host, port, exclusive: true });
   try {
@@ -60,8 +63,10 @@ async function assertFree({ host, port }: PublicAddress): Promise<void> {
   } catch (error) {
     throw new Error(`cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error });
   }
+  const found = (probe.address() as AddressInfo).port;
   probe.close();
   await once(probe, 'close');
+  return { host, port: found };
 }
 
 async function openFrontThread(

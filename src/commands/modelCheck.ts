@@ -1,0 +1,87 @@
+import { createLog } from '../base/log.js';
+import type { Config } from '../config/options.js';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { loadBundle, type Bundle } from '../model/bundle.js';
+import { openPool, type InferencePool } from '../scoring/pool.js';
+import { blockAt, type Lane } from '../scoring/messages.js';
+import { openModel } from './front.js';
+
+/** Rows of the speed check, and how many runs of them are timed. */
+const SPEED_ROWS = 32;
+const SPEED_RUNS = 200;
+/** Inputs that no sane session gives, in every feature: the row's own bounds. */
+const EXTREMES = [-4, 0, 4] as const;
+
+/**
+ * `acuity model check DIR`: whether a bundle will serve. Names, shapes, feature hash and file hashes, both graphs
+ * at every batch size, golden scores through the whole path, sound scores at the edges of a row, and the time of
+ * a run. Prints a line for each; throws at the first that fails.
+ */
+export async function checkModel(
+  folder: string,
+  config: Config,
+  print: (line: string) => void,
+): Promise<void> {
+  const bundle = await loadBundle(folder);
+  const { name, version } = bundle.manifest;
+  print(`ok  manifest: ${name} ${version}; features, tensors and file hashes match`);
+  await checkGraphs(bundle, config, print);
+  await checkServing(bundle, config, print);
+}
+
+async function checkGraphs(bundle: Bundle, config: Config, print: (line: string) => void): Promise<void> {
+  const { intraOpThreads, interOpThreads, spinning } = config;
+  const pool = openPool({
+    workers: 1,
+    batchMax: SPEED_ROWS,
+    slots: 1,
+    graphs: bundle.graphs,
+    session: { intraOpThreads, interOpThreads, spinning },
+    onWorkerLost: () => undefined, // the run that it took down rejects
+  });
+  try {
+    for (const lane of ['base', 'history'] as const) {
+      await checkBatches(pool, lane);
+      print(`ok  ${lane}: runs batches of 1 to ${SPEED_ROWS}, scores sound at the edges of a row`);
+      print(`    ${lane}: ${await medianMicros(pool, lane)} µs a row in batches of ${SPEED_ROWS}`);
+    }
+  } finally {
+    await pool.close();
+  }
+}
+
+async function checkBatches(pool: InferencePool, lane: Lane): Promise<void> {
+  const block = blockAt(pool.arena, SPEED_ROWS, 0);
+  for (let rows = 1; rows <= SPEED_ROWS; rows++) {
+    const fill = EXTREMES[rows % EXTREMES.length] ?? 0;
+    for (const piece of [block.session, block.past, block.targets]) piece.fill(fill);
+    block.present.fill(1);
+    await pool.run({ lane, slot: 0, first: 0, rows });
+    for (let index = 0; index < rows * OUTPUT_COLUMNS; index++) {
+      const value = block.scores[index] ?? NaN;
+      const most = index % OUTPUT_COLUMNS < OUTPUT_COLUMNS - 2 ? 100 : 1;
+      if (!(value >= 0 && value <= most)) {
+        throw new Error(`${lane}: column ${index % OUTPUT_COLUMNS} is ${value} for a row full of ${fill}`);
+      }
+    }
+  }
+}
+
+/** Median over the runs, in microseconds a row. */
+async function medianMicros(pool: InferencePool, lane: Lane): Promise<string> {
+  const runs: number[] = [];
+  for (let run = 0; run < SPEED_RUNS; run++) {
+    runs.push(await pool.run({ lane, slot: 0, first: 0, rows: SPEED_ROWS }));
+  }
+  runs.sort((a, b) => a - b);
+  return (((runs[SPEED_RUNS / 2] ?? NaN) * 1000) / SPEED_ROWS).toFixed(2);
+}
+
+/** The golden requests through reader, features, batcher and pool: `openModel` refuses what differs. */
+async function checkServing(bundle: Bundle, config: Config, print: (line: string) => void): Promise<void> {
+  const log = createLog({ level: 'silent' });
+  const model = await openModel({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);
+  await model.scorer.drained();
+  await model.scorer.close();
+  print(`ok  golden: ${bundle.golden.cases.length} cases within ${bundle.golden.tolerance} points`);
+}

@@ -1,0 +1,263 @@
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import {
+  FEATURES,
+  FEATURE_COUNT,
+  FEATURE_INDEX,
+  ROW_CLAMP,
+  TARGETS,
+  TARGET_COUNT,
+} from '#acuity/contract/features.js';
+import { PAST_MAX, type PredictionRequestBody, type Session } from '#acuity/contract/request.js';
+import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
+import type { PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
+import { PERCENTILE_TOLERANCE, statistics, type Statistics } from './reference.js';
+
+const readRequest = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
+
+function read(body: PredictionRequestBody): PredictionRequest {
+  const request = readRequest(Buffer.from(JSON.stringify(body)));
+  if (isBodyProblem(request)) throw new Error(JSON.stringify(request));
+  return request;
+}
+
+function rowOf(current_session: Session): Float32Array {
+  const row = new Float32Array(FEATURE_COUNT);
+  featuriseSession(read({ current_session }), 0, row, 0);
+  return row;
+}
+
+/** Features of a row in their own units, those that are known. */
+function known(row: Float32Array): Map<string, number> {
+  const values = new Map<string, number>();
+  FEATURES.forEach(({ name, group, centre, scale }, index) => {
+    if (name === `${group}_known`) return;
+    const mask = row[FEATURE_INDEX.get(`${group}_known`) ?? NaN];
+    if (mask === 1) values.set(name, (row[index] ?? NaN) * scale + centre);
+  });
+  return values;
+}
+
+function close(t: Test, actual: number | undefined, expected: number, tolerance: number, name: string): void {
+  t.ok(Math.abs((actual ?? NaN) - expected) <= tolerance, `${name} is ${actual}, expected ${expected}`);
+}
+
+/** The series' features in the slow reference's words. */
+const LEVEL = ['mean', 'sd', 'p10', 'p50', 'p90', 'slope', 'rmssd'] as const;
+const MORE = {
+  hr_day: [],
+  rr_day: ['irregularity'],
+  hr_night: ['first', 'last', 'nadir', 'nadirAt'],
+  rr_night: ['first', 'last', 'irregularity'],
+} as const satisfies Record<string, readonly (keyof Statistics)[]>;
+const FIELDS = {
+  hr_day: 'HR_day_1h',
+  rr_day: 'RR_day_1h',
+  hr_night: 'HR_night',
+  rr_night: 'RR_night',
+} as const;
+
+t.test('a row holds the statistics of its series', async (t) => {
+  for (let seed = 1; seed <= 5; seed++) {
+    const given = session(seed);
+    const values = known(rowOf(given));
+    for (const group of Object.keys(FIELDS) as (keyof typeof FIELDS)[]) {
+      const expected = statistics(FIELDS[group], given[FIELDS[group]] ?? []);
+      const bin = group.startsWith('hr') ? PERCENTILE_TOLERANCE.heart : PERCENTILE_TOLERANCE.breath;
+      for (const name of [...LEVEL, ...MORE[group]]) {
+        const feature = `${group}_${name === 'nadirAt' ? 'nadir_at' : name}`;
+        close(t, values.get(feature), expected[name], /^p\d/.test(name) ? bin : 1e-4, feature);
+      }
+      close(t, values.get(`${group}_count`), Math.log10(expected.count), 1e-6, `${group}_count`);
+    }
+    const day = statistics('HR_day_1h', given.HR_day_1h ?? []);
+    const night = statistics('HR_night', given.HR_night ?? []);
+    const breath = statistics('RR_night', given.RR_night ?? []);
+    close(t, values.get('hr_dip'), day.p50 - night.mean, 1, 'hr_dip');
+    close(t, values.get('pulse_breath'), night.mean / breath.mean, 1e-4, 'pulse_breath');
+  }
+});
+
+t.test('sleep and person, computed by hand', async (t) => {
+  const values = known(
+    rowOf({
+      deepSleepSeconds: 3600,
+      remSleepSeconds: 5400,
+      lightSleepSeconds: 16_200,
+      awakeSleepSeconds: 2800,
+      age: 45,
+      height_cm: 200,
+      weight_kg: 80,
+      sex: 'F',
+    }),
+  );
+  const expected = {
+    sleep_time: 7,
+    deep_share: 1 / 7,
+    rem_share: 1.5 / 7,
+    light_share: 4.5 / 7,
+    awake: 7 / 9,
+    efficiency: 0.9,
+    age: 45,
+    sex: -1,
+    height: 200,
+    weight: 80,
+    bmi: 20,
+  };
+  t.strictSame([...values.keys()].toSorted(), Object.keys(expected).toSorted());
+  for (const [name, value] of Object.entries(expected))
+    close(t, values.get(name), value, 1e-5 * (1 + value), name);
+});
+
+t.test('a row is value minus centre over scale', async (t) => {
+  const row = rowOf({ age: 62, sex: 'M' });
+  t.equal(row[FEATURE_INDEX.get('age') ?? NaN], Math.fround((62 - 45) / 17));
+  t.equal(row[FEATURE_INDEX.get('age_known') ?? NaN], 1);
+  t.equal(row[FEATURE_INDEX.get('sex') ?? NaN], 1);
+});
+
+t.test('of an empty session nothing is known, and every float is zero', async (t) => {
+  t.ok(rowOf({}).every((value) => Object.is(value, 0)));
+});
+
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  HR_day_1h: ['hr_day', 'hr_dip'],
+  RR_day_1h: ['rr_day', 'rr_dip'],
+  HR_night: ['hr_night', 'hr_dip', 'pulse_breath'],
+  RR_night: ['rr_night', 'rr_dip', 'pulse_breath'],
+  awakeSleepSeconds: ['awake', 'efficiency'],
+  age: ['age'],
+  height_cm: ['height', 'bmi'],
+  weight_kg: ['weight', 'bmi'],
+  sex: ['sex'],
+};
+
+for (const [field, groups] of Object.entries(GROUPS)) {
+  for (const missing of [undefined, null, ...(field.includes('R_') ? [[], [0, -1, 255, -2]] : [])]) {
+    t.test(
+      `${field} ${JSON.stringify(missing)} masks ${groups.join(' and ')} and nothing else`,
+      async (t) => {
+        const whole = rowOf(session());
+        const row = rowOf({ ...session(), [field]: missing });
+        FEATURES.forEach(({ name, group }, index) => {
+          if (groups.includes(group)) t.equal(row[index], 0, name);
+          else t.equal(row[index], whole[index], name);
+        });
+      },
+    );
+  }
+}
+
+t.test(
+  'fractions, percent points and no shares at all give one row where the stages are known',
+  async (t) => {
+    const row = rowOf(session());
+    const points = { deepPercentage: 20.69, remPercentage: 22.99, lightPercentage: 56.32 };
+    const none = { deepPercentage: null, remPercentage: null, lightPercentage: null, sleepTimeSeconds: null };
+    t.strictSame(rowOf({ ...session(), ...points }), row);
+    t.strictSame(rowOf({ ...session(), ...none }), row);
+    t.strictSame(rowOf({ ...session(), sleepTimeSeconds: 27_900 }), row);
+  },
+);
+
+t.test('a value far out is held at the clamp', async (t) => {
+  const row = rowOf({ age: 130, weight_kg: 650, height_cm: 30, awakeSleepSeconds: 172_800 });
+  const at = (name: string): number | undefined => row[FEATURE_INDEX.get(name) ?? NaN];
+  t.equal(at('age'), ROW_CLAMP);
+  t.equal(at('weight'), ROW_CLAMP);
+  t.equal(at('height'), -ROW_CLAMP);
+  t.equal(at('bmi'), ROW_CLAMP);
+  t.equal(at('awake'), ROW_CLAMP);
+});
+
+t.test('a row is written at its offset and nowhere else', async (t) => {
+  const rows = new Float32Array(3 * FEATURE_COUNT);
+  featuriseSession(read({ current_session: session() }), 0, rows, FEATURE_COUNT);
+  t.strictSame(rows.slice(FEATURE_COUNT, 2 * FEATURE_COUNT), rowOf(session()));
+  t.ok(rows.subarray(0, FEATURE_COUNT).every((value) => value === 0));
+  t.ok(rows.subarray(2 * FEATURE_COUNT).every((value) => value === 0));
+});
+
+function pastOf(body: PredictionRequestBody, rows: number, row: number): PastRows {
+  const into = {
+    past: new Float32Array(rows * PAST_MAX * FEATURE_COUNT),
+    targets: new Float32Array(rows * PAST_MAX * TARGET_COUNT),
+    present: new Float32Array(rows * PAST_MAX),
+  };
+  featurisePast(read(body), into, row);
+  return into;
+}
+
+t.test('the past is written newest first, each slot as if it were the current session', async (t) => {
+  const body = requestBody(3);
+  const { past, targets, present } = pastOf(body, 2, 1);
+  t.strictSame([...present], [0, 0, 0, 0, 0, 1, 1, 1, 0, 0]);
+  const newestFirst = body.past_sessions?.toReversed() ?? [];
+  newestFirst.forEach((given, slot) => {
+    const at = (PAST_MAX + slot) * FEATURE_COUNT;
+    t.strictSame(past.slice(at, at + FEATURE_COUNT), rowOf(given));
+  });
+  t.ok(past.subarray(0, PAST_MAX * FEATURE_COUNT).every((value) => value === 0));
+  t.ok(past.subarray((PAST_MAX + 3) * FEATURE_COUNT).every((value) => value === 0));
+  t.ok(targets.subarray(0, PAST_MAX * TARGET_COUNT).every((value) => value === 0));
+  t.ok(targets.subarray((PAST_MAX + 3) * TARGET_COUNT).every((value) => value === 0));
+});
+
+t.test('a past target is centred at 50, its labels are one or minus one', async (t) => {
+  const target = {
+    ...scoreRecord(),
+    C_SCORE: 50,
+    attention: 75,
+    memory: 0,
+    reasoning: 100,
+    stress: 62.5,
+    valence: 'High' as const,
+    arousal: 'Low' as const,
+  };
+  const { targets } = pastOf({ current_session: {}, past_sessions: [{}], past_targets: [target] }, 1, 0);
+  t.strictSame([...targets.subarray(0, TARGET_COUNT)], [0, 1, -2, 2, 0.5, 1, -1]);
+  t.equal(TARGETS.length, TARGET_COUNT);
+});
+
+t.test('every float of every row is finite and within the clamp', async (t) => {
+  const sample = fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constantFrom(0, -1, -2, 255, 25, 240, 3, 70, 1e39, -1e39),
+    fc.integer({ min: 3, max: 240 }),
+  );
+  const series = fc.option(fc.array(sample, { maxLength: 30 }), { nil: undefined });
+  const within = (min: number, max: number) =>
+    fc.option(fc.double({ min, max, noNaN: true }), { nil: undefined });
+  const seconds = fc.option(fc.integer({ min: 0, max: 172_800 }), { nil: undefined });
+  const anySession = fc.record({
+    HR_day_1h: series,
+    RR_day_1h: series,
+    HR_night: series,
+    RR_night: series,
+    sleepTimeSeconds: seconds,
+    deepSleepSeconds: seconds,
+    remSleepSeconds: seconds,
+    lightSleepSeconds: seconds,
+    awakeSleepSeconds: seconds,
+    deepPercentage: within(0, 100),
+    remPercentage: within(0, 100),
+    lightPercentage: within(0, 100),
+    age: within(0, 130),
+    height_cm: within(30, 272),
+    weight_kg: within(1, 650),
+    sex: fc.constantFrom('M', 'F', null),
+  });
+  fc.assert(
+    fc.property(anySession, (given) => {
+      const request = readRequest(Buffer.from(JSON.stringify({ current_session: given })));
+      if (isBodyProblem(request)) return request.kind === 'unprocessable';
+      const row = new Float32Array(FEATURE_COUNT);
+      featuriseSession(request, 0, row, 0);
+      return row.every((value) => Math.abs(value) <= ROW_CLAMP);
+    }),
+    { numRuns: 2000 },
+  );
+  t.pass();
+});

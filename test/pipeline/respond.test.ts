@@ -1,0 +1,45 @@
+import t from 'tap';
+import { respond } from '#acuity/pipeline/respond.js';
+
+const THRESHOLDS = { valence: 0.5, arousal: 0.4 };
+
+t.test('the body of a 200: seven scores and the time, in order', async (t) => {
+  const scores = Float32Array.of(9, 9, 50, 12.345, 0, 100, 99.999, 0.75, 0.25);
+  t.equal(
+    respond(scores, 2, 1.234, THRESHOLDS),
+    '{"C_SCORE":50,"attention":12.35,"memory":0,"reasoning":100,"stress":100,' +
+      '"valence":"High","arousal":"Low","inference_time_ms":1.23}',
+  );
+});
+
+t.test('High begins at the threshold', async (t) => {
+  const labels = (valence: number, arousal: number): unknown => {
+    const body = respond(Float32Array.of(1, 1, 1, 1, 1, valence, arousal), 0, 0, {
+      valence: 0.5,
+      arousal: 0.25,
+    });
+    const { valence: one, arousal: other } = JSON.parse(body) as Record<string, unknown>;
+    return [one, other];
+  };
+  t.strictSame(labels(0.5, 0.25), ['High', 'High']);
+  t.strictSame(labels(0.499, 0.249), ['Low', 'Low']);
+  t.strictSame(labels(0, 1), ['Low', 'High']);
+});
+
+t.test('every number is the nearest hundredth, and JSON', async (t) => {
+  for (let value = 0; value <= 100; value += 0.037) {
+    const scores = new Float32Array(7).fill(value);
+    const { C_SCORE } = JSON.parse(respond(scores, 0, 0, THRESHOLDS)) as { C_SCORE: number };
+    t.ok(Math.abs(C_SCORE - value) <= 0.005 + 1e-5);
+    t.match(String(C_SCORE), /^\d+(\.\d{1,2})?$/);
+  }
+});
+
+t.test('a time above a hundred milliseconds, and minus zero', async (t) => {
+  const body = JSON.parse(respond(new Float32Array(7).fill(-0), 0, 12_345.678, THRESHOLDS)) as Record<
+    string,
+    number
+  >;
+  t.equal(body['inference_time_ms'], 12_345.68);
+  t.ok(Object.is(body['C_SCORE'], 0));
+});

@@ -70,10 +70,13 @@ function deriveMissing(sleep: Sleep): void {
   sleep.lightShare = known(sleep.lightShare, ratio(sleep.lightS, sleep.sleepS));
 }
 
-/** `value` where it is known, else what was derived; a derived negative is no knowledge. */
+/**
+ * `value` where it is known, else what was derived. A derived negative is no knowledge, nor is the infinity that
+ * division by a vanishing share gives.
+ */
 function known(value: number, derived: number): number {
   if (!Number.isNaN(value)) return value;
-  return derived >= 0 ? derived : NaN;
+  return derived >= 0 && derived < Infinity ? derived : NaN;
 }
 
 function ratio(part: number, whole: number): number {

@@ -11,7 +11,20 @@ const sessions = {
 };
 const blocks = Array.from({ length: slotsOf(arena, batchMax) }, (_, slot) => blockAt(arena, batchMax, slot));
 
-export async function run({ lane, slot, first, rows }: BatchTask): Promise<BatchResult> {
+let previous: Promise<unknown> = Promise.resolve();
+
+/**
+ * One run after the other: the pool hands a worker its next batch early, and ONNX Runtime for Node reads the
+ * tensors only in a later turn of the loop, so a second batch copied into them meanwhile would answer the first
+ * one's callers with its own scores.
+ */
+export function run(task: BatchTask): Promise<BatchResult> {
+  const result = previous.then(() => runNow(task));
+  previous = result.catch(() => undefined);
+  return result;
+}
+
+function runNow({ lane, slot, first, rows }: BatchTask): Promise<BatchResult> {
   const block = blocks[slot];
   if (block === undefined) throw new RangeError(`no block ${slot} in the arena`);
   return sessions[lane].run(block, first, rows);

@@ -1,0 +1,45 @@
+import t from 'tap';
+import { FEATURE_COUNT } from '#acuity/contract/features.js';
+import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
+import { blockAt } from '#acuity/scoring/messages.js';
+import { openPool } from '#acuity/scoring/pool.js';
+import { MODEL, graphsOf } from '../fixtures/model.js';
+import { seededRandom } from '../fixtures/random.js';
+
+const BATCH_MAX = 8;
+const SLOTS = 4;
+const ROUNDS = 50;
+
+t.test('batches handed to a worker at once do not see each other’s rows', async (t) => {
+  const pool = openPool({
+    workers: 1,
+    batchMax: BATCH_MAX,
+    slots: SLOTS,
+    graphs: graphsOf(MODEL),
+    session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
+    onWorkerLost: (error) => t.fail(error.message),
+  });
+  t.teardown(() => pool.close());
+  t.ok(pool.capacity > 1, 'a worker holds more than one batch');
+  const random = seededRandom(7);
+  const blocks = Array.from({ length: SLOTS }, (_, slot) => blockAt(pool.arena, BATCH_MAX, slot));
+  for (const { session } of blocks) session.forEach((_, index) => (session[index] = 4 * random() - 2));
+  const run = (slot: number) => pool.run({ lane: 'base', slot, first: 0, rows: BATCH_MAX });
+  const alone: Float32Array[] = [];
+  for (let slot = 0; slot < SLOTS; slot++) {
+    await run(slot);
+    alone.push(Float32Array.from(blocks[slot]?.scores ?? []));
+  }
+  t.notSame(alone[0], alone[1], 'the rows tell the blocks apart');
+  t.equal(alone[0]?.length, BATCH_MAX * OUTPUT_COLUMNS);
+  t.equal(blocks[0]?.session.length, BATCH_MAX * FEATURE_COUNT);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { scores } of blocks) scores.fill(-1);
+    await Promise.all(blocks.map((_, slot) => run(slot)));
+    const wrong = blocks.findIndex(({ scores }, slot) =>
+      scores.some((score, index) => score !== alone[slot]?.[index]),
+    );
+    if (wrong !== -1) return t.fail(`block ${wrong} got other scores in round ${round}`);
+  }
+  t.pass('each block got its own scores');
+});

@@ -1,0 +1,192 @@
+import t from 'tap';
+import type { Finding } from '#acuity/contract/problems.js';
+import { FINDING_TYPES } from '#acuity/contract/problems.js';
+import type { SeriesLimits } from '#acuity/contract/request.js';
+import { readExactly } from '#acuity/pipeline/exact.js';
+import { Kernel } from '#acuity/pipeline/kernel.js';
+import { isBodyProblem } from '#acuity/pipeline/read.js';
+import { scoreRecord } from '../fixtures/bodies.js';
+import { seededRandom } from '../fixtures/random.js';
+import { RequestText, mutated } from '../fixtures/requestText.js';
+
+const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };
+const kernel = new Kernel(LIMITS);
+
+function findings(body: unknown): readonly Finding[] {
+  const outcome = readExactly(Buffer.from(JSON.stringify(body)), LIMITS, kernel);
+  if (!isBodyProblem(outcome)) return [];
+  if (outcome.kind === 'malformed') throw new Error(`malformed at ${outcome.byte}`);
+  return outcome.findings;
+}
+
+/** Where and which, as short text. */
+function places(body: unknown): string[] {
+  return findings(body).map(({ loc, type }) => `${loc.join('.')} ${type}`);
+}
+
+const SCALARS: readonly (readonly [field: string, low: number, high: number, type: string])[] = [
+  ['sleepTimeSeconds', 0, 172_800, 'int_type'],
+  ['deepSleepSeconds', 0, 172_800, 'int_type'],
+  ['remSleepSeconds', 0, 172_800, 'int_type'],
+  ['lightSleepSeconds', 0, 172_800, 'int_type'],
+  ['awakeSleepSeconds', 0, 172_800, 'int_type'],
+  ['deepPercentage', 0, 100, 'number_type'],
+  ['remPercentage', 0, 100, 'number_type'],
+  ['lightPercentage', 0, 100, 'number_type'],
+  ['age', 0, 130, 'number_type'],
+  ['height_cm', 30, 272, 'number_type'],
+  ['weight_kg', 1, 650, 'number_type'],
+];
+
+for (const [field, low, high, type] of SCALARS) {
+  t.test(`${field} from ${low} to ${high}`, async (t) => {
+    const at = (value: unknown): string[] => places({ current_session: { [field]: value } });
+    const loc = `body.current_session.${field}`;
+    for (const value of [low, high, null, undefined, (low + high) / 2]) t.strictSame(at(value), []);
+    t.strictSame(at(low - 1), [`${loc} greater_than_equal`]);
+    t.strictSame(at(high + 1), [`${loc} less_than_equal`]);
+    for (const value of ['1', true, [], {}, [1]]) t.strictSame(at(value), [`${loc} ${type}`]);
+    if (type === 'int_type') t.strictSame(at(low + 0.5), [`${loc} int_type`]);
+    else t.strictSame(at(low + 0.5), []);
+  });
+}
+
+t.test('the words of a bound name the bound', async (t) => {
+  t.match(findings({ current_session: { height_cm: 29 } }), [
+    { msg: 'Input should be greater than or equal to 30' },
+  ]);
+  t.match(findings({ current_session: { weight_kg: 651 } }), [
+    { msg: 'Input should be less than or equal to 650' },
+  ]);
+});
+
+t.test('findings of a session come in the order of the contract', async (t) => {
+  const current_session = { sex: 1, age: -1, RR_night: 7, HR_day_1h: ['a', 1, 'b'], deepPercentage: 'x' };
+  t.strictSame(places({ current_session }), [
+    'body.current_session.HR_day_1h.0 number_type',
+    'body.current_session.HR_day_1h.2 number_type',
+    'body.current_session.RR_night list_type',
+    'body.current_session.deepPercentage number_type',
+    'body.current_session.age greater_than_equal',
+    'body.current_session.sex literal_error',
+  ]);
+});
+
+t.test('sessions come before targets, and the current session first', async (t) => {
+  const body = {
+    past_targets: [{ ...scoreRecord(), memory: null }, scoreRecord()],
+    past_sessions: [{}, { age: 200 }],
+    current_session: { age: 200 },
+  };
+  t.strictSame(places(body), [
+    'body.current_session.age less_than_equal',
+    'body.past_sessions.1.age less_than_equal',
+    'body.past_targets.0.memory number_type',
+  ]);
+});
+
+t.test('a broken pair is told beside a broken current session', async (t) => {
+  t.strictSame(places({ past_sessions: [{}] }), [
+    'body.current_session missing',
+    'body.past_sessions value_error',
+    'body.past_targets value_error',
+  ]);
+});
+
+for (const past_sessions of [7, 'x', true, {}]) {
+  t.test(`past_sessions ${JSON.stringify(past_sessions)} is no list`, async (t) => {
+    t.strictSame(places({ current_session: {}, past_sessions }), ['body.past_sessions list_type']);
+    t.strictSame(places({ current_session: {}, past_target: past_sessions }), ['body.past_target list_type']);
+  });
+}
+
+t.test('a pair too long on one side is told so there', async (t) => {
+  const past_targets = Array.from({ length: 6 }, () => scoreRecord());
+  t.strictSame(places({ current_session: {}, past_sessions: [{}], past_targets }), [
+    'body.past_sessions value_error',
+    'body.past_targets too_long',
+  ]);
+});
+
+t.test('a past target of nothing lacks all seven fields', async (t) => {
+  const body = { current_session: {}, past_sessions: [{}], past_targets: [{}] };
+  t.strictSame(
+    places(body).toSorted(),
+    Object.keys(scoreRecord())
+      .map((field) => `body.past_targets.0.${field} missing`)
+      .toSorted(),
+  );
+});
+
+t.test('units are looked at when nothing else is wrong', async (t) => {
+  const HR_night = [900, 900, 900, 60];
+  t.strictSame(places({ current_session: { HR_night } }), ['body.current_session.HR_night unit_error']);
+  t.strictSame(places({ current_session: { HR_night, age: -1 } }), [
+    'body.current_session.age greater_than_equal',
+  ]);
+});
+
+const unitTexts: readonly { readonly field: string; readonly value: number; readonly text: RegExp }[] = [
+  {
+    field: 'HR_day_1h',
+    value: 900,
+    text: /^Expected beats per minute, 25 to 240; most samples lie outside$/,
+  },
+  {
+    field: 'RR_day_1h',
+    value: 850,
+    text: /^Expected breaths per minute, 3 to 70; .*R-R intervals in milliseconds/,
+  },
+  { field: 'RR_night', value: 3000, text: /R-R intervals in milliseconds/ },
+  {
+    field: 'RR_night',
+    value: 0.25,
+    text: /^Expected breaths per minute, 3 to 70; most samples lie outside$/,
+  },
+  { field: 'RR_night', value: 100_000, text: /most samples lie outside$/ },
+];
+for (const { field, value, text } of unitTexts) {
+  t.test(`${field} around ${value} is told what was expected`, async (t) => {
+    const [found] = findings({ current_session: { [field]: [value, value, value, value, value] } });
+    t.equal(found?.type, 'unit_error');
+    t.match(found?.msg, text);
+  });
+}
+
+t.test(
+  'whatever is refused: one to eight findings of the catalogue, none of which quotes the body',
+  async (t) => {
+    const random = seededRandom(11);
+    const texts = new RequestText(random, false);
+    let refused = 0;
+    for (let count = 0; count < 10_000; count++) {
+      const bytes = mutated(random, texts.body().replaceAll('"M"', '"secret-marker"'));
+      const outcome = readExactly(bytes, LIMITS, kernel);
+      if (!isBodyProblem(outcome)) continue;
+      refused++;
+      if (outcome.kind === 'malformed') {
+        if (outcome.byte < 0 || outcome.byte > bytes.length)
+          t.fail(`byte ${outcome.byte} of ${bytes.length}`);
+        continue;
+      }
+      const { findings: found } = outcome;
+      if (found.length < 1 || found.length > 8) t.fail(`${found.length} findings`);
+      for (const { loc, msg, type } of found) {
+        if (!FINDING_TYPES.includes(type) || loc[0] !== 'body' || /secret|NaN|undefined/.test(msg)) {
+          t.fail(JSON.stringify({ loc, msg, type }));
+        }
+      }
+    }
+    t.ok(refused > 1000);
+  },
+);
+
+t.test('a hostile body costs no more than its length', async (t) => {
+  const wide = `{"current_session":{${Array.from({ length: 50_000 }, (_, index) => `"k${index}":[]`).join()}}}`;
+  t.strictSame(findings(JSON.parse(wide)), []);
+  const deep = `{"current_session":{"age":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
+  const outcome = readExactly(Buffer.from(deep), LIMITS, kernel);
+  t.match(outcome, { findings: [{ loc: ['body', 'current_session', 'age'], type: 'number_type' }] });
+  const objects = `{"current_session":${'{"x":'.repeat(100_000)}1${'}'.repeat(100_000)}}`;
+  t.notOk(isBodyProblem(readExactly(Buffer.from(objects), LIMITS, kernel)));
+});

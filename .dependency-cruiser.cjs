@@ -21,6 +21,7 @@ const OWNERS = {
   pino: ['^src/base/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],
+  'prom-client': ['^src/http/metricsExport\\.ts$'],
 };
 
 const arrows = Object.entries(LAYERS).map(([layer, below]) => ({

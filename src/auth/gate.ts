@@ -18,6 +18,9 @@ export interface Admission {
 export interface Limited {
   readonly outcome: 'limited';
   readonly id: string;
+  readonly kind: KeyKind;
+  /** Which of the two limits was reached. */
+  readonly limit: 'burst' | 'daily';
   /** Value of `Retry-After`: at least 1. */
   readonly retryAfterS: number;
   /** Value of `RateLimit-Policy`. */
@@ -157,10 +160,11 @@ function dailyExceeded(entry: KeyEntry, nowMs: number): Limited {
 }
 
 /** Headers as draft-ietf-httpapi-ratelimit-headers words them: lists of strings with parameters. */
-function limited(entry: KeyEntry, policy: 'burst' | 'daily', waitMs: number): Limited {
+function limited(entry: KeyEntry, limit: Limited['limit'], waitMs: number): Limited {
+  const { id, kind } = entry;
   const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
-  const state = `"${policy}";r=0;t=${retryAfterS}`;
-  return { outcome: 'limited', id: entry.id, retryAfterS, policy: policiesOf(entry), state };
+  const state = `"${limit}";r=0;t=${retryAfterS}`;
+  return { outcome: 'limited', id, kind, limit, retryAfterS, policy: policiesOf(entry), state };
 }
 
 /** q: the quota, in requests; w: its window, in seconds. */

@@ -1,18 +1,23 @@
-import { createGate, type Gate } from '../auth/gate.js';
+import { createGate } from '../auth/gate.js';
 import type { SlottedRecord } from '../auth/keyTable.js';
 import { Limits } from '../auth/limits.js';
 import { systemClock } from '../base/clock.js';
+import { MetricWriter } from '../base/metrics.js';
 import type { Log } from '../base/log.js';
 import type { Config } from '../config/options.js';
+import { LANES, METRICS } from '../contract/metrics.js';
 import { AccessLog } from '../http/accessLog.js';
 import { BodyBudget } from '../http/body.js';
 import { LoopLag } from '../http/lag.js';
-import { Predict, type ServedModel } from '../http/predict.js';
+import { watchLoop } from '../http/loopMetrics.js';
+import { Predict, type PredictOptions, type ServedModel } from '../http/predict.js';
+import { RequestMetrics } from '../http/requestMetrics.js';
 import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/server.js';
 import type { Bundle } from '../model/bundle.js';
 import { createReader } from '../pipeline/read.js';
 import { Batcher } from '../scoring/batcher.js';
+import type { Lane } from '../scoring/messages.js';
 import { openPool, slotsFor } from '../scoring/pool.js';
 import { checkGolden } from './golden.js';
 
@@ -29,6 +34,8 @@ export interface FrontSetup {
   /** The keys' limits, shared by all loops. */
   readonly limits: SharedArrayBuffer;
   readonly records: readonly SlottedRecord[];
+  /** Where this loop counts. */
+  readonly metrics: SharedArrayBuffer;
 }
 
 export interface FrontEvents {
@@ -67,14 +74,24 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
   const gate = createGate({ clock: systemClock, limits: new Limits(limits) });
   gate.replace(records);
   const lag = new LoopLag(systemClock);
+  const budget = new BodyBudget(setup.config.bodiesMaxBytes / loops);
+  const writer = new MetricWriter(METRICS, setup.metrics);
   let predict: Predict | undefined;
   const onHung = (): void => {
     if (predict !== undefined) predict.isHung = true;
     events.onHung();
   };
   const models = new Models(setup, log, onHung);
-  predict = createPredict(setup, log, gate, lag, await models.open(setup.bundle));
+  const metrics = new RequestMetrics(writer);
+  predict = createPredict(setup, log, { gate, lag, budget, metrics }, await models.open(setup.bundle));
   const server = listen(predict, { ...address, isShared: loops > 1 });
+  const stopWatching = watchLoop(writer, () => ({
+    pending: predict.model.scorer.pending,
+    queued: predict.model.scorer.queued,
+    connections: server.connections,
+    heldBytes: budget.heldBytes,
+    lagMs: lag.ms,
+  }));
   return {
     address: server.address,
     replaceKeys: (changed) => gate.replace(changed),
@@ -92,6 +109,7 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
       }
       server.close();
       lag.stop();
+      stopWatching();
       await models.drop();
       await predict.model.scorer.close();
     },
@@ -143,20 +161,25 @@ class Models {
 }
 
 /** What a model needs, with or without a listener in front of it. */
-export type ModelSetup = Pick<FrontSetup, 'config' | 'bundle' | 'workers' | 'loops'>;
+export type ModelSetup = Pick<FrontSetup, 'config' | 'bundle' | 'workers' | 'loops'> &
+  Partial<Pick<FrontSetup, 'metrics'>>;
 
 /** Workers, batcher and golden check of one model. */
 export async function openModel(setup: ModelSetup, log: Log, onHung: () => void): Promise<ServedModel> {
   const { config, bundle, workers, loops } = setup;
   const { batchMax, deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
   const queueMax = Math.ceil(config.queueMax / loops);
+  const count = scoringCounters(setup.metrics);
   const pool = openPool({
     workers,
     batchMax,
     slots: slotsFor(queueMax, batchMax, workers),
     graphs: bundle.graphs,
     session: { intraOpThreads, interOpThreads, spinning },
-    onWorkerLost: (error) => log.error({ err: error }, 'worker lost'),
+    onWorkerLost(error) {
+      count?.workerLost();
+      log.error({ err: error }, 'worker lost');
+    },
   });
   const scorer = new Batcher({
     pool,
@@ -165,7 +188,11 @@ export async function openModel(setup: ModelSetup, log: Log, onHung: () => void)
     deadlineMs,
     hangMs,
     clock: systemClock,
-    onFault: (error) => log.error({ err: error }, 'batch failed'),
+    onFault(error) {
+      count?.fault();
+      log.error({ err: error }, 'batch failed');
+    },
+    ...(count === undefined ? {} : { onRun: count.run }),
     onHung,
   });
   const { version, thresholds } = bundle.manifest;
@@ -179,18 +206,44 @@ export async function openModel(setup: ModelSetup, log: Log, onHung: () => void)
   return { scorer, version, thresholds };
 }
 
-function createPredict(setup: FrontSetup, log: Log, gate: Gate, lag: LoopLag, model: ServedModel): Predict {
+/** What the pool and its batches leave behind; nothing where nobody counts. */
+function scoringCounters(memory: SharedArrayBuffer | undefined):
+  | {
+      readonly run: (lane: Lane, rows: number, inferMs: number) => void;
+      readonly workerLost: () => void;
+      readonly fault: () => void;
+    }
+  | undefined {
+  if (memory === undefined) return undefined;
+  const writer = new MetricWriter(METRICS, memory);
+  const rowsOfBatches = writer.histograms('batchRows');
+  const busy = writer.cells('workerBusy');
+  const restarts = writer.cells('workerRestarts');
+  const faults = writer.cells('batchFaults');
+  const history = LANES.indexOf('history');
+  const base = LANES.indexOf('base');
+  return {
+    run(lane, rows, inferMs) {
+      rowsOfBatches.observe(lane === 'history' ? history : base, rows);
+      busy.add(0, inferMs);
+    },
+    workerLost: () => restarts.add(0),
+    fault: () => faults.add(0),
+  };
+}
+
+type LoopParts = Pick<PredictOptions, 'gate' | 'lag' | 'budget' | 'metrics'>;
+
+function createPredict(setup: FrontSetup, log: Log, parts: LoopParts, model: ServedModel): Predict {
   const { config, loops } = setup;
   const { daySamplesMax, nightSamplesMax, deadlineMs, bodyMaxBytes, retryAfterS, accessLogEvery } = config;
   return new Predict(
     {
-      gate,
+      ...parts,
       readRequest: createReader({ daySamplesMax, nightSamplesMax }),
       access: new AccessLog(log, accessLogEvery),
       clock: systemClock,
       requestId: requestIds(),
-      budget: new BodyBudget(config.bodiesMaxBytes / loops),
-      lag,
       lagMaxMs: deadlineMs * LAG_SHARE,
       bodyBytesMax: bodyMaxBytes,
       queueMax: Math.ceil(config.queueMax / loops),

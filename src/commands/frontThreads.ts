@@ -9,18 +9,25 @@ import type { FromFront, FrontThreadData, Question, ToFront } from './frontThrea
 
 /** Several event loops on one port, as one front; a single one runs on the main thread. */
 export async function openFronts(
-  setup: Omit<FrontSetup, 'workers' | 'loops'>,
+  setup: Omit<FrontSetup, 'workers' | 'loops' | 'metrics'> & {
+    /** One for each event loop. */
+    readonly metrics: readonly SharedArrayBuffer[];
+  },
   log: Log,
   events: FrontEvents & { onCrash(error: Error): void },
 ): Promise<Front> {
   const { workers, httpThreads: loops } = setup.config;
-  if (loops === 1) return openFront({ ...setup, workers, loops }, log, events);
+  const [metrics] = setup.metrics;
+  if (metrics === undefined || setup.metrics.length !== loops)
+    throw new RangeError('an event loop cannot count');
+  if (loops === 1) return openFront({ ...setup, metrics, workers, loops }, log, events);
   const address = await freeAddress(setup.address);
   const fronts: Front[] = [];
   try {
-    for (let loop = 0; loop < loops; loop++) {
+    for (const [loop, memory] of setup.metrics.entries()) {
       const share = Math.floor(workers / loops) + (loop < workers % loops ? 1 : 0);
-      const data = { setup: { ...setup, address, workers: share, loops }, name: `http-${loop + 1}` };
+      const own = { ...setup, address, workers: share, loops, metrics: memory };
+      const data = { setup: own, name: `http-${loop + 1}` };
       fronts.push(await openFrontThread(data, events));
     }
   } catch (error) {

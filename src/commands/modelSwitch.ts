@@ -19,6 +19,8 @@ const LOOK_MS = 1_000;
  */
 export class ModelSwitch {
   private readonly timer: NodeJS.Timeout;
+  /** Of the model that was switched to last; undefined before the first switch. */
+  version: string | undefined;
   private isBusy = false;
   private isWanted = false;
   /** Where the folder pointed when it was loaded last, well or not: a bad one is refused once. */
@@ -62,6 +64,7 @@ export class ModelSwitch {
       await front.prepareModel(bundle);
       const retired = front.switchModel();
       const { version } = bundle.manifest;
+      this.version = version;
       log.info({ version }, 'model switched');
       await retired;
     } catch (error) {

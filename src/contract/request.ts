@@ -49,6 +49,9 @@ const scalars = {
   sex: Type.Optional(Type.Unsafe<'M' | 'F' | null>({ enum: ['M', 'F', null], description: 'M, F or null.' })),
 };
 
+/** The fields of a session that are one value each. */
+export const SESSION_SCALARS = Object.keys(scalars) as readonly (keyof typeof scalars)[];
+
 const series = (maxItems: number, description: string) =>
   Type.Optional(
     Type.Unsafe<number[] | null>({

@@ -1,12 +1,14 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { adminDocs, type DocsAnswer } from './adminDocs.js';
+import type { MetricsExport } from './metricsExport.js';
 
 export interface AdminOptions {
   readonly host: string;
   readonly port: number;
   /** Whether requests are taken: warm, not draining, not hung. */
   isReady(): boolean;
+  readonly metrics: MetricsExport;
 }
 
 export interface AdminServer {
@@ -15,21 +17,18 @@ export interface AdminServer {
   close(): void;
 }
 
+/** Answers GET and HEAD of one path. */
+type Route = (response: ServerResponse) => void;
+
 /** The operators' listener, apart from the public one. Rejects where it cannot listen. */
-export async function listenAdmin({ host, port, isReady }: AdminOptions): Promise<AdminServer> {
+export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
+  const { host, port } = options;
+  const routes = routesOf(options);
   const server = createServer((request, response) => {
-    const path = request.url?.split('?', 1)[0];
+    const path = request.url?.split('?', 1)[0] ?? '';
     if (request.method !== 'GET' && request.method !== 'HEAD')
       answer(response, 405, { detail: 'Method Not Allowed' });
-    else if (path === '/healthz') answer(response, 200, { status: 'alive' });
-    else if (path === '/readyz') {
-      if (isReady()) answer(response, 200, { status: 'ready' });
-      else answer(response, 503, { status: 'not ready' });
-    } else {
-      const page = adminDocs(path ?? '');
-      if (page === undefined) answer(response, 404, { detail: 'Not Found' });
-      else answerPage(response, page);
-    }
+    else (routes.get(path) ?? docsRoute(path))(response);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -44,6 +43,34 @@ export async function listenAdmin({ host, port, isReady }: AdminOptions): Promis
       server.closeAllConnections();
     },
   };
+}
+
+function routesOf({ isReady, metrics }: AdminOptions): ReadonlyMap<string, Route> {
+  return new Map<string, Route>([
+    ['/healthz', (response) => answer(response, 200, { status: 'alive' })],
+    [
+      '/readyz',
+      (response) =>
+        isReady()
+          ? answer(response, 200, { status: 'ready' })
+          : answer(response, 503, { status: 'not ready' }),
+    ],
+    ['/metrics', (response) => void answerMetrics(response, metrics)],
+  ]);
+}
+
+function docsRoute(path: string): Route {
+  return (response) => {
+    const page = adminDocs(path);
+    if (page === undefined) answer(response, 404, { detail: 'Not Found' });
+    else answerPage(response, page);
+  };
+}
+
+async function answerMetrics(response: ServerResponse, metrics: MetricsExport): Promise<void> {
+  const text = await metrics.text();
+  response.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });
+  response.end(text);
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

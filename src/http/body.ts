@@ -6,6 +6,11 @@ export class BodyBudget {
 
   constructor(private readonly bytesMax: number) {}
 
+  /** Bytes held now. */
+  get heldBytes(): number {
+    return this.held;
+  }
+
   get isExhausted(): boolean {
     return this.held >= this.bytesMax;
   }

@@ -1,6 +1,8 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Admission } from '../auth/gate.js';
-import type { BodyProblem, ProblemName } from '../contract/problems.js';
+import type { Admission, Limited } from '../auth/gate.js';
+import type { KeyKind } from '../auth/store.js';
+import type { LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
+import type { BodyProblem } from '../contract/problems.js';
 import { respond, type Thresholds } from '../pipeline/respond.js';
 import type { Timing, Waiting } from '../scoring/scorer.js';
 import {
@@ -27,6 +29,10 @@ export interface AnsweringModel {
 }
 
 const NO_HEADERS: HeaderLines = [];
+const LIMIT_CAUSES: Readonly<Record<Limited['limit'], LimitCause>> = {
+  burst: 'rateBurst',
+  daily: 'rateDaily',
+};
 
 /** One request and its one answer. */
 export class Exchange implements Waiting {
@@ -36,6 +42,12 @@ export class Exchange implements Waiting {
   model: AnsweringModel | undefined;
   timing: Timing | undefined;
   bodyBytes = 0;
+  /** When the last byte of the body had come. */
+  receivedMs = 0;
+  /** Of the key whose limit was reached, where no key was admitted. */
+  limitedKind: KeyKind | undefined;
+  /** Why the request was refused; undefined where it was not. */
+  cause: RefusalCause | undefined;
 
   constructor(
     private readonly res: HttpResponse,
@@ -52,27 +64,44 @@ export class Exchange implements Waiting {
     this.context.ended(this, 0);
   }
 
-  refuse(name: ProblemName, headers: HeaderLines = NO_HEADERS): void {
-    const { status, body } = problemAnswer(name);
+  refuse(cause: PlainCause, headers: HeaderLines = NO_HEADERS): void {
+    const { status, body } = problemAnswer(cause);
+    this.cause = cause;
     this.write(status, headers, body);
   }
 
   refuseBody(problem: BodyProblem): void {
     const { status, body } = bodyProblemAnswer(problem);
+    this.cause = problem.kind;
     this.write(status, NO_HEADERS, body);
   }
 
-  overloaded(): void {
-    this.refuse('overloaded', [['Retry-After', String(this.context.retryAfterS)]]);
+  limited({ kind, limit, retryAfterS, policy, state }: Limited): void {
+    const { status, body } = problemAnswer('rateLimited');
+    this.limitedKind = kind;
+    this.cause = LIMIT_CAUSES[limit];
+    const headers: HeaderLines = [
+      ['Retry-After', String(retryAfterS)],
+      ['RateLimit-Policy', policy],
+      ['RateLimit', state],
+    ];
+    this.write(status, headers, body);
+  }
+
+  overloaded(cause: OverloadCause): void {
+    const { status, body } = problemAnswer('overloaded');
+    this.cause = cause;
+    this.write(status, [['Retry-After', String(this.context.retryAfterS)]], body);
   }
 
   /**
    * 413 for a body whose end is not in sight: the answer goes out at once, what still arrives is discarded,
    * and the connection is closed behind `discardBytesMax` of it.
    */
-  refuseWhileReceiving(name: ProblemName, discardBytesMax: number): void {
+  refuseWhileReceiving(cause: PlainCause, discardBytesMax: number): void {
     if (this.isGone) return;
-    const { status, body } = problemAnswer(name);
+    const { status, body } = problemAnswer(cause);
+    this.cause = cause;
     const { res, requestId } = this;
     let discarded = 0;
     let isOver = false;
@@ -104,7 +133,7 @@ export class Exchange implements Waiting {
   }
 
   failed(cause: 'expired' | 'fault'): void {
-    if (cause === 'expired') this.overloaded();
+    if (cause === 'expired') this.overloaded('deadline');
     else this.refuse('internal');
   }
 

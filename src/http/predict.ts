@@ -1,6 +1,8 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../base/clock.js';
-import type { Gate, Limited } from '../auth/gate.js';
+import type { Gate } from '../auth/gate.js';
+import type { OverloadCause } from '../contract/metrics.js';
+import type { BodyProblem } from '../contract/problems.js';
 import type { RequestReader } from '../pipeline/read.js';
 import { isBodyProblem } from '../pipeline/read.js';
 import type { Scorer } from '../scoring/scorer.js';
@@ -8,7 +10,7 @@ import type { AccessLog } from './accessLog.js';
 import { readBody, type BodyBudget } from './body.js';
 import { Exchange, type AnsweringModel, type ExchangeContext } from './exchange.js';
 import type { LoopLag } from './lag.js';
-import type { HeaderLines } from './reply.js';
+import type { RequestMetrics } from './requestMetrics.js';
 
 /** The model in force: replaced as a whole when another is loaded. */
 export interface ServedModel extends AnsweringModel {
@@ -19,6 +21,7 @@ export interface PredictOptions {
   readonly gate: Gate;
   readonly readRequest: RequestReader;
   readonly access: AccessLog;
+  readonly metrics: RequestMetrics;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly requestId: (given: string) => string;
   readonly budget: BodyBudget;
@@ -65,14 +68,15 @@ export class Predict implements ExchangeContext {
     const verdict = gate.check(req.getHeader('x-api-key'));
     if (verdict.outcome === 'missing') return exchange.refuse('keyMissing');
     if (verdict.outcome === 'invalid') return exchange.refuse('keyInvalid');
-    if (verdict.outcome === 'limited') return exchange.refuse('rateLimited', limitHeaders(verdict));
+    if (verdict.outcome === 'limited') return exchange.limited(verdict);
     exchange.admission = verdict;
 
     if (!isJson(req.getHeader('content-type'))) return exchange.refuse('contentType');
     if (!isIdentity(req.getHeader('content-encoding'))) return exchange.refuse('contentEncoding');
     const declaredBytes = Number(req.getHeader('content-length') || 0);
     if (declaredBytes > bodyBytesMax) return this.refuseDeclared(exchange, declaredBytes);
-    if (this.isSaturated()) return exchange.overloaded();
+    const overload = this.overload();
+    if (overload !== undefined) return exchange.overloaded(overload);
     this.receive(res, exchange, declaredBytes);
   }
 
@@ -80,10 +84,21 @@ export class Predict implements ExchangeContext {
     const { gate, access, clock } = this.options;
     const { admission, requestId, bodyBytes } = exchange;
     if (status !== 200 && admission !== undefined) gate.refund(admission);
+    const endedMs = clock.monotonicMs();
+    this.count(exchange, status, endedMs);
     if (status === 200 && !access.wantsServed()) return;
     if (status === 0) return;
-    const totalMs = clock.monotonicMs() - exchange.startedMs;
+    const totalMs = endedMs - exchange.startedMs;
     access.write({ requestId, status, keyId: admission?.id, totalMs, bytes: bodyBytes });
+  }
+
+  private count(exchange: Exchange, status: number, endedMs: number): void {
+    const { metrics } = this.options;
+    const { admission, limitedKind, cause, startedMs, receivedMs, timing } = exchange;
+    if (status === 0) return metrics.callerGone();
+    metrics.answered(status, admission?.kind ?? limitedKind ?? 'none');
+    if (cause !== undefined) metrics.refused(cause);
+    else if (timing !== undefined) metrics.served({ startedMs, receivedMs, endedMs, timing });
   }
 
   private open(res: HttpResponse, req: HttpRequest): Exchange {
@@ -106,7 +121,7 @@ export class Predict implements ExchangeContext {
       {
         complete: (bytes) => this.score(exchange, bytes),
         tooLarge: () => exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX),
-        overBudget: () => exchange.overloaded(),
+        overBudget: () => exchange.overloaded('bodiesFull'),
       },
     );
     res.onAborted(() => {
@@ -117,13 +132,18 @@ export class Predict implements ExchangeContext {
 
   /** The whole body is there: from here to the batch everything happens in this turn of the event loop. */
   private score(exchange: Exchange, bytes: Uint8Array): void {
+    const { clock, metrics, readRequest } = this.options;
     exchange.bodyBytes = bytes.length;
-    if (this.isSaturated()) return exchange.overloaded();
+    exchange.receivedMs = clock.monotonicMs();
+    metrics.received(bytes.length);
+    const overload = this.overload();
+    if (overload !== undefined) return exchange.overloaded(overload);
     try {
-      const request = this.options.readRequest(bytes);
-      if (isBodyProblem(request)) return exchange.refuseBody(request);
+      const request = readRequest(bytes);
+      if (isBodyProblem(request)) return this.refuseBody(exchange, request);
+      metrics.understood(request);
       exchange.model = this.model;
-      if (this.model.scorer.admit(request, exchange) === 'saturated') exchange.overloaded();
+      if (this.model.scorer.admit(request, exchange) === 'saturated') exchange.overloaded('queueFull');
     } catch (error) {
       // One body that we can't read must not take the requests of others down.
       this.options.onFault(error, exchange.requestId);
@@ -131,10 +151,19 @@ export class Predict implements ExchangeContext {
     }
   }
 
-  private isSaturated(): boolean {
+  private refuseBody(exchange: Exchange, problem: BodyProblem): void {
+    if (problem.kind === 'unprocessable') this.options.metrics.found(problem.findings);
+    exchange.refuseBody(problem);
+  }
+
+  /** Why no request can be taken now; undefined where one can. */
+  private overload(): OverloadCause | undefined {
     const { lag, lagMaxMs, budget, queueMax } = this.options;
-    if (this.isDraining || this.isHung) return true;
-    return lag.ms > lagMaxMs || budget.isExhausted || this.model.scorer.pending >= queueMax;
+    if (this.isHung) return 'hung';
+    if (this.isDraining) return 'draining';
+    if (lag.ms > lagMaxMs) return 'loopLag';
+    if (budget.isExhausted) return 'bodiesFull';
+    return this.model.scorer.pending >= queueMax ? 'queueFull' : undefined;
   }
 }
 
@@ -146,12 +175,4 @@ function isJson(contentType: string): boolean {
 
 function isIdentity(contentEncoding: string): boolean {
   return contentEncoding === '' || contentEncoding.trim().toLowerCase() === 'identity';
-}
-
-function limitHeaders({ retryAfterS, policy, state }: Limited): HeaderLines {
-  return [
-    ['Retry-After', String(retryAfterS)],
-    ['RateLimit-Policy', policy],
-    ['RateLimit', state],
-  ];
 }

@@ -18,6 +18,8 @@ export interface BatcherOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** A batch failed, or a row's scores were unsound; the rows are retried or answered. */
   onFault(cause: Error): void;
+  /** A model run came back: `rows` requests in `inferMs`. */
+  onRun?(lane: Lane, rows: number, inferMs: number): void;
   /** A worker hangs. It can't be ended without the process: the owner must leave. Called once. */
   onHung(): void;
 }
@@ -72,6 +74,12 @@ export class Batcher implements Scorer {
     return 'admitted';
   }
 
+  get queued(): number {
+    let rows = 0;
+    for (const batch of this.queue) rows += batch.rows;
+    return rows;
+  }
+
   async drained(): Promise<void> {
     while (this.pending > 0 || this.inFlight > 0) {
       await new Promise<void>((resolve) => this.idleListeners.push(resolve));
@@ -121,9 +129,10 @@ export class Batcher implements Scorer {
     this.running.add(batch);
     this.options.pool.run({ lane, slot, first: 0, rows }).then(
       (inferMs) => {
-        this.landed(batch);
+        const scoredMs = this.landed(batch);
+        this.options.onRun?.(lane, rows, inferMs);
         this.flush(); // the worker first, then the answers
-        for (let row = 0; row < rows; row++) this.answer(batch, row, inferMs);
+        for (let row = 0; row < rows; row++) this.answer(batch, row, inferMs, scoredMs);
         this.release(batch);
       },
       (error: unknown) => {
@@ -150,8 +159,9 @@ export class Batcher implements Scorer {
     this.running.add(batch);
     this.options.pool.run({ lane: batch.lane, slot: batch.slot, first: row, rows: 1 }).then(
       (inferMs) => {
-        this.landed(batch);
-        this.answer(batch, row, inferMs);
+        const scoredMs = this.landed(batch);
+        this.options.onRun?.(batch.lane, 1, inferMs);
+        this.answer(batch, row, inferMs, scoredMs);
         this.retried(batch, row);
         this.flush();
       },
@@ -171,12 +181,14 @@ export class Batcher implements Scorer {
     if (batch.retrying === 0) this.release(batch);
   }
 
-  private landed(batch: Batch): void {
+  /** @returns when that was */
+  private landed(batch: Batch): number {
     this.inFlight--;
     this.running.delete(batch);
+    return this.options.clock.monotonicMs();
   }
 
-  private answer(batch: Batch, row: number, inferMs: number): void {
+  private answer(batch: Batch, row: number, inferMs: number, scoredMs: number): void {
     if (!batch.isSound(row)) {
       if (batch.isWaitedFor(row)) this.options.onFault(new Error('the network gave scores out of range'));
       return this.fail(batch, row, 'fault');
@@ -184,8 +196,16 @@ export class Batcher implements Scorer {
     const waiting = batch.take(row);
     if (waiting === undefined) return;
     this.pending--;
-    const queueMs = Math.max(0, this.options.clock.monotonicMs() - batch.arrived(row) - inferMs);
-    waiting.scored(batch.block.scores, row * OUTPUT_COLUMNS, { queueMs, inferMs });
+    const admittedMs = batch.arrived(row);
+    const queueMs = Math.max(0, scoredMs - admittedMs - inferMs);
+    const hopMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
+    waiting.scored(batch.block.scores, row * OUTPUT_COLUMNS, {
+      queueMs,
+      hopMs,
+      inferMs,
+      admittedMs,
+      scoredMs,
+    });
   }
 
   private fail(batch: Batch, row: number, cause: 'expired' | 'fault'): void {

@@ -4,8 +4,13 @@ import type { PredictionRequest } from '../pipeline/kernel.js';
 export interface Timing {
   /** From admission to the start of the model run, the hop to the worker included. */
   readonly queueMs: number;
+  /** Of that, the way to the worker and back, waiting behind the batch that it was running included. */
+  readonly hopMs: number;
   /** The model run that held the request. */
   readonly inferMs: number;
+  /** When the request was admitted and when its scores came back, on the scorer's clock. */
+  readonly admittedMs: number;
+  readonly scoredMs: number;
 }
 
 /** Someone who waits for one answer: told exactly once, unless gone. */
@@ -25,6 +30,8 @@ export interface Scorer {
   admit(request: PredictionRequest, waiting: Waiting): AdmitOutcome;
   /** Requests admitted and not yet answered. */
   readonly pending: number;
+  /** Of those, the requests that wait for a worker. */
+  readonly queued: number;
   /** Resolves when no request is pending and no run is in flight. */
   drained(): Promise<void>;
   /** Ends the workers; only when drained. */

@@ -169,6 +169,8 @@ t.test('an empty bucket is told in the words of the draft', async (t) => {
   t.strictSame(gate.check(key), {
     outcome: 'limited',
     id: 'key_1',
+    kind: 'demo',
+    limit: 'burst',
     retryAfterS: 1,
     policy: '"burst";q=20;w=2, "daily";q=1000;w=86400',
     state: '"burst";r=0;t=1',
@@ -187,6 +189,8 @@ t.test('a used-up day is told with the seconds to midnight', async (t) => {
   t.strictSame(gate.check(key), {
     outcome: 'limited',
     id: 'key_1',
+    kind: 'demo',
+    limit: 'daily',
     retryAfterS: 18 * 3600,
     policy: '"daily";q=2;w=86400',
     state: `"daily";r=0;t=${18 * 3600}`,

@@ -1,0 +1,249 @@
+/**
+ * Counters, gauges and histograms in one shared array for each event loop. A loop writes its own array with
+ * plain additions, which cost nothing to speak of; whoever serves the metrics reads all arrays, without a message
+ * and without a lock. One writer for each array: that is why no atomic operation is needed. A reader may see a
+ * histogram whose sum is one observation ahead of its buckets, and nothing worse.
+ */
+
+/** Label names and all their values, in order: nothing of a request can ever become a new label. */
+export type Labels = Readonly<Record<string, readonly string[]>>;
+
+interface Described {
+  /** As Prometheus knows it. */
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: Labels;
+}
+
+/** Only ever grows. `scale` turns what is recorded into what is exported, as 0.001 for milliseconds. */
+export interface CounterSpec extends Described {
+  readonly type: 'counter';
+  readonly scale?: number;
+  /** Exported for each event loop, under the label `loop`. */
+  readonly eachLoop?: boolean;
+}
+
+export interface GaugeSpec extends Described {
+  readonly type: 'gauge';
+  readonly scale?: number;
+  readonly eachLoop?: boolean;
+}
+
+/**
+ * Buckets from 2^minExponent to 2^maxExponent of the recorded unit, 2^splitBits equal ones in each octave, both
+ * ends open. `exportEvery`: one in so many of the bounds is exported, which keeps a scrape small.
+ */
+export interface HistogramSpec extends Described {
+  readonly type: 'histogram';
+  readonly scale?: number;
+  readonly minExponent: number;
+  readonly maxExponent: number;
+  readonly splitBits: number;
+  readonly exportEvery: number;
+}
+
+export type MetricSpec = CounterSpec | GaugeSpec | HistogramSpec;
+export type Catalogue = Readonly<Record<string, MetricSpec>>;
+
+type KeysOfType<C extends Catalogue, Type extends MetricSpec['type']> = {
+  [K in keyof C]: C[K]['type'] extends Type ? K : never;
+}[keyof C] &
+  string;
+
+/** How many combinations of label values there are. */
+export function cellCount(labels: Labels = {}): number {
+  return Object.values(labels).reduce((count, values) => count * values.length, 1);
+}
+
+/** The label values of a cell; the last label varies fastest. */
+export function labelsOf(labels: Labels = {}, cell: number): Record<string, string> {
+  const found: [string, string][] = [];
+  let rest = cell;
+  for (const [name, values] of Object.entries(labels).toReversed()) {
+    found.push([name, values[rest % values.length] ?? '']);
+    rest = Math.floor(rest / values.length);
+  }
+  return Object.fromEntries(found.toReversed());
+}
+
+/** Buckets of a histogram, the open one at the top included. */
+export function bucketCount({ minExponent, maxExponent, splitBits }: HistogramSpec): number {
+  return (maxExponent - minExponent) * 2 ** splitBits + 2;
+}
+
+/** The upper bound of a bucket in the recorded unit; bucket 0 begins at 0. */
+export function bucketBound(spec: HistogramSpec, bucket: number): number {
+  const { minExponent, splitBits } = spec;
+  if (bucket >= bucketCount(spec) - 1) return Infinity;
+  const split = 2 ** splitBits;
+  const octave = Math.floor(bucket / split);
+  return 2 ** (minExponent + octave) * (1 + (bucket % split) / split);
+}
+
+/** One cell of a histogram is its sum, then its buckets. */
+function widthOf(spec: MetricSpec): number {
+  return spec.type === 'histogram' ? 1 + bucketCount(spec) : 1;
+}
+
+/** Where each metric begins in the array of a loop, and how long that array is. */
+function layoutOf(catalogue: Catalogue): { readonly first: ReadonlyMap<string, number>; length: number } {
+  const first = new Map<string, number>();
+  let length = 0;
+  for (const [key, spec] of Object.entries(catalogue)) {
+    first.set(key, length);
+    length += cellCount(spec.labels) * widthOf(spec);
+  }
+  return { first, length };
+}
+
+/** Zeros for one event loop. */
+export function allocateMetrics(catalogue: Catalogue): SharedArrayBuffer {
+  return new SharedArrayBuffer(layoutOf(catalogue).length * Float64Array.BYTES_PER_ELEMENT);
+}
+
+/** Counters and gauges of one metric, by cell. */
+export class Cells {
+  constructor(
+    private readonly values: Float64Array,
+    private readonly first: number,
+  ) {}
+
+  add(cell: number, amount = 1): void {
+    this.values[this.first + cell]! += amount; // cell < cellCount
+  }
+
+  set(cell: number, value: number): void {
+    this.values[this.first + cell] = value;
+  }
+}
+
+/** The exponent and the leading bits of the mantissa of a float are its logarithm, and cost nothing to read. */
+const float = new Float32Array(1);
+const bits = new Int32Array(float.buffer);
+const MANTISSA_BITS = 23;
+const EXPONENT_BIAS = 127;
+
+/** Histograms of one metric, by cell. */
+export class Histograms {
+  private readonly shift: number;
+  private readonly base: number;
+  private readonly top: number;
+  private readonly width: number;
+
+  constructor(
+    private readonly values: Float64Array,
+    private readonly first: number,
+    spec: HistogramSpec,
+  ) {
+    this.shift = MANTISSA_BITS - spec.splitBits;
+    this.base = ((spec.minExponent + EXPONENT_BIAS) << spec.splitBits) - 1;
+    this.top = bucketCount(spec) - 1;
+    this.width = widthOf(spec);
+  }
+
+  /** Counts `value`, in the recorded unit; what is no number from 0 on counts as 0. */
+  observe(cell: number, value: number): void {
+    const sound = value >= 0 ? value : 0;
+    float[0] = sound;
+    // One less than the bits: a value on a bound belongs to the bucket below it, as Prometheus wants it.
+    const bucket = ((bits[0]! - 1) >> this.shift) - this.base; // a float of one element
+    const at = this.first + cell * this.width;
+    this.values[at]! += sound; // cell < cellCount, and so for the next line
+    this.values[at + 1 + (bucket < 0 ? 0 : bucket > this.top ? this.top : bucket)]! += 1;
+  }
+}
+
+/** The metrics of one event loop, for the one who writes them. */
+export class MetricWriter<C extends Catalogue> {
+  private readonly values: Float64Array;
+  private readonly first: ReadonlyMap<string, number>;
+
+  constructor(
+    private readonly catalogue: C,
+    memory: SharedArrayBuffer,
+  ) {
+    this.values = new Float64Array(memory);
+    this.first = layoutOf(catalogue).first;
+  }
+
+  cells(key: KeysOfType<C, 'counter' | 'gauge'>): Cells {
+    return new Cells(this.values, this.first.get(key) ?? NaN);
+  }
+
+  histograms(key: KeysOfType<C, 'histogram'>): Histograms {
+    const spec = this.catalogue[key];
+    if (spec?.type !== 'histogram') throw new TypeError(`${key} is no histogram`);
+    return new Histograms(this.values, this.first.get(key) ?? NaN, spec);
+  }
+}
+
+/** The metrics of all event loops, for whoever reads them. */
+export class MetricReader<C extends Catalogue> {
+  private readonly loops: readonly Float64Array[];
+  private readonly first: ReadonlyMap<string, number>;
+
+  constructor(
+    private readonly catalogue: C,
+    memories: readonly SharedArrayBuffer[],
+  ) {
+    this.loops = memories.map((memory) => new Float64Array(memory));
+    this.first = layoutOf(catalogue).first;
+  }
+
+  get loopCount(): number {
+    return this.loops.length;
+  }
+
+  /** A counter or gauge of one loop, as recorded. */
+  ofLoop(loop: number, key: KeysOfType<C, 'counter' | 'gauge'>, cell = 0): number {
+    return this.loops[loop]?.[this.at(key) + cell] ?? 0;
+  }
+
+  /** A counter or gauge, summed over the loops. */
+  total(key: KeysOfType<C, 'counter' | 'gauge'>, cell = 0): number {
+    return this.summed(this.at(key) + cell);
+  }
+
+  /** The sum of what a histogram saw, and how often it fell into each bucket. */
+  histogram(key: KeysOfType<C, 'histogram'>, cell = 0): { sum: number; buckets: Float64Array } {
+    const spec = this.catalogue[key];
+    if (spec?.type !== 'histogram') throw new TypeError(`${key} is no histogram`);
+    const at = this.at(key) + cell * widthOf(spec);
+    const buckets = new Float64Array(bucketCount(spec));
+    for (let bucket = 0; bucket < buckets.length; bucket++) buckets[bucket] = this.summed(at + 1 + bucket);
+    return { sum: this.summed(at), buckets };
+  }
+
+  private at(key: string): number {
+    const first = this.first.get(key);
+    if (first === undefined) throw new RangeError(`no metric ${key}`);
+    return first;
+  }
+
+  private summed(index: number): number {
+    let sum = 0;
+    for (const values of this.loops) sum += values[index] ?? 0;
+    return sum;
+  }
+}
+
+/**
+ * The value below which a share `q` of a histogram's observations lies, in the recorded unit: evenly spread
+ * within a bucket. NaN where there is no observation; in the open bucket at the top, its lower bound.
+ */
+export function quantile(spec: HistogramSpec, buckets: ArrayLike<number>, q: number): number {
+  let count = 0;
+  for (let bucket = 0; bucket < buckets.length; bucket++) count += buckets[bucket] ?? 0;
+  if (count === 0) return NaN;
+  let rest = q * count;
+  let lower = 0;
+  for (let bucket = 0; bucket < buckets.length; bucket++) {
+    const inside = buckets[bucket] ?? 0;
+    const upper = bucketBound(spec, bucket);
+    if (inside > 0 && rest <= inside)
+      return upper === Infinity ? lower : lower + (upper - lower) * (rest / inside);
+    rest -= inside;
+    lower = upper === Infinity ? lower : upper;
+  }
+  return lower;
+}

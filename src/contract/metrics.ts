@@ -1,0 +1,239 @@
+import {
+  allocateMetrics,
+  type CounterSpec,
+  type GaugeSpec,
+  type HistogramSpec,
+  type MetricSpec,
+} from '../base/metrics.js';
+import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE, type ProblemName } from './problems.js';
+import { SERIES_FIELDS, SESSION_SCALARS } from './request.js';
+
+/**
+ * Every metric, in one place: what records, exports, draws and documents them reads this. Names are a promise to
+ * whoever built alerts on them. No label ever holds a key, a caller or anything out of a body.
+ */
+
+/** Why a request was refused: the problem that the caller was told, split where the operator must know more. */
+export const REFUSAL_CAUSES = [
+  'notFound',
+  'methodNotAllowed',
+  'keyMissing',
+  'keyInvalid',
+  'rateBurst',
+  'rateDaily',
+  'contentType',
+  'contentEncoding',
+  'bodyTooLarge',
+  'malformed',
+  'unprocessable',
+  'queueFull',
+  'bodiesFull',
+  'loopLag',
+  'draining',
+  'hung',
+  'deadline',
+  'internal',
+] as const;
+export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
+
+/** Causes of a 503. */
+export type OverloadCause = 'queueFull' | 'bodiesFull' | 'loopLag' | 'draining' | 'hung' | 'deadline';
+/** Causes of a 429. */
+export type LimitCause = 'rateBurst' | 'rateDaily';
+/** Problems that are a cause by themselves. */
+export type PlainCause = Exclude<ProblemName, 'overloaded' | 'rateLimited'>;
+
+const PROBLEM_STATUSES = Object.values(PROBLEMS).map(({ status }): number => status);
+
+/** Statuses that the service answers, in ascending order. */
+export const STATUSES: readonly number[] = [
+  ...new Set([200, MALFORMED.status, UNPROCESSABLE.status, ...PROBLEM_STATUSES]),
+].toSorted((a, b) => a - b);
+
+/** Kind of the accepted key; `none` where the request was refused before a key was accepted. */
+export const KEY_KINDS = ['none', 'demo', 'live'] as const;
+
+/** The way of a scored request, in order; `total` is all of it. */
+export const STAGES = ['receive', 'read', 'queue', 'hop', 'infer', 'reply', 'total'] as const;
+
+export const LANES = ['base', 'history'] as const;
+export const FIELDS_OF_A_SESSION = [...SERIES_FIELDS, ...SESSION_SCALARS] as const;
+export const GC_KINDS = ['minor', 'major', 'incremental', 'weak'] as const;
+
+const MS: { readonly scale: number } = { scale: 0.001 };
+
+/** What the event loops write. */
+export const METRICS = {
+  requests: {
+    type: 'counter',
+    name: 'acuity_requests_total',
+    help: 'Requests answered, by status and by the kind of the accepted key',
+    labels: { status: STATUSES.map(String), key: KEY_KINDS },
+  },
+  refusals: {
+    type: 'counter',
+    name: 'acuity_refusals_total',
+    help: 'Requests refused, by cause: queueFull, bodiesFull, loopLag, draining and hung were shed at the door, deadline expired while waiting',
+    labels: { cause: REFUSAL_CAUSES },
+  },
+  findings: {
+    type: 'counter',
+    name: 'acuity_findings_total',
+    help: 'What was wrong in bodies answered with 422, by kind; one body may have up to eight',
+    labels: { type: FINDING_TYPES },
+  },
+  gone: {
+    type: 'counter',
+    name: 'acuity_callers_gone_total',
+    help: 'Requests whose caller hung up before the answer',
+  },
+  bodyBytes: {
+    type: 'counter',
+    name: 'acuity_request_body_bytes_total',
+    help: 'Bytes of request bodies that were read to the end',
+  },
+  stages: {
+    type: 'histogram',
+    name: 'acuity_stage_seconds',
+    help: 'Time of scored requests by stage: receive (head to last byte), read (parse and check), queue (until a batch is handed out), hop (to the worker and back, waiting behind its running batch included), infer (model run), reply (scores to bytes), total (head to answer)',
+    labels: { stage: STAGES },
+    ...MS,
+    minExponent: -9,
+    maxExponent: 14,
+    splitBits: 3,
+    exportEvery: 4,
+  },
+  batchRows: {
+    type: 'histogram',
+    name: 'acuity_batch_rows',
+    help: 'Requests in one model run, by lane: without and with history',
+    labels: { lane: LANES },
+    minExponent: 0,
+    maxExponent: 10,
+    splitBits: 0,
+    exportEvery: 1,
+  },
+  workerBusy: {
+    type: 'counter',
+    name: 'acuity_worker_busy_seconds_total',
+    help: 'Time in model runs, summed over the workers: its rate over acuity_workers is their utilisation',
+    ...MS,
+  },
+  workerRestarts: {
+    type: 'counter',
+    name: 'acuity_worker_restarts_total',
+    help: 'Workers that were lost and replaced',
+  },
+  batchFaults: {
+    type: 'counter',
+    name: 'acuity_batch_faults_total',
+    help: 'Model runs that failed, and rows whose scores were not sound',
+  },
+  pending: {
+    type: 'gauge',
+    name: 'acuity_requests_in_flight',
+    help: 'Requests admitted and not yet answered',
+  },
+  queued: {
+    type: 'gauge',
+    name: 'acuity_requests_queued',
+    help: 'Of those in flight, the ones that wait for a worker',
+  },
+  connections: {
+    type: 'gauge',
+    name: 'acuity_connections',
+    help: 'Connections open on the public listener',
+  },
+  heldBytes: {
+    type: 'gauge',
+    name: 'acuity_bodies_held_bytes',
+    help: 'Memory held for request bodies that are still arriving',
+  },
+  loopBusy: {
+    type: 'counter',
+    name: 'acuity_event_loop_busy_seconds_total',
+    help: 'Time that an event loop did not wait for events: its rate is the loop’s utilisation, 0 to 1',
+    eachLoop: true,
+    ...MS,
+  },
+  loopLag: {
+    type: 'gauge',
+    name: 'acuity_event_loop_lag_seconds',
+    help: 'How late the last timer of an event loop was',
+    eachLoop: true,
+    ...MS,
+  },
+  sessionsSampled: {
+    type: 'counter',
+    name: 'acuity_sessions_sampled_total',
+    help: 'Current sessions whose fields were looked at: one request in 16',
+  },
+  fieldsMissing: {
+    type: 'counter',
+    name: 'acuity_fields_missing_total',
+    help: 'Fields missing in the sessions looked at; over acuity_sessions_sampled_total, the share that is missing',
+    labels: { field: FIELDS_OF_A_SESSION },
+  },
+  gcPauses: {
+    type: 'counter',
+    name: 'acuity_gc_runs_total',
+    help: 'Garbage collections of the event loops’ threads, by kind',
+    labels: { kind: GC_KINDS },
+  },
+  gcTime: {
+    type: 'counter',
+    name: 'acuity_gc_seconds_total',
+    help: 'Time in garbage collections of the event loops’ threads, by kind',
+    labels: { kind: GC_KINDS },
+    ...MS,
+  },
+} as const satisfies Record<string, CounterSpec | GaugeSpec | HistogramSpec>;
+
+/** What is read from the process when somebody asks. */
+export const PROCESS_METRICS = {
+  build: {
+    type: 'gauge',
+    name: 'acuity_build_info',
+    help: 'Always 1: the version of the service and of Node in the labels',
+  },
+  model: {
+    type: 'gauge',
+    name: 'acuity_model_info',
+    help: 'Always 1: the version of the model in force in the label',
+  },
+  ready: {
+    type: 'gauge',
+    name: 'acuity_ready',
+    help: '1 while requests are taken, else 0: starting, draining or hung',
+  },
+  workers: { type: 'gauge', name: 'acuity_workers', help: 'Inference worker threads' },
+  loops: { type: 'gauge', name: 'acuity_event_loops', help: 'Event loops that accept requests' },
+  queueMax: {
+    type: 'gauge',
+    name: 'acuity_queue_max',
+    help: 'Most requests in flight before new ones are refused (ACUITY_QUEUE_MAX)',
+  },
+  deadline: {
+    type: 'gauge',
+    name: 'acuity_deadline_seconds',
+    help: 'Longest wait before a request is shed (ACUITY_DEADLINE_MS)',
+  },
+  rss: { type: 'gauge', name: 'process_resident_memory_bytes', help: 'Resident memory of the process' },
+  cpu: {
+    type: 'counter',
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time of the process, user and system',
+  },
+  started: {
+    type: 'gauge',
+    name: 'process_start_time_seconds',
+    help: 'When the process started, in seconds since 1970',
+  },
+} as const satisfies Record<string, Exclude<MetricSpec, HistogramSpec>>;
+
+export type LoopCatalogue = typeof METRICS;
+
+/** Memory for the metrics of one event loop. */
+export function allocateLoopMetrics(): SharedArrayBuffer {
+  return allocateMetrics(METRICS);
+}

@@ -1,0 +1,68 @@
+import { PerformanceObserver, constants, performance } from 'node:perf_hooks';
+import type { Cells, MetricWriter } from '../base/metrics.js';
+import { GC_KINDS, type LoopCatalogue } from '../contract/metrics.js';
+
+/** What an event loop can say of itself at any moment. */
+export interface LoopState {
+  readonly pending: number;
+  readonly queued: number;
+  readonly connections: number;
+  readonly heldBytes: number;
+  readonly lagMs: number;
+}
+
+/** Gauges are read this often: a scrape or a look at the dashboard finds them at most so old. */
+const PERIOD_MS = 250;
+
+const KINDS: Readonly<Record<number, (typeof GC_KINDS)[number]>> = {
+  [constants.NODE_PERFORMANCE_GC_MINOR]: 'minor',
+  [constants.NODE_PERFORMANCE_GC_MAJOR]: 'major',
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL]: 'incremental',
+  [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weak',
+};
+
+/** Writes what concerns this thread's event loop rather than a request. Returns what ends it. */
+export function watchLoop(writer: MetricWriter<LoopCatalogue>, state: () => LoopState): () => void {
+  const gauges = {
+    pending: writer.cells('pending'),
+    queued: writer.cells('queued'),
+    connections: writer.cells('connections'),
+    heldBytes: writer.cells('heldBytes'),
+    loopLag: writer.cells('loopLag'),
+    loopBusy: writer.cells('loopBusy'),
+  };
+  const timer = setInterval(() => sample(gauges, state()), PERIOD_MS).unref();
+  const stopWatchingGc = watchGc(writer.cells('gcPauses'), writer.cells('gcTime'));
+  return () => {
+    clearInterval(timer);
+    stopWatchingGc();
+    sample(gauges, state());
+  };
+}
+
+type Gauges = Readonly<
+  Record<'pending' | 'queued' | 'connections' | 'heldBytes' | 'loopLag' | 'loopBusy', Cells>
+>;
+
+function sample(gauges: Gauges, { pending, queued, connections, heldBytes, lagMs }: LoopState): void {
+  gauges.pending.set(0, pending);
+  gauges.queued.set(0, queued);
+  gauges.connections.set(0, connections);
+  gauges.heldBytes.set(0, heldBytes);
+  gauges.loopLag.set(0, lagMs);
+  gauges.loopBusy.set(0, performance.eventLoopUtilization().active);
+}
+
+function watchGc(runs: Cells, time: Cells): () => void {
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration, detail } of list.getEntries()) {
+      const kind = KINDS[(detail as { readonly kind: number }).kind];
+      if (kind === undefined) continue;
+      const cell = GC_KINDS.indexOf(kind);
+      runs.add(cell);
+      time.add(cell, duration);
+    }
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return () => observer.disconnect();
+}

@@ -1,0 +1,110 @@
+import { Registry, type Metric } from 'prom-client';
+import {
+  bucketBound,
+  cellCount,
+  labelsOf,
+  type HistogramSpec,
+  type MetricReader,
+  type MetricSpec,
+} from '../base/metrics.js';
+import { METRICS, PROCESS_METRICS, type LoopCatalogue } from '../contract/metrics.js';
+
+/** One number with its labels. */
+export interface Reading {
+  readonly value: number;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** What the process says of itself at the moment it is asked. */
+export type ProcessReadings = Readonly<Record<keyof typeof PROCESS_METRICS, Reading>>;
+
+export interface MetricsExport {
+  readonly contentType: string;
+  /** All metrics as Prometheus text. */
+  text(): Promise<string>;
+}
+
+interface Sample extends Reading {
+  readonly metricName?: string;
+}
+
+/** This file is the sole user of prom-client: it writes the text, from numbers that are read when it is asked. */
+export function exportMetrics(
+  reader: MetricReader<LoopCatalogue>,
+  process: () => ProcessReadings,
+): MetricsExport {
+  const registry = new Registry();
+  for (const [key, spec] of Object.entries(METRICS) as [keyof LoopCatalogue, MetricSpec][]) {
+    register(registry, spec, () => samplesOf(reader, key, spec));
+  }
+  for (const [key, spec] of Object.entries(PROCESS_METRICS) as [keyof ProcessReadings, MetricSpec][]) {
+    register(registry, spec, () => [process()[key]]);
+  }
+  return { contentType: registry.contentType, text: () => registry.metrics() };
+}
+
+/** A metric that prom-client only asks for its samples: it need not count anything itself. */
+function register(
+  registry: Registry,
+  { name, help, type }: MetricSpec,
+  samples: () => readonly Sample[],
+): void {
+  const metric = {
+    name,
+    help,
+    get: () => Promise.resolve({ name, help, type, aggregator: 'sum', values: samples() }),
+  };
+  registry.registerMetric(metric as unknown as Metric);
+}
+
+function samplesOf(
+  reader: MetricReader<LoopCatalogue>,
+  key: keyof LoopCatalogue,
+  spec: MetricSpec,
+): Sample[] {
+  const cells = Array.from({ length: cellCount(spec.labels) }, (_, cell) => cell);
+  if (spec.type === 'histogram') {
+    const histogramKey = key as 'stages' | 'batchRows';
+    return cells.flatMap((cell) =>
+      histogramSamples(spec, labelsOf(spec.labels, cell), reader.histogram(histogramKey, cell)),
+    );
+  }
+  const scale = spec.scale ?? 1;
+  const plainKey = key as Exclude<keyof LoopCatalogue, 'stages' | 'batchRows'>;
+  if (spec.eachLoop === true) {
+    return Array.from({ length: reader.loopCount }, (_, loop) => ({
+      labels: { loop: String(loop) },
+      value: reader.ofLoop(loop, plainKey) * scale,
+    }));
+  }
+  return cells.map((cell) => ({
+    labels: labelsOf(spec.labels, cell),
+    value: reader.total(plainKey, cell) * scale,
+  }));
+}
+
+/** Prometheus counts from 0 to each bound. */
+function histogramSamples(
+  spec: HistogramSpec,
+  labels: Readonly<Record<string, string>>,
+  { sum, buckets }: { readonly sum: number; readonly buckets: Float64Array },
+): Sample[] {
+  const scale = spec.scale ?? 1;
+  const samples: Sample[] = [];
+  let count = 0;
+  const last = buckets.length - 1;
+  buckets.forEach((inside, bucket) => {
+    count += inside;
+    if (bucket !== last && bucket % spec.exportEvery !== 0) return;
+    const le = bucket === last ? '+Inf' : decimal(bucketBound(spec, bucket) * scale);
+    samples.push({ metricName: `${spec.name}_bucket`, labels: { ...labels, le }, value: count });
+  });
+  samples.push({ metricName: `${spec.name}_sum`, labels, value: sum * scale });
+  samples.push({ metricName: `${spec.name}_count`, labels, value: count });
+  return samples;
+}
+
+/** Without the dust of binary fractions: the text of a bound is its name. */
+function decimal(value: number): string {
+  return String(Number(value.toPrecision(9)));
+}

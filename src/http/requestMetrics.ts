@@ -1,0 +1,121 @@
+import type { Cells, Histograms, MetricWriter } from '../base/metrics.js';
+import {
+  KEY_KINDS,
+  REFUSAL_CAUSES,
+  STAGES,
+  STATUSES,
+  type LoopCatalogue,
+  type RefusalCause,
+} from '../contract/metrics.js';
+import { FINDING_TYPES, type Finding, type FindingType } from '../contract/problems.js';
+import type { PredictionRequest } from '../pipeline/kernel.js';
+import { eachMissingField } from '../pipeline/missing.js';
+import type { Timing } from '../scoring/scorer.js';
+
+export type KeyKindLabel = (typeof KEY_KINDS)[number];
+
+/** One request in so many has its fields looked at. */
+const SAMPLED_EVERY = 16;
+
+/** When the parts of a scored request ended, on the event loop's clock. */
+export interface ServedTimes {
+  readonly startedMs: number;
+  readonly receivedMs: number;
+  readonly endedMs: number;
+  readonly timing: Timing;
+}
+
+/** The numbers that each request of one event loop leaves behind: additions to fixed places, nothing else. */
+export class RequestMetrics {
+  private readonly requests: Cells;
+  private readonly refusals: Cells;
+  private readonly findings: Cells;
+  private readonly gone: Cells;
+  private readonly bodyBytes: Cells;
+  private readonly stages: Histograms;
+  private readonly sessionsSampled: Cells;
+  private readonly fieldsMissing: Cells;
+  private untilSample = 1;
+  private readonly countMissing = (field: number): void => this.fieldsMissing.add(field);
+
+  constructor(writer: MetricWriter<LoopCatalogue>) {
+    this.requests = writer.cells('requests');
+    this.refusals = writer.cells('refusals');
+    this.findings = writer.cells('findings');
+    this.gone = writer.cells('gone');
+    this.bodyBytes = writer.cells('bodyBytes');
+    this.stages = writer.histograms('stages');
+    this.sessionsSampled = writer.cells('sessionsSampled');
+    this.fieldsMissing = writer.cells('fieldsMissing');
+  }
+
+  /** A body was read to its end. */
+  received(bytes: number): void {
+    this.bodyBytes.add(0, bytes);
+  }
+
+  /** A request was understood; whether its fields are looked at is this counter's business. */
+  understood(request: PredictionRequest): void {
+    this.untilSample--;
+    if (this.untilSample > 0) return;
+    this.untilSample = SAMPLED_EVERY;
+    this.sessionsSampled.add(0);
+    eachMissingField(request, this.countMissing);
+  }
+
+  answered(status: number, kind: KeyKindLabel): void {
+    this.requests.add(
+      (STATUS_CELLS[status] ?? NaN) + (kind === 'live' ? LIVE : kind === 'demo' ? DEMO : NONE),
+    );
+  }
+
+  refused(cause: RefusalCause): void {
+    this.refusals.add(CAUSE_CELLS[cause]);
+  }
+
+  /** What was wrong in a body. */
+  found(findings: readonly Finding[]): void {
+    for (const { type } of findings) this.findings.add(FINDING_CELLS[type]);
+  }
+
+  callerGone(): void {
+    this.gone.add(0);
+  }
+
+  served({ startedMs, receivedMs, endedMs, timing }: ServedTimes): void {
+    const { admittedMs, queueMs, hopMs, inferMs, scoredMs } = timing;
+    const { stages } = this;
+    stages.observe(RECEIVE, receivedMs - startedMs);
+    stages.observe(READ, admittedMs - receivedMs);
+    stages.observe(QUEUE, queueMs - hopMs);
+    stages.observe(HOP, hopMs);
+    stages.observe(INFER, inferMs);
+    stages.observe(REPLY, endedMs - scoredMs);
+    stages.observe(TOTAL, endedMs - startedMs);
+  }
+}
+
+const NONE = KEY_KINDS.indexOf('none');
+const DEMO = KEY_KINDS.indexOf('demo');
+const LIVE = KEY_KINDS.indexOf('live');
+const [RECEIVE, READ, QUEUE, HOP, INFER, REPLY, TOTAL] = STAGES.map((_, cell) => cell) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+];
+
+/** By status: where its cells begin. */
+const STATUS_CELLS: readonly (number | undefined)[] = STATUSES.reduce<number[]>((cells, status, index) => {
+  cells[status] = index * KEY_KINDS.length;
+  return cells;
+}, []);
+const CAUSE_CELLS = cellsByName(REFUSAL_CAUSES);
+const FINDING_CELLS: Readonly<Record<FindingType, number>> = cellsByName(FINDING_TYPES);
+
+function cellsByName<Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
+  return Object.fromEntries(names.map((name, cell) => [name, cell])) as Record<Name, number>;
+}

@@ -26,8 +26,12 @@ class Folder implements HistoryStorage {
   constructor(private readonly path: string) {}
 
   async load(person: string): Promise<HistoryEntry[]> {
-    const text = await readFile(`${this.path}/${person}.json`, 'utf8').catch(() => '[]');
-    return JSON.parse(text) as HistoryEntry[];
+    try {
+      return JSON.parse(await readFile(`${this.path}/${person}.json`, 'utf8')) as HistoryEntry[];
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error; // a history that can't be read must not be overwritten
+    }
   }
 
   async save(person: string, entries: readonly HistoryEntry[]): Promise<void> {

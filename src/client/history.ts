@@ -45,7 +45,7 @@ export class History {
    * scoring one again does no harm.
    * @throws what the client or the storage throws; the history is then as it was
    */
-  score(person: string, at: Moment, session: Session, options?: PredictOptions): Promise<Prediction> {
+  async score(person: string, at: Moment, session: Session, options?: PredictOptions): Promise<Prediction> {
     const moment = new Date(momentMs(at, 'the moment of the session')).toISOString();
     return this.#afterOthers(person, async () => {
       const entries = await this.entries(person);

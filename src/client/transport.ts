@@ -32,7 +32,7 @@ export interface TransportOptions {
  * The service closes connections that are idle for 10 s, give or take its timer's step: we close ours well
  * before, so that no request meets a connection that is being closed.
  */
-const KEEP_ALIVE_MS = 5_000;
+export const KEEP_ALIVE_MS = 5_000;
 /** An answer of the service has a few hundred bytes, a refusal a few thousand; a proxy's page a little more. */
 const ANSWER_BYTES_MAX = 1 << 20;
 

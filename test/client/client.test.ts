@@ -1,0 +1,318 @@
+import { inspect } from 'node:util';
+import t from 'tap';
+import {
+  AcuityClient,
+  type AcuityClientOptions,
+  type AttemptReport,
+  type ClientParts,
+  type RetryReport,
+} from '#acuity/client/client.js';
+import * as errors from '#acuity/client/errors.js';
+import { AcuityClient as BrowserClient } from '#acuity/client/browser.js';
+import { refuseBrowser } from '#acuity/client/place.js';
+import type { Incoming, Outgoing } from '#acuity/client/transport.js';
+import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
+
+const KEY = `sk_live_${'A1b2'.repeat(9)}Zz`;
+const SCORES = {
+  C_SCORE: 50,
+  attention: 51,
+  memory: 49,
+  reasoning: 50,
+  stress: 40,
+  valence: 'High',
+  arousal: 'Low',
+} as const;
+const SAMPLE = 61.8731;
+const REQUEST = { current_session: { HR_night: [SAMPLE, 62, 63] } };
+
+interface Reply {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const OK: Reply = {
+  status: 200,
+  body: { ...SCORES, inference_time_ms: 0.2 },
+  headers: { 'x-model-version': '7' },
+};
+const BUSY: Reply = { status: 503, body: { detail: 'Service overloaded' }, headers: { 'retry-after': '1' } };
+
+/** A client whose network gives one reply after the other. */
+function clientWith(replies: readonly (Reply | Error)[], options: Partial<AcuityClientOptions> = {}) {
+  const sent: Outgoing[] = [];
+  const pauses: number[] = [];
+  const left = [...replies];
+  const parts: ClientParts = {
+    random: () => 0.5,
+    pause: async (ms) => void pauses.push(ms),
+    transport: {
+      close: async () => undefined,
+      async send(request): Promise<Incoming> {
+        sent.push(request);
+        const reply = left.shift();
+        if (reply === undefined) throw new Error('one request more than expected');
+        if (reply instanceof Error) throw reply;
+        const { status, body, headers = {} } = reply;
+        const text = typeof body === 'string' ? body : JSON.stringify(body ?? {});
+        return { status, text, header: (name) => headers[name] };
+      },
+    },
+  };
+  const client = new AcuityClient({ url: 'http://127.0.0.1:8080', apiKey: KEY, ...options }, parts);
+  return { client, sent, pauses };
+}
+
+function broken(code: string): Error {
+  return Object.assign(new Error('broken'), { code });
+}
+
+t.test('a 200 gives the seven scores, and beside them what to keep', async (t) => {
+  const { client, sent } = clientWith([
+    { ...OK, headers: { 'x-model-version': '7', 'x-request-id': 'mine' } },
+  ]);
+  t.strictSame(await client.predict(REQUEST, { requestId: 'mine' }), {
+    scores: SCORES,
+    modelVersion: '7',
+    requestId: 'mine',
+    inferenceTimeMs: 0.2,
+  });
+  t.match(sent[0], {
+    path: '/predict',
+    body: JSON.stringify(REQUEST),
+    headers: { 'x-api-key': KEY, 'content-type': 'application/json', 'x-request-id': 'mine' },
+  });
+});
+
+const REFUSALS: readonly (readonly [
+  status: number,
+  error: new (refusal: errors.Refusal) => errors.RefusedError,
+])[] = [
+  [400, errors.MalformedRequestError],
+  [401, errors.KeyMissingError],
+  [403, errors.KeyRejectedError],
+  [404, errors.WrongAddressError],
+  [405, errors.WrongAddressError],
+  [413, errors.RequestTooLargeError],
+  [415, errors.UnsupportedMediaTypeError],
+  [422, errors.InvalidRequestError],
+  [429, errors.RateLimitedError],
+  [500, errors.ServiceError],
+  [503, errors.OverloadedError],
+];
+
+t.test('each refusal of the contract has an error of its own', async (t) => {
+  const statuses = [MALFORMED, UNPROCESSABLE, ...Object.values(PROBLEMS)].map(({ status }) => status);
+  t.strictSame([...new Set(statuses)].sort(), REFUSALS.map(([status]) => status).sort());
+  for (const [status, kind] of REFUSALS) {
+    const { client } = clientWith(
+      [{ status, body: { detail: 'why' }, headers: { 'x-request-id': 'id-1' } }],
+      {
+        retry: { retries: 0 },
+      },
+    );
+    await t.rejects(client.predict(REQUEST), { name: kind.name, status, requestId: 'id-1' });
+    await t.rejects(clientWith([{ status }], { retry: { retries: 0 } }).client.predict(REQUEST), kind);
+  }
+});
+
+t.test('a 422 says where and why', async (t) => {
+  const finding = { loc: ['body', 'current_session', 'age'], msg: 'too large', type: 'less_than_equal' };
+  const { client } = clientWith([{ status: 422, body: { detail: [finding] } }]);
+  await t.rejects(client.predict(REQUEST), {
+    findings: [finding],
+    message: /body\.current_session\.age: too large/,
+  });
+});
+
+t.test('what is no answer of the service is called so', async (t) => {
+  for (const reply of [
+    { status: 200, body: '<html>' },
+    { status: 200, body: {} },
+    { status: 302 },
+    { status: 502, body: '<html>' },
+  ]) {
+    await t.rejects(clientWith([reply]).client.predict(REQUEST), errors.UnexpectedAnswerError);
+  }
+});
+
+t.test('429, 503 and broken connections are tried again under the same id', async (t) => {
+  const limited: Reply = { status: 429, headers: { 'retry-after': '2' } };
+  const { client, sent, pauses } = clientWith([BUSY, limited, broken('ECONNRESET'), OK]);
+  t.strictSame((await client.predict(REQUEST)).scores, SCORES);
+  t.strictSame(pauses, [1_000 + 100, 2_000 + 200, 400]);
+  t.equal(new Set(sent.map(({ headers }) => headers['x-request-id'])).size, 1);
+});
+
+t.test('no other refusal is tried again', async (t) => {
+  for (const [status] of REFUSALS) {
+    if (status === 429 || status === 503) continue;
+    const { client, sent } = clientWith([{ status }, OK]);
+    await t.rejects(client.predict(REQUEST));
+    t.equal(sent.length, 1, String(status));
+  }
+});
+
+t.test('attempts end, with the last refusal', async (t) => {
+  const { client, sent } = clientWith([BUSY, BUSY, BUSY, BUSY, BUSY, OK]);
+  await t.rejects(client.predict(REQUEST), { name: 'OverloadedError', retryAfterS: 1 });
+  t.equal(sent.length, 5);
+  await t.rejects(clientWith([broken('ECONNREFUSED')], { retry: { retries: 0 } }).client.predict(REQUEST), {
+    name: 'ConnectionError',
+    message: /ECONNREFUSED/,
+  });
+});
+
+t.test('a daily quota is not waited for', async (t) => {
+  const quota: Reply = { status: 429, headers: { 'retry-after': '40000', ratelimit: '"daily";r=0;t=40000' } };
+  const { client, sent } = clientWith([quota, OK]);
+  const error: unknown = await client.predict(REQUEST).catch((caught: unknown) => caught);
+  t.match(error, { name: 'RateLimitedError', retryAfterS: 40_000, rateLimit: '"daily";r=0;t=40000' });
+  t.equal(sent.length, 1);
+});
+
+t.test('a Retry-After that is a date counts, another text does not', async (t) => {
+  const date = new Date(Date.now() - 5_000).toUTCString();
+  const { client, pauses } = clientWith([
+    { status: 503, headers: { 'retry-after': date } },
+    { status: 503, headers: { 'retry-after': 'soon' } },
+    OK,
+  ]);
+  await client.predict(REQUEST);
+  t.strictSame(pauses, [100, 200]);
+});
+
+/** A network that never answers but gives up when it is told to. */
+const silent: Partial<ClientParts> = {
+  transport: {
+    close: async () => undefined,
+    send: ({ signal }) =>
+      new Promise((_, reject) => {
+        const alive = setInterval(() => undefined, 1_000); // the time-out alone keeps no process alive
+        signal.addEventListener('abort', () => {
+          clearInterval(alive);
+          reject(signal.reason as Error);
+        });
+      }),
+  },
+};
+
+t.test('silence ends with the time-out, and is not tried again', async (t) => {
+  const client = new AcuityClient({ url: 'http://localhost', apiKey: KEY, timeoutMs: 5 }, silent);
+  await t.rejects(client.predict(REQUEST), { name: 'TimeoutError', message: 'no answer within 5 ms' });
+});
+
+t.test('a caller that gives up is given its own reason', async (t) => {
+  const reason = new Error('changed my mind');
+  const controller = new AbortController();
+  const client = new AcuityClient({ url: 'http://localhost', apiKey: KEY }, silent);
+  const outcome = client.predict(REQUEST, { signal: controller.signal });
+  controller.abort(reason);
+  await t.rejects(outcome, reason);
+});
+
+t.test('a caller that gives up in a pause is given its own reason too', async (t) => {
+  const { transport } = {
+    transport: {
+      close: async () => undefined,
+      send: async () => ({ status: 503, text: '{}', header: () => undefined }),
+    },
+  };
+  const controller = new AbortController();
+  const client = new AcuityClient(
+    {
+      url: 'http://localhost',
+      apiKey: KEY,
+      retry: { firstPauseMs: 10_000 },
+      hooks: { onRetry: () => controller.abort(new Error('enough')) },
+    },
+    { transport, random: () => 1 },
+  );
+  await t.rejects(client.predict(REQUEST, { signal: controller.signal }), { message: 'enough' });
+});
+
+t.test('hooks tell of attempts and pauses, and nothing that is anybody’s', async (t) => {
+  const attempts: AttemptReport[] = [];
+  const retries: RetryReport[] = [];
+  const hooks = {
+    onAttempt: (report: AttemptReport) => void attempts.push(report),
+    onRetry: (report: RetryReport) => void retries.push(report),
+  };
+  const { client } = clientWith([BUSY, broken('ECONNRESET'), OK], { hooks });
+  await client.predict(REQUEST, { requestId: 'r1' });
+  t.match(attempts, [
+    { requestId: 'r1', attempt: 1, status: 503, requestBytes: JSON.stringify(REQUEST).length },
+    { requestId: 'r1', attempt: 2, status: undefined },
+    { requestId: 'r1', attempt: 3, status: 200 },
+  ]);
+  t.match(retries, [
+    { requestId: 'r1', attempt: 1, status: 503, pauseMs: 1_100 },
+    { requestId: 'r1', attempt: 2, status: undefined },
+  ]);
+  const told = JSON.stringify([attempts, retries]);
+  t.notOk(told.includes(String(SAMPLE)) || told.includes(KEY));
+});
+
+t.test('neither the client nor an error shows the key or a sample', async (t) => {
+  const { client } = clientWith([{ status: 403, body: { detail: 'Invalid or missing API key' } }]);
+  const error: unknown = await client.predict(REQUEST).catch((caught: unknown) => caught);
+  const shown = inspect([client, error], { depth: 9, showHidden: true }) + JSON.stringify([client, error]);
+  t.notOk(shown.includes(KEY));
+  t.notOk(shown.includes(String(SAMPLE)));
+});
+
+t.test('the address is the base address, and not in clear over a network', async (t) => {
+  const { sent, client } = clientWith([OK], { url: 'https://api.example/scores/' });
+  await client.predict(REQUEST);
+  t.equal(sent[0]?.path, '/scores/predict');
+  for (const url of [
+    'http://127.0.0.1:1',
+    'http://localhost:1',
+    'http://[::1]:1',
+    'https://scores.example',
+  ]) {
+    t.doesNotThrow(() => new AcuityClient({ url, apiKey: KEY }));
+  }
+  const refused: Readonly<Record<string, RegExp>> = {
+    'http://10.0.0.8:8080': /in clear/,
+    'https://scores.example/predict': /without \/predict/,
+    'ftp://scores.example': /http or https/,
+    'scores.example': /http or https/,
+    'https://me:secret@scores.example': /no user/,
+  };
+  for (const [url, message] of Object.entries(refused)) {
+    t.throws(() => new AcuityClient({ url, apiKey: KEY }), { name: 'TypeError', message });
+  }
+  t.doesNotThrow(() => new AcuityClient({ url: 'http://10.0.0.8', apiKey: KEY, allowPlainHttp: true }));
+});
+
+t.test('a key that was cut is refused before it is sent, and not shown', async (t) => {
+  for (const apiKey of ['', 'sk_live_short', KEY.slice(0, -1), `${KEY}0`, KEY.replace('live', 'test')]) {
+    const error = t.throws(() => new AcuityClient({ url: 'http://localhost', apiKey }), TypeError);
+    if (apiKey !== '') t.notOk(inspect(error).includes(apiKey));
+  }
+  t.doesNotThrow(() => new AcuityClient({ url: 'http://localhost', apiKey: `${KEY}\n` }));
+});
+
+t.test('the environment gives address and key', async (t) => {
+  t.doesNotThrow(() => AcuityClient.fromEnvironment({ ACUITY_URL: 'http://localhost', ACUITY_API_KEY: KEY }));
+  t.throws(() => AcuityClient.fromEnvironment({ ACUITY_API_KEY: KEY }), /set ACUITY_URL/);
+  t.throws(() => AcuityClient.fromEnvironment({ ACUITY_URL: 'http://localhost' }), /set ACUITY_API_KEY/);
+});
+
+t.test('a request id that the service would not take is refused', async (t) => {
+  const { client } = clientWith([]);
+  for (const requestId of ['', 'a b', 'ä', 'x'.repeat(129)]) {
+    await t.rejects(client.predict(REQUEST, { requestId }), TypeError);
+  }
+});
+
+t.test('in a browser there is no client', async (t) => {
+  for (const place of [{ document: {} }, { window: {} }, { importScripts: () => undefined }]) {
+    t.throws(() => refuseBrowser(place), /belongs on a server/);
+  }
+  t.doesNotThrow(() => refuseBrowser());
+  t.throws(() => new BrowserClient(), /belongs on a server/);
+  t.throws(() => BrowserClient.fromEnvironment(), /belongs on a server/);
+});

@@ -169,7 +169,7 @@ t.test('an empty bucket is told in the words of the draft', async (t) => {
   t.strictSame(gate.check(key), {
     outcome: 'limited',
     id: 'key_1',
-    kind: 'demo',
+    kind: 'live',
     limit: 'burst',
     retryAfterS: 1,
     policy: '"burst";q=20;w=2, "daily";q=1000;w=86400',
@@ -189,7 +189,7 @@ t.test('a used-up day is told with the seconds to midnight', async (t) => {
   t.strictSame(gate.check(key), {
     outcome: 'limited',
     id: 'key_1',
-    kind: 'demo',
+    kind: 'live',
     limit: 'daily',
     retryAfterS: 18 * 3600,
     policy: '"daily";q=2;w=86400',

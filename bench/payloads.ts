@@ -86,10 +86,10 @@ function sessionOf(person: Person, draw: Draw): Session {
   const lightSleepSeconds = asleepS - deepSleepSeconds - remSleepSeconds;
   const share = (stageS: number): number => round((shareUnit * stageS) / asleepS, 3);
   return {
-    HR_day_1h: series(draw, DAY_SAMPLES, restingHr + draw.normal(11, 3), 6, 0),
-    RR_day_1h: series(draw, DAY_SAMPLES, nightRr + draw.normal(0.6, 0.8), 1.9, 1),
-    HR_night: series(draw, NIGHT_SAMPLES, restingHr + draw.normal(-3, 2), 3.5, 0),
-    RR_night: series(draw, NIGHT_SAMPLES, nightRr + draw.normal(0, 0.5), 1.1, 1),
+    HR_day_1h: series(draw, DAY_SAMPLES, restingHr + draw.normal(11, 3), 6),
+    RR_day_1h: series(draw, DAY_SAMPLES, nightRr + draw.normal(0.6, 0.8), 1.9),
+    HR_night: series(draw, NIGHT_SAMPLES, restingHr + draw.normal(-3, 2), 3.5),
+    RR_night: series(draw, NIGHT_SAMPLES, nightRr + draw.normal(0, 0.5), 1.1),
     sleepTimeSeconds: asleepS,
     deepSleepSeconds,
     remSleepSeconds,
@@ -105,12 +105,15 @@ function sessionOf(person: Person, draw: Draw): Session {
   };
 }
 
-/** A level with slow drift and fast noise, in whole beats or tenths of breaths, as wearables report. */
-function series(draw: Draw, length: number, level: number, spread: number, digits: number): number[] {
+/**
+ * A level with slow drift and fast noise, in tenths: averages over a minute, for heart rates too. Whole beats
+ * would make the bodies a sixth shorter than those that the goals are said of.
+ */
+function series(draw: Draw, length: number, level: number, spread: number): number[] {
   let slow = 0;
   return Array.from({ length }, () => {
     slow = 0.85 * slow + draw.normal(0, 0.5 * spread);
-    return round(Math.max(5, level + slow + draw.normal(0, 0.4 * spread)), digits);
+    return round(Math.max(5, level + slow + draw.normal(0, 0.4 * spread)), 1);
   });
 }
 

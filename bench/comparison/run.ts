@@ -57,7 +57,7 @@ export async function compare(options: ComparisonOptions, say: (line: string) =>
     const bundle = await loadBundle(MODEL_FOLDER);
     for (const peer of options.peers) {
       say(`starting ${peer.name}: ${peer.what}`);
-      contenders.push({ peer, server: await startServer(await peer.command(key), folder) });
+      contenders.push({ peer, server: await startServer(peer.command(key), folder) });
     }
     return await new Interleaving(
       options,

@@ -6,13 +6,14 @@ import { promisify } from 'node:util';
 import { sourcePath } from '#bench/paths.js';
 import type { Load, Measurement } from './measurement.js';
 
+const WRK = 'wrk';
 /** A slow peer's answers late under load are slow, not lost. */
 const TIMEOUT_S = 30;
 /** wrk exits a little behind its duration, and waits for a server that hangs. */
 const GRACE_MS = 60_000;
 
 export function hasWrk(): boolean {
-  return spawnSync('wrk', ['--version'], { stdio: 'ignore' }).error === undefined;
+  return spawnSync(WRK, ['--version'], { stdio: 'ignore' }).error === undefined;
 }
 
 /** wrk with one thread, so that the same share of the machine is left to every server. */
@@ -22,7 +23,7 @@ export async function saturateWithWrk({ target, bodies, connections, seconds }: 
     const file = join(folder, 'requests');
     await writeFile(file, `${[target.key, ...bodies].join('\n')}\n`, { mode: 0o600 });
     const { stdout } = await promisify(execFile)(
-      'wrk',
+      WRK,
       [
         '-t1',
         `-c${connections}`,

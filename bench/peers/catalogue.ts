@@ -3,7 +3,6 @@ import { FEATURES, ROW_CLAMP } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#acuity/contract/request.js';
 import { compiledPath, MODEL_FOLDER, SERVICE_ENTRY, sourcePath } from '#bench/paths.js';
 import { plainEnvironment } from '#bench/server/environment.js';
-import { freePort } from '#bench/server/freePort.js';
 import type { BenchKey } from '#bench/server/key.js';
 import type { ServerCommand } from '#bench/server/process.js';
 import { fastapiPython } from './fastapi/python.js';
@@ -14,7 +13,7 @@ export interface Peer {
   readonly what: string;
   /** Gives scores, which are then checked; the floor gives a constant. */
   readonly scores: boolean;
-  command(key: BenchKey): Promise<ServerCommand>;
+  command(key: BenchKey): ServerCommand;
   /** Why it can't run here; undefined where it can. */
   readonly unavailable?: string | undefined;
 }
@@ -26,13 +25,12 @@ export function acuity(threads: number): Peer {
     name,
     what: `the service: ${threads} event loop(s), ${threads} worker(s), keys, limits and logs on`,
     scores: true,
-    command: async ({ location }) => ({
+    command: ({ location }) => ({
       name,
       file: process.execPath,
       args: [SERVICE_ENTRY, 'serve'],
       env: plainEnvironment({
-        // Event loops share a port by its number: a free one of their own is each another.
-        ACUITY_PORT: threads === 1 ? '0' : String(await freePort()),
+        ACUITY_PORT: '0',
         ACUITY_ADMIN_PORT: '0',
         ACUITY_KEYS: location,
         ACUITY_MODEL: MODEL_FOLDER,
@@ -53,7 +51,7 @@ export const FASTAPI: Peer = {
   unavailable: existsSync(fastapiPython())
     ? undefined
     : 'its virtual environment is absent: bench/peers/fastapi/setup.sh makes it',
-  command: async (key) => ({
+  command: (key) => ({
     name: 'fastapi',
     file: fastapiPython(),
     args: [sourcePath('peers/fastapi/app.py')],
@@ -71,7 +69,7 @@ function nodePeer(name: string, what: string, scores: boolean): Peer {
     name,
     what,
     scores,
-    command: async (key) => ({
+    command: (key) => ({
       name,
       file: process.execPath,
       args: [compiledPath('peers', `${name}.js`)],

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { createGate, type Gate, type Verdict } from '#acuity/auth/gate.js';
+import { createKey, digestOf } from '#acuity/auth/key.js';
+import type { SlottedRecord } from '#acuity/auth/keyTable.js';
+import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { systemClock } from '#acuity/base/clock.js';
+import { nothing, turns, type MicroCase, type Suite } from './harness.js';
+import { itemAt } from './requests.js';
+
+const FEW = 100;
+const MANY = 100_000;
+const CALLERS = 64;
+
+/** The check of a key: sent before, unknown, malformed; and whether it depends on how many keys there are. */
+export const GATE: Suite = {
+  name: 'gate',
+  open: () => Promise.resolve({ cases: [FEW, MANY].flatMap(casesOf), close: nothing }),
+};
+
+function casesOf(count: number): MicroCase[] {
+  const limits = new Limits(allocateLimits(CALLERS));
+  const gate = createGate({ clock: systemClock, limits });
+  const keys = Array.from({ length: CALLERS }, () => createKey('live'));
+  gate.replace([...keys.map(recordOf), ...fillers(count - CALLERS)]);
+  const strangers = Array.from({ length: CALLERS }, () => createKey('live'));
+  const malformed = strangers.map((key) => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`);
+  return [
+    caseOf(gate, `sent before, of ${count} keys`, keys, 'admitted'),
+    caseOf(gate, `unknown, of ${count} keys`, strangers, 'invalid'),
+    caseOf(gate, `wrong checksum, of ${count} keys`, malformed, 'invalid'),
+  ];
+}
+
+function caseOf(gate: Gate, name: string, keys: readonly string[], outcome: Verdict['outcome']): MicroCase {
+  const next = turns(keys.length);
+  return {
+    name,
+    units: 1,
+    run: () => gate.check(itemAt(keys, next())),
+    check: (result) => assert.equal((result as Verdict).outcome, outcome),
+  };
+}
+
+/** With a limit that is never reached: looking it up is part of the check. */
+function recordOf(key: string, slot: number): SlottedRecord {
+  return { ...unlimited(digestOf(key), slot), slot, ratePerS: 1_000_000_000 };
+}
+
+/** Keys that nobody sends; hashing a number is enough for a digest. */
+function fillers(count: number): SlottedRecord[] {
+  return Array.from({ length: count }, (_, index) => unlimited(digestOf(`filler ${index}`), index + CALLERS));
+}
+
+function unlimited(digest: Buffer, index: number): SlottedRecord {
+  return {
+    id: `key_${index}`,
+    kind: 'live',
+    digest: digest.toString('base64url'),
+    usableUntilMs: Infinity,
+    slot: -1,
+    ratePerS: null,
+    dailyMax: null,
+  };
+}

@@ -1,0 +1,100 @@
+import { spreadOf, type Spread } from '#bench/statistics.js';
+
+/** One thing that is timed. */
+export interface MicroCase {
+  readonly name: string;
+  /** What one run handles: rows of a batch, keys, requests; the figures are for one of them. */
+  readonly units: number;
+  run(): unknown;
+  /** @throws where the result of a run is not what it must be */
+  check(result: unknown): void;
+}
+
+/** Cases that are compared with each other. */
+export interface Suite {
+  readonly name: string;
+  open(): Promise<OpenSuite>;
+}
+
+export interface OpenSuite {
+  readonly cases: readonly MicroCase[];
+  close(): Promise<void>;
+}
+
+export interface MicroResult {
+  readonly name: string;
+  /** Microseconds of one unit, by the clock and by the processor time of all threads. */
+  readonly wallMicros: Spread;
+  readonly cpuMicros: Spread;
+}
+
+export interface Effort {
+  readonly rounds: number;
+  /** Aimed at for one round of one case. */
+  readonly roundMs: number;
+}
+
+/** Times the cases of a suite in turn, round by round; each result is checked before and after. */
+export async function measure(suite: Suite, { rounds, roundMs }: Effort): Promise<MicroResult[]> {
+  const { cases, close } = await suite.open();
+  try {
+    const timed: Timed[] = [];
+    for (const micro of cases) {
+      micro.check(await micro.run());
+      timed.push({ micro, runs: await runsFor(micro, roundMs), wall: [], cpu: [] });
+    }
+    for (let round = 0; round < rounds; round++) {
+      for (const { micro, runs, wall, cpu } of timed) {
+        const { wallMicros, cpuMicros } = await time(micro, runs);
+        wall.push(wallMicros / (runs * micro.units));
+        cpu.push(cpuMicros / (runs * micro.units));
+      }
+    }
+    for (const { micro } of timed) micro.check(await micro.run());
+    return timed.map(({ micro: { name }, wall, cpu }) => ({
+      name,
+      wallMicros: spreadOf(wall),
+      cpuMicros: spreadOf(cpu),
+    }));
+  } finally {
+    await close();
+  }
+}
+
+interface Timed {
+  readonly micro: MicroCase;
+  readonly runs: number;
+  readonly wall: number[];
+  readonly cpu: number[];
+}
+
+/** Doubles the runs until they fill a round; the compiler warms up meanwhile. */
+async function runsFor(micro: MicroCase, roundMs: number): Promise<number> {
+  let runs = 1;
+  while ((await time(micro, runs)).wallMicros < roundMs * 1000) runs *= 2;
+  return runs;
+}
+
+async function time(micro: MicroCase, runs: number): Promise<{ wallMicros: number; cpuMicros: number }> {
+  const cpuBefore = process.cpuUsage();
+  const startMs = performance.now();
+  for (let run = 0; run < runs; run++) {
+    const result = micro.run();
+    // Awaiting what is no promise would cost more than some of the cases.
+    if (result instanceof Promise) await result;
+  }
+  const wallMicros = (performance.now() - startMs) * 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { wallMicros, cpuMicros: user + system };
+}
+
+/** Nothing to close. */
+export async function nothing(): Promise<void> {
+  await Promise.resolve();
+}
+
+/** A counter that walks through `count` variants, so that no case sees one input only. */
+export function turns(count: number): () => number {
+  let turn = -1;
+  return () => (turn = (turn + 1) % count);
+}

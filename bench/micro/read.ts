@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/request.js';
+import { readExactly } from '#acuity/pipeline/exact.js';
+import { Kernel, type PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { readFast } from '#acuity/pipeline/read.js';
+import { PAYLOADS, type PayloadName } from '#bench/payloads.js';
+import { nothing, turns, type MicroCase, type Suite } from './harness.js';
+import { bytesOf, itemAt } from './requests.js';
+
+/** From the bytes to a request: the kernel against JSON.parse with the schema, and JSON.parse alone. */
+export const READ: Suite = {
+  name: 'read',
+  open: () => Promise.resolve({ cases: PAYLOADS.flatMap(casesOf), close: nothing }),
+};
+
+function casesOf(payload: PayloadName): MicroCase[] {
+  const bodies = bytesOf(payload);
+  const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+  const pastCount = payload === 'history' ? PAST_MAX : 0;
+  const next = turns(bodies.length);
+  const body = (): Buffer => itemAt(bodies, next());
+  const isRead = (result: unknown): void => {
+    assert.equal((result as PredictionRequest | undefined)?.pastCount, pastCount);
+  };
+  return [
+    { name: `${payload}: kernel`, units: 1, run: () => readFast(kernel, body()), check: isRead },
+    {
+      name: `${payload}: JSON.parse, schema, exact path`,
+      units: 1,
+      run: () => readExactly(body(), DEFAULT_SERIES_LIMITS, kernel),
+      check: isRead,
+    },
+    {
+      name: `${payload}: JSON.parse alone`,
+      units: 1,
+      run: () => JSON.parse(body().toString('utf8')) as unknown,
+      check: (result) => assert.ok(Object.hasOwn(result as object, 'current_session')),
+    },
+  ];
+}

@@ -1,0 +1,26 @@
+import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
+import { readExactly } from '#acuity/pipeline/exact.js';
+import { Kernel, type PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { isBodyProblem } from '#acuity/pipeline/read.js';
+import { bodiesOf, type PayloadName } from '#bench/payloads.js';
+
+/** The bodies of a payload as bytes. */
+export function bytesOf(payload: PayloadName): Buffer[] {
+  return bodiesOf(payload).map((body) => Buffer.from(body));
+}
+
+/** The requests of a payload, each in a kernel of its own, so that all of them hold. */
+export function readRequests(payload: PayloadName): PredictionRequest[] {
+  return bytesOf(payload).map((bytes) => {
+    const request = readExactly(bytes, DEFAULT_SERIES_LIMITS, new Kernel(DEFAULT_SERIES_LIMITS));
+    if (isBodyProblem(request)) throw new Error('a payload of the bench is no valid request');
+    return request;
+  });
+}
+
+/** The element of `items` whose turn it is. */
+export function itemAt<T>(items: readonly T[], turn: number): T {
+  const item = items[turn];
+  if (item === undefined) throw new RangeError(`no item ${turn}`);
+  return item;
+}

@@ -1,0 +1,40 @@
+import t from 'tap';
+import { measure, type Suite } from '#bench/micro/harness.js';
+
+process.env['ORT_DISABLE_TELEMETRY'] = '1'; // before ONNX Runtime loads
+const { SUITES } = await import('#bench/micro/suites.js');
+
+/** As little as possible: whether the benches still run and still get right results. */
+const EFFORT = { rounds: 1, roundMs: 0.01 };
+
+for (const suite of SUITES) {
+  t.test(`${suite.name} runs and checks its results`, async (t) => {
+    const results = await measure(suite, EFFORT);
+    t.ok(results.length > 0);
+    for (const { name, wallMicros } of results) t.ok(wallMicros.median > 0, name);
+  });
+}
+
+t.test('a wrong result ends the bench, and the suite is closed', async (t) => {
+  let isClosed = false;
+  const suite: Suite = {
+    name: 'wrong',
+    open: async () => ({
+      cases: [
+        {
+          name: 'one and one',
+          units: 1,
+          run: () => 3,
+          check(result) {
+            if (result !== 2) throw new Error('wrong result');
+          },
+        },
+      ],
+      close: async () => {
+        isClosed = true;
+      },
+    }),
+  };
+  await t.rejects(measure(suite, EFFORT), { message: 'wrong result' });
+  t.ok(isClosed);
+});

@@ -1,0 +1,54 @@
+import t from 'tap';
+import { loadBundle } from '#acuity/model/bundle.js';
+import { MODEL_FOLDER } from '#bench/paths.js';
+import { bodiesOf, PAYLOADS } from '#bench/payloads.js';
+import { acuity, PEERS } from '#bench/peers/catalogue.js';
+import { Connection, requestBytes } from '#bench/server/connection.js';
+import { issueKey } from '#bench/server/key.js';
+import { startServer } from '#bench/server/process.js';
+
+process.env['ORT_DISABLE_TELEMETRY'] = '1'; // before ONNX Runtime loads
+const { goldenQuestions, questionsOf, wrongAnswers } = await import('#bench/comparison/answers.js');
+
+const VARIANTS = 4;
+const folder = t.testdir();
+const key = await issueKey(folder);
+const bundle = await loadBundle(MODEL_FOLDER);
+const bodies = PAYLOADS.flatMap((payload) => bodiesOf(payload, VARIANTS));
+const questions = [...goldenQuestions(bundle), ...(await questionsOf(bundle, bodies))];
+
+for (const peer of [acuity(1), ...PEERS.values()]) {
+  const skip = peer.unavailable ?? false;
+  t.test(`${peer.name} starts, does the same job, and leaves`, { skip }, async (t) => {
+    const server = await startServer(peer.command(key), folder);
+    t.teardown(() => server.stop());
+    const target = { port: server.port, key: key.key };
+    if (peer.scores) {
+      t.strictSame(await wrongAnswers(target, questions, { connections: 8, rounds: 2 }), []);
+      const connection = await Connection.open(server.port);
+      const { status } = await connection.send(
+        requestBytes({ ...target, key: 'not a key' }, bodies[0] ?? ''),
+      );
+      connection.close();
+      t.equal(status, 403, 'a key is asked for');
+    } else {
+      const connection = await Connection.open(server.port);
+      t.equal((await connection.send(requestBytes(target, bodies[0] ?? ''))).status, 200);
+      connection.close();
+    }
+    t.ok(server.cpuMicros() > 0);
+    t.ok(server.rssBytes() > 0);
+    await server.stop();
+    t.throws(() => process.kill(server.pid, 0), { code: 'ESRCH' });
+  });
+}
+
+t.test('a server that can not start is told with what it said', async (t) => {
+  const command = {
+    name: 'broken',
+    file: process.execPath,
+    args: ['-e', 'console.error("no such luck"); process.exit(3)'],
+    env: {},
+  };
+  await t.rejects(startServer(command, folder), { message: 'broken left before it was ready: no such luck' });
+});

@@ -196,6 +196,7 @@ export class Batcher implements Scorer {
     const waiting = batch.take(row);
     if (waiting === undefined) return;
     this.pending--;
+    if (waiting.isGone) return;
     const admittedMs = batch.arrived(row);
     const queueMs = Math.max(0, scoredMs - admittedMs - inferMs);
     const hopMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
@@ -212,7 +213,7 @@ export class Batcher implements Scorer {
     const waiting = batch.take(row);
     if (waiting === undefined) return;
     this.pending--;
-    waiting.failed(cause);
+    if (!waiting.isGone) waiting.failed(cause);
   }
 
   /** A batch that nobody waits for any more is not run. */

@@ -1,0 +1,592 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { manualClock, type ManualClock } from '#acuity/base/clock.js';
+import { FEATURE_COUNT } from '#acuity/contract/features.js';
+import type { PredictionRequestBody } from '#acuity/contract/request.js';
+import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
+import type { PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { featuriseSession } from '#acuity/pipeline/featurise.js';
+import { Batcher } from '#acuity/scoring/batcher.js';
+import { ROW_LENGTHS } from '#acuity/scoring/messages.js';
+import { slotsFor } from '#acuity/scoring/pool.js';
+import type { AdmitOutcome, Timing, Waiting } from '#acuity/scoring/scorer.js';
+import { requestBody, scoreRecord } from '../fixtures/bodies.js';
+import { AGES_MAX, FakePool, scoreOf, type FakeRun } from '../fixtures/fakePool.js';
+import { below, seededRandom } from '../fixtures/random.js';
+
+const readRequest = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
+
+function read(body: PredictionRequestBody): PredictionRequest {
+  const request = readRequest(Buffer.from(JSON.stringify(body)));
+  if (isBodyProblem(request)) throw new Error(JSON.stringify(request));
+  return request;
+}
+
+/** A request that the fake network tells from others by its age; `past` makes it one with history. */
+function request(age: number, past = 0): PredictionRequest {
+  const sessions = Array.from({ length: past }, () => ({}));
+  return read({
+    current_session: { age },
+    past_sessions: sessions,
+    past_targets: sessions.map(() => scoreRecord()),
+  });
+}
+
+function scoreOfAge(age: number): number {
+  const row = new Float32Array(FEATURE_COUNT);
+  featuriseSession(request(age), 0, row, 0);
+  return scoreOf(row);
+}
+
+/** A caller that notes what it is told. */
+class Caller implements Waiting {
+  isGone = false;
+  readonly told: string[] = [];
+  score: number | undefined;
+  timing: Timing | undefined;
+
+  scored(scores: Float32Array, offset: number, timing: Timing): void {
+    this.told.push('scored');
+    this.score = Math.round(10 * (scores[offset] ?? NaN)) / 10;
+    this.timing = timing;
+  }
+
+  failed(cause: 'expired' | 'fault'): void {
+    this.told.push(cause);
+  }
+}
+
+interface Setup {
+  readonly pool: FakePool;
+  readonly batcher: Batcher;
+  readonly clock: ManualClock;
+  readonly faults: string[];
+  readonly hangs: () => number;
+  /** Admits a request and returns its caller. */
+  admit(age: number, past?: number): Caller;
+  /** What admission says. */
+  outcome(age: number): AdmitOutcome;
+  /** The oldest run that has not ended. */
+  firstRun(): FakeRun;
+}
+
+const DEADLINE_MS = 100;
+const HANG_MS = 500;
+
+interface SetupOptions {
+  readonly capacity?: number;
+  readonly batchMax?: number;
+  readonly queueMax?: number;
+}
+
+function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100 }: SetupOptions = {}): Setup {
+  const pool = new FakePool({ capacity, batchMax, slots: slotsFor(queueMax, batchMax, capacity) });
+  const clock = manualClock();
+  const faults: string[] = [];
+  let hangs = 0;
+  const batcher = new Batcher({
+    pool,
+    batchMax,
+    queueMax,
+    deadlineMs: DEADLINE_MS,
+    hangMs: HANG_MS,
+    clock,
+    onFault: ({ message }) => void faults.push(message),
+    onHung: () => void hangs++,
+  });
+  t.teardown(() => batcher.close());
+  return {
+    pool,
+    batcher,
+    clock,
+    faults,
+    hangs: () => hangs,
+    admit(age, past = 0) {
+      const caller = new Caller();
+      const outcome = batcher.admit(request(age, past), caller);
+      if (outcome !== 'admitted') throw new Error(outcome);
+      return caller;
+    },
+    outcome: (age) => batcher.admit(request(age), new Caller()),
+    firstRun() {
+      const [run] = pool.runs;
+      if (run === undefined) throw new Error('nothing runs');
+      return run;
+    },
+  };
+}
+
+/** Waits for the batcher's own timer, which ticks in real time while the clock stands. */
+async function until(holds: () => boolean): Promise<void> {
+  const endsMs = Date.now() + 10_000;
+  while (!holds()) {
+    if (Date.now() > endsMs) throw new Error('it never came true');
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+/** Long enough for the batcher's timer to have ticked. */
+async function sweep(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function rows(runs: readonly { readonly rows: number }[]): number[] {
+  return runs.map((run) => run.rows);
+}
+
+t.test('while a worker is free, a request waits for nobody but this turn of the loop', async (t) => {
+  const { pool, admit, firstRun } = setUp(t);
+  const caller = admit(40);
+  t.equal(pool.tasks.length, 0);
+  await turn();
+  t.strictSame(pool.tasks, [{ lane: 'base', slot: 0, first: 0, rows: 1 }]);
+  firstRun().land(0.5);
+  await turn();
+  t.strictSame(caller.told, ['scored']);
+  t.equal(caller.score, scoreOfAge(40));
+});
+
+t.test('what arrives in one turn leaves in one batch, each with its own answer', async (t) => {
+  const { pool, admit, firstRun } = setUp(t);
+  const ages = [20, 40, 60];
+  const callers = ages.map((age) => admit(age));
+  await turn();
+  t.strictSame(rows(pool.tasks), [3]);
+  firstRun().land();
+  await turn();
+  t.strictSame(
+    callers.map(({ score }) => score),
+    ages.map(scoreOfAge),
+  );
+});
+
+t.test('while all workers are busy, requests gather, and leave together when one is free', async (t) => {
+  const { pool, admit, firstRun } = setUp(t, { capacity: 2 });
+  for (let age = 1; age <= 5; age++) {
+    admit(age);
+    await turn();
+  }
+  t.strictSame(rows(pool.tasks), [1, 1]);
+  firstRun().land();
+  await turn();
+  t.strictSame(rows(pool.tasks), [1, 1, 3]);
+});
+
+t.test('a batch holds its most and no more', async (t) => {
+  const { pool, admit, firstRun } = setUp(t, { batchMax: 2 });
+  const ages = [1, 2, 3, 4, 5];
+  const callers = ages.map((age) => admit(age));
+  await turn();
+  while (pool.runs.length > 0) {
+    firstRun().land();
+    await turn();
+  }
+  t.strictSame(rows(pool.tasks), [2, 2, 1]);
+  t.strictSame(
+    callers.map(({ score }) => score),
+    ages.map(scoreOfAge),
+  );
+});
+
+t.test('requests with and without history never share a batch; the oldest goes first', async (t) => {
+  const { pool, admit, firstRun } = setUp(t);
+  const past = [0, 1, 0, 5, 0];
+  const callers = past.map((count, index) => admit(10 * (index + 1), count));
+  await turn();
+  while (pool.runs.length > 0) {
+    firstRun().land();
+    await turn();
+  }
+  t.strictSame(
+    pool.tasks.map((task) => [task.lane, task.rows]),
+    [
+      ['base', 3],
+      ['history', 2],
+    ],
+  );
+  t.strictSame(
+    callers.map(({ score }) => score),
+    past.map((_, index) => scoreOfAge(10 * (index + 1))),
+  );
+});
+
+t.test('admission ends at its bound, and goes on when an answer leaves', async (t) => {
+  const { batcher, outcome, firstRun } = setUp(t, { queueMax: 3 });
+  t.strictSame(
+    [1, 2, 3, 4, 5].map((age) => outcome(age)),
+    ['admitted', 'admitted', 'admitted', 'saturated', 'saturated'],
+  );
+  t.equal(batcher.pending, 3);
+  await turn();
+  firstRun().land();
+  await turn();
+  t.equal(batcher.pending, 0);
+  t.equal(outcome(6), 'admitted');
+});
+
+t.test('there are blocks for as many requests as are admitted, however the lanes mix', async (t) => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const random = seededRandom(seed);
+    const options = {
+      capacity: 1 + below(random, 4),
+      batchMax: 1 + below(random, 5),
+      queueMax: 1 + below(random, 30),
+    };
+    const { batcher, pool, admit } = setUp(t, options);
+    for (let step = 0; step < 100; step++) {
+      if (batcher.pending < options.queueMax) admit(below(random, AGES_MAX), below(random, 3));
+      if (random() < 0.3) await turn();
+      if (random() < 0.2) pool.runs[below(random, pool.runs.length)]?.land();
+    }
+  }
+  t.pass();
+});
+
+t.test('a request that waited too long is shed; its late answer is thrown away', async (t) => {
+  const { clock, batcher, pool, admit, firstRun } = setUp(t);
+  const running = admit(1);
+  await turn();
+  const queued = admit(2);
+  clock.advance(DEADLINE_MS);
+  await sweep();
+  t.strictSame([running.told, queued.told], [[], []]);
+  clock.advance(1);
+  const fresh = admit(3);
+  await until(() => queued.told.length > 0);
+  t.strictSame([running.told, queued.told, fresh.told], [['expired'], ['expired'], []]);
+  t.equal(batcher.pending, 1);
+  firstRun().land();
+  await turn();
+  t.strictSame(rows(pool.tasks), [1, 2]);
+  firstRun().land();
+  await turn();
+  t.strictSame([running.told, queued.told, fresh.told], [['expired'], ['expired'], ['scored']]);
+  t.equal(fresh.score, scoreOfAge(3));
+});
+
+t.test('a block whose requests were shed is not used again before its run has ended', async (t) => {
+  const { clock, pool, admit } = setUp(t, { capacity: 2 });
+  const shed = admit(1);
+  await turn();
+  clock.advance(DEADLINE_MS + 1);
+  await until(() => shed.told.length > 0);
+  admit(2);
+  await turn();
+  t.not(pool.tasks[1]?.slot, pool.tasks[0]?.slot);
+});
+
+t.test('a batch of which everybody was shed is not run', async (t) => {
+  const { clock, pool, admit, firstRun } = setUp(t);
+  admit(1);
+  await turn();
+  const queued = [admit(2), admit(3)];
+  clock.advance(DEADLINE_MS + 1);
+  await until(() => queued.every(({ told }) => told.length > 0));
+  firstRun().land();
+  await turn();
+  t.equal(pool.tasks.length, 1);
+});
+
+t.test('a worker that hangs is told once, and everybody who waits is told', async (t) => {
+  const { clock, batcher, hangs, admit } = setUp(t, { batchMax: 2 });
+  const early = admit(1);
+  await turn();
+  clock.advance(HANG_MS);
+  await sweep();
+  t.equal(hangs(), 0);
+  const late = [admit(2), admit(3), admit(4), admit(5, 2)];
+  clock.advance(1);
+  await until(() => hangs() > 0);
+  t.strictSame(
+    [early, ...late].map(({ told }) => told),
+    Array.from({ length: 5 }, () => ['expired']),
+  );
+  t.equal(batcher.pending, 0);
+  clock.advance(10 * HANG_MS);
+  await sweep();
+  t.equal(hangs(), 1);
+});
+
+t.test('a batch that fails is run again row by row, each alone', async (t) => {
+  const { pool, faults, admit, firstRun } = setUp(t, { capacity: 2 });
+  const ages = [10, 20, 30];
+  const callers = ages.map((age) => admit(age));
+  await turn();
+  firstRun().fail('broken');
+  await turn();
+  for (let row = 0; row < 3; row++) {
+    t.equal(pool.runs.length, 1);
+    t.match(firstRun().task, { first: row, rows: 1 });
+    firstRun().land();
+    await turn();
+  }
+  t.strictSame(faults, ['broken']);
+  t.strictSame(
+    callers.map(({ told, score }) => [told, score]),
+    ages.map((age) => [['scored'], scoreOfAge(age)]),
+  );
+});
+
+t.test('a poisoned request fails alone', async (t) => {
+  const { admit, firstRun, pool } = setUp(t);
+  const callers = [10, 20, 30].map((age) => admit(age));
+  await turn();
+  firstRun().fail();
+  await turn();
+  firstRun().land();
+  await turn();
+  firstRun().fail('poison');
+  await turn();
+  firstRun().land();
+  await turn();
+  t.strictSame(
+    callers.map(({ told }) => told),
+    [['scored'], ['fault'], ['scored']],
+  );
+  t.equal(pool.runs.length, 0);
+});
+
+t.test('rows wait for their second run until the pool is empty; new requests wait behind them', async (t) => {
+  const { pool, admit, firstRun } = setUp(t, { capacity: 2 });
+  admit(1);
+  await turn();
+  const other = admit(2);
+  await turn();
+  firstRun().fail();
+  await turn();
+  const late = admit(3);
+  await turn();
+  t.strictSame(rows(pool.tasks), [1, 1]);
+  firstRun().land();
+  await turn();
+  t.strictSame(other.told, ['scored']);
+  t.match(pool.tasks.slice(2), [{ slot: pool.tasks[0]?.slot }]);
+  firstRun().land();
+  await turn();
+  firstRun().land();
+  await turn();
+  t.strictSame(late.told, ['scored']);
+});
+
+t.test('whoever hung up or was shed before the second run has none', async (t) => {
+  const { clock, pool, batcher, admit, firstRun } = setUp(t);
+  const [gone, staying] = [admit(1), admit(2)];
+  await turn();
+  firstRun().fail();
+  gone.isGone = true;
+  await turn();
+  t.match(firstRun().task, { first: 1, rows: 1 });
+  clock.advance(DEADLINE_MS + 1);
+  await until(() => staying.told.length > 0);
+  firstRun().fail();
+  await turn();
+  t.strictSame([gone.told, staying.told], [[], ['expired']]);
+  t.equal(pool.runs.length, 0);
+  t.equal(batcher.pending, 0);
+});
+
+const unsound: readonly { readonly name: string; readonly column: number; readonly value: number }[] = [
+  { name: 'NaN', column: 3, value: NaN },
+  { name: 'infinity', column: 0, value: Infinity },
+  { name: 'a score above 100', column: 4, value: 100.01 },
+  { name: 'a negative score', column: 1, value: -0.01 },
+  { name: 'a probability above 1', column: 5, value: 1.01 },
+  { name: 'a negative probability', column: 6, value: -0.01 },
+];
+for (const { name, column, value } of unsound) {
+  t.test(`${name} never leaves; its neighbours' answers do`, async (t) => {
+    const { faults, admit, firstRun } = setUp(t);
+    const callers = [10, 20, 30].map((age) => admit(age));
+    await turn();
+    firstRun().land(1, (scores) => (scores[OUTPUT_COLUMNS + column] = value));
+    await turn();
+    t.strictSame(
+      callers.map(({ told }) => told),
+      [['scored'], ['fault'], ['scored']],
+    );
+    t.equal(faults.length, 1);
+    t.notMatch(faults[0], /\d/);
+  });
+}
+
+t.test('scores at the very ends of their range leave', async (t) => {
+  const { faults, admit, firstRun } = setUp(t);
+  const caller = admit(10);
+  await turn();
+  firstRun().land(1, (scores) => scores.set([0, 100, 0, 100, 100, 0, 1]));
+  await turn();
+  t.strictSame([caller.told, faults], [['scored'], []]);
+});
+
+t.test('whoever hung up is told nothing; a batch of such is not run', async (t) => {
+  const { pool, batcher, admit, firstRun } = setUp(t, { batchMax: 2 });
+  const callers = [1, 2, 3, 4].map((age) => admit(age));
+  const [one, , three, four] = callers;
+  if (!one || !three || !four) throw new Error('four callers');
+  await turn();
+  for (const caller of [one, three, four]) caller.isGone = true;
+  firstRun().land();
+  await turn();
+  t.strictSame(rows(pool.tasks), [2]);
+  t.equal(batcher.pending, 0);
+  t.strictSame(
+    callers.map(({ told }) => told),
+    [[], ['scored'], [], []],
+  );
+});
+
+t.test('drained: at once where nothing is under way', async (t) => {
+  await setUp(t).batcher.drained();
+  t.pass();
+});
+
+t.test('drained: when the last answer has left', async (t) => {
+  const { batcher, admit, firstRun } = setUp(t, { batchMax: 1 });
+  const callers = [admit(1), admit(2)];
+  let isDrained = false;
+  const drained = batcher.drained().then(() => (isDrained = true));
+  await turn();
+  firstRun().land();
+  await turn();
+  t.equal(isDrained, false);
+  firstRun().land();
+  await drained;
+  t.ok(callers.every(({ told }) => told.length === 1));
+});
+
+t.test('drained: not while a run goes on that nobody waits for any more', async (t) => {
+  const { clock, batcher, admit, firstRun } = setUp(t);
+  const caller = admit(1);
+  await turn();
+  clock.advance(DEADLINE_MS + 1);
+  await until(() => caller.told.length > 0);
+  let isDrained = false;
+  const drained = batcher.drained().then(() => (isDrained = true));
+  await turn();
+  t.equal(isDrained, false);
+  firstRun().fail();
+  await drained;
+  t.equal(batcher.pending, 0);
+});
+
+t.test('the wait is told without the run', async (t) => {
+  const { clock, admit, firstRun } = setUp(t);
+  const caller = admit(1);
+  await turn();
+  clock.advance(10);
+  firstRun().land(4);
+  await turn();
+  t.strictSame(caller.timing, { queueMs: 6, hopMs: 6, inferMs: 4, admittedMs: 0, scoredMs: 10 });
+});
+
+t.test('what waits for a worker is told apart from what runs', async (t) => {
+  const { batcher, admit, firstRun } = setUp(t, { batchMax: 2 });
+  t.equal(batcher.queued, 0);
+  admit(1);
+  await turn();
+  t.strictSame([batcher.pending, batcher.queued], [1, 0]);
+  for (const age of [2, 3, 4]) admit(age);
+  admit(5, 1);
+  t.strictSame([batcher.pending, batcher.queued], [5, 4]);
+  firstRun().land();
+  await turn();
+  t.strictSame([batcher.pending, batcher.queued], [4, 2]);
+});
+
+t.test('a row holds nothing of the request that used it before', async (t) => {
+  const { pool, admit, batcher, firstRun } = setUp(t, { batchMax: 1 });
+  for (const past of [0, 5, 0, 5]) {
+    batcher.admit(read(requestBody(past)), new Caller());
+    await turn();
+    firstRun().land();
+    await turn();
+  }
+  for (const past of [0, 1]) {
+    admit(45, past);
+    await turn();
+    const { block } = firstRun();
+    const known = [...block.session].filter((value) => value !== 0);
+    t.strictSame(known, [1], 'an age of the centre, and its mask');
+    t.ok(block.past.subarray(0, ROW_LENGTHS.past).every((value) => value === 0));
+    t.strictSame([...block.present], past === 0 ? [0, 0, 0, 0, 0] : [1, 0, 0, 0, 0]);
+    t.equal([...block.targets].filter((value) => value !== 0).length, past * 7);
+    firstRun().land();
+    await turn();
+  }
+  t.equal(pool.runs.length, 0);
+});
+
+t.test('a request that cannot be written leaves the batch as it was', async (t) => {
+  const { batcher, admit, firstRun } = setUp(t);
+  const before = admit(20);
+  const broken = new Proxy(request(77), {
+    get(target, name: keyof PredictionRequest) {
+      if (name === 'pastCount') throw new Error('broken');
+      return target[name];
+    },
+  });
+  t.throws(() => batcher.admit(broken, new Caller()), { message: 'broken' });
+  const alsoBroken = { ...request(77, 1), targets: undefined as unknown as Float64Array };
+  t.throws(() => batcher.admit(alsoBroken, new Caller()));
+  const after = admit(30);
+  const withPast = admit(45, 1);
+  t.equal(batcher.pending, 3);
+  await turn();
+  t.equal(firstRun().task.rows, 2);
+  firstRun().land();
+  await turn();
+  t.strictSame([before.score, after.score], [scoreOfAge(20), scoreOfAge(30)]);
+  t.strictSame(
+    [...firstRun().block.session].filter((value) => value !== 0),
+    [1],
+  );
+  firstRun().land();
+  await turn();
+  t.strictSame(withPast.told, ['scored']);
+});
+
+t.test('whatever happens, everybody is told once, and what is theirs', async (t) => {
+  for (let seed = 1; seed <= 40; seed++) {
+    const random = seededRandom(seed);
+    const options = {
+      capacity: 1 + below(random, 3),
+      batchMax: 1 + below(random, 4),
+      queueMax: 5 + below(random, 20),
+    };
+    const { pool, batcher, clock, admit } = setUp(t, options);
+    const callers: { readonly caller: Caller; readonly age: number }[] = [];
+    const act = async (): Promise<void> => {
+      const run = pool.runs[below(random, Math.max(1, pool.runs.length))];
+      const kind = random();
+      if (kind < 0.4 && batcher.pending < options.queueMax) {
+        const age = below(random, AGES_MAX);
+        // Blocks of shed requests are still in use: then even fewer are admitted.
+        const caller = new Caller();
+        if (batcher.admit(request(age, below(random, 3)), caller) === 'admitted')
+          callers.push({ caller, age });
+      } else if (kind < 0.6) run?.land();
+      else if (kind < 0.65) run?.fail();
+      else if (kind < 0.7) {
+        const gone = callers[below(random, Math.max(1, callers.length))];
+        if (gone?.caller.told.length === 0) gone.caller.isGone = true;
+      } else if (kind < 0.72) clock.advance(DEADLINE_MS / 2);
+      else await turn();
+    };
+    for (let step = 0; step < 300; step++) await act();
+    const drained = batcher.drained();
+    while (batcher.pending > 0 || pool.runs.length > 0) {
+      pool.runs[0]?.land();
+      await turn();
+    }
+    await drained;
+    for (const { caller, age } of callers) {
+      const expected = caller.isGone ? 0 : 1;
+      if (caller.told.length !== expected) t.fail(`seed ${seed}: told ${caller.told.join() || 'nothing'}`);
+      if (caller.told[0] === 'scored' && caller.score !== scoreOfAge(age))
+        t.fail(`seed ${seed}: another's score`);
+    }
+    t.equal(batcher.pending, 0);
+    for (let age = 0; age < options.queueMax; age++) admit(age);
+  }
+});

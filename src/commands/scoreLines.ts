@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import {
   MALFORMED,
   PROBLEMS,
@@ -168,7 +169,7 @@ class OrderedOutput {
     const request = readRequest(bytes);
     if (isBodyProblem(request)) return place.refusedFor(request);
     // The request holds until the next line is read, and none is read before this one is admitted.
-    while (scorer.admit(request, place) === 'saturated') await this.change();
+    while (scorer.admit(request, place) === 'saturated') await turnOfTheLoop();
   }
 
   /** Once for all that became ready in this turn: a batch answers its rows one after the other. */

@@ -51,6 +51,16 @@ function asText(config: Config): string {
   ).join('');
 }
 
+/** Every variable with its effective value, for the operators' page. */
+export function settingsOf(config: Config): { name: string; value: string; meaning: string }[] {
+  const values = shown(config);
+  return ENTRIES.map(([field, { env, doc }]) => ({
+    name: env,
+    value: String(values[field]),
+    meaning: plain(doc),
+  }));
+}
+
 /** The values as they may be shown: a password in the address of a key store is masked. */
 function shown(config: Config): Record<Field, unknown> {
   return { ...config, keys: withoutPassword(config.keys) };

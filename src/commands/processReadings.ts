@@ -3,8 +3,9 @@ import type { Config } from '../config/options.js';
 import type { ProcessReadings } from '../http/metricsExport.js';
 
 export interface ProcessState {
-  isReady(): boolean;
-  modelVersion(): string;
+  /** Whether requests are taken. */
+  readonly isReady: () => boolean;
+  readonly modelVersion: () => string;
 }
 
 /** The version of the package. */

@@ -4,15 +4,13 @@ import { storesAt } from '../auth/location.js';
 import { systemClock } from '../base/clock.js';
 import { exitAtOnce } from '../base/exit.js';
 import { createLog, type Log } from '../base/log.js';
-import { MetricReader } from '../base/metrics.js';
 import type { Config } from '../config/options.js';
-import { METRICS, allocateLoopMetrics } from '../contract/metrics.js';
-import { listenAdmin, type AdminServer } from '../http/admin.js';
-import { exportMetrics } from '../http/metricsExport.js';
+import { allocateLoopMetrics } from '../contract/metrics.js';
+import type { AdminServer } from '../http/admin.js';
 import { loadBundle } from '../model/bundle.js';
 import type { Front } from './front.js';
 import { ModelSwitch } from './modelSwitch.js';
-import { processReadings } from './processReadings.js';
+import { openAdmin } from './operators.js';
 
 export interface ServeHooks {
   /** Called once the public listener accepts connections. */
@@ -75,15 +73,8 @@ class Service {
       onProblem: (error) => log.warn({ err: error }, 'key store'),
     });
     const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
-    const reader = new MetricReader(METRICS, metrics);
     const modelVersion = (): string => this.modelSwitch?.version ?? bundle.manifest.version;
-    const readings = processReadings(config, { isReady: () => this.isReady, modelVersion });
-    this.admin = await listenAdmin({
-      host: config.adminHost,
-      port: config.adminPort,
-      isReady: () => this.isReady,
-      metrics: exportMetrics(reader, readings),
-    });
+    this.admin = await openAdmin(config, { isReady: () => this.isReady, modelVersion }, metrics);
     const { openFronts } = await importFronts();
     this.front = await openFronts(
       {

@@ -43,12 +43,32 @@ export type LimitCause = 'rateBurst' | 'rateDaily';
 /** Problems that are a cause by themselves. */
 export type PlainCause = Exclude<ProblemName, 'overloaded' | 'rateLimited'>;
 
-const PROBLEM_STATUSES = Object.values(PROBLEMS).map(({ status }): number => status);
+/** The status that each cause is answered with. */
+export function statusOf(cause: RefusalCause): number {
+  switch (cause) {
+    case 'malformed':
+      return MALFORMED.status;
+    case 'unprocessable':
+      return UNPROCESSABLE.status;
+    case 'rateBurst':
+    case 'rateDaily':
+      return PROBLEMS.rateLimited.status;
+    case 'queueFull':
+    case 'bodiesFull':
+    case 'loopLag':
+    case 'draining':
+    case 'hung':
+    case 'deadline':
+      return PROBLEMS.overloaded.status;
+    default:
+      return PROBLEMS[cause].status;
+  }
+}
 
 /** Statuses that the service answers, in ascending order. */
-export const STATUSES: readonly number[] = [
-  ...new Set([200, MALFORMED.status, UNPROCESSABLE.status, ...PROBLEM_STATUSES]),
-].toSorted((a, b) => a - b);
+export const STATUSES: readonly number[] = [...new Set([200, ...REFUSAL_CAUSES.map(statusOf)])].toSorted(
+  (a, b) => a - b,
+);
 
 /** Kind of the accepted key; `none` where the request was refused before a key was accepted. */
 export const KEY_KINDS = ['none', 'demo', 'live'] as const;

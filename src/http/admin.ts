@@ -1,6 +1,8 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { adminDocs, type DocsAnswer } from './adminDocs.js';
+import type { Dashboard } from './dashboard.js';
+import { dashboardFile } from './dashboardFiles.js';
 import type { MetricsExport } from './metricsExport.js';
 
 export interface AdminOptions {
@@ -9,6 +11,7 @@ export interface AdminOptions {
   /** Whether requests are taken: warm, not draining, not hung. */
   isReady(): boolean;
   readonly metrics: MetricsExport;
+  readonly dashboard: Dashboard;
 }
 
 export interface AdminServer {
@@ -18,17 +21,17 @@ export interface AdminServer {
 }
 
 /** Answers GET and HEAD of one path. */
-type Route = (response: ServerResponse) => void;
+type Route = (response: ServerResponse, request: IncomingMessage) => void;
 
 /** The operators' listener, apart from the public one. Rejects where it cannot listen. */
 export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
-  const { host, port } = options;
+  const { host, port, dashboard } = options;
   const routes = routesOf(options);
   const server = createServer((request, response) => {
     const path = request.url?.split('?', 1)[0] ?? '';
     if (request.method !== 'GET' && request.method !== 'HEAD')
       answer(response, 405, { detail: 'Method Not Allowed' });
-    else (routes.get(path) ?? docsRoute(path))(response);
+    else (routes.get(path) ?? pageRoute(path))(response, request);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -39,13 +42,14 @@ export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
     host,
     port: (server.address() as AddressInfo).port,
     close() {
+      dashboard.stop();
       server.close();
       server.closeAllConnections();
     },
   };
 }
 
-function routesOf({ isReady, metrics }: AdminOptions): ReadonlyMap<string, Route> {
+function routesOf({ isReady, metrics, dashboard }: AdminOptions): ReadonlyMap<string, Route> {
   return new Map<string, Route>([
     ['/healthz', (response) => answer(response, 200, { status: 'alive' })],
     [
@@ -56,12 +60,14 @@ function routesOf({ isReady, metrics }: AdminOptions): ReadonlyMap<string, Route
           : answer(response, 503, { status: 'not ready' }),
     ],
     ['/metrics', (response) => void answerMetrics(response, metrics)],
+    ['/events', (response, request) => dashboard.watch(request, response)],
   ]);
 }
 
-function docsRoute(path: string): Route {
+/** The live page and the API reference. */
+function pageRoute(path: string): Route {
   return (response) => {
-    const page = adminDocs(path);
+    const page = dashboardFile(path) ?? adminDocs(path);
     if (page === undefined) answer(response, 404, { detail: 'Not Found' });
     else answerPage(response, page);
   };

@@ -1,0 +1,205 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import t, { type Test } from 'tap';
+import { openapiDocument } from '#acuity/contract/openapi.js';
+import {
+  MALFORMED_EXAMPLE,
+  REQUEST_EXAMPLES,
+  UNPROCESSABLE_EXAMPLE,
+} from '#acuity/contract/openapiExamples.js';
+import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
+import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { startServer, type RunningServer } from '../fixtures/server.js';
+
+interface Media {
+  readonly schema: { readonly $ref: string };
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+interface Response {
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly content: { readonly 'application/json': Media };
+}
+
+/** As much of the document's shape as the tests look at. */
+interface Document {
+  readonly info: { readonly version: string };
+  readonly paths: {
+    readonly '/predict': {
+      readonly post: {
+        readonly requestBody: { readonly content: { readonly 'application/json': Media } };
+        readonly responses: Readonly<Record<string, Response>>;
+      };
+    };
+  };
+}
+
+const COMMITTED = readFileSync(join(REPOSITORY, 'docs/openapi.json'), 'utf8');
+const { version } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as { version: string };
+const DOCUMENT = JSON.parse(COMMITTED) as Document;
+const OPERATION = DOCUMENT.paths['/predict'].post;
+
+t.test('the committed document is what the schemas give (else: npm run docs:openapi)', async (t) => {
+  t.equal(COMMITTED, `${JSON.stringify(openapiDocument({ version }), null, 2)}\n`);
+});
+
+async function findings(source: string): Promise<string[]> {
+  const config = await createConfig({ extends: ['recommended-strict'] });
+  const problems = await lintFromString({
+    source,
+    absoluteRef: join(REPOSITORY, 'docs/openapi.json'),
+    config,
+  });
+  return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
+}
+
+t.test('the linter finds nothing, and would', async (t) => {
+  t.strictSame(await findings(COMMITTED), []);
+  const broken = COMMITTED.replace(
+    '"$ref": "#/components/schemas/PredictionRequest"',
+    '"$ref": "#/components/schemas/No"',
+  );
+  t.match(await findings(broken), [/no-unresolved-refs/]);
+});
+
+t.test('the document follows the limits that are configured', async (t) => {
+  const text = JSON.stringify(
+    openapiDocument({ version, limits: { daySamplesMax: 123, nightSamplesMax: 456 } }),
+  );
+  t.match(text, /"maxItems":123\b/);
+  t.match(text, /"maxItems":456\b/);
+  t.notMatch(text, /"maxItems":(7200|43200)\b/);
+});
+
+t.test('the operation lists what the catalogue has for it, and nothing else', async (t) => {
+  const { notFound, methodNotAllowed } = PROBLEMS; // of other paths and methods
+  const others = new Set<number>([notFound.status, methodNotAllowed.status]);
+  const statuses = [
+    200,
+    MALFORMED.status,
+    UNPROCESSABLE.status,
+    ...Object.values(PROBLEMS).map(({ status }) => status),
+  ];
+  const expected = [...new Set(statuses)].filter((status) => !others.has(status)).sort();
+  t.strictSame(Object.keys(OPERATION.responses), expected.map(String));
+});
+
+/** Every example of a media object, by name. */
+function examplesOf({ example, examples = {} }: Media): [name: string, value: unknown][] {
+  const named = Object.entries(examples).map(([name, { value }]): [string, unknown] => [name, value]);
+  return example === undefined ? named : [['example', example], ...named];
+}
+
+t.test('every example is valid, and there is one for each answer', async (t) => {
+  const ajv = new Ajv2020({ strict: false }).addSchema(DOCUMENT, 'doc');
+  const media: [string, Media][] = [
+    ['request', OPERATION.requestBody.content['application/json']],
+    ...Object.entries(OPERATION.responses).map(([status, { content }]): [string, Media] => [
+      status,
+      content['application/json'],
+    ]),
+  ];
+  for (const [where, one] of media) {
+    const check = ajv.compile({ $ref: `doc${one.schema.$ref}` });
+    const examples = examplesOf(one);
+    t.ok(examples.length > 0, where);
+    for (const [name, value] of examples)
+      t.ok(check(value), `${where} ${name}: ${ajv.errorsText(check.errors)}`);
+  }
+});
+
+interface Call {
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly key?: string | null;
+}
+
+async function post(
+  { port, key }: RunningServer,
+  { body, headers, key: other }: Call,
+): Promise<globalThis.Response> {
+  const sent = new Headers({ 'Content-Type': 'application/json', ...headers });
+  const used = other === undefined ? key : other;
+  if (used !== null) sent.set('X-API-Key', used);
+  const text = body ?? JSON.stringify({ current_session: {} });
+  return fetch(`http://127.0.0.1:${port}/predict`, { method: 'POST', headers: sent, body: text });
+}
+
+/** The answer has the documented headers, and a body that the documented schema and example agree with. */
+async function holdAgainst(
+  t: Test,
+  answer: globalThis.Response,
+  status: number,
+  example?: string,
+): Promise<void> {
+  t.equal(answer.status, status);
+  const listed = OPERATION.responses[String(status)];
+  for (const name of Object.keys(listed?.headers ?? {}))
+    t.ok(answer.headers.has(name), `${status} has ${name}`);
+  const examples = listed === undefined ? [] : examplesOf(listed.content['application/json']);
+  const expected = examples.find(([name]) => name === (example ?? 'example'))?.[1];
+  if (status !== 200) t.strictSame(await answer.json(), expected);
+}
+
+t.test('the document and the running service', async (t) => {
+  const server = await startServer(t, {
+    env: { ACUITY_BODY_MAX_BYTES: '100000' },
+    keys: [{ kind: 'demo', ratePerS: 1, dailyMax: 5 }],
+  });
+  const limited = server.keys[1]?.key ?? '';
+
+  await t.test('each request of the document gets scores', async (t) => {
+    for (const { value } of Object.values(REQUEST_EXAMPLES)) {
+      const answer = await post(server, { body: JSON.stringify(value) });
+      await holdAgainst(t, answer, 200);
+      const documented = OPERATION.responses['200']?.content['application/json'].example ?? {};
+      t.strictSame(Object.keys((await answer.json()) as object), Object.keys(documented));
+    }
+  });
+
+  await t.test('each refusal that a caller can bring about is the documented one', async (t) => {
+    await holdAgainst(t, await post(server, { body: MALFORMED_EXAMPLE.body }), 400);
+    await holdAgainst(t, await post(server, { body: JSON.stringify(UNPROCESSABLE_EXAMPLE.body) }), 422);
+    await holdAgainst(t, await post(server, { key: null }), 401, 'keyMissing');
+    await holdAgainst(t, await post(server, { key: 'sk_live_no' }), 403, 'keyInvalid');
+    await holdAgainst(t, await post(server, { body: ' '.repeat(100_001) }), 413, 'bodyTooLarge');
+    await holdAgainst(
+      t,
+      await post(server, { headers: { 'Content-Type': 'text/plain' } }),
+      415,
+      'contentType',
+    );
+    await holdAgainst(
+      t,
+      await post(server, { headers: { 'Content-Encoding': 'gzip' } }),
+      415,
+      'contentEncoding',
+    );
+    let answer = await post(server, { key: limited });
+    for (let calls = 0; answer.status === 200 && calls < 50; calls++)
+      answer = await post(server, { key: limited });
+    await holdAgainst(t, answer, 429, 'rateLimited');
+  });
+
+  await t.test('the admin port serves the same document', async (t) => {
+    const answer = await fetch(`http://127.0.0.1:${server.adminPort}/openapi.json`);
+    t.equal(answer.headers.get('content-type'), 'application/json');
+    t.strictSame(await answer.json(), DOCUMENT);
+  });
+
+  const python = spawnSync('python3', ['--version']).status === 0;
+  const skip = python ? false : 'there is no Python here';
+  await t.test('a client in Python that knows only the document gets along', { skip }, async (t) => {
+    const script = join(REPOSITORY, 'test/contract/openapi_client.py');
+    const { code, stdout, stderr } = await ended('python3', [script, join(REPOSITORY, 'docs/openapi.json')], {
+      cwd: REPOSITORY,
+      env: cleanEnvironment({ BASE_URL: `http://127.0.0.1:${server.port}`, API_KEY: server.key }),
+    });
+    t.equal(code, 0, stderr);
+    t.match(stdout, /^11 calls as documented$/m);
+  });
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { systemClock } from '#acuity/base/clock.js';
+import { MetricReader, MetricWriter } from '#acuity/base/metrics.js';
+import { METRICS, STATUSES, KEY_KINDS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { History } from '#acuity/http/history.js';
+import { exportMetrics, type ProcessReadings } from '#acuity/http/metricsExport.js';
+import { RequestMetrics } from '#acuity/http/requestMetrics.js';
+import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
+import { Kernel } from '#acuity/pipeline/kernel.js';
+import { nothing, turns, type MicroCase, type Suite } from './harness.js';
+import { itemAt } from './requests.js';
+
+/** What counting costs a request, its readings of the clock included; and what reading the counters costs. */
+export const METRICS_SUITE: Suite = {
+  name: 'metrics',
+  open: () => Promise.resolve({ cases: [scored(), refused(), scrape(), second()], close: nothing }),
+};
+
+const SERVED_LIVE = STATUSES.indexOf(200) * KEY_KINDS.length + KEY_KINDS.indexOf('live');
+const BATCH_ROWS = 16;
+const BODY_BYTES = 2800;
+
+function counted(memory: SharedArrayBuffer): number {
+  return new MetricReader(METRICS, [memory]).total('requests', SERVED_LIVE);
+}
+
+/** As a request on its way calls it; of its batch, its own share. */
+function scored(): MicroCase {
+  const memory = allocateLoopMetrics();
+  const writer = new MetricWriter(METRICS, memory);
+  const metrics = new RequestMetrics(writer);
+  const batchRows = writer.histograms('batchRows');
+  const busy = writer.cells('workerBusy');
+  const request = new Kernel(DEFAULT_SERIES_LIMITS).blank(0);
+  // Waits from a hundredth of a millisecond to a few: an always equal value would flatter the branches.
+  const waitsMs = Array.from({ length: 64 }, (_, index) => 0.01 * 1.1 ** index);
+  const next = turns(waitsMs.length);
+  let rows = 0;
+  return {
+    name: 'a scored request',
+    units: 1,
+    run() {
+      const receivedMs = systemClock.monotonicMs();
+      metrics.received(BODY_BYTES);
+      metrics.understood(request);
+      const queueMs = itemAt(waitsMs, next());
+      const timing = {
+        admittedMs: receivedMs,
+        queueMs,
+        hopMs: queueMs / 2,
+        inferMs: 0.1,
+        scoredMs: receivedMs,
+      };
+      const endedMs = systemClock.monotonicMs();
+      metrics.answered(200, 'live');
+      metrics.served({ startedMs: receivedMs - queueMs, receivedMs, endedMs, timing });
+      rows++;
+      if (rows < BATCH_ROWS) return memory;
+      rows = 0;
+      batchRows.observe(0, BATCH_ROWS);
+      busy.add(0, 0.1);
+      return memory;
+    },
+    check: () => assert.ok(counted(memory) > 0),
+  };
+}
+
+function refused(): MicroCase {
+  const memory = allocateLoopMetrics();
+  const metrics = new RequestMetrics(new MetricWriter(METRICS, memory));
+  return {
+    name: 'a refused request',
+    units: 1,
+    run() {
+      systemClock.monotonicMs();
+      metrics.answered(403, 'none');
+      metrics.refused('keyInvalid');
+      return memory;
+    },
+    check: () => assert.ok(new MetricReader(METRICS, [memory]).total('refusals', 3) > 0),
+  };
+}
+
+function scrape(): MicroCase {
+  const reading = { value: 1 };
+  const process = Object.fromEntries(
+    ['build', 'model', 'ready', 'workers', 'loops', 'queueMax', 'deadline', 'rss', 'cpu', 'started'].map(
+      (key) => [key, reading],
+    ),
+  ) as ProcessReadings;
+  const metrics = exportMetrics(new MetricReader(METRICS, [allocateLoopMetrics()]), () => process);
+  return {
+    name: 'a scrape of /metrics',
+    units: 1,
+    run: () => metrics.text(),
+    check: (text) => assert.match(String(text), /acuity_requests_total/),
+  };
+}
+
+function second(): MicroCase {
+  const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
+  const history = new History({ reader, clock: systemClock, workers: 1, rssBytes: () => 0 });
+  return {
+    name: 'a second kept for the dashboard',
+    units: 1,
+    run: () => history.sample(),
+    check: () => assert.ok(history.points.length > 0),
+  };
+}

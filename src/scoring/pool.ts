@@ -51,7 +51,7 @@ export function openPool(options: PoolOptions): InferencePool {
     recordTiming: false,
     workerData: setup,
   });
-  piscina.on('error', options.onWorkerLost);
+  watchLosses(piscina, options.onWorkerLost);
   const capacity = workers * BATCHES_PER_WORKER;
   const run = (task: BatchTask): Promise<BatchResult> => piscina.run(task) as Promise<BatchResult>;
   return {
@@ -65,8 +65,26 @@ export function openPool(options: PoolOptions): InferencePool {
         await Promise.all(tasks);
       }
     },
-    close: () => piscina.destroy(),
+    close() {
+      piscina.removeAllListeners('workerDestroy');
+      return piscina.destroy();
+    },
   };
+}
+
+/** Piscina tells why only where no run was in flight: otherwise the runs that fail say it. */
+function watchLosses(piscina: Piscina, onWorkerLost: PoolOptions['onWorkerLost']): void {
+  let cause: Error | undefined;
+  piscina.on('error', (error: Error) => {
+    cause = error;
+  });
+  piscina.on('workerDestroy', () => {
+    // The cause is told in the same turn, but later.
+    queueMicrotask(() => {
+      onWorkerLost(cause ?? new Error('a worker thread ended'));
+      cause = undefined;
+    });
+  });
 }
 
 /** Blocks that a queue of `queueMax` requests can need: full ones, two being filled, and those under way. */

@@ -1,43 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { manualClock, type ManualClock } from '#acuity/base/clock.js';
-import { FEATURE_COUNT } from '#acuity/contract/features.js';
-import type { PredictionRequestBody } from '#acuity/contract/request.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import type { PredictionRequest } from '#acuity/pipeline/kernel.js';
-import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
-import { featuriseSession } from '#acuity/pipeline/featurise.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { ROW_LENGTHS } from '#acuity/scoring/messages.js';
 import { slotsFor } from '#acuity/scoring/pool.js';
 import type { AdmitOutcome, Timing, Waiting } from '#acuity/scoring/scorer.js';
-import { requestBody, scoreRecord } from '../fixtures/bodies.js';
-import { AGES_MAX, FakePool, scoreOf, type FakeRun } from '../fixtures/fakePool.js';
+import { AGES_MAX } from '../fixtures/ages.js';
+import { requestBody } from '../fixtures/bodies.js';
+import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
 import { below, seededRandom } from '../fixtures/random.js';
-
-const readRequest = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
-
-function read(body: PredictionRequestBody): PredictionRequest {
-  const request = readRequest(Buffer.from(JSON.stringify(body)));
-  if (isBodyProblem(request)) throw new Error(JSON.stringify(request));
-  return request;
-}
-
-/** A request that the fake network tells from others by its age; `past` makes it one with history. */
-function request(age: number, past = 0): PredictionRequest {
-  const sessions = Array.from({ length: past }, () => ({}));
-  return read({
-    current_session: { age },
-    past_sessions: sessions,
-    past_targets: sessions.map(() => scoreRecord()),
-  });
-}
-
-function scoreOfAge(age: number): number {
-  const row = new Float32Array(FEATURE_COUNT);
-  featuriseSession(request(age), 0, row, 0);
-  return scoreOf(row);
-}
+import { requestOf, requestOfAge } from '../fixtures/requests.js';
 
 /** A caller that notes what it is told. */
 class Caller implements Waiting {
@@ -48,7 +22,7 @@ class Caller implements Waiting {
 
   scored(scores: Float32Array, offset: number, timing: Timing): void {
     this.told.push('scored');
-    this.score = Math.round(10 * (scores[offset] ?? NaN)) / 10;
+    this.score = scores[offset];
     this.timing = timing;
   }
 
@@ -104,11 +78,11 @@ function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100 }: SetupOpt
     hangs: () => hangs,
     admit(age, past = 0) {
       const caller = new Caller();
-      const outcome = batcher.admit(request(age, past), caller);
+      const outcome = batcher.admit(requestOfAge(age, past), caller);
       if (outcome !== 'admitted') throw new Error(outcome);
       return caller;
     },
-    outcome: (age) => batcher.admit(request(age), new Caller()),
+    outcome: (age) => batcher.admit(requestOfAge(age), new Caller()),
     firstRun() {
       const [run] = pool.runs;
       if (run === undefined) throw new Error('nothing runs');
@@ -144,7 +118,7 @@ t.test('while a worker is free, a request waits for nobody but this turn of the 
   firstRun().land(0.5);
   await turn();
   t.strictSame(caller.told, ['scored']);
-  t.equal(caller.score, scoreOfAge(40));
+  t.equal(caller.score, 40);
 });
 
 t.test('what arrives in one turn leaves in one batch, each with its own answer', async (t) => {
@@ -157,7 +131,7 @@ t.test('what arrives in one turn leaves in one batch, each with its own answer',
   await turn();
   t.strictSame(
     callers.map(({ score }) => score),
-    ages.map(scoreOfAge),
+    ages,
   );
 });
 
@@ -185,7 +159,7 @@ t.test('a batch holds its most and no more', async (t) => {
   t.strictSame(rows(pool.tasks), [2, 2, 1]);
   t.strictSame(
     callers.map(({ score }) => score),
-    ages.map(scoreOfAge),
+    ages,
   );
 });
 
@@ -207,7 +181,7 @@ t.test('requests with and without history never share a batch; the oldest goes f
   );
   t.strictSame(
     callers.map(({ score }) => score),
-    past.map((_, index) => scoreOfAge(10 * (index + 1))),
+    past.map((_, index) => 10 * (index + 1)),
   );
 });
 
@@ -262,7 +236,7 @@ t.test('a request that waited too long is shed; its late answer is thrown away',
   firstRun().land();
   await turn();
   t.strictSame([running.told, queued.told, fresh.told], [['expired'], ['expired'], ['scored']]);
-  t.equal(fresh.score, scoreOfAge(3));
+  t.equal(fresh.score, 3);
 });
 
 t.test('a block whose requests were shed is not used again before its run has ended', async (t) => {
@@ -324,7 +298,7 @@ t.test('a batch that fails is run again row by row, each alone', async (t) => {
   t.strictSame(faults, ['broken']);
   t.strictSame(
     callers.map(({ told, score }) => [told, score]),
-    ages.map((age) => [['scored'], scoreOfAge(age)]),
+    ages.map((age) => [['scored'], age]),
   );
 });
 
@@ -497,7 +471,7 @@ t.test('what waits for a worker is told apart from what runs', async (t) => {
 t.test('a row holds nothing of the request that used it before', async (t) => {
   const { pool, admit, batcher, firstRun } = setUp(t, { batchMax: 1 });
   for (const past of [0, 5, 0, 5]) {
-    batcher.admit(read(requestBody(past)), new Caller());
+    batcher.admit(requestOf(requestBody(past)), new Caller());
     await turn();
     firstRun().land();
     await turn();
@@ -520,14 +494,14 @@ t.test('a row holds nothing of the request that used it before', async (t) => {
 t.test('a request that cannot be written leaves the batch as it was', async (t) => {
   const { batcher, admit, firstRun } = setUp(t);
   const before = admit(20);
-  const broken = new Proxy(request(77), {
+  const broken = new Proxy(requestOfAge(77), {
     get(target, name: keyof PredictionRequest) {
       if (name === 'pastCount') throw new Error('broken');
       return target[name];
     },
   });
   t.throws(() => batcher.admit(broken, new Caller()), { message: 'broken' });
-  const alsoBroken = { ...request(77, 1), targets: undefined as unknown as Float64Array };
+  const alsoBroken = { ...requestOfAge(77, 1), targets: undefined as unknown as Float64Array };
   t.throws(() => batcher.admit(alsoBroken, new Caller()));
   const after = admit(30);
   const withPast = admit(45, 1);
@@ -536,7 +510,7 @@ t.test('a request that cannot be written leaves the batch as it was', async (t) 
   t.equal(firstRun().task.rows, 2);
   firstRun().land();
   await turn();
-  t.strictSame([before.score, after.score], [scoreOfAge(20), scoreOfAge(30)]);
+  t.strictSame([before.score, after.score], [20, 30]);
   t.strictSame(
     [...firstRun().block.session].filter((value) => value !== 0),
     [1],
@@ -563,7 +537,7 @@ t.test('whatever happens, everybody is told once, and what is theirs', async (t)
         const age = below(random, AGES_MAX);
         // Blocks of shed requests are still in use: then even fewer are admitted.
         const caller = new Caller();
-        if (batcher.admit(request(age, below(random, 3)), caller) === 'admitted')
+        if (batcher.admit(requestOfAge(age, below(random, 3)), caller) === 'admitted')
           callers.push({ caller, age });
       } else if (kind < 0.6) run?.land();
       else if (kind < 0.65) run?.fail();
@@ -583,8 +557,7 @@ t.test('whatever happens, everybody is told once, and what is theirs', async (t)
     for (const { caller, age } of callers) {
       const expected = caller.isGone ? 0 : 1;
       if (caller.told.length !== expected) t.fail(`seed ${seed}: told ${caller.told.join() || 'nothing'}`);
-      if (caller.told[0] === 'scored' && caller.score !== scoreOfAge(age))
-        t.fail(`seed ${seed}: another's score`);
+      if (caller.told[0] === 'scored' && caller.score !== age) t.fail(`seed ${seed}: another's score`);
     }
     t.equal(batcher.pending, 0);
     for (let age = 0; age < options.queueMax; age++) admit(age);

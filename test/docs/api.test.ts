@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import * as clientErrors from '#acuity/client/errors.js';
+import { DEFAULT_RETRY } from '#acuity/client/retry.js';
+import { KEEP_ALIVE_MS } from '#acuity/client/transport.js';
+import {
+  FINDING_TYPES,
+  FINDINGS_MAX,
+  MALFORMED,
+  PROBLEMS,
+  UNPROCESSABLE,
+} from '#acuity/contract/problems.js';
+import { PAST_MAX, requestSchema, ScoreRecordSchema, sessionSchema } from '#acuity/contract/request.js';
+import { PredictionResponseSchema } from '#acuity/contract/response.js';
+import { REPOSITORY } from '../fixtures/scripts.js';
+
+const API = readFileSync(join(REPOSITORY, 'docs/API.md'), 'utf8');
+const SCORES = readFileSync(join(REPOSITORY, 'docs/SCORES.md'), 'utf8');
+
+/** The cells of every row of every table. */
+function rowsOf(markdown: string): string[][] {
+  return markdown
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('|---'))
+    .map((line) => line.slice(2, -2).split(' | '));
+}
+
+const ROWS = rowsOf(API);
+
+/** The row whose first cell names `name`. */
+function rowOf(name: string): string[] | undefined {
+  return ROWS.find(([first = '']) => first.split(', ').includes(`\`${name}\``));
+}
+
+t.test('every field of the request is explained, with its range', async (t) => {
+  for (const name of Object.keys(requestSchema().properties)) t.ok(rowOf(name), name);
+  for (const [name, schema] of Object.entries(sessionSchema().properties)) {
+    const [, unit = ''] = rowOf(name) ?? [];
+    const { minimum, maximum, maxItems } = schema as {
+      minimum?: number;
+      maximum?: number;
+      maxItems?: number;
+    };
+    if (maximum !== undefined) t.match(unit, `${minimum} to ${maximum}`, name);
+    if (maxItems !== undefined) t.match(unit, `at most ${maxItems.toLocaleString('en-US')} samples`, name);
+    t.not(unit, '', name);
+  }
+  t.match(rowOf('past_sessions')?.[1], `up to ${PAST_MAX}`);
+});
+
+t.test('every field of the answer is explained', async (t) => {
+  for (const name of Object.keys(PredictionResponseSchema.properties)) t.ok(rowOf(name), name);
+  const scoreRows = rowsOf(SCORES).map(([first]) => first);
+  for (const name of Object.keys(ScoreRecordSchema.properties)) t.ok(scoreRows.includes(`\`${name}\``), name);
+});
+
+const ERROR_ROWS = ROWS.filter(([status = '']) => /^\d{3}$/.test(status));
+
+t.test('every refusal is listed with its remedy, and no other', async (t) => {
+  const listed = ERROR_ROWS.map(([status, detail, remedy]) => `${status} ${detail} ${remedy}`);
+  const catalogue = Object.values(PROBLEMS).map(
+    ({ status, detail, remedy }) => `${status} \`${detail}\` ${remedy}`,
+  );
+  for (const line of catalogue) t.ok(listed.includes(line), line);
+  const others = ERROR_ROWS.filter(
+    ([status]) => Number(status) === MALFORMED.status || Number(status) === UNPROCESSABLE.status,
+  );
+  t.equal(listed.length, catalogue.length + others.length);
+  t.equal(others.length, 2);
+});
+
+t.test('the SDK’s error beside each refusal is the one that is thrown', async (t) => {
+  for (const [status, , , error] of ERROR_ROWS) {
+    const refusal = {
+      status: Number(status),
+      detail: '',
+      findings: [],
+      requestId: '',
+      retryAfterS: undefined,
+      rateLimit: undefined,
+    };
+    t.equal(`\`${clientErrors.errorFor(refusal).name}\``, error);
+  }
+  for (const name of Object.keys(clientErrors).filter((name) => name.endsWith('Error')))
+    t.match(API, `\`${name}\``);
+});
+
+t.test('every type of a finding has a remedy', async (t) => {
+  for (const type of FINDING_TYPES) t.ok(rowOf(type), type);
+  t.match(API, `up to ${FINDINGS_MAX} findings`);
+});
+
+t.test('what is said of retries and connections is so', async (t) => {
+  const { retries, firstPauseMs, pauseMaxMs } = DEFAULT_RETRY;
+  t.match(API, `${retries} more attempts`);
+  t.match(API, `from ${firstPauseMs} ms on`);
+  t.match(API, `more than ${pauseMaxMs / 1000} s`);
+  t.match(API, `closes them after ${KEEP_ALIVE_MS / 1000} s`);
+});
+
+t.test('links lead somewhere', async (t) => {
+  for (const [, target = ''] of `${API}${SCORES}`.matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
+    t.doesNotThrow(() => readFileSync(join(REPOSITORY, 'docs', target)), target);
+  }
+});

@@ -8,6 +8,7 @@ import uPlot from './uplot.js';
 /** Seconds between two points that are drawn as a gap. */
 const GAP_S = 5;
 const MINUTE_POINTS = 60;
+const SHOWN_S_MIN = 120;
 const CHART_HEIGHT_PX = 170;
 
 /** @type {Point[]} */
@@ -184,7 +185,9 @@ function drawCharts() {
     caption.append(element('span', chart.unit));
     figure.append(caption);
     host.append(figure);
-    const plot = new uPlot(chartOptions(chart, series, widthOf(figure)), columns(series), figure);
+    const data = columns(series);
+    const plot = new uPlot(chartOptions(chart, series, widthOf(figure)), data, figure);
+    showNewest(plot, data);
     plot.root.querySelector('canvas')?.setAttribute('role', 'img');
     drawn.push({ plot, series, figure, chart });
   }
@@ -203,19 +206,18 @@ function chartOptions({ logarithmic, top }, series, width) {
     ticks: { stroke: colour('--grid'), width: 1 },
     font: '12px system-ui, sans-serif',
   };
-  const now = () => (points.at(-1)?.atMs ?? Date.now()) / 1000;
   return {
     width,
     height: CHART_HEIGHT_PX,
     cursor: { y: false, drag: { x: false, y: false } },
     scales: {
-      x: { range: () => [now() - start.pointsMax, now()] },
+      x: { range: timeRange },
       y: logarithmic
         ? { distr: 3, range: (_, low, high) => logarithmicRange(low, high) }
         : { range: (_, low, high) => [0, top ?? Math.max(1, (high ?? 0) * 1.1)] },
     },
     axes: [
-      { ...axis, space: 70, values: (_, times) => times.map(clockTime) },
+      { ...axis, space: 90, size: 28, values: (_, times) => times.map(clockTime) },
       {
         ...axis,
         size: 54,
@@ -236,6 +238,13 @@ function chartOptions({ logarithmic, top }, series, width) {
   };
 }
 
+/** What is known, at least two minutes of it: a service that started just now need not show a bare chart. */
+function timeRange() {
+  const end = (points.at(-1)?.atMs ?? Date.now()) / 1000;
+  const begin = (points[0]?.atMs ?? Date.now()) / 1000;
+  return [Math.max(end - start.pointsMax, Math.min(begin, end - SHOWN_S_MIN)), end];
+}
+
 /** Whole decades, so that the lines of the grid mean something. */
 function logarithmicRange(low, high) {
   const bottom = 10 ** Math.floor(Math.log10(low > 0 ? low : 0.1));
@@ -243,13 +252,21 @@ function logarithmicRange(low, high) {
   return [bottom, Math.max(top, bottom * 10)];
 }
 
-const clockTime = (s) =>
-  new Date(s * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+const clockTime = (s) => new Date(s * 1000).toLocaleTimeString('en-GB');
 const compact = (value) => value.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 2 });
 
 function updateCharts() {
-  for (const { plot, series } of drawn) plot.setData(columns(series));
+  for (const { plot, series } of drawn) {
+    const data = columns(series);
+    plot.setData(data);
+    if (plot.cursor.left === undefined || plot.cursor.left < 0) showNewest(plot, data);
+  }
   describe();
+}
+
+/** In the legend, while nobody points at another moment. */
+function showNewest(plot, [times]) {
+  plot.setLegend({ idx: times.length - 1 }, false);
 }
 
 /** What a chart shows now, for those who don't see it. */

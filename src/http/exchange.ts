@@ -3,7 +3,7 @@ import type { Admission, Limited } from '../auth/gate.js';
 import type { KeyKind } from '../auth/store.js';
 import type { LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { respond, type Thresholds } from '../pipeline/respond.js';
+import { respond, rounded, type Thresholds } from '../pipeline/respond.js';
 import type { Timing, Waiting } from '../scoring/scorer.js';
 import {
   bodyProblemAnswer,
@@ -55,6 +55,8 @@ export class Exchange implements Waiting {
     readonly requestId: string,
     readonly startedMs: number,
     private readonly isHead: boolean,
+    /** The caller's trace context (W3C), for the log; '' where none was sent. */
+    readonly traceparent: string,
   ) {}
 
   /** The caller hung up. */
@@ -126,7 +128,7 @@ export class Exchange implements Waiting {
     if (model === undefined) throw new Error('scored before a model was chosen');
     this.timing = timing;
     const headers: HeaderLines = [
-      ['Server-Timing', `queue;dur=${timing.queueMs.toFixed(2)}, infer;dur=${timing.inferMs.toFixed(2)}`],
+      ['Server-Timing', `queue;dur=${rounded(timing.queueMs)}, infer;dur=${rounded(timing.inferMs)}`],
       ['X-Model-Version', model.version],
     ];
     this.write('200 OK', headers, respond(scores, offset, timing.inferMs, model.thresholds));

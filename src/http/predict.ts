@@ -82,14 +82,14 @@ export class Predict implements ExchangeContext {
 
   ended(exchange: Exchange, status: number): void {
     const { gate, access, clock } = this.options;
-    const { admission, requestId, bodyBytes } = exchange;
+    const { admission, requestId, bodyBytes, traceparent } = exchange;
     if (status !== 200 && admission !== undefined) gate.refund(admission);
     const endedMs = clock.monotonicMs();
     this.count(exchange, status, endedMs);
     if (status === 200 && !access.wantsServed()) return;
     if (status === 0) return;
     const totalMs = endedMs - exchange.startedMs;
-    access.write({ requestId, status, keyId: admission?.id, totalMs, bytes: bodyBytes });
+    access.write({ requestId, status, keyId: admission?.id, totalMs, bytes: bodyBytes, traceparent });
   }
 
   private count(exchange: Exchange, status: number, endedMs: number): void {
@@ -104,7 +104,8 @@ export class Predict implements ExchangeContext {
   private open(res: HttpResponse, req: HttpRequest): Exchange {
     const { requestId, clock } = this.options;
     const isHead = req.getMethod() === 'head';
-    return new Exchange(res, this, requestId(req.getHeader('x-request-id')), clock.monotonicMs(), isHead);
+    const id = requestId(req.getHeader('x-request-id'));
+    return new Exchange(res, this, id, clock.monotonicMs(), isHead, req.getHeader('traceparent'));
   }
 
   /** A body of known end is discarded by the parser behind our answer, unless it is longer than we bear. */

@@ -7,7 +7,8 @@ export interface Thresholds {
 /** 0 … 100 in steps of a hundredth as JSON numbers: a look-up costs half of what formatting does. */
 const HUNDREDTHS = Array.from({ length: 10_001 }, (_, hundredths) => String(hundredths / 100));
 
-function rounded(value: number): string {
+/** A number that is not negative as JSON, rounded to two decimals. */
+export function rounded(value: number): string {
   const hundredths = Math.round(value * 100);
   return HUNDREDTHS[hundredths] ?? String(hundredths / 100);
 }

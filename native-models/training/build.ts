@@ -39,7 +39,7 @@ const COHORTS: readonly CohortOrder[] = [
 const FITS: readonly FitOrder[] = [
   { name: 'network', kind: 'network', cohort: 'cohort', rounds: 3 },
   { name: 'linear', kind: 'linear', cohort: 'cohort', rounds: 2 },
-  { name: 'large', kind: 'large', cohort: 'cohort', rounds: 3 },
+  { name: 'large', kind: 'large', cohort: 'cohort', rounds: 2 },
   { name: 'half', kind: 'network', cohort: 'cohort-half', rounds: 2 },
   { name: 'double', kind: 'network', cohort: 'cohort-double', rounds: 2 },
 ];

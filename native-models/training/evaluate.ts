@@ -12,6 +12,7 @@ import { direction } from './evaluation/direction.js';
 import { history } from './evaluation/history.js';
 import { missing } from './evaluation/missing.js';
 import { ownBaseline } from './evaluation/ownBaseline.js';
+import { writeParameterTable } from './evaluation/parameterTable.js';
 import { World } from './evaluation/population.js';
 import { realData } from './evaluation/realData.js';
 import { rollOut, scoreDay } from './evaluation/rollout.js';
@@ -23,6 +24,7 @@ import { ServedModel } from './served.js';
 
 /** Scores people never seen through the served path, prints the eleven points and rewrites the model card. */
 const SEED = 2;
+const PARAMETERS = 'native-models/training/cohort/parameters.md';
 const POINTS: readonly ((context: Context) => Section | Promise<Section>)[] = [
   accuracy,
   calibration,
@@ -55,6 +57,7 @@ async function evaluate(folder: string, rivals: string, points: readonly number[
     writeFileSync(join(figures, file), svg);
   }
   writeCard(folder, sections, context);
+  writeParameterTable(PARAMETERS);
 }
 
 async function prepare(folder: string, rivals: string): Promise<Context> {

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from cohort_data import OUTCOMES, PAST, SCORES
 from linear import Linear
-from network import CLAMP, COMPOSITE, LEAK_MAX, LargeNetwork, scores_of
+from network import CLAMP, COMPOSITE, LEAK_MAX, SHARPNESS, LargeNetwork, scores_of
 
 OPSET = 18
 IR_VERSION = 9
@@ -52,6 +52,15 @@ class Graph:
             x = self.linear(x, layer) if isinstance(layer, torch.nn.Linear) else self.node("Relu", x)
         return x
 
+    def split(self, x: str, axis: int, sizes: list[int] | None = None) -> tuple[str, str]:
+        """Two parts of x, of the given sizes or halves."""
+        self.count += 1
+        names = (f"t{self.count}a", f"t{self.count}b")
+        inputs = [x] if sizes is None else [x, self.constant(sizes, np.int64)]
+        options = {"num_outputs": 2} if sizes is None else {}
+        self.nodes.append(helper.make_node("Split", inputs, names, axis=axis, **options))
+        return names
+
     def bounded(self, x: str, limit: float = CLAMP) -> str:
         """Whatever finite number comes in, nothing overflows behind this."""
         return self.node("Clip", x, self.constant(-limit), self.constant(limit))
@@ -89,100 +98,135 @@ def base_graph(model) -> Graph:
     return graph
 
 
+class Pooled:
+    """The past as one session, in the graph: mirrors Pooling and what Network.with_history makes of it."""
+
+    def __init__(self, graph: Graph, model, rows: str, past: str):
+        pooling = model.pooling
+        mask_of = pooling.mask_of.numpy()
+        self.masks = np.unique(mask_of)
+        width = len(mask_of)
+        # Masks are picked out and spread over their groups by one-hot products: Gather along a row costs more.
+        pick = np.zeros((width, len(self.masks)), np.float32)
+        pick[self.masks, np.arange(len(self.masks))] = 1
+        spread = (mask_of[None, :] == self.masks[:, None]).astype(np.float32)
+        weighted = graph.node("Mul", past, graph.constant(pooling.weights.numpy()))
+        total = graph.node("ReduceSum", weighted, graph.constant([1], np.int64), keepdims=0)
+        self.known = graph.node("MatMul", total, graph.constant(pick))
+        inverse = graph.node("Reciprocal", graph.node("Max", self.known, graph.constant(1e-6)))
+        self.rows = graph.node("Mul", total, graph.node("MatMul", inverse, graph.constant(spread)))
+        has_both = graph.node(
+            "Mul", graph.node("MatMul", rows, graph.constant(pick)), graph.node("Mul", self.known, inverse)
+        )
+        both = graph.node("MatMul", has_both, graph.constant(spread))
+        self.change = graph.node("Mul", graph.node("Sub", rows, self.rows), both)
+
+    def widened(self, weight: np.ndarray, model) -> np.ndarray:
+        """The weights of a layer whose input holds all masks' weights instead of those of a few groups."""
+        width = model.pooling.mask_of.shape[0]
+        chosen = model.pooling.confidence.numpy()
+        known = np.zeros((weight.shape[0], len(self.masks)), np.float32)
+        known[:, np.searchsorted(self.masks, chosen)] = weight[:, 2 * width : 2 * width + len(chosen)]
+        return np.concatenate([weight[:, : 2 * width], known, weight[:, 2 * width + len(chosen) :]], 1)
+
+
+class PastTargets:
+    """Weighted means of the past targets: six outcomes, and the mean square over the scores. Absent slots are zero."""
+
+    def __init__(self, graph: Graph, model):
+        weights = model.pooling.target_weights.numpy()
+        present = graph.node("Clip", "present", graph.constant(0.0), graph.constant(1.0))
+        total = graph.node("MatMul", present, graph.constant(weights[:, None]))
+        self.weight = graph.node("Max", total, graph.constant(1e-6))
+        self.bounded = graph.bounded("targets")
+        flat = graph.node("Flatten", self.bounded, axis=1)
+        both = graph.node("Concat", flat, graph.node("Mul", flat, flat), axis=1)
+        mixing = np.zeros((2, PAST, 7, OUTCOMES + 1), np.float32)
+        for k in range(OUTCOMES):
+            mixing[0, :, 1 + k, k] = weights
+        for k in range(SCORES):
+            mixing[1, :, 1 + k, OUTCOMES] = weights / SCORES
+        sums = graph.node("MatMul", both, graph.constant(mixing.reshape(-1, OUTCOMES + 1)))
+        means = graph.node("Div", sums, self.weight)
+        self.mean, self.square = graph.split(means, 1, [OUTCOMES, 1])
+
+
 def history_graph(model) -> Graph:
     graph = Graph()
-    pooling = model.pooling
     rows = graph.bounded("session")
-    weights = pooling.weights.numpy()
     past = graph.bounded("past")
-    axis = graph.constant([1], np.int64)
-    total = graph.node("ReduceSum", graph.node("Mul", past, graph.constant(weights)), axis, keepdims=0)
-    mask_of = graph.constant(pooling.mask_of.numpy(), np.int64)
-    known = graph.node("Gather", total, mask_of, axis=1)
-    pooled = graph.node("Div", total, graph.node("Max", known, graph.constant(1e-6)))
-    both = graph.node("Gather", graph.node("Mul", rows, pooled), mask_of, axis=1)
-    change = graph.node("Mul", graph.node("Sub", rows, pooled), both)
-
-    present = graph.node("Clip", "present", graph.constant(0.0), graph.constant(1.0))
-    weight3 = graph.node(
-        "Unsqueeze",
-        graph.node("Mul", present, graph.constant(pooling.target_weights.numpy())),
-        graph.constant([2], np.int64),
-    )
-    weight = graph.node("ReduceSum", weight3, axis, keepdims=0)
-    weight = graph.node("Max", weight, graph.constant(1e-6))
-    bounded = graph.bounded("targets")
-    weighted = graph.node("Mul", weight3, bounded)
-    target = graph.node("Div", graph.node("ReduceSum", weighted, axis, keepdims=0), weight)
-
+    pooled = Pooled(graph, model, rows, past)
+    targets = PastTargets(graph, model)
     if isinstance(model, Linear):
-        context = [pooled, change, _columns(graph, target, 1, 7), weight]
-        logits = graph.node(
-            "Add", graph.linear(rows, model.base), graph.linear(graph.node("Concat", *context, axis=1), model.history)
-        )
-        graph.finish(logits)
+        context = graph.node("Concat", pooled.rows, pooled.change, targets.mean, targets.weight, axis=1)
+        graph.finish(graph.node("Add", graph.linear(rows, model.base), graph.linear(context, model.history)))
         return graph
-
-    squares = graph.node("ReduceSum", graph.node("Mul", weighted, bounded), axis, keepdims=0)
-    square = graph.node("Div", squares, weight)
-    confidence = graph.node("Gather", known, graph.constant(pooling.confidence.numpy(), np.int64), axis=1)
-    context = [pooled, change, confidence, weight]
+    context = [pooled.rows, pooled.change, pooled.known, targets.weight]
     if isinstance(model, LargeNetwork):
         flags = graph.node("Unsqueeze", "present", graph.constant([2], np.int64))
-        context.append(
-            graph.node("Flatten", graph.node("Concat", past, bounded, flags, axis=2), axis=1)
-        )
+        context.append(graph.node("Flatten", graph.node("Concat", past, targets.bounded, flags, axis=2), axis=1))
     joined = graph.node("Concat", *context, axis=1)
-    hidden = graph.layers(joined, model.history)
-    residual = graph.node("Gemm", joined, graph.constant(model.direct.weight.detach().numpy()), hidden, transB=1)
+    first = model.history[0]
+    weight = graph.constant(pooled.widened(first.weight.detach().numpy(), model))
+    hidden = graph.node("Gemm", joined, weight, graph.constant(first.bias.detach().numpy()), transB=1)
+    hidden = graph.layers(hidden, model.history[1:])
+    direct = graph.constant(pooled.widened(model.direct.weight.detach().numpy(), model))
+    residual = graph.node("Gemm", joined, direct, hidden, transB=1)
     # The encoder runs once over both rows, today's and the pooled past.
-    both_logits = graph.layers(graph.node("Concat", rows, pooled, axis=0), model.base)
-    graph.nodes.append(helper.make_node("Split", [both_logits], ["today", "own"], axis=0, num_outputs=2))
-    feedback = _feedback(graph, model, "own", target, square)
-    graph.finish(graph.node("Add", graph.node("Add", "today", residual), feedback))
+    both = graph.layers(graph.node("Concat", rows, pooled.rows, axis=0), model.base)
+    today, own = graph.split(both, 0)
+    agreement = _agreement(graph, model, past, targets)
+    graph.finish(graph.node("Sum", today, residual, _feedback(graph, model, own, targets, agreement)))
     return graph
 
 
-def _columns(graph: Graph, x: str, start: int, end: int) -> str:
-    ends = [graph.constant([value], np.int64) for value in (start, end, 1)]
-    return graph.node("Slice", x, *ends)
-
-
-def _feedback(graph: Graph, model, own: str, target: str, square: str) -> str:
-    """Mirrors Network.feedback."""
+def _feedback(graph: Graph, model, own: str, targets: PastTargets, agreement: str) -> str:
+    """Mirrors Network.feedback, scores and labels side by side."""
     view = graph.node("Tanh", graph.node("Mul", own, graph.constant(0.5)))
-    scale = graph.constant([2] * SCORES + [1, 1])
-    views = graph.node("Mul", view, scale)  # scores in units of 25 points, labels in −1..1
-    mean = _columns(graph, target, 1, 7)
-    difference = graph.node("Sub", mean, views)
-    # surprise = mean over scores of (square − 2·view·mean + view²) = square − mean² + difference²
-    spread = graph.node("Sub", _columns(graph, square, 1, 7), graph.node("Mul", mean, mean))
-    surprises = graph.node("Add", spread, graph.node("Mul", difference, difference))
-    average = graph.constant([[1 / SCORES]] * SCORES + [[0], [0]])
-    surprise = graph.node("MatMul", surprises, average)
+    # Scores in units of 25 points, labels in −1..1.
+    views = graph.node("Mul", view, graph.constant([2] * SCORES + [1, 1]))
+    difference = graph.node("Sub", targets.mean, views)
+    # surprise = mean over scores of (square − 2·mean·view + view²) = square − mean of view·(mean + difference)
+    product = graph.node("Mul", views, graph.node("Add", targets.mean, difference))
+    average = graph.constant([[-1 / SCORES]] * SCORES + [[0], [0]])
+    surprise = graph.node("Add", targets.square, graph.node("MatMul", product, average))
     gate = _open(graph, surprise, float(model.score_gate))
 
-    labels = _columns(graph, mean, 4, 6)
-    leaning = graph.node("Tanh", graph.node("Mul", _columns(graph, own, 4, 6), graph.constant(2.0)))
-    disagreement = graph.node(
-        "Sub", graph.constant(0.5), graph.node("Mul", graph.node("Mul", labels, leaning), graph.constant(0.5))
-    )
-    open_label = _open(graph, disagreement, float(model.label_gate))
-    gain = graph.node(
-        "Add",
-        graph.node("Mul", open_label, graph.constant(model.label_gain.detach().numpy())),
-        graph.node("Mul", gate, graph.constant(model.label_gain_open.detach().numpy())),
-    )
-    score_difference = _columns(graph, difference, 0, 4)
-    gained = graph.node("MatMul", score_difference, graph.constant(model.score_gain.detach().numpy()))
-    leak = graph.constant(model.score_leak.detach().clamp(0, LEAK_MAX).numpy())
-    scores = graph.node("Add", graph.node("Mul", gained, gate), graph.node("Mul", score_difference, leak))
-    return graph.node("Concat", scores, graph.node("Mul", gain, _columns(graph, difference, 4, 6)), axis=1)
+    apart = graph.node("Sub", graph.constant(1.0), agreement)
+    open_label = _open(graph, graph.node("Mul", apart, apart), float(model.label_gate.detach()))
+    # The agreement has a column for each outcome, the scores' empty, so that all six go the same way.
+    label_gain = np.concatenate([np.zeros(SCORES, np.float32), model.label_gain.detach().numpy()])
+    leak = np.concatenate([model.score_leak.detach().clamp(0, LEAK_MAX).numpy(), np.zeros(2, np.float32)])
+    own_gain = graph.node("Add", graph.node("Mul", open_label, graph.constant(label_gain)), graph.constant(leak))
+    mixing = np.zeros((OUTCOMES, OUTCOMES), np.float32)
+    mixing[:SCORES, :SCORES] = model.score_gain.detach().numpy()
+    mixing[SCORES:, SCORES:] = np.diag(model.label_gain_open.detach().numpy())
+    gated = graph.node("Mul", graph.node("MatMul", difference, graph.constant(mixing)), gate)
+    return graph.node("Add", gated, graph.node("Mul", difference, own_gain))
 
 
 def _open(graph: Graph, value: str, half: float) -> str:
+    """value² / (value² + half²)."""
     square = graph.node("Mul", value, value)
     return graph.node("Div", square, graph.node("Add", square, graph.constant(half * half + 1e-6)))
+
+
+def _agreement(graph: Graph, model, past: str, targets: PastTargets) -> str:
+    """Mirrors Network.agreement on [B, PAST, F]; [B, outcomes], zero for the scores."""
+    x = past
+    layers = [layer for layer in model.base if isinstance(layer, torch.nn.Linear)]
+    for layer in layers[:-1]:
+        product = graph.node("MatMul", x, graph.constant(layer.weight.detach().numpy().T))
+        x = graph.node("Relu", graph.node("Add", product, graph.constant(layer.bias.detach().numpy())))
+    keep = np.zeros(OUTCOMES, np.float32)
+    keep[SCORES:] = SHARPNESS
+    last = layers[-1]
+    product = graph.node("MatMul", x, graph.constant(last.weight.detach().numpy().T * keep))
+    own = graph.node("Tanh", graph.node("Add", product, graph.constant(last.bias.detach().numpy() * keep)))
+    _, outcomes = graph.split(targets.bounded, 2, [1, OUTCOMES])
+    weighted = graph.node("Mul", outcomes, graph.constant(model.pooling.target_weights.numpy()[:, None]))
+    total = graph.node("ReduceSum", graph.node("Mul", weighted, own), graph.constant([1], np.int64), keepdims=0)
+    return graph.node("Div", total, targets.weight)
 
 
 def export_graphs(model, out: Path) -> None:

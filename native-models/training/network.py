@@ -12,6 +12,8 @@ CLAMP = 4.0
 # gate for the network's own scores too, and the closed loop would drift.
 SCORE_GATE = 0.25
 LEAK_MAX = 0.4
+# How fast a leaning of the network's own label counts as a label.
+SHARPNESS = 8.0
 COMPOSITE = (0.4, 0.3, 0.3)  # C_SCORE from attention, memory, reasoning
 CONFIDENCE_GROUPS = ("hr_day_known", "rr_day_known", "hr_night_known", "rr_night_known", "sleep_time_known")
 
@@ -65,10 +67,10 @@ class Network(nn.Module):
         self.direct = nn.Linear(context, OUTCOMES, bias=False)
         nn.init.zeros_(self.direct.weight)
         self.register_buffer("score_gate", torch.tensor(SCORE_GATE))
-        self.label_gate = nn.Parameter(torch.tensor(0.3))
+        self.label_gate = nn.Parameter(torch.tensor(1.0))
         self.score_gain = nn.Parameter(torch.eye(SCORES) * 0.6)
         self.score_leak = nn.Parameter(torch.full((SCORES,), 0.1))
-        self.label_gain = nn.Parameter(torch.tensor([0.1, 0.1]))
+        self.label_gain = nn.Parameter(torch.tensor([0.4, 0.4]))
         self.label_gain_open = nn.Parameter(torch.tensor([0.5, 0.5]))
         nn.init.zeros_(self.history[-1].weight)
         nn.init.zeros_(self.history[-1].bias)
@@ -83,9 +85,15 @@ class Network(nn.Module):
         target, square, weight = self.pooling.targets(targets, present)
         context = torch.cat([pooled, change, known[:, self.pooling.confidence], weight], 1)
         logits = self.base(rows) + self.history(context) + self.direct(context)
-        return logits + self.feedback(self.base(pooled), target, square)
+        return logits + self.feedback(self.base(pooled), target, square, self.agreement(past, targets, weight))
 
-    def feedback(self, own: torch.Tensor, target: torch.Tensor, square: torch.Tensor) -> torch.Tensor:
+    def agreement(self, past: torch.Tensor, targets: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        """How far past labels are what the network would have said of each session alone: −1 to 1, [B, 2]."""
+        own = torch.tanh(SHARPNESS * self.base(past)[..., SCORES:])
+        labels = targets[..., 1 + SCORES :] * self.pooling.target_weights[:, None]
+        return (labels * own).sum(1) / weight
+
+    def feedback(self, own, target, square, agreement) -> torch.Tensor:
         """What past targets add to the logits: little where they repeat the network's own view, `own`."""
         view = torch.tanh(own / 2)
         scores = 2 * view[:, :SCORES]  # in units of 25 points, as targets are
@@ -96,7 +104,7 @@ class Network(nn.Module):
         leak = self.score_leak.clamp(0, LEAK_MAX)
         from_scores = gate * ((mean - scores) @ self.score_gain) + leak * (mean - scores)
         labels = target[:, 1 + SCORES :]
-        disagreement = (1 - labels * torch.tanh(2 * own[:, SCORES:])) / 2
+        disagreement = (1 - agreement) ** 2
         open_label = disagreement**2 / (disagreement**2 + self.label_gate**2 + 1e-6)
         gain = self.label_gain * open_label + self.label_gain_open * gate
         from_labels = gain * (labels - view[:, SCORES:])
@@ -122,7 +130,8 @@ class LargeNetwork(Network):
         everything = torch.cat([past, targets, present[..., None]], 2).flatten(1)
         context = torch.cat([pooled, change, known[:, self.pooling.confidence], weight, everything], 1)
         residual = self.history(context) + self.direct(context)
-        return self.base(rows) + residual + self.feedback(self.base(pooled), target, square)
+        feedback = self.feedback(self.base(pooled), target, square, self.agreement(past, targets, weight))
+        return self.base(rows) + residual + feedback
 
 
 def scores_of(logits: torch.Tensor) -> torch.Tensor:

@@ -44,6 +44,8 @@ export class Life {
   private tension = 0;
   private nightHr = 0;
   private isIll = false;
+  /** In a run of short nights. */
+  private isShort = false;
   private weekAsleepH: number;
   private lastAsleepH: number;
   private index = -SETTLING_DAYS;
@@ -100,18 +102,18 @@ export class Life {
     this.nightHr = night * this.nightHr + Math.sqrt(1 - night ** 2) * random.normal();
     const turn = random.uniform();
     this.isIll = this.isIll ? turn > p.illnessEnd : turn < p.illnessStart;
+    const shift = random.uniform();
+    this.isShort = this.isShort ? shift > p.shortEnd : shift < p.shortStart;
   }
 
   private sleepNight(intervention: Intervention) {
     const { person, p, random } = this;
-    const weekday = (this.index + 7_000) % 7;
+    const weekday = (this.index + SETTLING_DAYS + person.id) % 7;
     const weekend = weekday >= 5 ? p.sleepWeekendH : -0.4 * p.sleepWeekendH;
-    const plannedH = clamp(
-      person.sleepH + weekend + p.sleepRebound * (person.sleepH - this.lastAsleepH) + random.normal(0, p.sleepDaySdH),
-      2,
-      12.5,
-    ); // prettier-ignore
-    const inBedH = intervention.inBedH ?? plannedH / person.efficiency;
+    const rebound = p.sleepRebound * (person.sleepH - this.lastAsleepH);
+    const plannedH = clamp(person.sleepH + weekend + rebound + random.normal(0, p.sleepDaySdH), 2, 12.5);
+    const shortInBedH = clamp(random.normal(p.shortInBedH, p.shortInBedSdH), 2.5, 7);
+    const inBedH = intervention.inBedH ?? (this.isShort ? shortInBedH : plannedH / person.efficiency);
     const restrictionH = person.sleepH / person.efficiency - inBedH;
     const usual = clamp(person.efficiency + p.efficiencyRestriction * restrictionH, 0.5, 0.975);
     const drawn = clamp(usual + p.efficiencyDaySd * skewed(random), 0.45, 0.985);

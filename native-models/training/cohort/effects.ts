@@ -23,7 +23,7 @@ export class Effects {
     const fatigue = day.lapses / p.referenceLapses;
     const awake = day.awakeAgainstHabitH * 2;
     const over = clamp(person.bmi, 25, 40) - 25;
-    const habit = clamp(person.sleepH - 7.5, -2.5, 2.5) ** 2;
+    const habit = clamp(person.sleepH - 7.5, -3.5, 3.5) ** 2;
     const old = clamp((person.age - 18) / 67, 0, 1);
     const { vagal, efficiencyZ } = person;
     this.mean[0] =

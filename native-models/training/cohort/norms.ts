@@ -115,13 +115,16 @@ export class Standing {
     return this;
   }
 
-  /** Expected percentile (0 to 1) within age and sex given the causes; traits and noise integrated out. */
-  expected(k: number): number {
-    const sd = this.norms.groupSd[k] ?? 1;
+  /**
+   * Expected percentile (0 to 1) given the causes; traits and noise integrated out. Within age and sex, or
+   * within everybody where one of them is not known.
+   */
+  expected(k: number, isGrouped = true): number {
+    const [effects, sds] = isGrouped ? [this.group, this.norms.groupSd] : [this.whole, this.norms.wholeSd];
     const noise = 1 + (this.slope[k] ?? 0) ** 2;
     // A label is a threshold on the outcome itself, a score a percentile of it.
-    const spread = k < 4 ? Math.sqrt(sd * sd + noise) : Math.sqrt(noise);
-    return normalCdf((this.group[k] ?? 0) / spread);
+    const spread = k < 4 ? Math.sqrt((sds[k] ?? 1) ** 2 + noise) : Math.sqrt(noise);
+    return normalCdf((effects[k] ?? 0) / spread);
   }
 
   /** What `own` (trait and noise) and a susceptibility of `lean` SD make of it: percentile 0 to 100, label 0 or 1. */

@@ -74,7 +74,7 @@ export function drawPerson(id: number, random: Random, p: Parameters): Person {
   const over = Math.max(0, bmi - 25);
   const restingOwn = p.restingHrVagal * vagal + random.normal(0, Math.sqrt(p.restingHrSd ** 2 - p.restingHrVagal ** 2)); // prettier-ignore
   const restingHr = clamp(
-    p.restingHr + 1 + p.restingHrSex * woman + p.restingHrAge * (age - 50) ** 2 + p.restingHrBmi * (over - 2.4) + restingOwn, // prettier-ignore
+    p.restingHr + 1 + p.restingHrSex * woman + p.restingHrAge * (age - p.restingHrPeak) ** 2 + p.restingHrBmi * (over - 2.4) + restingOwn, // prettier-ignore
     40,
     109,
   );

@@ -65,11 +65,7 @@ export async function assumptions(context: Context): Promise<Section> {
         caption: 'Links that rest on an assumption, not on a measured size',
         header: ['parameter', 'value', 'unit', 'meaning'],
         rows: Object.entries(TABLE)
-          .filter(
-            ([name, { source }]) =>
-              /^(attention|memory|reasoning|stress|valence|arousal)/.test(name) &&
-              source.includes('assumption'),
-          )
+          .filter(([name, { source }]) => isAssumed(name, source))
           .map(([name, { value, unit, meaning }]) => [`\`${name}\``, fixed(value, 3), unit, meaning]),
       },
     ],
@@ -92,6 +88,12 @@ export async function assumptions(context: Context): Promise<Section> {
       'Where a person stands against others (the order of scores) hardly depends on the assumed sizes; how far from 50 the scores lie does.',
     ],
   };
+}
+
+/** Links to scores without a measured size, and all between efficiency, vagal tone, BMI and cognition. */
+function isAssumed(name: string, source: string): boolean {
+  const isLink = /^(attention|memory|reasoning|stress|valence|arousal)/.test(name);
+  return /Vagal$/.test(name) || (isLink && (source.includes('assumption') || /(Efficiency|Bmi)$/.test(name)));
 }
 
 const empty = new Float64Array(0);

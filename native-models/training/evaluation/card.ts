@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Manifest } from '#acuity/model/manifest.js';
 import type { Context } from './context.js';
-import type { Section, Table } from './section.js';
+import { markdown } from './markdown.js';
+import type { Section } from './section.js';
 import { verdictOf } from './summary.js';
 
 /** Rewrites MODEL_CARD.md of `folder`: what stands fixed in it is here, every number is from the sections. */
@@ -26,8 +27,8 @@ function introduction({ name, version }: Manifest): string {
 **Fitted to simulated people, not to patients. A fit to a simulation is not clinical validity, and this is not a
 medical device**: its scores must not decide about anyone's health, work or treatment. No open data pair heart rate,
 breathing and sleep stages with cognitive scores in the same people. The network is therefore trained on a documented
-generative model of people, parametrised from the literature (\`native-models/training/cohort/parameters.ts\`, sources
-in \`sources.md\` beside it) and held against real data where such data exist (point 8).
+generative model of people, parametrised from the literature (\`native-models/training/cohort/parameters.md\`, sources
+beside it) and held against real data where such data exist (point 8).
 
 Every number below was written by \`npm run model:evaluate\`, which scores simulated people never seen in training
 through the service's own reader, features and ONNX sessions.`;
@@ -101,10 +102,4 @@ function provenance(): string {
 
 The network and the cohort are part of this repository and under its licence. No recording of a real person was used
 for training, and none is in the repository; point 8 holds results only.`;
-}
-
-function markdown({ caption, header, rows }: Table): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const table = [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
-  return caption === '' ? table : `${caption}:\n\n${table}`;
 }

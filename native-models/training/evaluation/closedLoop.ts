@@ -9,8 +9,11 @@ const PEOPLE = 500;
 const DAYS = 365;
 const EARLY = [10, 60] as const;
 const LATE = [300, 365] as const;
-/** Labels are watched over a month: over a year next to everybody changes once. */
-const WATCH_DAYS = 30;
+/** Over a year next to everybody changes once; a month tells more. */
+const YEAR_DAYS = DAYS - EARLY[0];
+const MONTH_DAYS = 30;
+/** A share this small may be a handful of people. */
+const NEGLIGIBLE = 0.005;
 const FORGED_DAYS = 5;
 const WIDTH = 7;
 
@@ -18,7 +21,8 @@ const WIDTH = 7;
 export async function closedLoop({ world, model }: Context): Promise<Section> {
   const population = world.simulate(PEOPLE, DAYS);
   const fed = await rollOut(model, population);
-  const unfed = await rollOut(model, population, { sessions: 0 });
+  const alone = await rollOut(model, population, { sessions: 0 });
+  const unfed = await rollOut(model, population, { targets: alone.targets });
   const levels = SCORES.map((name, k) => {
     const early = window(fed, population, EARLY, 1 + k);
     const late = window(fed, population, LATE, 1 + k);
@@ -26,8 +30,8 @@ export async function closedLoop({ world, model }: Context): Promise<Section> {
   });
   const locked = LABELS.map((name, index) => ({
     name,
-    with: unchanged(fed, population, 5 + index),
-    without: unchanged(unfed, population, 5 + index),
+    year: [fed, unfed, alone].map((rollout) => unchanged(rollout, population, 5 + index, YEAR_DAYS)),
+    month: [fed, unfed, alone].map((rollout) => unchanged(rollout, population, 5 + index, MONTH_DAYS)),
   }));
   const decay = await forgedDecay(model, population, fed);
   return {
@@ -44,15 +48,21 @@ export async function closedLoop({ world, model }: Context): Promise<Section> {
           Math.abs(spread - 1) <= 0.3,
         ),
       ),
-      ...locked.map(({ name, ...share }) =>
-        demand(
-          `${name}: months without a change at most twice those without feedback`,
-          `${fixed(100 * share.with, 1)} % against ${fixed(100 * share.without, 1)} %`,
-          share.with <= 2 * share.without + 0.005,
-        ),
-      ),
+      ...locked.flatMap(({ name, year, month }) => [
+        demandUnlocked(`${name}: people whose label never changes`, year),
+        demandUnlocked(`${name}: months without a change`, month),
+      ]),
     ],
     tables: [
+      {
+        caption:
+          'Share of stretches in which a person’s label stays the same, % of people over the year | % of months',
+        header: ['', 'scores fed back', 'five sessions, nothing fed back', 'no history'],
+        rows: locked.map(({ name, year, month }) => [
+          name,
+          ...year.map((share, way) => `${percent(share)} \\| ${percent(month[way] ?? NaN)}`),
+        ]),
+      },
       {
         caption:
           'Five forged targets of 100 on the first five days: mean excess over the honest course, points',
@@ -82,7 +92,9 @@ export async function closedLoop({ world, model }: Context): Promise<Section> {
         }),
       },
     ],
-    notes: [],
+    notes: [
+      'Without feedback: the same five sessions, with past targets that were scored without history, so that nothing comes back.',
+    ],
   };
 }
 
@@ -101,20 +113,29 @@ function window(
   return values;
 }
 
-/** Share of months in which a person's label stays the same throughout. */
-function unchanged({ scores }: Rollout, { people }: Population, column: number): number {
-  const months = Math.floor((DAYS - EARLY[0]) / WATCH_DAYS);
+function demandUnlocked(what: string, [fed = NaN, unfed = NaN]: readonly number[]) {
+  const found = `${percent(fed)} % against ${percent(unfed)} %`;
+  return demand(`${what}: at most twice those without feedback`, found, fed <= 2 * unfed + NEGLIGIBLE);
+}
+
+function percent(share: number): string {
+  return fixed(100 * share, 1);
+}
+
+/** Share of stretches of `length` days in which a person's label stays the same throughout. */
+function unchanged({ scores }: Rollout, { people }: Population, column: number, length: number): number {
+  const stretches = Math.floor((DAYS - EARLY[0]) / length);
   let same = 0;
   for (let person = 0; person < people.length; person++) {
-    for (let month = 0; month < months; month++) {
-      const first = (person * DAYS + EARLY[0] + month * WATCH_DAYS) * WIDTH + column;
+    for (let stretch = 0; stretch < stretches; stretch++) {
+      const first = (person * DAYS + EARLY[0] + stretch * length) * WIDTH + column;
       const isHigh = (scores[first] ?? 0) >= 0.5;
       let day = 1;
-      while (day < WATCH_DAYS && (scores[first + day * WIDTH] ?? 0) >= 0.5 === isHigh) day++;
-      if (day === WATCH_DAYS) same++;
+      while (day < length && (scores[first + day * WIDTH] ?? 0) >= 0.5 === isHigh) day++;
+      if (day === length) same++;
     }
   }
-  return same / (people.length * months);
+  return same / (people.length * stretches);
 }
 
 /** Mean excess of each score by days after the forgery. */

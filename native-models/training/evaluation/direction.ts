@@ -134,9 +134,10 @@ function meanExpected({ people, days, expected }: Population, k: number): number
 
 function doseResponse(nights: ReadonlyMap<number, Outcome>) {
   const lines = SCORES.flatMap((name, k) => [
-    { name, points: [...nights].map(([h, { scores }]) => [h, mean(scores[k] ?? [])] as const) },
+    { name, colour: k, points: [...nights].map(([h, { scores }]) => [h, mean(scores[k] ?? [])] as const) },
     {
       name: `${name}, expected`,
+      colour: k,
       style: 'dashed' as const,
       points: [...nights].map(([h, { population }]) => [h, meanExpected(population, k)] as const),
     },

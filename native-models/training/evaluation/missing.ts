@@ -108,7 +108,7 @@ export async function missing(context: Context): Promise<Section> {
       },
     ],
     notes: [
-      'Each person loses fields in an order of their own, the same in all sessions. The expected percentile is that within age and sex throughout.',
+      'Each person loses fields in an order of their own, the same in all sessions. The expected percentile is that within age and sex where both are left, else that within everybody: what the score then means.',
     ],
   };
 }
@@ -117,6 +117,7 @@ function series(name: string, curve: readonly number[][], style: 'line' | 'dashe
   return SCORES.map((score, k) => ({
     name: `${score}, ${name}`,
     style,
+    colour: k,
     points: STEPS.map((count, step) => [count, curve[step]?.[k] ?? NaN] as const),
   }));
 }
@@ -130,12 +131,16 @@ async function errorsWithout({ world, model }: Context, full: Population, count:
   const day = DAYS - 1;
   const alone = await scoreDay(model, worn, rollout.targets, day, 0);
   const together = await scoreDay(model, worn, rollout.targets, day, 5);
+  const isCompared = full.people.map(({ id }) => {
+    const removed = orderOf(id).slice(0, count);
+    return !removed.includes('age') && !removed.includes('sex');
+  });
   const errors = (scores: Float32Array): number[] =>
     SCORES.map((_, k) => {
-      const expected = Float64Array.from(
-        full.people,
-        (_p, i) => full.expected[(i * DAYS + day) * 6 + k] ?? NaN,
-      );
+      const expected = Float64Array.from(isCompared, (within, i) => {
+        const source = within ? full.expected : full.expectedOverall;
+        return source[(i * DAYS + day) * 6 + k] ?? NaN;
+      });
       return rms(expected, dayColumn(scores, k));
     });
   return { alone: errors(alone), together: errors(together) };

@@ -5,6 +5,8 @@ export interface Series {
   readonly name: string;
   readonly points: readonly (readonly [x: number, y: number])[];
   readonly style?: 'line' | 'dashed' | 'dots';
+  /** Series that belong together share a colour; by default each has its own. */
+  readonly colour?: number;
 }
 
 export interface Chart {
@@ -17,8 +19,8 @@ export interface Chart {
   readonly xRange?: readonly [number, number];
 }
 
-const WIDTH = 640;
-const HEIGHT = 400;
+const WIDTH = 800;
+const HEIGHT = 480;
 /** Colours that stay apart for colour-blind readers (Okabe and Ito). */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000'];
 
@@ -28,15 +30,15 @@ export function plot(chart: Chart): string {
   const view = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
   view.setOption({
     animation: false,
-    color: COLOURS,
     backgroundColor: '#ffffff',
     title: { text: title, left: 'center', textStyle: { fontSize: 14 } },
-    legend: { bottom: 0 },
-    grid: { left: 60, right: 20, top: 40, bottom: 75 },
+    legend: { bottom: 0, left: 40, right: 140, itemGap: 30, textStyle: { fontSize: 11 } },
+    grid: { left: 60, right: 20, top: 40, bottom: 110 },
     xAxis: axis(x, 28, xRange),
     yAxis: axis(y, 42, yRange),
-    series: series.map(({ name, points, style = 'line' }) => ({
+    series: series.map(({ name, points, style = 'line', colour }, index) => ({
       name,
+      color: COLOURS[(colour ?? index) % COLOURS.length],
       type: style === 'dots' ? 'scatter' : 'line',
       data: points.map(([px, py]) => [rounded(px), rounded(py)]),
       symbolSize: style === 'dots' ? 6 : 4,

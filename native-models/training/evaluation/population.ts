@@ -18,6 +18,8 @@ export interface Population {
   readonly rows: Float32Array;
   /** [people, days, outcomes] expected percentile (0 to 100) or probability (0 to 1) within age and sex */
   readonly expected: Float32Array;
+  /** The same within everybody, which is what is meant where age or sex is withheld. */
+  readonly expectedOverall: Float32Array;
   /** [people, days, outcomes] what happened: percentile drawn with trait and noise, label as 0 or 1 */
   readonly truth: Float32Array;
 }
@@ -49,6 +51,7 @@ export class World {
       days,
       rows: new Float32Array(cells * FEATURE_COUNT),
       expected: new Float32Array(cells * OUTCOME_COUNT),
+      expectedOverall: new Float32Array(cells * OUTCOME_COUNT),
       truth: new Float32Array(cells * OUTCOME_COUNT),
     };
     const p = plan.isComplete === true ? { ...this.parameters, nightLost: 0, dayLost: 0 } : this.parameters;
@@ -105,6 +108,7 @@ class Judge {
     for (let k = 0; k < OUTCOME_COUNT; k++) {
       const place = cell * OUTCOME_COUNT + k;
       into.expected[place] = standing.expected(k) * (k < 4 ? 100 : 1);
+      into.expectedOverall[place] = standing.expected(k, false) * (k < 4 ? 100 : 1);
       into.truth[place] = this.draw(k);
     }
   }

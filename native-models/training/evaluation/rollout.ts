@@ -18,14 +18,20 @@ export interface View {
   readonly sessions: number;
 }
 
+export interface RolloutOptions {
+  /** Most past sessions; 0 scores each day alone. */
+  readonly sessions?: number;
+  /** A target to be sent back for everybody's day instead of its scores. */
+  readonly forge?: (day: number) => readonly number[] | undefined;
+  /** Past targets from elsewhere: nothing is fed back. */
+  readonly targets?: Float32Array;
+}
+
 /** Scores day after day and feeds each day's scores to the next, as a caller does. */
 export async function rollOut(
   model: ServedModel,
   population: Population,
-  options: {
-    readonly sessions?: number;
-    readonly forge?: (day: number) => readonly number[] | undefined;
-  } = {},
+  options: RolloutOptions = {},
 ): Promise<Rollout> {
   const { days } = population;
   const count = population.people.length;
@@ -35,7 +41,7 @@ export async function rollOut(
   };
   for (let day = 0; day < days; day++) {
     const sessions = Math.min(day, options.sessions ?? PAST_MAX);
-    const scores = await scoreDay(model, population, rollout.targets, day, sessions);
+    const scores = await scoreDay(model, population, options.targets ?? rollout.targets, day, sessions);
     for (let person = 0; person < count; person++) {
       const cell = person * days + day;
       rollout.scores.set(

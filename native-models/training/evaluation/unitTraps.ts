@@ -33,7 +33,7 @@ export async function unitTraps({ world, model }: Context): Promise<Section> {
   const reference = await lastDayScores(model, world.simulate(PEOPLE, DAYS, { wear: plainly }));
   const differences = [];
   for (const { name, word } of HABITS) {
-    const worded = world.simulate(PEOPLE, DAYS, { wear: (session) => word(plainly(session)) });
+    const worded = world.simulate(PEOPLE, DAYS, { wear: (session) => wordNight(session, word) });
     const scores = await lastDayScores(model, worded);
     const largest = Math.max(
       ...scores.flatMap((column, k) =>
@@ -54,6 +54,11 @@ export async function unitTraps({ world, model }: Context): Promise<Section> {
   };
 }
 
+/** A night that was not recorded has nothing to word. */
+function wordNight(session: RecordedSession, word: Habit): RecordedSession {
+  return session.deepSleepSeconds === undefined ? session : word(plainly(session));
+}
+
 /** Stage seconds, fractions, and a sleep time that is their sum. */
 function plainly(session: RecordedSession): RecordedSession {
   if (session.deepSleepSeconds === undefined) return session;
@@ -72,7 +77,6 @@ function sleepS({ deepSleepSeconds, remSleepSeconds, lightSleepSeconds }: Record
 }
 
 function scaleShares(session: RecordedSession, by: number): RecordedSession {
-  if (session.deepPercentage === undefined) return session;
   return {
     ...session,
     deepPercentage: (session.deepPercentage ?? 0) * by,

@@ -11,7 +11,7 @@ import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { respond } from '#acuity/pipeline/respond.js';
 import { inputOf } from '#bench/peers/features.js';
 import { openInference } from '#bench/peers/inference.js';
-import { Connection, requestBytes, type Reply, type Target } from '#bench/server/connection.js';
+import { Connection, requestBytes, type Reply, type Target } from '#acuity/load/connection.js';
 
 /** A request and the scores that every peer must give for it. */
 export interface Question {

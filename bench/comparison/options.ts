@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { FASTIFY, FLOOR, NODE, PEERS, acuity, type Peer } from '#bench/peers/catalogue.js';
-import { PAYLOADS, type PayloadName } from '#bench/payloads.js';
+import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 
 export type Mode = 'saturation' | 'alone' | 'rate';
 

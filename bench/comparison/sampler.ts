@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection, requestBytes } from '#bench/server/connection.js';
+import { Connection, requestBytes } from '#acuity/load/connection.js';
 import type { ServerProcess } from '#bench/server/process.js';
 import { differenceOf, type Question } from './answers.js';
 

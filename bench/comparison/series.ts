@@ -1,4 +1,4 @@
-import type { PayloadName } from '#bench/payloads.js';
+import type { PayloadName } from '#acuity/load/payloads.js';
 import type { Mode } from './options.js';
 import type { Result } from './run.js';
 

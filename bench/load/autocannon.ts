@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
-import { quantileOf } from '#bench/statistics.js';
-import type { Load, Measurement } from './measurement.js';
+import { quantileOf } from '#acuity/base/statistics.js';
+import type { Load, Measurement } from '#acuity/load/measurement.js';
 
 const TIMEOUT_S = 30;
 const MICROS_PER_MS = 1000;

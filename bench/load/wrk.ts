@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sourcePath } from '#bench/paths.js';
-import type { Load, Measurement } from './measurement.js';
+import type { Load, Measurement } from '#acuity/load/measurement.js';
 
 const WRK = 'wrk';
 /** A slow peer's answers late under load are slow, not lost. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { FEATURE_COUNT, FEATURE_INDEX } from '#acuity/contract/features.js';
-import { PAYLOADS, type PayloadName } from '#bench/payloads.js';
+import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { inputOf, type ModelInput } from '#bench/peers/features.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';

@@ -3,7 +3,7 @@ import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
 import { Kernel, type PredictionRequest } from '#acuity/pipeline/kernel.js';
 import { readFast } from '#acuity/pipeline/read.js';
-import { PAYLOADS, type PayloadName } from '#bench/payloads.js';
+import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { bytesOf, itemAt } from './requests.js';
 

@@ -2,7 +2,7 @@ import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
 import { Kernel, type PredictionRequest } from '#acuity/pipeline/kernel.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
-import { bodiesOf, type PayloadName } from '#bench/payloads.js';
+import { bodiesOf, type PayloadName } from '#acuity/load/payloads.js';
 
 /** The bodies of a payload as bytes. */
 export function bytesOf(payload: PayloadName): Buffer[] {

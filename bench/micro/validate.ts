@@ -4,7 +4,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { Ajv } from 'ajv';
 import { Compile } from 'typebox/compile';
 import { DEFAULT_SERIES_LIMITS, PAST_MAX, requestSchema } from '#acuity/contract/request.js';
-import { PAYLOADS, requestsOf, type PayloadName } from '#bench/payloads.js';
+import { PAYLOADS, requestsOf, type PayloadName } from '#acuity/load/payloads.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { itemAt } from './requests.js';
 

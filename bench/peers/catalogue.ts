@@ -4,7 +4,7 @@ import { PAST_MAX } from '#acuity/contract/request.js';
 import { compiledPath, MODEL_FOLDER, SERVICE_ENTRY, sourcePath } from '#bench/paths.js';
 import { plainEnvironment } from '#bench/server/environment.js';
 import type { BenchKey } from '#bench/server/key.js';
-import type { ServerCommand } from '#bench/server/process.js';
+import type { ServerCommand } from '#acuity/load/childServer.js';
 import { fastapiPython } from './fastapi/python.js';
 
 /** A server that is measured. */

@@ -8,7 +8,16 @@ const STIME = 12;
 
 /** Processor time, user and system, of all threads of a process, in microseconds. */
 export function cpuMicrosOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return cpuMicrosIn(`/proc/${pid}/stat`);
+}
+
+/** The same of the thread that the process began with. */
+export function mainThreadCpuMicrosOf(pid: number): number {
+  return cpuMicrosIn(`/proc/${pid}/task/${pid}/stat`);
+}
+
+function cpuMicrosIn(path: string): number {
+  const stat = readFileSync(path, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[UTIME]) + Number(fields[STIME])) * MICROS_PER_TICK;
 }

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
-import { bodiesOf, PAYLOADS } from '#bench/payloads.js';
+import { bodiesOf, PAYLOADS } from '#acuity/load/payloads.js';
 import { acuity, PEERS } from '#bench/peers/catalogue.js';
-import { Connection, requestBytes } from '#bench/server/connection.js';
+import { Connection, requestBytes } from '#acuity/load/connection.js';
 import { issueKey } from '#bench/server/key.js';
 import { startServer } from '#bench/server/process.js';
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { DEFAULT_SERIES_LIMITS, SERIES_FIELDS } from '#acuity/contract/request.js';
 import { Kernel } from '#acuity/pipeline/kernel.js';
 import { readFast } from '#acuity/pipeline/read.js';
-import { bodiesOf, PAYLOADS, requestsOf } from '#bench/payloads.js';
+import { bodiesOf, PAYLOADS, requestsOf } from '#acuity/load/payloads.js';
 
 t.test('the same bytes every time, another body for each variant', async (t) => {
   for (const payload of PAYLOADS) {

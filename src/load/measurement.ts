@@ -1,4 +1,4 @@
-import type { Target } from '#bench/server/connection.js';
+import type { Target } from './connection.js';
 
 /** What one load run saw from the callers' side. */
 export interface Measurement {

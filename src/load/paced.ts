@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection, requestBytes } from '#bench/server/connection.js';
-import { quantileOf } from '#bench/statistics.js';
+import { Connection, requestBytes } from './connection.js';
+import { quantileOf } from '../base/statistics.js';
 import type { Load, Measurement } from './measurement.js';
 
 export interface PacedLoad extends Load {

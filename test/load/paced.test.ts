@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { pace } from '#bench/load/paced.js';
+import { pace } from '#acuity/load/paced.js';
 
 async function paceAgainst(t: Test, statusOf: (request: number) => number) {
   let received = 0;

@@ -1,9 +1,4 @@
-import {
-  PAST_MAX,
-  type PredictionRequestBody,
-  type ScoreRecord,
-  type Session,
-} from '#acuity/contract/request.js';
+import { PAST_MAX, type PredictionRequestBody, type ScoreRecord, type Session } from '../contract/request.js';
 
 /**
  * What every bench sends. `baseline`: one session of 42 day and 220 night samples per signal, some 2.8 KB.

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { pairwise, quantileOf, spreadOf } from '#bench/statistics.js';
+import { pairwise, quantileOf, spreadOf } from '#acuity/base/statistics.js';
 
 t.test('a spread is the middle and the ends, whatever the order', async (t) => {
   t.strictSame(spreadOf([9, 1, 5]), { median: 5, min: 1, max: 9 });

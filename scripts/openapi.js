@@ -6,12 +6,12 @@ import { build, failWith, install, ROOT } from './prepare.js';
 try {
   await install();
   await build('src');
+  const { format, resolveConfig } = await import('prettier');
   const { openapiDocument } = await import('../dist/contract/openapi.js');
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  writeFileSync(
-    join(ROOT, 'docs/openapi.json'),
-    `${JSON.stringify(openapiDocument({ version }), null, 2)}\n`,
-  );
+  const path = join(ROOT, 'docs/openapi.json');
+  const style = { ...(await resolveConfig(path)), filepath: path };
+  writeFileSync(path, await format(JSON.stringify(openapiDocument({ version })), style));
 } catch (error) {
   failWith(error);
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { openapiDocument } from '../contract/openapi.js';
 
 /** A file of the API reference. */
@@ -64,7 +64,7 @@ const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=';
 /** Redoc's script; undefined where it is not installed, as in an image without development packages. */
 const viewer = once((): string | undefined => {
   try {
-    const path = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js');
+    const path = fileURLToPath(import.meta.resolve('redoc/bundles/redoc.standalone.js'));
     return readFileSync(path, 'utf8').replaceAll(REMOTE_LOGO, EMPTY_IMAGE);
   } catch {
     return undefined; // the page then says where the document itself is

@@ -26,7 +26,7 @@ class HandScorer {
 
   /** Answers what waits, the last first. */
   answerAll(): void {
-    for (const waiting of this.waiting.splice(0).reverse()) this.answer(waiting);
+    for (const waiting of this.waiting.splice(0).toReversed()) this.answer(waiting);
   }
 }
 
@@ -71,14 +71,12 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 /** Lets the scorer answer until the work is done. */
 async function answering(scorer: HandScorer, work: Promise<void>): Promise<void> {
-  let isOver = false;
-  const over = work.finally(() => (isOver = true));
-  over.catch(() => undefined);
-  while (!isOver) {
-    await turn();
-    scorer.answerAll();
+  const answers = setInterval(() => scorer.answerAll(), 1);
+  try {
+    await work;
+  } finally {
+    clearInterval(answers);
   }
-  return over;
 }
 
 t.test('the order of the lines is kept, whatever the order of the answers', async (t) => {

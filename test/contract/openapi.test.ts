@@ -44,7 +44,7 @@ const DOCUMENT = JSON.parse(COMMITTED) as Document;
 const OPERATION = DOCUMENT.paths['/predict'].post;
 
 t.test('the committed document is what the schemas give (else: npm run docs:openapi)', async (t) => {
-  t.equal(COMMITTED, `${JSON.stringify(openapiDocument({ version }), null, 2)}\n`);
+  t.equal(JSON.stringify(DOCUMENT), JSON.stringify(openapiDocument({ version })));
 });
 
 async function findings(source: string): Promise<string[]> {
@@ -59,10 +59,7 @@ async function findings(source: string): Promise<string[]> {
 
 t.test('the linter finds nothing, and would', async (t) => {
   t.strictSame(await findings(COMMITTED), []);
-  const broken = COMMITTED.replace(
-    '"$ref": "#/components/schemas/PredictionRequest"',
-    '"$ref": "#/components/schemas/No"',
-  );
+  const broken = COMMITTED.replaceAll('schemas/PredictionRequest"', 'schemas/No"');
   t.match(await findings(broken), [/no-unresolved-refs/]);
 });
 

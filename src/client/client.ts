@@ -115,8 +115,8 @@ export class AcuityClient {
   }
 
   /**
-   * A client with the address and the key from the environment that is given (`process.env`): `ACUITY_URL` and
-   * `ACUITY_API_KEY`.
+   * A client with the address and the key from the environment that is given, the process's own as a rule:
+   * `ACUITY_URL` and `ACUITY_API_KEY`.
    * @throws TypeError where one of them is absent
    */
   static fromEnvironment(

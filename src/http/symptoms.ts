@@ -26,6 +26,8 @@ export const JUDGED_POINTS = 5;
 const BUSY_SHARE = 0.9;
 /** Refusals for one kind of reason count as red from this share of all requests on. */
 const REFUSED_SHARE = 0.1;
+/** … and from so many on: one mistyped key at night is no symptom. */
+const REFUSED_MIN = 20;
 
 export const SYMPTOMS: readonly Symptom[] = [
   {
@@ -131,7 +133,7 @@ function refusedFor(causes: readonly RefusalCause[], shareMin: number): (recent:
       for (const cause of causes) refused += point.refusals[cause] ?? 0;
       all += point.served + point.refused;
     }
-    return refused > 0 && refused >= shareMin * all;
+    return refused >= (shareMin > 0 ? REFUSED_MIN : 1) && refused >= shareMin * all;
   };
 }
 

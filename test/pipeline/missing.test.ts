@@ -1,0 +1,36 @@
+import t from 'tap';
+import { FIELDS_OF_A_SESSION } from '#acuity/contract/metrics.js';
+import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
+import { eachMissingField } from '#acuity/pipeline/missing.js';
+import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { session } from '../fixtures/bodies.js';
+
+const read = createReader(DEFAULT_SERIES_LIMITS);
+
+/** The fields said to be missing in a request with this current session. */
+function missingIn(current_session: object): string[] {
+  const body = { current_session };
+  const request = read(Buffer.from(JSON.stringify(body)));
+  if (isBodyProblem(request)) throw new Error('refused');
+  const missing: string[] = [];
+  eachMissingField(request, (field) => missing.push(FIELDS_OF_A_SESSION[field] ?? '?'));
+  return missing;
+}
+
+t.test('nothing is missing in a full session, everything in an empty one', async (t) => {
+  t.strictSame(missingIn(session()), []);
+  t.strictSame(missingIn({}), [...FIELDS_OF_A_SESSION]);
+});
+
+t.test('each field is missed by its own name, whether absent, null or empty', async (t) => {
+  for (const field of FIELDS_OF_A_SESSION) {
+    const { [field]: _, ...rest } = session();
+    t.strictSame(missingIn(rest), [field]);
+    t.strictSame(missingIn({ ...session(), [field]: null }), [field]);
+  }
+  t.strictSame(missingIn({ ...session(), HR_night: [] }), ['HR_night']);
+});
+
+t.test('a zero is a value', async (t) => {
+  t.strictSame(missingIn({ ...session(), awakeSleepSeconds: 0, age: 0 }), []);
+});

@@ -21,6 +21,7 @@ const OWNERS = {
   pino: ['^src/base/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],
+  undici: ['^src/client/'],
   'prom-client': ['^src/http/metricsExport\\.ts$'],
 };
 

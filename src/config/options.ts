@@ -75,10 +75,17 @@ function thisMachine(): Machine {
   };
 }
 
+/** The callers' variables (docs/API.md): a shell that has them for the SDK may start the server too. */
+const CALLERS_NAMES: readonly string[] = ['ACUITY_API_KEY', 'ACUITY_URL'];
+
 function unknownNames(env: Environment): string[] {
   return Object.keys(env)
     .filter(
-      (name) => name.startsWith(PREFIX) && !NAMES.some((known) => known === name) && !isFromKubernetes(name),
+      (name) =>
+        name.startsWith(PREFIX) &&
+        !NAMES.some((known) => known === name) &&
+        !CALLERS_NAMES.includes(name) &&
+        !isFromKubernetes(name),
     )
     .map((name) => {
       const meant = nearestName(name, NAMES, PREFIX.length);

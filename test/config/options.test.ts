@@ -159,6 +159,10 @@ t.test('PORT is honoured where ACUITY_PORT is absent', async (t) => {
   t.strictSame(mistakesOf({ PORT: 'none', ACUITY_PORT: '4000' }), [], 'and not read otherwise');
 });
 
+t.test('the callers’ own variables are no mistakes of the server', async (t) => {
+  t.same(mistakesOf({ ACUITY_API_KEY: 'sk_live_x', ACUITY_URL: 'http://127.0.0.1:8080' }), []);
+});
+
 t.test('what Kubernetes injects for a Service called acuity is ignored', async (t) => {
   const injected = {
     ACUITY_SERVICE_HOST: '10.0.0.1',

@@ -34,7 +34,7 @@ t.test('the image is built on a glibc that the HTTP library loads on, and runs a
   );
   t.ok(lines.indexOf('USER node') > lines.lastIndexOf(bases[1] ?? ''), 'the last stage drops root');
   t.ok(lines.some((line) => line.startsWith('HEALTHCHECK ')));
-  for (const line of lines.filter((text) => text.startsWith('COPY --from=build'))) {
+  for (const line of lines.filter((text) => text.startsWith('COPY --from=build /acuity/'))) {
     const path = line.split(' ')[2]?.replace('/acuity/', '') ?? '';
     t.ok(existsSync(join(REPOSITORY, path)), `${path} is there to be copied`);
   }

@@ -62,7 +62,9 @@ export function openPool(options: PoolOptions): InferencePool {
       for (const lane of ['base', 'history'] as const) {
         // As many at once as the pool holds, so that each worker gets its share; the rows are still empty.
         const tasks = Array.from({ length: capacity }, () => run({ lane, slot: 0, first: 0, rows: 1 }));
-        await Promise.all(tasks);
+        // Every one is awaited before a failure is told: who closes the pool then must find no run in flight.
+        const failure = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected');
+        if (failure?.status === 'rejected') throw failure.reason;
       }
     },
     close() {

@@ -3,18 +3,30 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exampleAnswer } from './exampleAnswer.js';
 import { withGenerated } from './generated.js';
+import { causesTable, metricsTable, symptomsTable } from './operations.js';
 import { build, failWith, install, ROOT } from './prepare.js';
 
 try {
   await install();
   await build('src');
   const { markdownTable } = await import('../dist/commands/config.js');
-  const example = exampleAnswer();
-  for (const path of ['README.md', 'docs/CONFIGURATION.md']
+  const { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, statusOf } = await import('../dist/contract/metrics.js');
+  const { SYMPTOMS } = await import('../dist/http/symptoms.js');
+  const parts = Object.entries({
+    configuration: markdownTable(),
+    example: exampleAnswer(),
+    metrics: metricsTable({ catalogues: [METRICS, PROCESS_METRICS] }),
+    symptoms: symptomsTable(SYMPTOMS),
+    causes: causesTable(REFUSAL_CAUSES, statusOf),
+  });
+  for (const path of ['README.md', 'docs/CONFIGURATION.md', 'docs/OPERATIONS.md']
     .map((name) => join(ROOT, name))
     .filter(existsSync)) {
-    const text = withGenerated(readFileSync(path, 'utf8'), 'configuration', markdownTable());
-    writeFileSync(path, withGenerated(text, 'example', example));
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(
+      path,
+      parts.reduce((document, [name, part]) => withGenerated(document, name, part), text),
+    );
   }
 } catch (error) {
   failWith(error);

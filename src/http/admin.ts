@@ -31,7 +31,7 @@ export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
     const path = request.url?.split('?', 1)[0] ?? '';
     if (request.method !== 'GET' && request.method !== 'HEAD')
       answer(response, 405, { detail: 'Method Not Allowed' });
-    else (routes.get(path) ?? pageRoute(path))(response, request);
+    else guarded(routes.get(path) ?? pageRoute(path), response, request);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -59,9 +59,24 @@ function routesOf({ isReady, metrics, dashboard }: AdminOptions): ReadonlyMap<st
           ? answer(response, 200, { status: 'ready' })
           : answer(response, 503, { status: 'not ready' }),
     ],
-    ['/metrics', (response) => void answerMetrics(response, metrics)],
+    ['/metrics', (response) => answerMetrics(response, metrics)],
     ['/events', (response, request) => dashboard.watch(request, response)],
   ]);
+}
+
+/** Whatever goes wrong while an operator looks must not reach the service: as where a file of a page is missing. */
+function guarded(route: Route, response: ServerResponse, request: IncomingMessage): void {
+  try {
+    route(response, request);
+  } catch (error) {
+    answerFailure(response, error);
+  }
+}
+
+function answerFailure(response: ServerResponse, error: unknown): void {
+  const detail = error instanceof Error ? error.message : String(error);
+  if (response.headersSent) response.destroy();
+  else answer(response, 500, { detail });
 }
 
 /** The live page and the API reference. */
@@ -73,10 +88,14 @@ function pageRoute(path: string): Route {
   };
 }
 
-async function answerMetrics(response: ServerResponse, metrics: MetricsExport): Promise<void> {
-  const text = await metrics.text();
-  response.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });
-  response.end(text);
+function answerMetrics(response: ServerResponse, metrics: MetricsExport): void {
+  metrics.text().then(
+    (text) => {
+      response.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });
+      response.end(text);
+    },
+    (error: unknown) => answerFailure(response, error),
+  );
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

@@ -8,7 +8,10 @@ import { listenAdmin } from '#acuity/http/admin.js';
 import { Dashboard } from '#acuity/http/dashboard.js';
 import { History } from '#acuity/http/history.js';
 
-async function scene(t: Test, { isReady = (): boolean => true } = {}) {
+async function scene(
+  t: Test,
+  { isReady = (): boolean => true, text = () => Promise.resolve('up 1\n') } = {},
+) {
   const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
   const history = new History({ reader, clock: manualClock(), workers: 1, rssBytes: () => 1 });
   const dashboard = new Dashboard({
@@ -21,7 +24,7 @@ async function scene(t: Test, { isReady = (): boolean => true } = {}) {
     batchMax: 32,
     deadlineMs: 1000,
   });
-  const metrics = { contentType: 'text/plain; version=0.0.4', text: () => Promise.resolve('up 1\n') };
+  const metrics = { contentType: 'text/plain; version=0.0.4', text };
   const admin = await listenAdmin({ host: '127.0.0.1', port: 0, isReady, metrics, dashboard });
   t.teardown(() => admin.close());
   return { admin, dashboard, history, get: (path: string, method = 'GET') => ask(admin.port, path, method) };
@@ -61,6 +64,17 @@ t.test('alive is alive; ready says whether requests are taken', async (t) => {
 t.test('metrics come with their own type', async (t) => {
   const { get } = await scene(t);
   t.match(await get('/metrics'), { status: 200, type: 'text/plain; version=0.0.4', body: 'up 1\n' });
+});
+
+t.test('what goes wrong while somebody looks is told there and ends nothing', async (t) => {
+  const failing = {
+    text: () => Promise.reject<string>(new Error('no numbers')),
+    isReady: () => JSON.parse('{') as boolean,
+  };
+  const { get } = await scene(t, failing);
+  t.match(await get('/metrics'), { status: 500, body: '{"detail":"no numbers"}' });
+  t.equal((await get('/readyz')).status, 500);
+  t.equal((await get('/healthz')).status, 200);
 });
 
 t.test('the page and everything it is made of come from here, under a strict policy', async (t) => {

@@ -40,8 +40,8 @@ const FITS: readonly FitOrder[] = [
   { name: 'network', kind: 'network', cohort: 'cohort', rounds: 3 },
   { name: 'linear', kind: 'linear', cohort: 'cohort', rounds: 2 },
   { name: 'large', kind: 'large', cohort: 'cohort', rounds: 2 },
-  { name: 'half', kind: 'network', cohort: 'cohort-half', rounds: 2 },
-  { name: 'double', kind: 'network', cohort: 'cohort-double', rounds: 2 },
+  { name: 'half', kind: 'network', cohort: 'cohort-half', rounds: 1 },
+  { name: 'double', kind: 'network', cohort: 'cohort-double', rounds: 1 },
 ];
 
 function build(python: string, isServedOnly: boolean): void {

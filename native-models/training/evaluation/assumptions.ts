@@ -6,7 +6,7 @@ import { columnOf, rollOut } from './rollout.js';
 import { demand, fixed, signed, type Section } from './section.js';
 import { mean, meanAbsolute, sd } from './statistics.js';
 
-const PEOPLE = 1_500;
+const PEOPLE = 1_000;
 const NORMAL_DAYS = 8;
 const DAYS = 13;
 

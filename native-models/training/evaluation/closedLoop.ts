@@ -5,7 +5,7 @@ import { rollOut, type Rollout } from './rollout.js';
 import { demand, fixed, signed, type Section } from './section.js';
 import { mean, sd } from './statistics.js';
 
-const PEOPLE = 500;
+const PEOPLE = 300;
 const DAYS = 365;
 const EARLY = [10, 60] as const;
 const LATE = [300, 365] as const;
@@ -76,7 +76,7 @@ export async function closedLoop({ world, model }: Context): Promise<Section> {
     figures: [
       {
         file: 'closed-loop.svg',
-        caption: 'Mean scores of five hundred people over a year of feeding scores back',
+        caption: 'Mean scores of three hundred people over a year of feeding scores back',
         svg: plot({
           title: 'A year in the closed loop',
           x: 'day',

@@ -5,7 +5,7 @@ import type { Population } from './population.js';
 import { demand, fixed, interval, isWithin, signed, type Section } from './section.js';
 import { mean, meanEstimate, type Estimate } from './statistics.js';
 
-const PEOPLE = 2_500;
+const PEOPLE = 1_500;
 const NORMAL_DAYS = 8;
 const RESTRICTED_NIGHTS = 5;
 const HOURS_IN_BED = [3, 4, 5, 6, 7, 8, 9] as const;

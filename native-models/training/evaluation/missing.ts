@@ -15,7 +15,7 @@ import { rollOut, scoreDay } from './rollout.js';
 import { demand, fixed, isWithin, type Section } from './section.js';
 import { mean, rms } from './statistics.js';
 
-const PEOPLE = 6_000;
+const PEOPLE = 3_000;
 const DAYS = 6;
 const STEPS = [0, 2, 4, 6, 8, 10, 12, 14, 16] as const;
 const SEED = 11;

@@ -3,7 +3,7 @@ import { lastDayScores, type Context } from './context.js';
 import { demand, fixed, interval, isWithin, signed, type Section } from './section.js';
 import { mean, meanEstimate } from './statistics.js';
 
-const PEOPLE = 3_000;
+const PEOPLE = 2_000;
 const DAYS = 6;
 const RISE_BPM = 8;
 const STRESS = 3;

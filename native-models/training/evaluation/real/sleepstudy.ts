@@ -9,7 +9,7 @@ import type { Finding } from './finding.js';
 
 /** sleepstudy (Belenky et al. 2003): 18 people, reaction time after each night of 3 h in bed. */
 const FILE = 'sleepstudy/lme4_sleepstudy.csv';
-const PEOPLE = 1_500;
+const PEOPLE = 1_000;
 const NORMAL_DAYS = 8;
 const NIGHTS = 8;
 /** The file's days 0 to 2 are adaptation and training; restriction begins with the night after day 2. */

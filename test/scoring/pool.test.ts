@@ -1,9 +1,9 @@
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { systemClock } from '#acuity/base/clock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { blockAt, slotsOf, type Block } from '#acuity/scoring/messages.js';
-import { openPool, slotsFor, type InferencePool } from '#acuity/scoring/pool.js';
+import { openPool, slotsFor } from '#acuity/scoring/pool.js';
 import type { Waiting } from '#acuity/scoring/scorer.js';
 import { BAD_AGES, writeAge } from '../fixtures/ages.js';
 import { requestOfAge } from '../fixtures/requests.js';
@@ -11,37 +11,31 @@ import { requestOfAge } from '../fixtures/requests.js';
 const BATCH_MAX = 4;
 const SLOTS = 8;
 
-interface OpenedPool {
-  readonly pool: InferencePool;
-  readonly losses: Error[];
-  block(slot: number): Block;
-  /** Writes one row of each age to block `slot` and runs them. */
-  run(slot: number, ages: readonly number[]): Promise<number>;
+const losses: Error[] = [];
+
+/**
+ * One worker for all tests, without a network, that goes wrong where a row says so. Each loss is waited out by
+ * the next run: ending a thread that is still starting can end the process.
+ */
+const pool = openPool({
+  workers: 1,
+  batchMax: BATCH_MAX,
+  slots: SLOTS,
+  graphs: { base: '', history: '' },
+  session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
+  onWorkerLost: (error) => void losses.push(error),
+  workerUrl: new URL('../fixtures/moodyWorker.js', import.meta.url),
+});
+t.teardown(() => pool.close());
+
+function block(slot: number): Block {
+  return blockAt(pool.arena, BATCH_MAX, slot);
 }
 
-/** A pool whose workers have no network and go wrong where a row says so. */
-function openMoody(t: Test, workers = 1): OpenedPool {
-  const losses: Error[] = [];
-  const pool = openPool({
-    workers,
-    batchMax: BATCH_MAX,
-    slots: SLOTS,
-    graphs: { base: '', history: '' },
-    session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
-    onWorkerLost: (error) => void losses.push(error),
-    workerUrl: new URL('../fixtures/moodyWorker.js', import.meta.url),
-  });
-  t.teardown(() => pool.close());
-  const block = (slot: number): Block => blockAt(pool.arena, BATCH_MAX, slot);
-  return {
-    pool,
-    losses,
-    block,
-    run(slot, ages) {
-      ages.forEach((age, row) => writeAge(block(slot).session, row, age));
-      return pool.run({ lane: 'base', slot, first: 0, rows: ages.length });
-    },
-  };
+/** Writes a row of each age to block `slot` and runs them. */
+function run(slot: number, ages: readonly number[]): Promise<number> {
+  ages.forEach((age, row) => writeAge(block(slot).session, row, age));
+  return pool.run({ lane: 'base', slot, first: 0, rows: ages.length });
 }
 
 function scores({ scores: all }: Block, column = 0): number[] {
@@ -49,7 +43,6 @@ function scores({ scores: all }: Block, column = 0): number[] {
 }
 
 t.test('it runs the rows that it is told to and no others', async (t) => {
-  const { pool, block } = openMoody(t);
   for (let row = 0; row < BATCH_MAX; row++) writeAge(block(3).session, row, 10 + row);
   t.equal(await pool.run({ lane: 'base', slot: 3, first: 1, rows: 2 }), 2);
   t.strictSame(scores(block(3)), [0, 11, 12, 0]);
@@ -57,7 +50,6 @@ t.test('it runs the rows that it is told to and no others', async (t) => {
 
 for (const way of ['throws', 'rejects'] as const) {
   t.test(`a run that ${way} is told so, and the worker goes on`, async (t) => {
-    const { losses, block, run } = openMoody(t);
     await t.rejects(run(0, [BAD_AGES[way]]), { message: 'moody' });
     await run(1, [42]);
     t.equal(scores(block(1))[0], 42);
@@ -66,7 +58,6 @@ for (const way of ['throws', 'rejects'] as const) {
 }
 
 t.test('a worker that exits fails what it had at hand, and another takes its place', async (t) => {
-  const { losses, block, run } = openMoody(t);
   await run(0, [1]);
   const [lost] = scores(block(0), 1);
   const outcomes = await Promise.allSettled([run(1, [BAD_AGES.exits]), run(2, [2])]);
@@ -78,12 +69,13 @@ t.test('a worker that exits fails what it had at hand, and another takes its pla
   t.equal(scores(block(3))[0], 3);
   t.not(scores(block(3), 1)[0], lost);
   t.equal(losses.length, 1);
+  losses.length = 0;
 });
 
 t.test('workers may be lost again and again', async (t) => {
-  const { losses, block, run } = openMoody(t, 2);
   for (let round = 0; round < 3; round++) await t.rejects(run(0, [BAD_AGES.exits]));
   t.equal(losses.length, 3);
+  losses.length = 0;
   await Promise.all([1, 2, 3, 4].map((slot) => run(slot, [slot])));
   t.strictSame(
     [1, 2, 3, 4].map((slot) => scores(block(slot))[0]),
@@ -91,15 +83,8 @@ t.test('workers may be lost again and again', async (t) => {
   );
 });
 
-t.test('closing a pool loses no worker', async (t) => {
-  const { pool, losses, run } = openMoody(t, 2);
-  await run(0, [1]);
-  await pool.close();
-  t.strictSame(losses, []);
-});
-
 t.test('workers that cannot start fail the warm-up', async (t) => {
-  const pool = openPool({
+  const broken = openPool({
     workers: 2,
     batchMax: BATCH_MAX,
     slots: SLOTS,
@@ -107,14 +92,13 @@ t.test('workers that cannot start fail the warm-up', async (t) => {
     session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
     onWorkerLost: () => undefined,
   });
-  t.teardown(() => pool.close());
-  await t.rejects(pool.warmUp(), /nowhere/);
+  t.teardown(() => broken.close());
+  await t.rejects(broken.warmUp(), /nowhere/);
 });
 
 t.test('blocks: those that a full queue fills, two that are being filled, and those under way', async (t) => {
   t.equal(slotsFor(2048, 32, 1), 64 + 2 + 2);
   t.equal(slotsFor(1, 32, 3), 1 + 2 + 6);
-  const { pool } = openMoody(t);
   t.equal(slotsOf(pool.arena, BATCH_MAX), SLOTS);
 });
 
@@ -139,7 +123,8 @@ function answers(batcher: Batcher, ages: readonly number[]): Promise<Answer[]> {
   );
 }
 
-function batcherOn(t: Test, pool: InferencePool, hangMs: number): { batcher: Batcher; hangs: () => number } {
+/** Never closed: that would close the pool. */
+function openBatcher(hangMs: number): { batcher: Batcher; hangs: () => number } {
   let hangs = 0;
   const batcher = new Batcher({
     pool,
@@ -151,14 +136,12 @@ function batcherOn(t: Test, pool: InferencePool, hangMs: number): { batcher: Bat
     onFault: () => undefined,
     onHung: () => void hangs++,
   });
-  t.teardown(() => batcher.close());
   return { batcher, hangs: () => hangs };
 }
 
 for (const way of ['throws', 'rejects', 'exits'] as const) {
   t.test(`through the batcher: whose run ${way} fails alone, in every batch of it`, async (t) => {
-    const { pool } = openMoody(t, 2);
-    const { batcher } = batcherOn(t, pool, 60_000);
+    const { batcher } = openBatcher(60_000);
     const ages = Array.from({ length: 15 }, (_, index) => (index % 8 === 3 ? BAD_AGES[way] : index));
     t.strictSame(
       await answers(batcher, ages),
@@ -171,8 +154,7 @@ for (const way of ['throws', 'rejects', 'exits'] as const) {
 t.test(
   'through the batcher: where a worker hangs, the owner is told once and everybody is answered',
   async (t) => {
-    const { pool } = openMoody(t);
-    const { batcher, hangs } = batcherOn(t, pool, 100);
+    const { batcher, hangs } = openBatcher(200);
     const told = await answers(batcher, [1, BAD_AGES.hangs, 2, 3, 4, 5]);
     t.ok(told.every(({ cause }) => cause === 'expired'));
     t.equal(hangs(), 1);

@@ -1,0 +1,342 @@
+import t, { type Test } from 'tap';
+import { BodyBudget } from '#acuity/http/body.js';
+import { LoopLag } from '#acuity/http/lag.js';
+import type { PredictOptions } from '#acuity/http/predict.js';
+import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
+import { GOOD_KEY, answer, openLoop, until, type TestLoop } from '../fixtures/loop.js';
+
+const BODY = '{"current_session":{}}';
+const OVERLOADED = '{"detail":"Service overloaded"}';
+const INTERNAL = '{"detail":"Internal Server Error"}';
+
+function keyed(sent: Sent = {}): Sent {
+  return { body: BODY, ...sent, headers: { 'X-API-Key': GOOD_KEY, ...sent.headers } };
+}
+
+function isOverloaded(t: Test, reply: Reply): void {
+  t.equal(reply.status, 503);
+  t.equal(reply.reason, 'Service Unavailable');
+  t.equal(reply.body, OVERLOADED);
+  t.equal(reply.headers.get('retry-after'), '7');
+  t.equal(reply.headers.get('cache-control'), 'no-store');
+  t.match(reply.headers.get('x-request-id'), /./);
+}
+
+async function connect(t: Test, { port }: TestLoop): Promise<Connection> {
+  const connection = await Connection.open(port);
+  t.teardown(() => connection.destroy());
+  return connection;
+}
+
+/** Sends head and body of a request and nothing more: the answer is up to the test. */
+async function post(t: Test, loop: TestLoop, body = BODY): Promise<Connection> {
+  const connection = await connect(t, loop);
+  const headers = { 'X-API-Key': GOOD_KEY, 'Content-Length': String(Buffer.byteLength(body)) };
+  await connection.write(head({ headers }) + body);
+  return connection;
+}
+
+t.test('an answer carries the scores, the timing and the model', async (t) => {
+  const loop = openLoop(t);
+  const connection = await post(t, loop);
+  await until(() => loop.scorer.waiting.length === 1);
+  loop.scorer.waiting.forEach(answer);
+  const reply = await connection.reply();
+  t.equal(reply.status, 200);
+  t.equal(reply.headers.get('server-timing'), 'queue;dur=1, infer;dur=2');
+  t.equal(reply.headers.get('x-model-version'), 'test-1');
+  t.strictSame(JSON.parse(reply.body), {
+    C_SCORE: 50,
+    attention: 51,
+    memory: 52,
+    reasoning: 53,
+    stress: 54,
+    valence: 'High',
+    arousal: 'Low',
+    inference_time_ms: 2,
+  });
+});
+
+t.test('requests are answered in any order', async (t) => {
+  const loop = openLoop(t);
+  const first = await post(t, loop);
+  await until(() => loop.scorer.waiting.length === 1);
+  const second = await post(t, loop);
+  await until(() => loop.scorer.waiting.length === 2);
+  for (const [waiting, connection] of [
+    [loop.scorer.waiting[1], second],
+    [loop.scorer.waiting[0], first],
+  ] as const) {
+    if (waiting !== undefined) answer(waiting);
+    t.equal((await connection.reply()).status, 200);
+  }
+});
+
+/** Ways of being overloaded; each holds at the head of a request and at its last byte. */
+const overloads: readonly { readonly name: string; begin(loop: TestLoop): void }[] = [
+  { name: 'as many requests pending as may be', begin: ({ scorer }) => void (scorer.pending = 10) },
+  { name: 'draining', begin: ({ predict }) => void (predict.isDraining = true) },
+  { name: 'a worker that hangs', begin: ({ predict }) => void (predict.isHung = true) },
+  { name: 'bodies at their bound', begin: ({ budget }) => void budget.take(1_000_000 - budget.heldBytes) },
+];
+
+for (const { name, begin } of overloads) {
+  t.test(`${name}: refused at the head, before the body comes`, async (t) => {
+    const loop = openLoop(t);
+    begin(loop);
+    const connection = await connect(t, loop);
+    await connection.write(head({ headers: { 'X-API-Key': GOOD_KEY, 'Content-Length': '22' } }));
+    isOverloaded(t, await connection.reply());
+    t.equal(loop.scorer.waiting.length, 0);
+  });
+}
+
+t.test('an event loop that is too late: refused at the head', async (t) => {
+  let nowMs = 0;
+  const lag = new LoopLag({ monotonicMs: () => (nowMs += 1000) });
+  await until(() => lag.ms > 0);
+  const loop = openLoop(t, { lag });
+  const connection = await connect(t, loop);
+  await connection.write(head({ headers: { 'X-API-Key': GOOD_KEY, 'Content-Length': '22' } }));
+  isOverloaded(t, await connection.reply());
+});
+
+t.test('an event loop that is not too late answers', async (t) => {
+  let nowMs = 0;
+  const lag = new LoopLag({ monotonicMs: () => (nowMs += 200) });
+  await until(() => lag.ms > 0);
+  const loop = openLoop(t, { lag });
+  const connection = await post(t, loop);
+  await until(() => loop.scorer.waiting.length === 1);
+  loop.scorer.waiting.forEach(answer);
+  t.equal((await connection.reply()).status, 200);
+});
+
+// A body that is whole has given its place among the bodies back.
+for (const { name, begin } of overloads.slice(0, 3)) {
+  t.test(`${name}: refused at the last byte`, async (t) => {
+    const loop = openLoop(t);
+    const connection = await connect(t, loop);
+    await connection.write(
+      head({ headers: { 'X-API-Key': GOOD_KEY, 'Content-Length': '22' } }) + BODY.slice(0, 5),
+    );
+    await until(() => loop.budget.heldBytes > 0);
+    begin(loop);
+    await connection.write(BODY.slice(5));
+    isOverloaded(t, await connection.reply());
+    t.equal(loop.scorer.waiting.length, 0);
+  });
+}
+
+t.test(
+  'what is wrong with the head is told before the overload, what is wrong with the body is not',
+  async (t) => {
+    const loop = openLoop(t, { bodyBytesMax: 100 });
+    loop.predict.isHung = true;
+    const statuses: number[] = [];
+    for (const sent of [
+      keyed({ target: '/other' }),
+      keyed({ method: 'GET' }),
+      { body: BODY },
+      { headers: { 'X-API-Key': 'bad' }, body: BODY },
+      keyed({ headers: { 'Content-Type': 'text/plain' } }),
+      keyed({ headers: { 'Content-Encoding': 'gzip' } }),
+      keyed({ body: ' '.repeat(101) }),
+      keyed({ body: '{' }),
+    ]) {
+      statuses.push((await send(loop.port, sent)).status);
+    }
+    t.strictSame(statuses, [404, 405, 401, 403, 415, 415, 413, 503]);
+  },
+);
+
+t.test('while draining, every answer ends its connection and says so once', async (t) => {
+  const loop = openLoop(t);
+  const waiting = await post(t, loop);
+  await until(() => loop.scorer.waiting.length === 1);
+  loop.predict.isDraining = true;
+  loop.scorer.waiting.forEach(answer);
+  const answered = await waiting.reply();
+  t.equal(answered.status, 200);
+  t.equal(answered.headers.get('connection'), 'close');
+  await waiting.closed();
+  for (const sent of [keyed(), keyed({ target: '/other' }), keyed({ method: 'PUT' }), { body: BODY }]) {
+    const connection = await connect(t, loop);
+    t.equal((await sendOn(connection, sent)).headers.get('connection'), 'close');
+    await connection.closed();
+  }
+  const toHead = await send(loop.port, { method: 'HEAD' });
+  t.equal(toHead.headers.get('connection'), 'close');
+});
+
+t.test('a scorer without room: 503', async (t) => {
+  const loop = openLoop(t);
+  loop.scorer.outcome = 'saturated';
+  isOverloaded(t, await send(loop.port, keyed()));
+});
+
+t.test('a request that waited too long: 503; one that the network could not score: 500', async (t) => {
+  const loop = openLoop(t);
+  const connections = [await post(t, loop), await post(t, loop)];
+  await until(() => loop.scorer.waiting.length === 2);
+  loop.scorer.waiting[0]?.failed('expired');
+  loop.scorer.waiting[1]?.failed('fault');
+  const replies = await Promise.all(connections.map((connection) => connection.reply()));
+  const [expired, fault] = replies.toSorted((one, other) => other.status - one.status);
+  if (!expired || !fault) throw new Error('two answers');
+  isOverloaded(t, expired);
+  t.equal(fault.status, 500);
+  t.equal(fault.reason, 'Internal Server Error');
+  t.equal(fault.body, INTERNAL);
+  t.match(fault.headers.get('x-request-id'), /./);
+});
+
+t.test(
+  'a bug answers 500 and is told to the operator with the request id, never to the caller',
+  async (t) => {
+    const readRequest: PredictOptions['readRequest'] = () => {
+      throw new Error('secret-marker');
+    };
+    const loop = openLoop(t, { readRequest });
+    const connection = await connect(t, loop);
+    for (const id of ['one', 'two']) {
+      const reply = await sendOn(connection, keyed({ headers: { 'X-Request-Id': id } }));
+      t.equal(reply.status, 500);
+      t.equal(reply.body, INTERNAL);
+    }
+    t.match(loop.faults, [
+      { error: { message: 'secret-marker' }, requestId: 'one' },
+      { error: { message: 'secret-marker' }, requestId: 'two' },
+    ]);
+  },
+);
+
+t.test('a request is answered once, whatever comes after', async (t) => {
+  const loop = openLoop(t);
+  const connection = await post(t, loop);
+  await until(() => loop.scorer.waiting.length === 1);
+  const [waiting] = loop.scorer.waiting;
+  if (waiting === undefined) throw new Error('one waits');
+  waiting.failed('expired');
+  t.equal(waiting.isGone, true);
+  answer(waiting);
+  waiting.failed('fault');
+  isOverloaded(t, await connection.reply());
+  loop.scorer.waiting.length = 0;
+  await connection.write(head({ headers: { 'X-API-Key': GOOD_KEY, 'Content-Length': '22' } }) + BODY);
+  await until(() => loop.scorer.waiting.length === 1);
+  loop.scorer.waiting.forEach(answer);
+  t.equal((await connection.reply()).status, 200);
+});
+
+t.test('whoever hangs up is gone, and the late answer goes nowhere', async (t) => {
+  const loop = openLoop(t);
+  const connection = await post(t, loop);
+  await until(() => loop.scorer.waiting.length === 1);
+  connection.destroy();
+  const [waiting] = loop.scorer.waiting;
+  await until(() => waiting?.isGone === true);
+  loop.scorer.waiting.forEach(answer);
+  t.equal(loop.refunds.length, 1);
+  t.equal((await send(loop.port, keyed({ target: '/other' }))).status, 404);
+});
+
+t.test('the day’s quota is given back for whatever is no 200, once', async (t) => {
+  const loop = openLoop(t, { bodyBytesMax: 100 });
+  const refused: readonly Sent[] = [
+    keyed({ headers: { 'Content-Type': 'text/plain' } }),
+    keyed({ body: ' '.repeat(101) }),
+    keyed({ body: '{' }),
+    keyed({ body: '[]' }),
+  ];
+  for (const [index, sent] of refused.entries()) {
+    await send(loop.port, sent);
+    t.equal(loop.refunds.length, index + 1);
+  }
+  await send(loop.port, { body: BODY });
+  await send(loop.port, { headers: { 'X-API-Key': 'bad' } });
+  t.equal(loop.refunds.length, refused.length);
+  const connection = await post(t, loop);
+  await until(() => loop.scorer.waiting.length === 1);
+  loop.scorer.waiting.forEach(answer);
+  t.equal((await connection.reply()).status, 200);
+  t.equal(loop.refunds.length, refused.length);
+});
+
+t.test('the log tells status, key id, length and time of each request, and nothing out of it', async (t) => {
+  const loop = openLoop(t);
+  const body = '{"current_session":{"age":"secret-marker"}}';
+  await send(loop.port, keyed({ body, headers: { 'X-Request-Id': 'mine', 'X-Other': 'secret-marker' } }));
+  await send(loop.port, {
+    target: '/secret-marker?secret-marker',
+    headers: { 'X-API-Key': 'secret-marker' },
+  });
+  const connection = await post(t, loop);
+  await until(() => loop.scorer.waiting.length === 1);
+  loop.scorer.waiting.forEach(answer);
+  await connection.reply();
+  t.match(loop.lines, [
+    { level: 'warn', requestId: 'mine', status: 422, keyId: 'key_1', bytes: body.length, totalMs: Number },
+    { level: 'warn', status: 404, bytes: 0, totalMs: Number },
+    { level: 'info', status: 200, keyId: 'key_1', bytes: BODY.length, totalMs: Number },
+  ]);
+  t.notMatch(JSON.stringify(loop.lines), /secret-marker|good/);
+});
+
+t.test('bodies that are still coming are bounded together; what they held is given back', async (t) => {
+  const budget = new BodyBudget(300_000);
+  const loop = openLoop(t, { budget });
+  const start = head({ headers: { 'X-API-Key': GOOD_KEY, 'Content-Length': '200000' } });
+  const connections = [await connect(t, loop), await connect(t, loop)];
+  for (const connection of connections) await connection.write(start + ' '.repeat(100_000));
+  await until(() => budget.heldBytes >= 200_000);
+  const third = await connect(t, loop);
+  await third.write(start + ' '.repeat(199_000));
+  isOverloaded(t, await third.reply());
+  for (const connection of connections) connection.destroy();
+  await until(() => budget.heldBytes === 0);
+  t.equal((await send(loop.port, keyed({ body: '{'.padEnd(150_000) }))).status, 400);
+  t.equal(budget.heldBytes, 0);
+});
+
+t.test('no way of ending a body keeps a byte of the budget', async (t) => {
+  const loop = openLoop(t, { bodyBytesMax: 100_000 });
+  const { budget } = loop;
+  const headers = { 'X-API-Key': GOOD_KEY };
+  const declared = (length: number): string =>
+    head({ headers: { ...headers, 'Content-Length': String(length) } });
+  const streaming = head({ headers: { ...headers, 'Transfer-Encoding': 'chunked' } });
+  const ways: readonly {
+    readonly name: string;
+    readonly pieces: readonly string[];
+    readonly status?: number;
+  }[] = [
+    { name: 'whole', pieces: [`${declared(50_000)}{`, ' '.repeat(49_999)], status: 400 },
+    { name: 'hung up', pieces: [declared(50_000), ' '.repeat(30_000)] },
+    { name: 'chunked', pieces: [streaming, chunked(`{${' '.repeat(80_000)}`, 10_000)], status: 400 },
+    { name: 'too large', pieces: [streaming, chunked(' '.repeat(200_000), 60_000)], status: 413 },
+    {
+      name: 'too large, hung up',
+      pieces: [streaming, chunked(' '.repeat(200_000), 60_000).slice(0, 190_000)],
+    },
+    { name: 'one byte a time', pieces: [declared(22), ...BODY.replace('}', 'x')], status: 400 },
+  ];
+  for (const { name, pieces, status } of ways) {
+    const connection = await connect(t, loop);
+    for (const piece of pieces) await connection.write(piece);
+    if (status !== undefined) t.equal((await connection.reply()).status, status, name);
+    connection.destroy();
+    await until(() => budget.heldBytes === 0 && loop.server.connections === 0);
+  }
+});
+
+t.test('of a body that is announced, nothing is held before it comes', async (t) => {
+  const loop = openLoop(t);
+  const connection = await connect(t, loop);
+  await connection.write(head({ headers: { 'X-API-Key': GOOD_KEY, 'Content-Length': '999999' } }));
+  await until(() => loop.server.connections === 1);
+  t.equal(loop.budget.heldBytes, 0);
+  await connection.write(' ');
+  await until(() => loop.budget.heldBytes > 0);
+  t.ok(loop.budget.heldBytes < 100_000);
+});

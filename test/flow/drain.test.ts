@@ -1,0 +1,84 @@
+import t from 'tap';
+import { requestBody } from '../fixtures/bodies.js';
+import { Connection, head, type Reply } from '../fixtures/connection.js';
+import { startServer } from '../fixtures/server.js';
+
+const CONNECTIONS = 64;
+
+/** What one keep-alive connection has seen. */
+interface Tally {
+  answered: number;
+  refused: number;
+  /** Whole requests, written to the last byte before the end, that got no answer. */
+  unanswered: number;
+}
+
+/** Sends requests one after the other until the connection ends. */
+async function hammer(port: number, request: string, tally: Tally, isStopping: () => boolean): Promise<void> {
+  const connection = await Connection.open(port);
+  for (;;) {
+    const wasStopping = isStopping();
+    await connection.write(request);
+    let reply: Reply;
+    try {
+      reply = await connection.reply();
+    } catch {
+      // Sent while the listener was closing, a request may meet a connection that ends: it was never taken in.
+      if (!wasStopping) tally.unanswered++;
+      return;
+    }
+    if (reply.status === 200) tally.answered++;
+    else if (reply.status === 503) tally.refused++;
+    else throw new Error(`${reply.status} ${reply.body}`);
+    if (reply.headers.get('connection') === 'close') return;
+  }
+}
+
+for (const past of [0, 5]) {
+  t.test(
+    `SIGTERM under load, ${past} past sessions: every request that was taken in is answered`,
+    async (t) => {
+      const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'warn' } });
+      const body = JSON.stringify(requestBody(past));
+      const headers = { 'X-API-Key': server.key, 'Content-Length': String(body.length) };
+      const request = head({ headers }) + body;
+      const tally: Tally = { answered: 0, refused: 0, unanswered: 0 };
+      let isStopping = false;
+      const callers = Array.from({ length: CONNECTIONS }, () =>
+        hammer(server.port, request, tally, () => isStopping),
+      );
+      const everybody = Promise.all(callers);
+      while (tally.answered < 5 * CONNECTIONS) await new Promise((resolve) => setTimeout(resolve, 5));
+      isStopping = true;
+      server.signal('SIGTERM');
+      t.strictSame(await server.exited, { code: 0, signal: null });
+      await everybody;
+      t.equal(tally.unanswered, 0);
+      t.ok(tally.answered >= 5 * CONNECTIONS);
+    },
+  );
+}
+
+t.test('idle connections hold no stop up', async (t) => {
+  const server = await startServer(t, { env: { ACUITY_DRAIN_MS: '200' } });
+  const connections = await Promise.all(Array.from({ length: 10 }, () => Connection.open(server.port)));
+  server.signal('SIGINT');
+  t.strictSame(await server.exited, { code: 0, signal: null });
+  await Promise.all(connections.map((connection) => connection.closed()));
+});
+
+t.test('while it stops, the service is not ready', async (t) => {
+  const server = await startServer(t);
+  const connection = await Connection.open(server.port);
+  const admin = await Connection.open(server.adminPort);
+  t.teardown(() => connection.destroy());
+  await admin.write(head({ method: 'GET', target: '/readyz' }));
+  t.equal((await admin.reply()).status, 200);
+  server.signal('SIGTERM');
+  while (!server.output().includes('"stopping"')) await new Promise((resolve) => setTimeout(resolve, 1));
+  await admin.write(head({ method: 'GET', target: '/readyz' }));
+  // The answer, or the end of a process that was quicker.
+  const reply = await admin.reply().catch(() => undefined);
+  t.equal(reply?.status ?? 503, 503);
+  t.strictSame(await server.exited, { code: 0, signal: null });
+});

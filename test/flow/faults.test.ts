@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { BAD_AGES } from '../fixtures/ages.js';
+import { send, type Reply } from '../fixtures/connection.js';
+import { PIPE_VARIABLE } from '../fixtures/faultyWorkers.js';
+import { startServer, type RunningServer } from '../fixtures/server.js';
+
+const FAULTY = ['--import', new URL('../fixtures/faultyWorkers.js', import.meta.url).href];
+
+function ask({ port, key }: RunningServer, age: number): Promise<Reply> {
+  const body = JSON.stringify({ current_session: { age } });
+  return send(port, { headers: { 'X-API-Key': key }, body });
+}
+
+async function readiness({ adminPort }: RunningServer): Promise<number> {
+  return (await send(adminPort, { method: 'GET', target: '/readyz' })).status;
+}
+
+for (const way of ['throws', 'exits'] as const) {
+  t.test(
+    `a request whose run ${way} gets 500, its neighbours get their scores, the service goes on`,
+    async (t) => {
+      const server = await startServer(t, { nodeOptions: FAULTY });
+      const alone = JSON.parse((await ask(server, 40)).body) as { C_SCORE: number };
+      const ages = [40, 41, BAD_AGES[way], 42, 40];
+      const replies = await Promise.all(ages.map((age) => ask(server, age)));
+      t.strictSame(
+        replies.map(({ status }) => status),
+        [200, 200, 500, 200, 200],
+      );
+      t.equal(replies[2]?.body, '{"detail":"Internal Server Error"}');
+      for (const reply of [replies[0], replies[4]]) {
+        t.equal((JSON.parse(reply?.body ?? '{}') as typeof alone).C_SCORE, alone.C_SCORE);
+      }
+      t.equal(await readiness(server), 200);
+      t.match(server.output(), /batch failed/);
+      server.signal('SIGTERM');
+      t.strictSame(await server.exited, { code: 0, signal: null });
+    },
+  );
+}
+
+/** A pipe that nobody writes. */
+function pipe(t: Test): string {
+  const path = join(t.testdir(), 'pipe');
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
+t.test('a worker that hangs in native code: 503, not ready, exit code 70', async (t) => {
+  const server = await startServer(t, {
+    nodeOptions: FAULTY,
+    env: { [PIPE_VARIABLE]: pipe(t), ACUITY_HANG_MS: '1000', ACUITY_RETRY_AFTER_S: '9' },
+  });
+  t.equal((await ask(server, 40)).status, 200);
+  t.equal(await readiness(server), 200);
+  const hung = ask(server, BAD_AGES.hangs);
+  const queued = ask(server, 41);
+  const replies = await Promise.all([hung, queued]);
+  const [ready, late] = await Promise.allSettled([readiness(server), ask(server, 42)]);
+  for (const reply of replies) {
+    t.equal(reply.status, 503);
+    t.equal(reply.body, '{"detail":"Service overloaded"}');
+    t.equal(reply.headers.get('retry-after'), '9');
+  }
+  // The process may have left before these were answered.
+  if (ready.status === 'fulfilled') t.equal(ready.value, 503);
+  if (late.status === 'fulfilled') t.equal(late.value.status, 503);
+  t.strictSame(await server.exited, { code: 70, signal: null });
+  t.match(server.output(), /"level":"fatal".*a worker hangs/);
+});
+
+t.test('a stop that a hanging run outlasts: exit code 70, at the end of the drain', async (t) => {
+  const server = await startServer(t, {
+    nodeOptions: FAULTY,
+    env: { [PIPE_VARIABLE]: pipe(t), ACUITY_DRAIN_MS: '300' },
+  });
+  const hung = ask(server, BAD_AGES.hangs).catch((error: unknown) => error);
+  // Two requests and their answers later, the worker has the first one.
+  await send(server.port, { target: '/other' });
+  await send(server.port, { target: '/other' });
+  server.signal('SIGTERM');
+  t.strictSame(await server.exited, { code: 70, signal: null });
+  t.match(server.output(), /still in flight/);
+  t.ok((await hung) instanceof Error);
+});
+
+t.test('a second signal exits at once, even where a run hangs', async (t) => {
+  const server = await startServer(t, { nodeOptions: FAULTY, env: { [PIPE_VARIABLE]: pipe(t) } });
+  const hung = ask(server, BAD_AGES.hangs).catch((error: unknown) => error);
+  await send(server.port, { target: '/other' });
+  await send(server.port, { target: '/other' });
+  server.signal('SIGTERM');
+  while (!server.output().includes('"stopping"')) await new Promise((resolve) => setTimeout(resolve, 5));
+  server.signal('SIGTERM');
+  t.strictSame(await server.exited, { code: 128 + 15, signal: null });
+  t.ok((await hung) instanceof Error);
+});

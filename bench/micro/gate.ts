@@ -20,8 +20,8 @@ export const GATE: Suite = {
 function casesOf(count: number): MicroCase[] {
   const limits = new Limits(allocateLimits(CALLERS));
   const gate = createGate({ clock: systemClock, limits });
-  const keys = Array.from({ length: CALLERS }, () => createKey('live'));
-  gate.replace([...keys.map(recordOf), ...fillers(count - CALLERS)]);
+  const keys = Array.from({ length: Math.min(CALLERS, count) }, () => createKey('live'));
+  gate.replace([...keys.map(recordOf), ...fillers(Math.max(0, count - CALLERS))]);
   const strangers = Array.from({ length: CALLERS }, () => createKey('live'));
   const malformed = strangers.map((key) => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`);
   return [
@@ -61,4 +61,24 @@ function unlimited(digest: Buffer, index: number): SlottedRecord {
     ratePerS: null,
     dailyMax: null,
   };
+}
+
+/** What checking a key takes among `count`, in microseconds: one sent before, and one that nobody has. */
+export function keyCost(count: number, roundMs: number): { knownMicros: number; unknownMicros: number } {
+  const [known, unknown] = casesOf(count);
+  if (known === undefined || unknown === undefined) throw new RangeError('no cases');
+  return { knownMicros: microsOf(known, roundMs), unknownMicros: microsOf(unknown, roundMs) };
+}
+
+const TURNS = 1_000;
+
+function microsOf(micro: MicroCase, roundMs: number): number {
+  for (let turn = 0; turn < TURNS; turn++) micro.check(micro.run());
+  const startMs = performance.now();
+  let runs = 0;
+  while (performance.now() - startMs < roundMs) {
+    for (let turn = 0; turn < TURNS; turn++) micro.run();
+    runs += TURNS;
+  }
+  return ((performance.now() - startMs) * 1000) / runs;
 }

@@ -1,0 +1,70 @@
+import { SERIES_FIELDS, type PredictionRequestBody, type Session } from '#acuity/contract/request.js';
+import { requestsOf } from '#acuity/load/payloads.js';
+
+/** Few are enough here: a curve shows how cost grows, and its long bodies are made anew for every point. */
+const VARIANTS = 4;
+const DAY_SAMPLES_MAX = 7_200;
+const NIGHT_SAMPLES_MAX = 43_200;
+
+/** Requests without history, `samples` in each of the four series. */
+export function bodiesWithSamples(samples: number): string[] {
+  return requestsOf('baseline', VARIANTS).map(({ current_session }) =>
+    JSON.stringify({ current_session: withSamples(current_session, samples, samples) }),
+  );
+}
+
+/** Requests with so many past sessions. */
+export function bodiesWithPast(sessions: number): string[] {
+  return requestsOf('history', VARIANTS).map(({ current_session, past_sessions, past_targets }) =>
+    JSON.stringify(
+      sessions === 0
+        ? { current_session }
+        : {
+            current_session,
+            past_sessions: past_sessions?.slice(-sessions),
+            past_targets: past_targets?.slice(-sessions),
+          },
+    ),
+  );
+}
+
+/** Requests with full history that are as long as series allow, and no longer than `bytes`. */
+export function bodiesOfBytes(bytes: number): string[] {
+  return requestsOf('history', 2).map((request) => longestWithin(request, bytes));
+}
+
+function longestWithin(request: PredictionRequestBody, bytes: number): string {
+  let [low, high] = [1, NIGHT_SAMPLES_MAX];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (Buffer.byteLength(lengthened(request, middle)) <= bytes) low = middle;
+    else high = middle - 1;
+  }
+  return lengthened(request, low);
+}
+
+function lengthened(
+  { current_session, past_sessions, past_targets }: PredictionRequestBody,
+  night: number,
+): string {
+  const longer = (session: Session): Session => withSamples(session, Math.min(night, DAY_SAMPLES_MAX), night);
+  return JSON.stringify({
+    current_session: longer(current_session),
+    past_sessions: past_sessions?.map(longer),
+    past_targets,
+  });
+}
+
+/** The samples of a series over and over, each in thousandths, as devices that compute averages word them. */
+function withSamples(session: Session, day: number, night: number): Session {
+  const series = SERIES_FIELDS.map((field) => {
+    const samples = session[field] ?? [];
+    const length = field.endsWith('night') ? night : day;
+    const repeated = Array.from({ length }, (_, index) => {
+      const sample = samples[index % samples.length] ?? 0;
+      return Math.round((sample + (index % 97) / 1000) * 1000) / 1000;
+    });
+    return [field, repeated];
+  });
+  return { ...session, ...(Object.fromEntries(series) as Partial<Session>) };
+}

@@ -1,0 +1,84 @@
+/** A part of a page. `html` is trusted: whoever makes it escapes what it was given. */
+export interface PageSection {
+  readonly heading: string;
+  /** One sentence on how to read it; plain text. */
+  readonly note?: string;
+  readonly html: string;
+}
+
+export interface Page {
+  readonly title: string;
+  /** Plain text below the title: the machine, the settings. */
+  readonly subtitle: string;
+  readonly sections: readonly PageSection[];
+}
+
+/** Colours by name, light and dark: also for the charts, which use them as `var(--name)`. */
+const COLOURS = {
+  paper: ['#ffffff', '#14171c'],
+  ink: ['#1b1f24', '#e8eaed'],
+  muted: ['#59636e', '#9aa4b0'],
+  grid: ['#dde1e6', '#2f363f'],
+  one: ['#0b63c5', '#6cb0ff'],
+  two: ['#c2410c', '#ff9f5a'],
+  three: ['#127a4b', '#56cf92'],
+  four: ['#7a3db8', '#c79bff'],
+} as const;
+
+export type ColourName = keyof typeof COLOURS;
+
+const STYLE = `
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:1060px;padding:1.2rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
+h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2.2rem 0 .3rem}p{margin:.3rem 0}
+.sub,.note{color:var(--muted)}.note{max-width:46rem}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:1rem}
+figure{margin:.6rem 0;min-width:0}figcaption{font-weight:600}
+svg{display:block;width:100%;height:auto}
+.wide{overflow-x:auto;margin:.6rem 0}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
+th,td{padding:.3rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--grid)}
+th:first-child,td:first-child{text-align:left;padding-left:0}
+pre{overflow-x:auto;padding:.8rem;border:1px solid var(--grid);border-radius:6px}
+.bar{display:inline-block;height:.7rem;background:var(--one);border-radius:2px;vertical-align:middle}
+`;
+
+/** The colours as CSS, for whichever the reader's system is set to. */
+export function colourStyle(): string {
+  const set = (index: 0 | 1): string =>
+    Object.entries(COLOURS)
+      .map(([name, pair]) => `--${name}:${pair[index]}`)
+      .join(';');
+  return `:root{color-scheme:light dark;${set(0)}}@media (prefers-color-scheme:dark){:root{${set(1)}}}`;
+}
+
+/** One self-contained HTML document: no script, nothing loaded. */
+export function pageOf({ title, subtitle, sections }: Page): string {
+  const parts = sections.map(({ heading, note, html }) =>
+    [
+      `<section><h2>${escapeHtml(heading)}</h2>`,
+      note === undefined ? '' : `<p class="note">${escapeHtml(note)}</p>`,
+      html,
+      '</section>',
+    ].join('\n'),
+  );
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escapeHtml(title)}</title><style>${colourStyle()}${STYLE}</style></head><body>
+<h1>${escapeHtml(title)}</h1><p class="sub">${escapeHtml(subtitle)}</p>
+${parts.join('\n')}
+</body></html>
+`;
+}
+
+/** The first row is the header. */
+export function htmlTable([header = [], ...rows]: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[], tag: 'th' | 'td'): string =>
+    `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`;
+  return `<div class="wide"><table>${line(header, 'th')}${rows.map((row) => line(row, 'td')).join('')}</table></div>`;
+}
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -139,8 +139,8 @@ class PastTargets:
         total = graph.node("MatMul", present, graph.constant(weights[:, None]))
         self.weight = graph.node("Max", total, graph.constant(1e-6))
         self.bounded = graph.bounded("targets")
-        flat = graph.node("Flatten", self.bounded, axis=1)
-        both = graph.node("Concat", flat, graph.node("Mul", flat, flat), axis=1)
+        self.flat = graph.node("Flatten", self.bounded, axis=1)
+        both = graph.node("Concat", self.flat, graph.node("Mul", self.flat, self.flat), axis=1)
         mixing = np.zeros((2, PAST, 7, OUTCOMES + 1), np.float32)
         for k in range(OUTCOMES):
             mixing[0, :, 1 + k, k] = weights
@@ -212,20 +212,24 @@ def _open(graph: Graph, value: str, half: float) -> str:
 
 
 def _agreement(graph: Graph, model, past: str, targets: PastTargets) -> str:
-    """Mirrors Network.agreement on [B, PAST, F]; [B, outcomes], zero for the scores."""
-    x = past
-    layers = [layer for layer in model.base if isinstance(layer, torch.nn.Linear)]
-    for layer in layers[:-1]:
-        product = graph.node("MatMul", x, graph.constant(layer.weight.detach().numpy().T))
-        x = graph.node("Relu", graph.node("Add", product, graph.constant(layer.bias.detach().numpy())))
-    keep = np.zeros(OUTCOMES, np.float32)
-    keep[SCORES:] = SHARPNESS
-    last = layers[-1]
-    product = graph.node("MatMul", x, graph.constant(last.weight.detach().numpy().T * keep))
-    own = graph.node("Tanh", graph.node("Add", product, graph.constant(last.bias.detach().numpy() * keep)))
-    _, outcomes = graph.split(targets.bounded, 2, [1, OUTCOMES])
-    weighted = graph.node("Mul", outcomes, graph.constant(model.pooling.target_weights.numpy()[:, None]))
-    total = graph.node("ReduceSum", graph.node("Mul", weighted, own), graph.constant([1], np.int64), keepdims=0)
+    """Mirrors Network.agreement, all slots as rows of one batch; [B, outcomes], zero for the scores."""
+    width = model.pooling.mask_of.shape[0]
+    x = graph.node("Reshape", past, graph.constant([-1, width], np.int64))
+    x = graph.layers(x, model.base[:-1])
+    # Columns as in a target, C_SCORE and the scores empty.
+    last = model.base[-1]
+    weight = np.zeros((7, last.in_features), np.float32)
+    bias = np.zeros(7, np.float32)
+    weight[1 + SCORES :] = SHARPNESS * last.weight.detach().numpy()[SCORES:]
+    bias[1 + SCORES :] = SHARPNESS * last.bias.detach().numpy()[SCORES:]
+    own = graph.node("Tanh", graph.node("Gemm", x, graph.constant(weight), graph.constant(bias), transB=1))
+    own = graph.node("Reshape", own, graph.constant([-1, PAST * 7], np.int64))
+    mixing = np.zeros((PAST, 7, OUTCOMES), np.float32)
+    for k in range(SCORES, OUTCOMES):
+        mixing[:, 1 + k, k] = model.pooling.target_weights.numpy()
+    total = graph.node(
+        "MatMul", graph.node("Mul", own, targets.flat), graph.constant(mixing.reshape(-1, OUTCOMES))
+    )
     return graph.node("Div", total, targets.weight)
 
 

@@ -81,16 +81,16 @@ export class Dashboard {
     const causes = REFUSAL_CAUSES.map((cause) => ({ cause, status: statusOf(cause) }));
     const points: readonly Point[] = history.points;
     return {
-      ...{
-        points,
-        pointsMax: POINTS_MAX,
-        version,
-        node: process.versions.node,
-        startedMs,
-        settings,
-        batchMax,
-      },
-      ...{ symptoms, causes, ...this.state() },
+      points,
+      pointsMax: POINTS_MAX,
+      version,
+      node: process.versions.node,
+      startedMs,
+      settings,
+      batchMax,
+      symptoms,
+      causes,
+      ...this.state(),
     };
   }
 

@@ -113,22 +113,22 @@ async function open(
 
 /** Sends requests, some of them without a good key, until what is returned is called. */
 function untilStopped({ port, key }: RunningServer): () => Promise<void> {
-  let isOver = false;
+  const stop = new AbortController();
   const body = JSON.stringify(requestBody(0));
   const caller = async (): Promise<void> => {
     const connection = await Connection.open(port);
-    while (!isOver) await sendOn(connection, { headers: { 'X-API-Key': key }, body });
+    while (!stop.signal.aborted) await sendOn(connection, { headers: { 'X-API-Key': key }, body });
     connection.destroy();
   };
   const stranger = async (): Promise<void> => {
-    while (!isOver) {
+    while (!stop.signal.aborted) {
       await send(port, { headers: { 'X-API-Key': 'sk_live_nonsense' }, body });
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };
   const callers = [caller(), caller(), stranger()];
   return async () => {
-    isOver = true;
+    stop.abort();
     await Promise.all(callers);
   };
 }

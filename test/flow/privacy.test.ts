@@ -1,0 +1,132 @@
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import t from 'tap';
+import { createKey } from '#acuity/auth/key.js';
+import { requestBody } from '../fixtures/bodies.js';
+import { Connection, head, send } from '../fixtures/connection.js';
+import { startServer, type RunningServer } from '../fixtures/server.js';
+
+/** Values that occur nowhere by chance: whatever of a body gets out, one of them is in it. */
+const MARKERS = ['61.73291', '14.91837', '43.71913', '171.83917', '67.19283', 'marker_a8f3', '23917'];
+
+function markedBody(past: number): string {
+  const body = requestBody(past);
+  const marked = {
+    HR_night: Array(30).fill(61.73291),
+    RR_night: Array(30).fill(14.91837),
+    age: 43.71913,
+    height_cm: 171.83917,
+    weight_kg: 67.19283,
+    sleepTimeSeconds: 23_917,
+    note: 'marker_a8f3',
+  };
+  return JSON.stringify({
+    ...body,
+    current_session: { ...body.current_session, ...marked },
+    past_sessions: body.past_sessions?.map((session) => ({ ...session, ...marked })) ?? [],
+    past_targets: body.past_targets ?? [],
+  });
+}
+
+/** Everything that a caller may do, right and wrong, with markers in all of it. */
+async function exercise({ port, key }: RunningServer, keys: readonly string[]): Promise<number[]> {
+  const statuses: number[] = [];
+  const ask = async (body: string, headers: Record<string, string> = { 'X-API-Key': key }): Promise<void> => {
+    statuses.push((await send(port, { headers, body })).status);
+  };
+  const good = markedBody(2);
+  await ask(good);
+  await ask(markedBody(0));
+  await ask(good.slice(0, -10));
+  await ask(good.replace('"age":43.71913', '"age":-43.71913'));
+  await ask(good.replaceAll('61.73291', '"61.73291"'));
+  await ask(good.replaceAll('61.73291', '6173.291'));
+  await ask(good.replaceAll('"marker_a8f3"', '"marker_a8f3'));
+  await ask(`{"marker_a8f3":${good}}`);
+  await ask(good, {});
+  for (const other of keys) await ask(good, { 'X-API-Key': other });
+  await ask(good, { 'X-API-Key': key, 'Content-Type': 'text/marker_a8f3' });
+  await ask(good, { 'X-API-Key': key, 'X-Request-Id': `?marker_a8f3 ${key}` });
+  statuses.push((await send(port, { target: `/predict/${key}?marker_a8f3`, body: good })).status);
+  const cut = await Connection.open(port);
+  await cut.write(
+    head({ headers: { 'X-API-Key': key, 'Content-Length': String(good.length) } }) + good.slice(0, 500),
+  );
+  cut.destroy();
+  return statuses;
+}
+
+for (const level of ['trace', 'debug']) {
+  t.test(`at level ${level}, no biometric value and no key reaches the log`, async (t) => {
+    const server = await startServer(t, {
+      env: { ACUITY_LOG_LEVEL: level, ACUITY_ACCESS_LOG_EVERY: '1' },
+      keys: [{ kind: 'demo', expiresAt: '2020-01-01T00:00:00.000Z' }],
+    });
+    const keys = [
+      ...server.keys.slice(1).map(({ key }) => key),
+      createKey('live'),
+      'sk_live_short',
+      'sk_demo_',
+    ];
+    const statuses = await exercise(server, keys);
+    t.strictSame([...new Set(statuses)].toSorted(), [200, 400, 401, 403, 404, 415, 422]);
+    const operators = await Promise.all(
+      ['/metrics', '/healthz', '/readyz'].map((target) => send(server.adminPort, { method: 'GET', target })),
+    );
+    server.signal('SIGTERM');
+    t.strictSame(await server.exited, { code: 0, signal: null });
+    const output = server.output();
+    t.match(output, /"msg":"request served"/);
+    t.match(output, /"msg":"request refused"/);
+    const all = output + operators.map(({ body }) => body).join('\n');
+    for (const marker of MARKERS) t.notOk(all.includes(marker), marker);
+    for (const key of [server.key, ...keys.slice(0, 3)]) {
+      t.notOk(all.includes(key), 'a key');
+      t.notOk(all.includes(key.slice(8, 40)), 'the secret of a key');
+    }
+  });
+}
+
+t.test('ONNX Runtime loads only after its telemetry was turned off', async (t) => {
+  const witness = new URL('../fixtures/loadWitness.js', import.meta.url).href;
+  const server = await startServer(t, { nodeOptions: ['--import', witness] });
+  const loads = server
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{"event":"dlopen"'))
+    .map((line) => JSON.parse(line) as { readonly file: string; readonly telemetryOff: string });
+  t.ok(loads.some(({ file }) => file.includes('onnxruntime')));
+  t.ok(loads.some(({ file }) => file.includes('uws')));
+  for (const { file, telemetryOff } of loads) t.equal(telemetryOff, '1', file);
+});
+
+/** Addresses of the TCP connections and listeners of a process, as Linux tells them. */
+function remotePorts(pid: number): string[] {
+  const inodes = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
+      } catch {
+        return []; // closed meanwhile
+      }
+    }),
+  );
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter((columns) => inodes.has(columns[9] ?? ''))
+      .map((columns) => columns[2] ?? ''),
+  );
+}
+
+t.test('a server that has scored talks to nobody but its callers', async (t) => {
+  const server = await startServer(t);
+  t.equal(
+    (await send(server.port, { headers: { 'X-API-Key': server.key }, body: markedBody(1) })).status,
+    200,
+  );
+  const loopback = /^(0100007F|00000000|0{32}|0000000000000000FFFF00000100007F|0{24}01000000):/;
+  const remotes = remotePorts(server.pid);
+  t.ok(remotes.length >= 2);
+  for (const remote of remotes) t.match(remote, loopback);
+});

@@ -1,0 +1,100 @@
+import { appendFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { changeManifest, copyModel, graphsOf, manifestOf, replaceFile, MODEL } from '../fixtures/model.js';
+import { runServer } from '../fixtures/server.js';
+
+interface FailedStart {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Starts a server that can't serve and waits for its end. */
+async function failedStart(t: Test, env: Readonly<Record<string, string>>): Promise<FailedStart> {
+  const server = runServer({ env: { ACUITY_KEYS: `file:${join(t.testdirName, 'keys.json')}`, ...env } });
+  t.teardown(() => void server.child.kill('SIGKILL'));
+  const { code } = await server.exited;
+  return { code, output: server.output() };
+}
+
+interface Refusal {
+  readonly name: string;
+  damage(folder: string): void;
+  readonly told: RegExp;
+}
+
+const refusals: readonly Refusal[] = [
+  {
+    name: 'an altered graph',
+    damage: (folder) => appendFileSync(graphsOf(folder).base, '\0'),
+    told: /does not match its hash in manifest\.json/,
+  },
+  {
+    name: 'a model made for other features',
+    damage: (folder) => changeManifest(folder, (manifest) => ({ ...manifest, featuresHash: '0'.repeat(64) })),
+    told: /featuresHash differs: the network was made for another feature catalogue/,
+  },
+  {
+    name: 'a graph that is gone',
+    damage: (folder) => rmSync(graphsOf(folder).history),
+    told: /cannot be read/,
+  },
+  {
+    name: 'a graph that is none, its hash right',
+    damage: (folder) => replaceFile(folder, manifestOf(folder).graphs.base.file, 'no graph'),
+    told: /acuity: /,
+  },
+];
+
+for (const { name, damage, told } of refusals) {
+  t.test(`${name}: no start, and one line that says why`, async (t) => {
+    const folder = copyModel(t.testdir());
+    damage(folder);
+    const { code, output } = await failedStart(t, { ACUITY_MODEL: folder });
+    t.equal(code, 1);
+    t.match(output, told);
+    t.match(output, /^acuity: .+$/m);
+    t.notMatch(output, /"event":"listening"/);
+  });
+}
+
+t.test('a model that does not give its own golden scores does not serve', async (t) => {
+  const folder = copyModel(t.testdir());
+  const golden = {
+    tolerance: 0.01,
+    cases: [
+      {
+        name: 'nothing known',
+        request: { current_session: {} },
+        scores: {
+          C_SCORE: 99.99,
+          attention: 0.01,
+          memory: 99.99,
+          reasoning: 0.01,
+          stress: 99.99,
+          valence: 'Low',
+          arousal: 'Low',
+        },
+      },
+    ],
+  };
+  replaceFile(folder, 'golden.json', JSON.stringify(golden));
+  const { code, output } = await failedStart(t, { ACUITY_MODEL: folder });
+  t.equal(code, 1);
+  t.match(output, /golden case nothing known/);
+});
+
+t.test('a port that is taken: no start, no second listener beside the first', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.teardown(() => taken.close());
+  const address = taken.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  for (const variable of ['ACUITY_PORT', 'ACUITY_ADMIN_PORT']) {
+    const { code, output } = await failedStart(t, { [variable]: String(address.port), ACUITY_MODEL: MODEL });
+    t.equal(code, 1, variable);
+    t.match(output, new RegExp(String(address.port)));
+  }
+});

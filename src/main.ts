@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { configOrExit, registerConfig } from './commands/config.js';
 import { registerKeys } from './commands/keys.js';
 import type { serve } from './commands/serve.js';
+import { registerTune } from './commands/tuneOptions.js';
 import { prepareEnvironment } from './config/options.js';
 
 type ServeHooks = Parameters<typeof serve>[1];
@@ -17,6 +18,7 @@ export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<
   registerServe(program, hooks);
   registerScore(program);
   registerModel(program);
+  registerTune(program);
   registerKeys(program, () => configOrExit().keys);
   registerConfig(program);
   await program.parseAsync(argv, { from: 'user' });

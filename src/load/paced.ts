@@ -6,11 +6,12 @@ import type { Load, Measurement } from './measurement.js';
 export interface PacedLoad extends Load {
   /** Requests per second, evenly spaced. */
   readonly rate: number;
+  /** How long the last answers may take once nothing more is sent. */
+  readonly lastAnswersMs?: number;
 }
 
 /** The schedule is looked at this often; what has come due since is sent. */
 const TICK_MS = 1;
-/** How long the last answers may take once nothing more is sent. */
 const LAST_ANSWERS_MS = 10_000;
 
 /**
@@ -20,11 +21,13 @@ const LAST_ANSWERS_MS = 10_000;
  * and its correction assumes one millisecond between requests whatever the rate.
  */
 export async function pace(load: PacedLoad): Promise<Measurement> {
-  const { target, bodies, connections, seconds, rate } = load;
+  const { target, bodies, connections, seconds, rate, lastAnswersMs = LAST_ANSWERS_MS } = load;
   const requests = bodies.map((body) => requestBytes(target, body));
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(target.port)));
   try {
-    return await new Schedule(open, requests, rate, Math.floor(seconds * rate)).run();
+    return await new Schedule(open, requests, rate, Math.max(1, Math.floor(seconds * rate))).run(
+      lastAnswersMs,
+    );
   } finally {
     for (const connection of open) connection.close();
   }
@@ -48,9 +51,9 @@ class Schedule {
     this.latenciesMs = new Float64Array(count);
   }
 
-  async run(): Promise<Measurement> {
+  async run(lastAnswersMs: number): Promise<Measurement> {
     this.startMs = performance.now();
-    const endMs = this.startMs + (this.count * 1000) / this.rate + LAST_ANSWERS_MS;
+    const endMs = this.startMs + (this.count * 1000) / this.rate + lastAnswersMs;
     while (this.answered + this.errors < this.count && performance.now() < endMs) {
       this.sendDue();
       await sleep(TICK_MS);

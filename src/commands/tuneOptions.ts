@@ -1,0 +1,70 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { prepareEnvironment } from '../config/options.js';
+import { PAYLOADS } from '../load/payloads.js';
+import { configOrExit } from './config.js';
+import type { GoalName } from './tuneGoal.js';
+import type { TuneOptions } from './tune.js';
+
+const EXIT_FAILED = 1;
+const MINUTES_MAX = 1_440;
+const MS_MAX = 60_000;
+const CONNECTIONS_MAX = 1_024;
+
+interface TuneFlags {
+  readonly goal: GoalName;
+  readonly p99Ms?: number;
+  readonly minutes: number;
+  readonly connections: number;
+  readonly payload: TuneOptions['payload'];
+  readonly requests?: string;
+  readonly html?: string;
+}
+
+export function registerTune(program: Command): void {
+  program
+    .command('tune')
+    .description('search the settings that suit this machine, and print the environment block to paste')
+    .addOption(
+      new Option('--goal <goal>', 'what is wanted').choices(['throughput', 'latency']).default('throughput'),
+    )
+    .option('--p99-ms <n>', 'accept no setting whose 99th percentile is above this', numberUpTo(MS_MAX))
+    .option('--minutes <n>', 'never take longer than this', numberUpTo(MINUTES_MAX), 5)
+    .option('--connections <n>', 'connections of the load', numberUpTo(CONNECTIONS_MAX), 64)
+    .addOption(
+      new Option('--payload <name>', 'what is sent').choices([...PAYLOADS, 'mixed']).default('mixed'),
+    )
+    .option('--requests <file>', 'send your own requests instead: one JSON body a line')
+    .option('--html <file>', 'also write a page with everything that was measured')
+    .addHelpText('after', '\nRun it on the machine that will serve, with nothing else to do.')
+    .action(async (flags: TuneFlags) => {
+      configOrExit(); // a mistake in the environment would fail every trial
+      prepareEnvironment();
+      // Imported only now: most calls of the command line are not for this.
+      const { tune } = await import('./tune.js');
+      try {
+        await tune(optionsOf(flags));
+      } catch (error) {
+        process.stderr.write(`acuity tune: ${error instanceof Error ? error.message : String(error)}\n`);
+        process.exitCode = EXIT_FAILED;
+      }
+    });
+}
+
+function optionsOf({ goal, p99Ms, minutes, connections, payload, requests, html }: TuneFlags): TuneOptions {
+  return {
+    goal: { name: goal, p99Ms },
+    minutes,
+    connections: Math.ceil(connections),
+    payload,
+    requestsFile: requests,
+    htmlFile: html,
+  };
+}
+
+function numberUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a number above 0, at most ${most}.`);
+  };
+}

@@ -23,7 +23,8 @@ import { unitTraps } from './evaluation/unitTraps.js';
 import { ServedModel } from './served.js';
 
 /** Scores people never seen through the served path, prints the eleven points and rewrites the model card. */
-const SEED = 2;
+/** People of this seed played no part in choosing the network: variants were compared on others. */
+const SEED = 12;
 const PARAMETERS = 'native-models/training/cohort/parameters.md';
 const POINTS: readonly ((context: Context) => Section | Promise<Section>)[] = [
   accuracy,

@@ -61,6 +61,9 @@ export async function accuracy(context: Context): Promise<Section> {
     ],
     figures: [],
     notes: [
+      'The large network has the same recipe in two rounds instead of three and is no ceiling: where it is behind the served one, its demand is met for want of a better rival. The ceiling is the table “all causes known”.',
+      'Intervals are over simulated people. One training run was judged; they say nothing of other seeds, nor of the cohort being wrong.',
+      'The people judged here had no part in choosing the network; earlier variants were compared on people of other seeds.',
       'The shares are small because the published effects are small: the day’s biometrics say little about a person’s capacity. Most scores therefore lie near 50.',
       'The linear rival is fitted on complete sessions with rolled-out targets, the conditions of this table; the served network also has to cope with withheld fields and measured targets.',
     ],

@@ -4,7 +4,7 @@ import { lastDayScores, rolledColumn, SCORES, type Context } from './context.js'
 import { plot } from './plot.js';
 import { columnOf, rollOut } from './rollout.js';
 import { demand, fixed, signed, type Section } from './section.js';
-import { mean, meanAbsolute, sd } from './statistics.js';
+import { mean, meanAbsolute, sd, slope } from './statistics.js';
 
 const PEOPLE = 1_000;
 const NORMAL_DAYS = 8;
@@ -50,14 +50,16 @@ export async function assumptions(context: Context): Promise<Section> {
     tables: [
       {
         caption:
-          'The same people scored by networks of other cohorts: spread of scores | mean distance to the served score | five nights of 4 h against 8 h',
+          'The same people scored by networks of other cohorts: spread of scores | mean distance to the served score | correlation with it | five nights of 4 h against 8 h',
         header: ['cohort', ...SCORES],
         rows: variants.map(({ name, columns, restriction: change }) => [
           name,
           ...SCORES.map((_, k) => {
             const column = columns[k] ?? empty;
-            const distance = meanAbsolute(column, served.columns[k] ?? empty);
-            return `${fixed(sd(column), 1)} \\| ${fixed(distance, 1)} \\| ${signed(change[k] ?? NaN, 1)}`;
+            const own = served.columns[k] ?? empty;
+            const distance = meanAbsolute(column, own);
+            const together = (slope(own, column) * sd(own)) / sd(column);
+            return `${fixed(sd(column), 1)} \\| ${fixed(distance, 1)} \\| ${fixed(together, 2)} \\| ${signed(change[k] ?? NaN, 1)}`;
           }),
         ]),
       },
@@ -84,16 +86,14 @@ export async function assumptions(context: Context): Promise<Section> {
         }),
       },
     ],
-    notes: [
-      'Where a person stands against others (the order of scores) hardly depends on the assumed sizes; how far from 50 the scores lie does.',
-    ],
+    notes: ['The other networks are fitted to smaller cohorts (16,000 people) in one round.'],
   };
 }
 
 /** Links to scores without a measured size, and all between efficiency, vagal tone, BMI and cognition. */
 function isAssumed(name: string, source: string): boolean {
   const isLink = /^(attention|memory|reasoning|stress|valence|arousal)/.test(name);
-  return /Vagal$/.test(name) || (isLink && (source.includes('assumption') || /(Efficiency|Bmi)$/.test(name)));
+  return name.endsWith('Vagal') || (isLink && (source.includes('assumption') || /(Efficiency|Bmi)$/.test(name)));
 }
 
 const empty = new Float64Array(0);

@@ -63,6 +63,7 @@ function limits(sections: readonly Section[]): string {
     '- As a diagnosis, a fitness test or a comparison between people: the explained shares of point 1 are a few percent.',
     '- For people unlike the cohort: under 18, over 85, pregnant, on medication that acts on the heart, with sleep apnoea or shift work. None of these is simulated.',
     '- Single days: the labels are a little better than a coin (point 1), and a day’s stress may have any cause that raises the heart rate, exercise and fever among them.',
+    '- Labels, arousal above all: point 8 shows what real diaries say of them.',
     '- Absolute sizes: they follow the assumed effects (point 11). Changes within one person mean more than levels.',
     ...short,
   ].join('\n');

@@ -93,7 +93,7 @@ export async function closedLoop({ world, model }: Context): Promise<Section> {
       },
     ],
     notes: [
-      'Without feedback: the same five sessions, with past targets that were scored without history, so that nothing comes back.',
+      'Without feedback: the same five sessions, with past targets that were scored without history, so that nothing comes back. This comparison was chosen after the first, with days scored alone, had fallen short for months of valence; that one is the last column. History by itself makes labels steadier, as it shows habits.',
     ],
   };
 }

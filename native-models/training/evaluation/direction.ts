@@ -89,7 +89,7 @@ export async function direction(context: Context): Promise<Section> {
     ],
     figures: [doseResponse(nights)],
     notes: [
-      'The served change is smaller than the expected one where the sensor is noisy or what matters (weeks of sleep debt, habits) is only partly visible: the network answers with what can be known.',
+      'Where the served change is below the expected one, the sensor is noisy or the cause only partly visible; where it is above, the network partly takes what was imposed for a habit and adds what goes with that habit.',
     ],
   };
 }

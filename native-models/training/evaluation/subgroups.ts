@@ -74,9 +74,7 @@ export function subgroups(context: Context): Section {
         }),
       },
     ],
-    notes: [
-      'Groups of devices differ in what they deliver: rings and phones give no breathing rate by day, so less can be explained there.',
-    ],
+    notes: ['Rings, phones and nightly summaries give no breathing rate by day.'],
   };
 }
 

@@ -66,6 +66,14 @@ export async function lifesnaps(folder: string, model: ServedModel): Promise<Fin
         moods.valence.alone.value <= 0.65 && moods.arousal.alone.value <= 0.65,
       ),
       ...(['valence', 'arousal'] as const).map((name) => {
+        const { own } = moods[name];
+        return demand(
+          `LifeSnaps ${name}: five sessions with own scores are not worse than chance (interval reaches 0.5)`,
+          interval(own, 2),
+          own.high >= 0.5,
+        );
+      }),
+      ...(['valence', 'arousal'] as const).map((name) => {
         const { rated, alone } = moods[name];
         return demand(
           `LifeSnaps ${name}: past ratings as targets dominate (AUC at least ${DOMINANCE} above that of biometrics)`,
@@ -93,10 +101,11 @@ export async function lifesnaps(folder: string, model: ServedModel): Promise<Fin
           'biometrics, no history',
           'five sessions, own scores',
           'five sessions, past ratings as labels',
+          'mean of the same past ratings, no network',
         ],
         rows: (['valence', 'arousal'] as const).map((name) => [
           name,
-          ...(['alone', 'own', 'rated'] as const).map((of) => interval(moods[name][of], 2)),
+          ...(['alone', 'own', 'rated', 'ratings'] as const).map((of) => interval(moods[name][of], 2)),
         ]),
       },
     ],
@@ -208,17 +217,23 @@ interface Diary {
   readonly arousal: boolean | undefined;
 }
 
-type Ways = Readonly<Record<'alone' | 'own' | 'rated', Estimate>>;
+type Way = 'alone' | 'own' | 'rated';
+type Ways = Readonly<Record<Way | 'ratings', Estimate>>;
+
+type Label = 'valence' | 'arousal';
+
+interface Judged {
+  readonly person: number;
+  readonly diary: Diary;
+  readonly past: readonly Diary[];
+  readonly alone: Float32Array;
+  readonly own: Float32Array;
+  readonly rated: Float32Array;
+}
 
 /** Scores the diary days three ways and ranks them against the ratings. */
 async function judgeMoods(people: ReadonlyMap<string, readonly Row[]>, model: ServedModel) {
-  const judged: {
-    person: number;
-    diary: Diary;
-    alone: Float32Array;
-    own: Float32Array;
-    rated: Float32Array;
-  }[] = [];
+  const judged: Judged[] = [];
   let person = 0;
   for (const rows of people.values()) {
     const diaries = rows
@@ -234,27 +249,30 @@ async function judgeMoods(people: ReadonlyMap<string, readonly Row[]>, model: Se
       const ratings = recent.map((record, at) => rate(record, past[at]));
       const rated = index === 0 ? alone : await model.score({ ...request, past_targets: ratings });
       own.push(recordOf(scored));
-      if (index >= 3) judged.push({ person, diary, alone, own: scored, rated });
+      if (index >= 3) judged.push({ person, diary, past, alone, own: scored, rated });
     }
     person++;
   }
-  const area = (name: 'valence' | 'arousal', way: keyof Ways): Estimate => {
-    const known = judged.filter(({ diary }) => diary[name] !== undefined);
+  const area = (name: Label, scoreOf: (day: Judged) => number): Estimate => {
+    const known = judged.filter(
+      (day) => day.diary[name] !== undefined && day.past.some((past) => past[name] !== undefined),
+    );
     const byPerson = Array.from({ length: person }, (_, id) => known.filter((day) => day.person === id));
     return bootstrap(person, (chosen) => {
       const days = [...chosen].flatMap((id) => byPerson[id] ?? []);
-      const column = name === 'valence' ? 5 : 6;
       return auc(
-        days.map((day) => day[way][column] ?? NaN),
+        days.map(scoreOf),
         days.map(({ diary }) => (diary[name] === true ? 1 : 0)),
       );
     });
   };
-  const ways = (name: 'valence' | 'arousal'): Ways => ({
-    alone: area(name, 'alone'),
-    own: area(name, 'own'),
-    rated: area(name, 'rated'),
-  });
+  const ways = (name: Label): Ways => {
+    const by = (way: Way): Estimate => area(name, (day) => day[way][name === 'valence' ? 5 : 6] ?? NaN);
+    const ratings = area(name, ({ past }) =>
+      mean(past.flatMap((day) => (day[name] === undefined ? [] : [day[name] ? 1 : 0]))),
+    );
+    return { alone: by('alone'), own: by('own'), rated: by('rated'), ratings };
+  };
   return { days: judged.length, people: person, valence: ways('valence'), arousal: ways('arousal') };
 }
 

@@ -33,14 +33,15 @@ export function bodiesOfBytes(bytes: number): string[] {
   return requestsOf('history', 2).map((request) => longestWithin(request, bytes));
 }
 
+/** Searched to within a sixty-fourth: each try words the whole body. */
 function longestWithin(request: PredictionRequestBody, bytes: number): string {
-  let [low, high] = [1, NIGHT_SAMPLES_MAX];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (Buffer.byteLength(lengthened(request, middle)) <= bytes) low = middle;
-    else high = middle - 1;
+  let [shorter, longer] = [1, NIGHT_SAMPLES_MAX + 1];
+  while (longer - shorter > Math.max(1, shorter >> 6)) {
+    const night = (shorter + longer) >> 1;
+    if (Buffer.byteLength(lengthened(request, night)) <= bytes) shorter = night;
+    else longer = night;
   }
-  return lengthened(request, low);
+  return lengthened(request, shorter);
 }
 
 function lengthened(

@@ -47,6 +47,7 @@ export function svgOf(chart: Chart): string {
 }
 
 function optionOf({ kind, x, y, isLogX = false, isLogY = false, series }: Chart): EChartsOption {
+  const isCrowded = (series[0]?.points.length ?? 0) > 4;
   const label = { color: STAND_INS.muted, fontSize: 13, fontFamily: FONT };
   const axis = {
     axisLabel: { ...label, formatter: short },
@@ -54,7 +55,12 @@ function optionOf({ kind, x, y, isLogX = false, isLogY = false, series }: Chart)
     axisLine: { lineStyle: { color: STAND_INS.muted } },
     splitLine: { lineStyle: { color: STAND_INS.grid } },
   };
-  const category = { ...axis, axisLabel: label, type: 'category', name: x } as const;
+  const category = {
+    ...axis,
+    axisLabel: { ...label, interval: 0, fontSize: isCrowded ? 11 : 13 },
+    type: 'category',
+    name: x,
+  } as const;
   const number = isLogX
     ? ({ ...axis, type: 'log', name: x } as const)
     : ({ ...axis, type: 'value', name: x } as const);
@@ -85,6 +91,7 @@ function optionOf({ kind, x, y, isLogX = false, isLogY = false, series }: Chart)
         position: 'top' as const,
         color: STAND_INS.ink,
         fontFamily: FONT,
+        fontSize: isCrowded ? 10 : 12,
         formatter: ({ value }: { value?: unknown }) => short(Number((value as number[])[1])),
       },
     })),

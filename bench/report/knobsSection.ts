@@ -8,7 +8,7 @@ interface Setting {
 }
 
 const SETTINGS: readonly Setting[] = [
-  { name: '1 loop, 1 worker', env: {} },
+  { name: 'as is', env: {} },
   ...['1', '8', '128'].map((rows) => ({ name: `batch ${rows}`, env: { ACUITY_BATCH_MAX: rows } })),
   { name: '2 workers', env: { ACUITY_WORKERS: '2' } },
   { name: '2 loops', env: { ACUITY_HTTP_THREADS: '2', ACUITY_WORKERS: '2' } },
@@ -30,7 +30,7 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
   return {
     name: 'knobs',
     heading: 'What each knob does',
-    note: 'One setting turned at a time, the rest as in the first row; history, 64 connections. One short run each: acuity tune decides for a machine.',
+    note: 'One setting turned at a time, the rest as is: one event loop, one worker, batches of 32; history, 64 connections. One short run each: acuity tune decides for a machine.',
     charts: [
       {
         name: 'knobs',

@@ -38,7 +38,7 @@ interface Loaded extends Pressed {
 export async function stagesSection(context: BenchContext): Promise<ReportSection> {
   const micro = await microCosts(context);
   const loaded = await underLoad(context);
-  const names = [...STAGES.map(({ stage }) => stage), 'HTTP, queueing and the rest'];
+  const names = [...STAGES.map(({ stage }) => stage), 'rest (HTTP, queueing, what parts lose in company)'];
   const costs = PAYLOADS.map((payload) => {
     const parts = STAGES.map(
       ({ suite, caseOf, share }) => (micro.get(`${suite} ${caseOf(payload)}`) ?? NaN) * share,

@@ -93,7 +93,9 @@ export async function assumptions(context: Context): Promise<Section> {
 /** Links to scores without a measured size, and all between efficiency, vagal tone, BMI and cognition. */
 function isAssumed(name: string, source: string): boolean {
   const isLink = /^(attention|memory|reasoning|stress|valence|arousal)/.test(name);
-  return name.endsWith('Vagal') || (isLink && (source.includes('assumption') || /(Efficiency|Bmi)$/.test(name)));
+  return (
+    name.endsWith('Vagal') || (isLink && (source.includes('assumption') || /(Efficiency|Bmi)$/.test(name)))
+  );
 }
 
 const empty = new Float64Array(0);

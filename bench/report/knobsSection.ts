@@ -21,7 +21,7 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
   for (const { name, env } of SETTINGS) {
     const pressure = { what: name, bodies: bodiesOf('history'), connections: 64, seconds: context.seconds };
     const pressed = await withService(context, env, async (server) => {
-      await press(context, server, pressure);
+      await press(context, server, { ...pressure, seconds: context.seconds / 2 });
       return press(context, server, pressure);
     });
     rows.push({ name, ...pressed });

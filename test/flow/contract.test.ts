@@ -235,7 +235,7 @@ t.test('the rate limit is told before the content type', async (t) => {
   t.strictSame(new Set(statuses.slice(0, -1)), new Set([415]));
 });
 
-t.test('a revoked key gets 403 a second later', async (t) => {
+t.test('a revoked key gets 403', async (t) => {
   const sent = { headers: { 'X-API-Key': toRevoke.key }, body: EMPTY_SESSION };
   t.equal((await send(port, sent)).status, 200);
   await server.keyStore.amend(toRevoke.id, (record) => revoked(record, Date.now()));

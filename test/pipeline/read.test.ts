@@ -8,7 +8,7 @@ import { seededRandom, type Random } from '../fixtures/random.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';
 
 /** Bodies in the comparison of the two readers; a long run takes millions. */
-const CASES = Number(process.env['FUZZ_CASES'] ?? 120_000);
+const CASES = Number(process.env['FUZZ_CASES'] ?? 100_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };

@@ -17,6 +17,3 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
 }
-
-/** A load generator for saturation. */
-export type Saturate = (load: Load) => Promise<Measurement>;

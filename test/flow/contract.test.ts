@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap';
+import { Compile } from 'typebox/compile';
 import { createKey } from '#acuity/auth/key.js';
 import { revoked } from '#acuity/auth/lifecycle.js';
 import type { Finding } from '#acuity/contract/problems.js';
+import { PredictionResponseSchema } from '#acuity/contract/response.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
 import { startServer } from '../fixtures/server.js';
@@ -319,12 +321,15 @@ t.test('generated request ids differ', async (t) => {
   t.equal(ids.size, 5);
 });
 
+const responseCheck = Compile(PredictionResponseSchema);
+
 function isPrediction(t: Test, reply: Reply): void {
   t.equal(reply.status, 200, reply.body);
   t.equal(reply.reason, 'OK');
   isOurs(t, reply);
   t.match(reply.headers.get('server-timing'), /^queue;dur=\d+(\.\d{1,2})?, infer;dur=\d+(\.\d{1,2})?$/);
   t.match(reply.headers.get('x-model-version'), /^[A-Za-z0-9._+-]{1,64}$/);
+  t.ok(responseCheck.Check(JSON.parse(reply.body)));
   const { valence, arousal, inference_time_ms: inferenceTimeMs, ...scores } = JSON.parse(reply.body);
   t.strictSame(Object.keys(scores), ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress']);
   for (const score of Object.values(scores)) {

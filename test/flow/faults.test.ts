@@ -41,10 +41,13 @@ for (const way of ['throws', 'exits'] as const) {
   );
 }
 
+/** Of POSIX, and so on every system that the service runs on. */
+const MAKE_PIPE = 'mkfifo';
+
 /** A pipe that nobody writes. */
 function pipe(t: Test): string {
   const path = join(t.testdir(), 'pipe');
-  execFileSync('mkfifo', [path]);
+  execFileSync(MAKE_PIPE, [path]);
   return path;
 }
 

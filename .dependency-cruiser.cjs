@@ -9,6 +9,7 @@ const LAYERS = {
   scoring: ['base', 'config', 'contract', 'model', 'pipeline'],
   worker: ['base', 'contract', 'model', 'scoring/messages\\.'],
   http: ['base', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth'],
+  load: ['base', 'contract'],
   client: ['contract'],
 };
 

@@ -14,8 +14,10 @@ import { createRequire } from 'node:module';
 function exitModule(code: number): WebAssembly.Module {
   return new WebAssembly.Module(
     Uint8Array.from([
-      ...[0x00, ...ascii('asm'), 0x01, 0x00, 0x00, 0x00],
-      ...section(0x01, [2, ...[0x60, 1, I32, 0], ...[0x60, 0, 0]]),
+      0x00,
+      ...ascii('asm'),
+      ...VERSION,
+      ...section(0x01, [2, ...TAKES_NUMBER, ...TAKES_NOTHING]),
       ...section(0x02, [1, ...text('wasi_snapshot_preview1'), ...text('proc_exit'), 0x00, 0]),
       ...section(0x03, [1, 1]),
       ...section(0x05, [1, 0x00, 0]),
@@ -25,7 +27,11 @@ function exitModule(code: number): WebAssembly.Module {
   );
 }
 
+const VERSION = [0x01, 0x00, 0x00, 0x00];
 const I32 = 0x7f;
+/** Function types: the numbers of parameters and results, with their types. */
+const TAKES_NUMBER = [0x60, 1, I32, 0];
+const TAKES_NOTHING = [0x60, 0, 0];
 
 function section(id: number, content: readonly number[]): number[] {
   return [id, content.length, ...content];

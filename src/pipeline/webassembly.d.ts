@@ -1,9 +1,8 @@
 /** The part of the WebAssembly interface that the kernel's host uses; @types/node 20 has none of it. */
 declare namespace WebAssembly {
   type Exports = Readonly<Record<string, unknown>>;
-  class Module {
-    constructor(bytes: Uint8Array);
-  }
+  type Module = object;
+  const Module: new (bytes: Uint8Array) => Module;
   class Instance {
     constructor(module: Module, imports: Record<string, Record<string, unknown>>);
     readonly exports: Exports;

@@ -1,6 +1,7 @@
-import type { BatchTask } from '#acuity/scoring/messages.js';
+import type { Lease } from '#acuity/scoring/messages.js';
+import { serveLease } from '#acuity/worker/lease.js';
 
 /** A worker without a model: tells the rows that it was given. */
-export async function run({ rows }: BatchTask): Promise<number> {
-  return Promise.resolve(rows);
+export function run(lease: Lease): Promise<never> {
+  return serveLease(lease, async ({ rows }) => rows);
 }

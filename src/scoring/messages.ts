@@ -1,8 +1,12 @@
+import type { MessagePort } from 'node:worker_threads';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '../contract/request.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 
-/** What crosses threads: the arena of rows, shared by all, and small messages that name a part of it. */
+/**
+ * What crosses threads: the arena of rows, shared by all; to each worker, in a mailbox of shared memory, the part
+ * of the arena that it is to run; and back from it a number, or an error, for each.
+ */
 
 /** Requests without history and with history run on graphs of their own. */
 export type Lane = 'base' | 'history';
@@ -15,8 +19,76 @@ export interface BatchTask {
   readonly rows: number;
 }
 
-/** Milliseconds that the run took. */
-export type BatchResult = number;
+/** Milliseconds that the run took, or why it failed. */
+export type BatchResult = number | Error;
+
+/** The one task that the pool gives to a worker: to run the batches of `mailbox`, for as long as it lives. */
+export interface Lease {
+  readonly mailbox: SharedArrayBuffer;
+  /** Where the results go, in the order of the batches. */
+  readonly results: MessagePort;
+}
+
+/** A worker that has one batch running has the next one at hand, so that it never idles through a hop. */
+export const BATCHES_PER_WORKER = 2;
+
+/*
+ * The mailbox, in Int32 cells: how many tasks were ever sent, then the last BATCHES_PER_WORKER of them in turn.
+ * Nothing is overwritten: no more are sent than that before a result has come back.
+ *
+ *   sent │ lane │ slot │ first │ rows │ lane │ slot │ first │ rows
+ */
+const SENT = 0;
+const FIRST_TASK = 1;
+const TASK_CELLS = 4;
+const LANES: readonly Lane[] = ['base', 'history'];
+
+export function createMailbox(): SharedArrayBuffer {
+  const cells = FIRST_TASK + BATCHES_PER_WORKER * TASK_CELLS;
+  return new SharedArrayBuffer(cells * Int32Array.BYTES_PER_ELEMENT);
+}
+
+/** The side of a mailbox that sends. A message port would cost a copy of the task and a second wake-up. */
+export class Sender {
+  private readonly cells: Int32Array;
+  private sent = 0;
+
+  constructor(mailbox: SharedArrayBuffer) {
+    this.cells = new Int32Array(mailbox);
+  }
+
+  send({ lane, slot, first, rows }: BatchTask): void {
+    const { cells } = this;
+    const at = FIRST_TASK + (this.sent % BATCHES_PER_WORKER) * TASK_CELLS;
+    cells[at] = LANES.indexOf(lane);
+    cells[at + 1] = slot;
+    cells[at + 2] = first;
+    cells[at + 3] = rows;
+    this.sent = (this.sent + 1) | 0;
+    Atomics.store(cells, SENT, this.sent); // behind the task: who sees the count sees the task
+    Atomics.notify(cells, SENT);
+  }
+}
+
+/** The side of a mailbox that receives. */
+export class Receiver {
+  private readonly cells: Int32Array;
+  private received = 0;
+
+  constructor(mailbox: SharedArrayBuffer) {
+    this.cells = new Int32Array(mailbox);
+  }
+
+  /** The next task; blocks the thread until there is one. */
+  next(): BatchTask {
+    const { cells } = this;
+    while (Atomics.load(cells, SENT) === this.received) Atomics.wait(cells, SENT, this.received);
+    const at = FIRST_TASK + (this.received % BATCHES_PER_WORKER) * TASK_CELLS;
+    this.received = (this.received + 1) | 0;
+    const [lane = 0, slot = 0, first = 0, rows = 0] = cells.subarray(at, at + TASK_CELLS);
+    return { lane: LANES[lane] ?? 'base', slot, first, rows };
+  }
+}
 
 /** How ONNX Runtime is set up in each worker. */
 export interface SessionOptions {

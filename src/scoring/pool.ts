@@ -1,8 +1,13 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import {
+  BATCHES_PER_WORKER,
   createArena,
+  createMailbox,
+  Sender,
   type BatchResult,
   type BatchTask,
+  type Lease,
   type SessionOptions,
   type WorkerSetup,
 } from './messages.js';
@@ -25,68 +30,136 @@ export interface InferencePool {
   readonly arena: SharedArrayBuffer;
   /** Batches that may be under way at once. */
   readonly capacity: number;
-  /** Rejects where the run failed or its worker was lost; the arena still holds the rows. */
-  run(task: BatchTask): Promise<BatchResult>;
+  /**
+   * Milliseconds of the run; rejects where it failed or its worker was lost, and the arena still holds the rows.
+   * @throws RangeError with more than `capacity` under way
+   */
+  run(task: BatchTask): Promise<number>;
   /** Resolves when each worker has loaded both graphs and run them; rejects where one can't. */
   warmUp(): Promise<void>;
   /** Only when no run is in flight: ending a worker during a run aborts the process. */
   close(): Promise<void>;
 }
 
-/** A worker that has one batch running has the next one at hand, so that it never idles through a hop. */
-const BATCHES_PER_WORKER = 2;
-
 /** Starts the workers. */
 export function openPool(options: PoolOptions): InferencePool {
-  const { workers, batchMax, graphs, session: sessionOptions } = options;
-  const arena = createArena(options.slots, batchMax);
-  const setup: WorkerSetup = { graphs, options: sessionOptions, arena, batchMax };
-  const piscina = new Piscina({
-    filename: (options.workerUrl ?? new URL('../worker/entry.js', import.meta.url)).href,
-    name: 'run',
-    minThreads: workers,
-    maxThreads: workers,
-    idleTimeout: Infinity,
-    concurrentTasksPerWorker: BATCHES_PER_WORKER,
-    recordTiming: false,
-    workerData: setup,
-  });
-  watchLosses(piscina, options.onWorkerLost);
-  const capacity = workers * BATCHES_PER_WORKER;
-  const run = (task: BatchTask): Promise<BatchResult> => piscina.run(task) as Promise<BatchResult>;
-  return {
-    arena,
-    capacity,
-    run,
-    async warmUp() {
-      for (const lane of ['base', 'history'] as const) {
-        // As many at once as the pool holds, so that each worker gets its share; the rows are still empty.
-        const tasks = Array.from({ length: capacity }, () => run({ lane, slot: 0, first: 0, rows: 1 }));
-        // Every one is awaited before a failure is told: who closes the pool then must find no run in flight.
-        const failure = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected');
-        if (failure?.status === 'rejected') throw failure.reason;
-      }
-    },
-    close() {
-      piscina.removeAllListeners('workerDestroy');
-      return piscina.destroy();
-    },
-  };
+  return new LeasedPool(options);
 }
 
-/** Piscina tells why only where no run was in flight: otherwise the runs that fail say it. */
-function watchLosses(piscina: Piscina, onWorkerLost: PoolOptions['onWorkerLost']): void {
-  let cause: Error | undefined;
-  piscina.on('error', (error: Error) => {
-    cause = error;
-  });
-  piscina.on('workerDestroy', () => {
-    // The cause is told in the same turn, but later.
-    queueMicrotask(() => {
-      onWorkerLost(cause ?? new Error('a worker thread ended'));
-      cause = undefined;
+/**
+ * Piscina starts the workers, notices their end and replaces them. What it gives each is one task, a lease that
+ * ends with the worker: batches then go to the worker through shared memory, and their results come back by a port
+ * of its own. A Piscina task for each batch costs twice as much as that (`npm run bench:micro -- hop`).
+ */
+class LeasedPool implements InferencePool {
+  readonly arena: SharedArrayBuffer;
+  readonly capacity: number;
+  private readonly piscina: Piscina;
+  private readonly workers: LeasedWorker[];
+  private isClosing = false;
+
+  constructor(private readonly options: PoolOptions) {
+    const { workers, batchMax, graphs, session } = options;
+    this.arena = createArena(options.slots, batchMax);
+    this.capacity = workers * BATCHES_PER_WORKER;
+    const setup: WorkerSetup = { graphs, options: session, arena: this.arena, batchMax };
+    this.piscina = new Piscina({
+      filename: (options.workerUrl ?? new URL('../worker/entry.js', import.meta.url)).href,
+      name: 'run',
+      minThreads: workers,
+      maxThreads: workers,
+      idleTimeout: Infinity,
+      recordTiming: false,
+      workerData: setup,
     });
-  });
+    // Where no lease was running, as when a worker fails while it starts: the lease that waits for it says so.
+    this.piscina.on('error', (error: Error) => options.onWorkerLost(error));
+    this.workers = Array.from({ length: workers }, (_, index) => this.lease(index));
+  }
+
+  run(task: BatchTask): Promise<number> {
+    let idlest = this.workers[0];
+    for (const worker of this.workers) {
+      if (idlest === undefined || worker.running < idlest.running) idlest = worker;
+    }
+    if (idlest === undefined) throw new RangeError('a pool without workers');
+    return idlest.run(task);
+  }
+
+  async warmUp(): Promise<void> {
+    for (const lane of ['base', 'history'] as const) {
+      // As many at once as the pool holds, so that each worker gets its share; the rows are still empty.
+      const tasks = Array.from({ length: this.capacity }, () =>
+        this.run({ lane, slot: 0, first: 0, rows: 1 }),
+      );
+      // Every one is awaited before a failure is told: who closes the pool then must find no run in flight.
+      const failure = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected');
+      if (failure?.status === 'rejected') throw failure.reason;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosing = true;
+    await this.piscina.destroy();
+    for (const worker of this.workers) worker.end(new Error('the pool is closed'));
+  }
+
+  private lease(index: number): LeasedWorker {
+    const { port1, port2 } = new MessageChannel();
+    const mailbox = createMailbox();
+    const worker = new LeasedWorker(new Sender(mailbox), port1);
+    const lease: Lease = { mailbox, results: port2 };
+    this.piscina.run(lease, { transferList: [port2] }).catch((error: Error) => {
+      if (this.isClosing) return;
+      this.options.onWorkerLost(error);
+      // The next one first: whoever is told of a failed run may run it again at once.
+      this.workers[index] = this.lease(index);
+      worker.end(error);
+    });
+    return worker;
+  }
+}
+
+interface Run {
+  resolve(inferMs: number): void;
+  reject(error: Error): void;
+}
+
+/** A worker as its pool sees it: what was sent to it and has not come back, oldest first. */
+class LeasedWorker {
+  private readonly runs: Run[] = [];
+
+  constructor(
+    private readonly sender: Sender,
+    private readonly results: MessagePort,
+  ) {
+    results.on('message', (result: BatchResult) => this.landed(result));
+  }
+
+  get running(): number {
+    return this.runs.length;
+  }
+
+  /** @throws RangeError where the mailbox is full: the pool's `capacity` was overstepped */
+  run(task: BatchTask): Promise<number> {
+    if (this.runs.length >= BATCHES_PER_WORKER) throw new RangeError('more batches than a worker may hold');
+    return new Promise((resolve, reject) => {
+      this.runs.push({ resolve, reject });
+      this.sender.send(task);
+    });
+  }
+
+  /** Fails what it had at hand. */
+  end(error: Error): void {
+    this.results.close();
+    for (const { reject } of this.runs.splice(0)) reject(error);
+  }
+
+  private landed(result: BatchResult): void {
+    const run = this.runs.shift();
+    if (typeof result === 'number') run?.resolve(result);
+    else run?.reject(result);
+  }
 }
 
 /** Blocks that a queue of `queueMax` requests can need: full ones, two being filled, and those under way. */

@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { blockAt, slotsOf, type BatchResult, type BatchTask, type WorkerSetup } from '../scoring/messages.js';
+import { blockAt, slotsOf, type BatchTask, type Lease, type WorkerSetup } from '../scoring/messages.js';
+import { serveLease } from './lease.js';
 import { openGraph } from './session.js';
 
 /** A worker thread: opens both graphs, then runs the batches that it is told to. */
@@ -11,20 +12,11 @@ const sessions = {
 };
 const blocks = Array.from({ length: slotsOf(arena, batchMax) }, (_, slot) => blockAt(arena, batchMax, slot));
 
-let previous: Promise<unknown> = Promise.resolve();
-
-/**
- * One run after the other: the pool hands a worker its next batch early, and ONNX Runtime for Node reads the
- * tensors only in a later turn of the loop, so a second batch copied into them meanwhile would answer the first
- * one's callers with its own scores.
- */
-export function run(task: BatchTask): Promise<BatchResult> {
-  const result = previous.then(() => runNow(task));
-  previous = result.catch(() => undefined);
-  return result;
+export function run(lease: Lease): Promise<never> {
+  return serveLease(lease, runBatch);
 }
 
-function runNow({ lane, slot, first, rows }: BatchTask): Promise<BatchResult> {
+async function runBatch({ lane, slot, first, rows }: BatchTask): Promise<number> {
   const block = blocks[slot];
   if (block === undefined) throw new RangeError(`no block ${slot} in the arena`);
   return sessions[lane].run(block, first, rows);

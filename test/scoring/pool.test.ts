@@ -76,10 +76,24 @@ t.test('workers may be lost again and again', async (t) => {
   for (let round = 0; round < 3; round++) await t.rejects(run(0, [BAD_AGES.exits]));
   t.equal(losses.length, 3);
   losses.length = 0;
-  await Promise.all([1, 2, 3, 4].map((slot) => run(slot, [slot])));
+  for (const pair of [
+    [1, 2],
+    [3, 4],
+  ])
+    await Promise.all(pair.map((slot) => run(slot, [slot])));
   t.strictSame(
     [1, 2, 3, 4].map((slot) => scores(block(slot))[0]),
     [1, 2, 3, 4],
+  );
+});
+
+t.test('no more batches at once than the workers hold', async (t) => {
+  const held = [run(0, [5]), run(1, [6])];
+  t.throws(() => run(2, [7]), RangeError);
+  await Promise.all(held);
+  t.strictSame(
+    [0, 1].map((slot) => scores(block(slot))[0]),
+    [5, 6],
   );
 });
 

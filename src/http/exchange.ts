@@ -6,6 +6,7 @@ import type { BodyProblem } from '../contract/problems.js';
 import { respond, rounded, type Thresholds } from '../pipeline/respond.js';
 import type { Timing, Waiting } from '../scoring/scorer.js';
 import {
+  OK,
   bodyProblemAnswer,
   problemAnswer,
   writeAnswer,
@@ -131,7 +132,7 @@ export class Exchange implements Waiting {
       ['Server-Timing', `queue;dur=${rounded(timing.queueMs)}, infer;dur=${rounded(timing.inferMs)}`],
       ['X-Model-Version', model.version],
     ];
-    this.write('200 OK', headers, respond(scores, offset, timing.inferMs, model.thresholds));
+    this.write(OK, headers, respond(scores, offset, timing.inferMs, model.thresholds));
   }
 
   failed(cause: 'expired' | 'fault'): void {

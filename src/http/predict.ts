@@ -57,13 +57,18 @@ export class Predict implements ExchangeContext {
 
   /** Any path but /predict. */
   notFound(res: HttpResponse, req: HttpRequest): void {
-    this.open(res, req).refuse('notFound');
+    this.open(res, req, isHead(req)).refuse('notFound');
   }
 
+  /** Any method but POST on /predict. */
+  methodNotAllowed(res: HttpResponse, req: HttpRequest): void {
+    this.open(res, req, isHead(req)).refuse('methodNotAllowed', [['Allow', 'POST']]);
+  }
+
+  /** POST on /predict: the router looks at path and method, which saves asking for them here. */
   handle(res: HttpResponse, req: HttpRequest): void {
     const { gate, bodyBytesMax } = this.options;
-    const exchange = this.open(res, req);
-    if (req.getMethod() !== 'post') return exchange.refuse('methodNotAllowed', [['Allow', 'POST']]);
+    const exchange = this.open(res, req, false);
 
     const verdict = gate.check(req.getHeader('x-api-key'));
     if (verdict.outcome === 'missing') return exchange.refuse('keyMissing');
@@ -101,9 +106,8 @@ export class Predict implements ExchangeContext {
     else if (timing !== undefined) metrics.served({ startedMs, receivedMs, endedMs, timing });
   }
 
-  private open(res: HttpResponse, req: HttpRequest): Exchange {
+  private open(res: HttpResponse, req: HttpRequest, isHead: boolean): Exchange {
     const { requestId, clock } = this.options;
-    const isHead = req.getMethod() === 'head';
     const id = requestId(req.getHeader('x-request-id'));
     return new Exchange(res, this, id, clock.monotonicMs(), isHead, req.getHeader('traceparent'));
   }
@@ -166,6 +170,10 @@ export class Predict implements ExchangeContext {
     if (budget.isExhausted) return 'bodiesFull';
     return this.model.scorer.pending >= queueMax ? 'queueFull' : undefined;
   }
+}
+
+function isHead(req: HttpRequest): boolean {
+  return req.getMethod() === 'head';
 }
 
 /** Absent counts as JSON; parameters are allowed. */

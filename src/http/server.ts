@@ -31,7 +31,8 @@ export function listen(predict: Predict, { host, port, isShared }: ListenOptions
     .filter((_res, change) => {
       connections += Number(change);
     })
-    .any('/predict', (res, req) => predict.handle(res, req))
+    .post('/predict', (res, req) => predict.handle(res, req))
+    .any('/predict', (res, req) => predict.methodNotAllowed(res, req))
     .any('/*', (res, req) => predict.notFound(res, req));
   listenOn(app, host, port, isShared ? 0 : EXCLUSIVE, (listening) => {
     socket = listening;

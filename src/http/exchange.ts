@@ -8,10 +8,10 @@ import type { Timing, Waiting } from '../scoring/scorer.js';
 import {
   OK,
   bodyProblemAnswer,
+  headerLine,
   problemAnswer,
   writeAnswer,
   writeAnswerHeldOpen,
-  type HeaderLines,
 } from './reply.js';
 
 /** What an exchange needs of its event loop. */
@@ -29,7 +29,7 @@ export interface AnsweringModel {
   readonly thresholds: Thresholds;
 }
 
-const NO_HEADERS: HeaderLines = [];
+const NO_HEADERS = '';
 const LIMIT_CAUSES: Readonly<Record<Limited['limit'], LimitCause>> = {
   burst: 'rateBurst',
   daily: 'rateDaily',
@@ -67,7 +67,7 @@ export class Exchange implements Waiting {
     this.context.ended(this, 0);
   }
 
-  refuse(cause: PlainCause, headers: HeaderLines = NO_HEADERS): void {
+  refuse(cause: PlainCause, headers = NO_HEADERS): void {
     const { status, body } = problemAnswer(cause);
     this.cause = cause;
     this.write(status, headers, body);
@@ -83,18 +83,17 @@ export class Exchange implements Waiting {
     const { status, body } = problemAnswer('rateLimited');
     this.limitedKind = kind;
     this.cause = LIMIT_CAUSES[limit];
-    const headers: HeaderLines = [
-      ['Retry-After', String(retryAfterS)],
-      ['RateLimit-Policy', policy],
-      ['RateLimit', state],
-    ];
+    const headers =
+      headerLine('Retry-After', String(retryAfterS)) +
+      headerLine('RateLimit-Policy', policy) +
+      headerLine('RateLimit', state);
     this.write(status, headers, body);
   }
 
   overloaded(cause: OverloadCause): void {
     const { status, body } = problemAnswer('overloaded');
     this.cause = cause;
-    this.write(status, [['Retry-After', String(this.context.retryAfterS)]], body);
+    this.write(status, headerLine('Retry-After', String(this.context.retryAfterS)), body);
   }
 
   /**
@@ -128,11 +127,11 @@ export class Exchange implements Waiting {
     const { model } = this;
     if (model === undefined) throw new Error('scored before a model was chosen');
     this.timing = timing;
-    const headers: HeaderLines = [
-      ['Server-Timing', `queue;dur=${rounded(timing.queueMs)}, infer;dur=${rounded(timing.inferMs)}`],
-      ['X-Model-Version', model.version],
-    ];
-    this.write(OK, headers, respond(scores, offset, timing.inferMs, model.thresholds));
+    const { queueMs, inferMs } = timing;
+    const headers =
+      headerLine('Server-Timing', `queue;dur=${rounded(queueMs)}, infer;dur=${rounded(inferMs)}`) +
+      headerLine('X-Model-Version', model.version);
+    this.write(OK, headers, respond(scores, offset, inferMs, model.thresholds));
   }
 
   failed(cause: 'expired' | 'fault'): void {
@@ -140,7 +139,7 @@ export class Exchange implements Waiting {
     else this.refuse('internal');
   }
 
-  private write(status: string, headers: HeaderLines, body: string): void {
+  private write(status: string, headers: string, body: string): void {
     if (this.isGone) return;
     this.isGone = true;
     const { requestId, isHead } = this;

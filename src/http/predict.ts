@@ -10,6 +10,7 @@ import type { AccessLog } from './accessLog.js';
 import { readBody, type BodyBudget } from './body.js';
 import { Exchange, type AnsweringModel, type ExchangeContext } from './exchange.js';
 import type { LoopLag } from './lag.js';
+import { headerLine } from './reply.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
 /** The model in force: replaced as a whole when another is loaded. */
@@ -34,6 +35,14 @@ export interface PredictOptions {
   onFault(error: unknown, requestId: string): void;
   readonly retryAfterS: number;
 }
+
+/** The headers that are looked at: as bytes, which the library need not convert for each request. */
+const X_API_KEY = Buffer.from('x-api-key');
+const CONTENT_TYPE = Buffer.from('content-type');
+const CONTENT_ENCODING = Buffer.from('content-encoding');
+const CONTENT_LENGTH = Buffer.from('content-length');
+const X_REQUEST_ID = Buffer.from('x-request-id');
+const TRACEPARENT = Buffer.from('traceparent');
 
 /** After a 413, so much of a body that still arrives is read and thrown away. */
 const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
@@ -62,7 +71,7 @@ export class Predict implements ExchangeContext {
 
   /** Any method but POST on /predict. */
   methodNotAllowed(res: HttpResponse, req: HttpRequest): void {
-    this.open(res, req, isHead(req)).refuse('methodNotAllowed', [['Allow', 'POST']]);
+    this.open(res, req, isHead(req)).refuse('methodNotAllowed', headerLine('Allow', 'POST'));
   }
 
   /** POST on /predict: the router looks at path and method, which saves asking for them here. */
@@ -70,15 +79,15 @@ export class Predict implements ExchangeContext {
     const { gate, bodyBytesMax } = this.options;
     const exchange = this.open(res, req, false);
 
-    const verdict = gate.check(req.getHeader('x-api-key'));
+    const verdict = gate.check(req.getHeader(X_API_KEY));
     if (verdict.outcome === 'missing') return exchange.refuse('keyMissing');
     if (verdict.outcome === 'invalid') return exchange.refuse('keyInvalid');
     if (verdict.outcome === 'limited') return exchange.limited(verdict);
     exchange.admission = verdict;
 
-    if (!isJson(req.getHeader('content-type'))) return exchange.refuse('contentType');
-    if (!isIdentity(req.getHeader('content-encoding'))) return exchange.refuse('contentEncoding');
-    const declaredBytes = Number(req.getHeader('content-length') || 0);
+    if (!isJson(req.getHeader(CONTENT_TYPE))) return exchange.refuse('contentType');
+    if (!isIdentity(req.getHeader(CONTENT_ENCODING))) return exchange.refuse('contentEncoding');
+    const declaredBytes = Number(req.getHeader(CONTENT_LENGTH) || 0);
     if (declaredBytes > bodyBytesMax) return this.refuseDeclared(exchange, declaredBytes);
     const overload = this.overload();
     if (overload !== undefined) return exchange.overloaded(overload);
@@ -108,8 +117,8 @@ export class Predict implements ExchangeContext {
 
   private open(res: HttpResponse, req: HttpRequest, isHead: boolean): Exchange {
     const { requestId, clock } = this.options;
-    const id = requestId(req.getHeader('x-request-id'));
-    return new Exchange(res, this, id, clock.monotonicMs(), isHead, req.getHeader('traceparent'));
+    const id = requestId(req.getHeader(X_REQUEST_ID));
+    return new Exchange(res, this, id, clock.monotonicMs(), isHead, req.getHeader(TRACEPARENT));
   }
 
   /** A body of known end is discarded by the parser behind our answer, unless it is longer than we bear. */

@@ -10,14 +10,17 @@ import {
   type ProblemName,
 } from '../contract/problems.js';
 
-/** Header lines of one answer beyond those that every answer has. */
-export type HeaderLines = readonly (readonly [name: string, value: string])[];
+/** A header line of one answer beyond those that every answer has; several are put one behind the other. */
+export function headerLine(name: string, value: string): string {
+  return `\r\n${name}: ${value}`;
+}
 
 export interface Answer {
   /** Status line without the protocol, as in "200 OK". */
   readonly status: string;
   readonly requestId: string;
-  readonly headers: HeaderLines;
+  /** Of `headerLine`; '' for none. */
+  readonly headers: string;
   readonly body: string;
   /** HEAD: the body's length is told, the body is not sent. */
   readonly isHead: boolean;
@@ -50,6 +53,8 @@ export function writeAnswerHeldOpen(res: HttpResponse, answer: Answer): void {
   });
 }
 
+const CONTENT_TYPE = Buffer.from('Content-Type');
+
 /** Status line of an answered request. */
 export const OK = '200 OK';
 
@@ -58,9 +63,10 @@ function writeHead(res: HttpResponse, { status, requestId, headers }: Answer): v
   if (status !== OK) res.writeStatus(status);
   // Each call into the library costs as much as the rest of its line, so the lines go over as one value. Nothing
   // of a caller's is in them but the request id, whose form has no line ends.
-  let lines = `application/json\r\nCache-Control: no-store\r\nX-Request-Id: ${requestId}`;
-  for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
-  res.writeHeader('Content-Type', lines);
+  res.writeHeader(
+    CONTENT_TYPE,
+    `application/json\r\nCache-Control: no-store\r\nX-Request-Id: ${requestId}${headers}`,
+  );
 }
 
 /** Where `res.end` is told to close, it writes this header itself. */

@@ -45,6 +45,7 @@ export async function compareSection(context: BenchContext, revision: string): P
         ...PAYLOADS.map((payload) => peerTable(payload, results, 'base')),
         [['payload', 'processor time of change'], ...verdicts],
       ],
+      figures: [],
       data: { ...base, peer: base.peer.name, results },
     };
   } finally {

@@ -31,19 +31,39 @@ export interface Pressure {
   readonly seconds: number;
 }
 
-/** Runs `use` on the service, one event loop and one worker unless `env` says otherwise. */
-export async function withService<T>(
+/** How a service is set up where it differs from one event loop, one worker and its other defaults. */
+export interface Setting {
+  readonly name: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Runs `use` on a service for each of `settings`, in their order, all running. */
+export async function withServices<T>(
   { key, folder }: BenchContext,
-  env: Readonly<Record<string, string>>,
+  settings: readonly Setting[],
+  use: (servers: readonly ServerProcess[]) => Promise<T>,
+): Promise<T> {
+  const { args, file, env: plain } = acuity(1).command(key);
+  const servers: ServerProcess[] = [];
+  try {
+    for (const { name, env } of settings) {
+      servers.push(await startServer({ name, file, args, env: { ...plain, ...env } }, folder));
+    }
+    return await use(servers);
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+/** Runs `use` on the service: one event loop, one worker, everything else its default. */
+export function withService<T>(
+  context: BenchContext,
   use: (server: ServerProcess) => Promise<T>,
 ): Promise<T> {
-  const command = acuity(1).command(key);
-  const server = await startServer({ ...command, env: { ...command.env, ...env } }, folder);
-  try {
-    return await use(server);
-  } finally {
-    await server.stop();
-  }
+  return withServices(context, [{ name: 'acuity', env: {} }], ([server]) => {
+    if (server === undefined) throw new Error('a server did not start');
+    return use(server);
+  });
 }
 
 /** Saturates a server and reads its processor time beside. Errors become faults. */

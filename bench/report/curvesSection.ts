@@ -1,6 +1,7 @@
-import { quantileOf, spreadOf } from '#acuity/base/statistics.js';
+import { pairwise, quantileOf, spreadOf } from '#acuity/base/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { keyCost } from '#bench/micro/gate.js';
+import type { Figure } from './agreement.js';
 import { bodiesOfBytes, bodiesWithPast, bodiesWithSamples } from './bodies.js';
 import { press, withService, type BenchContext, type Pressed } from './context.js';
 import type { ReportSection } from './section.js';
@@ -24,7 +25,7 @@ const CURVES: readonly Curve[] = [
     title: 'Samples in each series',
     x: 'samples',
     isLog: true,
-    values: [10, 100, 500, 2_000, 7_200],
+    values: [10, 100, 1_000, 7_200],
     bodiesAt: bodiesWithSamples,
     connectionsAt: () => 32,
   },
@@ -51,7 +52,7 @@ const CURVES: readonly Curve[] = [
     title: 'Body size',
     x: 'bytes',
     isLog: true,
-    values: [16 * KIB, 128 * KIB, 1024 * KIB, 4096 * KIB],
+    values: [16 * KIB, 256 * KIB, 4096 * KIB],
     bodiesAt: bodiesOfBytes,
     // So few that bodies of 4 MiB stay within what the service buffers.
     connectionsAt: () => 8,
@@ -60,7 +61,7 @@ const CURVES: readonly Curve[] = [
 
 /** How cost grows with what callers send, and with how many keys there are. */
 export async function curvesSection(context: BenchContext): Promise<ReportSection> {
-  const measured = await withService(context, {}, (server) =>
+  const measured = await withService(context, (server) =>
     measureInTurn(context, (pressure) => press(context, server, pressure)),
   );
   const keys = KEY_COUNTS.map((count) => {
@@ -107,6 +108,7 @@ export async function curvesSection(context: BenchContext): Promise<ReportSectio
         ]),
       ],
     ],
+    figures: CURVES.flatMap(({ name, x }) => growthOf(x, measured.get(name) ?? [])),
     data: {
       curves: Object.fromEntries([...measured].map(([name, points]) => [name, points.map(withoutBodies)])),
       keys,
@@ -132,7 +134,7 @@ async function measureInTurn(
     ]),
   );
   await pressOn({ what: 'warming up', bodies: bodiesOf('history'), connections: 64, seconds });
-  for (let pass = 1; pass <= Math.min(2, repetitions); pass++) {
+  for (let pass = 1; pass <= repetitions; pass++) {
     for (const curve of CURVES) {
       for (const point of runs.get(curve.name) ?? []) {
         const { value, bodies } = point;
@@ -149,6 +151,16 @@ async function measureInTurn(
     }
   }
   return runs;
+}
+
+/** Each point over the first of its curve, pass by pass. */
+function growthOf(x: string, [first, ...rest]: readonly Point[]): Figure[] {
+  const cpu = ({ runs }: Point): number[] => runs.map(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest);
+  if (first === undefined) return [];
+  return rest.map((point) => ({
+    name: `CPU per request, ${point.value.toLocaleString('en')} ${x} over ${first.value.toLocaleString('en')}`,
+    spread: pairwise(cpu(point), cpu(first), (value, other) => value / other),
+  }));
 }
 
 function withoutBodies({ value, runs }: Point): Omit<Point, 'bodies'> {

@@ -19,7 +19,7 @@ interface Offered extends Measurement {
 
 /** Latency at fixed rates, up to and beyond what is possible. */
 export async function kneeSection(context: BenchContext): Promise<ReportSection> {
-  const points = await withService(context, {}, async (server) => {
+  const points = await withService(context, async (server) => {
     const load = {
       target: { port: server.port, key: context.key.key },
       bodies: bodiesOf('baseline'),
@@ -70,6 +70,7 @@ export async function kneeSection(context: BenchContext): Promise<ReportSection>
         ]),
       ],
     ],
+    figures: [],
     data: points,
   };
 }

@@ -1,11 +1,8 @@
+import { pairwise, spreadOf, type Spread } from '#acuity/base/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
-import { press, withService, type BenchContext, type Pressed } from './context.js';
+import { spreadText } from '#bench/comparison/goals.js';
+import { press, withServices, type BenchContext, type Pressed, type Setting } from './context.js';
 import type { ReportSection } from './section.js';
-
-interface Setting {
-  readonly name: string;
-  readonly env: Readonly<Record<string, string>>;
-}
 
 const SETTINGS: readonly Setting[] = [
   { name: 'as is', env: {} },
@@ -15,22 +12,28 @@ const SETTINGS: readonly Setting[] = [
   { name: 'intra-op 2', env: { ACUITY_INTRA_OP_THREADS: '2' } },
 ];
 
-/** What each knob does here, one turned at a time. */
+/** What each knob does here, one turned at a time: a server for each, all running, in turn under load. */
 export async function knobsSection(context: BenchContext): Promise<ReportSection> {
-  const rows: (Pressed & { readonly name: string })[] = [];
-  for (const { name, env } of SETTINGS) {
-    const pressure = { what: name, bodies: bodiesOf('history'), connections: 64, seconds: context.seconds };
-    const pressed = await withService(context, env, async (server) => {
-      await press(context, server, { ...pressure, seconds: context.seconds / 2 });
-      return press(context, server, pressure);
-    });
-    rows.push({ name, ...pressed });
-    context.say(`${name}: ${Math.round(pressed.requests / pressed.seconds)} requests/s`);
-  }
+  const { seconds, repetitions, say } = context;
+  const rows = SETTINGS.map(({ name }) => ({ name, runs: [] as Pressed[] }));
+  await withServices(context, SETTINGS, async (servers) => {
+    for (let pass = 0; pass <= repetitions; pass++) {
+      for (const [index, { name, runs }] of rows.entries()) {
+        const server = servers[index];
+        if (server === undefined) continue;
+        const pressure = { what: name, bodies: bodiesOf('history'), connections: 64, seconds };
+        const pressed = await press(context, server, pressure);
+        if (pass === 0) continue; // warming up
+        runs.push(pressed);
+        say(`${name}: ${Math.round(perSecondOf(pressed))} requests/s`);
+      }
+    }
+  });
+  const [asIs, ...turned] = rows;
   return {
     name: 'knobs',
     heading: 'What each knob does',
-    note: 'One setting turned at a time, the rest as is: one event loop, one worker, batches of 32; history, 64 connections. One short run each: acuity tune decides for a machine.',
+    note: 'One setting turned at a time, the rest as is: one event loop, one worker, batches of 32; history, 64 connections. Median (least–most) of interleaved repetitions; acuity tune decides for a machine.',
     charts: [
       {
         name: 'knobs',
@@ -39,21 +42,38 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
         x: '',
         y: 'requests per second',
         series: [
-          { name: 'history', points: rows.map(({ name, requests, seconds }) => [name, requests / seconds]) },
+          { name: 'history', points: rows.map(({ name, runs }) => [name, middle(runs, perSecondOf)]) },
         ],
       },
     ],
     tables: [
       [
-        ['setting', 'requests/s', 'p99 ms', 'CPU µs/request'],
-        ...rows.map(({ name, requests, seconds, p99Micros, cpuMicrosPerRequest }) => [
+        ['setting', 'requests/s', '× as is', 'p99 ms', 'CPU µs/request'],
+        ...rows.map(({ name, runs }) => [
           name,
-          (requests / seconds).toFixed(0),
-          (p99Micros / 1000).toFixed(2),
-          cpuMicrosPerRequest.toFixed(1),
+          spreadText(spreadOf(runs.map(perSecondOf)), 0),
+          spreadText(overAsIs(runs, asIs?.runs ?? []), 2),
+          (middle(runs, ({ p99Micros }) => p99Micros) / 1000).toFixed(2),
+          middle(runs, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest).toFixed(1),
         ]),
       ],
     ],
+    figures: turned.map(({ name, runs }) => ({
+      name: `history: throughput with ${name} over as is`,
+      spread: overAsIs(runs, asIs?.runs ?? []),
+    })),
     data: rows,
   };
+}
+
+function perSecondOf({ requests, seconds }: Pressed): number {
+  return requests / seconds;
+}
+
+function middle(runs: readonly Pressed[], valueOf: (run: Pressed) => number): number {
+  return spreadOf(runs.map(valueOf)).median;
+}
+
+function overAsIs(runs: readonly Pressed[], asIs: readonly Pressed[]): Spread {
+  return pairwise(runs.map(perSecondOf), asIs.map(perSecondOf), (value, other) => value / other);
 }

@@ -9,6 +9,8 @@ export interface ReportOptions {
   readonly repetitions: number;
   /** A revision that is built and measured beside this tree. */
   readonly compare: string | undefined;
+  /** The `report.json` of an earlier run, to be held against this one. */
+  readonly against: string | undefined;
   /** Whether docs/PERFORMANCE.md and docs/images are rewritten. */
   readonly writesDocs: boolean;
   readonly folder: string | undefined;
@@ -25,6 +27,7 @@ export const USAGE = `npm run bench -- [options]
   --seconds N       length of one measurement of a curve; the others are multiples of it (default 1)
   --repetitions N   rounds of the interleaving (default 3)
   --compare REV     builds that revision and measures it beside this tree, instead of the report
+  --against FILE    says how far this run agrees with the report.json of an earlier one
   --docs            also rewrites the figures of docs/PERFORMANCE.md and docs/images
   --out FOLDER      where page, charts and JSON go (default results/TIME)`;
 
@@ -35,11 +38,14 @@ export function readOptions(args: readonly string[]): ReportOptions {
   if (!Number.isInteger(repetitions)) throw new UsageError('--repetitions wants a whole number');
   if (values.docs === true && values.compare !== undefined)
     throw new UsageError('--docs or --compare, not both');
+  if (values.against !== undefined && values.compare !== undefined)
+    throw new UsageError('--against or --compare, not both');
   return {
     only: values.only?.split(',').map(sectionOf) ?? SECTIONS,
     seconds: positive('seconds', values.seconds ?? '1'),
     repetitions,
     compare: values.compare,
+    against: values.against,
     writesDocs: values.docs ?? false,
     folder: values.out,
   };
@@ -55,6 +61,7 @@ function parse(args: readonly string[]) {
         seconds: text,
         repetitions: text,
         compare: text,
+        against: text,
         docs: { type: 'boolean' },
         out: text,
       },

@@ -6,6 +6,7 @@ import { compare, type Result } from '#bench/comparison/run.js';
 import { seriesOf, throughputOf } from '#bench/comparison/series.js';
 import { hasWrk } from '#bench/load/wrk.js';
 import { acuity, FASTIFY, FLOOR, type Peer } from '#bench/peers/catalogue.js';
+import type { Figure } from './agreement.js';
 import type { Chart } from './chart.js';
 import type { BenchContext } from './context.js';
 import type { ReportSection } from './section.js';
@@ -45,8 +46,25 @@ export async function peersSection(context: BenchContext): Promise<ReportSection
         ]),
       ],
     ],
+    figures: PAYLOADS.flatMap((payload) => figuresOf(payload, results)),
     data: { results, goals },
   };
+}
+
+/** The service's ratios to its peers. */
+function figuresOf(payload: (typeof PAYLOADS)[number], results: readonly Result[]): Figure[] {
+  const of = (peer: string): Result[] =>
+    seriesOf(results, { peer, payload, mode: MODE, connections: CONNECTIONS });
+  const figure = (name: string, peer: string, valueOf: (result: Result) => number): Figure[] => {
+    const spread = ratioOf(of('acuity'), of(peer), valueOf);
+    return spread === undefined ? [] : [{ name: `${payload}: ${name} over ${peer}'s`, spread }];
+  };
+  return [
+    ...figure('throughput', FASTIFY.name, throughputOf),
+    ...figure('p99', FASTIFY.name, ({ p99Micros }) => p99Micros),
+    ...figure('CPU per request', FASTIFY.name, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest),
+    ...figure('CPU per request', FLOOR.name, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest),
+  ];
 }
 
 /** `peers` in turn, both payloads saturated. Their faults are the report's. */

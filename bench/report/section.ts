@@ -1,3 +1,4 @@
+import type { Figure } from './agreement.js';
 import type { Chart } from './chart.js';
 
 /** What a part of the report found: for the page, for the terminal and for the JSON file. */
@@ -9,6 +10,8 @@ export interface ReportSection {
   readonly charts: readonly Chart[];
   /** Each with a header row. */
   readonly tables: readonly (readonly (readonly string[])[])[];
+  /** What a later run is held against. */
+  readonly figures: readonly Figure[];
   /** Every figure, unrounded. */
   readonly data: unknown;
 }

@@ -77,6 +77,7 @@ export async function stagesSection(context: BenchContext): Promise<ReportSectio
       metricsTable(loaded),
       ...loaded.map((load) => scalingTable(load.payload, load)),
     ],
+    figures: [],
     data: { micro: Object.fromEntries(micro), loaded },
   };
 }
@@ -110,7 +111,7 @@ function onlyUsed(suite: Suite): Suite {
 }
 
 function underLoad(context: BenchContext): Promise<Loaded[]> {
-  return withService(context, {}, async (server) => {
+  return withService(context, async (server) => {
     const loads: Loaded[] = [];
     for (const payload of PAYLOADS) {
       const bodies = bodiesOf(payload);

@@ -48,24 +48,37 @@ export function createMailbox(): SharedArrayBuffer {
   return new SharedArrayBuffer(cells * Int32Array.BYTES_PER_ELEMENT);
 }
 
+/** Goes round the places of a mailbox. The count, an Int32, wraps around after some days of load; this does not. */
+class Turn {
+  count = 0;
+  private place = 0;
+
+  /** The first cell of the task whose turn it is. */
+  next(): number {
+    const at = FIRST_TASK + this.place * TASK_CELLS;
+    this.place = (this.place + 1) % BATCHES_PER_WORKER;
+    this.count = (this.count + 1) | 0;
+    return at;
+  }
+}
+
 /** The side of a mailbox that sends. A message port would cost a copy of the task and a second wake-up. */
 export class Sender {
   private readonly cells: Int32Array;
-  private sent = 0;
+  private readonly turn = new Turn();
 
   constructor(mailbox: SharedArrayBuffer) {
     this.cells = new Int32Array(mailbox);
   }
 
   send({ lane, slot, first, rows }: BatchTask): void {
-    const { cells } = this;
-    const at = FIRST_TASK + (this.sent % BATCHES_PER_WORKER) * TASK_CELLS;
+    const { cells, turn } = this;
+    const at = turn.next();
     cells[at] = LANES.indexOf(lane);
     cells[at + 1] = slot;
     cells[at + 2] = first;
     cells[at + 3] = rows;
-    this.sent = (this.sent + 1) | 0;
-    Atomics.store(cells, SENT, this.sent); // behind the task: who sees the count sees the task
+    Atomics.store(cells, SENT, turn.count); // behind the task: who sees the count sees the task
     Atomics.notify(cells, SENT);
   }
 }
@@ -73,7 +86,7 @@ export class Sender {
 /** The side of a mailbox that receives. */
 export class Receiver {
   private readonly cells: Int32Array;
-  private received = 0;
+  private readonly turn = new Turn();
 
   constructor(mailbox: SharedArrayBuffer) {
     this.cells = new Int32Array(mailbox);
@@ -81,10 +94,9 @@ export class Receiver {
 
   /** The next task; blocks the thread until there is one. */
   next(): BatchTask {
-    const { cells } = this;
-    while (Atomics.load(cells, SENT) === this.received) Atomics.wait(cells, SENT, this.received);
-    const at = FIRST_TASK + (this.received % BATCHES_PER_WORKER) * TASK_CELLS;
-    this.received = (this.received + 1) | 0;
+    const { cells, turn } = this;
+    while (Atomics.load(cells, SENT) === turn.count) Atomics.wait(cells, SENT, turn.count);
+    const at = turn.next();
     const [lane = 0, slot = 0, first = 0, rows = 0] = cells.subarray(at, at + TASK_CELLS);
     return { lane: LANES[lane] ?? 'base', slot, first, rows };
   }

@@ -1,6 +1,7 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { agreementSection, figuresIn } from '#bench/report/agreement.js';
 import { readOptions, SECTIONS, UsageError } from '#bench/report/options.js';
 import { htmlOf, withFigures } from '#bench/report/output.js';
 import { spreading } from '#bench/report/scaling.js';
@@ -37,6 +38,7 @@ const SECTION = {
       ['1', '2|3'],
     ],
   ],
+  figures: [],
   data: {},
 } as const;
 
@@ -91,6 +93,29 @@ t.test('only what every repetition shows is a difference', async (t) => {
   t.equal(verdictOf({ min: 1.1, max: 1.2 }), 'more, in every repetition');
 });
 
+t.test('an earlier run is held against this one, figure by figure', async (t) => {
+  const file = join(t.testdir(), 'report.json');
+  const figure = (name: string, min: number, max: number) => ({
+    name,
+    spread: { median: (min + max) / 2, min, max },
+  });
+  const earlier = [figure('same', 1, 2), figure('other', 1, 2), figure('gone', 1, 2)];
+  const write = (faults: readonly string[]): void =>
+    writeFileSync(file, JSON.stringify({ sections: [{ figures: earlier }, {}], faults }));
+  write([]);
+  const now = [figure('same', 2, 3), figure('other', 2.1, 3), figure('new', 1, 2)];
+  const section = agreementSection(await figuresIn(file), [{ ...SECTION, figures: now }]);
+  t.match(section.heading, '1 of 2 figures agree');
+  t.strictSame(section.tables[0]?.slice(1), [
+    ['same', '1.50 (1.00–2.00)', '2.50 (2.00–3.00)', 'agrees'],
+    ['other', '1.50 (1.00–2.00)', '2.55 (2.10–3.00)', 'apart'],
+  ]);
+  write(['3 wrong']);
+  await t.rejects(figuresIn(file), /not to be used/);
+  writeFileSync(file, '{}');
+  await t.rejects(figuresIn(file), /no report/);
+});
+
 t.test('bodies are as long as the curves say', async (t) => {
   const session = (body = ''): { HR_night: number[] } => JSON.parse(body).current_session;
   t.equal(session(bodiesWithSamples(500)[0]).HR_night.length, 500);
@@ -112,6 +137,7 @@ t.test('mistakes in the options are named', async (t) => {
     ['--seconds', '0'],
     ['--repetitions', '1.5'],
     ['--docs', '--compare', 'x'],
+    ['--against', 'x', '--compare', 'x'],
   ]) {
     t.throws(() => readOptions(args), UsageError);
   }

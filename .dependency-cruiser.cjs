@@ -7,7 +7,7 @@ const LAYERS = {
   pipeline: ['base', 'contract', 'model'],
   auth: ['base', 'config', 'contract', 'model'],
   scoring: ['base', 'config', 'contract', 'model', 'pipeline'],
-  worker: ['base', 'contract', 'model', 'scoring/messages\\.'],
+  worker: ['base', 'contract', 'model', 'pipeline', 'scoring/messages\\.'],
   http: ['base', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth'],
   load: ['base', 'contract'],
   client: ['contract'],

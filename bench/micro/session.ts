@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { loadBundle, type Bundle } from '#acuity/model/bundle.js';
+import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
-import { ROW_LENGTHS, blockAt, createArena, type Lane } from '#acuity/scoring/messages.js';
-import { openGraph } from '#acuity/worker/session.js';
+import type { Lane } from '#acuity/scoring/messages.js';
+import { openGraph, type GraphRun } from '#acuity/worker/session.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
 import { nothing, type MicroCase, type Suite } from './harness.js';
 import { itemAt, readRequests } from './requests.js';
@@ -26,19 +27,19 @@ export const SESSION: Suite = {
 async function casesOf({ graphs }: Bundle, lane: Lane): Promise<MicroCase[]> {
   const options = { intraOpThreads: 1, interOpThreads: 1, spinning: false };
   const graph = await openGraph(lane, graphs[lane], BATCH_MAX, options);
-  const block = blockAt(createArena(1, BATCH_MAX), BATCH_MAX, 0);
   const requests = readRequests(lane === 'base' ? 'baseline' : 'history');
   for (let row = 0; row < BATCH_MAX; row++) {
     const request = itemAt(requests, row % requests.length);
-    featuriseSession(request, 0, block.session, row * ROW_LENGTHS.session);
-    featurisePast(request, block, row);
+    featuriseSession(request, 0, graph.inputs.session, row * FEATURE_COUNT);
+    if (lane === 'history') featurisePast(request, graph.inputs, row);
   }
   return BATCHES.map((rows) => ({
     name: `${lane}: rows of a batch of ${rows}`,
     units: rows,
-    run: () => graph.run(block, 0, rows),
-    check() {
-      const scores = block.scores.subarray(0, rows * OUTPUT_COLUMNS);
+    run: () => graph.run(rows),
+    check(result) {
+      const { scores } = result as GraphRun;
+      assert.equal(scores.length, rows * OUTPUT_COLUMNS);
       assert.ok(scores.every((score) => score > 0 && score < SCORE_MAX));
     },
   }));

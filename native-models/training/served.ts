@@ -7,8 +7,8 @@ import {
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
-import { blockAt, createArena, type Block, type Lane } from '#acuity/scoring/messages.js';
-import { openGraph, type GraphSession } from '#acuity/worker/session.js';
+import type { Lane } from '#acuity/scoring/messages.js';
+import { openGraph, type GraphSession, type Inputs } from '#acuity/worker/session.js';
 
 /** Columns of a row of scores. */
 export const COLUMN = {
@@ -29,7 +29,6 @@ const BATCH_MAX = 256;
  * Only the hop to a worker is left out.
  */
 export class ServedModel {
-  readonly block: Block = blockAt(createArena(1, BATCH_MAX), BATCH_MAX, 0);
   private readonly readRequest: RequestReader = createReader(DEFAULT_SERIES_LIMITS);
 
   private constructor(private readonly graphs: Readonly<Record<Lane, GraphSession>>) {}
@@ -48,38 +47,27 @@ export class ServedModel {
   async score(body: PredictionRequestBody): Promise<Float32Array> {
     const request = this.readRequest(Buffer.from(JSON.stringify(body)));
     if (isBodyProblem(request)) throw new Error('not a valid request');
-    this.clear(1);
-    const { block } = this;
-    featuriseSession(request, 0, block.session, 0);
-    featurisePast(request, block, 0);
-    return this.run(request.pastCount > 0 ? 'history' : 'base', 1);
+    const graph = this.graphs[request.pastCount > 0 ? 'history' : 'base'];
+    graph.clear(1);
+    featuriseSession(request, 0, graph.inputs.session, 0);
+    featurisePast(request, graph.inputs, 0);
+    return (await graph.run(1)).scores;
   }
 
   /**
-   * Runs `count` rows in batches; `fill` writes row `index` of the whole into row `row` of the zeroed block.
+   * Runs `count` rows in batches; `fill` writes row `index` of the whole into row `row` of the zeroed inputs.
    * Gives [count, 7].
    */
-  async scoreRows(lane: Lane, count: number, fill: (block: Block, row: number, index: number) => void) {
+  async scoreRows(lane: Lane, count: number, fill: (inputs: Inputs, row: number, index: number) => void) {
+    const graph = this.graphs[lane];
     const scores = new Float32Array(count * OUTPUT_COLUMNS);
     for (let start = 0; start < count; start += BATCH_MAX) {
       const rows = Math.min(BATCH_MAX, count - start);
-      this.clear(rows);
-      for (let row = 0; row < rows; row++) fill(this.block, row, start + row);
-      scores.set(await this.run(lane, rows), start * OUTPUT_COLUMNS);
+      graph.clear(rows);
+      for (let row = 0; row < rows; row++) fill(graph.inputs, row, start + row);
+      scores.set((await graph.run(rows)).scores, start * OUTPUT_COLUMNS);
     }
     return scores;
-  }
-
-  private clear(rows: number): void {
-    const { block } = this;
-    for (const piece of [block.session, block.past, block.targets, block.present]) {
-      piece.fill(0, 0, (piece.length / BATCH_MAX) * rows);
-    }
-  }
-
-  private async run(lane: Lane, rows: number): Promise<Float32Array> {
-    await this.graphs[lane].run(this.block, 0, rows);
-    return this.block.scores.slice(0, rows * OUTPUT_COLUMNS);
   }
 }
 

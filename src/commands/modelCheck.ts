@@ -1,3 +1,4 @@
+import { PAST_MAX } from '../contract/request.js';
 import { createLog } from '../base/log.js';
 import type { Config } from '../config/options.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
@@ -9,8 +10,11 @@ import { openModel } from './front.js';
 /** Rows of the speed check, and how many runs of them are timed. */
 const SPEED_ROWS = 32;
 const SPEED_RUNS = 200;
-/** Inputs that no sane session gives, in every feature: the row's own bounds. */
-const EXTREMES = [-4, 0, 4] as const;
+/**
+ * In every number of a record: no sane session gives them, and most features are at their bounds. A negative count
+ * says that a series is missing.
+ */
+const EXTREMES = [-1e9, 0, 1e9] as const;
 
 /**
  * `acuity model check DIR`: whether a bundle will serve. Names, shapes, feature hash and file hashes, both graphs
@@ -54,14 +58,15 @@ async function checkBatches(pool: InferencePool, lane: Lane): Promise<void> {
   const block = blockAt(pool.arena, SPEED_ROWS, 0);
   for (let rows = 1; rows <= SPEED_ROWS; rows++) {
     const fill = EXTREMES[rows % EXTREMES.length] ?? 0;
-    for (const piece of [block.session, block.past, block.targets]) piece.fill(fill);
-    block.present.fill(1);
+    block.records.fill(fill);
+    block.targets.fill(fill > 0 ? 100 : 0);
+    block.pastCounts.fill(PAST_MAX);
     await pool.run({ lane, slot: 0, first: 0, rows });
     for (let index = 0; index < rows * OUTPUT_COLUMNS; index++) {
       const value = block.scores[index] ?? NaN;
       const most = index % OUTPUT_COLUMNS < OUTPUT_COLUMNS - 2 ? 100 : 1;
       if (!(value >= 0 && value <= most)) {
-        throw new Error(`${lane}: column ${index % OUTPUT_COLUMNS} is ${value} for a row full of ${fill}`);
+        throw new Error(`${lane}: column ${index % OUTPUT_COLUMNS} is ${value} for records full of ${fill}`);
       }
     }
   }

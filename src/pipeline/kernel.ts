@@ -96,7 +96,7 @@ const UNIT_ERROR_SAMPLES_MIN = 3;
  * the kernel's reused memory: they hold until the next request is read.
  */
 export interface PredictionRequest {
-  /** Record i is `records[i · RECORD_LENGTH …]`: 0 the current session, then the past ones, oldest first. */
+  /** Record i is `records[i · RECORD_LENGTH …]`: 0 the current session, then the past ones, oldest first. No more. */
   readonly records: Float64Array;
   /** Target i of past session i + 1 is `targets[i · TARGET_LENGTH …]`. */
   readonly targets: Float64Array;
@@ -112,39 +112,38 @@ export class Kernel {
   private readonly samplesMax: number;
   private readonly input: number;
   private bytes: Uint8Array = new Uint8Array();
-  private view: { records: Float64Array; targets: Float64Array; pastCount: number };
+  /** By the number of past sessions: views of the same memory, each as long as its request. */
+  private requests: readonly PredictionRequest[];
 
   constructor({ daySamplesMax, nightSamplesMax }: SeriesLimits) {
     this.exports = instantiate() as unknown as KernelExports;
     this.samplesMax = Math.max(daySamplesMax, nightSamplesMax);
     // One more than the longest series: the kernel repeats the last sample behind it.
     this.input = LAYOUT.SAMPLES + (this.samplesMax + 1) * Float32Array.BYTES_PER_ELEMENT;
-    this.view = this.makeRoom(PAGE_BYTES);
+    this.requests = this.makeRoom(PAGE_BYTES);
     this.exports.initialise(daySamplesMax, nightSamplesMax);
   }
 
   /** The request in `bytes`, or undefined where it is not of the plain form. */
   read(bytes: Uint8Array): PredictionRequest | undefined {
     const end = this.input + bytes.length;
-    if (end + LAYOUT.INPUT_PADDING > this.bytes.length) this.view = this.makeRoom(bytes.length);
+    if (end + LAYOUT.INPUT_PADDING > this.bytes.length) this.requests = this.makeRoom(bytes.length);
     this.bytes.set(bytes, this.input);
     this.bytes.fill(0, end, end + LAYOUT.INPUT_PADDING);
     const pastCount = this.exports.read(this.input, bytes.length);
-    if (pastCount < 0) return undefined;
-    this.view.pastCount = pastCount;
-    return this.view;
+    return this.requests[pastCount];
   }
 
   /** An empty request to be written by hand: every scalar NaN, every series empty. */
   blank(pastCount: number): PredictionRequest {
-    const { view } = this;
-    for (let session = 0; session <= PAST_MAX; session++) {
-      const record = session * LAYOUT.RECORD_LENGTH;
-      view.records.fill(NaN, record, record + LAYOUT.SCALARS);
-      view.records.fill(0, record + LAYOUT.SCALARS, record + LAYOUT.RECORD_LENGTH);
+    const request = this.requests[pastCount];
+    if (request === undefined) throw new RangeError(`${pastCount} past sessions`);
+    const { records } = request;
+    for (let record = 0; record < records.length; record += LAYOUT.RECORD_LENGTH) {
+      records.fill(NaN, record, record + LAYOUT.SCALARS);
+      records.fill(0, record + LAYOUT.SCALARS, record + LAYOUT.RECORD_LENGTH);
     }
-    view.pastCount = pastCount;
-    return view;
+    return request;
   }
 
   /** Summarises `values` (plain numbers, no longer than the longest series) into record `session`. */
@@ -157,17 +156,17 @@ export class Kernel {
   }
 
   /** Grows the memory for an input of `inputBytes`; views of a memory end when it grows. */
-  private makeRoom(inputBytes: number): { records: Float64Array; targets: Float64Array; pastCount: number } {
+  private makeRoom(inputBytes: number): PredictionRequest[] {
     const { memory } = this.exports;
     const missing = this.input + inputBytes + LAYOUT.INPUT_PADDING - memory.buffer.byteLength;
     if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
     this.bytes = new Uint8Array(memory.buffer);
     this.samples = new Float32Array(memory.buffer, LAYOUT.SAMPLES, this.samplesMax);
-    return {
-      records: new Float64Array(memory.buffer, LAYOUT.RECORDS, (1 + PAST_MAX) * LAYOUT.RECORD_LENGTH),
-      targets: new Float64Array(memory.buffer, LAYOUT.TARGETS, PAST_MAX * LAYOUT.TARGET_LENGTH),
-      pastCount: 0,
-    };
+    return Array.from({ length: 1 + PAST_MAX }, (_, pastCount) => ({
+      records: new Float64Array(memory.buffer, LAYOUT.RECORDS, (1 + pastCount) * LAYOUT.RECORD_LENGTH),
+      targets: new Float64Array(memory.buffer, LAYOUT.TARGETS, pastCount * LAYOUT.TARGET_LENGTH),
+      pastCount,
+    }));
   }
 }
 

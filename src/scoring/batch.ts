@@ -1,8 +1,6 @@
-import { FEATURE_COUNT } from '../contract/features.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
-import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
 import type { PredictionRequest } from '../pipeline/kernel.js';
-import { ROW_LENGTHS, type Block, type Lane } from './messages.js';
+import { writeRow, type Block, type Lane } from './messages.js';
 import type { Waiting } from './scorer.js';
 
 /** The labels' probabilities stand behind the five scores. */
@@ -33,13 +31,7 @@ export class Batch {
   /** Writes `request` as the next row. Where that throws, the batch is what it was before. */
   add(request: PredictionRequest, waiting: Waiting, nowMs: number): void {
     const row = this.rows;
-    try {
-      featuriseSession(request, 0, this.block.session, row * FEATURE_COUNT);
-      featurisePast(request, this.block, row);
-    } catch (error) {
-      this.clear(row, row + 1); // half a row of one person must not become part of the next one's
-      throw error;
-    }
+    writeRow(this.block, row, request);
     this.waiting[row] = waiting;
     this.arrivedMs[row] = nowMs;
     this.rows++;
@@ -77,21 +69,12 @@ export class Batch {
     return true;
   }
 
-  /** Empties the batch for the next use: rows must be zero before they are written. */
+  /** Empties the batch for the next use. */
   reset(): void {
-    this.clear(0, this.rows);
     this.rows = 0;
     this.sentMs = 0;
     this.retrying = 0;
     this.waiting.length = 0;
     this.arrivedMs.length = 0;
-  }
-  private clear(from: number, to: number): void {
-    const { block } = this;
-    block.session.fill(0, from * ROW_LENGTHS.session, to * ROW_LENGTHS.session);
-    if (this.lane === 'base') return;
-    block.past.fill(0, from * ROW_LENGTHS.past, to * ROW_LENGTHS.past);
-    block.targets.fill(0, from * ROW_LENGTHS.targets, to * ROW_LENGTHS.targets);
-    block.present.fill(0, from * ROW_LENGTHS.present, to * ROW_LENGTHS.present);
   }
 }

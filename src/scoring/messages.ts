@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
-import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '../contract/request.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { LAYOUT, type PredictionRequest } from '../pipeline/kernel.js';
 
 /**
- * What crosses threads: the arena of rows, shared by all; to each worker, in a mailbox of shared memory, the part
+ * What crosses threads: the arena of requests, shared by all; to each worker, in a mailbox of shared memory, the part
  * of the arena that it is to run; and back from it a number, or an error, for each.
  */
 
@@ -118,51 +118,75 @@ export interface WorkerSetup {
 }
 
 /**
- * One block of the arena holds a batch, each tensor in one piece, so that a batch of n rows is the first n
- * rows of every piece:
+ * One block of the arena holds a batch, a row for each request, as the reader left it; the worker makes the
+ * network's features of it, which it has to write to tensors of its own anyway. R is `RECORD_LENGTH`:
  *
- *   session [batchMax, F] │ past [batchMax, 5, F] │ targets [batchMax, 5, 7] │ present [batchMax, 5] │ scores [batchMax, 7]
+ *   records [batchMax, 6, R] │ targets [batchMax, 5, 7] │ pastCounts [batchMax] │ scores [batchMax, 7]
  */
 export interface Block {
-  readonly session: Float32Array;
-  readonly past: Float32Array;
-  readonly targets: Float32Array;
-  readonly present: Float32Array;
+  readonly records: Float64Array;
+  readonly targets: Float64Array;
+  readonly pastCounts: Float64Array;
   readonly scores: Float32Array;
 }
 
-/** Floats of one row in each piece of a block. */
+/** Numbers of one row in each piece of a block. */
 export const ROW_LENGTHS = {
-  session: FEATURE_COUNT,
-  past: PAST_MAX * FEATURE_COUNT,
-  targets: PAST_MAX * TARGET_COUNT,
-  present: PAST_MAX,
+  records: (1 + PAST_MAX) * LAYOUT.RECORD_LENGTH,
+  targets: PAST_MAX * LAYOUT.TARGET_LENGTH,
+  pastCounts: 1,
   scores: OUTPUT_COLUMNS,
 } as const satisfies Record<keyof Block, number>;
 
-const FLOATS_PER_ROW = Object.values(ROW_LENGTHS).reduce((sum, length) => sum + length, 0);
+const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
+
+function bytesOfBlock(batchMax: number): number {
+  const { records, targets, pastCounts, scores } = ROW_LENGTHS;
+  const doubles = batchMax * (records + targets + pastCounts);
+  const floats = Math.ceil((batchMax * scores) / 2); // in pairs, that the next block's doubles lie on their bounds
+  return (doubles + floats) * FLOAT64_BYTES;
+}
 
 export function createArena(slots: number, batchMax: number): SharedArrayBuffer {
-  return new SharedArrayBuffer(slots * batchMax * FLOATS_PER_ROW * Float32Array.BYTES_PER_ELEMENT);
+  return new SharedArrayBuffer(slots * bytesOfBlock(batchMax));
 }
 
 export function slotsOf(arena: SharedArrayBuffer, batchMax: number): number {
-  return arena.byteLength / (batchMax * FLOATS_PER_ROW * Float32Array.BYTES_PER_ELEMENT);
+  return arena.byteLength / bytesOfBlock(batchMax);
 }
 
 /** The pieces of block `slot`, as views of the arena. */
 export function blockAt(arena: SharedArrayBuffer, batchMax: number, slot: number): Block {
-  let byte = slot * batchMax * FLOATS_PER_ROW * Float32Array.BYTES_PER_ELEMENT;
-  const piece = (rowLength: number): Float32Array => {
-    const view = new Float32Array(arena, byte, batchMax * rowLength);
+  let byte = slot * bytesOfBlock(batchMax);
+  const doubles = (rowLength: number): Float64Array => {
+    const view = new Float64Array(arena, byte, batchMax * rowLength);
     byte += view.byteLength;
     return view;
   };
   return {
-    session: piece(ROW_LENGTHS.session),
-    past: piece(ROW_LENGTHS.past),
-    targets: piece(ROW_LENGTHS.targets),
-    present: piece(ROW_LENGTHS.present),
-    scores: piece(ROW_LENGTHS.scores),
+    records: doubles(ROW_LENGTHS.records),
+    targets: doubles(ROW_LENGTHS.targets),
+    pastCounts: doubles(ROW_LENGTHS.pastCounts),
+    scores: new Float32Array(arena, byte, batchMax * ROW_LENGTHS.scores),
+  };
+}
+
+/** Writes a request as row `row`; what the row held before is no part of it any more. */
+export function writeRow(
+  block: Block,
+  row: number,
+  { records, targets, pastCount }: PredictionRequest,
+): void {
+  block.records.set(records, row * ROW_LENGTHS.records);
+  if (pastCount > 0) block.targets.set(targets, row * ROW_LENGTHS.targets);
+  block.pastCounts[row] = pastCount;
+}
+
+/** The request that was written as row `row`. */
+export function readRow({ records, targets, pastCounts }: Block, row: number): PredictionRequest {
+  return {
+    records: records.subarray(row * ROW_LENGTHS.records, (row + 1) * ROW_LENGTHS.records),
+    targets: targets.subarray(row * ROW_LENGTHS.targets, (row + 1) * ROW_LENGTHS.targets),
+    pastCount: pastCounts[row] ?? 0,
   };
 }

@@ -1,5 +1,7 @@
 import { workerData } from 'node:worker_threads';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { blockAt, slotsOf, type BatchTask, type Lease, type WorkerSetup } from '../scoring/messages.js';
+import { featuriseRows } from './features.js';
 import { serveLease } from './lease.js';
 import { openGraph } from './session.js';
 
@@ -16,8 +18,13 @@ export function run(lease: Lease): Promise<never> {
   return serveLease(lease, runBatch);
 }
 
-async function runBatch({ lane, slot, first, rows }: BatchTask): Promise<number> {
+async function runBatch(task: BatchTask): Promise<number> {
+  const { lane, slot, first, rows } = task;
   const block = blocks[slot];
   if (block === undefined) throw new RangeError(`no block ${slot} in the arena`);
-  return sessions[lane].run(block, first, rows);
+  const session = sessions[lane];
+  featuriseRows(block, task, session);
+  const { scores, elapsedMs } = await session.run(rows);
+  block.scores.set(scores, first * OUTPUT_COLUMNS);
+  return elapsedMs;
 }

@@ -1,13 +1,42 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
+import { PAST_MAX } from '../contract/request.js';
 import { GRAPH_TENSORS, OUTPUT_COLUMNS } from '../model/manifest.js';
-import { ROW_LENGTHS, type Block, type Lane, type SessionOptions } from '../scoring/messages.js';
+import type { Lane, SessionOptions } from '../scoring/messages.js';
 
-type Piece = 'session' | 'past' | 'targets' | 'present';
+/**
+ * The network's inputs for a batch, row after row: session [batchMax, F], past [batchMax, 5, F], targets
+ * [batchMax, 5, 7], present [batchMax, 5]. A graph without history reads the first alone.
+ */
+export interface Inputs {
+  readonly session: Float32Array;
+  readonly past: Float32Array;
+  readonly targets: Float32Array;
+  readonly present: Float32Array;
+}
+
+/** Floats of one row in each input. */
+const ROW_LENGTHS = {
+  session: FEATURE_COUNT,
+  past: PAST_MAX * FEATURE_COUNT,
+  targets: PAST_MAX * TARGET_COUNT,
+  present: PAST_MAX,
+} as const satisfies Record<keyof Inputs, number>;
+
+export interface GraphRun {
+  /** [rows, 7] */
+  readonly scores: Float32Array;
+  readonly elapsedMs: number;
+}
 
 /** One graph on the CPU, with input tensors of its own: ONNX Runtime takes no shared memory. */
 export interface GraphSession {
-  /** Runs rows `first … first + rows` of `block` and writes their scores back; returns milliseconds. */
-  run(block: Block, first: number, rows: number): Promise<number>;
+  /** To be written before a run, and left alone until it is over. */
+  readonly inputs: Inputs;
+  /** Zeroes the first `rows` rows of the inputs. */
+  clear(rows: number): void;
+  /** Runs the first `rows` rows of the inputs. */
+  run(rows: number): Promise<GraphRun>;
 }
 
 /** Opens the graph at `path` with tensors for batches of up to `batchMax` rows. */
@@ -30,41 +59,34 @@ export async function openGraph(
       },
     },
   });
-  const inputs = GRAPH_TENSORS[lane].inputs.map(({ name, shape }) => {
-    const piece: Piece = name;
-    return { piece, shape, copy: new Float32Array(batchMax * ROW_LENGTHS[piece]) };
-  });
-  const feedsByRows = Array.from({ length: batchMax + 1 }, (_, rows) => feedsOf(inputs, rows));
+  const inputs: Inputs = {
+    session: new Float32Array(batchMax * ROW_LENGTHS.session),
+    past: new Float32Array(batchMax * ROW_LENGTHS.past),
+    targets: new Float32Array(batchMax * ROW_LENGTHS.targets),
+    present: new Float32Array(batchMax * ROW_LENGTHS.present),
+  };
+  const feedsByRows = Array.from({ length: batchMax + 1 }, (_, rows) => feedsOf(lane, inputs, rows));
   return {
-    async run(block, first, rows) {
-      for (const { piece, copy } of inputs) {
-        const length = ROW_LENGTHS[piece];
-        copy.set(block[piece].subarray(first * length, (first + rows) * length));
-      }
+    inputs,
+    clear(rows) {
+      for (const { name } of GRAPH_TENSORS[lane].inputs) inputs[name].fill(0, 0, rows * ROW_LENGTHS[name]);
+    },
+    async run(rows) {
       const feeds = feedsByRows[rows];
       if (feeds === undefined) throw new RangeError(`a batch of ${rows} rows`);
       const start = performance.now();
       const results = await session.run(feeds);
       const elapsedMs = performance.now() - start;
-      block.scores.set(scoresOf(results, rows), first * OUTPUT_COLUMNS);
-      return elapsedMs;
+      return { scores: scoresOf(results, rows), elapsedMs };
     },
   };
 }
 
-interface Input {
-  readonly piece: Piece;
-  readonly shape: readonly number[];
-  readonly copy: Float32Array;
-}
-
-function feedsOf(inputs: readonly Input[], rows: number): Record<string, Tensor> {
+function feedsOf(lane: Lane, inputs: Inputs, rows: number): Record<string, Tensor> {
   const feeds: Record<string, Tensor> = {};
-  for (const { piece, shape, copy } of inputs) {
-    feeds[piece] = new Tensor('float32', copy.subarray(0, rows * ROW_LENGTHS[piece]), [
-      rows,
-      ...shape.slice(1),
-    ]);
+  for (const { name, shape } of GRAPH_TENSORS[lane].inputs) {
+    const data = inputs[name].subarray(0, rows * ROW_LENGTHS[name]);
+    feeds[name] = new Tensor('float32', data, [rows, ...shape.slice(1)]);
   }
   return feeds;
 }

@@ -34,7 +34,7 @@ function block(slot: number): Block {
 
 /** Writes a row of each age to block `slot` and runs them. */
 function run(slot: number, ages: readonly number[]): Promise<number> {
-  ages.forEach((age, row) => writeAge(block(slot).session, row, age));
+  ages.forEach((age, row) => writeAge(block(slot), row, age));
   return pool.run({ lane: 'base', slot, first: 0, rows: ages.length });
 }
 
@@ -43,7 +43,7 @@ function scores({ scores: all }: Block, column = 0): number[] {
 }
 
 t.test('it runs the rows that it is told to and no others', async (t) => {
-  for (let row = 0; row < BATCH_MAX; row++) writeAge(block(3).session, row, 10 + row);
+  for (let row = 0; row < BATCH_MAX; row++) writeAge(block(3), row, 10 + row);
   t.equal(await pool.run({ lane: 'base', slot: 3, first: 1, rows: 2 }), 2);
   t.strictSame(scores(block(3)), [0, 11, 12, 0]);
 });

@@ -1,6 +1,6 @@
 import { FEATURE_COUNT, FEATURE_INDEX, TARGET_COUNT } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#acuity/contract/request.js';
-import type { Block } from '#acuity/scoring/messages.js';
+import type { Inputs } from '#acuity/worker/session.js';
 import { dayColumn, expectedOf, SCORES, type Context } from './context.js';
 import { plot } from './plot.js';
 import { scoreDay, truthTargets } from './rollout.js';
@@ -19,7 +19,7 @@ const ALTERATIONS = [
   { name: 'sleep −3 h', alter: shiftFeatures({ sleep_time: -3 / 1.3 }, ['']) },
 ] as const;
 
-type Alter = (block: Block, row: number, slot: number) => void;
+type Alter = (inputs: Inputs, row: number, slot: number) => void;
 
 /** Point 3: each further session lowers the error, and newer ones count more. */
 export async function history(context: Context): Promise<Section> {
@@ -117,17 +117,17 @@ async function influences({ model, people, day, rollout }: Context, alter: Alter
   const plain = await scoreDay(model, some, rollout.targets, day, PAST_MAX);
   const shifts: number[] = [];
   for (let slot = 0; slot < PAST_MAX; slot++) {
-    const moved = await scoreDay(model, some, rollout.targets, day, PAST_MAX, (block, row) =>
-      alter(block, row, slot),
+    const moved = await scoreDay(model, some, rollout.targets, day, PAST_MAX, (inputs, row) =>
+      alter(inputs, row, slot),
     );
     shifts.push(mean(SCORES.map((_, k) => meanAbsolute(dayColumn(plain, k), dayColumn(moved, k)))));
   }
   return shifts;
 }
 
-function shiftTargets(block: Block, row: number, slot: number): void {
+function shiftTargets(inputs: Inputs, row: number, slot: number): void {
   const place = (row * PAST_MAX + slot) * TARGET_COUNT;
-  for (let k = 0; k < 5; k++) block.targets[place + k] = (block.targets[place + k] ?? 0) + 20 / 25;
+  for (let k = 0; k < 5; k++) inputs.targets[place + k] = (inputs.targets[place + k] ?? 0) + 20 / 25;
 }
 
 /** Adds to the named values of groups, each in units of its scale, where the group is known. */
@@ -138,11 +138,11 @@ function shiftFeatures(groups: Readonly<Record<string, number>>, suffixes: reado
       return feature === undefined ? [] : [{ feature, mask: FEATURE_INDEX.get(`${group}_known`) ?? 0, by }];
     }),
   );
-  return (block, row, slot) => {
+  return (inputs, row, slot) => {
     const place = (row * PAST_MAX + slot) * FEATURE_COUNT;
     for (const { feature, mask, by } of shifts) {
-      const known = block.past[place + mask] ?? 0;
-      block.past[place + feature] = (block.past[place + feature] ?? 0) + by * known;
+      const known = inputs.past[place + mask] ?? 0;
+      inputs.past[place + feature] = (inputs.past[place + feature] ?? 0) + by * known;
     }
   };
 }

@@ -164,10 +164,10 @@ async function everySubset({ model }: Context): Promise<{ count: number; bad: nu
   const recording = new Sensor(SEED, p).record(person, new Life(person, SEED, p).next());
   const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
   const count = 2 ** FIELDS.length;
-  const scores = await model.scoreRows('base', count, (block, row, subset) => {
+  const scores = await model.scoreRows('base', count, (inputs, row, subset) => {
     const removed = FIELDS.filter((_, bit) => ((subset >> bit) & 1) === 1);
     const session = without(recording.session, removed);
-    writeRow(kernel, { ...recording, session }, block.session, row * FEATURE_COUNT);
+    writeRow(kernel, { ...recording, session }, inputs.session, row * FEATURE_COUNT);
   });
   const bad = scores.reduce((sum, score) => sum + (score >= 0 && score <= 100 ? 0 : 1), 0);
   return { count, bad };

@@ -1,7 +1,7 @@
 import { FEATURE_COUNT, TARGET_CENTRE, TARGET_COUNT, TARGET_SCALE } from '#acuity/contract/features.js';
 import { LABEL_FIELDS, PAST_MAX, SCORE_FIELDS, type ScoreRecord } from '#acuity/contract/request.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
-import type { Block } from '#acuity/scoring/messages.js';
+import type { Inputs } from '#acuity/worker/session.js';
 import { recordOf, type ServedModel } from '../served.js';
 import type { Population } from './population.js';
 
@@ -70,28 +70,31 @@ export async function scoreDay(
   targets: Float32Array,
   day: number,
   sessions: number,
-  alter?: (block: Block, row: number, person: number) => void,
+  alter?: (inputs: Inputs, row: number, person: number) => void,
 ): Promise<Float32Array> {
   return model.scoreRows(
     sessions > 0 ? 'history' : 'base',
     population.people.length,
-    (block, row, person) => {
-      fill(block, row, population, targets, { person, day, sessions });
-      alter?.(block, row, person);
+    (inputs, row, person) => {
+      fill(inputs, row, population, targets, { person, day, sessions });
+      alter?.(inputs, row, person);
     },
   );
 }
 
-function fill(block: Block, row: number, population: Population, targets: Float32Array, view: View): void {
+function fill(inputs: Inputs, row: number, population: Population, targets: Float32Array, view: View): void {
   const { rows, days } = population;
   const cell = view.person * days + view.day;
-  block.session.set(rows.subarray(cell * FEATURE_COUNT, (cell + 1) * FEATURE_COUNT), row * FEATURE_COUNT);
+  inputs.session.set(rows.subarray(cell * FEATURE_COUNT, (cell + 1) * FEATURE_COUNT), row * FEATURE_COUNT);
   for (let slot = 0; slot < view.sessions; slot++) {
     const from = cell - 1 - slot;
     const place = row * PAST_MAX + slot;
-    block.past.set(rows.subarray(from * FEATURE_COUNT, (from + 1) * FEATURE_COUNT), place * FEATURE_COUNT);
-    block.targets.set(targets.subarray(from * TARGET_COUNT, (from + 1) * TARGET_COUNT), place * TARGET_COUNT);
-    block.present[place] = 1;
+    inputs.past.set(rows.subarray(from * FEATURE_COUNT, (from + 1) * FEATURE_COUNT), place * FEATURE_COUNT);
+    inputs.targets.set(
+      targets.subarray(from * TARGET_COUNT, (from + 1) * TARGET_COUNT),
+      place * TARGET_COUNT,
+    );
+    inputs.present[place] = 1;
   }
 }
 

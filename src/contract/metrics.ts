@@ -115,7 +115,7 @@ export const METRICS = {
   stages: {
     type: 'histogram',
     name: 'acuity_stage_seconds',
-    help: 'Time of scored requests by stage: receive (head to last byte), read (parse and check), queue (until a batch is handed out), hop (to the worker and back, waiting behind its running batch included), infer (model run), reply (scores to bytes), total (head to answer)',
+    help: 'Time of scored requests by stage: receive (head to last byte), read (parse and check), queue (until a batch is handed out), hop (to the worker and back, the features made there and the wait behind its running batch included), infer (model run), reply (scores to bytes), total (head to answer)',
     labels: { stage: STAGES },
     ...MS,
     minExponent: -9,

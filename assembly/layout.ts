@@ -63,8 +63,10 @@ export const HISTOGRAM_ODD: usize = HISTOGRAM + HISTOGRAM_BINS * 4;
 export const BLOCK_SUMS: usize = HISTOGRAM_ODD + HISTOGRAM_BINS * 4;
 export const BLOCK_COUNTS: usize = BLOCK_SUMS + 12 * 8;
 export const POWERS_OF_TEN: usize = BLOCK_COUNTS + 12 * 8;
-/** The samples of the series in hand: f32 each, one more than the longest series that is accepted. */
+/** The samples of the series in hand: f32 each. */
 export const SAMPLES: usize = POWERS_OF_TEN + 16 * 8;
+/** Room for so many more samples behind the longest series that is accepted: whole blocks are written. */
+export const SAMPLES_SLACK: i32 = 64;
 
-/** Zero bytes behind the input: no scan needs to look where the input ends. */
-export const INPUT_PADDING: i32 = 64;
+/** Zero bytes behind the input, where blocks may be read beyond its end. */
+export const INPUT_PADDING: i32 = 128;

@@ -15,6 +15,7 @@ const LAYOUT_NAMES = [
   'RECORDS',
   'TARGETS',
   'SAMPLES',
+  'SAMPLES_SLACK',
   'INPUT_PADDING',
   'SLEEP_TIME',
   'DEEP',
@@ -118,8 +119,7 @@ export class Kernel {
   constructor({ daySamplesMax, nightSamplesMax }: SeriesLimits) {
     this.exports = instantiate() as unknown as KernelExports;
     this.samplesMax = Math.max(daySamplesMax, nightSamplesMax);
-    // One more than the longest series: the kernel repeats the last sample behind it.
-    this.input = LAYOUT.SAMPLES + (this.samplesMax + 1) * Float32Array.BYTES_PER_ELEMENT;
+    this.input = LAYOUT.SAMPLES + (this.samplesMax + LAYOUT.SAMPLES_SLACK) * Float32Array.BYTES_PER_ELEMENT;
     this.requests = this.makeRoom(PAGE_BYTES);
     this.exports.initialise(daySamplesMax, nightSamplesMax);
   }

@@ -1,0 +1,66 @@
+/**
+ * The bytes of the request in hand, and how far they are read. Zero bytes follow the input, which no token
+ * accepts, so no scan of a token looks where it ends.
+ */
+
+export const QUOTE: u32 = 0x22;
+export const SPACE: u32 = 0x20;
+export const COMMA: u32 = 0x2c;
+export const MINUS: u32 = 0x2d;
+export const DOT: u32 = 0x2e;
+export const ZERO: u32 = 0x30;
+export const COLON: u32 = 0x3a;
+export const OPEN_ARRAY: u32 = 0x5b;
+export const BACKSLASH: u32 = 0x5c;
+export const CLOSE_ARRAY: u32 = 0x5d;
+export const OPEN_OBJECT: u32 = 0x7b;
+export const CLOSE_OBJECT: u32 = 0x7d;
+
+/** The next byte to read; only this file moves it. */
+export let at: usize = 0;
+/** Where the zero bytes begin. */
+export let inputEnd: usize = 0;
+
+export function openText(input: usize, length: i32): void {
+  at = input;
+  inputEnd = input + <usize>length;
+}
+
+// @ts-ignore: decorator
+@inline
+export function moveTo(place: usize): void {
+  at = place;
+}
+
+// @ts-ignore: decorator
+@inline
+export function take(byte: u32): bool {
+  if (<u32>load<u8>(at) != byte) return false;
+  at++;
+  return true;
+}
+
+export function takeNull(): bool {
+  if (load<u32>(at) != 0x6c6c_756e) return false; // "null"
+  at += 4;
+  return true;
+}
+
+// @ts-ignore: decorator
+@inline
+export function skipSpace(): void {
+  let byte = <u32>load<u8>(at);
+  while (byte <= 0x20 && (byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09)) {
+    byte = <u32>load<u8>(++at);
+  }
+}
+
+/** Goes behind the quote that ends a string; false at escapes, control characters and beyond ASCII. */
+export function skipString(): bool {
+  let byte = <u32>load<u8>(at++);
+  while (byte != QUOTE) {
+    if (byte - 0x20 >= 0x60 || byte == BACKSLASH) return false; // below 0x20 wraps around
+    byte = <u32>load<u8>(at++);
+  }
+  return true;
+}

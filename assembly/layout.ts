@@ -53,14 +53,12 @@ export const TARGET_LENGTH: i32 = 7;
 export const RECORDS: usize = 16_384;
 export const TARGETS: usize = RECORDS + SESSIONS_MAX * RECORD_LENGTH * 8;
 export const HISTOGRAM_BINS: i32 = 512;
-/**
- * Percentile histogram of the series in hand: u32 each, all zero between two series. In two halves, so that
- * two equal samples in a row need not wait for each other's increment.
- */
-export const HISTOGRAM: usize = TARGETS + (SESSIONS_MAX - 1) * TARGET_LENGTH * 8;
-export const HISTOGRAM_ODD: usize = HISTOGRAM + HISTOGRAM_BINS * 4;
+/** Percentile histogram of the series in hand, all zero between two series: four tables of u32. */
+export const HISTOGRAM: usize = (TARGETS + (SESSIONS_MAX - 1) * TARGET_LENGTH * 8 + 15) & ~15;
+/** Its running sums: i32 each, with room for one vector in front. */
+export const CUMULATIVE: usize = HISTOGRAM + 4 * HISTOGRAM_BINS * 4 + 16;
 /** Sums and counts of the twelve blocks of the series in hand: f64 each. */
-export const BLOCK_SUMS: usize = HISTOGRAM_ODD + HISTOGRAM_BINS * 4;
+export const BLOCK_SUMS: usize = CUMULATIVE + HISTOGRAM_BINS * 4;
 export const BLOCK_COUNTS: usize = BLOCK_SUMS + 12 * 8;
 export const POWERS_OF_TEN: usize = BLOCK_COUNTS + 12 * 8;
 /** The samples of the series in hand: f32 each. */

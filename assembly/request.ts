@@ -14,6 +14,8 @@ import {
   REM_SHARE,
   RR_DAY,
   RR_NIGHT,
+  SAMPLES,
+  SAMPLES_SLACK,
   SCALARS,
   SESSIONS_MAX,
   SEX,
@@ -26,7 +28,7 @@ import {
 import { narrowNames, same } from './names';
 import { decodeNumber, fillPowersOfTen } from './number';
 import { decodeArray } from './samples';
-import { summarise } from './series';
+import { placeSums, summarise } from './series';
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -56,12 +58,14 @@ let daySamplesMax: i32 = 0;
 let nightSamplesMax: i32 = 0;
 
 /** Prepares the tables of the readers; once for each instance. */
-export function initialise(dayMax: i32, nightMax: i32): void {
+export function initialise(dayMax: i32, nightMax: i32): usize {
   assert(__data_end <= RECORDS);
   narrowNames();
   fillPowersOfTen();
   daySamplesMax = dayMax;
   nightSamplesMax = nightMax;
+  const samplesMax = max(dayMax, nightMax);
+  return placeSums((SAMPLES + (<usize>(samplesMax + SAMPLES_SLACK) << 2) + 15) & ~15, samplesMax);
 }
 
 /** The number of past sessions of the request at `input`, or −1 where the exact path must look. */

@@ -3,22 +3,18 @@ import {
   BLOCK_SUMS,
   COUNT,
   FIRST,
-  HISTOGRAM,
-  HISTOGRAM_ODD,
   IMPLAUSIBLE,
   IRREGULARITY,
   LAST,
   MEAN,
   NADIR,
   NADIR_AT,
-  P10,
-  P50,
-  P90,
   RMSSD,
   SAMPLES,
   SD,
   SLOPE,
 } from './layout';
+import { addToBin, binOf, binShift, countFour, summarisePercentiles } from './percentiles';
 
 /** A series is cut into twelve blocks: four make a third, the lowest is the nadir. */
 const BLOCKS: i32 = 12;
@@ -27,11 +23,11 @@ const BLOCKS_PER_THIRD: i32 = 4;
 /** Plausible heart rates, beats per minute. Wearables report whole beats: a histogram bin each. */
 const HEART_LOW: f32 = 25;
 const HEART_HIGH: f32 = 240;
-const HEART_BINS_PER_UNIT: f64 = 1;
+const HEART_BINS_PER_UNIT: f32 = 1;
 /** Plausible respiratory rates, breaths per minute. */
 const BREATH_LOW: f32 = 3;
 const BREATH_HIGH: f32 = 70;
-const BREATH_BINS_PER_UNIT: f64 = 4;
+const BREATH_BINS_PER_UNIT: f32 = 4;
 
 /** What the walk over a series gathers. All sums are of deviations from the first plausible sample, `origin`:
  * squares of raw heart rates would lose digits. */
@@ -48,6 +44,14 @@ let steps: i32 = 0;
 let smallest: f32 = 0;
 let largest: f32 = 0;
 
+let prefixSums: usize = 0;
+
+/** Sets aside room for the sums of a series of `samples`; returns what lies behind. */
+export function placeSums(at: usize, samples: i32): usize {
+  prefixSums = at;
+  return at + (<usize>(samples + 4) << 3);
+}
+
 /**
  * Cleans and summarises the first `length` floats at `SAMPLES`: sentinels (0, −1, −2, 255) and implausible
  * samples are left out, the rest keep their place in time. Writes a summary at `summary`.
@@ -57,7 +61,7 @@ export function summarise(length: i32, isHeart: bool, summary: usize): void {
   const high = isHeart ? HEART_HIGH : BREATH_HIGH;
   const binsPerUnit = isHeart ? HEART_BINS_PER_UNIT : BREATH_BINS_PER_UNIT;
   findExtremes(length);
-  if (length > 0 && smallest >= low && largest <= high) gatherAll(length, <f64>low, binsPerUnit);
+  if (length > 0 && smallest >= low && largest <= high) gatherAll(length, low, binsPerUnit);
   else gatherPlausible(length, low, high, binsPerUnit);
 
   put(summary, COUNT, <f64>count);
@@ -77,7 +81,7 @@ export function summarise(length: i32, isHeart: bool, summary: usize): void {
   put(summary, SLOPE, timeVariance > 0 ? (covariance / timeVariance) * <f64>length : 0);
   put(summary, RMSSD, sqrt(meanSquaredStep));
   put(summary, IRREGULARITY, variance > 0 ? meanSquaredStep / variance : 0);
-  summarisePercentiles(summary, n, <f64>low, binsPerUnit, <f64>smallest, <f64>largest);
+  summarisePercentiles(summary, count, low, binsPerUnit, smallest, largest);
   summariseCourse(summary, mean);
 }
 
@@ -103,75 +107,88 @@ function findExtremes(length: i32): void {
   }
 }
 
-/** The usual case: every sample is plausible, so nothing need be asked of any of them. Two at a time. */
-function gatherAll(length: i32, low: f64, binsPerUnit: f64): void {
+/** The usual case: every sample is plausible, so nothing need be asked of any of them. Four at a time. */
+function gatherAll(length: i32, low: f32, binsPerUnit: f32): void {
   const n = <f64>length;
-  // The step behind the last sample must count for nothing: the sample stands there once more.
-  store<f32>(SAMPLES + (<usize>length << 2), load<f32>(SAMPLES + (<usize>(length - 1) << 2)));
   count = length;
   implausible = 0;
-  origin = <f64>load<f32>(SAMPLES);
+  const first = load<f32>(SAMPLES);
+  const final = load<f32>(SAMPLES + (<usize>(length - 1) << 2));
+  origin = <f64>first;
   sumOfTimes = (n * (n - 1)) / 2;
   sumOfSquaredTimes = ((n - 1) * n * (2 * n - 1)) / 6;
   steps = length - 1;
+  // The last four are filled up with the origin: it deviates by nothing.
+  v128.store(SAMPLES + (<usize>length << 2), f32x4.splat(first));
 
+  const shift = binShift(low, binsPerUnit);
+  const shifts = f32x4.splat(shift);
+  const scales = f32x4.splat(binsPerUnit);
   const origins = f64x2.splat(origin);
-  const lows = f64x2.splat(low - 0.5 / binsPerUnit);
-  const scales = f64x2.splat(binsPerUnit);
   let squares = f64x2.splat(0);
-  let products = f64x2.splat(0);
+  let otherSquares = f64x2.splat(0);
   let squaredSteps = f64x2.splat(0);
-  let total: f64 = 0;
-  let lastProducts: f64 = 0;
-  let lastSquares: f64 = 0;
-  let lastSteps: f64 = 0;
+  let otherSteps = f64x2.splat(0);
+  let sums = f64x2.splat(0);
+  let sumsOfSums = f64x2.splat(0);
+  let previous = f64x2.splat(0);
+  let prefix = prefixSums;
+  v128.store(prefix, sums);
+  const end = SAMPLES + (<usize>length << 2);
+  for (let place = SAMPLES; place < end; place += 16) {
+    const four = v128.load(place);
+    countFour(four, scales, shifts);
+    const two = f64x2.sub(f64x2.promote_low_f32x4(four), origins);
+    const others = f64x2.sub(f64x2.promote_low_f32x4(v128.shuffle<i32>(four, four, 2, 3, 2, 3)), origins);
+    squares = f64x2.add(squares, f64x2.mul(two, two));
+    otherSquares = f64x2.add(otherSquares, f64x2.mul(others, others));
+    const moves = f64x2.sub(two, v128.shuffle<i64>(previous, two, 1, 2));
+    const otherMoves = f64x2.sub(others, v128.shuffle<i64>(two, others, 1, 2));
+    previous = others;
+    squaredSteps = f64x2.add(squaredSteps, f64x2.mul(moves, moves));
+    otherSteps = f64x2.add(otherSteps, f64x2.mul(otherMoves, otherMoves));
+    sums = f64x2.add(sums, two);
+    v128.store(prefix, sums, 16);
+    sumsOfSums = f64x2.add(sumsOfSums, sums);
+    sums = f64x2.add(sums, others);
+    v128.store(prefix, sums, 32);
+    sumsOfSums = f64x2.add(sumsOfSums, sums);
+    prefix += 32;
+  }
+  const padding = -length & 3;
+  if (padding > 0) addToBin(binOf(first, binsPerUnit, shift), -padding);
+  const wrongStep = padding > 0 ? <f64>final - origin : 0;
+  const pairs = <f64>((length + padding) >>> 1);
+  sum = both(sums);
+  sumOfSquares = both(f64x2.add(squares, otherSquares));
+  sumOfProducts = 2 * (pairs * sum - both(sumsOfSums)) + f64x2.extract_lane(sums, 1);
+  successive = both(f64x2.add(squaredSteps, otherSteps)) - wrongStep * wrongStep;
+  sumBlocks(length);
+}
+
+// @ts-ignore: decorator
+@inline
+function both(lanes: v128): f64 {
+  return f64x2.extract_lane(lanes, 0) + f64x2.extract_lane(lanes, 1);
+}
+
+function sumBlocks(length: i32): void {
   let index: i32 = 0;
+  let before: f64 = 0;
   for (let block: i32 = 0; block < BLOCKS; block++) {
     const end = ((block + 1) * length) / BLOCKS;
-    const size = end - index;
-    let sums = f64x2.splat(0);
-    let times = f64x2.add(f64x2.splat(<f64>index), f64x2(0, 1));
-    for (; index < end - 1; index += 2) {
-      const at = SAMPLES + (<usize>index << 2);
-      const pair = f64x2.promote_low_f32x4(v128.load64_zero(at));
-      const next = f64x2.promote_low_f32x4(v128.load64_zero(at + 4));
-      const deviations = f64x2.sub(pair, origins);
-      const moves = f64x2.sub(next, pair);
-      sums = f64x2.add(sums, deviations);
-      squares = f64x2.add(squares, f64x2.mul(deviations, deviations));
-      products = f64x2.add(products, f64x2.mul(deviations, times));
-      squaredSteps = f64x2.add(squaredSteps, f64x2.mul(moves, moves));
-      times = f64x2.add(times, f64x2.splat(2));
-      const bins = i32x4.trunc_sat_f64x2_s_zero(f64x2.mul(f64x2.sub(pair, lows), scales));
-      increment(HISTOGRAM, i32x4.extract_lane(bins, 0));
-      increment(HISTOGRAM_ODD, i32x4.extract_lane(bins, 1));
-    }
-    let blockSum = f64x2.extract_lane(sums, 0) + f64x2.extract_lane(sums, 1);
-    if (index < end) {
-      const at = SAMPLES + (<usize>index << 2);
-      const value = <f64>load<f32>(at);
-      const deviation = value - origin;
-      const move = <f64>load<f32>(at + 4) - value;
-      blockSum += deviation;
-      lastSquares += deviation * deviation;
-      lastProducts += deviation * <f64>index;
-      lastSteps += move * move;
-      increment(HISTOGRAM, <i32>((value - (low - 0.5 / binsPerUnit)) * binsPerUnit));
-      index++;
-    }
-    total += blockSum;
-    store<f64>(BLOCK_COUNTS + (<usize>block << 3), <f64>size);
-    store<f64>(BLOCK_SUMS + (<usize>block << 3), blockSum);
+    const odd = <f64>load<f32>(SAMPLES + ((<usize>end & ~1) << 2)) - origin;
+    const upTo = both(v128.load(prefixSums + (<usize>(end >>> 1) << 4))) + (end & 1 ? odd : 0);
+    store<f64>(BLOCK_COUNTS + (<usize>block << 3), <f64>(end - index));
+    store<f64>(BLOCK_SUMS + (<usize>block << 3), upTo - before);
+    index = end;
+    before = upTo;
   }
-  sum = total;
-  sumOfSquares = f64x2.extract_lane(squares, 0) + f64x2.extract_lane(squares, 1) + lastSquares;
-  sumOfProducts = f64x2.extract_lane(products, 0) + f64x2.extract_lane(products, 1) + lastProducts;
-  successive = f64x2.extract_lane(squaredSteps, 0) + f64x2.extract_lane(squaredSteps, 1) + lastSteps;
 }
 
 /** Some samples are to be left out: each is looked at. */
-function gatherPlausible(length: i32, low: f32, high: f32, binsPerUnit: f64): void {
-  const start = <f64>low - 0.5 / binsPerUnit;
+function gatherPlausible(length: i32, low: f32, high: f32, binsPerUnit: f32): void {
+  const shift = binShift(low, binsPerUnit);
   count = 0;
   implausible = 0;
   origin = 0;
@@ -217,7 +234,7 @@ function gatherPlausible(length: i32, low: f32, high: f32, binsPerUnit: f64): vo
       hasPrevious = true;
       smallest = min(smallest, sample);
       largest = max(largest, sample);
-      increment(HISTOGRAM, <i32>((value - start) * binsPerUnit));
+      addToBin(binOf(sample, binsPerUnit, shift), 1);
     }
     store<f64>(BLOCK_COUNTS + (<usize>block << 3), <f64>(count - countBefore));
     store<f64>(BLOCK_SUMS + (<usize>block << 3), sum - sumBefore);
@@ -227,46 +244,6 @@ function gatherPlausible(length: i32, low: f32, high: f32, binsPerUnit: f64): vo
 /** Devices write 0, −1, −2 or 255 where they have no reading. */
 function isSentinel(sample: f32): bool {
   return sample == 0 || sample == -1 || sample == -2 || sample == 255;
-}
-
-/** Walks the occupied bins once, reads off three quantiles and leaves the histogram empty. */
-function summarisePercentiles(
-  summary: usize,
-  n: f64,
-  low: f64,
-  binsPerUnit: f64,
-  smallest: f64,
-  largest: f64,
-): void {
-  const start = low - 0.5 / binsPerUnit;
-  const firstBin = <i32>((smallest - start) * binsPerUnit);
-  const lastBin = <i32>((largest - start) * binsPerUnit);
-  const rank10 = n * 0.1;
-  const rank50 = n * 0.5;
-  const rank90 = n * 0.9;
-  put(summary, P90, largest);
-  let below: f64 = 0;
-  for (let bin = firstBin; bin <= lastBin; bin++) {
-    const at = HISTOGRAM + (<usize>bin << 2);
-    const odd = HISTOGRAM_ODD + (<usize>bin << 2);
-    const inBin = <f64>(load<u32>(at) + load<u32>(odd));
-    if (inBin == 0) continue;
-    store<u32>(at, 0);
-    store<u32>(odd, 0);
-    const upTo = below + inBin;
-    const binStart = start + <f64>bin / binsPerUnit;
-    const perSample = 1 / (inBin * binsPerUnit);
-    if (below < rank10 && rank10 <= upTo) {
-      put(summary, P10, clamp(binStart + (rank10 - below) * perSample, smallest, largest));
-    }
-    if (below < rank50 && rank50 <= upTo) {
-      put(summary, P50, clamp(binStart + (rank50 - below) * perSample, smallest, largest));
-    }
-    if (below < rank90 && rank90 <= upTo) {
-      put(summary, P90, clamp(binStart + (rank90 - below) * perSample, smallest, largest));
-    }
-    below = upTo;
-  }
 }
 
 /** First and last third against the whole, and the lowest of the twelve blocks. */
@@ -299,19 +276,6 @@ function thirdMean(block: i32, fallback: f64): f64 {
 
 // @ts-ignore: decorator
 @inline
-function increment(table: usize, bin: i32): void {
-  const at = table + (<usize>bin << 2);
-  store<u32>(at, load<u32>(at) + 1);
-}
-
-// @ts-ignore: decorator
-@inline
 function put(summary: usize, field: i32, value: f64): void {
   store<f64>(summary + (<usize>field << 3), value);
-}
-
-// @ts-ignore: decorator
-@inline
-function clamp(value: f64, low: f64, high: f64): f64 {
-  return max(low, min(high, value));
 }

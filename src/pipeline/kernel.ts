@@ -15,7 +15,6 @@ const LAYOUT_NAMES = [
   'RECORDS',
   'TARGETS',
   'SAMPLES',
-  'SAMPLES_SLACK',
   'INPUT_PADDING',
   'SLEEP_TIME',
   'DEEP',
@@ -52,7 +51,8 @@ type Layout = Readonly<Record<(typeof LAYOUT_NAMES)[number], number>>;
 
 interface KernelExports {
   readonly memory: WebAssembly.Memory;
-  initialise(daySamplesMax: number, nightSamplesMax: number): void;
+  /** Lays out the memory; returns where a request is to be put. */
+  initialise(daySamplesMax: number, nightSamplesMax: number): number;
   /** The number of past sessions, or −1 where the exact path must look. */
   read(input: number, length: number): number;
   /** Summarises the first `length` samples to the summary at byte `summary`. */
@@ -119,9 +119,8 @@ export class Kernel {
   constructor({ daySamplesMax, nightSamplesMax }: SeriesLimits) {
     this.exports = instantiate() as unknown as KernelExports;
     this.samplesMax = Math.max(daySamplesMax, nightSamplesMax);
-    this.input = LAYOUT.SAMPLES + (this.samplesMax + LAYOUT.SAMPLES_SLACK) * Float32Array.BYTES_PER_ELEMENT;
+    this.input = this.exports.initialise(daySamplesMax, nightSamplesMax);
     this.requests = this.makeRoom(PAGE_BYTES);
-    this.exports.initialise(daySamplesMax, nightSamplesMax);
   }
 
   /** The request in `bytes`, or undefined where it is not of the plain form. */

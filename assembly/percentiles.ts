@@ -1,0 +1,132 @@
+import { CUMULATIVE, HISTOGRAM, HISTOGRAM_BINS, P10, P50, P90 } from './layout';
+
+/**
+ * Percentiles from a histogram. `HISTOGRAM` is four tables, one for each of four neighbouring samples, so that
+ * equal neighbours need not wait for each other's increment; all are zero between two series.
+ *
+ * A bin is named by its offset in bytes in a table. Bins begin half a bin below the lowest plausible sample.
+ */
+
+export const TABLE_BYTES: usize = HISTOGRAM_BINS << 2;
+
+/** A float of this binade has the whole number above 512 in nine bits of its mantissa, from bit 14 on. */
+const BINADE: f32 = 512;
+const BIN_SHIFT: i32 = 12; // two less: the offset of four bytes a bin
+const BIN_MASK: i32 = 0x1ff << 2;
+
+/** What brings the lowest plausible sample, in bins, to the middle of the first bin of the binade. */
+// @ts-ignore: decorator
+@inline
+export function binShift(low: f32, binsPerUnit: f32): f32 {
+  return BINADE + 0.5 - low * binsPerUnit;
+}
+
+/** The bin of a plausible sample. What is rounded up by the addition is less than 1/8192 of a bin. */
+// @ts-ignore: decorator
+@inline
+export function binOf(sample: f32, binsPerUnit: f32, shift: f32): usize {
+  return <usize>((reinterpret<i32>(sample * binsPerUnit + shift) >>> BIN_SHIFT) & BIN_MASK);
+}
+
+/** Counts four plausible samples. */
+// @ts-ignore: decorator
+@inline
+export function countFour(samples: v128, binsPerUnit: v128, shift: v128): void {
+  const places = f32x4.add(f32x4.mul(samples, binsPerUnit), shift);
+  const bins = v128.and(i32x4.shr_u(places, BIN_SHIFT), i32x4.splat(BIN_MASK));
+  const two = <u64>i64x2.extract_lane(bins, 0);
+  const others = <u64>i64x2.extract_lane(bins, 1);
+  const first = <usize>(<u32>two);
+  const second = <usize>(two >>> 32);
+  const third = <usize>(<u32>others);
+  const fourth = <usize>(others >>> 32);
+  store<u32>(first, load<u32>(first, HISTOGRAM) + 1, HISTOGRAM);
+  store<u32>(second, load<u32>(second, HISTOGRAM + TABLE_BYTES) + 1, HISTOGRAM + TABLE_BYTES);
+  store<u32>(third, load<u32>(third, HISTOGRAM + 2 * TABLE_BYTES) + 1, HISTOGRAM + 2 * TABLE_BYTES);
+  store<u32>(fourth, load<u32>(fourth, HISTOGRAM + 3 * TABLE_BYTES) + 1, HISTOGRAM + 3 * TABLE_BYTES);
+}
+
+/** Adds to the count of a bin, which may be short of what it will be: counts wrap around. */
+// @ts-ignore: decorator
+@inline
+export function addToBin(bin: usize, count: i32): void {
+  store<i32>(bin, load<i32>(bin, HISTOGRAM) + count, HISTOGRAM);
+}
+
+/** Reads three quantiles of `n` samples off the bins from `smallest` to `largest`, and leaves all of them empty. */
+export function summarisePercentiles(
+  summary: usize,
+  n: i32,
+  low: f32,
+  binsPerUnit: f32,
+  smallest: f32,
+  largest: f32,
+): void {
+  const shift = binShift(low, binsPerUnit);
+  const first = binOf(smallest, binsPerUnit, shift) & ~15;
+  const last = binOf(largest, binsPerUnit, shift);
+  const count = <f64>n;
+  // Ranks rounded up: a sum of counts is a whole number.
+  const ranks10 = i32x4.splat((n + 9) / 10);
+  const ranks50 = i32x4.splat((n + 1) / 2);
+  const ranks90 = i32x4.splat(n - n / 10);
+  const zero = i32x4.splat(0);
+  let below10 = zero;
+  let below50 = zero;
+  let below90 = zero;
+  let carry = zero;
+  v128.store(CUMULATIVE + first - 16, zero);
+  for (let bin = first; bin <= last; bin += 16) {
+    let sums = takeFourBins(bin);
+    sums = i32x4.add(sums, v128.shuffle<i32>(zero, sums, 0, 4, 5, 6));
+    sums = i32x4.add(sums, v128.shuffle<i32>(zero, sums, 0, 0, 4, 5));
+    sums = i32x4.add(sums, carry);
+    v128.store(CUMULATIVE + bin, sums);
+    carry = v128.shuffle<i32>(sums, sums, 3, 3, 3, 3);
+    below10 = i32x4.sub(below10, i32x4.lt_s(sums, ranks10));
+    below50 = i32x4.sub(below50, i32x4.lt_s(sums, ranks50));
+    below90 = i32x4.sub(below90, i32x4.lt_s(sums, ranks90));
+  }
+  const start = <f64>low - 0.5 / <f64>binsPerUnit;
+  const width = 1 / <f64>binsPerUnit;
+  const p10 = start + width * placeOf(first, below10, count * 0.1);
+  const p50 = start + width * placeOf(first, below50, count * 0.5);
+  const p90 = start + width * placeOf(first, below90, count * 0.9);
+  store<f64>(summary + (P10 << 3), clamp(p10, smallest, largest));
+  store<f64>(summary + (P50 << 3), clamp(p50, smallest, largest));
+  store<f64>(summary + (P90 << 3), clamp(p90, smallest, largest));
+}
+
+/** The counts of four bins, which are empty then. */
+// @ts-ignore: decorator
+@inline
+function takeFourBins(bin: usize): v128 {
+  const zero = i32x4.splat(0);
+  const sums = i32x4.add(
+    i32x4.add(v128.load(bin, HISTOGRAM), v128.load(bin, HISTOGRAM + TABLE_BYTES)),
+    i32x4.add(v128.load(bin, HISTOGRAM + 2 * TABLE_BYTES), v128.load(bin, HISTOGRAM + 3 * TABLE_BYTES)),
+  );
+  v128.store(bin, zero, HISTOGRAM);
+  v128.store(bin, zero, HISTOGRAM + TABLE_BYTES);
+  v128.store(bin, zero, HISTOGRAM + 2 * TABLE_BYTES);
+  v128.store(bin, zero, HISTOGRAM + 3 * TABLE_BYTES);
+  return sums;
+}
+
+/** Where `rank` lies, in bins and parts of one, when so many bins from `first` on are below it. */
+// @ts-ignore: decorator
+@inline
+function placeOf(first: usize, below: v128, rank: f64): f64 {
+  const halves = i32x4.add(below, v128.shuffle<i32>(below, below, 2, 3, 2, 3));
+  const bins = i32x4.extract_lane(halves, 0) + i32x4.extract_lane(halves, 1);
+  const bin = first + (<usize>bins << 2);
+  const before = load<i32>(CUMULATIVE + bin - 4);
+  const inBin = load<i32>(CUMULATIVE + bin) - before;
+  return <f64>(<i32>(bin >>> 2)) + (rank - <f64>before) / <f64>inBin;
+}
+
+// @ts-ignore: decorator
+@inline
+function clamp(value: f64, low: f32, high: f32): f64 {
+  return max(<f64>low, min(<f64>high, value));
+}

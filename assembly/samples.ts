@@ -117,7 +117,7 @@ function hasByte(block: usize, byte: u32): bool {
 /** Turns the `length` ends at `SAMPLES` into samples and goes behind the array; false for what no decoder takes. */
 function decodeAtEnds(from: usize, isSpaced: bool, length: i32): bool {
   const gap = isSpaced ? 2 : 1;
-  const gaps = i32x4.splat(gap);
+  const gaps = i32x4.splat(gap + 1);
   const lastEnd = load<u32>(SAMPLES + (<usize>(length - 1) << 2));
   let before = i32x4.splat(<i32>(from - BEHIND) - gap + 1);
   let place = SAMPLES;
@@ -146,7 +146,7 @@ function decodeAtEnds(from: usize, isSpaced: bool, length: i32): bool {
 
 /**
  * Turns the four ends at `place` into samples; returns bits in the lanes that are not usual, where the sample means
- * nothing. `starts` are the ends of the samples before, `gaps` the bytes between two samples.
+ * nothing. `starts` are the ends of the samples before, `gaps` the bytes between two samples, and one more.
  *
  *   the eight bytes     ? ? ? ? ? , 6 2      ? ? , 1 0 1 . 3      number of a byte: 0 … 7
  *   text                H T U t
@@ -170,8 +170,7 @@ function decodeFour(place: usize, starts: v128, ends: v128, gaps: v128): v128 {
   const text = v128.bitselect(tenths, wholes, points);
 
   // Digits in front of the point, less one: 0, 1 or 2. A point is −1 here, and takes itself and a digit away.
-  const lengths = i32x4.sub(i32x4.sub(ends, starts), gaps);
-  const digits = i32x4.add(i32x4.sub(lengths, i32x4.splat(1)), i32x4.shl(points, 1));
+  const digits = i32x4.add(i32x4.sub(i32x4.sub(ends, starts), gaps), i32x4.shl(points, 1));
   const valid = i8x16.gt_s(
     i8x16.swizzle(digits, i8x16(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12)),
     i8x16(1, 0, -1, -2, 1, 0, -1, -2, 1, 0, -1, -2, 1, 0, -1, -2),

@@ -49,7 +49,7 @@ let prefixSums: usize = 0;
 /** Sets aside room for the sums of a series of `samples`; returns what lies behind. */
 export function placeSums(at: usize, samples: i32): usize {
   prefixSums = at;
-  return at + (<usize>(samples + 4) << 3);
+  return at + (<usize>(samples + 8) << 3);
 }
 
 /**
@@ -60,6 +60,7 @@ export function summarise(length: i32, isHeart: bool, summary: usize): void {
   const low = isHeart ? HEART_LOW : BREATH_LOW;
   const high = isHeart ? HEART_HIGH : BREATH_HIGH;
   const binsPerUnit = isHeart ? HEART_BINS_PER_UNIT : BREATH_BINS_PER_UNIT;
+  padSamples(length);
   findExtremes(length);
   if (length > 0 && smallest >= low && largest <= high) gatherAll(length, low, binsPerUnit);
   else gatherPlausible(length, low, high, binsPerUnit);
@@ -85,26 +86,38 @@ export function summarise(length: i32, isHeart: bool, summary: usize): void {
   summariseCourse(summary, mean);
 }
 
-/** Smallest and largest of all samples, plausible or not, four at a time. */
+/**
+ * Smallest and largest of all samples, as long as none is negative: bits compare as their floats do then, and what
+ * is negative or not a number is out of any range here too. Sixteen at a time: `padSamples` filled the last ones up.
+ */
 function findExtremes(length: i32): void {
-  const fours = length & ~3;
-  let low = f32x4.splat(Infinity);
-  let high = f32x4.splat(-Infinity);
-  let index: i32 = 0;
-  for (; index < fours; index += 4) {
-    const four = v128.load(SAMPLES + (<usize>index << 2));
-    low = f32x4.pmin(low, four);
-    high = f32x4.pmax(high, four);
+  let low = v128.load(SAMPLES);
+  let high = low;
+  const end = SAMPLES + (<usize>length << 2);
+  for (let place = SAMPLES; place < end; place += 64) {
+    const one = v128.load(place);
+    const two = v128.load(place, 16);
+    const three = v128.load(place, 32);
+    const four = v128.load(place, 48);
+    low = i32x4.min_s(low, i32x4.min_s(i32x4.min_s(one, two), i32x4.min_s(three, four)));
+    high = i32x4.max_s(high, i32x4.max_s(i32x4.max_s(one, two), i32x4.max_s(three, four)));
   }
-  low = f32x4.pmin(low, v128.shuffle<f32>(low, low, 2, 3, 0, 1));
-  high = f32x4.pmax(high, v128.shuffle<f32>(high, high, 2, 3, 0, 1));
-  smallest = min(f32x4.extract_lane(low, 0), f32x4.extract_lane(low, 1));
-  largest = max(f32x4.extract_lane(high, 0), f32x4.extract_lane(high, 1));
-  for (; index < length; index++) {
-    const sample = load<f32>(SAMPLES + (<usize>index << 2));
-    smallest = min(smallest, sample);
-    largest = max(largest, sample);
-  }
+  low = i32x4.min_s(low, v128.shuffle<i32>(low, low, 2, 3, 0, 1));
+  low = i32x4.min_s(low, v128.shuffle<i32>(low, low, 1, 0, 3, 2));
+  high = i32x4.max_s(high, v128.shuffle<i32>(high, high, 2, 3, 0, 1));
+  high = i32x4.max_s(high, v128.shuffle<i32>(high, high, 1, 0, 3, 2));
+  smallest = f32x4.extract_lane(low, 0);
+  largest = f32x4.extract_lane(high, 0);
+}
+
+/** Repeats the first sample behind the last one, as far as anyone reads: as the origin it deviates by nothing. */
+function padSamples(length: i32): void {
+  const first = f32x4.splat(load<f32>(SAMPLES));
+  const end = SAMPLES + (<usize>length << 2);
+  v128.store(end, first);
+  v128.store(end, first, 16);
+  v128.store(end, first, 32);
+  v128.store(end, first, 48);
 }
 
 /** The usual case: every sample is plausible, so nothing need be asked of any of them. Four at a time. */
@@ -118,9 +131,6 @@ function gatherAll(length: i32, low: f32, binsPerUnit: f32): void {
   sumOfTimes = (n * (n - 1)) / 2;
   sumOfSquaredTimes = ((n - 1) * n * (2 * n - 1)) / 6;
   steps = length - 1;
-  // The last four are filled up with the origin: it deviates by nothing.
-  v128.store(SAMPLES + (<usize>length << 2), f32x4.splat(first));
-
   const shift = binShift(low, binsPerUnit);
   const shifts = f32x4.splat(shift);
   const scales = f32x4.splat(binsPerUnit);
@@ -173,10 +183,10 @@ function both(lanes: v128): f64 {
 }
 
 function sumBlocks(length: i32): void {
-  let index: i32 = 0;
+  let index: u32 = 0;
   let before: f64 = 0;
-  for (let block: i32 = 0; block < BLOCKS; block++) {
-    const end = ((block + 1) * length) / BLOCKS;
+  for (let block: u32 = 0; block < <u32>BLOCKS; block++) {
+    const end = ((block + 1) * <u32>length) / <u32>BLOCKS;
     const odd = <f64>load<f32>(SAMPLES + ((<usize>end & ~1) << 2)) - origin;
     const upTo = both(v128.load(prefixSums + (<usize>(end >>> 1) << 4))) + (end & 1 ? odd : 0);
     store<f64>(BLOCK_COUNTS + (<usize>block << 3), <f64>(end - index));

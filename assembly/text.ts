@@ -57,10 +57,16 @@ export function skipSpace(): void {
 
 /** Goes behind the quote that ends a string; false at escapes, control characters and beyond ASCII. */
 export function skipString(): bool {
-  let byte = <u32>load<u8>(at++);
-  while (byte != QUOTE) {
-    if (byte - 0x20 >= 0x60 || byte == BACKSLASH) return false; // below 0x20 wraps around
-    byte = <u32>load<u8>(at++);
+  let others: i32 = 0;
+  for (let place = at; others == 0; place += 16) {
+    const bytes = v128.load(place);
+    const isOther = v128.or(i8x16.lt_s(bytes, i8x16.splat(0x20)), i8x16.eq(bytes, i8x16.splat(<i8>BACKSLASH)));
+    others = i8x16.bitmask(isOther); // what is beyond ASCII is negative
+    const quotes = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)));
+    if (quotes != 0) {
+      at = place + <usize>ctz(quotes) + 1;
+      return (others & (quotes ^ (quotes - 1))) == 0;
+    }
   }
-  return true;
+  return false;
 }

@@ -1,0 +1,198 @@
+import t from 'tap';
+import { Kernel, LAYOUT, summaryAt } from '#acuity/pipeline/kernel.js';
+import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
+
+/** How the kernel decodes the array of a series: what it takes, to the last bit, and what it must leave. */
+
+const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
+
+const kernel = new Kernel({ daySamplesMax: 1000, nightSamplesMax: 1000 });
+
+/** The samples of `array`, the text of one; undefined where the kernel does not take it. */
+function decode(array: string, behind = ''): number[] | undefined {
+  kernel.samples.fill(-7);
+  const request = kernel.read(Buffer.from(`{"current_session":{"HR_night":${array}}${behind}}`));
+  if (request === undefined) return undefined;
+  const summary = summaryAt(0, 'HR_night');
+  const expected = JSON.parse(array) as number[];
+  // Plausible, implausible and sentinels: whatever they are, none is invented behind the last one.
+  const counted =
+    (request.records[summary + LAYOUT.COUNT] ?? 0) + (request.records[summary + LAYOUT.IMPLAUSIBLE] ?? 0);
+  return counted > expected.length ? undefined : Array.from(kernel.samples.subarray(0, expected.length));
+}
+
+/** Whether the kernel takes `array` for what JSON.parse and rounding to a float make of it. */
+function isExact(array: string, behind = ''): boolean {
+  const actual = decode(array, behind);
+  const expected = (JSON.parse(array) as number[]).map(Math.fround);
+  return actual !== undefined && expected.every((value, index) => Object.is(actual[index], value));
+}
+
+/** Digits without a leading zero. */
+function digits(random: Random, count: number): string {
+  return String(10 ** (count - 1) + below(random, 9 * 10 ** (count - 1)));
+}
+
+/** The forms that are decoded four at a time. */
+function usual(random: Random): string {
+  const whole = random() < 0.1 ? '0' : digits(random, 1 + below(random, 3));
+  return random() < 0.5 ? whole : `${whole}.${below(random, 10)}`;
+}
+
+/** Tokens without a space in them. */
+function words(text: string): string[] {
+  return text.split(' ');
+}
+
+const SEPARATORS = [',', ', '];
+const UNUSUAL = [
+  ...words('-1 -0 -2 -61.5 1.25 61.123 0.05 0.00 1000 1234.5 12345 8388608.5'),
+  ...words('999999999999999 0.00000000000001 123456.789012345'),
+  ' 5',
+  '5 ',
+  ' 5 ',
+  '\n5',
+  '\t61.5\r\n',
+  '  61.5',
+];
+const BROKEN = [
+  ...words('01 00 007 00.5 01.5 1. 61. .5 . - -.5 -01 +1 --1 1- 6-1 1.2.3 1..2 .1.2 12.3.4 1.23.'),
+  ...words('60;61 60:61 60/1 6/ /6 a 6a a6 6: :6 6_0 6\u0000 \u00006 \u00e9 6\u00e9 0x1 NaN Infinity null'),
+  ...words('true "60" "" [] [60] [60 {} } 60} {"a":1} 60" \\6 1e 1e+ e5 1.e5'),
+  '',
+  ' ',
+  '60 61',
+  '6 0',
+  '61. 5',
+  '61 .5',
+];
+/** Numbers, but not of the plain form: another reader's work. */
+const LEFT = words('1e1 1E1 6.1e1 61e0 61.5e+0 1234567890123456 0.1234567890123456');
+
+t.test('every tenth and every whole number of three digits', async (t) => {
+  const wholes = Array.from({ length: 1000 }, (_, index) => String(index));
+  t.ok(isExact(`[${wholes.join()}]`));
+  for (let whole = 0; whole < 1000; whole += 100) {
+    const tenths = Array.from(
+      { length: 1000 },
+      (_, index) => `${whole + Math.floor(index / 10)}.${index % 10}`,
+    );
+    t.ok(isExact(`[${tenths.join()}]`), `from ${whole}`);
+    t.ok(isExact(`[${tenths.join(', ')}]`), `from ${whole}, with spaces`);
+  }
+});
+
+t.test('arrays of every length, in every mix of forms, whatever stands behind', async (t) => {
+  const random = seededRandom(SEED);
+  const behinds = [
+    '',
+    ',"x":[]'.slice(0, 0),
+    ',"x":"],,],1.5]"',
+    ` ${' '.repeat(70)}`,
+    ',"past_sessions":[]',
+  ];
+  for (let length = 0; length <= 70; length++) {
+    for (let round = 0; round < 40; round++) {
+      const separator = pick(random, SEPARATORS);
+      const only = round % 4 === 0 ? usual(random) : undefined;
+      const array = `[${Array.from({ length }, () => only ?? usual(random)).join(separator)}]`;
+      if (!isExact(array, pick(random, behinds))) t.fail(array);
+    }
+  }
+  t.pass();
+});
+
+t.test('an unusual number anywhere is decoded, and its neighbours too', async (t) => {
+  const random = seededRandom(SEED + 1);
+  for (const token of UNUSUAL) {
+    for (const separator of SEPARATORS) {
+      for (let length = 1; length <= 40; length++) {
+        const tokens = Array.from({ length }, () => usual(random));
+        tokens[below(random, length)] = token;
+        if (length % 3 === 0) tokens[below(random, length)] = pick(random, UNUSUAL);
+        if (!isExact(`[${tokens.join(separator)}]`)) t.fail(`[${tokens.join(separator)}]`);
+      }
+    }
+  }
+  t.pass();
+});
+
+t.test('commas of both kinds in one array', async (t) => {
+  const random = seededRandom(SEED + 2);
+  for (let round = 0; round < 2000; round++) {
+    const tokens = Array.from({ length: 1 + below(random, 60) }, () => usual(random));
+    const array = `[${tokens.reduce((text, token) => text + pick(random, [...SEPARATORS, ' ,', ',\n', ' ,  ']) + token)}]`;
+    if (!isExact(array)) t.fail(array);
+  }
+  t.pass();
+});
+
+t.test('what is no number of the plain form is left, wherever it stands', async (t) => {
+  const random = seededRandom(SEED + 3);
+  for (const token of [...BROKEN, ...LEFT]) {
+    for (const separator of SEPARATORS) {
+      for (let length = 1; length <= 24; length++) {
+        const tokens = Array.from({ length }, () => usual(random));
+        if (token.trim() === '' && length === 1) continue; // an empty array
+        tokens[below(random, length)] = token;
+        const text = `{"current_session":{"HR_night":[${tokens.join(separator)}]}}`;
+        if (kernel.read(Buffer.from(text)) !== undefined) t.fail(text);
+      }
+    }
+  }
+  t.pass();
+});
+
+t.test('any byte in the place of any other is read as JSON.parse reads it, or left', async (t) => {
+  const random = seededRandom(SEED + 4);
+  for (let round = 0; round < 20_000; round++) {
+    const tokens = Array.from({ length: 1 + below(random, 30) }, () => usual(random));
+    const bytes = Buffer.from(`[${tokens.join(pick(random, SEPARATORS))}]`);
+    const put = random() < 0.7 ? pick(random, [...Buffer.from('0123456789.,, []-')]) : below(random, 128);
+    bytes[1 + below(random, bytes.length - 2)] = put;
+    const array = bytes.toString('latin1');
+    const isTaken = kernel.read(Buffer.from(`{"current_session":{"HR_night":${array}}}`)) !== undefined;
+    if (isTaken && !(isJson(array) && isExact(array))) t.fail(array);
+  }
+  t.pass();
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+t.test('a body that ends within an array is left, wherever it ends', async (t) => {
+  const random = seededRandom(SEED + 5);
+  for (const separator of SEPARATORS) {
+    const tokens = Array.from({ length: 60 }, () => usual(random));
+    const bytes = Buffer.from(`{"current_session":{"HR_night":[${tokens.join(separator)}]}}`);
+    // Brackets and commas of a longer body lay there before.
+    for (let length = 0; length < bytes.length; length++) {
+      kernel.read(bytes);
+      t.equal(kernel.read(bytes.subarray(0, length)), undefined);
+    }
+  }
+});
+
+t.test('any limit is taken, and one more is left', async (t) => {
+  const random = seededRandom(SEED + 6);
+  for (let limit = 1; limit <= 140; limit++) {
+    const limited = new Kernel({ daySamplesMax: limit, nightSamplesMax: limit });
+    for (const separator of SEPARATORS) {
+      for (const token of ['7', '61.5', undefined]) {
+        const body = (length: number): Buffer => {
+          const array = Array.from({ length }, () => token ?? usual(random)).join(separator);
+          return Buffer.from(`{"current_session":{"HR_night":[${array}],"RR_day_1h":[${array}],"age":30}}`);
+        };
+        const request = limited.read(body(limit));
+        t.equal(request?.records[LAYOUT.AGE], 30, `${limit} of ${token} are taken`);
+        t.equal(limited.read(body(limit + 1)), undefined, `${limit + 1} of ${token} are left`);
+      }
+    }
+  }
+});

@@ -63,8 +63,11 @@ export const BLOCK_COUNTS: usize = BLOCK_SUMS + 12 * 8;
 export const POWERS_OF_TEN: usize = BLOCK_COUNTS + 12 * 8;
 /** The samples of the series in hand: f32 each. */
 export const SAMPLES: usize = POWERS_OF_TEN + 16 * 8;
-/** Room for so many more samples behind the longest series that is accepted: whole blocks are written. */
+/**
+ * Room for so many more samples behind the longest series that is accepted: a block of so many bytes may be
+ * written there before they are counted, and a series is filled up to whole vectors.
+ */
 export const SAMPLES_SLACK: i32 = 64;
 
-/** Zero bytes behind the input, where blocks may be read beyond its end. */
-export const INPUT_PADDING: i32 = 128;
+/** Room behind the input for zero bytes, which the kernel writes: blocks are read beyond the end. */
+export const INPUT_PADDING: usize = 128;

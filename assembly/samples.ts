@@ -54,15 +54,15 @@ function findEnds(from: usize, isSpaced: bool, samplesMax: i32): i32 {
   for (let block = from; block < inputEnd; block += BLOCK) {
     let ends = whereEqual(block, COMMA);
     if (isSpaced) ends &= whereEqual(block + 1, SPACE);
-    const isLast = hasByte(block, CLOSE_ARRAY);
-    if (isLast) {
-      const brackets = whereEqual(block, CLOSE_ARRAY);
+    let brackets: u64 = 0;
+    if (hasAboveDigits(block)) {
+      brackets = whereEqual(block, CLOSE_ARRAY);
       ends = (ends | brackets) & (brackets ^ (brackets - 1)); // up to the first bracket, and with it
     }
     writeEnds(block - 8, ends, out);
     out += <usize>popcnt(ends) << 2;
     if (out > most) return -1;
-    if (isLast) return <i32>((out - SAMPLES) >>> 2);
+    if (brackets != 0) return <i32>((out - SAMPLES) >>> 2);
   }
   return -1;
 }
@@ -105,13 +105,13 @@ function whereEqual(block: usize, byte: u32): u64 {
   );
 }
 
+/** Whether a byte of the block lies above the digits: the bracket does, and no comma, point, space or sign. */
 // @ts-ignore: decorator
 @inline
-function hasByte(block: usize, byte: u32): bool {
-  const bytes = i8x16.splat(<i8>byte);
-  const first = v128.or(i8x16.eq(v128.load(block), bytes), i8x16.eq(v128.load(block, 16), bytes));
-  const second = v128.or(i8x16.eq(v128.load(block, 32), bytes), i8x16.eq(v128.load(block, 48), bytes));
-  return v128.any_true(v128.or(first, second));
+function hasAboveDigits(block: usize): bool {
+  const first = i8x16.max_s(v128.load(block), v128.load(block, 16));
+  const second = i8x16.max_s(v128.load(block, 32), v128.load(block, 48));
+  return v128.any_true(i8x16.gt_s(i8x16.max_s(first, second), i8x16.splat(0x39)));
 }
 
 /** Turns the `length` ends at `SAMPLES` into samples and goes behind the array; false for what no decoder takes. */

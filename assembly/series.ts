@@ -44,12 +44,16 @@ let steps: i32 = 0;
 let smallest: f32 = 0;
 let largest: f32 = 0;
 
+/**
+ * Running sums of the deviations, f64x2 each: those of the even samples and of the odd ones in front of a pair. They
+ * lie behind the samples.
+ */
 let prefixSums: usize = 0;
 
-/** Sets aside room for the sums of a series of `samples`; returns what lies behind. */
+/** Sets aside room for the running sums of a series of `samples`; returns what lies behind. */
 export function placeSums(at: usize, samples: i32): usize {
   prefixSums = at;
-  return at + (<usize>(samples + 8) << 3);
+  return at + (<usize>(samples + 8) << 3); // eight bytes a sample, filled up to four, and one in front of all
 }
 
 /**
@@ -120,7 +124,11 @@ function padSamples(length: i32): void {
   v128.store(end, first, 48);
 }
 
-/** The usual case: every sample is plausible, so nothing need be asked of any of them. Four at a time. */
+/**
+ * The usual case: every sample is plausible, so nothing need be asked of any of them. Four at a time, in one pass
+ * that leaves the running sums behind. Their own sum counts each deviation once for every pair from its own on,
+ * which is all that the products with time need.
+ */
 function gatherAll(length: i32, low: f32, binsPerUnit: f32): void {
   const n = <f64>length;
   count = length;
@@ -165,6 +173,8 @@ function gatherAll(length: i32, low: f32, binsPerUnit: f32): void {
     sumsOfSums = f64x2.add(sumsOfSums, sums);
     prefix += 32;
   }
+  // What `padSamples` filled up counted in the bin of the first sample, and as a step back to it. (The step is at
+  // most the sum that it is in, so nothing falls below zero.)
   const padding = -length & 3;
   if (padding > 0) addToBin(binOf(first, binsPerUnit, shift), -padding);
   const wrongStep = padding > 0 ? <f64>final - origin : 0;
@@ -182,6 +192,7 @@ function both(lanes: v128): f64 {
   return f64x2.extract_lane(lanes, 0) + f64x2.extract_lane(lanes, 1);
 }
 
+/** The blocks of a series without gaps, from the running sums. */
 function sumBlocks(length: i32): void {
   let index: u32 = 0;
   let before: f64 = 0;

@@ -1,3 +1,5 @@
+import { INPUT_PADDING } from './layout';
+
 /**
  * The bytes of the request in hand, and how far they are read. Zero bytes follow the input, which no token
  * accepts, so no scan of a token looks where it ends.
@@ -24,6 +26,7 @@ export let inputEnd: usize = 0;
 export function openText(input: usize, length: i32): void {
   at = input;
   inputEnd = input + <usize>length;
+  memory.fill(inputEnd, 0, INPUT_PADDING);
 }
 
 // @ts-ignore: decorator

@@ -128,7 +128,6 @@ export class Kernel {
     const end = this.input + bytes.length;
     if (end + LAYOUT.INPUT_PADDING > this.bytes.length) this.requests = this.makeRoom(bytes.length);
     this.bytes.set(bytes, this.input);
-    this.bytes.fill(0, end, end + LAYOUT.INPUT_PADDING);
     const pastCount = this.exports.read(this.input, bytes.length);
     return this.requests[pastCount];
   }

@@ -1,4 +1,9 @@
-import { SERIES_FIELDS, type PredictionRequestBody, type Session } from '#acuity/contract/request.js';
+import {
+  SERIES_FIELDS,
+  type PredictionRequestBody,
+  type SeriesField,
+  type Session,
+} from '#acuity/contract/request.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 
 /** Few are enough here: a curve shows how cost grows, and its long bodies are made anew for every point. */
@@ -25,6 +30,17 @@ export function bodiesWithPast(sessions: number): string[] {
             past_targets: past_targets?.slice(-sessions),
           },
     ),
+  );
+}
+
+/** Requests with full history whose samples have up to so many decimals, zeros at the end left out. */
+export function bodiesWithDecimals(decimals: number): string[] {
+  return requestsOf('history', VARIANTS).map(({ current_session, past_sessions, past_targets }) =>
+    JSON.stringify({
+      current_session: withDecimals(current_session, decimals),
+      past_sessions: past_sessions?.map((session) => withDecimals(session, decimals)),
+      past_targets,
+    }),
   );
 }
 
@@ -56,16 +72,28 @@ function lengthened(
   });
 }
 
+/** The same levels, each sample moved by less than a tenth. */
+function withDecimals(session: Session, decimals: number): Session {
+  const scale = 10 ** decimals;
+  return withSeries(session, (samples) =>
+    samples.map((sample, index) => Math.round((sample + ((index % 97) + 1 / 3) / 1000) * scale) / scale),
+  );
+}
+
 /** The samples of a series over and over, each in thousandths, as devices that compute averages word them. */
 function withSamples(session: Session, day: number, night: number): Session {
-  const series = SERIES_FIELDS.map((field) => {
-    const samples = session[field] ?? [];
-    const length = field.endsWith('night') ? night : day;
-    const repeated = Array.from({ length }, (_, index) => {
+  return withSeries(session, (samples, field) =>
+    Array.from({ length: field.endsWith('night') ? night : day }, (_, index) => {
       const sample = samples[index % samples.length] ?? 0;
       return Math.round((sample + (index % 97) / 1000) * 1000) / 1000;
-    });
-    return [field, repeated];
-  });
+    }),
+  );
+}
+
+function withSeries(
+  session: Session,
+  change: (samples: readonly number[], field: SeriesField) => number[],
+): Session {
+  const series = SERIES_FIELDS.map((field) => [field, change(session[field] ?? [], field)]);
   return { ...session, ...(Object.fromEntries(series) as Partial<Session>) };
 }

@@ -2,7 +2,7 @@ import { pairwise, quantileOf, spreadOf } from '#acuity/base/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { keyCost } from '#bench/micro/gate.js';
 import type { Figure } from './agreement.js';
-import { bodiesOfBytes, bodiesWithPast, bodiesWithSamples } from './bodies.js';
+import { bodiesOfBytes, bodiesWithDecimals, bodiesWithPast, bodiesWithSamples } from './bodies.js';
 import { press, withService, type BenchContext, type Pressed } from './context.js';
 import type { ReportSection } from './section.js';
 
@@ -34,8 +34,17 @@ const CURVES: readonly Curve[] = [
     title: 'Past sessions',
     x: 'past sessions',
     isLog: false,
-    values: [0, 1, 3, 5],
+    values: [0, 2, 5],
     bodiesAt: bodiesWithPast,
+    connectionsAt: () => 64,
+  },
+  {
+    name: 'decimals',
+    title: 'Decimals of a sample, full history',
+    x: 'decimals',
+    isLog: false,
+    values: [0, 1, 3, 14],
+    bodiesAt: bodiesWithDecimals,
     connectionsAt: () => 64,
   },
   {
@@ -64,6 +73,7 @@ export async function curvesSection(context: BenchContext): Promise<ReportSectio
   const measured = await withService(context, (server) =>
     measureInTurn(context, (pressure) => press(context, server, pressure)),
   );
+  keyCost(100, context.seconds * 100); // compiles what all of them run
   const keys = KEY_COUNTS.map((count) => {
     context.say(`keys: ${count}`);
     return { count, ...keyCost(count, context.seconds * 100) };
@@ -72,7 +82,7 @@ export async function curvesSection(context: BenchContext): Promise<ReportSectio
   return {
     name: 'curves',
     heading: 'What it costs to send more',
-    note: 'Processor time of the server per request, both axes from zero or logarithmic as labelled. Straight lines in samples, sessions and bytes are what is wanted, flat ones in connections and keys.',
+    note: 'Processor time of the server per request, both axes from zero or logarithmic as labelled. Straight lines in samples, sessions and bytes are what is wanted, flat ones in connections and keys. Samples of more than 15 digits, as averages have that nobody rounded, take the exact path (JSON.parse and the schema).',
     charts: [
       ...CURVES.map(({ name, title, x, isLog }) => ({
         name: `cost-${name}`,

@@ -7,7 +7,12 @@ import { htmlOf, withFigures } from '#bench/report/output.js';
 import { spreading } from '#bench/report/scaling.js';
 import { verdictOf } from '#bench/report/compareSection.js';
 import { short, svgOf } from '#bench/report/chart.js';
-import { bodiesOfBytes, bodiesWithPast, bodiesWithSamples } from '#bench/report/bodies.js';
+import {
+  bodiesOfBytes,
+  bodiesWithDecimals,
+  bodiesWithPast,
+  bodiesWithSamples,
+} from '#bench/report/bodies.js';
 import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
 
 const SECTION = {
@@ -121,6 +126,9 @@ t.test('bodies are as long as the curves say', async (t) => {
   t.equal(session(bodiesWithSamples(500)[0]).HR_night.length, 500);
   t.equal(JSON.parse(bodiesWithPast(3)[0] ?? '').past_targets.length, 3);
   t.notOk('past_sessions' in JSON.parse(bodiesWithPast(0)[0] ?? ''));
+  t.match(bodiesWithDecimals(1)[0], /\d\.\d,/);
+  t.notMatch(bodiesWithDecimals(1)[0], /"HR_night":\[[^\]]*\.\d\d/);
+  t.match(bodiesWithDecimals(14)[0], /\d\.\d{14}/);
   for (const bytes of [16_384, 262_144]) {
     for (const body of bodiesOfBytes(bytes)) t.ok(body.length <= bytes && body.length > 0.9 * bytes);
   }

@@ -54,7 +54,14 @@ function pipe(t: Test): string {
 t.test('a worker that hangs in native code: 503, not ready, exit code 70', async (t) => {
   const server = await startServer(t, {
     nodeOptions: FAULTY,
-    env: { [PIPE_VARIABLE]: pipe(t), ACUITY_HANG_MS: '1000', ACUITY_RETRY_AFTER_S: '9' },
+    env: {
+      [PIPE_VARIABLE]: pipe(t),
+      ACUITY_HANG_MS: '1000',
+      ACUITY_RETRY_AFTER_S: '9',
+      // A second loop, whose worker is well, would go on answering to the end.
+      ACUITY_HTTP_THREADS: '1',
+      ACUITY_WORKERS: '1',
+    },
   });
   t.equal((await ask(server, 40)).status, 200);
   t.equal(await readiness(server), 200);

@@ -1,13 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Spread } from '#acuity/base/statistics.js';
 import { spreadText } from '#bench/comparison/goals.js';
-import type { ReportSection } from './section.js';
-
-/** A ratio of neighbours in time, which another run can be held against: absolute figures differ by the minute. */
-export interface Figure {
-  readonly name: string;
-  readonly spread: Spread;
-}
+import type { Figure, ReportSection } from './section.js';
 
 /**
  * The figures of an earlier run's `report.json`.

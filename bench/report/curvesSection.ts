@@ -1,10 +1,9 @@
 import { pairwise, quantileOf, spreadOf } from '#acuity/base/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { keyCost } from '#bench/micro/gate.js';
-import type { Figure } from './agreement.js';
 import { bodiesOfBytes, bodiesWithDecimals, bodiesWithPast, bodiesWithSamples } from './bodies.js';
 import { press, withService, type BenchContext, type Pressed } from './context.js';
-import type { ReportSection } from './section.js';
+import type { Figure, ReportSection } from './section.js';
 
 const KIB = 1024;
 const KEY_COUNTS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const;

@@ -6,10 +6,9 @@ import { compare, type Result } from '#bench/comparison/run.js';
 import { seriesOf, throughputOf } from '#bench/comparison/series.js';
 import { hasWrk } from '#bench/load/wrk.js';
 import { acuity, FASTIFY, FLOOR, type Peer } from '#bench/peers/catalogue.js';
-import type { Figure } from './agreement.js';
 import type { Chart } from './chart.js';
 import type { BenchContext } from './context.js';
-import type { ReportSection } from './section.js';
+import type { Figure, ReportSection } from './section.js';
 
 const CONNECTIONS = 64;
 const MODE = 'saturation';

@@ -1,5 +1,11 @@
-import type { Figure } from './agreement.js';
+import type { Spread } from '#acuity/base/statistics.js';
 import type { Chart } from './chart.js';
+
+/** A ratio of neighbours in time, which another run can be held against: absolute figures differ by the minute. */
+export interface Figure {
+  readonly name: string;
+  readonly spread: Spread;
+}
 
 /** What a part of the report found: for the page, for the terminal and for the JSON file. */
 export interface ReportSection {

@@ -33,10 +33,18 @@ function digits(random: Random, count: number): string {
   return String(10 ** (count - 1) + below(random, 9 * 10 ** (count - 1)));
 }
 
-/** The forms that are decoded four at a time. */
-function usual(random: Random): string {
-  const whole = random() < 0.1 ? '0' : digits(random, 1 + below(random, 3));
-  return random() < 0.5 ? whole : `${whole}.${below(random, 10)}`;
+type Write = () => string;
+
+/** Writes the samples of one array in forms that are decoded four at a time: tenths, or up to thousandths. */
+function usual(random: Random): Write {
+  const decimalsMax = pick(random, [1, 3]);
+  return () => {
+    const whole = random() < 0.1 ? '0' : digits(random, 1 + below(random, 3));
+    const decimals = below(random, decimalsMax + 1);
+    return decimals === 0
+      ? whole
+      : `${whole}.${String(below(random, 10 ** decimals)).padStart(decimals, '0')}`;
+  };
 }
 
 /** Tokens without a space in them. */
@@ -47,6 +55,7 @@ function words(text: string): string[] {
 const SEPARATORS = [',', ', '];
 const UNUSUAL = [
   ...words('-1 -0 -2 -61.5 1.25 61.123 0.05 0.00 1000 1234.5 12345 8388608.5'),
+  ...words('-1.25 -61.123 0.0005 1.2345 1.2340 1.23450 61.1234 101.1234 1000.12 1234.567 12345.678'),
   ...words('999999999999999 0.00000000000001 123456.789012345'),
   ' 5',
   '5 ',
@@ -57,6 +66,10 @@ const UNUSUAL = [
 ];
 const BROKEN = [
   ...words('01 00 007 00.5 01.5 1. 61. .5 . - -.5 -01 +1 --1 1- 6-1 1.2.3 1..2 .1.2 12.3.4 1.23.'),
+  ...words('01.25 00.25 000.125 001.5 012.345 .25 .125 1..25 1.2.34 1.23.4 1.234. 12.345. 123.456. 123.4.6'),
+  ...words(
+    '6:25 6/25 61,.25 6-1.25 61.-25 61.2-5 61.25- 61.2a5 1.2\u00003 12\u00003.45 1234. 12345. 1.234.567',
+  ),
   ...words('60;61 60:61 60/1 6/ /6 a 6a a6 6: :6 6_0 6\u0000 \u00006 \u00e9 6\u00e9 0x1 NaN Infinity null'),
   ...words('true "60" "" [] [60] [60 {} } 60} {"a":1} 60" \\6 1e 1e+ e5 1.e5'),
   '',
@@ -65,9 +78,12 @@ const BROKEN = [
   '6 0',
   '61. 5',
   '61 .5',
+  '61.2 5',
+  '61 .25',
+  '6 1.25',
 ];
 /** Numbers, but not of the plain form: another reader's work. */
-const LEFT = words('1e1 1E1 6.1e1 61e0 61.5e+0 1234567890123456 0.1234567890123456');
+const LEFT = words('1e1 1E1 6.1e1 61e0 61.5e+0 1.25e1 1.2e15 61.2E1 1234567890123456 0.1234567890123456');
 
 t.test('every tenth and every whole number of three digits', async (t) => {
   const wholes = Array.from({ length: 1000 }, (_, index) => String(index));
@@ -82,6 +98,19 @@ t.test('every tenth and every whole number of three digits', async (t) => {
   }
 });
 
+t.test('every seventh thousandth below 1000, with and without the zeros at its end', async (t) => {
+  for (let from = SEED % 7; from < 1_000_000; from += 7000) {
+    const thousandths = Array.from({ length: 1000 }, (_, index) => from + 7 * index).filter((k) => k < 1e6);
+    const short = thousandths.map((k) => String(k / 1000));
+    const long = thousandths.map((k) => (k / 1000).toFixed(3));
+    for (const separator of SEPARATORS) {
+      if (!isExact(`[${short.join(separator)}]`)) t.fail(`from ${from}, without zeros`);
+      if (!isExact(`[${long.join(separator)}]`)) t.fail(`from ${from}, with zeros`);
+    }
+  }
+  t.pass();
+});
+
 t.test('arrays of every length, in every mix of forms, whatever stands behind', async (t) => {
   const random = seededRandom(SEED);
   const behinds = [
@@ -94,8 +123,9 @@ t.test('arrays of every length, in every mix of forms, whatever stands behind', 
   for (let length = 0; length <= 70; length++) {
     for (let round = 0; round < 40; round++) {
       const separator = pick(random, SEPARATORS);
-      const only = round % 4 === 0 ? usual(random) : undefined;
-      const array = `[${Array.from({ length }, () => only ?? usual(random)).join(separator)}]`;
+      const write = usual(random);
+      const only = round % 4 === 0 ? write() : undefined;
+      const array = `[${Array.from({ length }, () => only ?? write()).join(separator)}]`;
       if (!isExact(array, pick(random, behinds))) t.fail(array);
     }
   }
@@ -107,7 +137,7 @@ t.test('an unusual number anywhere is decoded, and its neighbours too', async (t
   for (const token of UNUSUAL) {
     for (const separator of SEPARATORS) {
       for (let length = 1; length <= 40; length++) {
-        const tokens = Array.from({ length }, () => usual(random));
+        const tokens = Array.from({ length }, usual(random));
         tokens[below(random, length)] = token;
         if (length % 3 === 0) tokens[below(random, length)] = pick(random, UNUSUAL);
         if (!isExact(`[${tokens.join(separator)}]`)) t.fail(`[${tokens.join(separator)}]`);
@@ -120,7 +150,7 @@ t.test('an unusual number anywhere is decoded, and its neighbours too', async (t
 t.test('commas of both kinds in one array', async (t) => {
   const random = seededRandom(SEED + 2);
   for (let round = 0; round < 2000; round++) {
-    const tokens = Array.from({ length: 1 + below(random, 60) }, () => usual(random));
+    const tokens = Array.from({ length: 1 + below(random, 60) }, usual(random));
     const array = `[${tokens.reduce((text, token) => text + pick(random, [...SEPARATORS, ' ,', ',\n', ' ,  ']) + token)}]`;
     if (!isExact(array)) t.fail(array);
   }
@@ -132,7 +162,7 @@ t.test('what is no number of the plain form is left, wherever it stands', async 
   for (const token of [...BROKEN, ...LEFT]) {
     for (const separator of SEPARATORS) {
       for (let length = 1; length <= 24; length++) {
-        const tokens = Array.from({ length }, () => usual(random));
+        const tokens = Array.from({ length }, usual(random));
         if (token.trim() === '' && length === 1) continue; // an empty array
         tokens[below(random, length)] = token;
         const text = `{"current_session":{"HR_night":[${tokens.join(separator)}]}}`;
@@ -146,7 +176,7 @@ t.test('what is no number of the plain form is left, wherever it stands', async 
 t.test('any byte in the place of any other is read as JSON.parse reads it, or left', async (t) => {
   const random = seededRandom(SEED + 4);
   for (let round = 0; round < 20_000; round++) {
-    const tokens = Array.from({ length: 1 + below(random, 30) }, () => usual(random));
+    const tokens = Array.from({ length: 1 + below(random, 30) }, usual(random));
     const bytes = Buffer.from(`[${tokens.join(pick(random, SEPARATORS))}]`);
     const put = random() < 0.7 ? pick(random, [...Buffer.from('0123456789.,, []-')]) : below(random, 128);
     bytes[1 + below(random, bytes.length - 2)] = put;
@@ -169,7 +199,7 @@ function isJson(text: string): boolean {
 t.test('a body that ends within an array is left, wherever it ends', async (t) => {
   const random = seededRandom(SEED + 5);
   for (const separator of SEPARATORS) {
-    const tokens = Array.from({ length: 60 }, () => usual(random));
+    const tokens = Array.from({ length: 60 }, usual(random));
     const bytes = Buffer.from(`{"current_session":{"HR_night":[${tokens.join(separator)}]}}`);
     // Brackets and commas of a longer body lay there before.
     for (let length = 0; length < bytes.length; length++) {
@@ -184,9 +214,10 @@ t.test('any limit is taken, and one more is left', async (t) => {
   for (let limit = 1; limit <= 140; limit++) {
     const limited = new Kernel({ daySamplesMax: limit, nightSamplesMax: limit });
     for (const separator of SEPARATORS) {
-      for (const token of ['7', '61.5', undefined]) {
+      for (const token of ['7', '61.5', '61.834', undefined]) {
+        const write = usual(random);
         const body = (length: number): Buffer => {
-          const array = Array.from({ length }, () => token ?? usual(random)).join(separator);
+          const array = Array.from({ length }, () => token ?? write()).join(separator);
           return Buffer.from(`{"current_session":{"HR_night":[${array}],"RR_day_1h":[${array}],"age":30}}`);
         };
         const request = limited.read(body(limit));

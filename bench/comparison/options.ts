@@ -30,6 +30,7 @@ export const USAGE = `npm run bench:peers -- [options]
   --with fastapi     one more than the default
   --payloads A,B     of ${PAYLOADS.join(', ')} (default both)
   --alone            only one request at a time
+  --saturated        only every connection busy
   --rate N           only N requests per second, evenly spaced; latency from the moment each was due
   --connections N,…  connections in saturation and at a fixed rate (default 64)
   --threads N,…      event loops of acuity; each becomes a peer, acuity-2 for two (default 1)
@@ -45,12 +46,13 @@ export function readOptions(args: readonly string[], hasWrk: boolean): Compariso
   const load = values.load ?? (hasWrk ? 'wrk' : 'autocannon');
   if (load !== 'wrk' && load !== 'autocannon') throw new UsageError('--load is wrk or autocannon');
   if (load === 'wrk' && !hasWrk) throw new UsageError('wrk is not installed');
-  if (values.alone === true && values.rate !== undefined) throw new UsageError('--alone or --rate, not both');
+  const only = [values.alone, values.saturated, values.rate].filter((value) => value !== undefined);
+  if (only.length > 1) throw new UsageError('one of --alone, --saturated and --rate');
   const names = values.peers?.split(',') ?? defaultPeers();
   return {
     peers: peersOf([...names, ...(values.with ?? [])], threads),
     payloads: payloadsOf(values.payloads),
-    modes: values.alone === true ? ['alone'] : values.rate !== undefined ? ['rate'] : ['saturation', 'alone'],
+    modes: modesOf(values),
     connections: numbers('connections', values.connections ?? '64'),
     rate: number('rate', values.rate ?? '1'),
     seconds: number('seconds', values.seconds ?? '5'),
@@ -70,6 +72,7 @@ function parse(args: readonly string[]) {
         with: { type: 'string', multiple: true },
         payloads: text,
         alone: { type: 'boolean' },
+        saturated: { type: 'boolean' },
         rate: text,
         connections: text,
         threads: text,
@@ -82,6 +85,12 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+}
+
+function modesOf({ alone, saturated, rate }: ReturnType<typeof parse>['values']): Mode[] {
+  if (rate !== undefined) return ['rate'];
+  if (alone === true) return ['alone'];
+  return saturated === true ? ['saturation'] : ['saturation', 'alone'];
 }
 
 function defaultPeers(): string[] {

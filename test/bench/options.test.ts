@@ -30,6 +30,7 @@ t.test('each count of event loops is a peer, and none comes twice', async (t) =>
 
 t.test('one mode at a time', async (t) => {
   t.strictSame(readOptions(['--alone'], true).modes, ['alone']);
+  t.strictSame(readOptions(['--saturated'], true).modes, ['saturation']);
   t.match(readOptions(['--rate', '500'], true), { modes: ['rate'], rate: 500 });
   t.throws(() => readOptions(['--alone', '--rate', '500'], true), UsageError);
 });

@@ -187,6 +187,8 @@ function lastEnds(place: usize, count: i32, lanes: v128): v128 {
  *     of tenths         1 0 1 3   (3 4 5 7, without the point in 6)
  *   valid               0 F F F              F F F F              by the number of digits, from the length
  *   pairs               (10 H + T, 10 U + t), in the high bytes
+ *
+ * Two places call it, and have to: where only the loop did, V8 made its constants anew in every turn.
  */
 // @ts-ignore: decorator
 @inline
@@ -260,7 +262,7 @@ function decodeThousandths(place: usize, starts: v128, ends: v128, gap: i32): v1
   // Moved, a whole ends in byte 2, and with a point, which counts for −4 here, decimals end in 4, 5 or 6.
   const points = v128.and(i8x16.eq(decimals, i8x16.splat(0x2e ^ 0x30)), i32x4.splat(0xfc));
   const lastBytes = i8x16.add(i8x16.add_sat_u(digits, moves), points);
-  const isWrongLength = i8x16.sub_sat_u(lastBytes, i32x4.splat(2)); // or empty: then `digits` is all ones, and stays
+  const isWrongLength = i8x16.sub_sat_u(lastBytes, i32x4.splat(2)); // or empty: then `digits` is all ones
   const isLeadingZero = i8x16.sub_sat_u(i32x4.splat(1), v128.or(heads, ifSecond));
   const isNoDigit = v128.or(
     i8x16.sub_sat_u(wholes, i8x16.splat(9)),

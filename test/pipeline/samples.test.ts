@@ -63,6 +63,8 @@ const UNUSUAL = [
   '\n5',
   '\t61.5\r\n',
   '  61.5',
+  // Lengths around 256, which no byte holds.
+  ...Array.from({ length: 8 }, (_, index) => '62'.padEnd(252 + index)),
 ];
 const BROKEN = [
   ...words('01 00 007 00.5 01.5 1. 61. .5 . - -.5 -01 +1 --1 1- 6-1 1.2.3 1..2 .1.2 12.3.4 1.23.'),

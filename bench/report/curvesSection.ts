@@ -42,7 +42,7 @@ const CURVES: readonly Curve[] = [
     title: 'Decimals of a sample, full history',
     x: 'decimals',
     isLog: false,
-    values: [0, 1, 3, 14],
+    values: [1, 3, 14],
     bodiesAt: bodiesWithDecimals,
     connectionsAt: () => 64,
   },

@@ -21,9 +21,14 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
       for (const [index, { name, runs }] of rows.entries()) {
         const server = servers[index];
         if (server === undefined) continue;
-        const pressure = { what: name, bodies: bodiesOf('history'), connections: 64, seconds };
-        const pressed = await press(context, server, pressure);
-        if (pass === 0) continue; // warming up
+        const isWarmUp = pass === 0;
+        const pressed = await press(context, server, {
+          what: name,
+          bodies: bodiesOf('history'),
+          connections: 64,
+          seconds: isWarmUp ? seconds / 2 : seconds,
+        });
+        if (isWarmUp) continue;
         runs.push(pressed);
         say(`${name}: ${Math.round(perSecondOf(pressed))} requests/s`);
       }

@@ -39,7 +39,7 @@ svg{display:block;width:100%;height:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
 th,td{padding:.3rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--grid)}
 th:first-child,td:first-child{text-align:left;padding-left:0}
-pre{overflow-x:auto;padding:.8rem;border:1px solid var(--grid);border-radius:6px}
+pre{white-space:pre-wrap;padding:.8rem;border:1px solid var(--grid);border-radius:6px}
 .bar{display:inline-block;height:.7rem;background:var(--one);border-radius:2px;vertical-align:middle}
 `;
 

@@ -32,7 +32,7 @@ export interface Answer {
 export function writeAnswer(res: HttpResponse, answer: Answer): void {
   res.cork(() => {
     writeHead(res, answer);
-    if (!answer.isHead) return answer.close ? res.end(answer.body, true) : res.end(answer.body);
+    if (!answer.isHead) return res.end(answer.body, answer.close);
     if (answer.close) writeClose(res);
     // RFC 9110 section 8.6: a length in the answer to HEAD must be that of the body it stands for. The build
     // for Node 20 leaves the answer open where `endWithoutBody` is told a length.

@@ -49,7 +49,7 @@ export function openPool(options: PoolOptions): InferencePool {
 /**
  * Piscina starts the workers, notices their end and replaces them. What it gives each is one task, a lease that
  * ends with the worker: batches then go to the worker through shared memory, and their results come back by a port
- * of its own. A Piscina task for each batch costs twice as much as that (`npm run bench:micro -- hop`).
+ * of its own. A Piscina task for each batch costs more, on the event loop's thread above all.
  */
 class LeasedPool implements InferencePool {
   readonly arena: SharedArrayBuffer;

@@ -13,7 +13,7 @@ const EXIT_USAGE = 64;
 
 // Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
 process.env['ORT_DISABLE_TELEMETRY'] = '1';
-const { agreementSection, figuresIn } = await import('./report/agreement.js');
+const { agreementSection, expectationSection, expectationsIn } = await import('./report/agreement.js');
 const { compareSection } = await import('./report/compareSection.js');
 const { curvesSection } = await import('./report/curvesSection.js');
 const { kneeSection } = await import('./report/kneeSection.js');
@@ -39,7 +39,7 @@ else await main(optionsOrExit(process.argv.slice(2)));
 async function main(options: ReportOptions): Promise<void> {
   const { seconds, repetitions } = options;
   const startMs = performance.now();
-  const earlier = options.against === undefined ? undefined : await figuresIn(options.against);
+  const earlier = options.against === undefined ? undefined : await expectationsIn(options.against);
   const folder = await mkdtemp(join(tmpdir(), 'acuity-report-'));
   const say = (line: string): void => {
     const elapsedS = Math.round((performance.now() - startMs) / 1000);
@@ -51,6 +51,7 @@ async function main(options: ReportOptions): Promise<void> {
     const context = { folder, key: await issueKey(folder), seconds, repetitions, say, faults };
     const sections = await sectionsOf(context, options);
     if (earlier !== undefined) sections.push(agreementSection(earlier, sections));
+    else if (options.compare === undefined && repetitions > 1) sections.push(expectationSection(sections));
     report = { subtitle: machineLine(seconds, repetitions), sections, faults };
   } finally {
     await rm(folder, { recursive: true });

@@ -184,6 +184,16 @@ export function ratioOf(
   theirs: readonly Result[],
   valueOf: (result: Result) => number,
 ): Spread | undefined {
-  if (ours.length === 0 || ours.length !== theirs.length) return undefined;
+  const ratios = ratiosOf(ours, theirs, valueOf);
+  return ratios.length === 0 ? undefined : spreadOf(ratios);
+}
+
+/** The same, repetition by repetition; none where one is absent. */
+export function ratiosOf(
+  ours: readonly Result[],
+  theirs: readonly Result[],
+  valueOf: (result: Result) => number,
+): number[] {
+  if (ours.length !== theirs.length) return [];
   return pairwise(ours.map(valueOf), theirs.map(valueOf), (value, other) => value / other);
 }

@@ -1,46 +1,74 @@
 import { readFile } from 'node:fs/promises';
-import type { Spread } from '#acuity/base/statistics.js';
 import { spreadText } from '#bench/comparison/goals.js';
-import type { Figure, ReportSection } from './section.js';
+import { expectationsOf, type Expectation } from './expectation.js';
+import type { ReportSection } from './section.js';
 
 /**
- * The figures of an earlier run's `report.json`.
+ * What an earlier run, by its `report.json`, expects of this one.
  * @throws Error where the file is no report, or one that was not to be used
  */
-export async function figuresIn(file: string): Promise<Figure[]> {
+export async function expectationsIn(file: string): Promise<Expectation[]> {
   const report = JSON.parse(await readFile(file, 'utf8')) as {
     readonly sections?: readonly Partial<ReportSection>[];
     readonly faults?: readonly string[];
   };
   if (report.sections === undefined) throw new Error(`${file} is no report of npm run bench`);
   if ((report.faults ?? []).length > 0) throw new Error(`${file} holds figures that are not to be used`);
-  return report.sections.flatMap(({ figures = [] }) => figures);
+  return expectationsOf(report.sections.map(({ figures = [] }) => ({ figures })));
 }
 
-/** What two runs say of the same things; figures that only one of them has are left out. */
+const NOTE =
+  'Ratios, median (least–most) of the repetitions. Expected: where the median of another run lies, 99 times of 100, if chance alone tells them apart.';
+
+/** What another run should find. */
+export function expectationSection(sections: readonly ReportSection[]): ReportSection {
+  const expectations = expectationsOf(sections);
+  return {
+    name: 'expectation',
+    heading: 'What another run should find',
+    note: NOTE,
+    charts: [],
+    tables: [
+      [
+        ['figure', 'this run', 'expected'],
+        ...expectations.map((expectation) => [
+          expectation.name,
+          spreadText(expectation.spread, 2),
+          rangeText(expectation),
+        ]),
+      ],
+    ],
+    figures: [],
+    data: expectations,
+  };
+}
+
+/** Whether this run found what an `earlier` one expected; figures that only one of them has are left out. */
 export function agreementSection(
-  earlier: readonly Figure[],
+  earlier: readonly Expectation[],
   sections: readonly ReportSection[],
 ): ReportSection {
-  const byName = new Map(earlier.map((figure) => [figure.name, figure.spread]));
-  const pairs = sections
-    .flatMap(({ figures }) => figures)
-    .flatMap(({ name, spread }) => {
-      const before = byName.get(name);
-      return before === undefined ? [] : [{ name, before, now: spread, agrees: overlap(before, spread) }];
-    });
+  const byName = new Map(earlier.map((expectation) => [expectation.name, expectation]));
+  const pairs = expectationsOf(sections).flatMap(({ name, spread }) => {
+    const before = byName.get(name);
+    if (before === undefined) return [];
+    return [
+      { name, before, now: spread, agrees: before.low <= spread.median && spread.median <= before.high },
+    ];
+  });
   const agreeing = pairs.filter(({ agrees }) => agrees).length;
   return {
     name: 'agreement',
     heading: `Beside an earlier run: ${agreeing} of ${pairs.length} figures agree`,
-    note: 'Ratios, median (least–most) of the repetitions of each run. Two runs agree where these ranges overlap. Of two runs with three repetitions each that differ by nothing but chance, one figure in ten lies apart.',
+    note: NOTE,
     charts: [],
     tables: [
       [
-        ['figure', 'earlier', 'now', ''],
+        ['figure', 'earlier', 'expected', 'now', ''],
         ...pairs.map(({ name, before, now, agrees }) => [
           name,
-          spreadText(before, 2),
+          spreadText(before.spread, 2),
+          rangeText(before),
           spreadText(now, 2),
           agrees ? 'agrees' : 'apart',
         ]),
@@ -51,6 +79,6 @@ export function agreementSection(
   };
 }
 
-function overlap(a: Spread, b: Spread): boolean {
-  return a.min <= b.max && b.min <= a.max;
+function rangeText({ low, high }: Expectation): string {
+  return `${low.toFixed(2)}–${high.toFixed(2)}`;
 }

@@ -37,33 +37,22 @@ export interface Setting {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Runs `use` on a service for each of `settings`, in their order, all running. */
-export async function withServices<T>(
-  { key, folder }: BenchContext,
-  settings: readonly Setting[],
-  use: (servers: readonly ServerProcess[]) => Promise<T>,
-): Promise<T> {
-  const { args, file, env: plain } = acuity(1).command(key);
-  const servers: ServerProcess[] = [];
-  try {
-    for (const { name, env } of settings) {
-      servers.push(await startServer({ name, file, args, env: { ...plain, ...env } }, folder));
-    }
-    return await use(servers);
-  } finally {
-    await Promise.all(servers.map((server) => server.stop()));
-  }
-}
+/** One event loop, one worker, everything else its default. */
+export const AS_IS: Setting = { name: 'as is', env: {} };
 
-/** Runs `use` on the service: one event loop, one worker, everything else its default. */
-export function withService<T>(
-  context: BenchContext,
+/** Runs `use` on a service that is started for it. */
+export async function withService<T>(
+  { key, folder }: BenchContext,
+  { name, env }: Setting,
   use: (server: ServerProcess) => Promise<T>,
 ): Promise<T> {
-  return withServices(context, [{ name: 'acuity', env: {} }], ([server]) => {
-    if (server === undefined) throw new Error('a server did not start');
-    return use(server);
-  });
+  const { args, file, env: plain } = acuity(1).command(key);
+  const server = await startServer({ name, file, args, env: { ...plain, ...env } }, folder);
+  try {
+    return await use(server);
+  } finally {
+    await server.stop();
+  }
 }
 
 /** Saturates a server and reads its processor time beside. Errors become faults. */

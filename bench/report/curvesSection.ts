@@ -2,7 +2,7 @@ import { pairwise, quantileOf, spreadOf } from '#acuity/base/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { keyCost } from '#bench/micro/gate.js';
 import { bodiesOfBytes, bodiesWithDecimals, bodiesWithPast, bodiesWithSamples } from './bodies.js';
-import { press, withService, type BenchContext, type Pressed } from './context.js';
+import { AS_IS, press, withService, type BenchContext, type Pressed } from './context.js';
 import type { Figure, ReportSection } from './section.js';
 
 const KIB = 1024;
@@ -69,7 +69,7 @@ const CURVES: readonly Curve[] = [
 
 /** How cost grows with what callers send, and with how many keys there are. */
 export async function curvesSection(context: BenchContext): Promise<ReportSection> {
-  const measured = await withService(context, (server) =>
+  const measured = await withService(context, AS_IS, (server) =>
     measureInTurn(context, (pressure) => press(context, server, pressure)),
   );
   keyCost(100, context.seconds * 100); // compiles what all of them run
@@ -168,7 +168,8 @@ function growthOf(x: string, [first, ...rest]: readonly Point[]): Figure[] {
   if (first === undefined) return [];
   return rest.map((point) => ({
     name: `CPU per request, ${point.value.toLocaleString('en')} ${x} over ${first.value.toLocaleString('en')}`,
-    spread: pairwise(cpu(point), cpu(first), (value, other) => value / other),
+    measure: 'CPU',
+    ratios: pairwise(cpu(point), cpu(first), (value, other) => value / other),
   }));
 }
 

@@ -1,39 +1,28 @@
-import { pairwise, spreadOf, type Spread } from '#acuity/base/statistics.js';
+import { pairwise, spreadOf } from '#acuity/base/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { spreadText } from '#bench/comparison/goals.js';
-import { press, withServices, type BenchContext, type Pressed, type Setting } from './context.js';
+import { AS_IS, press, withService, type BenchContext, type Pressed, type Setting } from './context.js';
 import type { ReportSection } from './section.js';
 
 const SETTINGS: readonly Setting[] = [
-  { name: 'as is', env: {} },
+  AS_IS,
   ...['1', '8', '128'].map((rows) => ({ name: `batch ${rows}`, env: { ACUITY_BATCH_MAX: rows } })),
   { name: '2 workers', env: { ACUITY_WORKERS: '2' } },
   { name: '2 loops', env: { ACUITY_HTTP_THREADS: '2', ACUITY_WORKERS: '2' } },
   { name: 'intra-op 2', env: { ACUITY_INTRA_OP_THREADS: '2' } },
 ];
 
-/** What each knob does here, one turned at a time: a server for each, all running, in turn under load. */
+/** What each knob does here, one turned at a time, in turn under load. */
 export async function knobsSection(context: BenchContext): Promise<ReportSection> {
-  const { seconds, repetitions, say } = context;
-  const rows = SETTINGS.map(({ name }) => ({ name, runs: [] as Pressed[] }));
-  await withServices(context, SETTINGS, async (servers) => {
-    for (let pass = 0; pass <= repetitions; pass++) {
-      for (const [index, { name, runs }] of rows.entries()) {
-        const server = servers[index];
-        if (server === undefined) continue;
-        const isWarmUp = pass === 0;
-        const pressed = await press(context, server, {
-          what: name,
-          bodies: bodiesOf('history'),
-          connections: 64,
-          seconds: isWarmUp ? seconds / 2 : seconds,
-        });
-        if (isWarmUp) continue;
-        runs.push(pressed);
-        say(`${name}: ${Math.round(perSecondOf(pressed))} requests/s`);
-      }
+  const { repetitions, say } = context;
+  const rows = SETTINGS.map((setting) => ({ name: setting.name, setting, runs: [] as Pressed[] }));
+  for (let pass = 1; pass <= repetitions; pass++) {
+    for (const { name, setting, runs } of rows) {
+      const pressed = await pressAnew(context, setting);
+      runs.push(pressed);
+      say(`${name}: ${Math.round(perSecondOf(pressed))} requests/s`);
     }
-  });
+  }
   const [asIs, ...turned] = rows;
   return {
     name: 'knobs',
@@ -57,7 +46,7 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
         ...rows.map(({ name, runs }) => [
           name,
           spreadText(spreadOf(runs.map(perSecondOf)), 0),
-          spreadText(overAsIs(runs, asIs?.runs ?? []), 2),
+          spreadText(spreadOf(overAsIs(runs, asIs?.runs ?? [])), 2),
           (middle(runs, ({ p99Micros }) => p99Micros) / 1000).toFixed(2),
           middle(runs, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest).toFixed(1),
         ]),
@@ -65,10 +54,24 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
     ],
     figures: turned.map(({ name, runs }) => ({
       name: `history: throughput with ${name} over as is`,
-      spread: overAsIs(runs, asIs?.runs ?? []),
+      measure: 'throughput',
+      ratios: overAsIs(runs, asIs?.runs ?? []),
     })),
-    data: rows,
+    data: rows.map(({ name, runs }) => ({ name, runs })),
   };
+}
+
+/**
+ * A server of its own for each measurement: two starts of the same server differ by more than two measurements of
+ * one, and knobs by little more than that.
+ */
+function pressAnew(context: BenchContext, setting: Setting): Promise<Pressed> {
+  const { seconds } = context;
+  const pressure = { what: setting.name, bodies: bodiesOf('history'), connections: 64 };
+  return withService(context, setting, async (server) => {
+    await press(context, server, { ...pressure, seconds: seconds / 2 });
+    return press(context, server, { ...pressure, seconds });
+  });
 }
 
 function perSecondOf({ requests, seconds }: Pressed): number {
@@ -79,6 +82,6 @@ function middle(runs: readonly Pressed[], valueOf: (run: Pressed) => number): nu
   return spreadOf(runs.map(valueOf)).median;
 }
 
-function overAsIs(runs: readonly Pressed[], asIs: readonly Pressed[]): Spread {
+function overAsIs(runs: readonly Pressed[], asIs: readonly Pressed[]): number[] {
   return pairwise(runs.map(perSecondOf), asIs.map(perSecondOf), (value, other) => value / other);
 }

@@ -1,6 +1,6 @@
 import { spreadOf } from '#acuity/base/statistics.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
-import { goalLines, ratioOf, spreadText } from '#bench/comparison/goals.js';
+import { goalLines, ratioOf, ratiosOf, spreadText } from '#bench/comparison/goals.js';
 import type { ComparisonOptions } from '#bench/comparison/options.js';
 import { compare, type Result } from '#bench/comparison/run.js';
 import { seriesOf, throughputOf } from '#bench/comparison/series.js';
@@ -54,15 +54,19 @@ export async function peersSection(context: BenchContext): Promise<ReportSection
 function figuresOf(payload: (typeof PAYLOADS)[number], results: readonly Result[]): Figure[] {
   const of = (peer: string): Result[] =>
     seriesOf(results, { peer, payload, mode: MODE, connections: CONNECTIONS });
-  const figure = (name: string, peer: string, valueOf: (result: Result) => number): Figure[] => {
-    const spread = ratioOf(of('acuity'), of(peer), valueOf);
-    return spread === undefined ? [] : [{ name: `${payload}: ${name} over ${peer}'s`, spread }];
+  const figure = (
+    measure: Figure['measure'],
+    peer: string,
+    valueOf: (result: Result) => number,
+  ): Figure[] => {
+    const ratios = ratiosOf(of('acuity'), of(peer), valueOf);
+    return ratios.length === 0 ? [] : [{ name: `${payload}: ${measure} over ${peer}'s`, measure, ratios }];
   };
   return [
     ...figure('throughput', FASTIFY.name, throughputOf),
     ...figure('p99', FASTIFY.name, ({ p99Micros }) => p99Micros),
-    ...figure('CPU per request', FASTIFY.name, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest),
-    ...figure('CPU per request', FLOOR.name, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest),
+    ...figure('CPU', FASTIFY.name, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest),
+    ...figure('CPU', FLOOR.name, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest),
   ];
 }
 

@@ -1,10 +1,12 @@
-import type { Spread } from '#acuity/base/statistics.js';
 import type { Chart } from './chart.js';
 
 /** A ratio of neighbours in time, which another run can be held against: absolute figures differ by the minute. */
 export interface Figure {
   readonly name: string;
-  readonly spread: Spread;
+  /** Figures of one measure in a section scatter alike. */
+  readonly measure: 'throughput' | 'p99' | 'CPU';
+  /** Repetition by repetition. */
+  readonly ratios: readonly number[];
 }
 
 /** What a part of the report found: for the page, for the terminal and for the JSON file. */

@@ -28,7 +28,7 @@ export function pairwise(
   values: readonly number[],
   others: readonly number[],
   compare: (value: number, other: number) => number,
-): Spread {
+): number[] {
   if (values.length !== others.length) throw new RangeError('not measured side by side');
-  return spreadOf(values.map((value, repetition) => compare(value, others[repetition] ?? NaN)));
+  return values.map((value, repetition) => compare(value, others[repetition] ?? NaN));
 }

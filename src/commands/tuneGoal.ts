@@ -54,7 +54,9 @@ export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
       sentence: 'There was no time left to repeat the winner against the defaults: the defaults stay.',
       ratio: undefined,
     };
-  const ratio = pairwise(winner.map(valueOf), defaults.map(valueOf), (value, other) => value / other);
+  const ratio = spreadOf(
+    pairwise(winner.map(valueOf), defaults.map(valueOf), (value, other) => value / other),
+  );
   const text = `${ratio.median.toFixed(2)} × (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}) their ${isThroughput ? 'throughput' : 'p99'} over ${winner.length} pairs`;
   const conclude = (recommends: Verdict['recommends'], words: string): Verdict => ({
     recommends,

@@ -25,7 +25,7 @@ t.test('nothing has no spread', async (t) => {
 
 t.test('ratios are taken within a repetition: a slow minute of the machine cancels out', async (t) => {
   const ratio = pairwise([600, 300, 1200], [100, 50, 200], (ours, theirs) => ours / theirs);
-  t.strictSame(ratio, { median: 6, min: 6, max: 6 });
+  t.strictSame(ratio, [6, 6, 6]);
 });
 
 t.test('what was not measured side by side has no ratio', async (t) => {

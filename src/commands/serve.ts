@@ -2,6 +2,7 @@ import { openKeyring, type Keyring } from '../auth/keyring.js';
 import { Limits, allocateLimits } from '../auth/limits.js';
 import { storesAt } from '../auth/location.js';
 import { systemClock } from '../base/clock.js';
+import { collectWithoutHelpers } from '../base/collector.js';
 import { exitAtOnce } from '../base/exit.js';
 import { createLog, type Log } from '../base/log.js';
 import type { Config } from '../config/options.js';
@@ -28,6 +29,7 @@ const LAST_WORDS_MS = 250;
 
 /** Serves until told to stop. */
 export async function serve(config: Config, hooks: ServeHooks = {}): Promise<void> {
+  collectWithoutHelpers();
   const log = createLog({ level: config.logLevel });
   const service = new Service(config, log);
   process.once('uncaughtException', (error) => service.crash(error));

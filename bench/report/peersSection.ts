@@ -72,7 +72,7 @@ function figuresOf(payload: (typeof PAYLOADS)[number], results: readonly Result[
 
 /** `peers` in turn, both payloads saturated. Their faults are the report's. */
 export async function interleaved(context: BenchContext, peers: readonly Peer[]): Promise<readonly Result[]> {
-  const seconds = context.seconds * 2;
+  const { seconds } = context;
   const options: ComparisonOptions = {
     peers,
     payloads: PAYLOADS,
@@ -80,7 +80,8 @@ export async function interleaved(context: BenchContext, peers: readonly Peer[])
     connections: [CONNECTIONS],
     rate: 1,
     seconds,
-    repetitions: context.repetitions,
+    // Many short ones: how far they lie apart is half of what they tell.
+    repetitions: context.repetitions * 2,
     load: Number.isInteger(seconds) && hasWrk() ? 'wrk' : 'autocannon',
     jsonFile: undefined,
   };

@@ -25,7 +25,7 @@ export const USAGE = `npm run bench -- [options]
 
   --only A,B        of ${SECTIONS.join(', ')} (default all)
   --seconds N       length of one measurement; at the knee one and a half times that (default 1)
-  --repetitions N   rounds of knobs (default 3): twice as many beside the peers, one fewer for the curves
+  --repetitions N   rounds of the interleaving (default 3), one fewer for the curves
   --compare REV     builds that revision and measures it beside this tree, instead of the report
   --against FILE    says how far this run agrees with the report.json of an earlier one
   --docs            also rewrites the figures of docs/PERFORMANCE.md and docs/images

@@ -70,9 +70,12 @@ function figuresOf(payload: (typeof PAYLOADS)[number], results: readonly Result[
   ];
 }
 
-/** `peers` in turn, both payloads saturated. Their faults are the report's. */
+/**
+ * `peers` in turn, both payloads saturated, each repetition with servers of its own: two starts of a server differ by
+ * more than two measurements of it. Their faults are the report's.
+ */
 export async function interleaved(context: BenchContext, peers: readonly Peer[]): Promise<readonly Result[]> {
-  const { seconds } = context;
+  const { seconds, repetitions, say, faults } = context;
   const options: ComparisonOptions = {
     peers,
     payloads: PAYLOADS,
@@ -80,13 +83,17 @@ export async function interleaved(context: BenchContext, peers: readonly Peer[])
     connections: [CONNECTIONS],
     rate: 1,
     seconds,
-    // Many short ones: how far they lie apart is half of what they tell.
-    repetitions: context.repetitions * 2,
+    repetitions: 1,
     load: Number.isInteger(seconds) && hasWrk() ? 'wrk' : 'autocannon',
     jsonFile: undefined,
   };
-  const { results, faults } = await compare(options, context.say);
-  context.faults.push(...faults);
+  const results: Result[] = [];
+  for (let repetition = 1; repetition <= repetitions; repetition++) {
+    say(`repetition ${repetition} of ${repetitions}`);
+    const once = await compare(options, say);
+    results.push(...once.results.map((result) => ({ ...result, repetition })));
+    faults.push(...once.faults);
+  }
   return results;
 }
 

@@ -1,4 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
+import type { ResourceLimits } from 'node:worker_threads';
+
+/**
+ * For threads that keep next to nothing from one request to the next. Left to itself V8 lets the young generation
+ * of each busy one grow to 48 MB, then to and fro, which shows in the memory of the process and makes none faster.
+ */
+export const YOUNG_THREAD_LIMITS: ResourceLimits = Object.freeze({ maxYoungGenerationSizeMb: 12 });
 
 /**
  * Has every thread of the process collect its young objects by itself. There is little alive among them, so helpers

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { SlottedRecord } from '../auth/keyTable.js';
+import { YOUNG_THREAD_LIMITS } from '../base/collector.js';
 import type { Log } from '../base/log.js';
 import type { PublicAddress } from '../http/server.js';
 import { openFront, type Front, type FrontEvents, type FrontSetup } from './front.js';
@@ -80,7 +81,10 @@ async function openFrontThread(
   data: FrontThreadData,
   events: FrontEvents & { onCrash(error: Error): void },
 ): Promise<Front> {
-  const thread = new Worker(new URL('./frontThread.js', import.meta.url), { workerData: data });
+  const thread = new Worker(new URL('./frontThread.js', import.meta.url), {
+    workerData: data,
+    resourceLimits: YOUNG_THREAD_LIMITS,
+  });
   const waiting = new Map<number, (error: Error | undefined) => void>();
   let asked = 0;
   const tell = (message: ToFront): void => thread.postMessage(message);

@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { YOUNG_THREAD_LIMITS } from '../base/collector.js';
 import {
   BATCHES_PER_WORKER,
   createArena,
@@ -41,12 +42,6 @@ export interface InferencePool {
   close(): Promise<void>;
 }
 
-/**
- * A worker keeps nothing from one batch to the next. Left to itself V8 lets the young generation of a busy one grow
- * to 48 MB, then to and fro, which shows in the memory of the process and makes no worker faster.
- */
-const YOUNG_GENERATION_MB = 24;
-
 /** Starts the workers. */
 export function openPool(options: PoolOptions): InferencePool {
   return new LeasedPool(options);
@@ -76,7 +71,7 @@ class LeasedPool implements InferencePool {
       maxThreads: workers,
       idleTimeout: Infinity,
       recordTiming: false,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+      resourceLimits: YOUNG_THREAD_LIMITS,
       workerData: setup,
     });
     // Where no lease was running, as when a worker fails while it starts: the lease that waits for it says so.

@@ -44,6 +44,7 @@ interface Contender {
   readonly server: ServerProcess;
 }
 
+/** Behind it V8 has compiled what is hot: in a server's first second p99 tells of that. */
 const WARM_UP_SECONDS = 2;
 /** The check before anything is measured: enough in flight that batches form. */
 const CHECK = { connections: 32, rounds: 8 };
@@ -129,7 +130,7 @@ class Interleaving {
   }
 
   private async warmUp(contenders: readonly Contender[]): Promise<void> {
-    const seconds = Math.min(WARM_UP_SECONDS, this.options.seconds);
+    const seconds = Math.min(WARM_UP_SECONDS, 2 * this.options.seconds);
     for (const payload of this.options.payloads) {
       for (const contender of contenders) {
         this.say(`warming up ${contender.peer.name}, ${payload}`);

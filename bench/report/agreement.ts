@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Spread } from '#acuity/base/statistics.js';
 import { spreadText } from '#bench/comparison/goals.js';
 import { expectationsOf, type Expectation } from './expectation.js';
 import type { ReportSection } from './section.js';
@@ -33,7 +34,7 @@ export function expectationSection(sections: readonly ReportSection[]): ReportSe
         ['figure', 'this run', 'expected'],
         ...expectations.map((expectation) => [
           expectation.name,
-          spreadText(expectation.spread, 2),
+          valueText(expectation.spread),
           rangeText(expectation),
         ]),
       ],
@@ -67,9 +68,9 @@ export function agreementSection(
         ['figure', 'earlier', 'expected', 'now', ''],
         ...pairs.map(({ name, before, now, agrees }) => [
           name,
-          spreadText(before.spread, 2),
+          valueText(before.spread),
           rangeText(before),
-          spreadText(now, 2),
+          valueText(now),
           agrees ? 'agrees' : 'apart',
         ]),
       ],
@@ -79,6 +80,15 @@ export function agreementSection(
   };
 }
 
-function rangeText({ low, high }: Expectation): string {
-  return `${low.toFixed(2)}–${high.toFixed(2)}`;
+function valueText(spread: Spread): string {
+  return spreadText(spread, digitsOf(spread));
+}
+
+function rangeText({ spread, low, high }: Expectation): string {
+  return `${low.toFixed(digitsOf(spread))}–${high.toFixed(digitsOf(spread))}`;
+}
+
+/** Small ratios want more of them. */
+function digitsOf({ median }: Spread): number {
+  return median < 1 ? 3 : 2;
 }

@@ -32,7 +32,7 @@ export async function kneeSection(context: BenchContext): Promise<ReportSection>
     for (const share of SHARES) {
       const rate = Math.max(1, Math.round((share * requests) / seconds));
       const cpuBefore = server.cpuMicros();
-      const measured = await pace({ ...load, seconds: context.seconds * 1.5, rate });
+      const measured = await pace({ ...load, rate });
       const serverCores = (server.cpuMicros() - cpuBefore) / (measured.seconds * 1e6);
       offered.push({ ...measured, rate, answeredPerS: measured.requests / measured.seconds, serverCores });
       context.say(`${rate} requests/s offered: p99 ${(measured.p99Micros / 1000).toFixed(1)} ms`);

@@ -6,7 +6,7 @@ import type { ReportSection } from './section.js';
 
 const SETTINGS: readonly Setting[] = [
   AS_IS,
-  ...['1', '8', '128'].map((rows) => ({ name: `batch ${rows}`, env: { ACUITY_BATCH_MAX: rows } })),
+  ...['1', '128'].map((rows) => ({ name: `batch ${rows}`, env: { ACUITY_BATCH_MAX: rows } })),
   { name: '2 workers', env: { ACUITY_WORKERS: '2' } },
   { name: '2 loops', env: { ACUITY_HTTP_THREADS: '2', ACUITY_WORKERS: '2' } },
   { name: 'intra-op 2', env: { ACUITY_INTRA_OP_THREADS: '2' } },

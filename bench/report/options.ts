@@ -24,7 +24,7 @@ export class UsageError extends Error {
 export const USAGE = `npm run bench -- [options]
 
   --only A,B        of ${SECTIONS.join(', ')} (default all)
-  --seconds N       length of one measurement; at the knee one and a half times that (default 1)
+  --seconds N       length of one measurement (default 1)
   --repetitions N   rounds of the interleaving (default 3), one fewer for the curves
   --compare REV     builds that revision and measures it beside this tree, instead of the report
   --against FILE    says how far this run agrees with the report.json of an earlier one

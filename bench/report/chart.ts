@@ -92,7 +92,8 @@ function optionOf({ kind, x, y, isLogX = false, isLogY = false, series }: Chart)
         color: STAND_INS.ink,
         fontFamily: FONT,
         fontSize: isCrowded ? 10 : 12,
-        formatter: ({ value }: { value?: unknown }) => short(Number((value as number[])[1])),
+        formatter: ({ value }: { value?: unknown }) =>
+          (isCrowded ? shorter : short)(Number((value as number[])[1])),
       },
     })),
   };
@@ -103,6 +104,11 @@ export function short(value: number): string {
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(2))}M`;
   if (value >= 1e4) return `${Number((value / 1e3).toPrecision(3))}k`;
   return Number(value.toPrecision(3)).toLocaleString('en');
+}
+
+/** The same where bars stand close: 0.0931 → "0.09", 2.45 → "2.5". */
+export function shorter(value: number): string {
+  return value < 1000 ? String(Number(value.toFixed(value < 1 ? 2 : 1))) : short(value);
 }
 
 function withPageColours(svg: string): string {

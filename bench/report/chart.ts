@@ -106,9 +106,9 @@ export function short(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString('en');
 }
 
-/** The same where bars stand close: 0.0931 → "0.09", 2.45 → "2.5". */
+/** The same where bars stand close: 0.0931 → "0.1", 2.45 → "2.5". */
 export function shorter(value: number): string {
-  return value < 1000 ? String(Number(value.toFixed(value < 1 ? 2 : 1))) : short(value);
+  return value < 1000 ? String(Number(value.toFixed(1))) : short(value);
 }
 
 function withPageColours(svg: string): string {

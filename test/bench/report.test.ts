@@ -181,7 +181,7 @@ t.test('bodies are as long as the curves say', async (t) => {
 
 t.test('numbers are short', async (t) => {
   t.strictSame([1.234, 1234, 23_400, 1_500_000].map(short), ['1.23', '1,230', '23.4k', '1.5M']);
-  t.strictSame([0.0931, 2.45, 13.14, 16, 23_400].map(shorter), ['0.09', '2.5', '13.1', '16', '23.4k']);
+  t.strictSame([0.0931, 2.45, 13.14, 16, 23_400].map(shorter), ['0.1', '2.5', '13.1', '16', '23.4k']);
 });
 
 t.test('mistakes in the options are named', async (t) => {

@@ -50,8 +50,8 @@ async function main(options: ReportOptions): Promise<void> {
   try {
     const context = { folder, key: await issueKey(folder), seconds, repetitions, say, faults };
     const sections = await sectionsOf(context, options);
-    if (earlier !== undefined) sections.push(agreementSection(earlier, sections));
-    else if (options.compare === undefined && repetitions > 1) sections.push(expectationSection(sections));
+    const last = earlier === undefined ? expectationSection(sections) : agreementSection(earlier, sections);
+    if (last !== undefined) sections.push(last);
     report = { subtitle: machineLine(seconds, repetitions), sections, faults };
   } finally {
     await rm(folder, { recursive: true });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Spread } from '#acuity/base/statistics.js';
+import { spreadOf, type Spread } from '#acuity/base/statistics.js';
 import { spreadText } from '#bench/comparison/goals.js';
 import { expectationsOf, type Expectation } from './expectation.js';
 import type { ReportSection } from './section.js';
@@ -21,9 +21,10 @@ export async function expectationsIn(file: string): Promise<Expectation[]> {
 const NOTE =
   'Ratios, median (least–most) of the repetitions. Expected: where the median of another run lies, 99 times of 100, if chance alone tells them apart.';
 
-/** What another run should find. */
-export function expectationSection(sections: readonly ReportSection[]): ReportSection {
+/** What another run should find; undefined where this one can't tell. */
+export function expectationSection(sections: readonly ReportSection[]): ReportSection | undefined {
   const expectations = expectationsOf(sections);
+  if (expectations.length === 0) return undefined;
   return {
     name: 'expectation',
     heading: 'What another run should find',
@@ -50,12 +51,12 @@ export function agreementSection(
   sections: readonly ReportSection[],
 ): ReportSection {
   const byName = new Map(earlier.map((expectation) => [expectation.name, expectation]));
-  const pairs = expectationsOf(sections).flatMap(({ name, spread }) => {
+  const figures = sections.flatMap((section) => section.figures);
+  const pairs = figures.flatMap(({ name, ratios }) => {
     const before = byName.get(name);
     if (before === undefined) return [];
-    return [
-      { name, before, now: spread, agrees: before.low <= spread.median && spread.median <= before.high },
-    ];
+    const now = spreadOf(ratios);
+    return [{ name, before, now, agrees: before.low <= now.median && now.median <= before.high }];
   });
   const agreeing = pairs.filter(({ agrees }) => agrees).length;
   return {

@@ -43,8 +43,8 @@ export const AS_IS: Setting = { name: 'as is', env: {} };
 /** Runs `use` on a service that is started for it. */
 export async function withService<T>(
   { key, folder }: BenchContext,
-  { name, env }: Setting,
   use: (server: ServerProcess) => Promise<T>,
+  { name, env }: Setting = AS_IS,
 ): Promise<T> {
   const { args, file, env: plain } = acuity(1).command(key);
   const server = await startServer({ name, file, args, env: { ...plain, ...env } }, folder);

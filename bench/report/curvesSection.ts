@@ -2,7 +2,7 @@ import { pairwise, quantileOf, spreadOf } from '#acuity/base/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { keyCost } from '#bench/micro/gate.js';
 import { bodiesOfBytes, bodiesWithDecimals, bodiesWithPast, bodiesWithSamples } from './bodies.js';
-import { AS_IS, press, withService, type BenchContext, type Pressed } from './context.js';
+import { press, withService, type BenchContext, type Pressed } from './context.js';
 import type { Figure, ReportSection } from './section.js';
 
 const KIB = 1024;
@@ -69,7 +69,7 @@ const CURVES: readonly Curve[] = [
 
 /** How cost grows with what callers send, and with how many keys there are. */
 export async function curvesSection(context: BenchContext): Promise<ReportSection> {
-  const measured = await withService(context, AS_IS, (server) =>
+  const measured = await withService(context, (server) =>
     measureInTurn(context, (pressure) => press(context, server, pressure)),
   );
   keyCost(100, context.seconds * 100); // compiles what all of them run
@@ -143,7 +143,7 @@ async function measureInTurn(
     ]),
   );
   await pressOn({ what: 'warming up', bodies: bodiesOf('history'), connections: 64, seconds });
-  // One pass fewer than the others have repetitions: all these ratios tell of one scatter.
+  // So many ratios of one kind tell their scatter in fewer passes than the other sections have repetitions.
   for (let pass = 1; pass <= Math.max(1, repetitions - 1); pass++) {
     for (const curve of CURVES) {
       for (const point of runs.get(curve.name) ?? []) {

@@ -2,7 +2,7 @@ import { bodiesOf } from '#acuity/load/payloads.js';
 import { pace } from '#acuity/load/paced.js';
 import type { Measurement } from '#acuity/load/measurement.js';
 import { saturate } from '#acuity/load/saturate.js';
-import { AS_IS, withService, type BenchContext } from './context.js';
+import { withService, type BenchContext } from './context.js';
 import type { ReportSection } from './section.js';
 
 /** Shares of what the same generator reached with every connection busy. */
@@ -19,7 +19,7 @@ interface Offered extends Measurement {
 
 /** Latency at fixed rates, up to and beyond what is possible. */
 export async function kneeSection(context: BenchContext): Promise<ReportSection> {
-  const points = await withService(context, AS_IS, async (server) => {
+  const points = await withService(context, async (server) => {
     const load = {
       target: { port: server.port, key: context.key.key },
       bodies: bodiesOf('baseline'),

@@ -1,6 +1,7 @@
 import { pairwise, spreadOf } from '#acuity/base/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { spreadText } from '#bench/comparison/goals.js';
+import type { ServerProcess } from '#bench/server/process.js';
 import { AS_IS, press, withService, type BenchContext, type Pressed, type Setting } from './context.js';
 import type { ReportSection } from './section.js';
 
@@ -15,12 +16,12 @@ const SETTINGS: readonly Setting[] = [
 /** What each knob does here, one turned at a time, in turn under load. */
 export async function knobsSection(context: BenchContext): Promise<ReportSection> {
   const { repetitions, say } = context;
-  const rows = SETTINGS.map((setting) => ({ name: setting.name, setting, runs: [] as Pressed[] }));
+  const rows = SETTINGS.map((setting) => ({ ...setting, runs: [] as Pressed[] }));
   for (let pass = 1; pass <= repetitions; pass++) {
-    for (const { name, setting, runs } of rows) {
-      const pressed = await pressAnew(context, setting);
-      runs.push(pressed);
-      say(`${name}: ${Math.round(perSecondOf(pressed))} requests/s`);
+    for (const row of rows) {
+      const pressed = await pressAnew(context, row);
+      row.runs.push(pressed);
+      say(`${row.name}: ${Math.round(perSecondOf(pressed))} requests/s`);
     }
   }
   const [asIs, ...turned] = rows;
@@ -57,7 +58,7 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
       measure: 'throughput',
       ratios: overAsIs(runs, asIs?.runs ?? []),
     })),
-    data: rows.map(({ name, runs }) => ({ name, runs })),
+    data: rows,
   };
 }
 
@@ -68,10 +69,11 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
 function pressAnew(context: BenchContext, setting: Setting): Promise<Pressed> {
   const { seconds } = context;
   const pressure = { what: setting.name, bodies: bodiesOf('history'), connections: 64 };
-  return withService(context, setting, async (server) => {
+  const use = async (server: ServerProcess): Promise<Pressed> => {
     await press(context, server, { ...pressure, seconds: seconds / 2 });
     return press(context, server, { ...pressure, seconds });
-  });
+  };
+  return withService(context, use, setting);
 }
 
 function perSecondOf({ requests, seconds }: Pressed): number {

@@ -1,7 +1,7 @@
 import { bodiesOf, PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { measure, type Suite } from '#bench/micro/harness.js';
 import type { ServerProcess } from '#bench/server/process.js';
-import { AS_IS, press, withService, type BenchContext, type Pressed } from './context.js';
+import { press, withService, type BenchContext, type Pressed } from './context.js';
 import { scalingTable } from './scaling.js';
 import type { ReportSection } from './section.js';
 
@@ -111,7 +111,7 @@ function onlyUsed(suite: Suite): Suite {
 }
 
 function underLoad(context: BenchContext): Promise<Loaded[]> {
-  return withService(context, AS_IS, async (server) => {
+  return withService(context, async (server) => {
     const loads: Loaded[] = [];
     for (const payload of PAYLOADS) {
       const bodies = bodiesOf(payload);

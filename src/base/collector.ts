@@ -3,7 +3,8 @@ import type { ResourceLimits } from 'node:worker_threads';
 
 /**
  * For threads that keep next to nothing from one request to the next. Left to itself V8 lets the young generation
- * of each busy one grow to 48 MB, then to and fro, which shows in the memory of the process and makes none faster.
+ * of each busy one grow to its default, four times as much, and then to and fro, which shows in the memory of the
+ * process and makes none faster. Half of this makes workers collect so often that throughput falls.
  */
 export const YOUNG_THREAD_LIMITS: ResourceLimits = Object.freeze({ maxYoungGenerationSizeMb: 12 });
 

@@ -159,7 +159,10 @@ t.test('an earlier run is held against this one, figure by figure', async (t) =>
     ['same', '2.00 (1.98–2.02)', '1.93–2.08', '2.05 (2.03–2.07)', 'agrees'],
     ['other', '2.00 (1.98–2.02)', '1.93–2.08', '2.50 (2.48–2.52)', 'apart'],
   ]);
-  t.equal(expectationSection([{ ...SECTION, figures: now }]).tables[0]?.length, 1 + now.length);
+  t.equal(expectationSection([{ ...SECTION, figures: now }])?.tables[0]?.length, 1 + now.length);
+  t.equal(expectationSection([SECTION]), undefined, 'no figures');
+  const once = [{ ...SECTION, figures: now.map((each) => ({ ...each, ratios: each.ratios.slice(1, 2) })) }];
+  t.match(agreementSection(await expectationsIn(file), once).heading, '1 of 2 figures agree');
   write(['3 wrong']);
   await t.rejects(expectationsIn(file), /not to be used/);
   writeFileSync(file, '{}');
@@ -199,7 +202,7 @@ t.test('mistakes in the options are named', async (t) => {
 
 t.test('the report runs, and writes page, charts and figures', async (t) => {
   const folder = t.testdir();
-  const args = ['--seconds', '0.2', '--repetitions', '1', '--only', 'knee', '--out', folder];
+  const args = ['--seconds', '0.2', '--repetitions', '2', '--only', 'knee', '--out', folder];
   const { code, stdout, stderr } = await ended(
     process.execPath,
     [join(REPOSITORY, '.build/bench/report.js'), ...args],

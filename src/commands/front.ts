@@ -7,7 +7,8 @@ import type { Log } from '../base/log.js';
 import type { Config } from '../config/options.js';
 import { LANES, METRICS } from '../contract/metrics.js';
 import { AccessLog } from '../http/accessLog.js';
-import { BodyBudget } from '../http/body.js';
+import { BodyBudget } from '../http/bodyBudget.js';
+import { ConnectionLimit } from '../http/connectionLimit.js';
 import { LoopLag } from '../http/lag.js';
 import { watchLoop } from '../http/loopMetrics.js';
 import { Predict, type PredictOptions, type ServedModel } from '../http/predict.js';
@@ -33,6 +34,9 @@ export interface FrontSetup {
   readonly address: PublicAddress;
   /** The keys' limits, shared by all loops. */
   readonly limits: SharedArrayBuffer;
+  /** What the bodies of each key hold, and the open connections: shared by all loops too. */
+  readonly bodies: SharedArrayBuffer;
+  readonly connections: SharedArrayBuffer;
   readonly records: readonly SlottedRecord[];
   /** Where this loop counts. */
   readonly metrics: SharedArrayBuffer;
@@ -70,11 +74,15 @@ const LINGER_STEP_MS = 10;
  * @throws GoldenError, or an error of the worker or the listener
  */
 export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents): Promise<Front> {
-  const { limits, records, address, loops } = setup;
+  const { limits, bodies, connections, records, address, loops, config } = setup;
   const gate = createGate({ clock: systemClock, limits: new Limits(limits) });
   gate.replace(records);
   const lag = new LoopLag(systemClock);
-  const budget = new BodyBudget(setup.config.bodiesMaxBytes / loops);
+  const budget = new BodyBudget({
+    memory: bodies,
+    bytesMax: config.bodiesMaxBytes,
+    bodyBytesMax: config.bodyMaxBytes,
+  });
   const writer = new MetricWriter(METRICS, setup.metrics);
   let predict: Predict | undefined;
   const onHung = (): void => {
@@ -84,7 +92,13 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
   const models = new Models(setup, log, onHung);
   const metrics = new RequestMetrics(writer);
   predict = createPredict(setup, log, { gate, lag, budget, metrics }, await models.open(setup.bundle));
-  const server = listen(predict, { ...address, isShared: loops > 1 });
+  const refusedConnections = writer.cells('connectionsRefused');
+  const server = listen(predict, {
+    ...address,
+    isShared: loops > 1,
+    limit: new ConnectionLimit(connections, config.connectionsMax),
+    onRefused: () => refusedConnections.add(0),
+  });
   const stopWatching = watchLoop(writer, () => ({
     pending: predict.model.scorer.pending,
     queued: predict.model.scorer.queued,
@@ -99,7 +113,7 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
     switchModel: () => models.switchIn(predict),
     dropModel: () => models.drop(),
     async drain() {
-      predict.isDraining = true;
+      predict.drain();
       await Promise.all([predict.model.scorer.drained(), models.retired]);
     },
     async close() {
@@ -108,6 +122,7 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
         await new Promise((resolve) => setTimeout(resolve, LINGER_STEP_MS));
       }
       server.close();
+      predict.close();
       lag.stop();
       stopWatching();
       await models.drop();
@@ -235,7 +250,7 @@ function scoringCounters(memory: SharedArrayBuffer | undefined):
 type LoopParts = Pick<PredictOptions, 'gate' | 'lag' | 'budget' | 'metrics'>;
 
 function createPredict(setup: FrontSetup, log: Log, parts: LoopParts, model: ServedModel): Predict {
-  const { config, loops } = setup;
+  const { config } = setup;
   const { daySamplesMax, nightSamplesMax, deadlineMs, bodyMaxBytes, retryAfterS, accessLogEvery } = config;
   return new Predict(
     {
@@ -246,7 +261,6 @@ function createPredict(setup: FrontSetup, log: Log, parts: LoopParts, model: Ser
       requestId: requestIds(),
       lagMaxMs: deadlineMs * LAG_SHARE,
       bodyBytesMax: bodyMaxBytes,
-      queueMax: Math.ceil(config.queueMax / loops),
       retryAfterS,
       onFault: (error, requestId) => log.error({ err: error, requestId }, 'request failed unexpectedly'),
     },

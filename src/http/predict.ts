@@ -1,14 +1,16 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../base/clock.js';
-import type { Gate } from '../auth/gate.js';
-import type { OverloadCause } from '../contract/metrics.js';
+import type { Admission, Gate } from '../auth/gate.js';
+import type { OverloadCause, PlainCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
 import type { RequestReader } from '../pipeline/read.js';
 import { isBodyProblem } from '../pipeline/read.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { AccessLog } from './accessLog.js';
-import { readBody, type BodyBudget } from './body.js';
+import { furtherBlocks, readBody } from './body.js';
+import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
 import { Exchange, type AnsweringModel, type ExchangeContext } from './exchange.js';
+import { HeldRefusals } from './heldRefusals.js';
 import type { LoopLag } from './lag.js';
 import { headerLine } from './reply.js';
 import type { RequestMetrics } from './requestMetrics.js';
@@ -30,7 +32,6 @@ export interface PredictOptions {
   /** Above this lateness of the event loop, requests are refused at their headers. */
   readonly lagMaxMs: number;
   readonly bodyBytesMax: number;
-  readonly queueMax: number;
   /** What nobody expected, told to the operator; the caller gets a 500. */
   onFault(error: unknown, requestId: string): void;
   readonly retryAfterS: number;
@@ -41,6 +42,7 @@ const X_API_KEY = Buffer.from('x-api-key');
 const CONTENT_TYPE = Buffer.from('content-type');
 const CONTENT_ENCODING = Buffer.from('content-encoding');
 const CONTENT_LENGTH = Buffer.from('content-length');
+const TRANSFER_ENCODING = Buffer.from('transfer-encoding');
 const X_REQUEST_ID = Buffer.from('x-request-id');
 const TRACEPARENT = Buffer.from('traceparent');
 
@@ -55,6 +57,7 @@ export class Predict implements ExchangeContext {
   isHung = false;
   model: ServedModel;
   readonly retryAfterS: number;
+  readonly heldRefusals: HeldRefusals;
 
   constructor(
     private readonly options: PredictOptions,
@@ -62,16 +65,30 @@ export class Predict implements ExchangeContext {
   ) {
     this.model = model;
     this.retryAfterS = options.retryAfterS;
+    this.heldRefusals = new HeldRefusals(options.clock);
+  }
+
+  /** Refuses what comes from now on, at once, and what is held back with it. */
+  drain(): void {
+    this.isDraining = true;
+    this.heldRefusals.release();
+  }
+
+  /** Nothing more will be answered: tells the log what it has not been told yet. */
+  close(): void {
+    const { access, clock } = this.options;
+    access.flush(clock.monotonicMs());
   }
 
   /** Any path but /predict. */
   notFound(res: HttpResponse, req: HttpRequest): void {
-    this.open(res, req, isHead(req)).refuse('notFound');
+    this.open(res, req, isHead(req)).refuseHead('notFound', bodyBytesOf(req));
   }
 
   /** Any method but POST on /predict. */
   methodNotAllowed(res: HttpResponse, req: HttpRequest): void {
-    this.open(res, req, isHead(req)).refuse('methodNotAllowed', headerLine('Allow', 'POST'));
+    const exchange = this.open(res, req, isHead(req));
+    exchange.refuseHead('methodNotAllowed', bodyBytesOf(req), headerLine('Allow', 'POST'));
   }
 
   /** POST on /predict: the router looks at path and method, which saves asking for them here. */
@@ -80,18 +97,22 @@ export class Predict implements ExchangeContext {
     const exchange = this.open(res, req, false);
 
     const verdict = gate.check(req.getHeader(X_API_KEY));
-    if (verdict.outcome === 'missing') return exchange.refuse('keyMissing');
-    if (verdict.outcome === 'invalid') return exchange.refuse('keyInvalid');
-    if (verdict.outcome === 'limited') return exchange.limited(verdict);
+    if (verdict.outcome === 'missing') return exchange.refuseHead('keyMissing', bodyBytesOf(req));
+    if (verdict.outcome === 'invalid') return exchange.refuseHead('keyInvalid', bodyBytesOf(req));
+    if (verdict.outcome === 'limited') return exchange.limited(verdict, bodyBytesOf(req));
     exchange.admission = verdict;
 
-    if (!isJson(req.getHeader(CONTENT_TYPE))) return exchange.refuse('contentType');
-    if (!isIdentity(req.getHeader(CONTENT_ENCODING))) return exchange.refuse('contentEncoding');
+    if (!isJson(req.getHeader(CONTENT_TYPE))) return this.refuseUnread(exchange, req, 'contentType');
+    if (!isIdentity(req.getHeader(CONTENT_ENCODING)))
+      return this.refuseUnread(exchange, req, 'contentEncoding');
     const declaredBytes = Number(req.getHeader(CONTENT_LENGTH) || 0);
-    if (declaredBytes > bodyBytesMax) return this.refuseDeclared(exchange, declaredBytes);
+    if (declaredBytes > bodyBytesMax) return this.refuseTooLarge(exchange, verdict, declaredBytes);
     const overload = this.overload();
-    if (overload !== undefined) return exchange.overloaded(overload);
-    this.receive(res, exchange, declaredBytes);
+    if (overload !== undefined) {
+      this.charge(verdict, declaredBytes);
+      return exchange.overloaded(overload, bodyBytesOf(req));
+    }
+    this.receive(res, exchange, verdict, declaredBytes);
   }
 
   ended(exchange: Exchange, status: number): void {
@@ -100,10 +121,11 @@ export class Predict implements ExchangeContext {
     if (status !== 200 && admission !== undefined) gate.refund(admission);
     const endedMs = clock.monotonicMs();
     this.count(exchange, status, endedMs);
-    if (status === 200 && !access.wantsServed()) return;
-    if (status === 0) return;
+    if (status === 0 || (status === 200 && !access.wantsServed())) return;
     const totalMs = endedMs - exchange.startedMs;
-    access.write({ requestId, status, keyId: admission?.id, totalMs, bytes: bodyBytes, traceparent });
+    const line = { requestId, status, keyId: admission?.id, totalMs, bytes: bodyBytes, traceparent };
+    if (exchange.cause === undefined) access.served(line);
+    else access.refused(exchange.cause, line, endedMs);
   }
 
   private count(exchange: Exchange, status: number, endedMs: number): void {
@@ -121,21 +143,42 @@ export class Predict implements ExchangeContext {
     return new Exchange(res, this, id, clock.monotonicMs(), isHead, req.getHeader(TRACEPARENT));
   }
 
-  /** A body of known end is discarded by the parser behind our answer, unless it is longer than we bear. */
-  private refuseDeclared(exchange: Exchange, declaredBytes: number): void {
-    if (declaredBytes > DISCARD_BYTES_MAX) exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX);
-    else exchange.refuse('bodyTooLarge');
+  /** The body is not looked at, but what is sent of it takes time all the same. */
+  private refuseUnread(exchange: Exchange, req: HttpRequest, cause: PlainCause): void {
+    const bodyBytes = bodyBytesOf(req);
+    if (exchange.admission !== undefined) this.charge(exchange.admission, bodyBytes);
+    exchange.refuseHead(cause, bodyBytes);
   }
 
-  private receive(res: HttpResponse, exchange: Exchange, declaredBytes: number): void {
-    const { bodyBytesMax, budget } = this.options;
+  /** A body of known end is discarded by the parser behind our answer, unless it is longer than we bear. */
+  private refuseTooLarge(exchange: Exchange, admission: Admission, declaredBytes: number): void {
+    if (declaredBytes > DISCARD_BYTES_MAX) return this.refuseWhileReceiving(exchange, admission);
+    this.charge(admission, declaredBytes);
+    exchange.refuseHead('bodyTooLarge', declaredBytes);
+  }
+
+  private refuseWhileReceiving(exchange: Exchange, admission: Admission): void {
+    exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX, (blocks) =>
+      this.options.gate.spend(admission, blocks),
+    );
+  }
+
+  /** The request was charged with one token; a longer body costs more, whatever becomes of it. */
+  private charge(admission: Admission, bodyBytes: number): void {
+    const blocks = furtherBlocks(bodyBytes);
+    if (blocks > 0) this.options.gate.spend(admission, blocks);
+  }
+
+  private receive(res: HttpResponse, exchange: Exchange, admission: Admission, declaredBytes: number): void {
+    const { bodyBytesMax, budget, gate } = this.options;
     const stop = readBody(
       res,
-      { declaredBytes, bytesMax: bodyBytesMax, budget },
+      { declaredBytes, bytesMax: bodyBytesMax, budget, holder: admission.slot },
       {
         complete: (bytes) => this.score(exchange, bytes),
-        tooLarge: () => exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX),
-        overBudget: () => exchange.overloaded('bodiesFull'),
+        tooLarge: () => this.refuseWhileReceiving(exchange, admission),
+        overBudget: (outcome) => exchange.overloaded(BUDGET_CAUSES[outcome], declaredBytes),
+        moreBlocks: (blocks) => gate.spend(admission, blocks),
       },
     );
     res.onAborted(() => {
@@ -161,7 +204,7 @@ export class Predict implements ExchangeContext {
     } catch (error) {
       // One body that we can't read must not take the requests of others down.
       this.options.onFault(error, exchange.requestId);
-      exchange.refuse('internal');
+      exchange.failedUnexpectedly();
     }
   }
 
@@ -172,13 +215,28 @@ export class Predict implements ExchangeContext {
 
   /** Why no request can be taken now; undefined where one can. */
   private overload(): OverloadCause | undefined {
-    const { lag, lagMaxMs, budget, queueMax } = this.options;
+    const { lag, lagMaxMs, budget } = this.options;
     if (this.isHung) return 'hung';
     if (this.isDraining) return 'draining';
     if (lag.ms > lagMaxMs) return 'loopLag';
     if (budget.isExhausted) return 'bodiesFull';
-    return this.model.scorer.pending >= queueMax ? 'queueFull' : undefined;
+    return this.model.scorer.hasRoom() ? undefined : 'queueFull';
   }
+}
+
+const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as const satisfies Record<
+  Exclude<BudgetOutcome, 'taken'>,
+  OverloadCause
+>;
+
+/** What a body of no declared length may come to, for the purpose of holding its refusal back. */
+const UNDECLARED_BYTES = 4 * 1024 * 1024;
+
+/** Bytes that still come behind the head of a request that is refused there. */
+function bodyBytesOf(req: HttpRequest): number {
+  const declared = req.getHeader(CONTENT_LENGTH);
+  if (declared !== '') return Number(declared);
+  return req.getHeader(TRANSFER_ENCODING) === '' ? 0 : UNDECLARED_BYTES;
 }
 
 function isHead(req: HttpRequest): boolean {

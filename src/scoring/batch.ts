@@ -44,6 +44,11 @@ export class Batch {
     return waiting;
   }
 
+  /** Whether whoever sent `row` has still to be told, hung up or not. */
+  holds(row: number): boolean {
+    return this.waiting[row] !== undefined;
+  }
+
   isWaitedFor(row: number): boolean {
     const waiting = this.waiting[row];
     return waiting !== undefined && !waiting.isGone;

@@ -28,7 +28,9 @@ export type AdmitOutcome = 'admitted' | 'saturated';
 export interface Scorer {
   /** Takes `request` in at once (its buffers are free again on return); the answer comes to `waiting`. */
   admit(request: PredictionRequest, waiting: Waiting): AdmitOutcome;
-  /** Requests admitted and not yet answered. */
+  /** Whether one more request may come in; takes in what the workers have finished before it says no. */
+  hasRoom(): boolean;
+  /** Requests admitted and not yet scored. */
   readonly pending: number;
   /** Of those, the requests that wait for a worker. */
   readonly queued: number;

@@ -345,8 +345,8 @@ t.test('whoever hung up or was shed before the second run has none', async (t) =
   const { clock, pool, batcher, admit, firstRun } = setUp(t);
   const [gone, staying] = [admit(1), admit(2)];
   await turn();
-  firstRun().fail();
   gone.isGone = true;
+  firstRun().fail();
   await turn();
   t.match(firstRun().task, { first: 1, rows: 1 });
   clock.advance(DEADLINE_MS + 1);
@@ -533,4 +533,45 @@ t.test('whatever happens, everybody is told once, and what is theirs', async (t)
     t.equal(batcher.pending, 0);
     for (let age = 0; age < options.queueMax; age++) admit(age);
   }
+});
+
+t.test(
+  'what has been scored makes room before a request is refused, and is answered behind the turn',
+  async (t) => {
+    const { pool, batcher, admit, outcome, firstRun } = setUp(t, { queueMax: 8 });
+    const callers = Array.from({ length: 8 }, (_, age) => admit(age));
+    await turn();
+    t.equal(outcome(50), 'saturated', 'nothing is scored yet');
+    firstRun().post();
+    t.ok(batcher.hasRoom());
+    t.equal(batcher.pending, 4);
+    t.ok(
+      callers.every(({ told }) => told.length === 0),
+      'no answer is written in the middle of a request',
+    );
+    t.equal(pool.runs.length, 1, 'the worker has its next batch already');
+    const late = admit(60);
+    await turn();
+    await turn();
+    t.strictSame(
+      callers.map(({ score }) => score),
+      [0, 1, 2, 3, undefined, undefined, undefined, undefined],
+    );
+    firstRun().land();
+    firstRun().land();
+    t.equal(late.score, 60);
+    await batcher.drained();
+    t.equal(batcher.pending, 0);
+  },
+);
+
+t.test('a batcher with answers to write is not drained', async (t) => {
+  const { batcher, admit, firstRun } = setUp(t, { queueMax: 1 });
+  const caller = admit(7);
+  await turn();
+  firstRun().post();
+  t.ok(batcher.hasRoom());
+  t.strictSame([batcher.pending, caller.told.length], [0, 0]);
+  await batcher.drained();
+  t.equal(caller.score, 7);
 });

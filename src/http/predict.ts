@@ -110,7 +110,7 @@ export class Predict implements ExchangeContext {
     const overload = this.overload();
     if (overload !== undefined) {
       this.charge(verdict, declaredBytes);
-      return exchange.overloaded(overload, bodyBytesOf(req));
+      return exchange.overloaded(overload, declaredBytes || bodyBytesOf(req));
     }
     this.receive(res, exchange, verdict, declaredBytes);
   }

@@ -11,8 +11,9 @@ import { BodyBudget } from '../http/bodyBudget.js';
 import { ConnectionLimit } from '../http/connectionLimit.js';
 import { LoopLag } from '../http/lag.js';
 import { watchLoop } from '../http/loopMetrics.js';
-import { Predict, type PredictOptions, type ServedModel } from '../http/predict.js';
+import { Predict, type PredictOptions } from '../http/predict.js';
 import { RequestMetrics } from '../http/requestMetrics.js';
+import { RequestObserver } from '../http/requestObserver.js';
 import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/server.js';
 import type { Bundle } from '../model/bundle.js';
@@ -20,6 +21,7 @@ import { createReader } from '../pipeline/read.js';
 import { Batcher } from '../scoring/batcher.js';
 import type { Lane } from '../scoring/messages.js';
 import { openPool, slotsFor } from '../scoring/pool.js';
+import type { Scorer } from '../scoring/scorer.js';
 import { checkGolden } from './golden.js';
 
 /** What one event loop needs; plain data, so that it may cross threads. */
@@ -91,7 +93,10 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
   };
   const models = new Models(setup, log, onHung);
   const metrics = new RequestMetrics(writer);
-  predict = createPredict(setup, log, { gate, lag, budget, metrics }, await models.open(setup.bundle));
+  const access = new AccessLog(log, config.accessLogEvery);
+  const observer = new RequestObserver({ gate, metrics, access, clock: systemClock });
+  const parts = { gate, lag, budget, metrics, observer };
+  predict = createPredict(setup, log, parts, await models.open(setup.bundle));
   const refusedConnections = writer.cells('connectionsRefused');
   const server = listen(predict, {
     ...address,
@@ -100,8 +105,8 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
     onRefused: () => refusedConnections.add(0),
   });
   const stopWatching = watchLoop(writer, () => ({
-    pending: predict.model.scorer.pending,
-    queued: predict.model.scorer.queued,
+    pending: predict.scorer.pending,
+    queued: predict.scorer.queued,
     connections: server.connections,
     heldBytes: budget.heldBytes,
     lagMs: lag.ms,
@@ -114,7 +119,7 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
     dropModel: () => models.drop(),
     async drain() {
       predict.drain();
-      await Promise.all([predict.model.scorer.drained(), models.retired]);
+      await Promise.all([predict.scorer.drained(), models.retired]);
     },
     async close() {
       server.stopListening();
@@ -122,11 +127,11 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
         await new Promise((resolve) => setTimeout(resolve, LINGER_STEP_MS));
       }
       server.close();
-      predict.close();
+      access.flush(systemClock.monotonicMs());
       lag.stop();
       stopWatching();
       await models.drop();
-      await predict.model.scorer.close();
+      await predict.scorer.close();
     },
   };
 }
@@ -135,7 +140,7 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
 class Models {
   /** Settles when the model that was replaced last is closed. */
   retired: Promise<void> = Promise.resolve();
-  private prepared: ServedModel | undefined;
+  private prepared: Scorer | undefined;
   private opening: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -144,7 +149,7 @@ class Models {
     private readonly onHung: () => void,
   ) {}
 
-  open(bundle: Bundle): Promise<ServedModel> {
+  open(bundle: Bundle): Promise<Scorer> {
     return openModel({ ...this.setup, bundle }, this.log, this.onHung);
   }
 
@@ -160,8 +165,8 @@ class Models {
     const { prepared } = this;
     if (prepared === undefined) throw new Error('no model was prepared');
     this.prepared = undefined;
-    const { scorer } = predict.model;
-    predict.model = prepared;
+    const { scorer } = predict;
+    predict.scorer = prepared;
     this.retired = scorer.drained().then(() => scorer.close());
     return this.retired;
   }
@@ -171,7 +176,7 @@ class Models {
     await this.opening;
     const { prepared } = this;
     this.prepared = undefined;
-    await prepared?.scorer.close();
+    await prepared?.close();
   }
 }
 
@@ -180,7 +185,7 @@ export type ModelSetup = Pick<FrontSetup, 'config' | 'bundle' | 'workers' | 'loo
   Partial<Pick<FrontSetup, 'metrics'>>;
 
 /** Workers, batcher and golden check of one model. */
-export async function openModel(setup: ModelSetup, log: Log, onHung: () => void): Promise<ServedModel> {
+export async function openModel(setup: ModelSetup, log: Log, onHung: () => void): Promise<Scorer> {
   const { config, bundle, workers, loops } = setup;
   const { batchMax, deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
   const queueMax = Math.ceil(config.queueMax / loops);
@@ -196,7 +201,9 @@ export async function openModel(setup: ModelSetup, log: Log, onHung: () => void)
       log.error({ err: error }, 'worker lost');
     },
   });
+  const { version, thresholds } = bundle.manifest;
   const scorer = new Batcher({
+    model: { version, thresholds },
     pool,
     batchMax,
     queueMax,
@@ -210,15 +217,14 @@ export async function openModel(setup: ModelSetup, log: Log, onHung: () => void)
     ...(count === undefined ? {} : { onRun: count.run }),
     onHung,
   });
-  const { version, thresholds } = bundle.manifest;
   try {
     await pool.warmUp();
-    await checkGolden(bundle.golden, scorer, thresholds);
+    await checkGolden(bundle.golden, scorer);
   } catch (error) {
     await scorer.close();
     throw error;
   }
-  return { scorer, version, thresholds };
+  return scorer;
 }
 
 /** What the pool and its batches leave behind; nothing where nobody counts. */
@@ -247,16 +253,15 @@ function scoringCounters(memory: SharedArrayBuffer | undefined):
   };
 }
 
-type LoopParts = Pick<PredictOptions, 'gate' | 'lag' | 'budget' | 'metrics'>;
+type LoopParts = Pick<PredictOptions, 'gate' | 'lag' | 'budget' | 'metrics' | 'observer'>;
 
-function createPredict(setup: FrontSetup, log: Log, parts: LoopParts, model: ServedModel): Predict {
+function createPredict(setup: FrontSetup, log: Log, parts: LoopParts, scorer: Scorer): Predict {
   const { config } = setup;
-  const { daySamplesMax, nightSamplesMax, deadlineMs, bodyMaxBytes, retryAfterS, accessLogEvery } = config;
+  const { daySamplesMax, nightSamplesMax, deadlineMs, bodyMaxBytes, retryAfterS } = config;
   return new Predict(
     {
       ...parts,
       readRequest: createReader({ daySamplesMax, nightSamplesMax }),
-      access: new AccessLog(log, accessLogEvery),
       clock: systemClock,
       requestId: requestIds(),
       lagMaxMs: deadlineMs * LAG_SHARE,
@@ -264,6 +269,6 @@ function createPredict(setup: FrontSetup, log: Log, parts: LoopParts, model: Ser
       retryAfterS,
       onFault: (error, requestId) => log.error({ err: error, requestId }, 'request failed unexpectedly'),
     },
-    model,
+    scorer,
   );
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS, type ScoreRecord } from '../contract/request.js';
 import type { Golden } from '../model/manifest.js';
 import { createReader, isBodyProblem } from '../pipeline/read.js';
-import { respond, type Thresholds } from '../pipeline/respond.js';
+import { respond } from '../pipeline/respond.js';
 import type { Scorer } from '../scoring/scorer.js';
 
 /** A model that does not give its own golden scores; it must not serve. */
@@ -13,7 +13,7 @@ export class GoldenError extends Error {
  * Scores the golden requests of a model one by one through `scorer`.
  * @throws GoldenError at the first whose scores differ by more than the tolerance, or whose label differs
  */
-export async function checkGolden(golden: Golden, scorer: Scorer, thresholds: Thresholds): Promise<void> {
+export async function checkGolden(golden: Golden, scorer: Scorer): Promise<void> {
   const readRequest = createReader(DEFAULT_SERIES_LIMITS);
   for (const { name, request: body, scores: expected } of golden.cases) {
     const request = readRequest(Buffer.from(JSON.stringify(body)));
@@ -21,7 +21,8 @@ export async function checkGolden(golden: Golden, scorer: Scorer, thresholds: Th
     const actual = await new Promise<ScoreRecord>((resolve, reject) => {
       const outcome = scorer.admit(request, {
         isGone: false,
-        scored: (row, offset) => resolve(JSON.parse(respond(row, offset, 0, thresholds)) as ScoreRecord),
+        scored: (row, offset, _timing, { thresholds }) =>
+          resolve(JSON.parse(respond(row, offset, 0, thresholds)) as ScoreRecord),
         failed: (cause) => reject(new GoldenError(`golden case ${name} got no scores: ${cause}`)),
       });
       if (outcome !== 'admitted') reject(new GoldenError(`golden case ${name} was refused: ${outcome}`));

@@ -85,8 +85,8 @@ async function medianMicros(pool: InferencePool, lane: Lane): Promise<string> {
 /** The golden requests through reader, features, batcher and pool: `openModel` refuses what differs. */
 async function checkServing(bundle: Bundle, config: Config, print: (line: string) => void): Promise<void> {
   const log = createLog({ level: 'silent' });
-  const model = await openModel({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);
-  await model.scorer.drained();
-  await model.scorer.close();
+  const scorer = await openModel({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);
+  await scorer.drained();
+  await scorer.close();
   print(`ok  golden: ${bundle.golden.cases.length} cases within ${bundle.golden.tolerance} points`);
 }

@@ -6,24 +6,18 @@ import type { BodyProblem } from '../contract/problems.js';
 import type { RequestReader } from '../pipeline/read.js';
 import { isBodyProblem } from '../pipeline/read.js';
 import type { Scorer } from '../scoring/scorer.js';
-import type { AccessLog } from './accessLog.js';
 import { furtherBlocks, readBody } from './body.js';
 import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
-import { Exchange, type AnsweringModel, type ExchangeContext } from './exchange.js';
+import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
 import { HeldRefusals } from './heldRefusals.js';
 import type { LoopLag } from './lag.js';
 import { headerLine } from './reply.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
-/** The model in force: replaced as a whole when another is loaded. */
-export interface ServedModel extends AnsweringModel {
-  readonly scorer: Scorer;
-}
-
 export interface PredictOptions {
   readonly gate: Gate;
   readonly readRequest: RequestReader;
-  readonly access: AccessLog;
+  readonly observer: ExchangeObserver;
   readonly metrics: RequestMetrics;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly requestId: (given: string) => string;
@@ -32,7 +26,7 @@ export interface PredictOptions {
   /** Above this lateness of the event loop, requests are refused at their headers. */
   readonly lagMaxMs: number;
   readonly bodyBytesMax: number;
-  /** What nobody expected, told to the operator; the caller gets a 500. */
+  /** Reports an unexpected error; the caller gets 500. */
   onFault(error: unknown, requestId: string): void;
   readonly retryAfterS: number;
 }
@@ -50,34 +44,36 @@ const TRACEPARENT = Buffer.from('traceparent');
 const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
 const JSON_TYPE = 'application/json';
 
-/** `POST /predict`: each refusal is one line here, in the order of the contract. */
+/**
+ * `POST /predict`, from the head of a request to its admission. Each refusal is one line here, in the order of the
+ * contract; `Exchange` answers it, and the observer is told how it ended.
+ */
 export class Predict implements ExchangeContext {
   isDraining = false;
   /** Every request is refused from now on: a worker hangs. */
   isHung = false;
-  model: ServedModel;
-  readonly retryAfterS: number;
   readonly heldRefusals: HeldRefusals;
 
   constructor(
     private readonly options: PredictOptions,
-    model: ServedModel,
+    /** Of the model in force: replaced as a whole when another is loaded. */
+    public scorer: Scorer,
   ) {
-    this.model = model;
-    this.retryAfterS = options.retryAfterS;
     this.heldRefusals = new HeldRefusals(options.clock);
+  }
+
+  get observer(): ExchangeObserver {
+    return this.options.observer;
+  }
+
+  get retryAfterS(): number {
+    return this.options.retryAfterS;
   }
 
   /** Refuses what comes from now on, at once, and what is held back with it. */
   drain(): void {
     this.isDraining = true;
     this.heldRefusals.release();
-  }
-
-  /** Nothing more will be answered: tells the log what it has not been told yet. */
-  close(): void {
-    const { access, clock } = this.options;
-    access.flush(clock.monotonicMs());
   }
 
   /** Any path but /predict. */
@@ -100,11 +96,11 @@ export class Predict implements ExchangeContext {
     if (verdict.outcome === 'missing') return exchange.refuseHead('keyMissing', bodyBytesOf(req));
     if (verdict.outcome === 'invalid') return exchange.refuseHead('keyInvalid', bodyBytesOf(req));
     if (verdict.outcome === 'limited') return exchange.limited(verdict, bodyBytesOf(req));
-    exchange.admission = verdict;
+    exchange.authenticated(verdict);
 
-    if (!isJson(req.getHeader(CONTENT_TYPE))) return this.refuseUnread(exchange, req, 'contentType');
+    if (!isJson(req.getHeader(CONTENT_TYPE))) return this.refuseUnread(exchange, verdict, req, 'contentType');
     if (!isIdentity(req.getHeader(CONTENT_ENCODING)))
-      return this.refuseUnread(exchange, req, 'contentEncoding');
+      return this.refuseUnread(exchange, verdict, req, 'contentEncoding');
     const declaredBytes = Number(req.getHeader(CONTENT_LENGTH) || 0);
     if (declaredBytes > bodyBytesMax) return this.refuseTooLarge(exchange, verdict, declaredBytes);
     const overload = this.overload();
@@ -115,38 +111,20 @@ export class Predict implements ExchangeContext {
     this.receive(res, exchange, verdict, declaredBytes);
   }
 
-  ended(exchange: Exchange, status: number): void {
-    const { gate, access, clock } = this.options;
-    const { admission, requestId, bodyBytes, traceparent } = exchange;
-    if (status !== 200 && admission !== undefined) gate.refund(admission);
-    const endedMs = clock.monotonicMs();
-    this.count(exchange, status, endedMs);
-    if (status === 0 || (status === 200 && !access.wantsServed())) return;
-    const totalMs = endedMs - exchange.startedMs;
-    const line = { requestId, status, keyId: admission?.id, totalMs, bytes: bodyBytes, traceparent };
-    if (exchange.cause === undefined) access.served(line);
-    else access.refused(exchange.cause, line, endedMs);
-  }
-
-  private count(exchange: Exchange, status: number, endedMs: number): void {
-    const { metrics } = this.options;
-    const { admission, limitedKind, cause, startedMs, receivedMs, timing } = exchange;
-    if (status === 0) return metrics.callerGone();
-    metrics.answered(status, admission?.kind ?? limitedKind ?? 'none');
-    if (cause !== undefined) metrics.refused(cause);
-    else if (timing !== undefined) metrics.served({ startedMs, receivedMs, endedMs, timing });
-  }
-
   private open(res: HttpResponse, req: HttpRequest, isHead: boolean): Exchange {
     const { requestId, clock } = this.options;
-    const id = requestId(req.getHeader(X_REQUEST_ID));
-    return new Exchange(res, this, id, clock.monotonicMs(), isHead, req.getHeader(TRACEPARENT));
+    return new Exchange(res, this, {
+      requestId: requestId(req.getHeader(X_REQUEST_ID)),
+      traceparent: req.getHeader(TRACEPARENT),
+      startedMs: clock.monotonicMs(),
+      isHead,
+    });
   }
 
   /** The body is not looked at, but what is sent of it takes time all the same. */
-  private refuseUnread(exchange: Exchange, req: HttpRequest, cause: PlainCause): void {
+  private refuseUnread(exchange: Exchange, admission: Admission, req: HttpRequest, cause: PlainCause): void {
     const bodyBytes = bodyBytesOf(req);
-    if (exchange.admission !== undefined) this.charge(exchange.admission, bodyBytes);
+    this.charge(admission, bodyBytes);
     exchange.refuseHead(cause, bodyBytes);
   }
 
@@ -190,8 +168,7 @@ export class Predict implements ExchangeContext {
   /** The whole body is there: from here to the batch everything happens in this turn of the event loop. */
   private score(exchange: Exchange, bytes: Uint8Array): void {
     const { clock, metrics, readRequest } = this.options;
-    exchange.bodyBytes = bytes.length;
-    exchange.receivedMs = clock.monotonicMs();
+    exchange.received(bytes.length, clock.monotonicMs());
     metrics.received(bytes.length);
     const overload = this.overload();
     if (overload !== undefined) return exchange.overloaded(overload);
@@ -199,8 +176,7 @@ export class Predict implements ExchangeContext {
       const request = readRequest(bytes);
       if (isBodyProblem(request)) return this.refuseBody(exchange, request);
       metrics.understood(request);
-      exchange.model = this.model;
-      if (this.model.scorer.admit(request, exchange) === 'saturated') exchange.overloaded('queueFull');
+      if (this.scorer.admit(request, exchange) === 'saturated') exchange.overloaded('queueFull');
     } catch (error) {
       // One body that we can't read must not take the requests of others down.
       this.options.onFault(error, exchange.requestId);
@@ -220,7 +196,7 @@ export class Predict implements ExchangeContext {
     if (this.isDraining) return 'draining';
     if (lag.ms > lagMaxMs) return 'loopLag';
     if (budget.isExhausted) return 'bodiesFull';
-    return this.model.scorer.hasRoom() ? undefined : 'queueFull';
+    return this.scorer.hasRoom() ? undefined : 'queueFull';
   }
 }
 

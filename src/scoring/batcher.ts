@@ -4,9 +4,10 @@ import type { PredictionRequest } from '../pipeline/kernel.js';
 import { Batch } from './batch.js';
 import { blockAt, slotsOf, type BatchResult, type Lane } from './messages.js';
 import type { InferencePool } from './pool.js';
-import type { AdmitOutcome, Scorer, Waiting } from './scorer.js';
+import type { AdmitOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
 
 export interface BatcherOptions {
+  readonly model: ScoringModel;
   readonly pool: InferencePool;
   readonly batchMax: number;
   /** Most requests admitted and not yet scored. */
@@ -65,12 +66,16 @@ export class Batcher implements Scorer {
     this.sweeper = setInterval(() => this.sweep(), periodMs).unref();
   }
 
-  admit(request: PredictionRequest, waiting: Waiting): AdmitOutcome {
+  get model(): ScoringModel {
+    return this.options.model;
+  }
+
+  admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
     if (!this.hasRoom()) return 'saturated';
     const lane = request.pastCount > 0 ? 'history' : 'base';
     const batch = this.open[lane] ?? this.openBatch(lane);
     if (batch === undefined) return 'saturated';
-    batch.add(request, waiting, this.options.clock.monotonicMs());
+    batch.add(request, handler, this.options.clock.monotonicMs());
     this.pending++;
     if (batch.rows === 1) this.queue.push(batch);
     if (batch.rows === this.options.batchMax) this.open[lane] = undefined;
@@ -218,29 +223,24 @@ export class Batcher implements Scorer {
 
   /** `batch` was scored, and no longer counts as pending. */
   private answer(batch: Batch, row: number, inferMs: number, scoredMs: number): void {
-    const waiting = batch.take(row);
-    if (waiting === undefined || waiting.isGone) return;
+    const handler = batch.take(row);
+    if (handler === undefined || handler.isGone) return;
     if (!batch.isSound(row)) {
       this.options.onFault(new Error('the network gave scores out of range'));
-      return waiting.failed('fault');
+      return handler.failed('fault');
     }
     const admittedMs = batch.arrived(row);
     const queueMs = Math.max(0, scoredMs - admittedMs - inferMs);
     const hopMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
-    waiting.scored(batch.block.scores, row * OUTPUT_COLUMNS, {
-      queueMs,
-      hopMs,
-      inferMs,
-      admittedMs,
-      scoredMs,
-    });
+    const timing = { queueMs, hopMs, inferMs, admittedMs, scoredMs };
+    handler.scored(batch.block.scores, row * OUTPUT_COLUMNS, timing, this.options.model);
   }
 
   private expire(batch: Batch, row: number): void {
-    const waiting = batch.take(row);
-    if (waiting === undefined) return;
+    const handler = batch.take(row);
+    if (handler === undefined) return;
     this.pending--;
-    if (!waiting.isGone) waiting.failed('expired');
+    if (!handler.isGone) handler.failed('expired');
   }
 
   /** A batch that nobody waits for any more is not run. */
@@ -296,6 +296,6 @@ export class Batcher implements Scorer {
   }
 }
 
-function tellFault(waiting: Waiting | undefined): void {
-  if (waiting?.isGone === false) waiting.failed('fault');
+function tellFault(handler: ScoreHandler | undefined): void {
+  if (handler?.isGone === false) handler.failed('fault');
 }

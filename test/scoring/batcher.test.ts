@@ -5,14 +5,14 @@ import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import type { PredictionRequest } from '#acuity/pipeline/kernel.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { slotsFor } from '#acuity/scoring/pool.js';
-import type { AdmitOutcome, Timing, Waiting } from '#acuity/scoring/scorer.js';
+import type { AdmitOutcome, Timing, ScoreHandler } from '#acuity/scoring/scorer.js';
 import { AGES_MAX } from '../fixtures/ages.js';
 import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
 import { below, seededRandom } from '../fixtures/random.js';
 import { requestOfAge } from '../fixtures/requests.js';
 
 /** A caller that notes what it is told. */
-class Caller implements Waiting {
+class Caller implements ScoreHandler {
   isGone = false;
   readonly told: string[] = [];
   score: number | undefined;
@@ -58,6 +58,7 @@ function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100 }: SetupOpt
   const faults: string[] = [];
   let hangs = 0;
   const batcher = new Batcher({
+    model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
     pool,
     batchMax,
     queueMax,

@@ -4,7 +4,7 @@ import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { blockAt, slotsOf, type Block } from '#acuity/scoring/messages.js';
 import { openPool, runOnce, slotsFor } from '#acuity/scoring/pool.js';
-import type { Waiting } from '#acuity/scoring/scorer.js';
+import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { BAD_AGES, writeAge } from '../fixtures/ages.js';
 import { requestOfAge } from '../fixtures/requests.js';
 
@@ -129,7 +129,7 @@ function answers(batcher: Batcher, ages: readonly number[]): Promise<Answer[]> {
   return Promise.all(
     ages.map((age) => {
       return new Promise<Answer>((resolve) => {
-        const waiting: Waiting = {
+        const waiting: ScoreHandler = {
           isGone: false,
           scored: (all, offset) => resolve({ score: all[offset] ?? NaN }),
           failed: (cause) => resolve({ cause }),
@@ -144,6 +144,7 @@ function answers(batcher: Batcher, ages: readonly number[]): Promise<Answer[]> {
 function openBatcher(hangMs: number): { batcher: Batcher; hangs: () => number } {
   let hangs = 0;
   const batcher = new Batcher({
+    model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
     pool,
     batchMax: BATCH_MAX,
     queueMax: 100,

@@ -96,7 +96,7 @@ t.test('whatever is sent, the answer is yes or no', async (t) => {
   t.pass();
 });
 
-t.test('characters outside base62 are refused even under a right checksum', WITH_CRC32, async (t) => {
+t.test('characters outside base62 are refused even under a right checksum', async (t) => {
   const checked = `sk_demo_${'-'.repeat(32)}`;
   t.ok(isWellFormed(withChecksum(createKey('demo').slice(0, CHECKED_LENGTH))), 'the checksum is right');
   t.notOk(isWellFormed(withChecksum(checked)));

@@ -21,6 +21,7 @@ export const REFUSAL_CAUSES = [
   'keyInvalid',
   'rateBurst',
   'rateDaily',
+  'transferEncoding',
   'contentType',
   'contentEncoding',
   'bodyTooLarge',

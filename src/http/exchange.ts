@@ -159,6 +159,17 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     else this.refuse(refusal);
   }
 
+  /**
+   * 400 for a body whose end others may see in another place: the connection ends, so that nothing behind it is
+   * taken for a request. It is answered in another turn of the loop, because an answer in this one would let the
+   * library go on to what came in the same packet; while the answer is owed, it closes the connection at that.
+   */
+  refuseFraming(cause: PlainCause): void {
+    this.res.onAborted(() => this.abort());
+    if (this.head.isHead) return void this.res.close(); // the library can't end a connection behind such an answer
+    setImmediate(() => this.refuse({ cause, headers: NO_HEADERS, ...problemAnswer(cause) }, true));
+  }
+
   refuseBody(problem: BodyProblem): void {
     this.refuse({ cause: problem.kind, headers: NO_HEADERS, ...bodyProblemAnswer(problem) });
   }
@@ -212,16 +223,17 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     heldRefusals.hold(this);
   }
 
-  private refuse({ cause, status, headers, body }: Refusal): void {
-    if (this.write(status, headers, body)) this.context.observer.refused(this, cause, statusCode(status));
+  private refuse({ cause, status, headers, body }: Refusal, close = this.context.isDraining): void {
+    if (this.write(status, headers, body, close))
+      this.context.observer.refused(this, cause, statusCode(status));
   }
 
   /** False where there is nobody to write to any more. */
-  private write(status: string, headers: string, body: string): boolean {
+  private write(status: string, headers: string, body: string, close = this.context.isDraining): boolean {
     if (this.isGone) return false;
     this.isGone = true;
     const { requestId, isHead } = this.head;
-    writeAnswer(this.res, { status, requestId, headers, body, isHead, close: this.context.isDraining });
+    writeAnswer(this.res, { status, requestId, headers, body, isHead, close });
     return true;
   }
 }

@@ -13,6 +13,8 @@ const AT_ONCE_PER_S = 500;
 /** How long the rest wait: long enough that callers who retry at once don't take the loop from those who are served. */
 const HOLD_MS = 200;
 const TICK_MS = 20;
+/** What is declared need not come: no single request may use up a second's refusals. */
+const BLOCKS_MAX = 64;
 
 interface Held {
   readonly refusal: HeldRefusal;
@@ -41,7 +43,7 @@ export class HeldRefusals {
       this.answeredAtOnce = 0;
     }
     const mayAnswer = this.answeredAtOnce < AT_ONCE_PER_S;
-    this.answeredAtOnce += 1 + furtherBlocks(bodyBytes);
+    this.answeredAtOnce += 1 + Math.min(furtherBlocks(bodyBytes), BLOCKS_MAX);
     return mayAnswer;
   }
 

@@ -78,12 +78,17 @@ export class Predict implements ExchangeContext {
 
   /** Any path but /predict. */
   notFound(res: HttpResponse, req: HttpRequest): void {
-    this.open(res, req, isHead(req)).refuseHead('notFound', bodyBytesOf(req));
+    const exchange = this.open(res, req, isHead(req));
+    if (hasUnknownCoding(req, req.getHeader(CONTENT_LENGTH)))
+      return exchange.refuseFraming('transferEncoding');
+    exchange.refuseHead('notFound', bodyBytesOf(req));
   }
 
   /** Any method but POST on /predict. */
   methodNotAllowed(res: HttpResponse, req: HttpRequest): void {
     const exchange = this.open(res, req, isHead(req));
+    if (hasUnknownCoding(req, req.getHeader(CONTENT_LENGTH)))
+      return exchange.refuseFraming('transferEncoding');
     exchange.refuseHead('methodNotAllowed', bodyBytesOf(req), headerLine('Allow', 'POST'));
   }
 
@@ -91,6 +96,8 @@ export class Predict implements ExchangeContext {
   handle(res: HttpResponse, req: HttpRequest): void {
     const { gate, bodyBytesMax } = this.options;
     const exchange = this.open(res, req, false);
+    const length = req.getHeader(CONTENT_LENGTH);
+    if (hasUnknownCoding(req, length)) return exchange.refuseFraming('transferEncoding');
 
     const verdict = gate.check(req.getHeader(X_API_KEY));
     if (verdict.outcome === 'missing') return exchange.refuseHead('keyMissing', bodyBytesOf(req));
@@ -101,7 +108,7 @@ export class Predict implements ExchangeContext {
     if (!isJson(req.getHeader(CONTENT_TYPE))) return this.refuseUnread(exchange, verdict, req, 'contentType');
     if (!isIdentity(req.getHeader(CONTENT_ENCODING)))
       return this.refuseUnread(exchange, verdict, req, 'contentEncoding');
-    const declaredBytes = Number(req.getHeader(CONTENT_LENGTH) || 0);
+    const declaredBytes = lengthIn(length);
     if (declaredBytes > bodyBytesMax) return this.refuseTooLarge(exchange, verdict, declaredBytes);
     const overload = this.overload();
     if (overload !== undefined) {
@@ -143,7 +150,7 @@ export class Predict implements ExchangeContext {
 
   /** The request was charged with one token; a longer body costs more, whatever becomes of it. */
   private charge(admission: Admission, bodyBytes: number): void {
-    const blocks = furtherBlocks(bodyBytes);
+    const blocks = furtherBlocks(Math.min(bodyBytes, DISCARD_BYTES_MAX));
     if (blocks > 0) this.options.gate.spend(admission, blocks);
   }
 
@@ -208,11 +215,27 @@ const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as const 
 /** What a body of no declared length may come to, for the purpose of holding its refusal back. */
 const UNDECLARED_BYTES = 4 * 1024 * 1024;
 
+/** The bytes that `Content-Length` declares. The library looks at its form only behind us: what is none is 0. */
+function lengthIn(text: string): number {
+  const bytes = Number(text);
+  return bytes <= Number.MAX_SAFE_INTEGER ? bytes : 0;
+}
+
 /** Bytes that still come behind the head of a request that is refused there. */
 function bodyBytesOf(req: HttpRequest): number {
   const declared = req.getHeader(CONTENT_LENGTH);
-  if (declared !== '') return Number(declared);
+  if (declared !== '') return lengthIn(declared);
   return req.getHeader(TRANSFER_ENCODING) === '' ? 0 : UNDECLARED_BYTES;
+}
+
+/**
+ * The library takes any `Transfer-Encoding` for `chunked`. What is in front of us may take it for something else,
+ * and see a request in what we take for a body, or the reverse. Beside a length the library refuses it itself.
+ */
+function hasUnknownCoding(req: HttpRequest, length: string): boolean {
+  if (length !== '') return false;
+  const coding = req.getHeader(TRANSFER_ENCODING);
+  return coding !== '' && coding.toLowerCase() !== 'chunked';
 }
 
 function isHead(req: HttpRequest): boolean {

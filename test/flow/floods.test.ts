@@ -157,3 +157,16 @@ t.test(
     for (let request = 0; request < 15; request++) t.equal(await score(server, other.key), 200);
   },
 );
+
+t.test('a length that is none costs no key anything, and holds nobody’s refusals back', async (t) => {
+  const server = await startServer(t, { keys: [{ kind: 'live' }] });
+  const key = server.keys[1]?.key ?? '';
+  for (const length of ['Infinity', '1e300', '0x16', '+22', '99999999999999999']) {
+    const connection = await Connection.open(server.port);
+    const headers = { 'X-API-Key': key, 'Content-Type': 'text/plain', 'Content-Length': length };
+    await connection.write(head({ headers }) + BODY);
+    await Promise.race([connection.reply().catch(() => undefined), connection.closed()]);
+    connection.destroy();
+  }
+  t.equal(await score(server, key), 200);
+});

@@ -28,7 +28,10 @@ t.test(
   'a long body that is thrown away counts for its length; the first is told at once all the same',
   async (t) => {
     const refusals = new HeldRefusals(manualClock());
-    t.ok(refusals.mayAnswer(64 * 1024 * 1024));
+    const long = 64 * 1024 * 1024;
+    t.ok(refusals.mayAnswer(long));
+    t.ok(refusals.mayAnswer(Infinity), 'one that only declares much takes no more than its share');
+    for (let request = 0; request < 6; request++) t.ok(refusals.mayAnswer(long));
     t.notOk(refusals.mayAnswer(0));
   },
 );

@@ -11,7 +11,7 @@ import {
   type Session,
 } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
-import { Kernel, LAYOUT, hasUnitError, summaryAt, type PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { Kernel, LAYOUT, hasUnitError, type PredictionRequest } from '#acuity/pipeline/kernel.js';
 import { writeScalars, writeTarget } from '#acuity/pipeline/records.js';
 
 /** What one request feeds to the network. */
@@ -31,9 +31,7 @@ export function modelInputOf(body: PredictionRequestBody): ModelInput | undefine
   sessions.forEach((session, index) => writeSession(session, request, index));
   targets.forEach((target, index) => writeTarget(target, request.targets, index * LAYOUT.TARGET_LENGTH));
   if (hasUnitError(request)) return undefined;
-  return sessions.some((session, index) => isContradictory(session, request, index))
-    ? undefined
-    : inputOf(request);
+  return sessions.some(isContradictory) ? undefined : inputOf(request);
 }
 
 /** The features of a request in the form of the service's own readers. */
@@ -50,12 +48,11 @@ export function inputOf(request: PredictionRequest): ModelInput {
   return { session, past };
 }
 
-function isContradictory(session: Session, { records }: PredictionRequest, index: number): boolean {
-  const isHeart = (field: 'RR_day_1h' | 'RR_night'): boolean => {
-    const summary = summaryAt(index, field);
-    return isHeartRate(records[summary + LAYOUT.COUNT] ?? 0, records[summary + LAYOUT.P50] ?? 0);
-  };
-  return isHeart('RR_day_1h') || isHeart('RR_night') || sleepContradictions(session).length > 0;
+function isContradictory(session: Session): boolean {
+  const isHeart = (['RR_day_1h', 'RR_night'] as const).some((field) =>
+    isHeartRate(seriesOf(session, field) ?? []),
+  );
+  return isHeart || sleepContradictions(session).length > 0;
 }
 
 function writeSession(session: Session, request: PredictionRequest, index: number): void {

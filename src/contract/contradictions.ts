@@ -97,13 +97,24 @@ function isGiven<T>(value: T | null | undefined): value is T {
   return value !== null && value !== undefined;
 }
 
+/** Breaths a minute that a series may hold at all; what lies outside counts for nothing here. */
+const BREATHS_MIN = 3;
+const BREATHS_MAX = 70;
 /** Nobody breathes so often for long; a heart beats so often. */
 const BREATHS_MEDIAN_MAX = 40;
 const BREATHS_SAMPLES_MIN = 10;
 
-/** Whether breathing of so many plausible samples, with this median a minute, is heart rate in its place. */
-export function isHeartRate(samples: number, median: number): boolean {
-  return samples >= BREATHS_SAMPLES_MIN && median > BREATHS_MEDIAN_MAX;
+/** Whether a series that is called breathing is heart rate: most of its samples, of at least ten, are above 40. */
+export function isHeartRate(breaths: ArrayLike<number>): boolean {
+  let plausible = 0;
+  let fast = 0;
+  for (let index = 0; index < breaths.length; index++) {
+    const value = breaths[index] ?? NaN;
+    if (!(value >= BREATHS_MIN && value <= BREATHS_MAX)) continue;
+    plausible++;
+    if (value > BREATHS_MEDIAN_MAX) fast++;
+  }
+  return plausible >= BREATHS_SAMPLES_MIN && 2 * fast > plausible;
 }
 
 export const HEART_RATE_MESSAGE =

@@ -46,7 +46,11 @@ const optionalNumber = (minimum: number, maximum: number, description: string) =
   Type.Optional(Type.Unsafe<number | null>({ type: ['number', 'null'], minimum, maximum, description }));
 
 const share = (stage: string) =>
-  optionalNumber(0, 100, `Share of ${stage} sleep: fractions (0.20) or percent points (20), not a mixture.`);
+  optionalNumber(
+    0,
+    100,
+    `Share of ${stage} sleep: fractions (0.20) if each share is at most 1, else percent points (20).`,
+  );
 
 const scalars = {
   sleepTimeSeconds: seconds(

@@ -42,6 +42,9 @@ const sessionCheck = Compile(SessionFrameSchema);
 const scoreRecordCheck = Compile(ScoreRecordSchema);
 const TARGET_FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 
+/** As in `assembly/doubts.ts`. */
+const FAST_BREATHS_MIN = 39.5;
+
 const STRUCTURE_FINDING: Finding = {
   loc: ['body'],
   msg:
@@ -174,7 +177,7 @@ class Reading {
     if (isUnitError(this.request, session, field)) {
       const msg = unitMessage(field, (series ?? decode()).samples);
       this.unitFindings.push(finding(loc, 'unit_error', msg));
-    } else if (this.isHeartRate(field, session)) {
+    } else if (this.mayBeHeartRate(field, session) && isHeartRate((series ?? decode()).samples)) {
       this.unitFindings.push(finding(loc, 'unit_error', HEART_RATE_MESSAGE));
     }
     return [];
@@ -195,12 +198,10 @@ class Reading {
     );
   }
 
-  /** Whether what is called breathing is heart rate. */
-  private isHeartRate(field: SeriesField, session: number): boolean {
-    if (field !== 'RR_day_1h' && field !== 'RR_night') return false;
-    const { records } = this.request;
-    const summary = summaryAt(session, field);
-    return isHeartRate(records[summary + LAYOUT.COUNT]!, records[summary + LAYOUT.P50]!);
+  /** The median in the summary is right to a quarter of a breath: further below, there is nothing to count. */
+  private mayBeHeartRate(field: SeriesField, session: number): boolean {
+    const isBreath = field === 'RR_day_1h' || field === 'RR_night';
+    return isBreath && this.request.records[summaryAt(session, field) + LAYOUT.P50]! > FAST_BREATHS_MIN;
   }
 
   private scoreRecord(value: JsonValue, loc: Loc, index: number): void {

@@ -144,9 +144,16 @@ t.test('a night in seconds, however it is worded, does not contradict itself', a
   t.pass();
 });
 
-t.test('heart rate in the place of breathing: ten samples, and a median above 40', async (t) => {
-  t.ok(isHeartRate(10, 40.1));
-  t.notOk(isHeartRate(10, 40));
-  t.notOk(isHeartRate(9, 60));
-  t.notOk(isHeartRate(10, NaN));
+t.test('heart rate in the place of breathing: most of at least ten samples above 40', async (t) => {
+  const of = (fast: number, slow: number): boolean => {
+    return isHeartRate([...Array(fast).fill(40.1), ...Array(slow).fill(40)] as number[]);
+  };
+  t.ok(of(10, 0));
+  t.notOk(of(9, 0));
+  t.notOk(of(0, 100));
+  t.ok(of(6, 5));
+  t.notOk(of(6, 6));
+  // What is no breathing at all counts neither for nor against it.
+  t.ok(isHeartRate([...Array(10).fill(45), ...Array(9).fill(0), 900, -1, 255, NaN, 2.9, 70.1] as number[]));
+  t.notOk(isHeartRate([...Array(9).fill(45), 900, 255] as number[]));
 });

@@ -287,6 +287,8 @@ const breathing: readonly (readonly [samples: readonly number[], isHeart: boolea
   [Array(10).fill(40), false],
   [[...Array(9).fill(50), 0, -1, 255] as number[], false],
   [[...Array(11).fill(15), ...Array(10).fill(69)] as number[], false],
+  [[...Array(6).fill(40), ...Array(5).fill(45)] as number[], false],
+  [[...Array(5).fill(40), ...Array(6).fill(40.001)] as number[], true],
   [[...Array(10).fill(15), ...Array(12).fill(69)] as number[], true],
 ];
 for (const [samples, isHeart] of breathing) {

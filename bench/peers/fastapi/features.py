@@ -38,8 +38,8 @@ def session_row(session: Session) -> np.ndarray:
     rr_day = put_series(row, "rr_day", session.RR_day_1h, 3, 70, 4)
     hr_night = put_series(row, "hr_night", session.HR_night or session.HR_night_imputed, 25, 240, 1)
     rr_night = put_series(row, "rr_night", session.RR_night or session.RR_night_imputed, 3, 70, 4)
-    check_breathing(rr_day)
-    check_breathing(rr_night)
+    check_breathing(session.RR_day_1h)
+    check_breathing(session.RR_night or session.RR_night_imputed)
     put(row, "hr_dip", hr_day.get("p50", NAN) - hr_night.get("mean", NAN))
     put(row, "rr_dip", rr_day.get("p50", NAN) - rr_night.get("mean", NAN))
     put(row, "pulse_breath", hr_night.get("mean", NAN) / rr_night.get("mean", NAN))
@@ -118,8 +118,10 @@ def check_unit(raw: np.ndarray, plausible: int) -> None:
         raise UnitError("a series is in another unit")
 
 
-def check_breathing(values: dict[str, float]) -> None:
-    if values and 10**values["count"] >= 9.5 and values["p50"] > 40:
+def check_breathing(samples: list[float] | None) -> None:
+    raw = np.asarray(samples or [], np.float32)
+    plausible = raw[(raw >= 3) & (raw <= 70)]
+    if len(plausible) >= 10 and 2 * int((plausible > 40).sum()) > len(plausible):
         raise UnitError("heart rate in the place of breathing")
 
 

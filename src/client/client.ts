@@ -12,9 +12,11 @@ import {
   RefusedError,
   TimeoutError,
 } from './errors.js';
+import { fieldWarnings, ProcessWarnings, type FieldWarning } from './fieldNames.js';
 import { refuseBrowser } from './place.js';
 import { DEFAULT_RETRY, pauseBefore, type RetryOptions } from './retry.js';
 import { isConnectionFailure, openTransport, type Incoming, type Transport } from './transport.js';
+import { checkRequest } from './unitChecks.js';
 
 export interface AcuityClientOptions {
   /** Base address of the service, as `https://scores.example`, without `/predict`. */
@@ -36,6 +38,8 @@ export interface ClientHooks {
   onAttempt?(attempt: AttemptReport): void;
   /** Another attempt follows after a pause. */
   onRetry?(retry: RetryReport): void;
+  /** A field is about to be ignored, and most likely mistyped. Without it, `process.emitWarning`, once for each name. */
+  onWarning?(warning: FieldWarning): void;
 }
 
 export interface AttemptReport {
@@ -96,6 +100,7 @@ export class AcuityClient {
   readonly #timeoutMs: number;
   readonly #hooks: ClientHooks;
   readonly #parts: Omit<ClientParts, 'transport'>;
+  readonly #warnings = new ProcessWarnings();
 
   /**
    * @throws Error in a browser
@@ -132,11 +137,14 @@ export class AcuityClient {
 
   /**
    * Scores one request; refusals for want of room (429, 503) and broken connections are tried again.
+   * @throws UnitError where a session contradicts itself, before anything is sent
    * @throws AcuityError of the kind that fits, or the signal's reason
    */
   async predict(request: PredictionRequestBody, options: PredictOptions = {}): Promise<Prediction> {
     const requestId = options.requestId ?? randomUUID();
     if (!REQUEST_ID.test(requestId)) throw new TypeError('a request id is 1 to 128 of A-Z a-z 0-9 . _ -');
+    this.#warn(request);
+    checkRequest(request);
     const call: Call = { requestId, body: JSON.stringify(request), signal: options.signal };
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(call, attempt);
@@ -152,6 +160,13 @@ export class AcuityClient {
   /** Finishes what is under way and closes the connections. */
   close(): Promise<void> {
     return this.#transport.close();
+  }
+
+  #warn(request: PredictionRequestBody): void {
+    for (const warning of fieldWarnings(request)) {
+      if (this.#hooks.onWarning === undefined) this.#warnings.tell(warning);
+      else this.#hooks.onWarning(warning);
+    }
   }
 
   /** One way there and back. Throws only what no further attempt could mend. */

@@ -1,0 +1,59 @@
+import { meantField, type ObjectKind } from '../contract/fieldNames.js';
+import type { PredictionRequestBody } from '../contract/request.js';
+
+/** A field that the service does not know, and would ignore: most likely a known one, mistyped. */
+export interface FieldWarning {
+  /** Where the object is, as in the findings of a 422: from "body" on. */
+  readonly loc: readonly (string | number)[];
+  /** The name as it is written. */
+  readonly name: string;
+  /** The field that is most likely meant. */
+  readonly meant: string;
+}
+
+/** What in `request` is a slip away from a field that its object lacks. */
+export function fieldWarnings(request: PredictionRequestBody): FieldWarning[] {
+  const { current_session: current, past_sessions: past } = request;
+  return [
+    ...warningsOf(request, 'request', ['body']),
+    ...warningsOf(current, 'session', ['body', 'current_session']),
+    ...warningsOfAll(past, 'session', 'past_sessions'),
+    ...warningsOfAll(request.past_targets, 'target', 'past_targets'),
+    ...warningsOfAll(request.past_target, 'target', 'past_target'),
+  ];
+}
+
+function warningsOfAll(objects: unknown, kind: ObjectKind, field: string): FieldWarning[] {
+  if (!Array.isArray(objects)) return [];
+  return (objects as unknown[]).flatMap((object, index) => warningsOf(object, kind, ['body', field, index]));
+}
+
+function warningsOf(object: unknown, kind: ObjectKind, loc: FieldWarning['loc']): FieldWarning[] {
+  if (typeof object !== 'object' || object === null) return [];
+  const fields = object as Readonly<Record<string, unknown>>;
+  return Object.keys(fields).flatMap((name) => {
+    const meant = fields[name] === undefined ? undefined : meantField(name, kind);
+    // Beside the field itself it is another thing, which merely sounds alike.
+    const isSlip = meant !== undefined && (fields[meant] ?? undefined) === undefined;
+    return isSlip ? [{ loc, name, meant }] : [];
+  });
+}
+
+/** Different names that a caller is warned of; more are no slips any longer. */
+const WARNED_MAX = 100;
+
+/** Node's own way of warning, once for each name of each kind of object. */
+export class ProcessWarnings {
+  private readonly told = new Set<string>();
+
+  tell({ loc, name, meant }: FieldWarning): void {
+    const place = loc.filter((step) => typeof step === 'string').slice(1);
+    const path = [...place, name].join('.');
+    if (this.told.has(path) || this.told.size === WARNED_MAX) return;
+    this.told.add(path);
+    process.emitWarning(`${path} is no field that the service knows: it is ignored. Did you mean ${meant}?`, {
+      type: 'AcuityWarning',
+      code: 'ACUITY_UNKNOWN_FIELD',
+    });
+  }
+}

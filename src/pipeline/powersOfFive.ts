@@ -28,6 +28,8 @@ function inverseBits(exponent: number): bigint {
   return leadingBits((1n << BigInt(2 * length + WORDS_BITS)) / power + 1n);
 }
 
+/** In bits. */
 function lengthOf(value: bigint): number {
-  return value.toString(2).length;
+  const hex = value.toString(16);
+  return 4 * hex.length - Math.clz32(parseInt(hex.slice(0, 1), 16)) + 28;
 }

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
-import { stripVTControlCharacters } from 'node:util';
+import * as util from 'node:util';
 import { build, failWith, filesBelow, install, ROOT } from './prepare.js';
 import { countFrom, isSuccess, summary } from './tapCount.js';
 
@@ -67,6 +67,6 @@ function runTap(files, output) {
 /** tap moves the cursor even where there is none; what is left of that would stand before our last line. */
 function plainLines(stream) {
   createInterface({ input: stream }).on('line', (line) => {
-    process.stdout.write(`${stripVTControlCharacters(line)}\n`);
+    process.stdout.write(`${util.stripVTControlCharacters(line)}\n`);
   });
 }

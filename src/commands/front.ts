@@ -9,7 +9,7 @@ import { LANES, METRICS } from '../contract/metrics.js';
 import { AccessLog } from '../http/accessLog.js';
 import { BodyBudget } from '../http/body.js';
 import { LoopLag } from '../http/lag.js';
-import { watchLoop } from '../http/loopMetrics.js';
+import { watchLoop, type LoopState } from '../http/loopMetrics.js';
 import { Predict, type PredictOptions, type ServedModel } from '../http/predict.js';
 import { RequestMetrics } from '../http/requestMetrics.js';
 import { requestIds } from '../http/requestId.js';
@@ -55,6 +55,8 @@ export interface Front {
   dropModel(): Promise<void>;
   /** Refuses new requests; resolves when every admitted one is answered. */
   drain(): Promise<void>;
+  /** Holds its thread, where it has one of its own, so that the process can be left in the middle of requests. */
+  halt(): Promise<void>;
   /** Stops listening, ends connections and workers; only when drained. */
   close(): Promise<void>;
 }
@@ -85,13 +87,15 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
   const metrics = new RequestMetrics(writer);
   predict = createPredict(setup, log, { gate, lag, budget, metrics }, await models.open(setup.bundle));
   const server = listen(predict, { ...address, isShared: loops > 1 });
-  const stopWatching = watchLoop(writer, () => ({
+  const stateOfLoop = (): LoopState => ({
     pending: predict.model.scorer.pending,
     queued: predict.model.scorer.queued,
     connections: server.connections,
     heldBytes: budget.heldBytes,
     lagMs: lag.ms,
-  }));
+  });
+  const onProblem = (error: Error): void => log.warn({ err: error }, 'loop metrics');
+  const stopWatching = watchLoop(writer, stateOfLoop, onProblem);
   return {
     address: server.address,
     replaceKeys: (changed) => gate.replace(changed),
@@ -102,6 +106,7 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
       predict.isDraining = true;
       await Promise.all([predict.model.scorer.drained(), models.retired]);
     },
+    halt: () => Promise.resolve(),
     async close() {
       server.stopListening();
       for (let waited = 0; server.connections > 0 && waited < LINGER_MS; waited += LINGER_STEP_MS) {

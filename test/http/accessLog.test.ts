@@ -16,7 +16,7 @@ function written(line: AccessLine): Record<string, unknown> {
   let text = '';
   const log = createLog({
     level: 'info',
-    sink: { write: (piece) => (text += piece), flushSync: () => undefined },
+    sink: { write: (piece) => (text += piece) },
   });
   new AccessLog(log, 1).write(line);
   return JSON.parse(text) as Record<string, unknown>;

@@ -23,9 +23,10 @@ async function scene(
     settings: [{ name: 'ACUITY_KEYS', value: 'redis://user:***@host', meaning: 'Key store' }],
     batchMax: 32,
     deadlineMs: 1000,
+    onProblem: (error) => t.fail(error),
   });
   const metrics = { contentType: 'text/plain; version=0.0.4', text };
-  const admin = await listenAdmin({ host: '127.0.0.1', port: 0, isReady, metrics, dashboard });
+  const admin = await listenAdmin({ host: '127.0.0.1', port: 0, names: ['ops.example'], isReady, metrics, dashboard });
   t.teardown(() => admin.close());
   return { admin, dashboard, history, get: (path: string, method = 'GET') => ask(admin.port, path, method) };
 }

@@ -41,7 +41,9 @@ function libraryProblem({ platform, glibc }) {
 function nodeProblem({ node, platform, glibc }) {
   const major = Number(node.split('.')[0]);
   const hasNewGlibc = platform !== 'linux' || isAtLeast(glibc, GLIBC_OF_NEW_NODES);
-  const advice = hasNewGlibc ? 'use Node 24 or 22' : `use Node 20.19 or newer of that line (glibc is ${glibc})`;
+  const advice = hasNewGlibc
+    ? 'use Node 24 or 22'
+    : `use Node 20.19 or newer of that line (glibc is ${glibc})`;
   if (major > 25) return `the HTTP library (uWebSockets.js) has no binary for Node ${major} yet: ${advice}`;
   if (major === 20 && isAtLeast(node, '20.19')) return undefined;
   if (major !== 22 && major !== 24) return `acuity runs on ${NODES}, and this is Node ${node}: ${advice}`;

@@ -234,7 +234,11 @@ const WRITE_FAILURES = new Map([
 
 /** Ends a script: what failed in one line; with a stack where nobody foresaw it. */
 export function failWith(error) {
-  say(isForOperator(error) ? `acuity: ${error.message}` : (writeFailure(error) ?? error?.stack ?? String(error)));
+  say(
+    isForOperator(error)
+      ? `acuity: ${error.message}`
+      : (writeFailure(error) ?? error?.stack ?? String(error)),
+  );
   process.exit(1);
 }
 

@@ -3,7 +3,7 @@
  * The last line is `N passed, N failed`; the exit code is zero only when something passed and nothing failed.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,6 +14,7 @@ import { countFrom, isSuccess, summary } from './tapCount.js';
 try {
   await install();
   await build('all');
+  accessSync(ROOT, constants.W_OK); // the runner keeps its notes here
   process.exitCode = await test(process.argv.slice(2));
 } catch (error) {
   failWith(error);

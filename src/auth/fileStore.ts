@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { ifPresent } from '../base/fileError.js';
+import { errorCode, ifPresent } from '../base/fileError.js';
 import { directFiles, type Files, type Look } from '../base/files.js';
 import { Observer } from '../base/observer.js';
 import { withFileLock } from './fileLock.js';
@@ -106,7 +106,7 @@ export class FileKeyStore implements KeyStore {
   async #write(change: (stored: Stored) => Stored): Promise<boolean> {
     try {
       const path = await target(this.#files, this.#path);
-      await mkdir(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
+      await makeFolder(dirname(path));
       return await withFileLock(`${path}.lock`, this.#lockWaitMs, () => rewrite(this.#files, path, change));
     } catch (error) {
       throw storeError(`write ${this.#path}`, error);
@@ -203,6 +203,18 @@ class FolderWatch {
 function amended(stored: readonly KeyRecord[], { record, successor }: Amendment): KeyRecord[] {
   const records = stored.map((other) => (other.id === record.id ? record : other));
   return successor === undefined ? records : [...records, successor];
+}
+
+/** With those above it. (`recursive` says ENOENT for whatever is in the way, as a read-only disk.) */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: OWNER_ONLY_FOLDER });
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return;
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await makeFolder(dirname(folder));
+    await makeFolder(folder);
+  }
 }
 
 async function rewrite(files: Files, path: string, change: (stored: Stored) => Stored): Promise<boolean> {

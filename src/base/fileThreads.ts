@@ -37,6 +37,15 @@ export class FileThreads {
   private idle: FileThread | undefined;
   /** Threads that are idle or at work on what is not late yet. */
   private prompt = 0;
+  private late = 0;
+
+  /** `code`: what a thread runs; tests put other code in its place. */
+  constructor(private readonly code: URL = new URL('./fileThread.js', import.meta.url)) {}
+
+  /** Whether a thread hangs: only `exitAtOnce` leaves then. */
+  get isHanging(): boolean {
+    return this.late > 0;
+  }
 
   /** The operations for one owner. Those of another that are late refuse it nothing. */
   files(patience: Patience): Files {
@@ -65,14 +74,18 @@ export class FileThreads {
 
   private start(task: Task): void {
     try {
-      const thread = new FileThread({
-        onLate: () => this.prompt--,
-        onFree: (wasLate) => {
-          if (wasLate) this.prompt++;
-          this.free(thread);
+      const thread = new FileThread(this.code, {
+        onLate: () => {
+          this.prompt--;
+          this.late++;
         },
-        onEnd: (wasLate) => {
-          if (!wasLate) this.prompt--;
+        onBack: () => {
+          this.prompt++;
+          this.late--;
+        },
+        onFree: () => this.free(thread),
+        onEnd: () => {
+          this.prompt--;
           if (this.idle === thread) this.idle = undefined;
         },
       });
@@ -97,33 +110,38 @@ export class FileThreads {
 interface FileThreadEvents {
   /** Its task did not come back in time. */
   onLate(): void;
-  /** Its task came back. */
-  onFree(wasLate: boolean): void;
+  /** A late task came back after all, or its thread has ended. */
+  onBack(): void;
+  /** It can be given another task. */
+  onFree(): void;
   /** It is no more. */
-  onEnd(wasLate: boolean): void;
+  onEnd(): void;
 }
+
+/** So much longer the first task of a thread may take, which has to start. */
+const START_MS = 5_000;
 
 /** A thread that does one task at a time. */
 class FileThread {
   private readonly worker: Worker;
+  private startMs = START_MS;
   private task: Task | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isLate = false;
 
-  constructor(private readonly events: FileThreadEvents) {
-    this.worker = new Worker(new URL('./fileThread.js', import.meta.url), { resourceLimits: LIMITS });
+  constructor(
+    code: URL,
+    private readonly events: FileThreadEvents,
+  ) {
+    this.worker = new Worker(code, { resourceLimits: LIMITS });
     this.worker.on('message', (answer: FileAnswer) => this.answered(answer));
-    let wasLate = false;
-    this.worker.on('error', (error: Error) => {
-      wasLate = this.isLate;
-      this.finish()?.reject(error);
-    });
-    this.worker.once('exit', () => events.onEnd(wasLate));
+    this.worker.on('error', (error: Error) => this.finish()?.reject(error));
+    this.worker.once('exit', () => events.onEnd());
   }
 
   give(task: Task): void {
     this.task = task;
-    this.timer = setTimeout(() => this.late(task), task.owner.limitMs);
+    this.timer = setTimeout(() => this.late(task), task.owner.limitMs + this.startMs);
     this.worker.ref();
     this.worker.postMessage(task.question);
   }
@@ -141,18 +159,21 @@ class FileThread {
   }
 
   private answered(answer: FileAnswer): void {
-    const wasLate = this.isLate;
+    this.startMs = 0;
     const task = this.finish();
     if ('value' in answer) task?.resolve(answer.value);
     else task?.reject(rebuilt(answer.error));
-    this.events.onFree(wasLate);
+    this.events.onFree();
   }
 
   /** The task, which is no longer this thread's. */
   private finish(): Task | undefined {
     const { task } = this;
     clearTimeout(this.timer);
-    if (this.isLate && task !== undefined) task.owner.late--;
+    if (this.isLate && task !== undefined) {
+      task.owner.late--;
+      this.events.onBack();
+    }
     this.isLate = false;
     this.task = undefined;
     this.worker.unref();

@@ -16,8 +16,11 @@ export interface Leaving {
   readonly code: number;
   /** Ends the process in place of `exit` where that would not return. */
   readonly signal: NodeJS.Signals;
-  /** Whether other threads may be running JavaScript: `exit` takes away what they stand on, and crashes. */
-  readonly isBusy: boolean;
+  /**
+   * What the other threads do. `idle`: nothing that could hang, so that each can be ended. `halted`: they run no
+   * JavaScript. `busy`: they may, and would crash when the process is taken from under them.
+   */
+  readonly threads: 'idle' | 'halted' | 'busy';
   /** As `terminals` found them at the start. */
   readonly terminals: readonly number[];
 }
@@ -29,23 +32,27 @@ const POOL_STEP_MS = 5;
 const SETTLE_MS = 50;
 
 /**
- * Ends the process; the caller has flushed what must be flushed, and halted the threads that run JavaScript. `exit` waits
- * for the threads of libuv's pool, so where one of them hangs (a write to a log on a dead disk, a name that is looked up)
- * this process is killed instead.
+ * Ends the process; the caller has flushed what must be flushed. `exit` waits for the threads of libuv's pool, so where
+ * one of them hangs (a write to a log on a dead disk, a name that is looked up) this process is killed instead.
  */
-export async function leave({ code, signal, isBusy, terminals: given }: Leaving): Promise<never> {
+export async function leave({ code, signal, threads, terminals: given }: Leaving): Promise<never> {
   for (let waited = 0; isPoolAtWork() && waited < POOL_MS; waited += POOL_STEP_MS) {
     await new Promise((resolve) => setTimeout(resolve, POOL_STEP_MS));
   }
-  process.emit('exit', code);
   letGo(given);
-  if (isBusy || isPoolAtWork()) {
-    process.removeAllListeners(signal); // so that the signal has its plain effect
-    process.kill(process.pid, signal);
-  }
+  const isKilled = threads === 'busy' || isPoolAtWork();
+  if (threads === 'idle' && !isKilled) process.exit(code);
+  process.emit('exit', code);
+  if (isKilled) dieBy(signal);
   // This thread gives the workers nothing more: they come to the end of what they run, and wait.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SETTLE_MS);
   return exitAtOnce(code);
+}
+
+/** Ends the process by the plain effect of a signal: nothing of it runs any more. */
+function dieBy(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 /** Node 20 aborts when it can't give a terminal back the modes that it found, as where that was closed. */

@@ -25,7 +25,7 @@ export class Observer {
   /** Looks now, or once more behind the look under way; resolves when that is done, and never rejects. */
   look(): Promise<void> {
     this.isWanted = true;
-    this.looking ??= this.lookWhileWanted().finally(() => (this.looking = undefined));
+    this.looking ??= this.lookWhileWanted();
     return this.looking;
   }
 
@@ -39,6 +39,7 @@ export class Observer {
       this.isWanted = false;
       await this.lookOnce();
     }
+    this.looking = undefined;
   }
 
   private async lookOnce(): Promise<void> {

@@ -8,7 +8,7 @@ const BUFFERED_BYTES_MAX = 1 << 20;
 /** A pipe takes so much whole or not at all (PIPE_BUF of Linux): lines of several threads don't mix. */
 const PIECE_BYTES_MAX = 4096;
 /** A reader that is behind, a full disk or a closed terminal is tried again so often. */
-const RETRY_MS = 100;
+const RETRY_MS = 25;
 
 interface Waiter {
   /** Called when nothing is left to write. */

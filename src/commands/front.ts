@@ -55,7 +55,7 @@ export interface Front {
   dropModel(): Promise<void>;
   /** Refuses new requests; resolves when every admitted one is answered. */
   drain(): Promise<void>;
-  /** Holds its thread, where it has one of its own, so that the process can be left in the middle of requests. */
+  /** Takes nothing more, and holds its thread where it has one of its own: the process is about to be left. */
   halt(): Promise<void>;
   /** Stops listening, ends connections and workers; only when drained. */
   close(): Promise<void>;
@@ -106,7 +106,10 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
       predict.isDraining = true;
       await Promise.all([predict.model.scorer.drained(), models.retired]);
     },
-    halt: () => Promise.resolve(),
+    halt() {
+      predict.isDraining = true;
+      return Promise.resolve();
+    },
     async close() {
       server.stopListening();
       for (let waited = 0; server.connections > 0 && waited < LINGER_MS; waited += LINGER_STEP_MS) {

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SlottedRecord } from '../auth/keyTable.js';
 import { createLog } from '../base/log.js';
+import { plainError, type PlainError } from '../base/plainError.js';
 import { StandardOutput } from '../base/standardOutput.js';
 import type { PublicAddress } from '../http/server.js';
 import type { Bundle } from '../model/bundle.js';
@@ -22,8 +23,8 @@ export type Question =
 /** What an event loop tells the main thread. */
 export type FromFront =
   | { readonly kind: 'listening'; readonly address: PublicAddress }
-  | { readonly kind: 'failed'; readonly error: Error }
-  | { readonly kind: 'done'; readonly id: number; readonly error?: Error }
+  | { readonly kind: 'failed'; readonly error: PlainError }
+  | { readonly kind: 'done'; readonly id: number; readonly error?: PlainError }
   | { readonly kind: 'hung' }
   | { readonly kind: 'halted' };
 
@@ -52,7 +53,7 @@ async function runFront(port: NonNullable<typeof parentPort>): Promise<void> {
         say({ kind: 'done', id });
         if (isLast) port.close(); // the last handle: the thread ends by itself, its sockets closed
       },
-      (error: unknown) => say({ kind: 'done', id, error: asError(error) }),
+      (error: unknown) => say({ kind: 'done', id, error: plainError(error) }),
     );
   });
   say({ kind: 'listening', address: front.address });
@@ -79,13 +80,9 @@ function answer(front: Front, question: Question): Promise<void> {
   }
 }
 
-function asError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error(String(cause));
-}
-
 if (parentPort !== null) {
   const port = parentPort;
   await runFront(port).catch((error: unknown) => {
-    port.postMessage({ kind: 'failed', error: asError(error) } satisfies FromFront);
+    port.postMessage({ kind: 'failed', error: plainError(error) } satisfies FromFront);
   });
 }

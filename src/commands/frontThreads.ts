@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { SlottedRecord } from '../auth/keyTable.js';
 import { YOUNG_THREAD_LIMITS } from '../base/collector.js';
 import type { Log } from '../base/log.js';
+import { errorOf } from '../base/plainError.js';
 import type { PublicAddress } from '../http/server.js';
 import { openFront, type Front, type FrontEvents, type FrontSetup } from './front.js';
 import { listenError } from './listenError.js';
@@ -103,11 +104,11 @@ async function openFrontThread(
   const address = await new Promise<PublicAddress>((resolve, reject) => {
     thread.on('message', (message: FromFront) => {
       if (message.kind === 'listening') resolve(message.address);
-      else if (message.kind === 'failed') reject(message.error);
+      else if (message.kind === 'failed') reject(errorOf(message.error));
       else if (message.kind === 'hung') events.onHung();
       else if (message.kind === 'halted') halted();
       else {
-        waiting.get(message.id)?.(message.error);
+        waiting.get(message.id)?.(message.error && errorOf(message.error));
         waiting.delete(message.id);
       }
     });

@@ -46,8 +46,9 @@ const LAST_WORDS_MS = 250;
 const CLOSE_MS = 1000;
 const FLUSH_MS = 400;
 const KILL_MS = 1800;
-/** Leaving while threads are being made can crash the process: a start that is broken off may come to an end. */
-const START_MS = 1000;
+const STEP_MS = 1000;
+/** So long, and no longer than a drain, a start that is broken off may take to come to an end. */
+const START_MAX_MS = 4000;
 /** An event loop that is not told within this time hangs. */
 const HALT_MS = 500;
 /** Of a signal that is passed on, the second one comes within this time. */
@@ -85,6 +86,9 @@ class Service {
   private starting: Promise<void> | undefined;
   private stopLimit: Promise<void> | undefined;
   private readonly terminals = terminals();
+  private readonly threads = new FileThreads();
+  /** Every run of the model is over, and what was opened is closed. */
+  private isClosed = false;
 
   constructor(
     private readonly config: Config,
@@ -103,8 +107,7 @@ class Service {
   }
 
   private async start(): Promise<void> {
-    const { config, log } = this;
-    const threads = new FileThreads();
+    const { config, log, threads } = this;
     const modelFiles = threads.files(MODEL_PATIENCE);
     const bundle = await loadBundle(config.model, modelFiles);
     this.assertWanted();
@@ -163,8 +166,9 @@ class Service {
 
   onSignal(signal: StopSignal): void {
     // A terminal that closes sends SIGHUP: nobody is left who could stop the service. Elsewhere it is the model's.
-    if (signal === 'SIGHUP' && this.terminals.length === 0) this.modelSwitch?.request();
-    else if (this.isPassedOn(signal)) this.log.debug({ signal }, 'the same signal again');
+    const isReload = signal === 'SIGHUP' && this.terminals.length === 0;
+    if (isReload && !this.isStopping) this.modelSwitch?.request();
+    else if (isReload || this.isPassedOn(signal)) this.log.debug({ signal }, 'signal ignored');
     else if (this.isStopping || this.front === undefined) this.leaveBySignal(signal);
     else this.beginStop({ signal });
   }
@@ -215,7 +219,8 @@ class Service {
       return this.leave(EXIT_SOFTWARE);
     }
     // Callers that keep idle connections open, and a disk that takes no counts, are no failure.
-    if (!(await within(CLOSE_MS, this.close(front)))) log.warn('leaving before everything is closed');
+    this.isClosed = await within(CLOSE_MS, this.close(front));
+    if (!this.isClosed) log.warn('leaving before everything is closed');
     log.info('stopped');
     await this.leave(0);
   }
@@ -233,6 +238,7 @@ class Service {
   }
 
   private leaveBySignal(signal: StopSignal): void {
+    if (this.isLeaving) return;
     this.log.warn({ signal }, 'leaving at once');
     void this.leave(128 + constants.signals[signal], signal);
   }
@@ -241,13 +247,26 @@ class Service {
   private async leave(code: number, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (this.isLeaving) return;
     this.isLeaving = true;
+    // A start that is broken off may come to an end: leaving while threads are being made crashes.
+    const graceMs = this.front === undefined ? Math.min(this.config.drainMs, START_MAX_MS) : 0;
+    const limits = [this.limit(graceMs + KILL_MS), this.stopLimit];
     const [isStarted] = await Promise.all([
-      within(START_MS, Promise.allSettled([this.starting])),
-      within(START_MS, Promise.all([this.limit(KILL_MS), this.stopLimit])),
-      within(HALT_MS, this.front?.halt() ?? Promise.resolve()),
+      within(graceMs + STEP_MS, Promise.allSettled([this.starting])),
+      within(STEP_MS, Promise.all(limits)),
+      within(HALT_MS, this.halt()),
     ]);
     await this.output.flushed(FLUSH_MS);
-    await leave({ code, signal, isBusy: !isStarted, terminals: this.terminals });
+    await leave({ code, signal, threads: this.threadsState(isStarted), terminals: this.terminals });
+  }
+
+  private async halt(): Promise<void> {
+    if (!this.isClosed) await this.front?.halt();
+  }
+
+  private threadsState(isStarted: boolean): 'idle' | 'halted' | 'busy' {
+    if (!isStarted) return 'busy';
+    const hasRuns = this.front !== undefined && !this.isClosed;
+    return hasRuns || this.threads.isHanging ? 'halted' : 'idle';
   }
 
   /** The process does not outlive this, whatever hangs. Resolves when that is certain. */

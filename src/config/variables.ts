@@ -15,7 +15,8 @@ export interface Variable<Schema extends TSchema = TSchema> {
 }
 
 /** Names as in a URL, without a port; or nothing. */
-const HOST_NAME = '[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\\.?';
+const HOST_NAME =
+  '[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\\.?';
 const HOST_NAMES = `^(${HOST_NAME}( *, *${HOST_NAME})*)?$`;
 
 /** Every variable that the service reads, under the name of its field in the configuration. */

@@ -13,7 +13,7 @@ const WAIT_MAX_MS = 900_000;
  * @returns {Promise<T>}
  */
 export async function holding(path, work) {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const giveUpAt = Date.now() + WAIT_MAX_MS;
   while (!tryTake(path)) {
     removeIfStale(path);
@@ -24,6 +24,15 @@ export async function holding(path, work) {
     return await work();
   } finally {
     rmSync(path, { force: true });
+  }
+}
+
+/** Its parent is there. (`recursive` says ENOENT for whatever is in the way, as a read-only disk.) */
+function makeFolder(folder) {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
   }
 }
 

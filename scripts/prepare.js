@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, w
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { holding } from './lock.js';
+import { problemOf, thisMachine } from './platform.cjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -75,11 +76,14 @@ function say(line) {
 }
 
 /**
- * Installs the dependencies where node_modules is missing or is not what the lock file describes.
+ * Installs the dependencies where node_modules is missing or is not what the lock file describes; nothing where they
+ * would not run here.
  * @param {string} root
  */
-export async function install(root = ROOT, run = runNode) {
+export async function install(root = ROOT, run = runNode, machine = thisMachine) {
   const stamp = join(root, 'node_modules/.acuity-lock-hash');
+  const problem = problemOf(machine());
+  if (problem !== undefined) throw new StepFailed(problem);
   const wanted = hashOf(root, ['package-lock.json']);
   if (readStamp(stamp) === wanted) return;
   await holding(join(root, '.build/install.lock'), async () => {
@@ -219,8 +223,33 @@ function writeAtomically(path, text) {
   renameSync(temporary, path);
 }
 
-/** Ends a script: what failed in one line, without a stack where a step has spoken for itself. */
+/** What a folder that can't be written to answers. */
+const WRITE_FAILURES = new Map([
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'not permitted'],
+  ['EROFS', 'read-only file system'],
+  ['ENOSPC', 'no space left on the disk'],
+  ['EDQUOT', 'the disk quota is used up'],
+]);
+
+/** Ends a script: what failed in one line; with a stack where nobody foresaw it. */
 export function failWith(error) {
-  say(error instanceof StepFailed ? error.message : (error?.stack ?? String(error)));
+  say(
+    isForOperator(error)
+      ? `acuity: ${error.message}`
+      : (writeFailure(error) ?? error?.stack ?? String(error)),
+  );
   process.exit(1);
+}
+
+/** A step of ours, or an error of the service that names its own remedy. */
+function isForOperator(error) {
+  return error instanceof StepFailed || error?.isForOperator === true;
+}
+
+function writeFailure({ code, path, dest } = {}) {
+  const reason = WRITE_FAILURES.get(code);
+  if (reason === undefined) return undefined;
+  const place = dest ?? path ?? ROOT;
+  return `acuity: cannot write ${place}: ${reason} (${code}); what is missing is installed and built in this folder, so use a copy of it that you may write to`;
 }

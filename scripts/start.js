@@ -4,19 +4,20 @@
  */
 import { fileURLToPath } from 'node:url';
 
-const NODE_MAJOR_MIN = 20;
-
-if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
-  process.stderr.write(`acuity needs Node ${NODE_MAJOR_MIN} or newer; this is ${process.versions.node}\n`);
-  process.exit(1);
-}
-
 // Imported from here on only: an older Node might not even parse what follows.
 const { build, failWith, install } = await import('./prepare.js');
+const { whenNpmDies } = await import('./parents.js');
+
+/** As after SIGTERM. */
+const EXIT_ORPHANED = 143;
+
+const orphaned = new AbortController();
+whenNpmDies(() => orphaned.abort());
 
 try {
   await install();
   await build('src');
+  if (orphaned.signal.aborted) process.exit(EXIT_ORPHANED);
   await serve(process.argv.slice(2));
 } catch (error) {
   failWith(error);
@@ -33,7 +34,12 @@ async function serve(args) {
   };
   // The key exists nowhere else in clear: where the server does not get as far as listening, it is shown all the same.
   process.once('exit', () => show(undefined));
-  await run(['serve', ...args], { onListening: show });
+  // npm passes SIGINT and SIGTERM on, and a terminal sends SIGINT to all of us.
+  await run(['serve', ...args], {
+    onListening: show,
+    stopWhen: orphaned.signal,
+    areSignalsPassedOn: process.env['npm_lifecycle_event'] === 'start',
+  });
 }
 
 /** Where the configuration is mistaken there is no key either: `serve` is about to say what is wrong. */

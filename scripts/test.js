@@ -3,17 +3,18 @@
  * The last line is `N passed, N failed`; the exit code is zero only when something passed and nothing failed.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
-import { stripVTControlCharacters } from 'node:util';
+import * as util from 'node:util';
 import { build, failWith, filesBelow, install, ROOT } from './prepare.js';
 import { countFrom, isSuccess, summary } from './tapCount.js';
 
 try {
   await install();
   await build('all');
+  accessSync(ROOT, constants.W_OK); // the runner keeps its notes here
   process.exitCode = await test(process.argv.slice(2));
 } catch (error) {
   failWith(error);
@@ -67,6 +68,6 @@ function runTap(files, output) {
 /** tap moves the cursor even where there is none; what is left of that would stand before our last line. */
 function plainLines(stream) {
   createInterface({ input: stream }).on('line', (line) => {
-    process.stdout.write(`${stripVTControlCharacters(line)}\n`);
+    process.stdout.write(`${util.stripVTControlCharacters(line)}\n`);
   });
 }

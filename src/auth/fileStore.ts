@@ -1,12 +1,15 @@
-import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
+import { watch, type FSWatcher } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { removeLeftovers, replaceFile } from './atomicFile.js';
-import { ifPresent, storeError } from './fileError.js';
+import { errorCode, ifPresent } from '../base/fileError.js';
+import { directFiles, type Files, type Look } from '../base/files.js';
+import { Observer } from '../base/observer.js';
 import { withFileLock } from './fileLock.js';
 import {
   KeyStoreError,
+  storeError,
   type Amendment,
   type KeyRecord,
   type KeyStore,
@@ -14,7 +17,10 @@ import {
 } from './store.js';
 
 const VERSION = 1;
+/** The watch of the folder is quicker; this finds what it misses, and whether it must be set up anew. */
 const POLL_MS = 250;
+/** A change comes as several events, and other files may lie in the folder: one look for what comes in this time. */
+const GATHER_MS = 5;
 const LOCK_WAIT_MS = 10_000;
 const OWNER_ONLY_FOLDER = 0o700;
 
@@ -43,6 +49,8 @@ const KeyFile = Compile(
 export interface FileKeyStoreOptions {
   /** The longest wait for another writer. */
   readonly lockWaitMs?: number;
+  /** Where a server must not wait for the disk. */
+  readonly files?: Files;
 }
 
 /** `undefined`: there is no store yet. */
@@ -52,24 +60,28 @@ type Stored = readonly KeyRecord[] | undefined;
 export class FileKeyStore implements KeyStore {
   readonly #path: string;
   readonly #lockWaitMs: number;
+  readonly #files: Files;
   #listed: string | undefined;
 
-  constructor(path: string, { lockWaitMs = LOCK_WAIT_MS }: FileKeyStoreOptions = {}) {
+  constructor(path: string, { lockWaitMs = LOCK_WAIT_MS, files = directFiles }: FileKeyStoreOptions = {}) {
     this.#path = path;
     this.#lockWaitMs = lockWaitMs;
+    this.#files = files;
   }
 
   async list(): Promise<readonly KeyRecord[]> {
-    // Before the reading, so that `watch` misses nothing that is written in between.
-    this.#listed = await signatureOf(this.#path);
-    return (await readKeys(this.#path)) ?? [];
+    const { signature, text } = await lookAt(this.#files, this.#path, undefined);
+    this.#listed = signature;
+    return text === undefined ? [] : keysIn(this.#path, text);
   }
 
   async insert(record: KeyRecord): Promise<void> {
     await this.#write((stored = []) => [...stored, record]);
   }
 
-  insertFirst(record: KeyRecord): Promise<boolean> {
+  async insertFirst(record: KeyRecord): Promise<boolean> {
+    // Without a lock first: a store on a read-only disk is a store.
+    if ((await storedAt(this.#files, this.#path)) !== undefined) return false;
     return this.#write((stored) => (stored === undefined ? [record] : undefined));
   }
 
@@ -86,20 +98,16 @@ export class FileKeyStore implements KeyStore {
   }
 
   watch(watcher: KeyStoreWatcher): () => void {
-    const poll = new FilePoll(this.#path, watcher, this.#listed);
-    const timer = setInterval(() => void poll.look(), POLL_MS).unref();
-    return () => {
-      clearInterval(timer);
-      poll.stop();
-    };
+    const watch = new FileWatch(this.#path, this.#files, watcher, this.#listed);
+    return () => watch.stop();
   }
 
   /** Writes what `change` makes of the stored keys; nothing where it returns `undefined` or throws. */
   async #write(change: (stored: Stored) => Stored): Promise<boolean> {
     try {
-      const path = await target(this.#path);
-      await mkdir(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
-      return await withFileLock(`${path}.lock`, this.#lockWaitMs, () => rewrite(path, change));
+      const path = await target(this.#files, this.#path);
+      await makeFolder(dirname(path));
+      return await withFileLock(`${path}.lock`, this.#lockWaitMs, () => rewrite(this.#files, path, change));
     } catch (error) {
       throw storeError(`write ${this.#path}`, error);
     }
@@ -107,57 +115,88 @@ export class FileKeyStore implements KeyStore {
 }
 
 /** Reads the file again whenever it has become another one. */
-class FilePoll {
+class FileWatch {
   readonly #path: string;
+  readonly #files: Files;
   readonly #watcher: KeyStoreWatcher;
+  readonly #observer: Observer;
+  readonly #folder: FolderWatch;
   #signature: string | undefined;
-  #problem: string | undefined;
-  #isLooking = false;
   #isStopped = false;
 
   /** `signature`: that of the file whose records the watcher has. */
-  constructor(path: string, watcher: KeyStoreWatcher, signature: string | undefined) {
+  constructor(path: string, files: Files, watcher: KeyStoreWatcher, signature: string | undefined) {
     this.#path = path;
+    this.#files = files;
     this.#watcher = watcher;
     this.#signature = signature;
+    const onProblem = (error: Error): void => {
+      if (!this.#isStopped) watcher.onProblem(error);
+    };
+    this.#observer = new Observer({ look: () => this.#look(), onProblem }, POLL_MS);
+    this.#folder = new FolderWatch(() => void this.#observer.look());
+    void this.#observer.look();
   }
 
   stop(): void {
     this.#isStopped = true;
+    this.#observer.stop();
+    this.#folder.stop();
   }
 
-  async look(): Promise<void> {
-    if (this.#isLooking) return; // A slow disk: one look at a time.
-    this.#isLooking = true;
-    try {
-      await this.#readIfChanged();
-      this.#problem = undefined;
-    } catch (error) {
-      this.#tell(error instanceof Error ? error : new Error(String(error)));
-    } finally {
-      this.#isLooking = false;
-    }
-  }
-
-  async #readIfChanged(): Promise<void> {
-    // Before the reading: a write in between is then seen at the next look.
-    const signature = await signatureOf(this.#path);
+  async #look(): Promise<void> {
+    const { signature, text, folder, folderId } = await lookAt(this.#files, this.#path, this.#signature);
+    if (this.#isStopped) return;
+    this.#folder.watch(folder, folderId);
     if (signature === this.#signature) return;
-    const text = await textOf(this.#path);
     // A server that was started before its first key waits for it; one that had keys keeps them.
     if (text === undefined && this.#signature === undefined) return;
     if (text === undefined) throw new KeyStoreError(`${this.#path} is gone`);
     // A file that couldn't be opened is tried again; one that makes no sense is told once.
     this.#signature = signature;
-    const records = keysIn(this.#path, text);
-    if (!this.#isStopped) this.#watcher.onChange(records);
+    this.#watcher.onChange(keysIn(this.#path, text));
+  }
+}
+
+/** Hears of changes in one folder. Where it can't, as without a free file descriptor, the poll has to do. */
+class FolderWatch {
+  readonly #onChange: () => void;
+  #watcher: FSWatcher | undefined;
+  #watched: string | undefined;
+  #gathering: NodeJS.Timeout | undefined;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
   }
 
-  /** Once, not four times a second. */
-  #tell(error: Error): void {
-    if (error.message === this.#problem || this.#isStopped) return;
-    this.#problem = error.message;
-    this.#watcher.onProblem(error);
+  /** Watches `folder`, unless it does already; `id` tells it from another one of the same name. */
+  watch(folder: string, id: string): void {
+    const wanted = `${id} ${folder}`;
+    if (wanted === this.#watched) return;
+    this.stop();
+    this.#watched = wanted;
+    try {
+      this.#watcher = watch(folder, { persistent: false }, () => this.#gather());
+      this.#watcher.on('error', () => this.stop()); // the next look sets it up anew
+    } catch {
+      return; // tried again when the folder is another one: a poll is no failure worth telling
+    }
+    this.#gather(); // for what changed before the watch stood
+  }
+
+  stop(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    this.#watched = undefined;
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+  }
+
+  #gather(): void {
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined;
+      this.#onChange();
+    }, GATHER_MS).unref();
   }
 }
 
@@ -166,29 +205,41 @@ function amended(stored: readonly KeyRecord[], { record, successor }: Amendment)
   return successor === undefined ? records : [...records, successor];
 }
 
-async function rewrite(path: string, change: (stored: Stored) => Stored): Promise<boolean> {
-  const keys = change(await readKeys(path));
+/** With those above it. (`recursive` says ENOENT for whatever is in the way, as a read-only disk.) */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: OWNER_ONLY_FOLDER });
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return;
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await makeFolder(dirname(folder));
+    await makeFolder(folder);
+  }
+}
+
+async function rewrite(files: Files, path: string, change: (stored: Stored) => Stored): Promise<boolean> {
+  const keys = change(await storedAt(files, path));
   if (keys === undefined) return false;
   const text = `${JSON.stringify({ version: VERSION, keys }, null, 1)}\n`;
   keysIn(path, text); // Never write what could not be read again.
-  await removeLeftovers(path);
-  await replaceFile(path, text);
+  await files.removeLeftovers(path);
+  await files.replaceFile(path, text);
   return true;
 }
 
 /** Where `path` is a link, the file that it leads to: replacing the link would part it from the file. */
-async function target(path: string): Promise<string> {
-  return (await ifPresent(realpath(path))) ?? path;
+async function target(files: Files, path: string): Promise<string> {
+  return (await ifPresent(files.realPath(path))) ?? path;
 }
 
-async function readKeys(path: string): Promise<Stored> {
-  const text = await textOf(path);
+async function storedAt(files: Files, path: string): Promise<Stored> {
+  const { text } = await lookAt(files, path, undefined);
   return text === undefined ? undefined : keysIn(path, text);
 }
 
-async function textOf(path: string): Promise<string | undefined> {
+async function lookAt(files: Files, path: string, signature: string | undefined): Promise<Look> {
   try {
-    return await ifPresent(readFile(path, 'utf8'));
+    return await files.look(path, signature);
   } catch (error) {
     throw storeError(`read ${path}`, error);
   }
@@ -224,14 +275,4 @@ function assertUnique(path: string, records: readonly KeyRecord[]): void {
 
 function notAStore(path: string, fault: string): KeyStoreError {
   return new KeyStoreError(`${path} is not a key store of version ${VERSION}: ${fault}`);
-}
-
-/** Another file, or another content, has another signature. */
-async function signatureOf(path: string): Promise<string | undefined> {
-  try {
-    const status = await ifPresent(stat(path, { bigint: true }));
-    return status && `${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}`;
-  } catch (error) {
-    throw storeError(`read ${path}`, error);
-  }
 }

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { removeLeftovers, replaceFile } from './atomicFile.js';
-import { ifPresent, storeError } from './fileError.js';
-import { KeyStoreError, type DailyUsage, type UsageStore } from './store.js';
+import { ifPresent } from '../base/fileError.js';
+import { directFiles, type Files } from '../base/files.js';
+import { KeyStoreError, storeError, type DailyUsage, type UsageStore } from './store.js';
 
 const VERSION = 1;
 const COUNT_MAX = 2 ** 31 - 1;
@@ -19,15 +18,17 @@ const UsageFile = Compile(
 /** The daily counts in a file beside the key store. One server writes it. */
 export class FileUsageStore implements UsageStore {
   readonly #path: string;
+  readonly #files: Files;
 
-  constructor(path: string) {
+  constructor(path: string, files: Files = directFiles) {
     this.#path = path;
+    this.#files = files;
   }
 
   async read(): Promise<DailyUsage | undefined> {
     try {
-      await removeLeftovers(this.#path);
-      const text = await ifPresent(readFile(this.#path, 'utf8'));
+      await this.#files.removeLeftovers(this.#path);
+      const text = await ifPresent(this.#files.readText(this.#path));
       return text === undefined ? undefined : this.#parsed(text);
     } catch (error) {
       throw storeError(`read ${this.#path}`, error);
@@ -36,7 +37,7 @@ export class FileUsageStore implements UsageStore {
 
   async write({ day, used }: DailyUsage): Promise<void> {
     try {
-      await replaceFile(this.#path, `${JSON.stringify({ version: VERSION, day, used })}\n`);
+      await this.#files.replaceFile(this.#path, `${JSON.stringify({ version: VERSION, day, used })}\n`);
     } catch (error) {
       throw storeError(`write ${this.#path}`, error);
     }

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js';
+import { Observer } from '../base/observer.js';
 import type { SlottedRecord } from './keyTable.js';
 import { usableUntilMs } from './lifecycle.js';
 import type { Limits } from './limits.js';
@@ -39,8 +40,7 @@ class WatchingKeyring implements Keyring {
   readonly #usage: Usage;
   #records: readonly SlottedRecord[] = [];
   #stopWatching: () => void = () => undefined;
-  #saveTimer: NodeJS.Timeout | undefined;
-  #problem: string | undefined;
+  #saving: Observer | undefined;
 
   constructor(options: KeyringOptions) {
     this.#options = options;
@@ -57,19 +57,19 @@ class WatchingKeyring implements Keyring {
     const records = this.#slotted(await store.list());
     await this.#usage.restore();
     this.#publish(records);
+    const onProblem = (error: Error): void => this.#options.onProblem(error);
     this.#stopWatching = store.watch({
       onChange: (changed) => this.#publish(this.#slotted(changed)),
-      onProblem: (error) => this.#options.onProblem(error),
+      onProblem,
     });
-    this.#saveTimer = setInterval(() => void this.#save(), SAVE_MS).unref();
+    this.#saving = new Observer({ look: () => this.#usage.save(), onProblem }, SAVE_MS);
   }
 
   async close(): Promise<void> {
     this.#stopWatching();
-    clearInterval(this.#saveTimer);
-    await this.#save();
-    // The first may have joined a write that began before the last answer.
-    await this.#save();
+    // Behind a save that began before the last answer.
+    await this.#saving?.look();
+    this.#saving?.stop();
   }
 
   #publish(records: readonly SlottedRecord[]): void {
@@ -92,17 +92,5 @@ class WatchingKeyring implements Keyring {
     if (slot >= this.#options.limits.slotsMax) throw new KeyStoreError(`no room for more than ${slot} keys`);
     this.#slots.set(id, slot);
     return slot;
-  }
-
-  /** Tells a lasting problem once, not every second. */
-  async #save(): Promise<void> {
-    try {
-      await this.#usage.save();
-      this.#problem = undefined;
-    } catch (error) {
-      const problem = error instanceof Error ? error : new Error(String(error));
-      if (problem.message !== this.#problem) this.#options.onProblem(problem);
-      this.#problem = problem.message;
-    }
   }
 }

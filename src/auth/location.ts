@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Files } from '../base/files.js';
 import { FileKeyStore } from './fileStore.js';
 import { FileUsageStore } from './fileUsage.js';
 import { KeyStoreError, type KeyStore, type UsageStore } from './store.js';
@@ -8,12 +9,18 @@ export interface KeyStores {
   readonly usage: UsageStore;
 }
 
+/** How files are reached where a server must not wait for the disk. */
+export interface StoreFiles {
+  readonly keys: Files;
+  readonly usage: Files;
+}
+
 /** The stores at `file:PATH`, a path relative to the working directory. Throws `KeyStoreError`. */
-export function storesAt(location: string): KeyStores {
+export function storesAt(location: string, files?: StoreFiles): KeyStores {
   const path = filePath(location);
   return {
-    keys: new FileKeyStore(path),
-    usage: new FileUsageStore(`${path.replace(/\.json$/, '')}.usage.json`),
+    keys: new FileKeyStore(path, files && { files: files.keys }),
+    usage: new FileUsageStore(`${path.replace(/\.json$/, '')}.usage.json`, files?.usage),
   };
 }
 

@@ -1,3 +1,6 @@
+import { OperatorError } from '../base/operatorError.js';
+import { systemReason } from '../base/fileError.js';
+
 export type KeyKind = 'demo' | 'live';
 
 /** A key as it is stored: never the key itself. Times are ISO 8601 in UTC. */
@@ -46,7 +49,7 @@ export interface KeyStore {
   insertFirst(record: KeyRecord): Promise<boolean>;
   /** Replaces the record of one key. What `change` throws is passed on, and nothing is written. */
   amend(id: string, change: (record: KeyRecord) => Amendment): Promise<Amendment>;
-  /** Tells about changes within half a second, until the returned function is called. Keeps no process alive. */
+  /** Tells about changes, most of them at once and each within half a second, until the returned function is called. Keeps no process alive. */
   watch(watcher: KeyStoreWatcher): () => void;
 }
 
@@ -65,6 +68,12 @@ export interface UsageStore {
 }
 
 /** An operating error of the store, worded for the operator in one line. Holds no key. */
-export class KeyStoreError extends Error {
+export class KeyStoreError extends OperatorError {
   override readonly name = 'KeyStoreError';
+}
+
+/** Words an error of the system for the operator; passes any other error on unchanged. */
+export function storeError(deed: string, error: unknown): unknown {
+  const reason = systemReason(error);
+  return reason === undefined ? error : new KeyStoreError(`can't ${deed}: ${reason}`, { cause: error });
 }

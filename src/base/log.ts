@@ -1,4 +1,5 @@
-import { pino, stdTimeFunctions, type DestinationStream, type Level, type Logger } from 'pino';
+import { pino, stdTimeFunctions, type Level, type Logger } from 'pino';
+import { StandardOutput } from './standardOutput.js';
 
 export type Log = Logger;
 
@@ -10,10 +11,9 @@ export interface LogOptions {
   readonly sink?: LogSink;
 }
 
-/** A destination of whole lines. */
-export interface LogSink extends DestinationStream {
-  /** Returns when everything written so far has left the process. */
-  flushSync(): void;
+/** A destination of whole lines, each with its line break. */
+export interface LogSink {
+  write(line: string): void;
 }
 
 /**
@@ -39,14 +39,8 @@ const SENSITIVE_FIELDS = [
 const KEY_START = 'sk_';
 const KEY_FORM = /sk_(demo|live)_[0-9A-Za-z]+/g;
 
-/** A slow reader of standard output costs at most this much memory; the lines beyond it are dropped and counted. */
-const BUFFERED_BYTES_MAX = 1 << 20;
-
-/**
- * A log of JSON lines. Writing never waits for the reader; before leaving the process, call `log.flush()`,
- * which returns when all lines are out.
- */
-export function createLog({ level, name, sink = standardOutput() }: LogOptions): Log {
+/** A log of JSON lines. Writing never waits for the reader. */
+export function createLog({ level, name, sink = new StandardOutput() }: LogOptions): Log {
   return pino(
     {
       level,
@@ -59,39 +53,10 @@ export function createLog({ level, name, sink = standardOutput() }: LogOptions):
   );
 }
 
-/** pino calls `flush` when `log.flush()` is called: made synchronous here, as it serves the way out. */
-function withoutKeys(
-  sink: LogSink,
-): DestinationStream & { flush(done?: () => void): void; flushSync(): void } {
+function withoutKeys(sink: LogSink): LogSink {
   return {
     write(line) {
       sink.write(line.includes(KEY_START) ? line.replace(KEY_FORM, 'sk_$1_[redacted]') : line);
     },
-    flushSync() {
-      sink.flushSync();
-    },
-    flush(done) {
-      sink.flushSync();
-      done?.();
-    },
   };
-}
-
-function standardOutput(): LogSink {
-  const stdout = pino.destination({ dest: 1, sync: false, maxLength: BUFFERED_BYTES_MAX });
-  let dropped = 0;
-  stdout.on('drop', () => {
-    dropped += 1;
-  });
-  stdout.on('drain', () => {
-    if (dropped === 0) return;
-    const lines = dropped;
-    dropped = 0;
-    stdout.write(
-      `{"level":"warn","time":"${new Date().toISOString()}","msg":"log lines dropped","lines":${lines}}\n`,
-    );
-  });
-  // A full disk behind standard output must not end the service: the lines wait, and beyond the bound they drop.
-  stdout.on('error', () => undefined);
-  return stdout;
 }

@@ -10,7 +10,7 @@ import { AccessLog } from '../http/accessLog.js';
 import { BodyBudget } from '../http/bodyBudget.js';
 import { ConnectionLimit } from '../http/connectionLimit.js';
 import { LoopLag } from '../http/lag.js';
-import { watchLoop } from '../http/loopMetrics.js';
+import { watchLoop, type LoopState } from '../http/loopMetrics.js';
 import { Predict, type PredictOptions } from '../http/predict.js';
 import { RequestMetrics } from '../http/requestMetrics.js';
 import { RequestObserver } from '../http/requestObserver.js';
@@ -61,6 +61,8 @@ export interface Front {
   dropModel(): Promise<void>;
   /** Refuses new requests; resolves when every admitted one is answered. */
   drain(): Promise<void>;
+  /** Takes nothing more, and holds its thread where it has one of its own: the process is about to be left. */
+  halt(): Promise<void>;
   /** Stops listening, ends connections and workers; only when drained. */
   close(): Promise<void>;
 }
@@ -104,13 +106,15 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
     limit: new ConnectionLimit(connections, config.connectionsMax),
     onRefused: () => refusedConnections.add(0),
   });
-  const stopWatching = watchLoop(writer, () => ({
+  const stateOfLoop = (): LoopState => ({
     pending: predict.scorer.pending,
     queued: predict.scorer.queued,
     connections: server.connections,
     heldBytes: budget.heldBytes,
     lagMs: lag.ms,
-  }));
+  });
+  const onProblem = (error: Error): void => log.warn({ err: error }, 'loop metrics');
+  const stopWatching = watchLoop(writer, stateOfLoop, onProblem);
   return {
     address: server.address,
     replaceKeys: (changed) => gate.replace(changed),
@@ -120,6 +124,10 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
     async drain() {
       predict.drain();
       await Promise.all([predict.scorer.drained(), models.retired]);
+    },
+    halt() {
+      predict.drain();
+      return Promise.resolve();
     },
     async close() {
       server.stopListening();

@@ -1,6 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createLog } from '../base/log.js';
 import type { SlottedRecord } from '../auth/keyTable.js';
+import { createLog } from '../base/log.js';
+import { plainError, type PlainError } from '../base/plainError.js';
+import { StandardOutput } from '../base/standardOutput.js';
 import type { PublicAddress } from '../http/server.js';
 import type { Bundle } from '../model/bundle.js';
 import { openFront, type Front, type FrontSetup } from './front.js';
@@ -10,7 +12,8 @@ import { openFront, type Front, type FrontSetup } from './front.js';
 /** What the main thread tells an event loop. */
 export type ToFront =
   | { readonly kind: 'keys'; readonly records: readonly SlottedRecord[] }
-  | { readonly kind: 'ask'; readonly id: number; readonly question: Question };
+  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
+  | { readonly kind: 'halt' };
 
 /** What an event loop is asked to do and answers when it is done. */
 export type Question =
@@ -20,33 +23,46 @@ export type Question =
 /** What an event loop tells the main thread. */
 export type FromFront =
   | { readonly kind: 'listening'; readonly address: PublicAddress }
-  | { readonly kind: 'failed'; readonly error: Error }
-  | { readonly kind: 'done'; readonly id: number; readonly error?: Error }
-  | { readonly kind: 'hung' };
+  | { readonly kind: 'failed'; readonly error: PlainError }
+  | { readonly kind: 'done'; readonly id: number; readonly error?: PlainError }
+  | { readonly kind: 'hung' }
+  | { readonly kind: 'halted' };
 
 export interface FrontThreadData {
   readonly setup: FrontSetup;
   readonly name: string;
 }
 
+/** So long a stop waits for this thread's last log lines. */
+const FLUSH_MS = 200;
+
 async function runFront(port: NonNullable<typeof parentPort>): Promise<void> {
   const { setup, name } = workerData as FrontThreadData;
-  const log = createLog({ level: setup.config.logLevel, name });
+  const output = new StandardOutput();
+  const log = createLog({ level: setup.config.logLevel, name, sink: output });
   const say = (message: FromFront): void => port.postMessage(message);
   const front = await openFront(setup, log, { onHung: () => say({ kind: 'hung' }) });
   port.on('message', (message: ToFront) => {
     if (message.kind === 'keys') return front.replaceKeys(message.records);
+    if (message.kind === 'halt') return halt(() => say({ kind: 'halted' }));
     const { id, question } = message;
     void answer(front, question).then(
-      () => {
-        log.flush();
+      async () => {
+        const isLast = question.kind === 'close';
+        if (isLast) await output.flushed(FLUSH_MS);
         say({ kind: 'done', id });
-        if (question.kind === 'close') port.close(); // the last handle: the thread ends by itself, its sockets closed
+        if (isLast) port.close(); // the last handle: the thread ends by itself, its sockets closed
       },
-      (error: unknown) => say({ kind: 'done', id, error: asError(error) }),
+      (error: unknown) => say({ kind: 'done', id, error: plainError(error) }),
     );
   });
   say({ kind: 'listening', address: front.address });
+}
+
+/** Holds this thread for the rest of the process's life. */
+function halt(say: () => void): void {
+  say();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
 function answer(front: Front, question: Question): Promise<void> {
@@ -64,13 +80,9 @@ function answer(front: Front, question: Question): Promise<void> {
   }
 }
 
-function asError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error(String(cause));
-}
-
 if (parentPort !== null) {
   const port = parentPort;
   await runFront(port).catch((error: unknown) => {
-    port.postMessage({ kind: 'failed', error: asError(error) } satisfies FromFront);
+    port.postMessage({ kind: 'failed', error: plainError(error) } satisfies FromFront);
   });
 }

@@ -5,10 +5,12 @@ import type { SlottedRecord } from '../auth/keyTable.js';
 import { Limits } from '../auth/limits.js';
 import { YOUNG_THREAD_LIMITS } from '../base/collector.js';
 import type { Log } from '../base/log.js';
+import { errorOf } from '../base/plainError.js';
 import { allocateBodyBudget } from '../http/bodyBudget.js';
 import { allocateConnectionCount } from '../http/connectionLimit.js';
 import type { PublicAddress } from '../http/server.js';
 import { openFront, type Front, type FrontEvents, type FrontSetup } from './front.js';
+import { listenError } from './listenError.js';
 import type { FromFront, FrontThreadData, Question, ToFront } from './frontThread.js';
 
 /** Several event loops on one port, as one front; a single one runs on the main thread. */
@@ -26,8 +28,9 @@ export async function openFronts(
   const shared = { ...setup, bodies, connections: allocateConnectionCount() };
   if (metrics === undefined || setup.metrics.length !== loops)
     throw new RangeError('an event loop cannot count');
-  if (loops === 1) return openFront({ ...shared, metrics, workers, loops }, log, events);
   const address = await freeAddress(setup.address);
+  // Port 0 is left to the listener itself where there is one.
+  if (loops === 1) return openFront({ ...shared, metrics, workers, loops }, log, events);
   const fronts: Front[] = [];
   try {
     for (const [loop, memory] of setup.metrics.entries()) {
@@ -60,13 +63,16 @@ function joined(fronts: readonly Front[], address: PublicAddress): Front {
     switchModel: () => all((front) => front.switchModel()),
     dropModel: () => all((front) => front.dropModel()),
     drain: () => all((front) => front.drain()),
+    halt: () => all((front) => front.halt()),
     close: () => all((front) => front.close()),
   };
 }
 
 /**
- * Our own loops share the port, so the kernel would let another server of ours share it too: it must be free.
- * Port 0 is made a port here, as a socket on port 0 is never shared.
+ * Looks whether the address can be listened on: uWebSockets.js does not say why it can't. Several loops of ours share
+ * the port, so the kernel would let another server of ours share it too; and port 0 is made a port for them here, as a
+ * socket on port 0 is never shared.
+ * @throws OperatorError
  */
 async function freeAddress({ host, port }: PublicAddress): Promise<PublicAddress> {
   const probe = createServer();
@@ -74,7 +80,7 @@ async function freeAddress({ host, port }: PublicAddress): Promise<PublicAddress
   try {
     await once(probe, 'listening');
   } catch (error) {
-    throw new Error(`cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error });
+    throw listenError(error, { host, port, hostVariable: 'ACUITY_HOST', portVariable: 'ACUITY_PORT' });
   }
   const found = (probe.address() as AddressInfo).port;
   probe.close();
@@ -91,6 +97,7 @@ async function openFrontThread(
     resourceLimits: YOUNG_THREAD_LIMITS,
   });
   const waiting = new Map<number, (error: Error | undefined) => void>();
+  let halted = (): void => undefined;
   let asked = 0;
   const tell = (message: ToFront): void => thread.postMessage(message);
   const ask = (question: Question): Promise<void> =>
@@ -102,10 +109,11 @@ async function openFrontThread(
   const address = await new Promise<PublicAddress>((resolve, reject) => {
     thread.on('message', (message: FromFront) => {
       if (message.kind === 'listening') resolve(message.address);
-      else if (message.kind === 'failed') reject(message.error);
+      else if (message.kind === 'failed') reject(errorOf(message.error));
       else if (message.kind === 'hung') events.onHung();
+      else if (message.kind === 'halted') halted();
       else {
-        waiting.get(message.id)?.(message.error);
+        waiting.get(message.id)?.(message.error && errorOf(message.error));
         waiting.delete(message.id);
       }
     });
@@ -121,6 +129,11 @@ async function openFrontThread(
     switchModel: () => ask({ kind: 'switchModel' }),
     dropModel: () => ask({ kind: 'dropModel' }),
     drain: () => ask({ kind: 'drain' }),
+    halt: () =>
+      new Promise((resolve) => {
+        halted = resolve;
+        tell({ kind: 'halt' });
+      }),
     async close() {
       const ended = once(thread, 'exit');
       await ask({ kind: 'close' });

@@ -1,3 +1,4 @@
+import { OperatorError } from '../base/operatorError.js';
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS, type ScoreRecord } from '../contract/request.js';
 import type { Golden } from '../model/manifest.js';
 import { createReader, isBodyProblem } from '../pipeline/read.js';
@@ -5,7 +6,7 @@ import { respond } from '../pipeline/respond.js';
 import type { Scorer } from '../scoring/scorer.js';
 
 /** A model that does not give its own golden scores; it must not serve. */
-export class GoldenError extends Error {
+export class GoldenError extends OperatorError {
   override readonly name = 'GoldenError';
 }
 

@@ -1,11 +1,16 @@
-import { realpath } from 'node:fs/promises';
+import { ifPresent } from '../base/fileError.js';
+import type { Files } from '../base/files.js';
 import type { Log } from '../base/log.js';
+import { Observer } from '../base/observer.js';
+import { OperatorError } from '../base/operatorError.js';
 import { loadBundle } from '../model/bundle.js';
 import type { Front } from './front.js';
 
 export interface ModelSwitchOptions {
   /** The configured folder; it may be a symbolic link that comes to point elsewhere. */
   readonly folder: string;
+  /** A look is short; loading a model may take its time. */
+  readonly files: { readonly look: Files; readonly load: Files };
   readonly front: Pick<Front, 'prepareModel' | 'switchModel'>;
   readonly log: Log;
 }
@@ -18,7 +23,7 @@ const LOOK_MS = 1_000;
  * scores and warmed up before it gets a request; one that fails is refused and the old one keeps serving.
  */
 export class ModelSwitch {
-  private readonly timer: NodeJS.Timeout;
+  private readonly observer: Observer;
   /** Of the model that was switched to last; undefined before the first switch. */
   version: string | undefined;
   private isBusy = false;
@@ -27,7 +32,8 @@ export class ModelSwitch {
   private target: string | undefined;
 
   constructor(private readonly options: ModelSwitchOptions) {
-    this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
+    const onProblem = (error: Error): void => options.log.warn({ err: error }, 'model folder');
+    this.observer = new Observer({ look: () => this.look(), onProblem }, LOOK_MS);
   }
 
   /** Loads the folder as it is now, at once or after the switch under way. */
@@ -37,7 +43,7 @@ export class ModelSwitch {
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    this.observer.stop();
     this.isWanted = false;
   }
 
@@ -51,16 +57,16 @@ export class ModelSwitch {
     this.isBusy = true;
     while (this.isWanted) {
       this.isWanted = false;
-      this.target = await this.resolve();
       await this.switchOnce();
     }
     this.isBusy = false;
   }
 
   private async switchOnce(): Promise<void> {
-    const { folder, front, log } = this.options;
+    const { folder, files, front, log } = this.options;
     try {
-      const bundle = await loadBundle(folder);
+      this.target = await this.resolve();
+      const bundle = await loadBundle(folder, files.load);
       await front.prepareModel(bundle);
       const retired = front.switchModel();
       const { version } = bundle.manifest;
@@ -68,12 +74,13 @@ export class ModelSwitch {
       log.info({ version }, 'model switched');
       await retired;
     } catch (error) {
-      log.error({ err: error }, 'model refused, the old one keeps serving');
+      const cause = error instanceof OperatorError ? { reason: error.message } : { err: error };
+      log.error(cause, 'model refused, the old one keeps serving');
     }
   }
 
   /** Undefined while the folder is absent, as for a moment when a link is replaced. */
   private async resolve(): Promise<string | undefined> {
-    return realpath(this.options.folder).catch(() => undefined);
+    return ifPresent(this.options.files.look.realPath(this.options.folder));
   }
 }

@@ -1,4 +1,5 @@
 import { systemClock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
 import { MetricReader } from '../base/metrics.js';
 import type { Config } from '../config/options.js';
 import { METRICS } from '../contract/metrics.js';
@@ -7,21 +8,27 @@ import { Dashboard } from '../http/dashboard.js';
 import { History } from '../http/history.js';
 import { exportMetrics } from '../http/metricsExport.js';
 import { settingsOf } from './config.js';
-import { packageVersion, processReadings, type ProcessState } from './processReadings.js';
+import { listenError } from './listenError.js';
+import { packageVersion, processReadings, rssReader, type ProcessState } from './processReadings.js';
 
-/** Opens the operators' listener over what the event loops count in `metrics`. Rejects where it cannot listen. */
-export function openAdmin(
+/**
+ * Opens the operators' listener over what the event loops count in `metrics`.
+ * @throws OperatorError where it cannot listen
+ */
+export async function openAdmin(
   config: Config,
   state: ProcessState,
   metrics: readonly SharedArrayBuffer[],
+  log: Log,
 ): Promise<AdminServer> {
-  const { adminHost: host, adminPort: port, workers, batchMax, deadlineMs } = config;
+  const { adminHost: host, adminPort: port, adminHosts, workers, batchMax, deadlineMs } = config;
+  const rssBytes = rssReader();
   const reader = new MetricReader(METRICS, metrics);
   const history = new History({
     reader,
     clock: systemClock,
     workers,
-    rssBytes: () => process.memoryUsage.rss(),
+    rssBytes,
   });
   const dashboard = new Dashboard({
     ...state,
@@ -31,8 +38,19 @@ export function openAdmin(
     settings: settingsOf(config),
     batchMax,
     deadlineMs,
+    onProblem: (error) => log.warn({ err: error }, 'dashboard'),
   });
-  const readings = processReadings(config, state);
+  const exported = exportMetrics(reader, processReadings(config, state, rssBytes));
   const { isReady } = state;
-  return listenAdmin({ host, port, isReady, metrics: exportMetrics(reader, readings), dashboard });
+  try {
+    const names = namesIn(adminHosts);
+    return await listenAdmin({ host, port, names, isReady, metrics: exported, dashboard });
+  } catch (error) {
+    const variables = { hostVariable: 'ACUITY_ADMIN_HOST', portVariable: 'ACUITY_ADMIN_PORT' } as const;
+    throw listenError(error, { host, port, ...variables });
+  }
+}
+
+function namesIn(list: string): readonly string[] {
+  return list.split(',').map((name) => name.trim());
 }

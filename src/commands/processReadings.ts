@@ -14,8 +14,28 @@ export function packageVersion(): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
+/**
+ * Reads the resident memory in bytes. Node opens a file for it: without a free file descriptor the last reading stands,
+ * NaN where there is none.
+ */
+export function rssReader(read: () => number = () => process.memoryUsage.rss()): () => number {
+  let lastBytes = NaN;
+  return () => {
+    try {
+      lastBytes = read();
+    } catch {
+      return lastBytes;
+    }
+    return lastBytes;
+  };
+}
+
 /** What the process says of itself, read anew at each call. */
-export function processReadings(config: Config, state: ProcessState): () => ProcessReadings {
+export function processReadings(
+  config: Config,
+  state: ProcessState,
+  rssBytes: () => number,
+): () => ProcessReadings {
   const version = packageVersion();
   const startedS = Date.now() / 1000 - process.uptime();
   return () => {
@@ -28,7 +48,7 @@ export function processReadings(config: Config, state: ProcessState): () => Proc
       loops: { value: config.httpThreads },
       queueMax: { value: config.queueMax },
       deadline: { value: config.deadlineMs / 1000 },
-      rss: { value: process.memoryUsage.rss() },
+      rss: { value: rssBytes() },
       cpu: { value: (user + system) / 1e6 },
       started: { value: startedS },
     };

@@ -114,9 +114,6 @@ const standardError = {
   write(line: string): void {
     process.stderr.write(line);
   },
-  flushSync(): void {
-    // Lines on standard error are not held back.
-  },
 };
 
 function messageOf(error: unknown): string {

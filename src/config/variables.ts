@@ -8,11 +8,16 @@ export interface Variable<Schema extends TSchema = TSchema> {
   readonly unit?: 'bytes' | 'ms' | 's';
   /** Text values: what is expected, as a noun phrase. */
   readonly expects?: string;
-  /** Where the default depends on other values: how, in words. Its schema then has no default. */
+  /** The default in words, where it depends on other values (its schema then has none) or shows badly. */
   readonly derived?: string;
   /** The value may hold a password: never shown in full. */
   readonly secret?: boolean;
 }
+
+/** Names as in a URL, without a port; or nothing. */
+const HOST_NAME =
+  '[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\\.?';
+const HOST_NAMES = `^(${HOST_NAME}( *, *${HOST_NAME})*)?$`;
 
 /** Every variable that the service reads, under the name of its field in the configuration. */
 export const VARIABLES = {
@@ -35,7 +40,7 @@ export const VARIABLES = {
   },
   adminPort: {
     env: 'ACUITY_ADMIN_PORT',
-    schema: Type.Integer({ default: 9090, minimum: 0, maximum: 65535 }),
+    schema: Type.Integer({ default: 9464, minimum: 0, maximum: 65535 }),
     doc: 'Admin listener: port; `0` takes a free one',
   },
   connectionsMax: {
@@ -43,6 +48,13 @@ export const VARIABLES = {
     schema: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
     derived: 'the lesser of 50000 and the file descriptors that the process may open less 256',
     doc: 'Most open public connections; new ones beyond it are closed at once',
+  },
+  adminHosts: {
+    env: 'ACUITY_ADMIN_HOSTS',
+    schema: Type.String({ default: '', pattern: HOST_NAMES }),
+    expects: 'host names, separated by commas',
+    derived: 'none',
+    doc: 'Admin listener: names under which it may be asked, besides addresses and `localhost`',
   },
   httpThreads: {
     env: 'ACUITY_HTTP_THREADS',

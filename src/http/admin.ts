@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { adminDocs, type DocsAnswer } from './adminDocs.js';
+import { allowedHosts } from './allowedHosts.js';
 import type { Dashboard } from './dashboard.js';
 import { dashboardFile } from './dashboardFiles.js';
 import type { MetricsExport } from './metricsExport.js';
@@ -8,6 +9,8 @@ import type { MetricsExport } from './metricsExport.js';
 export interface AdminOptions {
   readonly host: string;
   readonly port: number;
+  /** Host names under which it may be asked, besides addresses and localhost. */
+  readonly names: readonly string[];
   /** Whether requests are taken: warm, not draining, not hung. */
   isReady(): boolean;
   readonly metrics: MetricsExport;
@@ -20,19 +23,37 @@ export interface AdminServer {
   close(): void;
 }
 
+const HOST_NOT_ALLOWED = { detail: 'Host not allowed; see ACUITY_ADMIN_HOSTS' };
+
 /** Answers GET and HEAD of one path. */
 type Route = (response: ServerResponse, request: IncomingMessage) => void;
+
+/** What probes ask: they may come under any name, or none, and the answers tell nothing worth stealing. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
+/** Operators' pages, probes and scrapers: more connections are no honest use, and each takes a file descriptor. */
+const CONNECTIONS_MAX = 128;
+const TIMES = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  // We answer requests without a Host ourselves.
+  requireHostHeader: false,
+} as const;
 
 /** The operators' listener, apart from the public one. Rejects where it cannot listen. */
 export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
   const { host, port, dashboard } = options;
   const routes = routesOf(options);
-  const server = createServer((request, response) => {
+  const isAllowed = allowedHosts(options.names);
+  const server = createServer(TIMES, (request, response) => {
     const path = request.url?.split('?', 1)[0] ?? '';
-    if (request.method !== 'GET' && request.method !== 'HEAD')
+    if (!PROBES.has(path) && !isAllowed(request.headers.host)) answer(response, 421, HOST_NOT_ALLOWED);
+    else if (request.method !== 'GET' && request.method !== 'HEAD')
       answer(response, 405, { detail: 'Method Not Allowed' });
     else guarded(routes.get(path) ?? pageRoute(path), response, request);
   });
+  server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

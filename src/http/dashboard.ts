@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Observer } from '../base/observer.js';
 import { REFUSAL_CAUSES, statusOf } from '../contract/metrics.js';
 import { JUDGED_POINTS, SYMPTOMS } from './symptoms.js';
 import { POINTS_MAX, type History, type Point } from './history.js';
@@ -20,6 +21,8 @@ export interface DashboardOptions {
   readonly settings: readonly Setting[];
   readonly batchMax: number;
   readonly deadlineMs: number;
+  /** A second could not be sampled; the next one is tried. */
+  onProblem(error: Error): void;
 }
 
 const PERIOD_MS = 1000;
@@ -33,10 +36,11 @@ const UNREAD_BYTES_MAX = 1 << 20;
  */
 export class Dashboard {
   private readonly viewers = new Set<ServerResponse>();
-  private readonly timer: NodeJS.Timeout;
+  private readonly observer: Observer;
 
   constructor(private readonly options: DashboardOptions) {
-    this.timer = setInterval(() => this.tick(), PERIOD_MS).unref();
+    const onProblem = (error: Error): void => options.onProblem(error);
+    this.observer = new Observer({ look: () => this.tick(), onProblem }, PERIOD_MS);
   }
 
   get viewerCount(): number {
@@ -61,7 +65,7 @@ export class Dashboard {
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    this.observer.stop();
     for (const viewer of this.viewers) viewer.end();
   }
 

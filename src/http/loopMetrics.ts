@@ -1,5 +1,6 @@
 import { PerformanceObserver, constants, performance } from 'node:perf_hooks';
 import type { Cells, MetricWriter } from '../base/metrics.js';
+import { Observer } from '../base/observer.js';
 import { GC_KINDS, type LoopCatalogue } from '../contract/metrics.js';
 
 /** What an event loop can say of itself at any moment. */
@@ -22,7 +23,11 @@ const KINDS: Readonly<Record<number, (typeof GC_KINDS)[number]>> = {
 };
 
 /** Writes what concerns this thread's event loop rather than a request. Returns what ends it. */
-export function watchLoop(writer: MetricWriter<LoopCatalogue>, state: () => LoopState): () => void {
+export function watchLoop(
+  writer: MetricWriter<LoopCatalogue>,
+  state: () => LoopState,
+  onProblem: (error: Error) => void,
+): () => void {
   const gauges = {
     pending: writer.cells('pending'),
     queued: writer.cells('queued'),
@@ -31,10 +36,10 @@ export function watchLoop(writer: MetricWriter<LoopCatalogue>, state: () => Loop
     loopLag: writer.cells('loopLag'),
     loopBusy: writer.cells('loopBusy'),
   };
-  const timer = setInterval(() => sample(gauges, state()), PERIOD_MS).unref();
+  const observer = new Observer({ look: () => sample(gauges, state()), onProblem }, PERIOD_MS);
   const stopWatchingGc = watchGc(writer.cells('gcPauses'), writer.cells('gcTime'));
   return () => {
-    clearInterval(timer);
+    observer.stop();
     stopWatchingGc();
     sample(gauges, state());
   };

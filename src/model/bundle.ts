@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
-import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode, messageOf, systemReason } from '../base/fileError.js';
+import { directFiles, type Files } from '../base/files.js';
+import { OperatorError } from '../base/operatorError.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
 import {
   GRAPH_TENSORS,
@@ -21,7 +22,7 @@ export interface Bundle {
 }
 
 /** A model folder that must not be served; the message says why, for the operator. */
-export class BundleError extends Error {
+export class BundleError extends OperatorError {
   override readonly name = 'BundleError';
 }
 
@@ -29,12 +30,14 @@ export class BundleError extends Error {
  * Loads the model folder `configured`, which may be a link.
  * @throws BundleError where a file is absent, altered, or made for another feature list
  */
-export async function loadBundle(configured: string): Promise<Bundle> {
+export async function loadBundle(configured: string, files: Files = directFiles): Promise<Bundle> {
   // The files of one folder: a link that is turned meanwhile must not give half of each.
-  const folder = await realpath(configured).catch(() => {
-    throw new BundleError(`${configured}: there is no such model folder`);
+  const folder = await files.realPath(configured).catch((error: unknown) => {
+    const isAbsent = errorCode(error) === 'ENOENT';
+    const fault = isAbsent ? 'there is no such model folder' : `it cannot be read: ${reasonOf(error)}`;
+    throw new BundleError(`${configured}: ${fault}`);
   });
-  const manifest: unknown = await readJson(folder, 'manifest.json');
+  const manifest: unknown = await readJson(files, folder, 'manifest.json');
   if (!manifestCheck.Check(manifest)) {
     throw new BundleError(
       `${folder}: manifest.json is not a manifest: ${firstError(manifestCheck, manifest)}`,
@@ -43,8 +46,8 @@ export async function loadBundle(configured: string): Promise<Bundle> {
   checkFeatures(folder, manifest);
   checkGraph(folder, 'base', manifest.graphs.base);
   checkGraph(folder, 'history', manifest.graphs.history);
-  await checkFiles(folder, manifest);
-  const golden: unknown = await readJson(folder, 'golden.json');
+  await checkFiles(files, folder, manifest);
+  const golden: unknown = await readJson(files, folder, 'golden.json');
   if (!goldenCheck.Check(golden)) {
     throw new BundleError(`${folder}: golden.json is not a golden file: ${firstError(goldenCheck, golden)}`);
   }
@@ -55,12 +58,16 @@ export async function loadBundle(configured: string): Promise<Bundle> {
   return { folder, manifest, golden, graphs };
 }
 
-async function readJson(folder: string, file: string): Promise<unknown> {
+async function readJson(files: Files, folder: string, file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(join(folder, file), 'utf8'));
+    return JSON.parse(await files.readText(join(folder, file)));
   } catch (error) {
-    throw new BundleError(`${folder}: ${file} cannot be read: ${(error as Error).message}`);
+    throw new BundleError(`${folder}: ${file} cannot be read: ${reasonOf(error)}`);
   }
+}
+
+function reasonOf(error: unknown): string {
+  return systemReason(error) ?? messageOf(error);
 }
 
 interface Checker {
@@ -99,16 +106,16 @@ function checkGraph(folder: string, name: keyof typeof GRAPH_TENSORS, graph: Gra
   }
 }
 
-async function checkFiles(folder: string, { files, graphs }: Manifest): Promise<void> {
+async function checkFiles(files: Files, folder: string, manifest: Manifest): Promise<void> {
+  const { files: hashes, graphs } = manifest;
   for (const needed of [graphs.base.file, graphs.history.file, 'golden.json']) {
-    if (files[needed] === undefined)
+    if (hashes[needed] === undefined)
       throw new BundleError(`${folder}: manifest.json has no hash for ${needed}`);
   }
-  for (const [file, expected] of Object.entries(files)) {
-    const bytes = await readFile(join(folder, file)).catch((error: Error) => {
-      throw new BundleError(`${folder}: ${file} cannot be read: ${error.message}`);
+  for (const [file, expected] of Object.entries(hashes)) {
+    const actual = await files.hashOf(join(folder, file)).catch((error: unknown) => {
+      throw new BundleError(`${folder}: ${file} cannot be read: ${reasonOf(error)}`);
     });
-    const actual = createHash('sha256').update(bytes).digest('hex');
     if (actual !== expected)
       throw new BundleError(`${folder}: ${file} does not match its hash in manifest.json`);
   }

@@ -5,13 +5,17 @@ import { syncBuiltinESMExports } from 'node:module';
 import { issue } from '#acuity/auth/lifecycle.js';
 
 const [, , path = '', moment, operation = ''] = process.argv;
-const operations = fs.promises as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>;
+type Operations = Record<string, (...given: unknown[]) => unknown>;
+// The lock is waited for, and so made with promises; the file itself is written without.
+const operations = (operation.endsWith('Sync') ? fs : fs.promises) as unknown as Operations;
 const original = operations[operation];
 if (original === undefined) throw new Error(`there is no operation ${operation}`);
 
-operations[operation] = async (...given) => {
-  if (moment === 'after') await original(...given);
-  process.kill(process.pid, 'SIGKILL');
+operations[operation] = (...given) => {
+  const die = (): never => process.kill(process.pid, 'SIGKILL') as never;
+  if (moment === 'before') return die();
+  const result = original(...given);
+  return result instanceof Promise ? result.then(die) : die();
 };
 syncBuiltinESMExports();
 

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { createLog, type LogSink } from '#acuity/base/log.js';
 
@@ -6,16 +5,12 @@ const KEY = `sk_live_${'a1B2'.repeat(8)}c3D4e5`;
 
 function memorySink() {
   const lines: string[] = [];
-  let flushes = 0;
   const sink: LogSink = {
     write: (line) => {
       lines.push(line);
     },
-    flushSync: () => {
-      flushes += 1;
-    },
   };
-  return { sink, lines, flushes: () => flushes };
+  return { sink, lines };
 }
 
 function lastOf(lines: readonly string[]): Record<string, unknown> {
@@ -68,48 +63,4 @@ t.test('whatever looks like an API key is taken out of any text, error and child
     t.notMatch(line, KEY.slice(8));
     t.match(line, 'sk_live_[redacted]');
   }
-});
-
-t.test('flush reaches the sink', async (t) => {
-  const { sink, flushes } = memorySink();
-  createLog({ level: 'info', sink }).flush();
-  t.equal(flushes(), 1);
-});
-
-/** Runs a script in a process of its own, whose standard output is a pipe. */
-function linesOf(script: string): string[] {
-  const { stdout, status, stderr } = spawnSync(
-    process.execPath,
-    ['--input-type=module', '--eval', `import { createLog } from '#acuity/base/log.js';${script}`],
-    { encoding: 'utf8', cwd: process.cwd() },
-  );
-  if (status !== 7) throw new Error(`exit code ${String(status)}: ${stderr}`);
-  return stdout.split('\n').filter((line) => line !== '');
-}
-
-t.test('after flush, leaving at once loses no line and keeps their order', async (t) => {
-  const lines = linesOf(`
-    const log = createLog({ level: 'info' });
-    for (let i = 0; i < 2000; i++) log.info({ i });
-    log.flush();
-    process.exit(7);`);
-  t.strictSame(
-    lines.map((line) => (JSON.parse(line) as { i: number }).i),
-    Array.from({ length: 2000 }, (_, i) => i),
-  );
-});
-
-t.test('a burst beyond the buffer is dropped, counted and told', async (t) => {
-  const lines = linesOf(`
-    const log = createLog({ level: 'info' });
-    const text = 'x'.repeat(1000);
-    for (let i = 0; i < 3000; i++) log.info(text);
-    setTimeout(() => process.exit(7), 500);`);
-  const told = lines
-    .map((line) => JSON.parse(line) as { msg: string; lines?: number })
-    .filter(({ msg }) => msg === 'log lines dropped')
-    .reduce((sum, { lines = 0 }) => sum + lines, 0);
-  const written = lines.filter((line) => line.includes('xxx')).length;
-  t.ok(told > 0);
-  t.equal(written + told, 3000);
 });

@@ -21,8 +21,9 @@ const DEFAULTS: { readonly [F in Field]: Config[F] } = {
   host: '127.0.0.1',
   port: 8080,
   adminHost: '127.0.0.1',
-  adminPort: 9090,
   connectionsMax: 768,
+  adminPort: 9464,
+  adminHosts: '',
   httpThreads: 1,
   workers: 7,
   intraOpThreads: 1,
@@ -65,6 +66,12 @@ const CASES: {
   adminHost: { name: 'ACUITY_ADMIN_HOST', text: 'localhost', value: 'localhost', refused: [''] },
   adminPort: { name: 'ACUITY_ADMIN_PORT', text: '0', value: 0, refused: ['65536', 'x'] },
   connectionsMax: { name: 'ACUITY_CONNECTIONS_MAX', text: '1', value: 1, refused: ['0', '1000001'] },
+  adminHosts: {
+    name: 'ACUITY_ADMIN_HOSTS',
+    text: 'metrics.example, acuity-1.ops.svc.cluster.local',
+    value: 'metrics.example, acuity-1.ops.svc.cluster.local',
+    refused: ['*', 'a b', 'http://a', 'a:9464', 'a,,b', 'a,', '.a', '-a'],
+  },
   httpThreads: { name: 'ACUITY_HTTP_THREADS', text: '64', value: 64, refused: ['0', '65'] },
   workers: { name: 'ACUITY_WORKERS', text: '3', value: 3, refused: ['0', '1025', '2.5'] },
   intraOpThreads: { name: 'ACUITY_INTRA_OP_THREADS', text: '2', value: 2, refused: ['0', '257'] },
@@ -195,8 +202,8 @@ t.test('values that contradict each other are mistakes', async (t) => {
     /^ACUITY_WORKERS must be at least/,
   ]);
   t.match(mistakesOf({ ACUITY_BODIES_MAX_BYTES: '4194303' }), [/^ACUITY_BODIES_MAX_BYTES must be at least/]);
-  t.match(mistakesOf({ ACUITY_PORT: '9090' }), [/^ACUITY_ADMIN_PORT must differ/]);
-  t.strictSame(mistakesOf({ ACUITY_PORT: '9090', ACUITY_ADMIN_HOST: '127.0.0.2' }), []);
+  t.match(mistakesOf({ ACUITY_PORT: '9464' }), [/^ACUITY_ADMIN_PORT must differ/]);
+  t.strictSame(mistakesOf({ ACUITY_PORT: '9464', ACUITY_ADMIN_HOST: '127.0.0.2' }), []);
   t.strictSame(mistakesOf({ ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0' }), [], 'two free ports differ');
 });
 

@@ -66,7 +66,7 @@ for (const loops of [1, 2]) {
     `${SILENT} silent connections at a limit of 1,024 descriptors, loops: ${loops}`,
     { skip },
     async (t) => {
-      const server = await startServer(t, { env, descriptors: 1024 });
+      const server = await startServer(t, { env, filesMax: 1024 });
       t.equal(await score(server), 200);
       const sockets = await openSilent(t, server.port, SILENT);
       await becomes(server, 'acuity_connections_refused_total', (count) => count >= SILENT - 768);

@@ -55,3 +55,40 @@ t.test('what the operator does to a running server counts a second later', async
   );
   t.strictSame(after, [200, 403, 403, 200, 200]);
 });
+
+/** How long after now the key is answered with `wanted`, in milliseconds. */
+async function msUntil(server: RunningServer, key: string, wanted: number): Promise<number> {
+  const startMs = performance.now();
+  while ((await status(server, key)) !== wanted) {
+    if (performance.now() - startMs > 20_000) throw new Error(`never ${wanted}`);
+  }
+  return performance.now() - startMs;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+}
+
+for (const loops of ['1', '2']) {
+  t.test(`a key counts when the command that made or revoked it ends: ${loops} event loops`, async (t) => {
+    const server = await startServer(t, { env: { ACUITY_HTTP_THREADS: loops, ACUITY_WORKERS: loops } });
+    const issuedMs: number[] = [];
+    const revokedMs: number[] = [];
+    for (let round = 0; round < 7; round++) {
+      const { id, key } = await operate(server, 'issue', '--kind', 'live');
+      issuedMs.push(await msUntil(server, key, 200));
+      await operate(server, 'revoke', id);
+      revokedMs.push(await msUntil(server, key, 403));
+    }
+    // Most of them, as the machine may be busy: a poll alone would make it half its period.
+    t.ok(median(issuedMs) < 100, `accepted after ${issuedMs.map(Math.round).join(', ')} ms`);
+    t.ok(median(revokedMs) < 100, `refused after ${revokedMs.map(Math.round).join(', ')} ms`);
+  });
+}
+
+t.test('the first key of a store that was not there counts at once too', async (t) => {
+  const location = `file:${join(t.testdir(), 'deeper', 'still', 'keys.json')}`;
+  const server = { ...(await startServer(t, { env: { ACUITY_KEYS: location } })), keyLocation: location };
+  const { key } = await operate(server, 'issue', '--kind', 'live');
+  t.ok((await msUntil(server, key, 200)) < 1000);
+});

@@ -95,6 +95,23 @@ t.test('a port that is taken: no start, no second listener beside the first', as
   for (const variable of ['ACUITY_PORT', 'ACUITY_ADMIN_PORT']) {
     const { code, output } = await failedStart(t, { [variable]: String(address.port), ACUITY_MODEL: MODEL });
     t.equal(code, 1, variable);
-    t.match(output, new RegExp(String(address.port)));
+    const line = `acuity: cannot listen on 127.0.0.1:${address.port}: the port is taken; set ${variable} to another (0 takes a free one)`;
+    t.ok(output.split('\n').includes(line), output);
+    t.notMatch(output, /\bat .*\.js:\d+/, 'no stack');
+  }
+});
+
+t.test('an address that is none of this machine’s is told with its variable', async (t) => {
+  for (const variable of ['ACUITY_HOST', 'ACUITY_ADMIN_HOST']) {
+    const { code, output } = await failedStart(t, { [variable]: '192.0.2.1', ACUITY_MODEL: MODEL });
+    t.equal(code, 1);
+    t.match(
+      output,
+      new RegExp(
+        `^acuity: cannot listen on 192\\.0\\.2\\.1:0: that is no address of this machine; set ${variable} to`,
+        'm',
+      ),
+    );
+    t.notMatch(output, /\bat .*\.js:\d+/, 'no stack');
   }
 });

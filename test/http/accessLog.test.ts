@@ -16,7 +16,7 @@ function written(line: AccessLine): Record<string, unknown> {
   let text = '';
   const log = createLog({
     level: 'info',
-    sink: { write: (piece) => (text += piece), flushSync: () => undefined },
+    sink: { write: (piece) => (text += piece) },
   });
   const access = new AccessLog(log, 1);
   if (line.status === 200) access.served(line);
@@ -68,7 +68,7 @@ function collecting(): { access: AccessLog; told: Told[] } {
   const told: Told[] = [];
   const log = createLog({
     level: 'info',
-    sink: { write: (line) => void told.push(JSON.parse(line) as Told), flushSync: () => undefined },
+    sink: { write: (line) => void told.push(JSON.parse(line) as Told) },
   });
   return { access: new AccessLog(log, 0), told };
 }

@@ -7,6 +7,7 @@ import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
 import { listenAdmin } from '#acuity/http/admin.js';
 import { Dashboard } from '#acuity/http/dashboard.js';
 import { History } from '#acuity/http/history.js';
+import { Connection } from '../fixtures/connection.js';
 
 async function scene(
   t: Test,
@@ -23,9 +24,17 @@ async function scene(
     settings: [{ name: 'ACUITY_KEYS', value: 'redis://user:***@host', meaning: 'Key store' }],
     batchMax: 32,
     deadlineMs: 1000,
+    onProblem: (error) => t.fail(error),
   });
   const metrics = { contentType: 'text/plain; version=0.0.4', text };
-  const admin = await listenAdmin({ host: '127.0.0.1', port: 0, isReady, metrics, dashboard });
+  const admin = await listenAdmin({
+    host: '127.0.0.1',
+    port: 0,
+    names: ['ops.example'],
+    isReady,
+    metrics,
+    dashboard,
+  });
   t.teardown(() => admin.close());
   return { admin, dashboard, history, get: (path: string, method = 'GET') => ask(admin.port, path, method) };
 }
@@ -37,14 +46,14 @@ interface Answer {
   readonly body: string;
 }
 
-async function open(port: number, path: string, method = 'GET'): Promise<IncomingMessage> {
-  const sent = request({ port, host: '127.0.0.1', path, method, agent: false }).end();
+async function open(port: number, path: string, method = 'GET', headers = {}): Promise<IncomingMessage> {
+  const sent = request({ port, host: '127.0.0.1', path, method, headers, agent: false }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return response.setEncoding('utf8');
 }
 
-async function ask(port: number, path: string, method: string): Promise<Answer> {
-  const response = await open(port, path, method);
+async function ask(port: number, path: string, method: string, sent = {}): Promise<Answer> {
+  const response = await open(port, path, method, sent);
   let body = '';
   response.on('data', (piece: string) => (body += piece));
   await once(response, 'end');
@@ -142,4 +151,78 @@ t.test('viewers are several, bounded, and forgotten when they leave', async (t) 
   for (const viewer of viewers) viewer.destroy();
   while (dashboard.viewerCount > 0) await new Promise((resolve) => setImmediate(resolve));
   t.pass('all are forgotten');
+});
+
+const ALLOWED_HOSTS = [
+  '127.0.0.1',
+  '127.0.0.1:9464',
+  '10.1.2.3:80',
+  '[::1]',
+  '[::1]:9464',
+  '[fe80::1]:1',
+  'localhost',
+  'LOCALHOST:9464',
+  'localhost.',
+  'ops.example',
+  'OPS.Example.:9464',
+];
+const FOREIGN_HOSTS = [
+  'evil.example',
+  'evil.example:9464',
+  'localhost.evil.example',
+  'xlocalhost',
+  'ops.example.evil.example',
+  'a.ops.example',
+  '127.0.0.1.evil.example',
+  '127.1',
+  '2130706433',
+  '[::1].evil.example',
+  '[evil.example]',
+];
+const OWN = ['/', '/metrics', '/events', '/docs', '/openapi.json', '/dashboard/dashboard.js', '/nothing'];
+
+t.test('under an address, localhost or a name of ours it answers', async (t) => {
+  const { admin } = await scene(t);
+  for (const host of ALLOWED_HOSTS) {
+    t.equal((await ask(admin.port, '/metrics', 'GET', { host })).status, 200, host);
+  }
+});
+
+t.test('under another name, as by DNS rebinding, only probes are answered', async (t) => {
+  const { admin } = await scene(t);
+  for (const host of FOREIGN_HOSTS) {
+    for (const path of OWN) {
+      const { status, body } = await ask(admin.port, path, 'GET', { host });
+      t.equal(status, 421, `${path} for ${host}`);
+      t.equal(body, '{"detail":"Host not allowed; see ACUITY_ADMIN_HOSTS"}');
+    }
+    for (const path of ['/healthz', '/readyz']) {
+      t.equal((await ask(admin.port, path, 'GET', { host })).status, 200, `${path} for ${host}`);
+    }
+  }
+});
+
+t.test('without a Host, or with an empty one, only probes are answered', async (t) => {
+  const { admin } = await scene(t);
+  for (const version of ['HTTP/1.0', 'HTTP/1.1', 'HTTP/1.1\r\nHost:']) {
+    for (const [path, status] of [
+      ['/healthz', 200],
+      ['/readyz', 200],
+      ['/metrics', 421],
+    ] as const) {
+      const connection = await Connection.open(admin.port);
+      await connection.write(`GET ${path} ${version}\r\nConnection: close\r\n\r\n`);
+      t.match(await connection.closed(), new RegExp(`^HTTP/1\\.1 ${status} `), `${path} in ${version}`);
+    }
+  }
+});
+
+t.test('connections beyond a bound are closed; those that say nothing are let go', async (t) => {
+  const { admin, get } = await scene(t);
+  const opened = Array.from({ length: 140 }, () => Connection.open(admin.port));
+  const outcomes = await Promise.allSettled(opened);
+  const silent = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  // Those beyond the bound at once, the others after the time that a head may take: then there is room again.
+  await Promise.all(silent.map((connection) => connection.closed()));
+  t.equal((await get('/healthz')).status, 200);
 });

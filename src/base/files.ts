@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { removeLeftovers, replaceFile } from './atomicFile.js';
+import { ifPresentSync, NOT_A_FILE, systemError } from './fileError.js';
+
+/** What a look at a file finds. */
+export interface Look {
+  /** Another file, or another content, has another signature; undefined: there is no file. */
+  readonly signature: string | undefined;
+  /** The content; undefined where there is none, or its signature is the known one. */
+  readonly text: string | undefined;
+  /** The folder in which the file, or the one that it leads to, is replaced; where it is absent, the nearest above. */
+  readonly folder: string;
+  /** Another folder under the same name has another identity. */
+  readonly folderId: string;
+}
+
+/**
+ * What the service does with files that are not its own: keys, daily counts, models. Such a file may be replaced by
+ * anything, and may lie on a disk that no longer answers; fileThreads.ts bounds how long that is waited for.
+ */
+export const FILE_OPERATIONS = {
+  look,
+  readText: (path: string): string => readRegular(path).toString('utf8'),
+  /** SHA-256 of the content, in hex. */
+  hashOf: (path: string): string => createHash('sha256').update(readRegular(path)).digest('hex'),
+  realPath: (path: string): string => realpathSync.native(path),
+  replaceFile,
+  removeLeftovers,
+};
+
+type Operations = typeof FILE_OPERATIONS;
+export type FileOperation = keyof Operations;
+
+/** The operations, each to be waited for. They reject with an error of the system. */
+export type Files = {
+  readonly [Name in FileOperation]: (
+    ...args: Parameters<Operations[Name]>
+  ) => Promise<ReturnType<Operations[Name]>>;
+};
+
+/** `Files` that pass each call on to `run`. */
+export function filesBy(run: (name: FileOperation, args: readonly string[]) => Promise<unknown>): Files {
+  const names = Object.keys(FILE_OPERATIONS) as FileOperation[];
+  const entries = names.map((name) => [name, (...args: string[]) => run(name, args)]);
+  return Object.fromEntries(entries) as Files;
+}
+
+/** Runs one operation on this thread. */
+export function runOperation(name: FileOperation, args: readonly string[]): unknown {
+  return (FILE_OPERATIONS[name] as (...given: readonly string[]) => unknown)(...args);
+}
+
+/** For commands, which have nothing to do but to wait: runs each operation on the caller's thread. */
+export const directFiles: Files = filesBy(async (name, args) => runOperation(name, args));
+
+function look(path: string, knownSignature?: string): Look {
+  // Before the reading, so that a write in between is seen at the next look.
+  const signature = signatureOf(path);
+  const folder = nearestFolder(dirname(ifPresentSync(() => realpathSync.native(path)) ?? path));
+  const { dev, ino } = statSync(folder, { bigint: true });
+  const isKnown = signature === undefined || signature === knownSignature;
+  const text = isKnown ? undefined : ifPresentSync(() => readRegular(path).toString('utf8'));
+  return { signature, text, folder, folderId: `${dev}:${ino}` };
+}
+
+function signatureOf(path: string): string | undefined {
+  const status = ifPresentSync(() => statSync(path, { bigint: true }));
+  return status && `${status.dev}:${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}`;
+}
+
+function nearestFolder(folder: string): string {
+  const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined;
+  return isThere || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
+}
+
+/** @throws an error of the system; EFTYPE for a folder, a pipe or a device, which could be read without end */
+function readRegular(path: string): Buffer {
+  // Without O_NONBLOCK, which Windows lacks, opening a pipe that nobody writes waits for ever.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    if (!fstatSync(file).isFile()) throw systemError(NOT_A_FILE, `${path} is not a regular file`);
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

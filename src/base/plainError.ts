@@ -1,0 +1,19 @@
+import { OperatorError } from './operatorError.js';
+
+/** An error as it crosses threads: one of a native library would arrive as an empty object, and classes are lost. */
+export interface PlainError {
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly isForOperator: boolean;
+}
+
+export function plainError(cause: unknown): PlainError {
+  const { message, stack } = cause instanceof Error ? cause : new Error(String(cause));
+  return { message, stack, isForOperator: cause instanceof OperatorError };
+}
+
+export function errorOf({ message, stack, isForOperator }: PlainError): Error {
+  const error = isForOperator ? new OperatorError(message) : new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

@@ -1,0 +1,55 @@
+import t from 'tap';
+import { Observer } from '#acuity/base/observer.js';
+
+const NEVER_MS = 2 ** 30;
+
+/** An observer that looks when the test says so. */
+function scene(look: () => void | Promise<void>) {
+  const problems: string[] = [];
+  const observer = new Observer({ look, onProblem: (error) => void problems.push(error.message) }, NEVER_MS);
+  return { observer, problems };
+}
+
+t.test('what a look throws ends nothing, and is told once for as long as it is the same', async (t) => {
+  const outcomes = ['EMFILE', 'EMFILE', 'other', undefined, 'other'];
+  const { observer, problems } = scene(() => {
+    const message = outcomes.shift();
+    if (message !== undefined) throw new Error(message);
+  });
+  for (let look = 0; look < 5; look++) await observer.look();
+  t.strictSame(problems, ['EMFILE', 'other', 'other']);
+});
+
+t.test('what a promise rejects with is no different', async (t) => {
+  const { observer, problems } = scene(() => Promise.reject(new Error('gone')));
+  await observer.look();
+  await observer.look();
+  t.strictSame(problems, ['gone']);
+});
+
+t.test('one look at a time: those wished for meanwhile are one more', async (t) => {
+  let running = 0;
+  let looks = 0;
+  const { observer } = scene(async () => {
+    t.equal(++running, 1);
+    looks++;
+    await new Promise((resolve) => setImmediate(resolve));
+    running--;
+  });
+  await Promise.all([observer.look(), observer.look(), observer.look()]);
+  t.equal(looks, 2);
+});
+
+t.test('it looks again and again until it is stopped, and then when it is asked to', async (t) => {
+  let looks = 0;
+  const observer = new Observer({ look: () => void looks++, onProblem: (error) => t.fail(error) }, 1);
+  const keepAlive = setInterval(() => undefined, 1);
+  while (looks < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  clearInterval(keepAlive);
+  observer.stop();
+  const looksWhenStopped = looks;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  t.equal(looks, looksWhenStopped);
+  await observer.look();
+  t.equal(looks, looksWhenStopped + 1);
+});

@@ -1,0 +1,49 @@
+import { closeSync, openSync } from 'node:fs';
+import t from 'tap';
+import {
+  endOf,
+  floodWithLines,
+  pipe,
+  predict,
+  skipElsewhere,
+  startToStop,
+  terminate,
+} from '../fixtures/stops.js';
+
+/*
+ * Whatever hangs, the process is gone at the latest two seconds after the drain, with the exit code that
+ * docs/OPERATIONS.md promises.
+ */
+
+for (const loops of [1, 2]) {
+  t.test(`a full disk under the log: ${loops} event loops`, { skip: skipElsewhere }, async (t) => {
+    const full = openSync('/dev/full', 'w');
+    const server = await startToStop(t, loops, { stdout: full });
+    closeSync(full);
+    t.equal(await predict(server), 200);
+    t.strictSame(await endOf(t, server, terminate(server)), { code: 0, signal: null });
+  });
+
+  t.test(`a log whose reader has gone: ${loops} event loops`, { skip: skipElsewhere }, async (t) => {
+    const { reading, writing } = pipe(t);
+    const server = await startToStop(t, loops, { stdout: writing });
+    closeSync(writing);
+    closeSync(reading);
+    t.equal(await predict(server), 200);
+    t.strictSame(await endOf(t, server, terminate(server)), { code: 0, signal: null });
+  });
+
+  t.test(
+    `a log whose reader reads no more, and a flood of lines: ${loops} event loops`,
+    { skip: skipElsewhere },
+    async (t) => {
+      const { reading, writing } = pipe(t);
+      const env = { ACUITY_ACCESS_LOG_EVERY: '1' };
+      const server = await startToStop(t, loops, { stdout: writing, env });
+      closeSync(writing);
+      await floodWithLines(server);
+      t.strictSame(await endOf(t, server, terminate(server)), { code: 0, signal: null });
+      closeSync(reading);
+    },
+  );
+}

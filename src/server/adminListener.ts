@@ -1,0 +1,56 @@
+import { systemClock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
+import { MetricReader } from '../base/metrics.js';
+import type { Config } from '../config/options.js';
+import { METRICS } from '../contract/metrics.js';
+import { listenAdmin, type AdminServer } from '../admin/listener.js';
+import { Dashboard } from '../admin/dashboard.js';
+import { TimeSeries } from '../admin/timeSeries.js';
+import { exportMetrics } from '../admin/metricsExport.js';
+import { settingsOf } from '../commands/config.js';
+import { listenError } from '../commands/listenError.js';
+import { packageVersion, processReadings, rssReader, type ProcessState } from './processReadings.js';
+
+/**
+ * Opens the admin listener over what the event loops count in `metrics`.
+ * @throws OperatorError where it cannot listen
+ */
+export async function openAdmin(
+  config: Config,
+  state: ProcessState,
+  metrics: readonly SharedArrayBuffer[],
+  log: Log,
+): Promise<AdminServer> {
+  const { adminHost: host, adminPort: port, adminHosts, workers, batchMax, deadlineMs } = config;
+  const rssBytes = rssReader();
+  const reader = new MetricReader(METRICS, metrics);
+  const timeSeries = new TimeSeries({
+    reader,
+    clock: systemClock,
+    workers,
+    rssBytes,
+  });
+  const dashboard = new Dashboard({
+    ...state,
+    timeSeries,
+    version: packageVersion(),
+    startedMs: systemClock.nowMs() - process.uptime() * 1000,
+    settings: settingsOf(config),
+    batchMax,
+    deadlineMs,
+    onProblem: (error) => log.warn({ err: error }, 'dashboard'),
+  });
+  const exported = exportMetrics(reader, processReadings(config, state, rssBytes));
+  const { isReady } = state;
+  try {
+    const names = namesIn(adminHosts);
+    return await listenAdmin({ host, port, names, isReady, metrics: exported, dashboard });
+  } catch (error) {
+    const variables = { hostVariable: 'ACUITY_ADMIN_HOST', portVariable: 'ACUITY_ADMIN_PORT' } as const;
+    throw listenError(error, { host, port, ...variables });
+  }
+}
+
+function namesIn(list: string): readonly string[] {
+  return list.split(',').map((name) => name.trim());
+}

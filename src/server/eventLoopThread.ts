@@ -1,0 +1,88 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { IndexedRecord } from '../auth/keyTable.js';
+import { createLog } from '../base/log.js';
+import { plainError, type PlainError } from '../base/plainError.js';
+import { StandardOutput } from '../base/standardOutput.js';
+import type { PublicAddress } from '../http/publicListener.js';
+import type { Bundle } from '../model/bundle.js';
+import { openEventLoopServer, type EventLoopServer, type EventLoopSetup } from './eventLoopServer.js';
+
+/** Code of a thread that is one of several event loops; `frontThreads.ts` faces it. */
+
+/** What the main thread tells an event loop. */
+export type ToEventLoop =
+  | { readonly kind: 'keys'; readonly records: readonly IndexedRecord[] }
+  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
+  | { readonly kind: 'halt' };
+
+/** What an event loop is asked to do and answers when it is done. */
+export type Question =
+  | { readonly kind: 'prepareModel'; readonly bundle: Bundle }
+  | { readonly kind: 'switchModel' | 'dropModel' | 'drain' | 'close' };
+
+/** What an event loop tells the main thread. */
+export type FromEventLoop =
+  | { readonly kind: 'listening'; readonly address: PublicAddress }
+  | { readonly kind: 'failed'; readonly error: PlainError }
+  | { readonly kind: 'done'; readonly id: number; readonly error?: PlainError }
+  | { readonly kind: 'hung' }
+  | { readonly kind: 'halted' };
+
+export interface EventLoopThreadData {
+  readonly setup: EventLoopSetup;
+  readonly name: string;
+}
+
+/** So long a stop waits for this thread's last log lines. */
+const FLUSH_MS = 200;
+
+async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void> {
+  const { setup, name } = workerData as EventLoopThreadData;
+  const output = new StandardOutput();
+  const log = createLog({ level: setup.config.logLevel, name, sink: output });
+  const say = (message: FromEventLoop): void => port.postMessage(message);
+  const server = await openEventLoopServer(setup, log, { onHung: () => say({ kind: 'hung' }) });
+  port.on('message', (message: ToEventLoop) => {
+    if (message.kind === 'keys') return server.replaceKeys(message.records);
+    if (message.kind === 'halt') return halt(() => say({ kind: 'halted' }));
+    const { id, question } = message;
+    void answer(server, question).then(
+      async () => {
+        const isLast = question.kind === 'close';
+        if (isLast) await output.flushed(FLUSH_MS);
+        say({ kind: 'done', id });
+        if (isLast) port.close(); // the last handle: the thread ends by itself, its sockets closed
+      },
+      (error: unknown) => say({ kind: 'done', id, error: plainError(error) }),
+    );
+  });
+  say({ kind: 'listening', address: server.address });
+}
+
+/** Holds this thread for the rest of the process's life. */
+function halt(say: () => void): void {
+  say();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
+function answer(server: EventLoopServer, question: Question): Promise<void> {
+  switch (question.kind) {
+    case 'prepareModel':
+      return server.prepareModel(question.bundle);
+    case 'switchModel':
+      return server.switchModel();
+    case 'dropModel':
+      return server.dropModel();
+    case 'drain':
+      return server.drain();
+    case 'close':
+      return server.close();
+  }
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  await runEventLoop(port).catch((error: unknown) => {
+    port.postMessage({ kind: 'failed', error: plainError(error) } satisfies FromEventLoop);
+  });
+}

@@ -1,0 +1,86 @@
+import { ifPresent } from '../base/fileError.js';
+import type { Files } from '../base/files.js';
+import type { Log } from '../base/log.js';
+import { Observer } from '../base/observer.js';
+import { OperatorError } from '../base/operatorError.js';
+import { loadBundle } from '../model/bundle.js';
+import type { EventLoopServer } from './eventLoopServer.js';
+
+export interface ModelSwitchOptions {
+  /** The configured folder; it may be a symbolic link that comes to point elsewhere. */
+  readonly folder: string;
+  /** A look is short; loading a model may take its time. */
+  readonly files: { readonly look: Files; readonly load: Files };
+  readonly server: Pick<EventLoopServer, 'prepareModel' | 'switchModel'>;
+  readonly log: Log;
+}
+
+/** How often the folder is looked at. */
+const LOOK_MS = 1_000;
+
+/**
+ * Changes the model of a running service. The new one is loaded beside the old, checked against its golden
+ * scores and warmed up before it gets a request; one that fails is refused and the old one keeps serving.
+ */
+export class ModelSwitch {
+  private readonly observer: Observer;
+  /** Of the model that was switched to last; undefined before the first switch. */
+  version: string | undefined;
+  private isBusy = false;
+  private isWanted = false;
+  /** Where the folder pointed when it was loaded last, well or not: a bad one is refused once. */
+  private target: string | undefined;
+
+  constructor(private readonly options: ModelSwitchOptions) {
+    const onProblem = (error: Error): void => options.log.warn({ err: error }, 'model folder');
+    this.observer = new Observer({ look: () => this.look(), onProblem }, LOOK_MS);
+  }
+
+  /** Loads the folder as it is now, at once or after the switch under way. */
+  request(): void {
+    this.isWanted = true;
+    if (!this.isBusy) void this.run();
+  }
+
+  stop(): void {
+    this.observer.stop();
+    this.isWanted = false;
+  }
+
+  private async look(): Promise<void> {
+    const target = await this.resolve();
+    if (this.target === undefined) this.target = target;
+    if (target !== undefined && target !== this.target) this.request();
+  }
+
+  private async run(): Promise<void> {
+    this.isBusy = true;
+    while (this.isWanted) {
+      this.isWanted = false;
+      await this.switchOnce();
+    }
+    this.isBusy = false;
+  }
+
+  private async switchOnce(): Promise<void> {
+    const { folder, files, server, log } = this.options;
+    try {
+      this.target = await this.resolve();
+      const bundle = await loadBundle(folder, files.load);
+      await server.prepareModel(bundle);
+      const retired = server.switchModel();
+      const { version } = bundle.manifest;
+      this.version = version;
+      log.info({ version }, 'model switched');
+      await retired;
+    } catch (error) {
+      const cause = error instanceof OperatorError ? { reason: error.message } : { err: error };
+      log.error(cause, 'model refused, the old one keeps serving');
+    }
+  }
+
+  /** Undefined while the folder is absent, as for a moment when a link is replaced. */
+  private async resolve(): Promise<string | undefined> {
+    return ifPresent(this.options.files.look.realPath(this.options.folder));
+  }
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import type { Config } from '../config/options.js';
+import type { ProcessReadings } from '../admin/metricsExport.js';
+
+export interface ProcessState {
+  /** Whether requests are taken. */
+  readonly isReady: () => boolean;
+  readonly modelVersion: () => string;
+}
+
+/** The version of the package. */
+export function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
+
+/**
+ * Reads the resident memory in bytes. Node opens a file for it: without a free file descriptor the last reading stands,
+ * NaN where there is none.
+ */
+export function rssReader(read: () => number = () => process.memoryUsage.rss()): () => number {
+  let lastBytes = NaN;
+  return () => {
+    try {
+      lastBytes = read();
+    } catch {
+      return lastBytes;
+    }
+    return lastBytes;
+  };
+}
+
+/** What the process says of itself, read anew at each call. */
+export function processReadings(
+  config: Config,
+  state: ProcessState,
+  rssBytes: () => number,
+): () => ProcessReadings {
+  const version = packageVersion();
+  const startedS = Date.now() / 1000 - process.uptime();
+  return () => {
+    const { user, system } = process.cpuUsage();
+    return {
+      build: { value: 1, labels: { version, node: process.versions.node } },
+      model: { value: 1, labels: { version: state.modelVersion() } },
+      ready: { value: Number(state.isReady()) },
+      workers: { value: config.workers },
+      loops: { value: config.httpThreads },
+      queueMax: { value: config.queueMax },
+      deadline: { value: config.deadlineMs / 1000 },
+      rss: { value: rssBytes() },
+      cpu: { value: (user + system) / 1e6 },
+      started: { value: startedS },
+    };
+  };
+}

@@ -1,0 +1,295 @@
+import { constants } from 'node:os';
+import { openKeyring, type Keyring } from '../auth/keyring.js';
+import { Limits, allocateLimits } from '../auth/limits.js';
+import { storesAt } from '../auth/location.js';
+import { systemClock } from '../base/clock.js';
+import { collectWithoutHelpers } from '../base/collector.js';
+import { messageOf } from '../base/fileError.js';
+import { FileThreads, type Patience } from '../base/fileThreads.js';
+import { killAfter, leave, terminals } from '../base/leave.js';
+import { createLog, type Log } from '../base/log.js';
+import { OperatorError } from '../base/operatorError.js';
+import { StandardOutput } from '../base/standardOutput.js';
+import { within } from '../base/within.js';
+import type { Config } from '../config/options.js';
+import { allocateLoopMetrics } from '../contract/metrics.js';
+import type { AdminServer } from '../admin/listener.js';
+import type { PublicAddress } from '../http/publicListener.js';
+import { loadBundle } from '../model/bundle.js';
+import type { EventLoopServer } from './eventLoopServer.js';
+import { ModelSwitch } from './modelSwitch.js';
+import { openAdmin } from './adminListener.js';
+
+export interface ServeHooks {
+  /** Called once the public listener accepts connections. */
+  onListening?(address: { readonly host: string; readonly port: number }): void;
+  /** Stops the service as SIGTERM does, where it is not stopping already. */
+  readonly stopWhen?: AbortSignal;
+  /** A signal may come twice for one wish: a terminal sends it to all, and a launcher passes it on. */
+  readonly areSignalsPassedOn?: boolean;
+}
+
+/** Exit codes of sysexits.h, where there is one. */
+const EXIT_SOFTWARE = 70;
+const EXIT_FAILED_START = 1;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+type StopSignal = (typeof STOP_SIGNALS)[number];
+/** Most keys with limits of their own: what each takes is virtual until it is used. */
+const KEYS_MAX = 1 << 20;
+/** After a hang, so long for the answers that are being written. */
+const LAST_WORDS_MS = 250;
+
+/*
+ * The way out, once no answer is owed any more: each step is bounded, and all of them together, with what `leave`
+ * waits, by the two seconds that docs/OPERATIONS.md promises behind the drain.
+ */
+const CLOSE_MS = 1000;
+const FLUSH_MS = 400;
+const KILL_MS = 1800;
+const STEP_MS = 1000;
+/** So long, and no longer than a drain, a start that is broken off may take to come to an end. */
+const START_MAX_MS = 4000;
+/** An event loop that is not told within this time hangs. */
+const HALT_MS = 500;
+/** Of a signal that is passed on, the second one comes within this time. */
+const PASSED_ON_MS = 500;
+
+/** Revocations count within a second: a look that takes longer than this is told and made again. */
+const KEYS_PATIENCE: Patience = { limitMs: 2_000, lateMax: 2 };
+/** A slow disk takes its time to make a write durable. One at a time: a late one must not overwrite a later one. */
+const USAGE_PATIENCE: Patience = { limitMs: 10_000, lateMax: 1 };
+/** A model is read once, perhaps over a network. */
+const MODEL_PATIENCE: Patience = { limitMs: 60_000, lateMax: 1 };
+
+/** Serves until told to stop. */
+export async function serve(config: Config, hooks: ServeHooks = {}): Promise<void> {
+  collectWithoutHelpers();
+  const output = new StandardOutput();
+  const log = createLog({ level: config.logLevel, sink: output });
+  const service = new Service(config, hooks, output, log);
+  process.on('uncaughtException', (error) => service.crash(error));
+  process.on('unhandledRejection', (error) => service.crash(error));
+  for (const signal of STOP_SIGNALS) process.on(signal, () => service.onSignal(signal));
+  hooks.stopWhen?.addEventListener('abort', () => service.onOrphaned());
+  await service.run();
+}
+
+class Service {
+  private isReady = false;
+  private isStopping = false;
+  private isLeaving = false;
+  private lastSignal: { readonly name: StopSignal; readonly atMs: number } | undefined;
+  private keyring: Keyring | undefined;
+  private eventLoops: EventLoopServer | undefined;
+  private admin: AdminServer | undefined;
+  private modelSwitch: ModelSwitch | undefined;
+  private starting: Promise<void> | undefined;
+  private stopLimit: Promise<void> | undefined;
+  private readonly terminals = terminals();
+  private readonly threads = new FileThreads();
+  /** Every run of the model is over, and what was opened is closed. */
+  private isClosed = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly hooks: ServeHooks,
+    private readonly output: StandardOutput,
+    private readonly log: Log,
+  ) {}
+
+  async run(): Promise<void> {
+    this.starting = this.start();
+    try {
+      await this.starting;
+    } catch (error) {
+      if (!this.isLeaving) await this.failStart(error);
+    }
+  }
+
+  private async start(): Promise<void> {
+    const { config, log, threads } = this;
+    const modelFiles = threads.files(MODEL_PATIENCE);
+    const bundle = await loadBundle(config.model, modelFiles);
+    this.assertWanted();
+    const limits = new Limits(allocateLimits(KEYS_MAX));
+    const keyFiles = { keys: threads.files(KEYS_PATIENCE), usage: threads.files(USAGE_PATIENCE) };
+    const { keys: store, usage } = storesAt(config.keys, keyFiles);
+    this.keyring = await openKeyring({
+      store,
+      usage,
+      limits,
+      clock: systemClock,
+      onRecords: (records) => this.eventLoops?.replaceKeys(records),
+      onProblem: (error) => log.warn({ err: error }, 'key store'),
+    });
+    this.assertWanted();
+    const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
+    const modelVersion = (): string => this.modelSwitch?.version ?? bundle.manifest.version;
+    this.admin = await openAdmin(config, { isReady: () => this.isReady, modelVersion }, metrics, log);
+    const { openEventLoops } = await importEventLoops();
+    this.assertWanted();
+    this.eventLoops = await openEventLoops(
+      {
+        config,
+        bundle,
+        address: { host: config.host, port: config.port },
+        limits: limits.memory,
+        records: this.keyring.records,
+        metrics,
+      },
+      log,
+      { onHung: () => this.leaveHung(), onCrash: (error) => this.crash(error) },
+    );
+    // A key that was revoked while the workers started was told to nobody.
+    this.eventLoops.replaceKeys(this.keyring.records);
+    this.modelSwitch = new ModelSwitch({
+      folder: config.model,
+      files: { look: threads.files(KEYS_PATIENCE), load: modelFiles },
+      server: this.eventLoops,
+      log,
+    });
+    this.isReady = !this.isStopping && !this.isLeaving;
+    if (this.isReady) this.announce(this.eventLoops.address, this.admin);
+  }
+
+  /** A start that a signal broke off goes no further. */
+  private assertWanted(): void {
+    if (this.isLeaving) throw new Error('the start was broken off');
+  }
+
+  /** Says that requests are answered from now on. */
+  private announce({ host, port }: PublicAddress, { host: adminHost, port: adminPort }: AdminServer): void {
+    const line = { event: 'listening', pid: process.pid, host, port, adminHost, adminPort };
+    this.output.write(`${JSON.stringify(line)}\n`);
+    this.hooks.onListening?.({ host, port });
+  }
+
+  onSignal(signal: StopSignal): void {
+    // A terminal that closes sends SIGHUP: nobody is left who could stop the service. Elsewhere it is the model's.
+    const isReload = signal === 'SIGHUP' && this.terminals.length === 0;
+    if (isReload && !this.isStopping) this.modelSwitch?.request();
+    else if (isReload || this.isPassedOn(signal)) this.log.debug({ signal }, 'signal ignored');
+    else if (this.isStopping || this.eventLoops === undefined) this.leaveBySignal(signal);
+    else this.beginStop({ signal });
+  }
+
+  /** Whoever started the service, and would have stopped it, is gone. */
+  onOrphaned(): void {
+    if (this.isStopping || this.isLeaving) return;
+    if (this.eventLoops === undefined) this.leaveBySignal('SIGTERM');
+    else this.beginStop({ cause: 'the launcher has ended' });
+  }
+
+  crash(error: unknown): void {
+    this.log.fatal({ err: error }, 'unexpected error');
+    void this.leave(EXIT_SOFTWARE);
+  }
+
+  private async failStart(error: unknown): Promise<void> {
+    const reason = messageOf(error);
+    // The stack is for defects: what the operator can mend says so by itself.
+    this.log.fatal(error instanceof OperatorError ? { reason } : { err: error }, 'start failed');
+    process.stderr.write(`acuity: ${reason}\n`);
+    await this.leave(EXIT_FAILED_START);
+  }
+
+  private isPassedOn(signal: StopSignal): boolean {
+    const { lastSignal } = this;
+    const nowMs = performance.now();
+    this.lastSignal ??= { name: signal, atMs: nowMs };
+    if (this.hooks.areSignalsPassedOn !== true || lastSignal === undefined) return false;
+    return lastSignal.name === signal && nowMs - lastSignal.atMs < PASSED_ON_MS;
+  }
+
+  private beginStop(cause: object): void {
+    this.isStopping = true;
+    this.isReady = false;
+    this.log.info(cause, 'stopping');
+    this.stopLimit = this.limit(this.config.drainMs + KILL_MS);
+    void this.stop();
+  }
+
+  /** Not ready, no admission, what is in flight finished, then out. */
+  private async stop(): Promise<void> {
+    const { front, log, config } = this;
+    if (eventLoops === undefined) return;
+    this.modelSwitch?.stop();
+    if (!(await within(config.drainMs, eventLoops.drain()))) {
+      log.error({ drainMs: config.drainMs }, 'requests still in flight at the end of the drain');
+      return this.leave(EXIT_SOFTWARE);
+    }
+    // Callers that keep idle connections open, and a disk that takes no counts, are no failure.
+    this.isClosed = await within(CLOSE_MS, this.close(front));
+    if (!this.isClosed) log.warn('leaving before everything is closed');
+    log.info('stopped');
+    await this.leave(0);
+  }
+
+  private async close(server: EventLoopServer): Promise<void> {
+    this.admin?.close();
+    await Promise.all([eventLoops.close(), this.keyring?.close()]);
+  }
+
+  /** A hung worker can't be ended without the process: the supervisor starts another. */
+  private leaveHung(): void {
+    this.isReady = false;
+    this.log.fatal({ hangMs: this.config.hangMs }, 'a worker hangs');
+    setTimeout(() => void this.leave(EXIT_SOFTWARE), LAST_WORDS_MS);
+  }
+
+  private leaveBySignal(signal: StopSignal): void {
+    if (this.isLeaving) return;
+    this.log.warn({ signal }, 'leaving at once');
+    void this.leave(128 + constants.signals[signal], signal);
+  }
+
+  /** Whatever the workers are doing. */
+  private async leave(code: number, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (this.isLeaving) return;
+    this.isLeaving = true;
+    // A start that is broken off may come to an end: leaving while threads are being made crashes.
+    const graceMs = this.eventLoops === undefined ? Math.min(this.config.drainMs, START_MAX_MS) : 0;
+    const limits = [this.limit(graceMs + KILL_MS), this.stopLimit];
+    const [isStarted] = await Promise.all([
+      within(graceMs + STEP_MS, Promise.allSettled([this.starting])),
+      within(STEP_MS, Promise.all(limits)),
+      within(HALT_MS, this.halt()),
+    ]);
+    await this.output.flushed(FLUSH_MS);
+    await leave({ code, signal, threads: this.threadsState(isStarted), terminals: this.terminals });
+  }
+
+  private async halt(): Promise<void> {
+    if (!this.isClosed) await this.eventLoops?.halt();
+  }
+
+  private threadsState(isStarted: boolean): 'idle' | 'halted' | 'busy' {
+    if (!isStarted) return 'busy';
+    const hasRuns = this.eventLoops !== undefined && !this.isClosed;
+    return hasRuns || this.threads.isHanging ? 'halted' : 'idle';
+  }
+
+  /** The process does not outlive this, whatever hangs. Resolves when that is certain. */
+  private async limit(limitMs: number): Promise<void> {
+    try {
+      await killAfter(limitMs);
+    } catch (error) {
+      this.log.warn({ err: error }, 'no thread that ends the process where stopping hangs');
+    }
+  }
+}
+
+/** Names the likely cause where a native library of this platform cannot be loaded. */
+async function importEventLoops(): Promise<typeof import('./eventLoops.js')> {
+  try {
+    return await import('./eventLoops.js');
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    if (!/uWS|GLIBC|\.node\b/.test(cause)) throw error;
+    throw new OperatorError(
+      'a native library does not load here: acuity runs on Node 22 and 24 where glibc is 2.38 or newer (Debian 13, ' +
+        `Ubuntu 24.04), on Node 20.19 where it is older, and neither on other versions nor on musl (Alpine). ${cause}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,233 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import t, { type Test } from 'tap';
+import { manualClock } from '#acuity/base/clock.js';
+import { MetricReader } from '#acuity/base/metrics.js';
+import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { listenAdmin } from '#acuity/admin/listener.js';
+import { Dashboard } from '#acuity/admin/dashboard.js';
+import { TimeSeries } from '#acuity/admin/timeSeries.js';
+import { Connection } from '../fixtures/connection.js';
+
+async function scene(
+  t: Test,
+  { isReady = (): boolean => true, text = () => Promise.resolve('up 1\n') } = {},
+) {
+  const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
+  const timeSeries = new TimeSeries({ reader, clock: manualClock(), workers: 1, rssBytes: () => 1 });
+  const dashboard = new Dashboard({
+    timeSeries,
+    isReady,
+    modelVersion: () => '1.2.3',
+    version: '0.0.0',
+    startedMs: 0,
+    settings: [{ name: 'ACUITY_KEYS', value: 'redis://user:***@host', meaning: 'Key store' }],
+    batchMax: 32,
+    deadlineMs: 1000,
+    onProblem: (error) => t.fail(error),
+  });
+  const metrics = { contentType: 'text/plain; version=0.0.4', text };
+  const admin = await listenAdmin({
+    host: '127.0.0.1',
+    port: 0,
+    names: ['ops.example'],
+    isReady,
+    metrics,
+    dashboard,
+  });
+  t.teardown(() => admin.close());
+  return {
+    admin,
+    dashboard,
+    timeSeries,
+    get: (path: string, method = 'GET') => ask(admin.port, path, method),
+  };
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly type: string | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+async function open(port: number, path: string, method = 'GET', headers = {}): Promise<IncomingMessage> {
+  const sent = request({ port, host: '127.0.0.1', path, method, headers, agent: false }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return response.setEncoding('utf8');
+}
+
+async function ask(port: number, path: string, method: string, sent = {}): Promise<Answer> {
+  const response = await open(port, path, method, sent);
+  let body = '';
+  response.on('data', (piece: string) => (body += piece));
+  await once(response, 'end');
+  const { statusCode: status, headers } = response;
+  return { status, type: headers['content-type'], headers, body };
+}
+
+t.test('alive is alive; ready says whether requests are taken', async (t) => {
+  let ready = false;
+  const { get } = await scene(t, { isReady: () => ready });
+  t.match(await get('/healthz'), { status: 200, body: '{"status":"alive"}' });
+  t.match(await get('/readyz'), { status: 503, body: '{"status":"not ready"}' });
+  ready = true;
+  t.match(await get('/readyz?verbose'), { status: 200, body: '{"status":"ready"}' });
+});
+
+t.test('metrics come with their own type', async (t) => {
+  const { get } = await scene(t);
+  t.match(await get('/metrics'), { status: 200, type: 'text/plain; version=0.0.4', body: 'up 1\n' });
+});
+
+t.test('what goes wrong while somebody looks is told there and ends nothing', async (t) => {
+  const failing = {
+    text: () => Promise.reject<string>(new Error('no numbers')),
+    isReady: () => JSON.parse('{') as boolean,
+  };
+  const { get } = await scene(t, failing);
+  t.match(await get('/metrics'), { status: 500, body: '{"detail":"no numbers"}' });
+  t.equal((await get('/readyz')).status, 500);
+  t.equal((await get('/healthz')).status, 200);
+});
+
+t.test('the page and everything it is made of come from here, under a strict policy', async (t) => {
+  const { get } = await scene(t);
+  const page = await get('/');
+  t.match(page, { status: 200, type: /^text\/html/ });
+  const linked = [...page.body.matchAll(/(?:src|href)="(dashboard\/[^"]+)"/g)].map(([, path]) => path ?? '');
+  t.ok(linked.length >= 3);
+  for (const path of [...linked, 'dashboard/uplot.js']) {
+    t.match(await get(`/${path}`), { status: 200, headers: { 'x-content-type-options': 'nosniff' } }, path);
+  }
+  const policy = String(page.headers['content-security-policy']);
+  t.match(policy, /^default-src 'none'; /);
+  t.notMatch(policy, /unsafe|https?:|\*/);
+  t.notMatch(
+    page.body,
+    /<script>|<style| style=| on\w+=|https?:\/\//,
+    'nothing inline, nothing from elsewhere',
+  );
+});
+
+t.test('nothing but reading, and nothing but what is listed', async (t) => {
+  const { get } = await scene(t);
+  for (const method of ['POST', 'PUT', 'DELETE']) t.equal((await get('/metrics', method)).status, 405);
+  for (const path of [
+    '/predict',
+    '/dashboard/',
+    '/dashboard/../package.json',
+    '/%2e%2e/package.json',
+    '/x',
+  ]) {
+    t.match(await get(path), { status: 404, body: '{"detail":"Not Found"}' }, path);
+  }
+  t.match(await get('/', 'HEAD'), { status: 200, body: '' });
+  t.match(await get('/events', 'HEAD'), { status: 200, body: '' });
+});
+
+t.test('a viewer is told everything once, then a point a second', async (t) => {
+  const { admin, dashboard, timeSeries } = await scene(t);
+  timeSeries.sample();
+  const feed = await open(admin.port, '/events');
+  t.equal(feed.headers['content-type'], 'text/event-stream');
+  let text = '';
+  while (!text.includes('event: point')) text += String((await once(feed, 'data'))[0]);
+  const [start = '', point = ''] = text.split('\n\n');
+  const everything = JSON.parse(start.slice(start.indexOf('{'))) as Record<string, unknown>;
+  t.match(everything, {
+    model: '1.2.3',
+    ready: true,
+    red: [],
+    settings: [{ name: 'ACUITY_KEYS', value: 'redis://user:***@host' }],
+    causes: [{ cause: 'notFound', status: 404 }],
+  });
+  t.ok(Array.isArray(everything['points']) && everything['points'].length >= 1);
+  t.match(JSON.parse(point.slice(point.indexOf('{'))), { point: { served: 0 }, model: '1.2.3' });
+  t.equal(dashboard.viewerCount, 1);
+  feed.destroy();
+});
+
+t.test('viewers are several, bounded, and forgotten when they leave', async (t) => {
+  const { admin, dashboard, get } = await scene(t);
+  const viewers = await Promise.all(Array.from({ length: 32 }, () => open(admin.port, '/events')));
+  t.equal(dashboard.viewerCount, 32);
+  t.match(await get('/events'), { status: 503, body: '{"detail":"Too many viewers"}' });
+  for (const viewer of viewers) viewer.destroy();
+  while (dashboard.viewerCount > 0) await new Promise((resolve) => setImmediate(resolve));
+  t.pass('all are forgotten');
+});
+
+const ALLOWED_HOSTS = [
+  '127.0.0.1',
+  '127.0.0.1:9464',
+  '10.1.2.3:80',
+  '[::1]',
+  '[::1]:9464',
+  '[fe80::1]:1',
+  'localhost',
+  'LOCALHOST:9464',
+  'localhost.',
+  'ops.example',
+  'OPS.Example.:9464',
+];
+const FOREIGN_HOSTS = [
+  'evil.example',
+  'evil.example:9464',
+  'localhost.evil.example',
+  'xlocalhost',
+  'ops.example.evil.example',
+  'a.ops.example',
+  '127.0.0.1.evil.example',
+  '127.1',
+  '2130706433',
+  '[::1].evil.example',
+  '[evil.example]',
+];
+const OWN = ['/', '/metrics', '/events', '/docs', '/openapi.json', '/dashboard/dashboard.js', '/nothing'];
+
+t.test('under an address, localhost or a name of ours it answers', async (t) => {
+  const { admin } = await scene(t);
+  for (const host of ALLOWED_HOSTS) {
+    t.equal((await ask(admin.port, '/metrics', 'GET', { host })).status, 200, host);
+  }
+});
+
+t.test('under another name, as by DNS rebinding, only probes are answered', async (t) => {
+  const { admin } = await scene(t);
+  for (const host of FOREIGN_HOSTS) {
+    for (const path of OWN) {
+      const { status, body } = await ask(admin.port, path, 'GET', { host });
+      t.equal(status, 421, `${path} for ${host}`);
+      t.equal(body, '{"detail":"Host not allowed; see ACUITY_ADMIN_HOSTS"}');
+    }
+    for (const path of ['/healthz', '/readyz']) {
+      t.equal((await ask(admin.port, path, 'GET', { host })).status, 200, `${path} for ${host}`);
+    }
+  }
+});
+
+t.test('without a Host, or with an empty one, only probes are answered', async (t) => {
+  const { admin } = await scene(t);
+  for (const version of ['HTTP/1.0', 'HTTP/1.1', 'HTTP/1.1\r\nHost:']) {
+    for (const [path, status] of [
+      ['/healthz', 200],
+      ['/readyz', 200],
+      ['/metrics', 421],
+    ] as const) {
+      const connection = await Connection.open(admin.port);
+      await connection.write(`GET ${path} ${version}\r\nConnection: close\r\n\r\n`);
+      t.match(await connection.closed(), new RegExp(`^HTTP/1\\.1 ${status} `), `${path} in ${version}`);
+    }
+  }
+});
+
+t.test('connections beyond a bound are closed; those that say nothing are let go', async (t) => {
+  const { admin, get } = await scene(t);
+  const opened = Array.from({ length: 140 }, () => Connection.open(admin.port));
+  const outcomes = await Promise.allSettled(opened);
+  const silent = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  // Those beyond the bound at once, the others after the time that a head may take: then there is room again.
+  await Promise.all(silent.map((connection) => connection.closed()));
+  t.equal((await get('/healthz')).status, 200);
+});

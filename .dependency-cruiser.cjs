@@ -7,9 +7,13 @@ const LAYERS = {
   pipeline: ['base', 'contract', 'model'],
   auth: ['base', 'config', 'contract', 'model'],
   scoring: ['base', 'config', 'contract', 'model', 'pipeline'],
-  worker: ['base', 'contract', 'model', 'pipeline', 'scoring/messages\\.'],
+  worker: ['base', 'contract', 'model', 'pipeline', 'scoring/(protocol|taskRing|batchBuffers)\\.'],
   http: ['base', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth'],
+  admin: ['base', 'config', 'contract'],
+  server: ['base', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth', 'http', 'admin'],
+  batch: ['base', 'config', 'contract', 'model', 'pipeline', 'scoring'],
   load: ['base', 'contract'],
+  tune: ['base', 'config', 'contract', 'load', 'auth'],
   client: ['contract'],
 };
 
@@ -23,7 +27,7 @@ const OWNERS = {
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],
   undici: ['^src/client/'],
-  'prom-client': ['^src/http/metricsExport\\.ts$'],
+  'prom-client': ['^src/admin/metricsExport\\.ts$'],
 };
 
 const arrows = Object.entries(LAYERS).map(([layer, below]) => ({

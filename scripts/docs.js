@@ -9,7 +9,7 @@ import { build, failWith, install, ROOT } from './prepare.js';
 try {
   await install();
   await build('src');
-  const { markdownTable } = await import('../dist/commands/config.js');
+  const { markdownTable } = await import('../dist/config/documentation.js');
   const { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, statusOf } = await import('../dist/contract/metrics.js');
   const { SYMPTOMS } = await import('../dist/admin/symptoms.js');
   const parts = Object.entries({

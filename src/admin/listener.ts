@@ -4,6 +4,7 @@ import { adminDocs, type DocsAnswer } from './referencePage.js';
 import type { Dashboard } from './dashboard.js';
 import { dashboardFile } from './dashboardFiles.js';
 import type { MetricsExport } from './metricsExport.js';
+import { messageOf } from '../base/errors.js';
 
 export interface AdminOptions {
   readonly host: string;
@@ -74,7 +75,7 @@ function guarded(route: Route, response: ServerResponse, request: IncomingMessag
 }
 
 function answerFailure(response: ServerResponse, error: unknown): void {
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = messageOf(error);
   if (response.headersSent) response.destroy();
   else answer(response, 500, { detail });
 }

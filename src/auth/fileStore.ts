@@ -12,6 +12,7 @@ import {
   type KeyStore,
   type KeyStoreWatcher,
 } from './store.js';
+import { asError } from '../base/errors.js';
 
 const VERSION = 1;
 const POLL_MS = 250;
@@ -133,7 +134,7 @@ class FilePoll {
       await this.#readIfChanged();
       this.#problem = undefined;
     } catch (error) {
-      this.#tell(error instanceof Error ? error : new Error(String(error)));
+      this.#tell(asError(error));
     } finally {
       this.#isLooking = false;
     }

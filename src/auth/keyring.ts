@@ -4,6 +4,7 @@ import { usableUntilMs } from './lifecycle.js';
 import type { Limits } from './limits.js';
 import { KeyStoreError, type KeyRecord, type KeyStore, type UsageStore } from './store.js';
 import { Usage } from './usage.js';
+import { asError } from '../base/errors.js';
 
 export interface KeyringOptions {
   readonly store: KeyStore;
@@ -101,7 +102,7 @@ class WatchingKeyring implements Keyring {
       await this.#usage.save();
       this.#problem = undefined;
     } catch (error) {
-      const problem = error instanceof Error ? error : new Error(String(error));
+      const problem = asError(error);
       if (problem.message !== this.#problem) this.#options.onProblem(problem);
       this.#problem = problem.message;
     }

@@ -6,7 +6,7 @@ import { listenAdmin, type AdminServer } from '../admin/listener.js';
 import { Dashboard } from '../admin/dashboard.js';
 import { TimeSeries } from '../admin/timeSeries.js';
 import { exportMetrics } from '../admin/metricsExport.js';
-import { settingsOf } from '../commands/config.js';
+import { settingsOf } from '../config/documentation.js';
 import { packageVersion, processReadings, type ProcessState } from './processReadings.js';
 
 /** Opens the admin listener over what the event loops count in `metrics`. Rejects where it cannot listen. */

@@ -4,6 +4,7 @@ import type { IndexedRecord } from '../auth/keyTable.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
 import { openEventLoopServer, type EventLoopServer, type EventLoopSetup } from './eventLoopServer.js';
+import { asError } from '../base/errors.js';
 
 /** Code of a thread that is one of several event loops; `frontThreads.ts` faces it. */
 
@@ -62,10 +63,6 @@ function answer(server: EventLoopServer, question: Question): Promise<void> {
     case 'close':
       return server.close();
   }
-}
-
-function asError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error(String(cause));
 }
 
 if (parentPort !== null) {

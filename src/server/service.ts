@@ -12,6 +12,7 @@ import { loadBundle } from '../model/bundle.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelSwitch } from './modelSwitch.js';
 import { openAdmin } from './adminListener.js';
+import { messageOf } from '../base/errors.js';
 
 export interface ServeHooks {
   /** Called once the public listener accepts connections. */
@@ -134,7 +135,7 @@ class Service {
 
   failStart(error: unknown): void {
     this.log.fatal({ err: error }, 'start failed');
-    process.stderr.write(`acuity: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`acuity: ${messageOf(error)}\n`);
     this.leave(EXIT_FAILED_START);
   }
 
@@ -182,7 +183,7 @@ async function importEventLoops(): Promise<typeof import('./eventLoops.js')> {
   try {
     return await import('./eventLoops.js');
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = messageOf(error);
     if (!/uWS|GLIBC|\.node\b/.test(cause)) throw error;
     throw new Error(
       'a native library does not load here. The uWebSockets.js builds for Node 22 and newer need glibc 2.38 ' +

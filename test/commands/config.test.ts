@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { markdownTable, withoutPassword } from '#acuity/commands/config.js';
+import { markdownTable, withoutPassword } from '#acuity/config/documentation.js';
 import { VARIABLES } from '#acuity/config/variables.js';
 import { cleanEnvironment, ended, REPOSITORY, script } from '../fixtures/scripts.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { environment, readConfig, type Config } from '../config/options.js';
-import { asText, markdownTable, shown } from '../config/documentation.js';
+import { asText, configurationTable, shown } from '../config/documentation.js';
 
 /** EX_CONFIG of sysexits.h. */
 const EXIT_MISCONFIGURED = 78;
@@ -21,7 +21,7 @@ export function registerConfig(program: Command): void {
     .option('--markdown', 'print the documentation as a Markdown table, without this machine’s values')
     .action(({ json, markdown }: { json?: boolean; markdown?: boolean }) => {
       process.stdout.write(
-        markdown ? markdownTable() : json ? asJson(configOrExit()) : asText(configOrExit()),
+        markdown ? configurationTable() : json ? asJson(configOrExit()) : asText(configOrExit()),
       );
     });
 }

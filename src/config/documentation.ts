@@ -1,15 +1,18 @@
+import { markdownTable as table } from '../base/table.js';
 import type { Config } from './options.js';
 import { expectation, keyword, VARIABLES, type Field, type Variable } from './variables.js';
 
 const ENTRIES = Object.entries(VARIABLES) as [Field, Variable][];
 
 /** The table in `docs/CONFIGURATION.md`. */
-export function markdownTable(): string {
-  const rows = ENTRIES.map(
-    ([, variable]) =>
-      `| \`${variable.env}\` | ${defaultOf(variable)} | ${rangeOf(variable)} | ${variable.doc} |`,
-  );
-  return ['| variable | default | value | meaning |', '|---|---|---|---|', ...rows, ''].join('\n');
+export function configurationTable(): string {
+  const rows = ENTRIES.map(([, variable]) => [
+    `\`${variable.env}\``,
+    defaultOf(variable),
+    rangeOf(variable),
+    variable.doc,
+  ]);
+  return `${table([['variable', 'default', 'value', 'meaning'], ...rows])}\n`;
 }
 
 /** Every variable with its effective value and its documentation, for a terminal. */

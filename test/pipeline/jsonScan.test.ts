@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import t from 'tap';
 import { firstBadByte } from '#acuity/pipeline/jsonScan.js';
-import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
+import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 
 const CASES = Number(process.env['FUZZ_CASES'] ?? 20_000);
 

@@ -4,7 +4,7 @@ import { readExactly } from '#acuity/pipeline/exact.js';
 import { WasmParser, LAYOUT, summaryAt, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { createReader, isBodyProblem, readFast } from '#acuity/pipeline/read.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { seededRandom, type Random } from '../fixtures/random.js';
+import { seededRandom, type Random } from '#acuity/base/random.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';
 
 /** Bodies in the comparison of the two readers; a long run takes millions. */

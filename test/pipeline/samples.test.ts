@@ -1,6 +1,6 @@
 import t from 'tap';
 import { WasmParser, LAYOUT, summaryAt } from '#acuity/pipeline/wasmParser.js';
-import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
+import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 
 /** How the parser decodes the array of a series: what it takes, to the last bit, and what it must leave. */
 

@@ -9,7 +9,7 @@ import type { SessionOptions } from '#acuity/scoring/protocol.js';
 import type { GraphRun, GraphSession } from '#acuity/worker/session.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { MODEL, graphsOf } from '../fixtures/model.js';
-import { below, seededRandom } from '../fixtures/random.js';
+import { below, seededRandom } from '#acuity/base/random.js';
 import { requestOf } from '../fixtures/requests.js';
 
 // Before ONNX Runtime loads: it reports usage unless told not to.

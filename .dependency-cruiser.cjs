@@ -1,15 +1,33 @@
 /** The import arrows of docs/ARCHITECTURE.md, as rules. Each layer names the layers that it may import. */
 const LAYERS = {
   base: [],
+  files: ['base'],
+  process: ['base'],
   config: ['base'],
   contract: ['base'],
-  model: ['base', 'config', 'contract'],
+  model: ['base', 'files', 'config', 'contract'],
   pipeline: ['base', 'contract', 'model'],
-  auth: ['base', 'config', 'contract', 'model'],
-  scoring: ['base', 'config', 'contract', 'model', 'pipeline'],
-  worker: ['base', 'contract', 'model', 'pipeline', 'scoring/messages\\.'],
-  http: ['base', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth'],
+  auth: ['base', 'files', 'config', 'contract', 'model'],
+  scoring: ['base', 'process', 'config', 'contract', 'model', 'pipeline'],
+  worker: ['base', 'process', 'contract', 'model', 'pipeline', 'scoring/(protocol|taskRing|batchBuffers)\\.'],
+  http: ['base', 'process', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth'],
+  admin: ['base', 'process', 'config', 'contract'],
+  server: [
+    'base',
+    'files',
+    'process',
+    'config',
+    'contract',
+    'model',
+    'pipeline',
+    'scoring',
+    'auth',
+    'http',
+    'admin',
+  ],
+  batch: ['base', 'process', 'config', 'contract', 'model', 'pipeline', 'scoring'],
   load: ['base', 'contract'],
+  tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],
   client: ['contract'],
 };
 
@@ -19,11 +37,11 @@ const OWNERS = {
   piscina: ['^src/scoring/pool\\.ts$'],
   'onnxruntime-node': ['^src/worker/session\\.ts$', '^native-models/training/'],
   '(redis|ioredis|@redis/.*)': ['^src/auth/redisStore\\.ts$'],
-  pino: ['^src/base/log\\.ts$'],
+  pino: ['^src/process/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],
   undici: ['^src/client/'],
-  'prom-client': ['^src/http/metricsExport\\.ts$'],
+  'prom-client': ['^src/admin/metricsExport\\.ts$'],
 };
 
 const arrows = Object.entries(LAYERS).map(([layer, below]) => ({

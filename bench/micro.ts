@@ -1,32 +1,45 @@
-/** `npm run bench:micro`: the parts, each alone. Arguments select suites: `npm run bench:micro -- read session`. */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measure, type Effort, type MicroResult } from './micro/harness.js';
-import { textTable } from './textTable.js';
+import { SUITES } from './micro/suites.js';
+import { textTable } from '#acuity/base/table.js';
+import { UsageError } from './usage.js';
 
-// Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
-process.env['ORT_DISABLE_TELEMETRY'] = '1';
-const { SUITES } = await import('./micro/suites.js');
+export const USAGE = `npm run bench -- micro [suites] [--rounds N] [--round-ms N]
 
-const { values, positionals } = parseArgs({
-  options: { rounds: { type: 'string', default: '7' }, 'round-ms': { type: 'string', default: '100' } },
-  allowPositionals: true,
-});
-const effort: Effort = { rounds: positive(values.rounds), roundMs: positive(values['round-ms']) };
-const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name === name));
-if (unknown.length > 0) {
-  const known = SUITES.map(({ name }) => name).join(', ');
-  process.stderr.write(`no suite is called ${unknown.join(', ')}; there are ${known}\n`);
-  process.exit(64);
+  suites            of ${SUITES.map(({ name }) => name).join(', ')} (default all)
+  --rounds N        rounds in which the cases of a suite take turns (default 7)
+  --round-ms N      length of a round (default 100)`;
+
+/** The parts, each alone. @throws UsageError */
+export async function runMicro(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parse(args);
+  const effort: Effort = { rounds: positive(values.rounds), roundMs: positive(values['round-ms']) };
+  const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name === name));
+  if (unknown.length > 0) throw new UsageError(`no suite is called ${unknown.join(', ')}`);
+  process.stdout.write(
+    `${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ${effort.rounds} rounds of some ${effort.roundMs} ms; µs, median (min–max)\n`,
+  );
+  for (const suite of SUITES) {
+    if (positionals.length > 0 && !positionals.includes(suite.name)) continue;
+    const results = await measure(suite, effort);
+    process.stdout.write(`\n${textTable([[suite.name, 'wall', 'CPU'], ...results.map(rowOf)])}\n`);
+  }
 }
 
-process.stdout.write(
-  `${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ${effort.rounds} rounds of some ${effort.roundMs} ms; µs, median (min–max)\n`,
-);
-for (const suite of SUITES) {
-  if (positionals.length > 0 && !positionals.includes(suite.name)) continue;
-  const results = await measure(suite, effort);
-  process.stdout.write(`\n${textTable([[suite.name, 'wall', 'CPU'], ...results.map(rowOf)])}\n`);
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        rounds: { type: 'string', default: '7' },
+        'round-ms': { type: 'string', default: '100' },
+      },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
 }
 
 function rowOf({ name, wallMicros, cpuMicros }: MicroResult): string[] {
@@ -40,6 +53,5 @@ function rowOf({ name, wallMicros, cpuMicros }: MicroResult): string[] {
 function positive(text: string): number {
   const value = Number(text);
   if (value > 0 && Number.isFinite(value)) return value;
-  process.stderr.write('--rounds and --round-ms want numbers above 0\n');
-  process.exit(64);
+  throw new UsageError('--rounds and --round-ms want numbers above 0');
 }

@@ -1,4 +1,3 @@
-/** `npm run bench:worst`: the bodies that hold an event loop longest. */
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,7 +5,9 @@ import { parseArgs } from 'node:util';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { createReader } from '#acuity/pipeline/read.js';
-import { textTable } from './textTable.js';
+import { seededRandom } from '#acuity/base/random.js';
+import { messageOf } from '#acuity/base/errors.js';
+import { textTable } from '#acuity/base/table.js';
 import {
   FAMILIES,
   measure,
@@ -17,17 +18,74 @@ import {
   type SearchOptions,
 } from './worst/search.js';
 
-const { values } = parseArgs({
-  options: {
-    dist: { type: 'string' },
-    families: { type: 'string', default: '' },
-    bytes: { type: 'string', default: '65536' },
-    starts: { type: 'string', default: '30' },
-    steps: { type: 'string', default: '60' },
-    seed: { type: 'string', default: '1' },
-  },
-});
+import { UsageError } from './usage.js';
+
+export const USAGE = `npm run bench -- worst [options]
+
+  --families LIST  of ${FAMILIES.map(({ item }) => item).join(', ')} (default all)
+  --bytes N        size of the bodies that are searched (default 65536)
+  --starts N       bodies drawn at random for each family (default 30)
+  --steps N        changes of the dearest of them (default 60)
+  --seed N         of the draws (default 1)
+  --dist FOLDER    the reader of another build: timed but not checked`;
+
 const MEBIBYTE = 1 << 20;
+
+/** The bodies that hold an event loop longest. @throws UsageError */
+export async function runWorst(args: readonly string[]): Promise<void> {
+  const values = parse(args);
+  const asked = values.families.split(',').filter((name) => name !== '');
+  const unknown = asked.filter((name) => !FAMILIES.some(({ item }) => item === name));
+  if (unknown.length > 0) throw new UsageError(`no family is called ${unknown.join(', ')}`);
+  const options: SearchOptions = {
+    read: await readerOf(values.dist),
+    isChecked: values.dist === undefined,
+    bytes: whole(values.bytes),
+    starts: whole(values.starts),
+    steps: whole(values.steps),
+    measureMs: 5,
+    random: seededRandom(whole(values.seed)),
+  };
+  process.stdout.write(
+    `${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; JSON.parse of the baseline payload: ${parseMicros().toFixed(1)} µs\n` +
+      `The dearest body of each family at ${options.bytes} bytes, and the same at 4 MiB:\n\n`,
+  );
+  const rows = FAMILIES.filter(({ item }) => asked.length === 0 || asked.includes(item))
+    .map((family) => {
+      const small = searchFamily(family, options);
+      return { small, large: measure({ ...small.genome, bytes: 4 * MEBIBYTE }, options) };
+    })
+    .toSorted((a, b) => b.small.msPerToken - a.small.msPerToken);
+  process.stdout.write(
+    `${textTable([
+      ['family', 'ms', 'ms/64 KiB', '4 MiB: ms', 'ms/64 KiB', 'body'],
+      ...rows.map(({ small, large }) => rowOf(small, large)),
+    ])}\n`,
+  );
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        dist: { type: 'string' },
+        families: { type: 'string', default: '' },
+        bytes: { type: 'string', default: '65536' },
+        starts: { type: 'string', default: '30' },
+        steps: { type: 'string', default: '60' },
+        seed: { type: 'string', default: '1' },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+function whole(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new UsageError('--bytes, --starts, --steps and --seed want whole numbers');
+}
 
 /** Another build's reader is timed but not checked: it may have another contract. */
 async function readerOf(dist: string | undefined): Promise<Reader> {
@@ -36,43 +94,6 @@ async function readerOf(dist: string | undefined): Promise<Reader> {
   const other = (await import(url)) as { createReader: typeof createReader };
   return other.createReader(DEFAULT_SERIES_LIMITS);
 }
-
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
-const options: SearchOptions = {
-  read: await readerOf(values.dist),
-  isChecked: values.dist === undefined,
-  bytes: Number(values.bytes),
-  starts: Number(values.starts),
-  steps: Number(values.steps),
-  measureMs: 5,
-  random: seeded(Number(values.seed)),
-};
-
-const asked = values.families.split(',').filter((name) => name !== '');
-const families = FAMILIES.filter(({ item }) => asked.length === 0 || asked.includes(item));
-process.stdout.write(
-  `${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; JSON.parse of the baseline payload: ${parseMicros().toFixed(1)} µs\n` +
-    `The dearest body of each family at ${options.bytes} bytes, and the same at 4 MiB:\n\n`,
-);
-const rows = families
-  .map((family) => {
-    const small = searchFamily(family, options);
-    return { small, large: measure({ ...small.genome, bytes: 4 * MEBIBYTE }, options) };
-  })
-  .toSorted((a, b) => b.small.msPerToken - a.small.msPerToken);
-process.stdout.write(
-  `${textTable([
-    ['family', 'ms', 'ms/64 KiB', '4 MiB: ms', 'ms/64 KiB', 'body'],
-    ...rows.map(({ small, large }) => rowOf(small, large)),
-  ])}\n`,
-);
 
 /** How fast the machine is now. */
 function parseMicros(): number {

@@ -1,9 +1,15 @@
-/** `npm run check`: everything that must hold before a change goes in. Runs every check, then fails if one failed. */
-import { spawnSync } from 'node:child_process';
+/**
+ * `npm run check`: what must hold before a commit, in some seconds: format, lint, types, import rules, dead code, and
+ * the tests of the files that differ from HEAD. `npm run check -- --all` runs every test instead. All checks are made,
+ * side by side; then it fails if one failed.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { failWith, install, ROOT } from './prepare.js';
 
 const CHECKS = [
-  ['format', 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
+  ['format', 'node_modules/prettier/bin/prettier.cjs', '--check', '--cache', '--log-level=warn', '.'],
   ['lint', 'node_modules/oxlint/bin/oxlint', '--deny-warnings'],
   ['types', 'node_modules/typescript/bin/tsc', '-b'],
   [
@@ -16,7 +22,6 @@ const CHECKS = [
     'native-models/training',
   ],
   ['dead code', 'node_modules/knip/bin/knip.js'],
-  ['tests', 'scripts/test.js'],
 ];
 
 try {
@@ -25,12 +30,47 @@ try {
   failWith(error);
 }
 
-const failed = CHECKS.filter(([name, ...command]) => {
-  process.stdout.write(`\n— ${name}\n`);
-  return (
-    spawnSync(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] }).status !== 0
-  );
-}).map(([name]) => name);
+const isAll = process.argv.includes('--all');
+const outcomes = await Promise.all(CHECKS.map(([name, ...command]) => run(name, command)));
+// Behind the checks: the tests compile, and two compilers at once would write the same files.
+const tests = isAll ? [] : testsOfChanges();
+if (isAll || tests.length > 0) outcomes.push(await run('tests', ['scripts/test.js', ...tests]));
 
-process.stdout.write(failed.length === 0 ? '\nevery check passed\n' : `\nfailed: ${failed.join(', ')}\n`);
+const failed = outcomes.filter(({ isOk }) => !isOk).map(({ name }) => name);
+process.stdout.write(failed.length === 0 ? 'every check passed\n' : `failed: ${failed.join(', ')}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** Runs one check; tells how long it took, and what it said where it failed. */
+function run(name, command) {
+  const startMs = performance.now();
+  const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (piece) => (text += piece));
+  }
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+      process.stdout.write(
+        `${code === 0 ? 'ok' : 'FAILED'}  ${name} (${seconds} s)\n${code === 0 ? '' : text}`,
+      );
+      resolve({ name, isOk: code === 0 });
+    });
+  });
+}
+
+/** `src/auth/key.ts` → `auth/key.test.js`, a filter of `scripts/test.js`; a changed test is one of its own. */
+function testsOfChanges() {
+  if (!existsSync(join(ROOT, '.git'))) return []; // an archive: nothing to compare with
+  const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n');
+  const changed = [
+    ...git('diff', '--name-only', 'HEAD'),
+    ...git('ls-files', '--others', '--exclude-standard'),
+  ];
+  const tests = changed.flatMap((path) => {
+    const stem = /^(?:src|test)\/(.+?)(?:\.test)?\.ts$/.exec(path)?.[1];
+    return stem !== undefined && existsSync(join(ROOT, `test/${stem}.test.ts`)) ? [`${stem}.test.js`] : [];
+  });
+  return [...new Set(tests)];
+}

@@ -3,17 +3,17 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exampleAnswer } from './exampleAnswer.js';
 import { withGenerated } from './generated.js';
-import { causesTable, metricsTable, symptomsTable } from './operations.js';
 import { build, failWith, install, ROOT } from './prepare.js';
 
 try {
   await install();
   await build('src');
-  const { markdownTable } = await import('../dist/commands/config.js');
+  const { causesTable, metricsTable, symptomsTable } = await import('./operations.js');
+  const { configurationTable } = await import('../dist/config/documentation.js');
   const { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, statusOf } = await import('../dist/contract/metrics.js');
   const { SYMPTOMS } = await import('../dist/admin/symptoms.js');
   const parts = Object.entries({
-    configuration: markdownTable(),
+    configuration: configurationTable(),
     example: exampleAnswer(),
     metrics: metricsTable({ catalogues: [METRICS, PROCESS_METRICS] }),
     symptoms: symptomsTable(SYMPTOMS),

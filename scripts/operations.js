@@ -1,4 +1,5 @@
-/** The tables of docs/OPERATIONS.md, from what the service itself works with. */
+/** The tables of docs/OPERATIONS.md, from what the service itself works with. Needs a built tree. */
+import { markdownTable } from '../dist/base/table.js';
 
 /**
  * @param {{
@@ -11,7 +12,7 @@ export function metricsTable({ catalogues }) {
   const rows = catalogues.flatMap((catalogue) =>
     Object.values(catalogue).map(({ name, type, help, labels = {}, eachLoop }) => {
       const names = [...Object.keys(labels), ...(eachLoop === true ? ['loop'] : [])];
-      return `| \`${name}\` | ${type} | ${names.map((label) => `\`${label}\``).join(', ')} | ${cell(help)} |`;
+      return [`\`${name}\``, type, names.map((label) => `\`${label}\``).join(', '), withCode(help)];
     }),
   );
   return table(['metric', 'type', 'labels', 'what it says'], rows);
@@ -19,10 +20,11 @@ export function metricsTable({ catalogues }) {
 
 /** @param {readonly { title: string, metrics: readonly string[], remedy: string }[]} symptoms */
 export function symptomsTable(symptoms) {
-  const rows = symptoms.map(
-    ({ title, metrics, remedy }) =>
-      `| ${cell(title)} | ${metrics.map((name) => `\`${name}\``).join(', ')} | ${cell(remedy)} |`,
-  );
+  const rows = symptoms.map(({ title, metrics, remedy }) => [
+    withCode(title),
+    metrics.map((name) => `\`${name}\``).join(', '),
+    withCode(remedy),
+  ]);
   return table(['symptom', 'metrics', 'what to do'], rows);
 }
 
@@ -33,14 +35,14 @@ export function symptomsTable(symptoms) {
 export function causesTable(causes, statusOf) {
   return table(
     ['cause', 'status'],
-    causes.map((cause) => `| \`${cause}\` | ${statusOf(cause)} |`),
+    causes.map((cause) => [`\`${cause}\``, String(statusOf(cause))]),
   );
 }
 
 function table(titles, rows) {
-  return [`| ${titles.join(' | ')} |`, `|${'---|'.repeat(titles.length)}`, ...rows, ''].join('\n');
+  return `${markdownTable([titles, ...rows])}\n`;
 }
 
-function cell(text) {
-  return text.replaceAll('|', '\\|').replace(/\b(ACUITY_\w+|acuity_\w+)/g, '`$1`');
+function withCode(text) {
+  return text.replace(/\b(ACUITY_\w+|acuity_\w+)/g, '`$1`');
 }

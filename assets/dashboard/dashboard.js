@@ -346,7 +346,7 @@ function symptomCard({ title, remedy, metrics }) {
   const card = element('article', undefined, 'symptom');
   const where = element('p');
   where.append(element('code', metrics.join(', ')));
-  card.append(element('h3', title), element('p', turn), where);
+  card.append(element('h3', title), element('p', remedy), where);
   return card;
 }
 

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { UsageError } from '#bench/usage.js';
 import { FASTIFY, FLOOR, NODE, PEERS, acuity, type Peer } from '#bench/peers/catalogue.js';
 import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 
@@ -19,12 +20,7 @@ export interface ComparisonOptions {
   readonly jsonFile: string | undefined;
 }
 
-/** A mistake in the arguments, in one line. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-export const USAGE = `npm run bench:peers -- [options]
+export const USAGE = `npm run bench -- peers [options]
 
   --peers A,B        who takes turns, of acuity, ${[...PEERS.keys()].join(', ')} (default floor,fastify,node,acuity)
   --with fastapi     one more than the default

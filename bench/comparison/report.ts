@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import { spreadOf } from '#acuity/load/statistics.js';
-import { textTable } from '#bench/textTable.js';
+import { textTable } from '#acuity/base/table.js';
 import { goalLines, ratioOf, spreadText } from './goals.js';
 import type { ComparisonOptions, Mode } from './options.js';
 import type { Cell, Comparison, Result } from './run.js';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
-import { createGate, type Gate, type Verdict } from '#acuity/auth/authenticator.js';
+import { Authenticator, type Rejection } from '#acuity/auth/authenticator.js';
 import { createKey, digestOf } from '#acuity/auth/key.js';
 import type { IndexedRecord } from '#acuity/auth/keyTable.js';
 import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { RateLimiter } from '#acuity/auth/rateLimiter.js';
 import { systemClock } from '#acuity/base/clock.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { itemAt } from './requests.js';
@@ -20,26 +21,38 @@ export const AUTHENTICATE: Suite = {
 };
 
 function casesOf(count: number): MicroCase[] {
-  const limits = new Limits(allocateLimits(CALLERS));
-  const gate = createGate({ clock: systemClock, limits });
+  const authenticator = new Authenticator();
+  const rateLimiter = new RateLimiter(new Limits(allocateLimits(CALLERS)));
+  const outcomeOf = (key: string): Outcome => {
+    const nowMs = systemClock.nowMs();
+    const entry = authenticator.identify(key, nowMs);
+    return typeof entry === 'string' ? entry : rateLimiter.admit(entry, nowMs).outcome;
+  };
   const keys = Array.from({ length: Math.min(CALLERS, count) }, () => createKey('live'));
-  gate.replace([...keys.map(recordOf), ...fillers(Math.max(0, count - CALLERS))]);
+  authenticator.replace([...keys.map(recordOf), ...fillers(Math.max(0, count - CALLERS))]);
   const strangers = Array.from({ length: CALLERS }, () => createKey('live'));
   const malformed = strangers.map((key) => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`);
   return [
-    caseOf(gate, `sent before, of ${count} keys`, keys, 'admitted'),
-    caseOf(gate, `unknown, of ${count} keys`, strangers, 'invalid'),
-    caseOf(gate, `wrong checksum, of ${count} keys`, malformed, 'invalid'),
+    caseOf(outcomeOf, `sent before, of ${count} keys`, keys, 'admitted'),
+    caseOf(outcomeOf, `unknown, of ${count} keys`, strangers, 'invalid'),
+    caseOf(outcomeOf, `wrong checksum, of ${count} keys`, malformed, 'invalid'),
   ];
 }
 
-function caseOf(gate: Gate, name: string, keys: readonly string[], outcome: Verdict['outcome']): MicroCase {
+type Outcome = Rejection | 'admitted' | 'limited';
+
+function caseOf(
+  outcomeOf: (key: string) => Outcome,
+  name: string,
+  keys: readonly string[],
+  outcome: Outcome,
+): MicroCase {
   const next = turns(keys.length);
   return {
     name,
     units: 1,
-    run: () => gate.check(itemAt(keys, next())),
-    check: (result) => assert.equal((result as Verdict).outcome, outcome),
+    run: () => outcomeOf(itemAt(keys, next())),
+    check: (result) => assert.equal(result, outcome),
   };
 }
 

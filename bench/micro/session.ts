@@ -3,7 +3,7 @@ import { loadBundle, type Bundle } from '#acuity/model/bundle.js';
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
-import type { GraphVariant } from '#acuity/scoring/protocol.js';
+import type { GraphVariant } from '#acuity/contract/graphVariant.js';
 import { openGraph, type GraphRun } from '#acuity/worker/session.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
 import { nothing, type MicroCase, type Suite } from './harness.js';

@@ -45,7 +45,6 @@ export async function compareSection(context: BenchContext, revision: string): P
         ...PAYLOADS.map((payload) => peerTable(payload, results, 'base')),
         [['payload', 'processor time of change'], ...verdicts],
       ],
-      figures: [],
       data: { ...base, peer: base.peer.name, results },
     };
   } finally {

@@ -1,9 +1,9 @@
-import { pairwise, quantileOf, spreadOf } from '#acuity/load/statistics.js';
+import { quantileOf, spreadOf } from '#acuity/load/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { keyCost } from '#bench/micro/authenticate.js';
 import { bodiesOfBytes, bodiesWithDecimals, bodiesWithPast, bodiesWithSamples } from './bodies.js';
 import { press, withService, type BenchContext, type Pressed } from './context.js';
-import type { Figure, ReportSection } from './section.js';
+import type { ReportSection } from './section.js';
 
 const KIB = 1024;
 const KEY_COUNTS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const;
@@ -117,7 +117,6 @@ export async function curvesSection(context: BenchContext): Promise<ReportSectio
         ]),
       ],
     ],
-    figures: CURVES.flatMap(({ name, x }) => growthOf(x, measured.get(name) ?? [])),
     data: {
       curves: Object.fromEntries([...measured].map(([name, points]) => [name, points.map(withoutBodies)])),
       keys,
@@ -161,17 +160,6 @@ async function measureInTurn(
     }
   }
   return runs;
-}
-
-/** Each point over the first of its curve, pass by pass. */
-function growthOf(x: string, [first, ...rest]: readonly Point[]): Figure[] {
-  const cpu = ({ runs }: Point): number[] => runs.map(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest);
-  if (first === undefined) return [];
-  return rest.map((point) => ({
-    name: `CPU per request, ${point.value.toLocaleString('en')} ${x} over ${first.value.toLocaleString('en')}`,
-    measure: 'CPU',
-    ratios: pairwise(cpu(point), cpu(first), (value, other) => value / other),
-  }));
 }
 
 function withoutBodies({ value, runs }: Point): Omit<Point, 'bodies'> {

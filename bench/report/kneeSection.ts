@@ -70,7 +70,6 @@ export async function kneeSection(context: BenchContext): Promise<ReportSection>
         ]),
       ],
     ],
-    figures: [],
     data: points,
   };
 }

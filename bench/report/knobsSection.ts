@@ -24,7 +24,7 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
       say(`${row.name}: ${Math.round(perSecondOf(pressed))} requests/s`);
     }
   }
-  const [asIs, ...turned] = rows;
+  const [asIs] = rows;
   return {
     name: 'knobs',
     heading: 'What each knob does',
@@ -53,11 +53,6 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
         ]),
       ],
     ],
-    figures: turned.map(({ name, runs }) => ({
-      name: `history: throughput with ${name} over as is`,
-      measure: 'throughput',
-      ratios: overAsIs(runs, asIs?.runs ?? []),
-    })),
     data: rows,
   };
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { UsageError } from '#bench/usage.js';
 
 export const SECTIONS = ['peers', 'stages', 'knee', 'knobs', 'curves'] as const;
 export type SectionName = (typeof SECTIONS)[number];
@@ -9,25 +10,17 @@ export interface ReportOptions {
   readonly repetitions: number;
   /** A revision that is built and measured beside this tree. */
   readonly compare: string | undefined;
-  /** The `report.json` of an earlier run, to be held against this one. */
-  readonly against: string | undefined;
   /** Whether docs/PERFORMANCE.md and docs/images are rewritten. */
   readonly writesDocs: boolean;
   readonly folder: string | undefined;
 }
 
-/** A mistake in the arguments, in one line. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-export const USAGE = `npm run bench -- [options]
+export const USAGE = `npm run bench [-- options]
 
   --only A,B        of ${SECTIONS.join(', ')} (default all)
   --seconds N       length of one measurement (default 1)
   --repetitions N   rounds of the interleaving (default 3), one fewer for the curves
   --compare REV     builds that revision and measures it beside this tree, instead of the report
-  --against FILE    says how far this run agrees with the report.json of an earlier one
   --docs            also rewrites the figures of docs/PERFORMANCE.md and docs/images
   --out FOLDER      where page, charts and JSON go (default results/TIME)`;
 
@@ -38,14 +31,11 @@ export function readOptions(args: readonly string[]): ReportOptions {
   if (!Number.isInteger(repetitions)) throw new UsageError('--repetitions wants a whole number');
   if (values.docs === true && values.compare !== undefined)
     throw new UsageError('--docs or --compare, not both');
-  if (values.against !== undefined && values.compare !== undefined)
-    throw new UsageError('--against or --compare, not both');
   return {
     only: values.only?.split(',').map(sectionOf) ?? SECTIONS,
     seconds: positive('seconds', values.seconds ?? '1'),
     repetitions,
     compare: values.compare,
-    against: values.against,
     writesDocs: values.docs ?? false,
     folder: values.out,
   };
@@ -61,7 +51,6 @@ function parse(args: readonly string[]) {
         seconds: text,
         repetitions: text,
         compare: text,
-        against: text,
         docs: { type: 'boolean' },
         out: text,
       },

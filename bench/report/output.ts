@@ -4,7 +4,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { htmlTable, pageOf } from '#acuity/tune/page.js';
 import { ROOT } from '#bench/paths.js';
-import { textTable } from '#bench/textTable.js';
+import { markdownTable, textTable } from '#acuity/base/table.js';
 import { svgOf } from './chart.js';
 import type { ReportSection } from './section.js';
 
@@ -27,7 +27,9 @@ export function machineLine(seconds: number, repetitions: number): string {
 
 /** The report for a terminal. */
 export function textOf({ subtitle, sections, faults }: Report): string {
-  const parts = sections.map(({ heading, tables }) => [heading, ...tables.map(textTable)].join('\n\n'));
+  const parts = sections.map(({ heading, tables }) =>
+    [heading, ...tables.map((rows) => textTable(rows))].join('\n\n'),
+  );
   return [subtitle, ...parts, verdictOf(faults)].join('\n\n');
 }
 
@@ -95,17 +97,7 @@ export function withFigures(text: string, section: ReportSection, subtitle: stri
   const to = text.indexOf(end, from);
   if (from === -1 || to === -1) return text;
   const images = section.charts.map(({ name, title }) => `![${title}](images/${name}.svg)`);
-  const tables = section.tables.map(markdownTable);
+  const tables = section.tables.map((rows) => markdownTable(rows, { alignsRight: true }));
   const body = [`\`npm run bench -- --docs\`: ${subtitle}.`, images.join('\n'), ...tables].join('\n\n');
   return `${text.slice(0, from)}${start}\n${body}\n${text.slice(to)}`;
-}
-
-function markdownTable([header = [], ...rows]: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [
-    line(header),
-    `|${header.map((_, column) => (column === 0 ? '---' : '--:')).join('|')}|`,
-    ...rows.map(line),
-  ].join('\n');
 }

@@ -1,6 +1,6 @@
 import { spreadOf } from '#acuity/load/statistics.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
-import { goalLines, ratioOf, ratiosOf, spreadText } from '#bench/comparison/goals.js';
+import { goalLines, ratioOf, spreadText } from '#bench/comparison/goals.js';
 import type { ComparisonOptions } from '#bench/comparison/options.js';
 import { compare, type Result } from '#bench/comparison/run.js';
 import { seriesOf, throughputOf } from '#bench/comparison/series.js';
@@ -8,7 +8,7 @@ import { hasWrk } from '#bench/load/wrk.js';
 import { acuity, FASTIFY, FLOOR, type Peer } from '#bench/peers/catalogue.js';
 import type { Chart } from './chart.js';
 import type { BenchContext } from './context.js';
-import type { Figure, ReportSection } from './section.js';
+import type { ReportSection } from './section.js';
 
 const CONNECTIONS = 64;
 const MODE = 'saturation';
@@ -45,29 +45,8 @@ export async function peersSection(context: BenchContext): Promise<ReportSection
         ]),
       ],
     ],
-    figures: PAYLOADS.flatMap((payload) => figuresOf(payload, results)),
     data: { results, goals },
   };
-}
-
-/** The service's ratios to its peers. */
-function figuresOf(payload: (typeof PAYLOADS)[number], results: readonly Result[]): Figure[] {
-  const of = (peer: string): Result[] =>
-    seriesOf(results, { peer, payload, mode: MODE, connections: CONNECTIONS });
-  const figure = (
-    measure: Figure['measure'],
-    peer: string,
-    valueOf: (result: Result) => number,
-  ): Figure[] => {
-    const ratios = ratiosOf(of('acuity'), of(peer), valueOf);
-    return ratios.length === 0 ? [] : [{ name: `${payload}: ${measure} over ${peer}'s`, measure, ratios }];
-  };
-  return [
-    ...figure('throughput', FASTIFY.name, throughputOf),
-    ...figure('p99', FASTIFY.name, ({ p99Micros }) => p99Micros),
-    ...figure('CPU', FASTIFY.name, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest),
-    ...figure('CPU', FLOOR.name, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest),
-  ];
 }
 
 /**

@@ -49,7 +49,7 @@ export async function stagesSection(context: BenchContext): Promise<ReportSectio
   return {
     name: 'stages',
     heading: 'Where the processor time goes',
-    note: 'Each part timed alone (npm run bench:micro); the last row is the running service, all threads. Parts alone have warm caches, so the rest holds what they lose in company. The second table is wall time by the service’s own /metrics: it includes waiting. The third spreads the measured costs over cores.',
+    note: 'Each part timed alone (npm run bench -- micro); the last row is the running service, all threads. Parts alone have warm caches, so the rest holds what they lose in company. The second table is wall time by the service’s own /metrics: it includes waiting. The third spreads the measured costs over cores.',
     charts: [
       {
         name: 'stages',
@@ -77,7 +77,6 @@ export async function stagesSection(context: BenchContext): Promise<ReportSectio
       metricsTable(loaded),
       ...loaded.map((load) => scalingTable(load.payload, load)),
     ],
-    figures: [],
     data: { micro: Object.fromEntries(micro), loaded },
   };
 }

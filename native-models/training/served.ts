@@ -7,7 +7,7 @@ import {
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
-import type { GraphVariant } from '#acuity/scoring/protocol.js';
+import type { GraphVariant } from '#acuity/contract/graphVariant.js';
 import { openGraph, type GraphSession, type Inputs } from '#acuity/worker/session.js';
 
 /** Columns of a row of scores. */

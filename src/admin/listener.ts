@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { adminDocs, type DocsAnswer } from './referencePage.js';
-import { allowedHosts } from '../http/allowedHosts.js';
+import { allowedHosts } from './allowedHosts.js';
 import type { Dashboard } from './dashboard.js';
 import { dashboardFile } from './dashboardFiles.js';
 import type { MetricsExport } from './metricsExport.js';
+import { messageOf } from '../base/errors.js';
 
 export interface AdminOptions {
   readonly host: string;
@@ -95,7 +96,7 @@ function guarded(route: Route, response: ServerResponse, request: IncomingMessag
 }
 
 function answerFailure(response: ServerResponse, error: unknown): void {
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = messageOf(error);
   if (response.headersSent) response.destroy();
   else answer(response, 500, { detail });
 }

@@ -1,6 +1,6 @@
 import { quantile, type MetricReader } from '../base/metrics.js';
+import { GRAPH_VARIANTS } from '../contract/graphVariant.js';
 import {
-  GRAPH_VARIANTS,
   METRICS,
   REFUSAL_CAUSES,
   STAGES,

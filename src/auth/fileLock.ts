@@ -1,7 +1,7 @@
 import { readlink, symlink, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../base/fileError.js';
+import { errorCode } from '../files/fileError.js';
 import { randomBase62 } from './key.js';
 import { KeyStoreError } from './store.js';
 

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { errorCode, ifPresent } from '../base/fileError.js';
-import { directFiles, type Files, type Look } from '../base/files.js';
+import { errorCode, ifPresent } from '../files/fileError.js';
+import { directFiles, type Files, type Look } from '../files/files.js';
 import { Observer } from '../base/observer.js';
 import { withFileLock } from './fileLock.js';
 import {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { ifPresent } from '../base/fileError.js';
-import { directFiles, type Files } from '../base/files.js';
+import { ifPresent } from '../files/fileError.js';
+import { directFiles, type Files } from '../files/files.js';
 import { KeyStoreError, storeError, type DailyUsage, type UsageStore } from './store.js';
 
 const VERSION = 1;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Files } from '../base/files.js';
+import type { Files } from '../files/files.js';
 import { FileKeyStore } from './fileStore.js';
 import { FileUsageStore } from './fileUsage.js';
 import { KeyStoreError, type KeyStore, type UsageStore } from './store.js';

@@ -1,5 +1,5 @@
 import { OperatorError } from '../base/operatorError.js';
-import { systemReason } from '../base/fileError.js';
+import { systemReason } from '../files/fileError.js';
 
 export type KeyKind = 'demo' | 'live';
 

@@ -1,3 +1,5 @@
+import { asError } from './errors.js';
+
 /** Calls a function that only observes. */
 export interface ObserverOptions {
   look(): void | Promise<void>;
@@ -47,7 +49,7 @@ export class Observer {
       await this.options.look();
       this.problem = undefined;
     } catch (error) {
-      this.tell(error instanceof Error ? error : new Error(String(error)));
+      this.tell(asError(error));
     }
   }
 

@@ -1,3 +1,4 @@
+import { asError } from './errors.js';
 import { OperatorError } from './operatorError.js';
 
 /** An error as it crosses threads: one of a native library would arrive as an empty object, and classes are lost. */
@@ -8,7 +9,7 @@ export interface PlainError {
 }
 
 export function plainError(cause: unknown): PlainError {
-  const { message, stack } = cause instanceof Error ? cause : new Error(String(cause));
+  const { message, stack } = asError(cause);
   return { message, stack, isForOperator: cause instanceof OperatorError };
 }
 

@@ -1,3 +1,4 @@
+import { progressBar } from '../base/progressBar.js';
 import type { Tally } from './scoreLines.js';
 
 export interface ProgressOptions {
@@ -36,10 +37,10 @@ export function progressLine(
   const parts = [`${grouped(tally.lines)} lines`, `${grouped(linesPerSecond(tally, elapsedMs))}/s`];
   if (tally.badLines > 0) parts.push(`${grouped(tally.badLines)} bad`);
   if (share === undefined) return parts.join('  ');
-  const filled = Math.round(share * BAR_CELLS);
-  const bar = '█'.repeat(filled) + '░'.repeat(BAR_CELLS - filled);
   if (share > 0) parts.push(`${minutes((elapsedMs / share) * (1 - share))} left`);
-  return [bar, `${String(Math.floor(share * 100)).padStart(3)} %`, ...parts].join('  ');
+  return [progressBar(share, BAR_CELLS), `${String(Math.floor(share * 100)).padStart(3)} %`, ...parts].join(
+    '  ',
+  );
 }
 
 /** One line for people, at the end. */

@@ -1,14 +1,15 @@
 import { fstatSync } from 'node:fs';
 import { systemClock } from '../base/clock.js';
-import { exitAtOnce } from '../base/exit.js';
-import { createLog, type Log } from '../base/log.js';
+import { exitAtOnce } from '../process/exit.js';
+import { createLog, type Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { loadBundle } from '../model/bundle.js';
 import { createReader } from '../pipeline/read.js';
 import type { Scorer } from '../scoring/scorer.js';
-import { openModel } from '../server/eventLoopServer.js';
+import { openScorer } from '../scoring/openScorer.js';
 import { newTally, scoreLines, type Tally } from './scoreLines.js';
 import { showProgress, summaryLine } from './progress.js';
+import { messageOf } from '../base/errors.js';
 
 /** Exit codes of sysexits.h: some lines were bad; an internal error; standard input or output failed. */
 const EXIT_BAD_LINES = 65;
@@ -50,7 +51,7 @@ export async function score(config: Config): Promise<void> {
 async function open(config: Config, log: Log): Promise<Scorer> {
   const setup = { ...config, ...NOBODY_WAITS };
   const bundle = await loadBundle(config.model);
-  return openModel({ config: setup, bundle, workers: config.workers, loops: 1 }, log, () => undefined);
+  return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, () => undefined);
 }
 
 /** @returns the exit code */
@@ -115,7 +116,3 @@ const standardError = {
     process.stderr.write(line);
   },
 };
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -11,6 +11,7 @@ import {
 import { storesAt } from '../auth/location.js';
 import { KeyStoreError, type KeyKind, type KeyRecord, type KeyStore } from '../auth/store.js';
 import { systemClock, type Clock } from '../base/clock.js';
+import { textTable } from '../base/table.js';
 
 /** A record as operators see it: without the digest. */
 export interface KeyView {
@@ -192,15 +193,7 @@ function limitText(limit: number | null, unit: string): string {
 function table(views: readonly KeyView[]): string {
   if (views.length === 0) return 'no keys';
   const rows = [['ID', 'KIND', 'STATE', 'EXPIRES', 'RATE/S', 'DAILY', 'LABEL'], ...views.map(cellsOf)];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return textTable(rows, { alignsRight: false, hasRule: false });
 }
 
 function cellsOf({ id, kind, state, expiresAt, ratePerS, dailyMax, label: text }: KeyView): string[] {

@@ -1,11 +1,12 @@
 import { PAST_MAX } from '../contract/request.js';
-import { createLog } from '../base/log.js';
+import { createLog } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { loadBundle, type Bundle } from '../model/bundle.js';
 import { openPool, runOnce, type InferencePool } from '../scoring/pool.js';
-import { blockAt, type GraphVariant } from '../scoring/protocol.js';
-import { openModel } from '../server/eventLoopServer.js';
+import type { GraphVariant } from '../contract/graphVariant.js';
+import { blockAt } from '../scoring/batchBuffers.js';
+import { openScorer } from '../scoring/openScorer.js';
 
 /** Rows of the speed check, and how many runs of them are timed. */
 const SPEED_ROWS = 32;
@@ -84,10 +85,10 @@ async function medianMicros(pool: InferencePool, variant: GraphVariant): Promise
   return (((runs[SPEED_RUNS / 2] ?? NaN) * 1000) / SPEED_ROWS).toFixed(2);
 }
 
-/** The golden requests through reader, features, batcher and pool: `openModel` refuses what differs. */
+/** The golden requests through reader, features, batcher and pool: `openScorer` refuses what differs. */
 async function checkServing(bundle: Bundle, config: Config, print: (line: string) => void): Promise<void> {
   const log = createLog({ level: 'silent' });
-  const scorer = await openModel({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);
+  const scorer = await openScorer({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);
   await scorer.drained();
   await scorer.close();
   print(`ok  golden: ${bundle.golden.cases.length} cases within ${bundle.golden.tolerance} points`);

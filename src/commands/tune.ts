@@ -4,6 +4,7 @@ import { PAYLOADS } from '../load/payloads.js';
 import { configOrExit } from './config.js';
 import type { GoalName } from '../tune/goal.js';
 import type { TuneOptions } from '../tune/tune.js';
+import { messageOf } from '../base/errors.js';
 
 const EXIT_FAILED = 1;
 const MINUTES_MAX = 1_440;
@@ -44,7 +45,7 @@ export function registerTune(program: Command): void {
       try {
         await tune(optionsOf(flags));
       } catch (error) {
-        process.stderr.write(`acuity tune: ${error instanceof Error ? error.message : String(error)}\n`);
+        process.stderr.write(`acuity tune: ${messageOf(error)}\n`);
         process.exitCode = EXIT_FAILED;
       }
     });

@@ -5,6 +5,7 @@ import {
   type HistogramSpec,
   type MetricSpec,
 } from '../base/metrics.js';
+import { GRAPH_VARIANTS } from './graphVariant.js';
 import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE, type ProblemName } from './problems.js';
 import { SERIES_FIELDS, SESSION_SCALARS } from './request.js';
 
@@ -80,7 +81,6 @@ export const KEY_KINDS = ['none', 'demo', 'live'] as const;
 /** The way of a scored request, in order; `total` is all of it. */
 export const STAGES = ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply', 'total'] as const;
 
-export const GRAPH_VARIANTS = ['base', 'history'] as const;
 export const FIELDS_OF_A_SESSION = [...SERIES_FIELDS, ...SESSION_SCALARS] as const;
 export const GC_KINDS = ['minor', 'major', 'incremental', 'weak'] as const;
 

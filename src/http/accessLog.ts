@@ -1,4 +1,4 @@
-import type { Log } from '../base/log.js';
+import type { Log } from '../process/log.js';
 import type { RefusalCause } from '../contract/metrics.js';
 
 /** What is told of an answered request: never a key, never a header, never a value out of the body. */

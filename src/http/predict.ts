@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../base/clock.js';
-import type { Admission, Gate } from '../auth/authenticator.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { Admission, RateLimiter } from '../auth/rateLimiter.js';
 import type { OverloadCause, PlainCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
 import type { RequestReader } from '../pipeline/read.js';
@@ -15,11 +16,12 @@ import { headerLine } from './reply.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
 export interface PredictOptions {
-  readonly gate: Gate;
+  readonly authenticator: Pick<Authenticator, 'identify'>;
+  readonly rateLimiter: Pick<RateLimiter, 'admit' | 'spend'>;
   readonly readRequest: RequestReader;
   readonly observer: ExchangeObserver;
   readonly metrics: RequestMetrics;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Clock;
   readonly requestId: (given: string) => string;
   readonly budget: BodyBudget;
   readonly lag: LoopLag;
@@ -94,14 +96,16 @@ export class Predict implements ExchangeContext {
 
   /** POST on /predict: the router looks at path and method, which saves asking for them here. */
   handle(res: HttpResponse, req: HttpRequest): void {
-    const { gate, bodyBytesMax } = this.options;
+    const { authenticator, rateLimiter, clock, bodyBytesMax } = this.options;
     const exchange = this.open(res, req, false);
     const length = req.getHeader(CONTENT_LENGTH);
     if (hasUnknownCoding(req, length)) return exchange.refuseFraming('transferEncoding');
 
-    const verdict = gate.check(req.getHeader(X_API_KEY));
-    if (verdict.outcome === 'missing') return exchange.refuseHead('keyMissing', bodyBytesOf(req));
-    if (verdict.outcome === 'invalid') return exchange.refuseHead('keyInvalid', bodyBytesOf(req));
+    const nowMs = clock.nowMs();
+    const key = authenticator.identify(req.getHeader(X_API_KEY), nowMs);
+    if (key === 'missing') return exchange.refuseHead('keyMissing', bodyBytesOf(req));
+    if (key === 'invalid') return exchange.refuseHead('keyInvalid', bodyBytesOf(req));
+    const verdict = rateLimiter.admit(key, nowMs);
     if (verdict.outcome === 'limited') return exchange.limited(verdict, bodyBytesOf(req));
     exchange.authenticated(verdict);
 
@@ -144,26 +148,31 @@ export class Predict implements ExchangeContext {
 
   private refuseWhileReceiving(exchange: Exchange, admission: Admission): void {
     exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX, (blocks) =>
-      this.options.gate.spend(admission, blocks),
+      this.spend(admission, blocks),
     );
   }
 
   /** The request was charged with one token; a longer body costs more, whatever becomes of it. */
   private charge(admission: Admission, bodyBytes: number): void {
     const blocks = furtherBlocks(Math.min(bodyBytes, DISCARD_BYTES_MAX));
-    if (blocks > 0) this.options.gate.spend(admission, blocks);
+    if (blocks > 0) this.spend(admission, blocks);
+  }
+
+  private spend(admission: Admission, blocks: number): void {
+    const { rateLimiter, clock } = this.options;
+    rateLimiter.spend(admission, blocks, clock.nowMs());
   }
 
   private receive(res: HttpResponse, exchange: Exchange, admission: Admission, declaredBytes: number): void {
-    const { bodyBytesMax, budget, gate } = this.options;
+    const { bodyBytesMax, budget } = this.options;
     const stop = readBody(
       res,
-      { declaredBytes, bytesMax: bodyBytesMax, budget, holder: admission.keyIndex },
+      { declaredBytes, bytesMax: bodyBytesMax, budget, holder: admission.key.keyIndex },
       {
         complete: (bytes) => this.score(exchange, bytes),
         tooLarge: () => this.refuseWhileReceiving(exchange, admission),
         overBudget: (outcome) => exchange.overloaded(BUDGET_CAUSES[outcome], declaredBytes),
-        moreBlocks: (blocks) => gate.spend(admission, blocks),
+        moreBlocks: (blocks) => this.spend(admission, blocks),
       },
     );
     res.onAborted(() => {

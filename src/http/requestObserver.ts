@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js';
-import type { Gate } from '../auth/authenticator.js';
+import type { RateLimiter } from '../auth/rateLimiter.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Timing } from '../scoring/scorer.js';
 import type { AccessLine, AccessLog } from './accessLog.js';
@@ -7,7 +7,7 @@ import type { ExchangeObserver, ExchangeRecord } from './exchange.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
 export interface RequestObserverOptions {
-  readonly gate: Pick<Gate, 'refund'>;
+  readonly rateLimiter: Pick<RateLimiter, 'refund'>;
   readonly metrics: RequestMetrics;
   readonly access: AccessLog;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -21,7 +21,7 @@ export class RequestObserver implements ExchangeObserver {
     const { metrics, access, clock } = this.options;
     const { startedMs, receivedMs, caller } = record;
     const endedMs = clock.monotonicMs();
-    metrics.answered(200, caller?.kind ?? 'none');
+    metrics.answered(200, caller?.key.kind ?? 'none');
     metrics.served({ startedMs, receivedMs, endedMs, timing });
     if (access.wantsServed()) access.served(lineOf(record, 200, endedMs));
   }
@@ -30,7 +30,7 @@ export class RequestObserver implements ExchangeObserver {
     const { metrics, access, clock } = this.options;
     const endedMs = clock.monotonicMs();
     this.refund(record);
-    metrics.answered(status, record.caller?.kind ?? 'none');
+    metrics.answered(status, record.caller?.key.kind ?? 'none');
     metrics.refused(cause);
     access.refused(cause, lineOf(record, status, endedMs), endedMs);
   }
@@ -42,11 +42,11 @@ export class RequestObserver implements ExchangeObserver {
 
   /** Only 200s count against the day's quota. */
   private refund({ caller }: ExchangeRecord): void {
-    if (caller?.outcome === 'admitted') this.options.gate.refund(caller);
+    if (caller?.outcome === 'admitted') this.options.rateLimiter.refund(caller);
   }
 }
 
 function lineOf(record: ExchangeRecord, status: number, endedMs: number): AccessLine {
   const { requestId, traceparent, caller, startedMs, bodyBytes: bytes } = record;
-  return { requestId, status, keyId: caller?.id, totalMs: endedMs - startedMs, bytes, traceparent };
+  return { requestId, status, keyId: caller?.key.id, totalMs: endedMs - startedMs, bytes, traceparent };
 }

@@ -1,3 +1,4 @@
+import { seededRandom, type Random } from '../base/random.js';
 import { PAST_MAX, type PredictionRequestBody, type ScoreRecord, type Session } from '../contract/request.js';
 
 /**
@@ -31,15 +32,16 @@ export function requestsOf(payload: PayloadName, variants: number = VARIANTS): P
   });
 }
 
-/** A seeded stream of random numbers (mulberry32). */
+/** What the payloads are drawn with. */
 class Draw {
-  constructor(private state: number) {}
+  private readonly random: Random;
+
+  constructor(seed: number) {
+    this.random = seededRandom(seed);
+  }
 
   uniform(low = 0, high = 1): number {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let hash = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-    hash = (hash + Math.imul(hash ^ (hash >>> 7), 61 | hash)) ^ hash;
-    return low + (high - low) * (((hash ^ (hash >>> 14)) >>> 0) / 2 ** 32);
+    return low + (high - low) * this.random();
   }
 
   /** Close enough to a normal: the sum of twelve uniforms. */

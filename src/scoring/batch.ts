@@ -1,6 +1,7 @@
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
-import { writeRow, type Block, type GraphVariant } from './protocol.js';
+import type { GraphVariant } from '../contract/graphVariant.js';
+import { writeRow, type Block } from './batchBuffers.js';
 import type { ScoreHandler } from './scorer.js';
 
 /** The labels' probabilities stand behind the five scores. */

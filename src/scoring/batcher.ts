@@ -2,7 +2,9 @@ import type { Clock } from '../base/clock.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import { Batch } from './batch.js';
-import { blockAt, blockCountOf, type BatchResult, type GraphVariant } from './protocol.js';
+import type { GraphVariant } from '../contract/graphVariant.js';
+import { blockAt, blockCountOf } from './batchBuffers.js';
+import type { BatchResult } from './protocol.js';
 import type { InferencePool } from './pool.js';
 import type { AdmitOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
 

@@ -1,17 +1,9 @@
 import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { YOUNG_THREAD_LIMITS } from '../base/collector.js';
-import {
-  BATCHES_PER_WORKER,
-  createBatchBuffers,
-  createTaskRing,
-  TaskRingWriter,
-  type BatchResult,
-  type BatchTask,
-  type WorkerChannel,
-  type SessionOptions,
-  type WorkerSetup,
-} from './protocol.js';
+import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
+import { createBatchBuffers } from './batchBuffers.js';
+import type { BatchResult, BatchTask, WorkerChannel, SessionOptions, WorkerSetup } from './protocol.js';
+import { BATCHES_PER_WORKER, createTaskRing, TaskRingWriter } from './taskRing.js';
 
 export interface PoolOptions {
   readonly workers: number;
@@ -26,14 +18,14 @@ export interface PoolOptions {
   readonly workerUrl?: URL;
 }
 
-/** Worker threads that run batches out of a shared buffers. */
+/** Worker threads that run batches out of shared buffers. */
 export interface InferencePool {
   readonly buffers: SharedArrayBuffer;
   /** Batches that may be under way at once. */
   readonly capacity: number;
   /**
    * Runs `task`, then calls `done` with the milliseconds of the run, or with an error where it failed or its worker
-   * was lost; the buffers still holds the rows then.
+   * was lost; the buffers still hold the rows then.
    * @throws RangeError with more than `capacity` under way
    */
   run(task: BatchTask, done: RunListener): void;
@@ -60,9 +52,9 @@ export function openPool(options: PoolOptions): InferencePool {
 }
 
 /**
- * Piscina starts the workers, notices their end and replaces them. What it gives each is one task, a lease that
- * ends with the worker: batches then go to the worker through shared memory, and their results come back by a port
- * of its own. A Piscina task for each batch costs more, on the event loop's thread above all.
+ * Piscina starts the workers, notices their end and replaces them. What it gives each is one task, which
+ * ends with the worker: to serve a channel. Batches go to the worker through a ring in shared memory, and their results
+ * come back by a port of its own. A Piscina task for each batch costs more, on the event loop's thread above all.
  */
 class PiscinaPool implements InferencePool {
   readonly buffers: SharedArrayBuffer;
@@ -86,7 +78,7 @@ class PiscinaPool implements InferencePool {
       resourceLimits: YOUNG_THREAD_LIMITS,
       workerData: setup,
     });
-    // Where no lease was running, as when a worker fails while it starts: the lease that waits for it says so.
+    // A worker that fails while it starts has no channel yet: the task that waits for it says so.
     this.piscina.on('error', (error: Error) => options.onWorkerLost(error));
     this.workers = Array.from({ length: workers }, (_, index) => this.openChannel(index));
   }

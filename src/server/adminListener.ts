@@ -1,5 +1,5 @@
 import { systemClock } from '../base/clock.js';
-import type { Log } from '../base/log.js';
+import type { Log } from '../process/log.js';
 import { MetricReader } from '../base/metrics.js';
 import type { Config } from '../config/options.js';
 import { METRICS } from '../contract/metrics.js';
@@ -7,8 +7,8 @@ import { listenAdmin, type AdminServer } from '../admin/listener.js';
 import { Dashboard } from '../admin/dashboard.js';
 import { TimeSeries } from '../admin/timeSeries.js';
 import { exportMetrics } from '../admin/metricsExport.js';
-import { settingsOf } from '../commands/config.js';
-import { listenError } from '../commands/listenError.js';
+import { settingsOf } from '../config/documentation.js';
+import { listenError } from './listenError.js';
 import { packageVersion, processReadings, rssReader, type ProcessState } from './processReadings.js';
 
 /**

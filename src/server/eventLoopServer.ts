@@ -1,11 +1,12 @@
-import { createGate } from '../auth/authenticator.js';
+import { Authenticator } from '../auth/authenticator.js';
 import type { IndexedRecord } from '../auth/keyTable.js';
 import { Limits } from '../auth/limits.js';
+import { RateLimiter } from '../auth/rateLimiter.js';
 import { systemClock } from '../base/clock.js';
 import { MetricWriter } from '../base/metrics.js';
-import type { Log } from '../base/log.js';
+import type { Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
-import { GRAPH_VARIANTS, METRICS } from '../contract/metrics.js';
+import { METRICS } from '../contract/metrics.js';
 import { AccessLog } from '../http/accessLog.js';
 import { BodyBudget } from '../http/bodyBudget.js';
 import { ConnectionLimit } from '../http/connectionLimit.js';
@@ -18,11 +19,8 @@ import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
 import { createReader } from '../pipeline/read.js';
-import { Batcher } from '../scoring/batcher.js';
-import type { GraphVariant } from '../scoring/protocol.js';
-import { openPool, blocksFor } from '../scoring/pool.js';
+import { openScorer } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
-import { checkGolden } from './golden.js';
 
 /** What one event loop needs; plain data, so that it may cross threads. */
 export interface EventLoopSetup {
@@ -49,7 +47,7 @@ export interface EventLoopEvents {
   onHung(): void;
 }
 
-/** One event loop: a listener, its gate, its pool. */
+/** One event loop: a listener, its keys, its pool. */
 export interface EventLoopServer {
   readonly address: PublicAddress;
   replaceKeys(records: readonly IndexedRecord[]): void;
@@ -83,8 +81,9 @@ export async function openEventLoopServer(
   events: EventLoopEvents,
 ): Promise<EventLoopServer> {
   const { limits, bodies, connections, records, address, loops, config } = setup;
-  const gate = createGate({ clock: systemClock, limits: new Limits(limits) });
-  gate.replace(records);
+  const authenticator = new Authenticator();
+  authenticator.replace(records);
+  const rateLimiter = new RateLimiter(new Limits(limits));
   const lag = new LoopLag(systemClock);
   const budget = new BodyBudget({
     memory: bodies,
@@ -100,8 +99,8 @@ export async function openEventLoopServer(
   const models = new Models(setup, log, onHung);
   const metrics = new RequestMetrics(writer);
   const access = new AccessLog(log, config.accessLogEvery);
-  const observer = new RequestObserver({ gate, metrics, access, clock: systemClock });
-  const parts = { gate, lag, budget, metrics, observer };
+  const observer = new RequestObserver({ rateLimiter, metrics, access, clock: systemClock });
+  const parts = { authenticator, rateLimiter, lag, budget, metrics, observer };
   predict = createPredict(setup, log, parts, await models.open(setup.bundle));
   const refusedConnections = writer.cells('connectionsRefused');
   const server = listen(predict, {
@@ -121,7 +120,7 @@ export async function openEventLoopServer(
   const stopWatching = watchLoop(writer, stateOfLoop, onProblem);
   return {
     address: server.address,
-    replaceKeys: (changed) => gate.replace(changed),
+    replaceKeys: (changed) => authenticator.replace(changed),
     prepareModel: (bundle) => models.prepare(bundle),
     switchModel: () => models.switchIn(predict),
     dropModel: () => models.drop(),
@@ -162,7 +161,7 @@ class Models {
   ) {}
 
   open(bundle: Bundle): Promise<Scorer> {
-    return openModel({ ...this.setup, bundle }, this.log, this.onHung);
+    return openScorer({ ...this.setup, bundle }, this.log, this.onHung);
   }
 
   async prepare(bundle: Bundle): Promise<void> {
@@ -192,80 +191,10 @@ class Models {
   }
 }
 
-/** What a model needs, with or without a listener in front of it. */
-export type ModelSetup = Pick<EventLoopSetup, 'config' | 'bundle' | 'workers' | 'loops'> &
-  Partial<Pick<EventLoopSetup, 'metrics'>>;
-
-/** Workers, batcher and golden check of one model. */
-export async function openModel(setup: ModelSetup, log: Log, onHung: () => void): Promise<Scorer> {
-  const { config, bundle, workers, loops } = setup;
-  const { batchMax, deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
-  const queueMax = Math.ceil(config.queueMax / loops);
-  const count = scoringCounters(setup.metrics);
-  const pool = openPool({
-    workers,
-    batchMax,
-    blocks: blocksFor(queueMax, batchMax, workers),
-    graphs: bundle.graphs,
-    session: { intraOpThreads, interOpThreads, spinning },
-    onWorkerLost(error) {
-      count?.workerLost();
-      log.error({ err: error }, 'worker lost');
-    },
-  });
-  const { version, thresholds } = bundle.manifest;
-  const scorer = new Batcher({
-    model: { version, thresholds },
-    pool,
-    batchMax,
-    queueMax,
-    deadlineMs,
-    hangMs,
-    clock: systemClock,
-    onFault(error) {
-      count?.fault();
-      log.error({ err: error }, 'batch failed');
-    },
-    ...(count === undefined ? {} : { onRun: count.run }),
-    onHung,
-  });
-  try {
-    await pool.warmUp();
-    await checkGolden(bundle.golden, scorer);
-  } catch (error) {
-    await scorer.close();
-    throw error;
-  }
-  return scorer;
-}
-
-/** What the pool and its batches leave behind; nothing where nobody counts. */
-function scoringCounters(memory: SharedArrayBuffer | undefined):
-  | {
-      readonly run: (variant: GraphVariant, rows: number, inferMs: number) => void;
-      readonly workerLost: () => void;
-      readonly fault: () => void;
-    }
-  | undefined {
-  if (memory === undefined) return undefined;
-  const writer = new MetricWriter(METRICS, memory);
-  const rowsOfBatches = writer.histograms('batchRows');
-  const busy = writer.cells('workerBusy');
-  const restarts = writer.cells('workerRestarts');
-  const faults = writer.cells('batchFaults');
-  const history = GRAPH_VARIANTS.indexOf('history');
-  const base = GRAPH_VARIANTS.indexOf('base');
-  return {
-    run(variant, rows, inferMs) {
-      rowsOfBatches.observe(variant === 'history' ? history : base, rows);
-      busy.add(0, inferMs);
-    },
-    workerLost: () => restarts.add(0),
-    fault: () => faults.add(0),
-  };
-}
-
-type LoopParts = Pick<PredictOptions, 'gate' | 'lag' | 'budget' | 'metrics' | 'observer'>;
+type LoopParts = Pick<
+  PredictOptions,
+  'authenticator' | 'rateLimiter' | 'lag' | 'budget' | 'metrics' | 'observer'
+>;
 
 function createPredict(setup: EventLoopSetup, log: Log, parts: LoopParts, scorer: Scorer): Predict {
   const { config } = setup;

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { IndexedRecord } from '../auth/keyTable.js';
-import { createLog } from '../base/log.js';
+import { createLog } from '../process/log.js';
 import { plainError, type PlainError } from '../base/plainError.js';
-import { StandardOutput } from '../base/standardOutput.js';
+import { StandardOutput } from '../process/standardOutput.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
 import { openEventLoopServer, type EventLoopServer, type EventLoopSetup } from './eventLoopServer.js';

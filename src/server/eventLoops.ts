@@ -3,8 +3,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { IndexedRecord } from '../auth/keyTable.js';
 import { Limits } from '../auth/limits.js';
-import { YOUNG_THREAD_LIMITS } from '../base/collector.js';
-import type { Log } from '../base/log.js';
+import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
+import type { Log } from '../process/log.js';
 import { errorOf } from '../base/plainError.js';
 import { allocateBodyBudget } from '../http/bodyBudget.js';
 import { allocateConnectionCount } from '../http/connectionLimit.js';
@@ -15,7 +15,7 @@ import {
   type EventLoopEvents,
   type EventLoopSetup,
 } from './eventLoopServer.js';
-import { listenError } from '../commands/listenError.js';
+import { listenError } from './listenError.js';
 import type { FromEventLoop, EventLoopThreadData, Question, ToEventLoop } from './eventLoopThread.js';
 
 /** Several event loops on one port, as one front; a single one runs on the main thread. */

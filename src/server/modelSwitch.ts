@@ -1,6 +1,6 @@
-import { ifPresent } from '../base/fileError.js';
-import type { Files } from '../base/files.js';
-import type { Log } from '../base/log.js';
+import { ifPresent } from '../files/fileError.js';
+import type { Files } from '../files/files.js';
+import type { Log } from '../process/log.js';
 import { Observer } from '../base/observer.js';
 import { OperatorError } from '../base/operatorError.js';
 import { loadBundle } from '../model/bundle.js';

@@ -3,13 +3,12 @@ import { openKeyring, type Keyring } from '../auth/keyring.js';
 import { Limits, allocateLimits } from '../auth/limits.js';
 import { storesAt } from '../auth/location.js';
 import { systemClock } from '../base/clock.js';
-import { collectWithoutHelpers } from '../base/collector.js';
-import { messageOf } from '../base/fileError.js';
-import { FileThreads, type Patience } from '../base/fileThreads.js';
-import { killAfter, leave, terminals } from '../base/leave.js';
-import { createLog, type Log } from '../base/log.js';
+import { collectWithoutHelpers } from '../process/collector.js';
+import { FileThreads, type Patience } from '../files/fileThreads.js';
+import { killAfter, leave, terminals } from '../process/leave.js';
+import { createLog, type Log } from '../process/log.js';
 import { OperatorError } from '../base/operatorError.js';
-import { StandardOutput } from '../base/standardOutput.js';
+import { StandardOutput } from '../process/standardOutput.js';
 import { within } from '../base/within.js';
 import type { Config } from '../config/options.js';
 import { allocateLoopMetrics } from '../contract/metrics.js';
@@ -19,6 +18,7 @@ import { loadBundle } from '../model/bundle.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelSwitch } from './modelSwitch.js';
 import { openAdmin } from './adminListener.js';
+import { messageOf } from '../base/errors.js';
 
 export interface ServeHooks {
   /** Called once the public listener accepts connections. */
@@ -211,7 +211,7 @@ class Service {
 
   /** Not ready, no admission, what is in flight finished, then out. */
   private async stop(): Promise<void> {
-    const { front, log, config } = this;
+    const { eventLoops, log, config } = this;
     if (eventLoops === undefined) return;
     this.modelSwitch?.stop();
     if (!(await within(config.drainMs, eventLoops.drain()))) {
@@ -219,13 +219,13 @@ class Service {
       return this.leave(EXIT_SOFTWARE);
     }
     // Callers that keep idle connections open, and a disk that takes no counts, are no failure.
-    this.isClosed = await within(CLOSE_MS, this.close(front));
+    this.isClosed = await within(CLOSE_MS, this.close(eventLoops));
     if (!this.isClosed) log.warn('leaving before everything is closed');
     log.info('stopped');
     await this.leave(0);
   }
 
-  private async close(server: EventLoopServer): Promise<void> {
+  private async close(eventLoops: EventLoopServer): Promise<void> {
     this.admin?.close();
     await Promise.all([eventLoops.close(), this.keyring?.close()]);
   }
@@ -284,7 +284,7 @@ async function importEventLoops(): Promise<typeof import('./eventLoops.js')> {
   try {
     return await import('./eventLoops.js');
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = messageOf(error);
     if (!/uWS|GLIBC|\.node\b/.test(cause)) throw error;
     throw new OperatorError(
       'a native library does not load here: acuity runs on Node 22 and 24 where glibc is 2.38 or newer (Debian 13, ' +

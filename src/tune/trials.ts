@@ -7,6 +7,7 @@ import { runOpenLoop } from '../load/openLoop.js';
 import { runClosedLoop } from '../load/closedLoop.js';
 import { environmentOf, type Candidate } from './candidates.js';
 import type { Outcome } from './goal.js';
+import { messageOf } from '../base/errors.js';
 
 /** What the trials share. */
 export interface Bench {
@@ -65,7 +66,7 @@ export async function tryCandidate(
   try {
     server = await startCandidate(bench, candidate, 'trial');
   } catch (error) {
-    const failure = error instanceof Error ? error.message : String(error);
+    const failure = messageOf(error);
     return { perSecond: 0, p99Ms: Infinity, errors: 1, generatorBusy: 0, failure };
   }
   try {

@@ -11,6 +11,7 @@ import { compareOutcomes, judge, type Duel, type Goal, type Outcome } from './go
 import { affordable, halve } from './halving.js';
 import { pageFor, textOf, type TuneFindings } from './report.js';
 import { keysIn, loaded, startCandidate, tryCandidate, type Bench } from './trials.js';
+import { messageOf } from '../base/errors.js';
 
 export interface TuneOptions {
   readonly goal: Goal;
@@ -152,7 +153,7 @@ async function fight(
       }
     }
   } catch (error) {
-    say(`the comparison ended early: ${error instanceof Error ? error.message : String(error)}`);
+    say(`the comparison ended early: ${messageOf(error)}`);
   } finally {
     await Promise.all([...servers.values()].map((server) => server.stop()));
   }

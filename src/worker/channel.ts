@@ -1,4 +1,6 @@
-import { TaskRingReader, type BatchResult, type BatchTask, type WorkerChannel } from '../scoring/protocol.js';
+import type { BatchResult, BatchTask, WorkerChannel } from '../scoring/protocol.js';
+import { TaskRingReader } from '../scoring/taskRing.js';
+import { asError } from '../base/errors.js';
 
 /**
  * Runs the batches of a channel, one after the other, for as long as the thread lives. Between two of them the thread
@@ -22,6 +24,6 @@ async function resultOf(
   try {
     return await runBatch(task);
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return asError(error);
   }
 }

@@ -1,12 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
-import {
-  blockAt,
-  blockCountOf,
-  type BatchTask,
-  type WorkerChannel,
-  type WorkerSetup,
-} from '../scoring/protocol.js';
+import { blockAt, blockCountOf } from '../scoring/batchBuffers.js';
+import type { BatchTask, WorkerChannel, WorkerSetup } from '../scoring/protocol.js';
 import { featuriseRows } from './features.js';
 import { serveChannel } from './channel.js';
 import { openGraph } from './session.js';

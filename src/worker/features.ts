@@ -1,6 +1,7 @@
 import { FEATURE_COUNT } from '../contract/features.js';
 import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
-import { readRow, type BatchTask, type Block } from '../scoring/protocol.js';
+import { readRow, type Block } from '../scoring/batchBuffers.js';
+import type { BatchTask } from '../scoring/protocol.js';
 import type { GraphSession } from './session.js';
 
 /** Writes the features of the rows of `task` as the first rows of a graph's inputs. */

@@ -2,7 +2,8 @@ import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '../contract/request.js';
 import { GRAPH_TENSORS, OUTPUT_COLUMNS } from '../model/manifest.js';
-import type { GraphVariant, SessionOptions } from '../scoring/protocol.js';
+import type { GraphVariant } from '../contract/graphVariant.js';
+import type { SessionOptions } from '../scoring/protocol.js';
 
 /**
  * The network's inputs for a batch, row after row: session [batchMax, F], past [batchMax, 5, F], targets

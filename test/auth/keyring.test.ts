@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { createGate, type Gate } from '#acuity/auth/authenticator.js';
+import { KeyCheck } from '../fixtures/keyCheck.js';
 import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
 import { allocateLimits, Limits } from '#acuity/auth/limits.js';
@@ -14,7 +14,7 @@ const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
 const DEMO: KeyOrder = { kind: 'demo', ratePerS: null, dailyMax: 5 };
 
 interface Server {
-  readonly gate: Gate;
+  readonly keyCheck: KeyCheck;
   readonly keyring: Keyring;
   readonly limits: Limits;
 }
@@ -35,7 +35,7 @@ async function start({
   ...rest
 }: Parts): Promise<Server> {
   const limits = new Limits(allocateLimits(keysMax));
-  const gate = createGate({ clock, limits });
+  const keyCheck = new KeyCheck({ clock, limits });
   const onProblem =
     rest.onProblem ??
     ((error: Error): never => {
@@ -46,15 +46,15 @@ async function start({
     usage,
     limits,
     clock,
-    onRecords: (records) => gate.replace(records),
+    onRecords: (records) => keyCheck.replace(records),
     onProblem,
   });
-  return { gate, keyring, limits };
+  return { keyCheck, keyring, limits };
 }
 
 /** Sends `attempts` requests with a key. How many were admitted. */
-function admitted(gate: Gate, key: string, attempts: number): number {
-  const outcomes = Array.from({ length: attempts }, () => gate.check(key).outcome);
+function admitted(keyCheck: KeyCheck, key: string, attempts: number): number {
+  const outcomes = Array.from({ length: attempts }, () => keyCheck.check(key).outcome);
   return outcomes.filter((outcome) => outcome === 'admitted').length;
 }
 
@@ -97,15 +97,15 @@ t.test('the daily quota survives a restart', async (t) => {
   await keys.insert(record);
 
   const first = await start({ keys, usage });
-  t.equal(admitted(first.gate, key, 3), 3);
+  t.equal(admitted(first.keyCheck, key, 3), 3);
   await first.keyring.close();
 
   const second = await start({ keys, usage });
-  t.equal(admitted(second.gate, key, 10), 2);
+  t.equal(admitted(second.keyCheck, key, 10), 2);
   await second.keyring.close();
 
   const tomorrow = await start({ keys, usage, clock: manualClock(NOON_MS + DAY_MS) });
-  t.equal(admitted(tomorrow.gate, key, 10), 5);
+  t.equal(admitted(tomorrow.keyCheck, key, 10), 5);
   await tomorrow.keyring.close();
 });
 
@@ -114,8 +114,8 @@ t.test('the usage file is the owner’s alone and holds counts by id', async (t)
   const { keys, usage } = storesAt(`file:${join(folder, 'keys.json')}`);
   const { record, key } = issue(DEMO, NOON_MS);
   await keys.insert(record);
-  const { gate, keyring } = await start({ keys, usage });
-  admitted(gate, key, 2);
+  const { keyCheck, keyring } = await start({ keys, usage });
+  admitted(keyCheck, key, 2);
   await keyring.close();
   const path = join(folder, 'keys.usage.json');
   t.strictSame(JSON.parse(await readFile(path, 'utf8')), {
@@ -132,12 +132,12 @@ t.test('a refund survives a restart', async (t) => {
   const { keys } = memoryStore([record]);
   const first = await start({ keys, usage });
   for (let at = 0; at < 5; at++) {
-    const verdict = first.gate.check(key);
-    if (verdict.outcome === 'admitted') first.gate.refund(verdict);
+    const verdict = first.keyCheck.check(key);
+    if (verdict.outcome === 'admitted') first.keyCheck.refund(verdict);
   }
   await first.keyring.close();
   const second = await start({ keys, usage });
-  t.equal(admitted(second.gate, key, 10), 5);
+  t.equal(admitted(second.keyCheck, key, 10), 5);
   await second.keyring.close();
 });
 
@@ -180,8 +180,8 @@ t.test('counts that can’t be written are told, and written when they can', asy
     write: (counts) => (isBroken ? Promise.reject(new Error('disk full')) : usage.write(counts)),
   };
   const onProblem = (error: Error): void => void problems.push(error.message);
-  const { gate, keyring } = await start({ keys, usage: flaky, onProblem });
-  admitted(gate, key, 1);
+  const { keyCheck, keyring } = await start({ keys, usage: flaky, onProblem });
+  admitted(keyCheck, key, 1);
   await keyring.close();
   t.strictSame(problems, ['disk full'], 'once, though it was tried twice');
   isBroken = false;
@@ -192,30 +192,30 @@ t.test('counts that can’t be written are told, and written when they can', asy
 t.test('keys issued and revoked while it runs are known at once when the store tells', async (t) => {
   const records: KeyRecord[] = [];
   const { keys, tell } = memoryStore(records);
-  const { gate, keyring } = await start({ keys, usage: memoryUsage() });
+  const { keyCheck, keyring } = await start({ keys, usage: memoryUsage() });
   const { record, key } = issue(DEMO, NOON_MS);
-  t.equal(gate.check(key).outcome, 'invalid');
+  t.equal(keyCheck.check(key).outcome, 'invalid');
   records.push(record);
   tell();
-  t.equal(gate.check(key).outcome, 'admitted');
+  t.equal(keyCheck.check(key).outcome, 'admitted');
   records[0] = revoked(record, NOON_MS).record;
   tell();
-  t.equal(gate.check(key).outcome, 'invalid');
+  t.equal(keyCheck.check(key).outcome, 'invalid');
   await keyring.close();
   records[0] = record;
   tell();
-  t.equal(gate.check(key).outcome, 'invalid', 'it no longer listens');
+  t.equal(keyCheck.check(key).outcome, 'invalid', 'it no longer listens');
 });
 
-t.test('a revocation by another process reaches the running gate', async (t) => {
+t.test('a revocation by another process reaches the running keyCheck', async (t) => {
   const location = `file:${join(t.testdir(), 'keys.json')}`;
   const { record, key } = issue({ kind: 'live' }, NOON_MS);
   await storesAt(location).keys.insert(record);
-  const { gate, keyring } = await start(storesAt(location));
-  t.equal(gate.check(key).outcome, 'admitted');
+  const { keyCheck, keyring } = await start(storesAt(location));
+  t.equal(keyCheck.check(key).outcome, 'admitted');
   await storesAt(location).keys.amend(record.id, (current) => revoked(current, NOON_MS));
-  while (gate.check(key).outcome === 'admitted') await new Promise((resolve) => setTimeout(resolve, 20));
-  t.equal(gate.check(key).outcome, 'invalid');
+  while (keyCheck.check(key).outcome === 'admitted') await new Promise((resolve) => setTimeout(resolve, 20));
+  t.equal(keyCheck.check(key).outcome, 'invalid');
   await keyring.close();
 });
 
@@ -224,12 +224,12 @@ t.test('a key keeps its keyIndex and its counts whatever happens around it', asy
   const [one, two, three] = made as [(typeof made)[0], (typeof made)[0], (typeof made)[0]];
   const records = [one.record, two.record];
   const { keys, tell } = memoryStore(records);
-  const { gate, keyring } = await start({ keys, usage: memoryUsage() });
-  t.equal(admitted(gate, two.key, 10), 5);
+  const { keyCheck, keyring } = await start({ keys, usage: memoryUsage() });
+  t.equal(admitted(keyCheck, two.key, 10), 5);
   records.splice(0, 1, three.record);
   tell();
-  t.equal(admitted(gate, two.key, 10), 0);
-  t.equal(admitted(gate, three.key, 10), 5);
+  t.equal(admitted(keyCheck, two.key, 10), 0);
+  t.equal(admitted(keyCheck, three.key, 10), 5);
   await keyring.close();
 });
 

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { Observer } from '#acuity/base/observer.js';
+import { until } from '../fixtures/until.js';
 
 const NEVER_MS = 2 ** 30;
 
@@ -44,7 +45,7 @@ t.test('it looks again and again until it is stopped, and then when it is asked 
   let looks = 0;
   const observer = new Observer({ look: () => void looks++, onProblem: (error) => t.fail(error) }, 1);
   const keepAlive = setInterval(() => undefined, 1);
-  while (looks < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => looks >= 3);
   clearInterval(keepAlive);
   observer.stop();
   const looksWhenStopped = looks;

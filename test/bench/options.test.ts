@@ -1,5 +1,6 @@
 import t from 'tap';
-import { readOptions, UsageError } from '#bench/comparison/options.js';
+import { readOptions } from '#bench/comparison/options.js';
+import { UsageError } from '#bench/usage.js';
 
 const names = (args: readonly string[]): string[] => readOptions(args, true).peers.map(({ name }) => name);
 

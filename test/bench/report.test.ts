@@ -1,9 +1,8 @@
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { agreementSection, expectationSection, expectationsIn } from '#bench/report/agreement.js';
-import { expectationsOf } from '#bench/report/expectation.js';
-import { readOptions, SECTIONS, UsageError } from '#bench/report/options.js';
+import { readOptions, SECTIONS } from '#bench/report/options.js';
+import { UsageError } from '#bench/usage.js';
 import { htmlOf, withFigures } from '#bench/report/output.js';
 import { spreading } from '#bench/report/scaling.js';
 import { verdictOf } from '#bench/report/compareSection.js';
@@ -14,8 +13,6 @@ import {
   bodiesWithPast,
   bodiesWithSamples,
 } from '#bench/report/bodies.js';
-import type { Figure } from '#bench/report/section.js';
-import { seededRandom } from '../fixtures/random.js';
 import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
 
 const SECTION = {
@@ -46,7 +43,6 @@ const SECTION = {
       ['1', '2|3'],
     ],
   ],
-  figures: [],
   data: {},
 } as const;
 
@@ -101,74 +97,6 @@ t.test('only what every repetition shows is a difference', async (t) => {
   t.equal(verdictOf({ min: 1.1, max: 1.2 }), 'more, in every repetition');
 });
 
-/** A figure whose repetitions are `middle`, and a share above and below. */
-function figure(name: string, middle: number, share: number, measure: Figure['measure'] = 'CPU'): Figure {
-  return { name, measure, ratios: [middle * (1 + share), middle, middle / (1 + share)] };
-}
-
-t.test('what another run should find: as far off as repetitions scatter, measure by measure', async (t) => {
-  const alone = expectationsOf([{ figures: [figure('alone', 2, 0.1)] }])[0];
-  // Student's t of two degrees of freedom times the scatter of a difference of two medians of three.
-  const factor = Math.exp(9.92 * Math.log(1.1) * Math.sqrt(Math.PI / 3));
-  t.equal(alone?.spread.median, 2);
-  t.ok(Math.abs((alone?.high ?? NaN) / (2 * factor) - 1) < 1e-9);
-  t.ok(Math.abs((alone?.low ?? NaN) / (2 / factor) - 1) < 1e-9);
-  const figures = [figure('a', 2, 0.1), figure('b', 5, 0.1), figure('p99', 1, 0.5, 'p99')];
-  const [a, b, p99] = expectationsOf([{ figures }, { figures: [figure('elsewhere', 1, 0.9)] }]);
-  t.ok((a?.high ?? NaN) < (alone?.high ?? NaN), 'more of a kind tell more');
-  t.ok(Math.abs((a?.high ?? NaN) / 2 - (b?.high ?? NaN) / 5) < 1e-9, 'and scatter alike');
-  t.ok((p99?.high ?? NaN) > (a?.high ?? NaN), 'another measure has a scatter of its own');
-  t.strictSame(expectationsOf([{ figures: [{ name: 'x', measure: 'CPU', ratios: [1] }] }]), []);
-});
-
-t.test('of runs that differ by chance alone nearly all figures are as expected', async (t) => {
-  const random = seededRandom(7);
-  const scatter = (): number => Math.exp(0.05 * (random() + random() + random() + random() - 2));
-  const run = (): Figure[] =>
-    Array.from({ length: 6 }, (_, index) => ({
-      name: String(index),
-      measure: 'throughput',
-      ratios: [scatter(), scatter(), scatter()],
-    }));
-  let inside = 0;
-  const RUNS = 500;
-  for (let count = 0; count < RUNS; count++) {
-    const now = new Map(
-      expectationsOf([{ figures: run() }]).map(({ name, spread }) => [name, spread.median]),
-    );
-    for (const { name, low, high } of expectationsOf([{ figures: run() }])) {
-      const median = now.get(name) ?? NaN;
-      if (low <= median && median <= high) inside++;
-    }
-  }
-  const share = inside / (RUNS * 6);
-  t.ok(share > 0.98 && share < 0.999, `${share}`);
-});
-
-t.test('an earlier run is held against this one, figure by figure', async (t) => {
-  const file = join(t.testdir(), 'report.json');
-  const write = (faults: readonly string[]): void => {
-    const figures = [figure('same', 2, 0.01), figure('other', 2, 0.01), figure('gone', 2, 0.01)];
-    writeFileSync(file, JSON.stringify({ sections: [{ figures }, {}], faults }));
-  };
-  write([]);
-  const now = [figure('same', 2.05, 0.01), figure('other', 2.5, 0.01), figure('new', 1, 0.01)];
-  const section = agreementSection(await expectationsIn(file), [{ ...SECTION, figures: now }]);
-  t.match(section.heading, '1 of 2 figures agree');
-  t.strictSame(section.tables[0]?.slice(1), [
-    ['same', '2.00 (1.98–2.02)', '1.93–2.08', '2.05 (2.03–2.07)', 'agrees'],
-    ['other', '2.00 (1.98–2.02)', '1.93–2.08', '2.50 (2.48–2.52)', 'apart'],
-  ]);
-  t.equal(expectationSection([{ ...SECTION, figures: now }])?.tables[0]?.length, 1 + now.length);
-  t.equal(expectationSection([SECTION]), undefined, 'no figures');
-  const once = [{ ...SECTION, figures: now.map((each) => ({ ...each, ratios: each.ratios.slice(1, 2) })) }];
-  t.match(agreementSection(await expectationsIn(file), once).heading, '1 of 2 figures agree');
-  write(['3 wrong']);
-  await t.rejects(expectationsIn(file), /not to be used/);
-  writeFileSync(file, '{}');
-  await t.rejects(expectationsIn(file), /no report/);
-});
-
 t.test('bodies are as long as the curves say', async (t) => {
   const session = (body = ''): { HR_night: number[] } => JSON.parse(body).current_session;
   t.equal(session(bodiesWithSamples(500)[0]).HR_night.length, 500);
@@ -194,7 +122,6 @@ t.test('mistakes in the options are named', async (t) => {
     ['--seconds', '0'],
     ['--repetitions', '1.5'],
     ['--docs', '--compare', 'x'],
-    ['--against', 'x', '--compare', 'x'],
   ]) {
     t.throws(() => readOptions(args), UsageError);
   }
@@ -205,7 +132,7 @@ t.test('the report runs, and writes page, charts and figures', async (t) => {
   const args = ['--seconds', '0.2', '--repetitions', '2', '--only', 'knee', '--out', folder];
   const { code, stdout, stderr } = await ended(
     process.execPath,
-    [join(REPOSITORY, '.build/bench/report.js'), ...args],
+    [join(REPOSITORY, '.build/bench/main.js'), ...args],
     {
       cwd: REPOSITORY,
       env: cleanEnvironment(),

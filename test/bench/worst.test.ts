@@ -12,7 +12,7 @@ import { FAMILIES, measure, searchFamily, type SearchOptions } from '#bench/wors
 import type { BodyProblem } from '#acuity/contract/problems.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { createReader } from '#acuity/pipeline/read.js';
-import { pick, seededRandom } from '../fixtures/random.js';
+import { pick, seededRandom } from '#acuity/base/random.js';
 
 const read = createReader(DEFAULT_SERIES_LIMITS);
 const OPTIONS: SearchOptions = {

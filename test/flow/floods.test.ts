@@ -5,7 +5,7 @@ import { descriptorsMax } from '#acuity/config/descriptors.js';
 import { requestBody, session } from '../fixtures/bodies.js';
 import { Connection, head, send, sendOn } from '../fixtures/connection.js';
 import { parseMetrics, valueOf } from '../fixtures/promtool.js';
-import { until } from '../fixtures/loop.js';
+import { until } from '../fixtures/until.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /** A server among callers who take more than their share. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createLog } from '#acuity/base/log.js';
+import { createLog } from '#acuity/process/log.js';
 import { AccessLog, type AccessLine } from '#acuity/http/accessLog.js';
 
 const LINE: AccessLine = {

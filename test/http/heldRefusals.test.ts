@@ -1,7 +1,7 @@
 import t from 'tap';
 import { manualClock } from '#acuity/base/clock.js';
 import { HeldRefusals } from '#acuity/http/heldRefusals.js';
-import { until } from '../fixtures/loop.js';
+import { until } from '../fixtures/until.js';
 
 class Caller {
   isGone = false;

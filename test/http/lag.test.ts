@@ -1,7 +1,7 @@
 import t from 'tap';
 import { manualClock } from '#acuity/base/clock.js';
 import { LoopLag } from '#acuity/http/lag.js';
-import { until } from '../fixtures/loop.js';
+import { until } from '../fixtures/until.js';
 
 t.test('the lag is how late the last timer was, and falls back', async (t) => {
   const clock = manualClock();

@@ -2,7 +2,8 @@ import t, { type Test } from 'tap';
 import { LoopLag } from '#acuity/http/lag.js';
 import type { PredictOptions } from '#acuity/http/predict.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
-import { GOOD_KEY, answer, budgetOf, openLoop, until, type TestLoop } from '../fixtures/loop.js';
+import { GOOD_KEY, answer, budgetOf, openLoop, type TestLoop } from '../fixtures/loop.js';
+import { until } from '../fixtures/until.js';
 
 const BODY = '{"current_session":{}}';
 const OVERLOADED = '{"detail":"Service overloaded"}';

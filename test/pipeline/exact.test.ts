@@ -6,7 +6,7 @@ import { readExactly } from '#acuity/pipeline/exact.js';
 import { WasmParser, LAYOUT } from '#acuity/pipeline/wasmParser.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { scoreRecord } from '../fixtures/bodies.js';
-import { seededRandom } from '../fixtures/random.js';
+import { seededRandom } from '#acuity/base/random.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';
 
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };

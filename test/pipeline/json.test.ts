@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { isJson } from '#bench/worst/answers.js';
+import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { firstBadByte as firstBadByteOfPlainCode } from '../fixtures/jsonScan.js';
-import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
 
 /** Where bytes stop being JSON: the parser against the engine, and against plain code. */
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { WasmParser, LAYOUT } from '#acuity/pipeline/wasmParser.js';
 import { powersOfFive } from '#acuity/pipeline/powersOfFive.js';
-import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
+import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 
 /** Any number of JSON is the one that JSON.parse gives, to the last bit. */
 

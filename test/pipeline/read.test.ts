@@ -3,10 +3,10 @@ import t, { type Test } from 'tap';
 import { SERIES_FIELDS, type SeriesLimits } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
 import { WasmParser, LAYOUT, summaryAt, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
+import { seededRandom, type Random } from '#acuity/base/random.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 import { readPlainly, type PlainOutcome } from '../fixtures/plainReader.js';
-import { seededRandom, type Random } from '../fixtures/random.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';
 
 /** Bodies in the comparison of the readers; a long run takes millions. */

@@ -2,8 +2,8 @@ import t from 'tap';
 import type { SeriesLimits } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
 import { WasmParser, LAYOUT, summaryAt } from '#acuity/pipeline/wasmParser.js';
+import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
-import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
 
 /** How the parser decodes the array of a series: what it takes, to the last bit, and what it must leave. */
 

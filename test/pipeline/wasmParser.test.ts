@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { SERIES_FIELDS, type SeriesField } from '#acuity/contract/request.js';
 import { WasmParser, LAYOUT, hasUnitError, isUnitError, summaryAt } from '#acuity/pipeline/wasmParser.js';
-import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
+import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { PERCENTILE_TOLERANCE, isHeart, statistics, type Statistics } from './reference.js';
 
 const parser = new WasmParser({ daySamplesMax: 1000, nightSamplesMax: 1000 });

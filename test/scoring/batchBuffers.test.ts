@@ -7,7 +7,7 @@ import {
   blockCountOf,
   writeRow,
   type Block,
-} from '#acuity/scoring/protocol.js';
+} from '#acuity/scoring/batchBuffers.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { requestOf } from '../fixtures/requests.js';
 

@@ -8,7 +8,8 @@ import { blocksFor } from '#acuity/scoring/pool.js';
 import type { AdmitOutcome, Timing, ScoreHandler } from '#acuity/scoring/scorer.js';
 import { AGES_MAX } from '../fixtures/ages.js';
 import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
-import { below, seededRandom } from '../fixtures/random.js';
+import { below, seededRandom } from '#acuity/base/random.js';
+import { until } from '../fixtures/until.js';
 import { requestOfAge } from '../fixtures/requests.js';
 
 /** A caller that notes what it is told. */
@@ -91,13 +92,6 @@ function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100 }: SetupOpt
 }
 
 /** Waits for the batcher's own timer, which ticks in real time while the clock stands. */
-async function until(holds: () => boolean): Promise<void> {
-  const endsMs = Date.now() + 10_000;
-  while (!holds()) {
-    if (Date.now() > endsMs) throw new Error('it never came true');
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
 
 /** Long enough for the batcher's timer to have ticked. */
 async function sweep(): Promise<void> {

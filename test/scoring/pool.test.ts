@@ -2,7 +2,7 @@ import t from 'tap';
 import { systemClock } from '#acuity/base/clock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
-import { blockAt, blockCountOf, type Block } from '#acuity/scoring/protocol.js';
+import { blockAt, blockCountOf, type Block } from '#acuity/scoring/batchBuffers.js';
 import { openPool, runOnce, blocksFor } from '#acuity/scoring/pool.js';
 import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { BAD_AGES, writeAge } from '../fixtures/ages.js';

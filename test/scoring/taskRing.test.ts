@@ -1,11 +1,11 @@
 import t from 'tap';
+import type { BatchTask } from '#acuity/scoring/protocol.js';
 import {
   BATCHES_PER_WORKER,
   createTaskRing,
   TaskRingReader,
   TaskRingWriter,
-  type BatchTask,
-} from '#acuity/scoring/protocol.js';
+} from '#acuity/scoring/taskRing.js';
 
 const SENT_CELL = 0;
 

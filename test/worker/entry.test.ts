@@ -1,6 +1,6 @@
 import t from 'tap';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
-import { blockAt, writeRow } from '#acuity/scoring/protocol.js';
+import { blockAt, writeRow } from '#acuity/scoring/batchBuffers.js';
 import { openPool, runOnce } from '#acuity/scoring/pool.js';
 import { MODEL, graphsOf } from '../fixtures/model.js';
 import { requestBody } from '../fixtures/bodies.js';

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { FEATURE_COUNT, TARGET_COUNT } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#acuity/contract/request.js';
-import { blockAt, createBatchBuffers, writeRow, type GraphVariant } from '#acuity/scoring/protocol.js';
+import type { GraphVariant } from '#acuity/contract/graphVariant.js';
+import { blockAt, createBatchBuffers, writeRow } from '#acuity/scoring/batchBuffers.js';
 import { featuriseRows } from '#acuity/worker/features.js';
 import type { GraphSession, Inputs } from '#acuity/worker/session.js';
 import { requestBody } from '../fixtures/bodies.js';

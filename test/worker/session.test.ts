@@ -4,11 +4,12 @@ import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#acuity/contract/request.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
-import type { GraphVariant, SessionOptions } from '#acuity/scoring/protocol.js';
+import { GRAPH_VARIANTS, type GraphVariant } from '#acuity/contract/graphVariant.js';
+import type { SessionOptions } from '#acuity/scoring/protocol.js';
 import type { GraphRun, GraphSession } from '#acuity/worker/session.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { MODEL, graphsOf } from '../fixtures/model.js';
-import { below, seededRandom } from '../fixtures/random.js';
+import { below, seededRandom } from '#acuity/base/random.js';
 import { requestOf } from '../fixtures/requests.js';
 
 // Before ONNX Runtime loads: it reports usage unless told not to.
@@ -16,7 +17,6 @@ prepareEnvironment();
 const { openGraph } = await import('#acuity/worker/session.js');
 
 const BATCH_MAX = 8;
-const GRAPH_VARIANTS: readonly GraphVariant[] = ['base', 'history'];
 const OPTIONS: SessionOptions = { intraOpThreads: 1, interOpThreads: 1, spinning: false };
 
 /** Writes a request, another one for each seed, as row `row` of a graph's inputs. */

@@ -1,3 +1,5 @@
+import { progressBar } from '#acuity/base/progressBar.js';
+
 const WIDTH = 30;
 
 /** A progress bar on stderr; one line a tenth where stderr is no terminal. */
@@ -17,7 +19,7 @@ export class Progress {
     if (stage === this.shown) return;
     this.shown = stage;
     const share = this.done / this.total;
-    const bar = '█'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '░');
+    const bar = progressBar(share, WIDTH);
     const end = !isTerminal || this.done === this.total ? '\n' : '';
     process.stderr.write(
       `${isTerminal ? '\r' : ''}${this.title.padEnd(12)} ${bar} ${this.done}/${this.total}${end}`,

@@ -31,11 +31,6 @@ export function systemError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/** The message of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** What the promise yields, or `undefined` where the file does not exist. */
 export async function ifPresent<T>(reading: Promise<T>): Promise<T | undefined> {
   try {

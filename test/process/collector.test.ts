@@ -3,7 +3,7 @@ import t from 'tap';
 import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
 
 t.test('the flag is one that this Node knows: of others V8 complains, and goes on without', async (t) => {
-  const module = join(REPOSITORY, 'dist/base/collector.js');
+  const module = join(REPOSITORY, 'dist/process/collector.js');
   const code = `import { collectWithoutHelpers } from ${JSON.stringify(module)}; collectWithoutHelpers();`;
   const outcome = await ended(process.execPath, ['--input-type=module', '--eval', code], {
     cwd: REPOSITORY,

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { asError } from '../base/errors.js';
 import { NO_ANSWER, systemError } from './fileError.js';
 import { filesBy, type Files } from './files.js';
 import type { FileAnswer, FileQuestion } from './fileThread.js';
@@ -93,7 +94,7 @@ export class FileThreads {
       thread.give(task);
     } catch (error) {
       // As where no file descriptor is left: the owner will ask again.
-      task.reject(error instanceof Error ? error : new Error(String(error)));
+      task.reject(asError(error));
     }
   }
 

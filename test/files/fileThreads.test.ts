@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { FileThreads } from '#acuity/base/fileThreads.js';
+import { FileThreads } from '#acuity/files/fileThreads.js';
 
 const SLOW = new URL('../fixtures/slowFiles.js', import.meta.url);
 const NO_ANSWER = { code: 'ETIMEDOUT' };

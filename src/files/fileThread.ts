@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { errorCode, messageOf } from './fileError.js';
+import { messageOf } from '../base/errors.js';
+import { errorCode } from './fileError.js';
 import { runOperation, type FileOperation } from './files.js';
 
 /** Code of a thread for file operations, one after the other; `fileThreads.ts` faces it. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createLog, type LogSink } from '#acuity/base/log.js';
+import { createLog, type LogSink } from '#acuity/process/log.js';
 
 const KEY = `sk_live_${'a1B2'.repeat(8)}c3D4e5`;
 

@@ -3,7 +3,7 @@ import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS, type ScoreRecord } f
 import type { Golden } from '../model/manifest.js';
 import { createReader, isBodyProblem } from '../pipeline/read.js';
 import { respond } from '../pipeline/respond.js';
-import type { Scorer } from '../scoring/scorer.js';
+import type { Scorer } from './scorer.js';
 
 /** A model that does not give its own golden scores; it must not serve. */
 export class GoldenError extends OperatorError {

@@ -4,7 +4,7 @@ import t from 'tap';
 
 /** A script that has a `StandardOutput`, in a process of its own: its standard output is the file under test. */
 function scriptOf(text: string): string[] {
-  const imports = `import { StandardOutput } from '#acuity/base/standardOutput.js'; const out = new StandardOutput();`;
+  const imports = `import { StandardOutput } from '#acuity/process/standardOutput.js'; const out = new StandardOutput();`;
   return ['--input-type=module', '--eval', imports + text];
 }
 
@@ -49,7 +49,7 @@ t.test('a burst beyond the buffer is dropped, counted and told', async (t) => {
 t.test('lines of two threads on one pipe are not mixed', async (t) => {
   const lines = linesOf(`
     import { Worker } from 'node:worker_threads';
-    const code = \`import('#acuity/base/standardOutput.js').then(({ StandardOutput }) => {
+    const code = \`import('#acuity/process/standardOutput.js').then(({ StandardOutput }) => {
       const out = new StandardOutput();
       for (let i = 0; i < 500; i++) out.write('b'.repeat(700) + '\\\\n');
       return out.flushed(20_000);

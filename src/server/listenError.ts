@@ -1,4 +1,5 @@
-import { errorCode, messageOf, systemReason } from '../base/fileError.js';
+import { messageOf } from '../base/errors.js';
+import { errorCode, systemReason } from '../files/fileError.js';
 import { OperatorError } from '../base/operatorError.js';
 
 /** An address that was to be listened on, and the variables that say so. */

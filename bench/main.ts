@@ -1,0 +1,61 @@
+/** `npm run bench -- COMMAND`: every measurement that the project makes of itself. */
+import { UsageError } from './usage.js';
+
+// Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
+process.env['ORT_DISABLE_TELEMETRY'] = '1';
+const { runMicro, USAGE: MICRO } = await import('./micro.js');
+const { runPeers } = await import('./peers.js');
+const { USAGE: PEERS } = await import('./comparison/options.js');
+const { runWorst, USAGE: WORST } = await import('./worst.js');
+const { runReport } = await import('./report.js');
+const { USAGE: REPORT } = await import('./report/options.js');
+
+const EXIT_USAGE = 64;
+
+interface BenchCommand {
+  /** What question it answers. */
+  readonly answers: string;
+  readonly usage: string;
+  run(args: readonly string[]): Promise<void>;
+}
+
+const COMMANDS: Readonly<Record<string, BenchCommand>> = {
+  report: {
+    answers: 'everything at once, with charts; or a revision beside this tree (the default)',
+    usage: REPORT,
+    run: runReport,
+  },
+  peers: { answers: 'how the service compares with what else could be written', usage: PEERS, run: runPeers },
+  micro: { answers: 'what each part costs alone', usage: MICRO, run: runMicro },
+  worst: { answers: 'which bodies hold an event loop longest', usage: WORST, run: runWorst },
+};
+
+// The servers are ended by an exit handler, which a signal alone would not run.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+await main(process.argv.slice(2));
+
+/** Options without a command are those of the report. */
+async function main([first = 'report', ...rest]: readonly string[]): Promise<void> {
+  if (first === '--help') return void process.stdout.write(`${overview()}\n`);
+  const [name, args] = first.startsWith('-') ? ['report', [first, ...rest]] : [first, rest];
+  const command = COMMANDS[name];
+  if (command === undefined) return fail(`no bench is called ${name}`, overview());
+  if (args.includes('--help')) return void process.stdout.write(`${command.usage}\n`);
+  try {
+    await command.run(args);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    fail(error.message, command.usage);
+  }
+}
+
+function overview(): string {
+  const lines = Object.entries(COMMANDS).map(([name, { answers }]) => `  ${name.padEnd(8)}${answers}`);
+  return `npm run bench -- [command] [options]; --help behind a command lists its options\n\n${lines.join('\n')}`;
+}
+
+function fail(mistake: string, usage: string): void {
+  process.stderr.write(`${mistake}\n\n${usage}\n`);
+  process.exitCode = EXIT_USAGE;
+}

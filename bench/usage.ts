@@ -1,0 +1,4 @@
+/** A mistake in the arguments, in one line. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

@@ -1,0 +1,63 @@
+import { markdownTable as table } from '../base/table.js';
+import type { Config } from './options.js';
+import { expectation, keyword, VARIABLES, type Field, type Variable } from './variables.js';
+
+const ENTRIES = Object.entries(VARIABLES) as [Field, Variable][];
+
+/** The table in `docs/CONFIGURATION.md`. */
+export function configurationTable(): string {
+  const rows = ENTRIES.map(([, variable]) => [
+    `\`${variable.env}\``,
+    defaultOf(variable),
+    rangeOf(variable),
+    variable.doc,
+  ]);
+  return `${table([['variable', 'default', 'value', 'meaning'], ...rows])}\n`;
+}
+
+/** Every variable with its effective value and its documentation, for a terminal. */
+export function asText(config: Config): string {
+  const values = shown(config);
+  return ENTRIES.map(
+    ([field, variable]) =>
+      `${variable.env}=${String(values[field])}\n` +
+      `    ${plain(variable.doc)}.\n` +
+      `    ${plain(rangeOf(variable))}; default ${plain(defaultOf(variable))}\n`,
+  ).join('');
+}
+
+/** Every variable with its effective value, for the dashboard. */
+export function settingsOf(config: Config): { name: string; value: string; meaning: string }[] {
+  const values = shown(config);
+  return ENTRIES.map(([field, { env, doc }]) => ({
+    name: env,
+    value: String(values[field]),
+    meaning: plain(doc),
+  }));
+}
+
+/** The values as they may be shown: a password in the address of a key store is masked. */
+export function shown(config: Config): Record<Field, unknown> {
+  return { ...config, keys: withoutPassword(config.keys) };
+}
+
+/** `redis://user:secret@host` → `redis://user:***@host`, whatever the secret holds. */
+export function withoutPassword(address: string): string {
+  return address.replace(/^(rediss?:\/\/)(.*)@/, (_, scheme: string, credentials: string) => {
+    const [user = ''] = credentials.split(':');
+    return credentials.includes(':') ? `${scheme}${user}:***@` : `${scheme}***@`;
+  });
+}
+
+function defaultOf({ schema, derived }: Variable): string {
+  return derived ?? `\`${String(keyword(schema, 'default'))}\``;
+}
+
+function rangeOf(variable: Variable): string {
+  const unit = variable.unit === undefined ? '' : `, in ${variable.unit}`;
+  return expectation(variable).replace(/^an integer from/, 'integer,') + unit;
+}
+
+function plain(markdown: string): string {
+  return markdown.replaceAll('`', '');
+}

@@ -1,0 +1,77 @@
+import { PAST_MAX } from '../contract/request.js';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { LAYOUT, type PredictionRequest } from '../pipeline/wasmParser.js';
+
+/**
+ * One block of the buffers holds a batch, a row for each request, as the reader left it; the worker makes the
+ * network's features of it, which it has to write to tensors of its own anyway. R is `RECORD_LENGTH`:
+ *
+ *   records [batchMax, 6, R] │ targets [batchMax, 5, 7] │ pastCounts [batchMax] │ scores [batchMax, 7]
+ */
+export interface Block {
+  readonly records: Float64Array;
+  readonly targets: Float64Array;
+  readonly pastCounts: Float64Array;
+  readonly scores: Float32Array;
+}
+
+/** Numbers of one row in each piece of a block. */
+export const ROW_LENGTHS = {
+  records: (1 + PAST_MAX) * LAYOUT.RECORD_LENGTH,
+  targets: PAST_MAX * LAYOUT.TARGET_LENGTH,
+  pastCounts: 1,
+  scores: OUTPUT_COLUMNS,
+} as const satisfies Record<keyof Block, number>;
+
+const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
+
+function bytesOfBlock(batchMax: number): number {
+  const { records, targets, pastCounts, scores } = ROW_LENGTHS;
+  const doubles = batchMax * (records + targets + pastCounts);
+  const floats = Math.ceil((batchMax * scores) / 2); // in pairs, that the next block's doubles lie on their bounds
+  return (doubles + floats) * FLOAT64_BYTES;
+}
+
+export function createBatchBuffers(blocks: number, batchMax: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(blocks * bytesOfBlock(batchMax));
+}
+
+export function blockCountOf(buffers: SharedArrayBuffer, batchMax: number): number {
+  return buffers.byteLength / bytesOfBlock(batchMax);
+}
+
+/** The pieces of block `blockIndex`, as views of the buffers. */
+export function blockAt(buffers: SharedArrayBuffer, batchMax: number, blockIndex: number): Block {
+  let byte = blockIndex * bytesOfBlock(batchMax);
+  const doubles = (rowLength: number): Float64Array => {
+    const view = new Float64Array(buffers, byte, batchMax * rowLength);
+    byte += view.byteLength;
+    return view;
+  };
+  return {
+    records: doubles(ROW_LENGTHS.records),
+    targets: doubles(ROW_LENGTHS.targets),
+    pastCounts: doubles(ROW_LENGTHS.pastCounts),
+    scores: new Float32Array(buffers, byte, batchMax * ROW_LENGTHS.scores),
+  };
+}
+
+/** Writes a request as row `row`; what the row held before is no part of it any more. */
+export function writeRow(
+  block: Block,
+  row: number,
+  { records, targets, pastCount }: PredictionRequest,
+): void {
+  block.records.set(records, row * ROW_LENGTHS.records);
+  if (pastCount > 0) block.targets.set(targets, row * ROW_LENGTHS.targets);
+  block.pastCounts[row] = pastCount;
+}
+
+/** The request that was written as row `row`. */
+export function readRow({ records, targets, pastCounts }: Block, row: number): PredictionRequest {
+  return {
+    records: records.subarray(row * ROW_LENGTHS.records, (row + 1) * ROW_LENGTHS.records),
+    targets: targets.subarray(row * ROW_LENGTHS.targets, (row + 1) * ROW_LENGTHS.targets),
+    pastCount: pastCounts[row] ?? 0,
+  };
+}

@@ -1,0 +1,95 @@
+import { systemClock } from '../base/clock.js';
+import type { Log } from '../process/log.js';
+import { MetricWriter } from '../base/metrics.js';
+import type { Config } from '../config/options.js';
+import { GRAPH_VARIANTS, type GraphVariant } from '../contract/graphVariant.js';
+import { METRICS } from '../contract/metrics.js';
+import type { Bundle } from '../model/bundle.js';
+import { Batcher } from './batcher.js';
+import { checkGolden } from './golden.js';
+import { blocksFor, openPool } from './pool.js';
+import type { Scorer } from './scorer.js';
+
+/** What a model needs to score, with or without a listener in front of it. */
+export interface ScorerSetup {
+  readonly config: Config;
+  readonly bundle: Bundle;
+  /** This scorer's share of the process's workers. */
+  readonly workers: number;
+  /** Event loops of the process, each with a scorer: the queue is divided by them. */
+  readonly loops: number;
+  /** Where the event loop counts; absent where nobody does. */
+  readonly metrics?: SharedArrayBuffer;
+}
+
+/**
+ * Opens a model: its workers, its batcher, and the check of its golden scores.
+ * @throws GoldenError, or the error of a worker that can't load it
+ */
+export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => void): Promise<Scorer> {
+  const { config, bundle, workers, loops } = setup;
+  const { batchMax, deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
+  const queueMax = Math.ceil(config.queueMax / loops);
+  const count = scoringCounters(setup.metrics);
+  const pool = openPool({
+    workers,
+    batchMax,
+    blocks: blocksFor(queueMax, batchMax, workers),
+    graphs: bundle.graphs,
+    session: { intraOpThreads, interOpThreads, spinning },
+    onWorkerLost(error) {
+      count?.workerLost();
+      log.error({ err: error }, 'worker lost');
+    },
+  });
+  const { version, thresholds } = bundle.manifest;
+  const scorer = new Batcher({
+    model: { version, thresholds },
+    pool,
+    batchMax,
+    queueMax,
+    deadlineMs,
+    hangMs,
+    clock: systemClock,
+    onFault(error) {
+      count?.fault();
+      log.error({ err: error }, 'batch failed');
+    },
+    ...(count === undefined ? {} : { onRun: count.run }),
+    onHung,
+  });
+  try {
+    await pool.warmUp();
+    await checkGolden(bundle.golden, scorer);
+  } catch (error) {
+    await scorer.close();
+    throw error;
+  }
+  return scorer;
+}
+
+/** What the pool and its batches leave behind; nothing where nobody counts. */
+function scoringCounters(memory: SharedArrayBuffer | undefined):
+  | {
+      readonly run: (variant: GraphVariant, rows: number, inferMs: number) => void;
+      readonly workerLost: () => void;
+      readonly fault: () => void;
+    }
+  | undefined {
+  if (memory === undefined) return undefined;
+  const writer = new MetricWriter(METRICS, memory);
+  const rowsOfBatches = writer.histograms('batchRows');
+  const busy = writer.cells('workerBusy');
+  const restarts = writer.cells('workerRestarts');
+  const faults = writer.cells('batchFaults');
+  const history = GRAPH_VARIANTS.indexOf('history');
+  const base = GRAPH_VARIANTS.indexOf('base');
+  return {
+    run(variant, rows, inferMs) {
+      rowsOfBatches.observe(variant === 'history' ? history : base, rows);
+      busy.add(0, inferMs);
+    },
+    workerLost: () => restarts.add(0),
+    fault: () => faults.add(0),
+  };
+}

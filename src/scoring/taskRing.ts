@@ -1,0 +1,85 @@
+import { GRAPH_VARIANTS } from '../contract/graphVariant.js';
+import type { BatchTask } from './protocol.js';
+
+/** A worker that has one batch running has the next one at hand, so that it never waits for the event loop. */
+export const BATCHES_PER_WORKER = 2;
+
+/*
+ * The ring, in Int32 cells: how many tasks were ever sent, how many results were ever posted, then the last
+ * BATCHES_PER_WORKER tasks in turn. Nothing is overwritten: no more are sent than that before a result has come back.
+ *
+ *   sent │ posted │ variant │ blockIndex │ first │ rows │ variant │ blockIndex │ first │ rows
+ */
+const SENT = 0;
+const POSTED = 1;
+const FIRST_TASK = 2;
+const TASK_CELLS = 4;
+
+export function createTaskRing(): SharedArrayBuffer {
+  const cells = FIRST_TASK + BATCHES_PER_WORKER * TASK_CELLS;
+  return new SharedArrayBuffer(cells * Int32Array.BYTES_PER_ELEMENT);
+}
+
+/** Goes round the places of a ring. The count, an Int32, wraps around after some days of load; this does not. */
+class Cursor {
+  count = 0;
+  private place = 0;
+
+  /** The first cell of the task whose turn it is. */
+  next(): number {
+    const at = FIRST_TASK + this.place * TASK_CELLS;
+    this.place = (this.place + 1) % BATCHES_PER_WORKER;
+    this.count = (this.count + 1) | 0;
+    return at;
+  }
+}
+
+/** The side of a ring that sends. A message port would cost a copy of the task and a second wake-up. */
+export class TaskRingWriter {
+  private readonly cells: Int32Array;
+  private readonly cursor = new Cursor();
+
+  constructor(ring: SharedArrayBuffer) {
+    this.cells = new Int32Array(ring);
+  }
+
+  send({ variant, blockIndex, first, rows }: BatchTask): void {
+    const { cells, cursor } = this;
+    const at = cursor.next();
+    cells[at] = GRAPH_VARIANTS.indexOf(variant);
+    cells[at + 1] = blockIndex;
+    cells[at + 2] = first;
+    cells[at + 3] = rows;
+    Atomics.store(cells, SENT, cursor.count); // behind the task: who sees the count sees the task
+    Atomics.notify(cells, SENT);
+  }
+
+  /** Results that the worker ever posted; wraps around like an Int32. */
+  get posted(): number {
+    return Atomics.load(this.cells, POSTED);
+  }
+}
+
+/** The side of a ring that receives. */
+export class TaskRingReader {
+  private readonly cells: Int32Array;
+  private readonly cursor = new Cursor();
+
+  constructor(ring: SharedArrayBuffer) {
+    this.cells = new Int32Array(ring);
+  }
+
+  /** The next task; blocks the thread until there is one. */
+  next(): BatchTask {
+    const { cells, cursor } = this;
+    while (Atomics.load(cells, SENT) === cursor.count) Atomics.wait(cells, SENT, cursor.count);
+    const at = cursor.next();
+    const [variant = 0, blockIndex = 0, first = 0, rows = 0] = cells.subarray(at, at + TASK_CELLS);
+    return { variant: GRAPH_VARIANTS[variant] ?? 'base', blockIndex, first, rows };
+  }
+
+  /** Says that one more result was posted; call it behind the posting. */
+  notePosted(): void {
+    Atomics.add(this.cells, POSTED, 1);
+  }
+}

@@ -27,13 +27,10 @@ PRIMARY = {
     "weight": ["weight"],
 }
 COMPOUND = {
-    "hr_dip": ["hr_day", "hr_night"],
-    "rr_dip": ["rr_day", "rr_night"],
-    "pulse_breath": ["hr_night", "rr_night"],
     "efficiency": ["sleep_time", "awake"],
     "bmi": ["height", "weight"],
 }
-VITALS = {"hr_day", "rr_day", "hr_night", "rr_night", "hr_dip", "rr_dip", "pulse_breath"}
+VITALS = {"hr_day", "rr_day", "hr_night", "rr_night"}
 
 
 def normal_cdf(z: torch.Tensor) -> torch.Tensor:

@@ -8,12 +8,15 @@ import { calibration } from './evaluation/calibration.js';
 import { writeCard } from './evaluation/card.js';
 import { closedLoop } from './evaluation/closedLoop.js';
 import { DAYS, PEOPLE, type Context } from './evaluation/context.js';
+import { deviceChecks } from './evaluation/deviceChecks.js';
 import { direction } from './evaluation/direction.js';
+import { dose } from './evaluation/dose.js';
 import { history } from './evaluation/history.js';
 import { missing } from './evaluation/missing.js';
+import { oneNorm } from './evaluation/oneNorm.js';
 import { ownBaseline } from './evaluation/ownBaseline.js';
 import { writeParameterTable } from './evaluation/parameterTable.js';
-import { World } from './evaluation/population.js';
+import { World } from './cohort/population.js';
 import { realData } from './evaluation/realData.js';
 import { rollOut, scoreDay } from './evaluation/rollout.js';
 import type { Section } from './evaluation/section.js';
@@ -38,11 +41,14 @@ const POINTS: readonly ((context: Context) => Section | Promise<Section>)[] = [
   unitTraps,
   subgroups,
   assumptions,
+  deviceChecks,
+  oneNorm,
+  dose,
 ];
 
-async function evaluate(folder: string, rivals: string, points: readonly number[]): Promise<void> {
+async function evaluate(folder: string, rivals: string, points: readonly number[], people: number) {
   const progress = new Progress('evaluate', POINTS.length + 1);
-  const context = await prepare(folder, rivals);
+  const context = await prepare(folder, rivals, people);
   progress.step();
   const sections: Section[] = [];
   for (const [index, point] of POINTS.entries()) {
@@ -50,7 +56,7 @@ async function evaluate(folder: string, rivals: string, points: readonly number[
     progress.step();
   }
   process.stdout.write(summaryTable(sections));
-  if (points.length > 0) return;
+  if (points.length > 0 || people !== PEOPLE) return;
   const figures = join(folder, 'figures');
   rmSync(figures, { recursive: true, force: true });
   mkdirSync(figures, { recursive: true });
@@ -61,10 +67,10 @@ async function evaluate(folder: string, rivals: string, points: readonly number[
   writeParameterTable(PARAMETERS);
 }
 
-async function prepare(folder: string, rivals: string): Promise<Context> {
+async function prepare(folder: string, rivals: string, count: number): Promise<Context> {
   const world = new World(SEED);
   const model = await ServedModel.open(folder);
-  const people = world.simulate(PEOPLE, DAYS);
+  const people = world.simulate(count, DAYS);
   const rollout = await rollOut(model, people);
   const day = DAYS - 1;
   return {
@@ -89,7 +95,9 @@ const { values } = parseArgs({
     rivals: { type: 'string', default: 'native-models/training/rivals' },
     /** Only these points, and the card left as it is. */
     points: { type: 'string', default: '' },
+    /** Fewer people, for a first look. */
+    people: { type: 'string', default: String(PEOPLE) },
   },
 });
 const points = values.points.split(',').filter(Boolean).map(Number);
-await evaluate(values.model, values.rivals, points);
+await evaluate(values.model, values.rivals, points, Number(values.people));

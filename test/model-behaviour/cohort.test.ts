@@ -3,7 +3,7 @@ import { lapses, RESTED, daytimeLapses, nextMorning, sleep, wake } from '#traini
 import { normalCdf, solve } from '#training/cohort/numeric.js';
 import { parameters, TABLE } from '#training/cohort/parameters.js';
 import { Random } from '#training/cohort/random.js';
-import { World } from '#training/evaluation/population.js';
+import { World } from '#training/cohort/population.js';
 import { simulate } from './weeks.js';
 
 /** Mean daytime lapses after `days` nights of `hours`, begun from steady nights of eight. */
@@ -64,7 +64,7 @@ t.test('halving the effects halves effects on scores and nothing else', async (t
   t.equal(half.attentionFatigue, whole.attentionFatigue / 2);
   t.equal(half.arousalDayHr, whole.arousalDayHr / 2);
   t.equal(half.restingHr, whole.restingHr);
-  t.equal(half.stressWomen, whole.stressWomen);
+  t.equal(half.valenceHrSd, whole.valenceHrSd);
 });
 
 t.test('the normal distribution and the small solver are right', async (t) => {

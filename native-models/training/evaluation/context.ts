@@ -1,5 +1,5 @@
 import type { ServedModel } from '../served.js';
-import type { Population, World } from './population.js';
+import type { Population, World } from '../cohort/population.js';
 import { columnOf, rollOut, type Rollout } from './rollout.js';
 
 export const SCORES = ['attention', 'memory', 'reasoning', 'stress'] as const;

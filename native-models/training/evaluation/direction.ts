@@ -1,7 +1,7 @@
 import type { Intervention } from '../cohort/day.js';
 import { lastDayScores, SCORES, type Context } from './context.js';
 import { plot } from './plot.js';
-import type { Population } from './population.js';
+import type { Population } from '../cohort/population.js';
 import { demand, fixed, interval, isWithin, signed, type Section } from './section.js';
 import { mean, meanEstimate, type Estimate } from './statistics.js';
 

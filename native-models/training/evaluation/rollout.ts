@@ -3,7 +3,7 @@ import { LABEL_FIELDS, PAST_MAX, SCORE_FIELDS, type ScoreRecord } from '#acuity/
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import type { Inputs } from '#acuity/worker/session.js';
 import { recordOf, type ServedModel } from '../served.js';
-import type { Population } from './population.js';
+import type { Population } from '../cohort/population.js';
 
 /** Scores of people × days: [people, days, 7], and the same as past targets. */
 export interface Rollout {

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import type { ScoreRecord, Session } from '#acuity/contract/request.js';
-import { Life, STREAM } from '../../cohort/day.js';
+import { Life } from '../../cohort/day.js';
+import { Wearer } from '../../cohort/devices.js';
 import { parameters } from '../../cohort/parameters.js';
 import { drawPerson } from '../../cohort/person.js';
 import { Random } from '../../cohort/random.js';
+import { STREAM } from '../../cohort/streams.js';
 import { recordOf, type ServedModel } from '../../served.js';
 import { plot } from '../plot.js';
 import { demand, fixed, interval, isWithin, type Figure } from '../section.js';
@@ -164,11 +166,12 @@ function simulated(): Distribution[] {
     if (person.age < 20 || person.age > 45) continue;
     const life = new Life(person, 5, p);
     const days = Array.from({ length: SYNTHETIC_DAYS }, () => life.next());
+    const { hrBias, rrBias, sleepBiasH } = new Wearer(person, 5, p).on(0);
     // A day's resting rate, as devices give it, rests on night and day; it moves about as much as the night does.
-    byPerson[0]?.push(days.map((day) => person.restingHr + person.hrBias + 0.8 * day.nightHrDeviation));
-    byPerson[1]?.push(days.map((day) => person.sleepingHr + person.hrBias + day.nightHrDeviation));
-    byPerson[2]?.push(days.map((day) => person.nightRr + person.rrBias + day.nightRrDeviation));
-    byPerson[3]?.push(days.map((day) => day.asleepH + noise.normal(0, p.sleepErrorH)));
+    byPerson[0]?.push(days.map((day) => person.restingHr + hrBias + 0.8 * day.nightHrDeviation));
+    byPerson[1]?.push(days.map((day) => person.sleepingHr + hrBias + day.nightHrDeviation));
+    byPerson[2]?.push(days.map((day) => person.nightRr + rrBias + day.nightRrDeviation));
+    byPerson[3]?.push(days.map((day) => day.asleepH + sleepBiasH + noise.normal(0, p.sleepErrorH)));
   }
   return byPerson.map((people) => distribution(people));
 }

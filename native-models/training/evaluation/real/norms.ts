@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { Life, STREAM } from '../../cohort/day.js';
+import { Life } from '../../cohort/day.js';
 import { parameters } from '../../cohort/parameters.js';
 import { drawPerson, type Person } from '../../cohort/person.js';
 import { Random } from '../../cohort/random.js';
+import { STREAM } from '../../cohort/streams.js';
 import { demand, fixed, signed } from '../section.js';
 import { mean, slope } from '../statistics.js';
 import { numberOf, readCsv } from './csv.js';

@@ -57,7 +57,7 @@ export async function rollOut(
 }
 
 /** A score record on the scale of the rows. */
-function writeTarget(target: ScoreRecord, into: Float32Array, offset: number): void {
+export function writeTarget(target: ScoreRecord, into: Float32Array, offset: number): void {
   let at = offset;
   for (const field of SCORE_FIELDS) into[at++] = (target[field] - TARGET_CENTRE) / TARGET_SCALE;
   for (const field of LABEL_FIELDS) into[at++] = target[field] === 'High' ? 1 : -1;

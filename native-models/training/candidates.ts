@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
 import { SERIES_FIELDS } from '#acuity/contract/request.js';
+import { trainingRates } from './cohort/parameters.js';
 import { World, type Plan, type Population } from './cohort/population.js';
 import { Progress } from './cohort/progress.js';
 import type { Recording } from './cohort/sensor.js';
@@ -37,7 +38,10 @@ const WORN = { seed: 4, people: 400, days: 6 } as const;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 function main(out: string, people: number, python: string): void {
-  write(join(out, 'trained'), new World(TRAINED.seed), people, TRAINED.days, {});
+  const trained = new World(TRAINED.seed);
+  write(join(out, 'trained'), trained, people, TRAINED.days, {
+    parameters: trainingRates(trained.parameters),
+  });
   write(join(out, 'judged'), new World(JUDGED.seed), JUDGED.people, JUDGED.days, {});
   const world = new World(WORN.seed);
   write(join(out, 'plain'), world, WORN.people, WORN.days, seenBy());

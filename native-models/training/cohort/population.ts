@@ -50,7 +50,7 @@ export const COMPLETE: Partial<Parameters> = { nightLost: 0, dayLost: 0, halfLos
 
 /** Simulates people of one seed. The norms are fitted once. */
 export class World {
-  private readonly parameters: Parameters;
+  readonly parameters: Parameters;
   readonly norms: Norms;
   private readonly kernel = new Kernel(DEFAULT_SERIES_LIMITS);
 

@@ -258,7 +258,9 @@ export class Sensor {
   private sleeplessFields(day: Day): SessionScalars {
     const { p, random } = this;
     if (random.chance(p.sleeplessUnsaid)) return {};
-    const awakeS = random.chance(0.5) ? Math.round(day.awakeH * 60) * 60 : 0;
+    // Of a night awake in bed some devices keep all, some a part, some nothing.
+    const keptH = day.awakeH * clamp(1.6 * random.uniform() - 0.3, 0, 1);
+    const awakeS = Math.round(keptH * 60) * 60;
     return {
       sleepTimeSeconds: 0,
       deepSleepSeconds: 0,

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { FEATURES, featuresHash } from '#acuity/contract/features.js';
 import { World } from './population.js';
 import { OUTCOMES } from './effects.js';
+import { trainingRates } from './parameters.js';
 import { Progress } from './progress.js';
 
 /**
@@ -22,7 +23,10 @@ function writeCohort({ out, seed, people, days, effectScale }: Order): void {
   mkdirSync(out, { recursive: true });
   const world = new World(seed, effectScale);
   const progress = new Progress('cohort', people * days);
-  const { rows, causes } = world.simulate(people, days, { look: () => progress.step() });
+  const { rows, causes } = world.simulate(people, days, {
+    parameters: trainingRates(world.parameters),
+    look: () => progress.step(),
+  });
   writeFileSync(join(out, 'features.f32'), rows);
   writeFileSync(join(out, 'causes.f32'), causes);
   const { groupSd, traitVariance } = world.norms;

@@ -84,14 +84,20 @@ function training({ training: made, featuresHash }: Manifest, { people }: Contex
 }
 
 function sectionText(section: Section): string {
-  const demands = section.demands.map(({ demand, found, holds }) => [
+  const isCompared = section.demands.some(({ useless }) => useless !== undefined);
+  const demands = section.demands.map(({ demand, found, holds, useless = '' }) => [
     demand,
     found,
     holds === undefined ? 'not tested' : holds ? 'holds' : '**falls short**',
+    ...(isCompared ? [useless] : []),
   ]);
   return [
     `## ${section.number}. ${section.title}`,
-    markdown({ caption: '', header: ['demand', 'found', ''], rows: demands }),
+    markdown({
+      caption: '',
+      header: ['demand', 'found', '', ...(isCompared ? ['what a useless predictor gets'] : [])],
+      rows: demands,
+    }),
     ...section.tables.map((table) => markdown(table)),
     ...section.figures.map(({ file, caption }) => `![${caption}](figures/${file})`),
     ...section.notes,

@@ -13,9 +13,9 @@ export function verdictOf({ demands }: Section): Verdict {
 export function summaryTable(sections: readonly Section[]): string {
   const lines = sections.flatMap((section) => [
     `${String(section.number).padStart(2)}  ${section.title.padEnd(48)} ${verdictOf(section)}`,
-    ...section.demands.map(({ demand, found, holds }) => {
+    ...section.demands.map(({ demand, found, holds, useless }) => {
       const mark = holds === undefined ? '–' : holds ? '✓' : '✗';
-      return `      ${mark} ${demand}: ${found}`;
+      return `      ${mark} ${demand}: ${found}${useless === undefined ? '' : ` (useless: ${useless})`}`;
     }),
   ]);
   return `${lines.join('\n')}\n`;

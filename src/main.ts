@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { configOrExit, registerConfig } from './commands/config.js';
 import { registerKeys } from './commands/keys.js';
 import type { serve } from './commands/serve.js';
+import { registerModel } from './commands/modelOptions.js';
 import { registerTune } from './commands/tuneOptions.js';
 import { prepareEnvironment } from './config/options.js';
 
@@ -14,7 +15,8 @@ type ServeHooks = Parameters<typeof serve>[1];
 export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<void> {
   const program = new Command('acuity')
     .description('Cognitive and emotional scores from heart rate, breathing and sleep, over HTTP')
-    .version(version());
+    .version(version())
+    .enablePositionalOptions(); // `--version` behind a command is the command's own
   registerServe(program, hooks);
   registerScore(program);
   registerModel(program);
@@ -51,26 +53,6 @@ function registerScore(program: Command): void {
       // Imported only now, as above.
       const { score } = await import('./commands/score.js');
       await score(config);
-    });
-}
-
-function registerModel(program: Command): void {
-  const model = program.command('model').description('networks of your own (docs/MODELS.md)');
-  model
-    .command('check')
-    .argument('<folder>', 'model folder')
-    .description('say whether a model folder will serve: names, shapes, hashes, golden scores, speed')
-    .action(async (folder: string) => {
-      const config = configOrExit();
-      prepareEnvironment();
-      // Imported only now, as above.
-      const { checkModel } = await import('./commands/modelCheck.js');
-      try {
-        await checkModel(folder, config, (line) => process.stdout.write(`${line}\n`));
-      } catch (error) {
-        process.stderr.write(`acuity model: ${error instanceof Error ? error.message : String(error)}\n`);
-        process.exitCode = 1;
-      }
     });
 }
 

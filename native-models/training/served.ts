@@ -1,10 +1,11 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   DEFAULT_SERIES_LIMITS,
   type PredictionRequestBody,
   type ScoreRecord,
 } from '#acuity/contract/request.js';
-import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
+import { OUTPUT_COLUMNS, type Manifest } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
 import type { Lane } from '#acuity/scoring/messages.js';
@@ -34,8 +35,9 @@ export class ServedModel {
   private constructor(private readonly graphs: Readonly<Record<Lane, GraphSession>>) {}
 
   static async open(folder: string): Promise<ServedModel> {
+    const files = graphFiles(folder);
     const open = (lane: Lane) =>
-      openGraph(lane, join(folder, `${lane}.onnx`), BATCH_MAX, {
+      openGraph(lane, join(folder, files[lane]), BATCH_MAX, {
         intraOpThreads: 1,
         interOpThreads: 1,
         spinning: false,
@@ -69,6 +71,14 @@ export class ServedModel {
     }
     return scores;
   }
+}
+
+/** A bundle says how its graphs are called; graphs that are not bundled yet are called after their variant. */
+function graphFiles(folder: string): Readonly<Record<Lane, string>> {
+  const path = join(folder, 'manifest.json');
+  if (!existsSync(path)) return { base: 'base.onnx', history: 'history.onnx' };
+  const { graphs } = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+  return { base: graphs.base.file, history: graphs.history.file };
 }
 
 /** The score record that a caller would get and send back; labels by the thresholds of one half. */

@@ -15,6 +15,7 @@ import { RequestMetrics } from '../http/requestMetrics.js';
 import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/server.js';
 import type { Bundle } from '../model/bundle.js';
+import { modelLabel } from '../model/manifest.js';
 import { createReader } from '../pipeline/read.js';
 import { Batcher } from '../scoring/batcher.js';
 import type { Lane } from '../scoring/messages.js';
@@ -195,15 +196,15 @@ export async function openModel(setup: ModelSetup, log: Log, onHung: () => void)
     ...(count === undefined ? {} : { onRun: count.run }),
     onHung,
   });
-  const { version, thresholds } = bundle.manifest;
+  const { manifest } = bundle;
   try {
     await pool.warmUp();
-    await checkGolden(bundle.golden, scorer, thresholds);
+    await checkGolden(bundle.golden, scorer, manifest.thresholds);
   } catch (error) {
     await scorer.close();
     throw error;
   }
-  return { scorer, version, thresholds };
+  return { scorer, version: modelLabel(manifest), thresholds: manifest.thresholds };
 }
 
 /** What the pool and its batches leave behind; nothing where nobody counts. */

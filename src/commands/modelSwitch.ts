@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import type { Log } from '../base/log.js';
 import { loadBundle } from '../model/bundle.js';
+import { modelLabel } from '../model/manifest.js';
 import type { Front } from './front.js';
 
 export interface ModelSwitchOptions {
@@ -63,7 +64,7 @@ export class ModelSwitch {
       const bundle = await loadBundle(folder);
       await front.prepareModel(bundle);
       const retired = front.switchModel();
-      const { version } = bundle.manifest;
+      const version = modelLabel(bundle.manifest);
       this.version = version;
       log.info({ version }, 'model switched');
       await retired;

@@ -9,6 +9,7 @@ import type { Config } from '../config/options.js';
 import { allocateLoopMetrics } from '../contract/metrics.js';
 import type { AdminServer } from '../http/admin.js';
 import { loadBundle } from '../model/bundle.js';
+import { modelLabel } from '../model/manifest.js';
 import type { Front } from './front.js';
 import { ModelSwitch } from './modelSwitch.js';
 import { openAdmin } from './operators.js';
@@ -75,7 +76,7 @@ class Service {
       onProblem: (error) => log.warn({ err: error }, 'key store'),
     });
     const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
-    const modelVersion = (): string => this.modelSwitch?.version ?? bundle.manifest.version;
+    const modelVersion = (): string => this.modelSwitch?.version ?? modelLabel(bundle.manifest);
     this.admin = await openAdmin(config, { isReady: () => this.isReady, modelVersion }, metrics);
     const { openFronts } = await importFronts();
     this.front = await openFronts(

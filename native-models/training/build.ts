@@ -11,7 +11,7 @@ import type { Golden } from '#acuity/model/manifest.js';
  * `.build/model`, the served graphs in `native-models/acuity-base`, the rivals in `native-models/training/rivals`.
  */
 // The large rival gets two rounds and the cohorts of point 11 one: they are compared with, not served.
-const VERSION = '0.3.0-2';
+const VERSION = '0.3.0';
 const SEED = '1';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const WORK = join(ROOT, '.build/model');

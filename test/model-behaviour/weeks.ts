@@ -22,7 +22,7 @@ export interface Plan {
   readonly days?: number;
   readonly change?: (person: Person) => Person;
   readonly intervene?: (day: number) => Intervention;
-  readonly device?: (own: Device, day: number) => Device;
+  readonly device?: (own: Device, person: Person, day: number) => Device;
   readonly parameters?: Partial<Parameters>;
   readonly stepMin?: number;
 }
@@ -39,7 +39,9 @@ export function simulate(people: number, plan: Plan = {}): Session[][] {
     const wearer = new Wearer(person, SEED, p);
     return Array.from({ length: days }, (_day, day) => {
       const own = wearer.on(day);
-      return sessionOf(sensor.record(person, life.next(intervene?.(day) ?? {}), device?.(own, day) ?? own));
+      return sessionOf(
+        sensor.record(person, life.next(intervene?.(day) ?? {}), device?.(own, person, day) ?? own),
+      );
     });
   });
 }

@@ -211,8 +211,8 @@ export const TABLE = {
   attentionRestingHr: entry(-0.04, 'SD per SD', 'recalled', 'resting heart rate'),
   attentionBmi: entry(-0.014, 'SD per unit', 'V42 assumption', 'BMI above 25, to 40'),
   attentionHabit: entry(-0.012, 'SD per h²', 'V37 assumption', 'habitual sleep below 7.5 h, to 3.5 h'),
-  attentionLong: entry(-0.11, 'SD per h', 'V75, V76 derived', 'week of sleep beyond need, to 2 h'),
-  attentionLongNight: entry(-0.02, 'SD per h', 'V75 assumption', 'last night beyond need, to 5 h'),
+  attentionLong: entry(-0.09, 'SD per h', 'V75, V76 derived', 'week of sleep beyond need, to 2 h'),
+  attentionLongNight: entry(-0.01, 'SD per h', 'V75 assumption', 'last night beyond need, to 5 h'),
   // Memory
   memoryFatigue: entry(-0.22, 'SD per reference', 'V27, V28', 'five nights of 4 h against 8 h'),
   memoryDeep: entry(0.07, 'SD per SD', 'V39 assumption', 'deep share against habit, at 18; none at 85'),

@@ -47,6 +47,7 @@ export async function deviceChecks(context: Context): Promise<Section> {
     demands: SETTINGS.flatMap((setting) => demandsOf(setting, rows)),
     tables: [...SETTINGS.map((setting) => tableOf(setting, rows)), await biasTable(context, plain)],
     figures: [],
+    decisive: decisiveOf(rows),
     notes: [
       `The same ${PEOPLE} people and nights, simulated every 12 s, with bouts of waking at +15 bpm in ${fixed(100 * boutShare(SEED, 400), 1)} % of the night. Past targets are rolled out with the device of the past sessions.`,
       'An error of level is another thing than sampling: a device that reads a beat too high can’t be told from a heart that beats faster. On the day of such a change it shows as if the person had changed; five sessions later it is the person’s own level.',
@@ -120,6 +121,21 @@ function demandsOf(setting: Setting, rows: Rows): Demand[] {
       Math.abs(averagedShift.value) <= AVERAGED_SHIFT_MOST,
     ),
   ];
+}
+
+function decisiveOf(rows: Rows): Record<string, number> {
+  const most = (of: 'shift' | 'distance', isAveraged: boolean): number =>
+    Math.max(
+      ...SETTINGS.map((setting) => {
+        const chosen = rows.filter(({ other }) => (other.isAveraged === true) === isAveraged);
+        return Math.abs(worst(setting, chosen, of).value);
+      }),
+    );
+  return {
+    'device shift': most('shift', false),
+    'device distance': most('distance', false),
+    'averages shift': most('shift', true),
+  };
 }
 
 interface Worst {

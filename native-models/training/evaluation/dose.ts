@@ -67,6 +67,11 @@ export async function dose(context: Context): Promise<Section> {
         rows: [stress.map(({ alone, together }) => `${fixed(alone, 1)} \\| ${fixed(together, 1)}`)],
       },
     ],
+    decisive: {
+      'a night without sleep': mean(
+        AGES.map((age) => at(age, 0, 'together', 'attention') - at(age, undefined, 'together', 'attention')),
+      ),
+    },
     figures: [
       {
         file: 'dose-one-night.svg',

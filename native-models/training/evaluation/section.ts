@@ -9,6 +9,8 @@ export interface Section {
   readonly tables: readonly Table[];
   readonly figures: readonly Figure[];
   readonly notes: readonly string[];
+  /** Figures that the top of the card is made of, by name. */
+  readonly decisive?: Readonly<Record<string, number>>;
 }
 
 export interface Demand {

@@ -29,7 +29,7 @@ import { ServedModel } from './served.js';
 
 /** Scores people never seen through the served path, prints the points and rewrites the model card. */
 /** People of this seed played no part in choosing the network: variants were compared on others. */
-const SEED = 12;
+const SEED = 23;
 const PARAMETERS = 'native-models/training/cohort/parameters.md';
 /** Point 15 is about what is said with a score: it belongs to whatever says it. */
 type Point = (context: Context) => Section | Promise<Section>;

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { ScoreRecord, Session } from '#acuity/contract/request.js';
-import { Life, type Intervention } from '#training/cohort/day.js';
+import { Life } from '#training/cohort/day.js';
+import type { Intervention } from '#training/cohort/intervention.js';
 import { Wearer, type Device } from '#training/cohort/devices.js';
 import { parameters, type Parameters } from '#training/cohort/parameters.js';
 import { drawPerson, type Person } from '#training/cohort/person.js';

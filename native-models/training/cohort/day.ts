@@ -1,4 +1,6 @@
 import { daytimeLapses, nextMorning, RESTED, type Homeostats } from './fatigue.js';
+import type { Intervention } from './intervention.js';
+import { drawNight } from './nights.js';
 import type { Parameters } from './parameters.js';
 import { clamp, type Person } from './person.js';
 import { Random } from './random.js';
@@ -31,33 +33,13 @@ export interface Day {
   readonly dayRrDeviation: number;
 }
 
-/** What an experiment does to a day; absent means: as the person lives. */
-export interface Intervention {
-  readonly inBedH?: number;
-  /** Sleep of just this length, 0 for a night without any. */
-  readonly asleepH?: number;
-  readonly addAwakeH?: number;
-  readonly addNightHr?: number;
-  readonly addDayHr?: number;
-  readonly addRr?: number;
-}
-
 /** Days of settling in before a simulation counts. */
 export const SETTLING_DAYS = 28;
 const WEEK_MEMORY = 0.75;
-const ASLEEP_MAX_H = 14;
 /** The homeostats count sleep against the person's own need: eight hours are full for the model's average. */
 const MODEL_NEED_H = 8;
 /** A fever that has fallen below this is over. */
 const FEVER_LEAST_C = 0.3;
-
-/** How long a night is meant to be, and how it turns out. */
-interface Night {
-  readonly asleepH: number;
-  readonly awakeH: number;
-  /** Of this time in bed, as the person usually sleeps. */
-  readonly usualAwakeH: number;
-}
 
 /** A person's life from day to day. Each day has its own stream: an intervention leaves later draws as they were. */
 export class Life {
@@ -170,7 +152,9 @@ export class Life {
 
   private sleepNight(intervention: Intervention, alcohol: number) {
     const { person, p, random } = this;
-    const { asleepH, awakeH, usualAwakeH } = this.drawNight(intervention, alcohol);
+    const { isShort, lastAsleepH, lastNapH } = this;
+    const evening = { isFree: this.isFree(), isShort, lastAsleepH, lastNapH, alcohol };
+    const { asleepH, awakeH, usualAwakeH } = drawNight(person, evening, intervention, p, random);
     const relative = Math.max(0.2, asleepH / person.sleepH);
     const deepZ = random.normal();
     const drunk = Math.max(0.4, 1 - p.alcoholDeep * alcohol);
@@ -187,53 +171,6 @@ export class Life {
     };
   }
 
-  private drawNight(intervention: Intervention, alcohol: number): Night {
-    const { person, p, random } = this;
-    const weekend = this.isFree() ? p.sleepWeekendH : -0.4 * p.sleepWeekendH;
-    const rebound = p.sleepRebound * (person.sleepH - this.lastAsleepH) - p.napRebound * this.lastNapH;
-    const plannedH = clamp(person.sleepH + weekend + rebound + random.normal(0, p.sleepDaySdH), 1, 13);
-    const shortInBedH = clamp(random.normal(p.shortInBedH, p.shortInBedSdH), 2.5, 7);
-    const usualInBedH = this.isShort ? shortInBedH : plannedH / person.efficiency;
-    const drawn = skewed(random);
-    const odd = this.drawOddNight(usualInBedH);
-    const inBedH = intervention.inBedH ?? usualInBedH;
-    const isAsWas = intervention.inBedH === undefined && intervention.asleepH === undefined;
-    if (isAsWas && odd !== undefined) return odd;
-    const restrictionH = person.sleepH / person.efficiency - (intervention.asleepH ?? inBedH);
-    const usual = clamp(person.efficiency + p.efficiencyRestriction * restrictionH, 0.5, 0.975);
-    const found = clamp(usual + p.efficiencyDaySd * drawn - p.alcoholAwake * alcohol, 0.45, 0.985);
-    const addAwakeH = intervention.addAwakeH ?? 0;
-    if (intervention.asleepH !== undefined) {
-      const asleepH = intervention.asleepH;
-      return { asleepH, awakeH: asleepH / found - asleepH, usualAwakeH: asleepH / usual - asleepH };
-    }
-    const asleepH = clamp(inBedH * found - addAwakeH, 0.2, ASLEEP_MAX_H);
-    return { asleepH, awakeH: inBedH * (1 - found) + addAwakeH, usualAwakeH: inBedH * (1 - usual) };
-  }
-
-  /** The odd night out: without sleep, with next to none, or very long; undefined in most. */
-  private drawOddNight(inBedH: number): Night | undefined {
-    const { person, p, random } = this;
-    const [which, length, lying] = [random.uniform(), random.uniform(), random.uniform()];
-    if (which < p.sleepless) {
-      // Either nobody went to bed, or somebody lay awake in it.
-      const awakeH = lying < p.sleeplessInBed ? inBedH : 0;
-      return { asleepH: 0, awakeH, usualAwakeH: awakeH };
-    }
-    if (which < p.sleepless + p.scant) {
-      const asleepH = p.scantLeastH + length * (p.scantMostH - p.scantLeastH);
-      const awakeH =
-        lying < p.sleeplessInBed ? Math.max(0.2, inBedH - asleepH) : asleepH * (1 / person.efficiency - 1);
-      return { asleepH, awakeH, usualAwakeH: asleepH * (1 / person.efficiency - 1) };
-    }
-    if (which < p.sleepless + p.scant + p.longNight) {
-      const asleepH = p.longLeastH + length * (p.longMostH - p.longLeastH);
-      const awakeH = asleepH * (1 / person.efficiency - 1);
-      return { asleepH, awakeH, usualAwakeH: awakeH };
-    }
-    return undefined;
-  }
-
   private advanceSleep(asleepH: number): void {
     this.morning = nextMorning(this.morning, this.countedH(asleepH), this.countedH(this.lastNapH));
     this.weekAsleepH = WEEK_MEMORY * this.weekAsleepH + (1 - WEEK_MEMORY) * asleepH;
@@ -243,10 +180,4 @@ export class Life {
   private countedH(asleepH: number): number {
     return Math.min(16, (asleepH * MODEL_NEED_H) / this.person.needH);
   }
-}
-
-/** Mean 0, SD 1, with the long tail towards bad nights. */
-function skewed(random: Random): number {
-  const x = random.normal();
-  return (0.9 * x - 0.3 * (x * x - 1)) / Math.sqrt(0.81 + 0.18);
 }

@@ -1,7 +1,8 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { Kernel } from '#acuity/pipeline/kernel.js';
-import { Life, type Day, type Intervention } from './day.js';
+import { Life, type Day } from './day.js';
+import type { Intervention } from './intervention.js';
 import { Wearer, type Device } from './devices.js';
 import { Effects, OUTCOME_COUNT } from './effects.js';
 import { fitNorms, Standing, type Norms } from './norms.js';

@@ -1,4 +1,4 @@
-import type { Intervention } from '../cohort/day.js';
+import type { Intervention } from '../cohort/intervention.js';
 import { lastDayScores, SCORES, type Context } from './context.js';
 import { plot } from './plot.js';
 import type { Population } from '../cohort/population.js';

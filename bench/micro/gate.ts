@@ -62,7 +62,7 @@ function unlimited(digest: Buffer, index: number): SlottedRecord {
     kind: 'live',
     digest: digest.toString('base64url'),
     usableUntilMs: Infinity,
-    slot: -1,
+    slot: 0,
     ratePerS: null,
     dailyMax: null,
   };

@@ -5,7 +5,7 @@ import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import { respond } from '#acuity/pipeline/respond.js';
-import type { Waiting } from '#acuity/scoring/scorer.js';
+import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { announce } from './announce.js';
 import { createKeyCheck } from './keyCheck.js';
 import { peerSettings } from './settings.js';
@@ -21,7 +21,7 @@ const { keyDigest, modelFolder } = peerSettings();
 const { openPool, slotsFor } = await import('#acuity/scoring/pool.js');
 const { Batcher } = await import('#acuity/scoring/batcher.js');
 const bundle = await loadBundle(modelFolder);
-const { thresholds } = bundle.manifest;
+const { version, thresholds } = bundle.manifest;
 const isKnownKey = createKeyCheck(keyDigest);
 const readRequest = createReader(DEFAULT_SERIES_LIMITS);
 
@@ -35,6 +35,7 @@ const pool = openPool({
 });
 await pool.warmUp();
 const scorer = new Batcher({
+  model: { version, thresholds },
   pool,
   batchMax: BATCH_MAX,
   queueMax: QUEUE_MAX,
@@ -61,13 +62,13 @@ function collect(request: IncomingMessage, complete: (bytes: Uint8Array) => void
 function score(bytes: Uint8Array, response: ServerResponse): void {
   const request = readRequest(bytes);
   if (isBodyProblem(request)) return refuse(response, request.kind === 'malformed' ? 400 : 422);
-  const waiting: Waiting = {
+  const handler: ScoreHandler = {
     isGone: false,
     scored: (scores, offset, { inferMs }) =>
       answer(response, 200, respond(scores, offset, inferMs, thresholds)),
     failed: (cause) => refuse(response, cause === 'expired' ? 503 : 500),
   };
-  if (scorer.admit(request, waiting) !== 'admitted') refuse(response, 503);
+  if (scorer.admit(request, handler) !== 'admitted') refuse(response, 503);
 }
 
 function answer(response: ServerResponse, status: number, body: string): void {

@@ -13,6 +13,8 @@ export interface Admission {
   readonly slot: number;
   /** The UTC day whose quota the request counts against. */
   readonly day: number;
+  /** Tokens a second; `null`: the key has no rate limit. */
+  readonly ratePerS: number | null;
 }
 
 export interface Limited {
@@ -46,6 +48,8 @@ export interface Gate {
    * request has been charged: one token, and one of the day's quota.
    */
   check(key: string): Verdict;
+  /** Spends further tokens of an admitted request, whether or not they are there: the bucket may go into debt. */
+  spend(admission: Admission, tokens: number): void;
   /** Gives the day's quota back: call it once when the answer to an admitted request was not a 200. */
   refund(admission: Admission): void;
   /** Sets the keys known from now on. */
@@ -69,8 +73,8 @@ interface VerifiedKey {
   admission: Admission;
 }
 
-/** A slot that `Limits` doesn't have: the key has no limit. */
-const NO_SLOT = -1;
+/** The day of a request that counts against no quota: 1970-01-01 can't come again. */
+const NO_DAY = 0;
 const VERIFIED_MAX = 16_384;
 const DAY_S = 86_400;
 const MISSING: Missing = Object.freeze({ outcome: 'missing' });
@@ -111,8 +115,12 @@ class CachingGate implements Gate {
     return verified === undefined ? INVALID : this.#charge(verified, nowMs);
   }
 
+  spend({ slot, ratePerS }: Admission, tokens: number): void {
+    if (ratePerS !== null) this.#limits.spend(slot, ratePerS, tokens, this.#clock.nowMs());
+  }
+
   refund({ slot, day }: Admission): void {
-    if (slot !== NO_SLOT) this.#limits.refund(slot, day);
+    if (day !== NO_DAY) this.#limits.refund(slot, day);
   }
 
   replace(records: readonly SlottedRecord[]): void {
@@ -130,14 +138,14 @@ class CachingGate implements Gate {
       return undefined;
     }
     const entry = this.#table.entry(row);
-    const verified = { entry, admission: admissionOf(entry, 0) };
+    const verified = { entry, admission: admissionOf(entry, NO_DAY) };
     this.#verified.set(key, verified);
     return verified;
   }
 
   #charge(verified: VerifiedKey, nowMs: number): Admission | Limited {
     const { entry, admission } = verified;
-    if (entry.slot === NO_SLOT) return admission;
+    if (entry.ratePerS === null && entry.dailyMax === null) return admission;
     const outcome = this.#limits.take(entry.slot, entry, nowMs);
     if (outcome === admission.day) return admission;
     if (outcome === BURST_EXCEEDED) return this.#burstExceeded(entry, nowMs);
@@ -151,8 +159,8 @@ class CachingGate implements Gate {
   }
 }
 
-function admissionOf({ id, kind, slot }: KeyEntry, day: number): Admission {
-  return Object.freeze({ outcome: 'admitted', id, kind, slot, day });
+function admissionOf({ id, kind, slot, ratePerS }: KeyEntry, day: number): Admission {
+  return Object.freeze({ outcome: 'admitted', id, kind, slot, day, ratePerS });
 }
 
 function dailyExceeded(entry: KeyEntry, nowMs: number): Limited {

@@ -1,4 +1,5 @@
 import { createHash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { KeyKind } from './store.js';
 
 /*
@@ -26,13 +27,6 @@ const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
   return digit === -1 ? 255 : digit;
 });
 
-/** The reflected polynomial of IEEE 802.3, as in zip and PNG. */
-const CRC_STEPS = Int32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  return crc;
-});
-
 /** `count` base62 characters from the system's CSPRNG, each equally likely. */
 export function randomBase62(count: number): string {
   // randomInt draws again where a remainder would favour some characters.
@@ -53,22 +47,12 @@ export function isWellFormed(key: string): boolean {
     const code = key.charCodeAt(at);
     if (code > 127 || DIGITS[code] === 255) return false;
   }
-  return hasChecksum(key, crc32(key));
+  return hasChecksum(key, crc32(key.slice(0, CHECKED_LENGTH)));
 }
 
 /** SHA-256 of the key, 32 bytes: all that is ever stored of it. */
 export function digestOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();
-}
-
-/** Over the part before the checksum, which is ASCII: one code unit is one byte. */
-function crc32(key: string): number {
-  let crc = -1;
-  for (let at = 0; at < CHECKED_LENGTH; at++) {
-    // In range: the index is masked to a byte.
-    crc = (crc >>> 8) ^ CRC_STEPS[(crc ^ key.charCodeAt(at)) & 0xff]!;
-  }
-  return ~crc >>> 0;
 }
 
 /** Compares digit by digit, so that checking allocates no string. */

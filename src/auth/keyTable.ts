@@ -14,7 +14,7 @@ export interface SlottedRecord {
   readonly digest: string;
   /** First epoch ms at which the key is refused; `Infinity`: never expires, `-Infinity`: revoked. */
   readonly usableUntilMs: number;
-  /** The key's place in `Limits`; -1 where it has no limit at all. */
+  /** The key's place among all keys that this process has known: in `Limits`, and wherever a count is kept for each. */
   readonly slot: number;
   readonly ratePerS: number | null;
   readonly dailyMax: number | null;

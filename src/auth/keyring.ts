@@ -24,7 +24,6 @@ export interface Keyring {
 }
 
 const SAVE_MS = 1000;
-const NO_SLOT = -1;
 
 /** Owns the store, the slots and the daily counts of this process. Rejects where the store can't be read. */
 export async function openKeyring(options: KeyringOptions): Promise<Keyring> {
@@ -81,8 +80,7 @@ class WatchingKeyring implements Keyring {
   #slotted(records: readonly KeyRecord[]): readonly SlottedRecord[] {
     return records.map((record) => {
       const { id, kind, digest, ratePerS, dailyMax } = record;
-      const isLimited = ratePerS !== null || dailyMax !== null;
-      const slot = isLimited ? this.#slotOf(id) : NO_SLOT;
+      const slot = this.#slotOf(id);
       return { id, kind, digest, usableUntilMs: usableUntilMs(record), slot, ratePerS, dailyMax };
     });
   }
@@ -91,8 +89,7 @@ class WatchingKeyring implements Keyring {
     const known = this.#slots.get(id);
     if (known !== undefined) return known;
     const slot = this.#slots.size;
-    if (slot >= this.#options.limits.slotsMax)
-      throw new KeyStoreError(`no room for the limits of more than ${slot} keys`);
+    if (slot >= this.#options.limits.slotsMax) throw new KeyStoreError(`no room for more than ${slot} keys`);
     this.#slots.set(id, slot);
     return slot;
   }

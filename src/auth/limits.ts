@@ -81,11 +81,18 @@ export class Limits {
    */
   take(slot: number, limits: KeyLimits, nowMs: number): number {
     const first = this.#lock(slot);
-    const outcome = this.#spend(slot, limits.ratePerS, nowMs)
+    const outcome = this.#takeToken(slot, limits.ratePerS, nowMs)
       ? this.#reserve(first, limits.dailyMax, dayOf(nowMs))
       : BURST_EXCEEDED;
     this.#unlock(first);
     return outcome;
+  }
+
+  /** Spends `tokens` that need not be there: the bucket is then in debt until its rate has refilled it. */
+  spend(slot: number, ratePerS: number, tokens: number, nowMs: number): void {
+    const first = this.#lock(slot);
+    this.#settle(slot, this.#spentAt(slot, ratePerS, nowMs) + tokens, nowMs);
+    this.#unlock(first);
   }
 
   /** Gives one of that day's quota back. Does nothing where the day is over. */
@@ -124,17 +131,21 @@ export class Limits {
     return Atomics.load(this.#cells, CHANGES);
   }
 
-  #spend(slot: number, ratePerS: number | null, nowMs: number): boolean {
+  #takeToken(slot: number, ratePerS: number | null, nowMs: number): boolean {
     if (ratePerS === null) return true;
-    const reading = (slot + 1) * SLOT_READINGS;
     const spent = this.#spentAt(slot, ratePerS, nowMs);
     const isAffordable = spent + 1 <= BURST_S * ratePerS + TOKEN_TOLERANCE;
-    this.#readings[reading + SPENT] = isAffordable ? spent + 1 : spent;
+    this.#settle(slot, isAffordable ? spent + 1 : spent, nowMs);
+    return isAffordable;
+  }
+
+  #settle(slot: number, spent: number, nowMs: number): void {
+    const reading = (slot + 1) * SLOT_READINGS;
+    this.#readings[reading + SPENT] = spent;
     // Two threads read their clocks before either has the lock, so time may arrive out of order. Going back
     // would refill the difference twice.
     const settledMs = this.#reading(reading + SETTLED);
     if (nowMs > settledMs || nowMs < settledMs - SET_BACK_MS) this.#readings[reading + SETTLED] = nowMs;
-    return isAffordable;
   }
 
   #spentAt(slot: number, ratePerS: number, nowMs: number): number {

@@ -7,11 +7,13 @@ import type { Log } from '../base/log.js';
 import type { Config } from '../config/options.js';
 import { LANES, METRICS } from '../contract/metrics.js';
 import { AccessLog } from '../http/accessLog.js';
-import { BodyBudget } from '../http/body.js';
+import { BodyBudget } from '../http/bodyBudget.js';
+import { ConnectionLimit } from '../http/connectionLimit.js';
 import { LoopLag } from '../http/lag.js';
 import { watchLoop } from '../http/loopMetrics.js';
-import { Predict, type PredictOptions, type ServedModel } from '../http/predict.js';
+import { Predict, type PredictOptions } from '../http/predict.js';
 import { RequestMetrics } from '../http/requestMetrics.js';
+import { RequestObserver } from '../http/requestObserver.js';
 import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/server.js';
 import type { Bundle } from '../model/bundle.js';
@@ -20,6 +22,7 @@ import { createReader } from '../pipeline/read.js';
 import { Batcher } from '../scoring/batcher.js';
 import type { Lane } from '../scoring/messages.js';
 import { openPool, slotsFor } from '../scoring/pool.js';
+import type { Scorer } from '../scoring/scorer.js';
 import { checkGolden } from './golden.js';
 
 /** What one event loop needs; plain data, so that it may cross threads. */
@@ -34,6 +37,9 @@ export interface FrontSetup {
   readonly address: PublicAddress;
   /** The keys' limits, shared by all loops. */
   readonly limits: SharedArrayBuffer;
+  /** What the bodies of each key hold, and the open connections: shared by all loops too. */
+  readonly bodies: SharedArrayBuffer;
+  readonly connections: SharedArrayBuffer;
   readonly records: readonly SlottedRecord[];
   /** Where this loop counts. */
   readonly metrics: SharedArrayBuffer;
@@ -71,11 +77,15 @@ const LINGER_STEP_MS = 10;
  * @throws GoldenError, or an error of the worker or the listener
  */
 export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents): Promise<Front> {
-  const { limits, records, address, loops } = setup;
+  const { limits, bodies, connections, records, address, loops, config } = setup;
   const gate = createGate({ clock: systemClock, limits: new Limits(limits) });
   gate.replace(records);
   const lag = new LoopLag(systemClock);
-  const budget = new BodyBudget(setup.config.bodiesMaxBytes / loops);
+  const budget = new BodyBudget({
+    memory: bodies,
+    bytesMax: config.bodiesMaxBytes,
+    bodyBytesMax: config.bodyMaxBytes,
+  });
   const writer = new MetricWriter(METRICS, setup.metrics);
   let predict: Predict | undefined;
   const onHung = (): void => {
@@ -84,11 +94,20 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
   };
   const models = new Models(setup, log, onHung);
   const metrics = new RequestMetrics(writer);
-  predict = createPredict(setup, log, { gate, lag, budget, metrics }, await models.open(setup.bundle));
-  const server = listen(predict, { ...address, isShared: loops > 1 });
+  const access = new AccessLog(log, config.accessLogEvery);
+  const observer = new RequestObserver({ gate, metrics, access, clock: systemClock });
+  const parts = { gate, lag, budget, metrics, observer };
+  predict = createPredict(setup, log, parts, await models.open(setup.bundle));
+  const refusedConnections = writer.cells('connectionsRefused');
+  const server = listen(predict, {
+    ...address,
+    isShared: loops > 1,
+    limit: new ConnectionLimit(connections, config.connectionsMax),
+    onRefused: () => refusedConnections.add(0),
+  });
   const stopWatching = watchLoop(writer, () => ({
-    pending: predict.model.scorer.pending,
-    queued: predict.model.scorer.queued,
+    pending: predict.scorer.pending,
+    queued: predict.scorer.queued,
     connections: server.connections,
     heldBytes: budget.heldBytes,
     lagMs: lag.ms,
@@ -100,8 +119,8 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
     switchModel: () => models.switchIn(predict),
     dropModel: () => models.drop(),
     async drain() {
-      predict.isDraining = true;
-      await Promise.all([predict.model.scorer.drained(), models.retired]);
+      predict.drain();
+      await Promise.all([predict.scorer.drained(), models.retired]);
     },
     async close() {
       server.stopListening();
@@ -109,10 +128,11 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
         await new Promise((resolve) => setTimeout(resolve, LINGER_STEP_MS));
       }
       server.close();
+      access.flush(systemClock.monotonicMs());
       lag.stop();
       stopWatching();
       await models.drop();
-      await predict.model.scorer.close();
+      await predict.scorer.close();
     },
   };
 }
@@ -121,7 +141,7 @@ export async function openFront(setup: FrontSetup, log: Log, events: FrontEvents
 class Models {
   /** Settles when the model that was replaced last is closed. */
   retired: Promise<void> = Promise.resolve();
-  private prepared: ServedModel | undefined;
+  private prepared: Scorer | undefined;
   private opening: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -130,7 +150,7 @@ class Models {
     private readonly onHung: () => void,
   ) {}
 
-  open(bundle: Bundle): Promise<ServedModel> {
+  open(bundle: Bundle): Promise<Scorer> {
     return openModel({ ...this.setup, bundle }, this.log, this.onHung);
   }
 
@@ -146,8 +166,8 @@ class Models {
     const { prepared } = this;
     if (prepared === undefined) throw new Error('no model was prepared');
     this.prepared = undefined;
-    const { scorer } = predict.model;
-    predict.model = prepared;
+    const { scorer } = predict;
+    predict.scorer = prepared;
     this.retired = scorer.drained().then(() => scorer.close());
     return this.retired;
   }
@@ -157,7 +177,7 @@ class Models {
     await this.opening;
     const { prepared } = this;
     this.prepared = undefined;
-    await prepared?.scorer.close();
+    await prepared?.close();
   }
 }
 
@@ -166,7 +186,7 @@ export type ModelSetup = Pick<FrontSetup, 'config' | 'bundle' | 'workers' | 'loo
   Partial<Pick<FrontSetup, 'metrics'>>;
 
 /** Workers, batcher and golden check of one model. */
-export async function openModel(setup: ModelSetup, log: Log, onHung: () => void): Promise<ServedModel> {
+export async function openModel(setup: ModelSetup, log: Log, onHung: () => void): Promise<Scorer> {
   const { config, bundle, workers, loops } = setup;
   const { batchMax, deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
   const queueMax = Math.ceil(config.queueMax / loops);
@@ -182,7 +202,9 @@ export async function openModel(setup: ModelSetup, log: Log, onHung: () => void)
       log.error({ err: error }, 'worker lost');
     },
   });
+  const { thresholds } = bundle.manifest;
   const scorer = new Batcher({
+    model: { version: modelLabel(bundle.manifest), thresholds },
     pool,
     batchMax,
     queueMax,
@@ -196,15 +218,14 @@ export async function openModel(setup: ModelSetup, log: Log, onHung: () => void)
     ...(count === undefined ? {} : { onRun: count.run }),
     onHung,
   });
-  const { manifest } = bundle;
   try {
     await pool.warmUp();
-    await checkGolden(bundle.golden, scorer, manifest.thresholds);
+    await checkGolden(bundle.golden, scorer);
   } catch (error) {
     await scorer.close();
     throw error;
   }
-  return { scorer, version: modelLabel(manifest), thresholds: manifest.thresholds };
+  return scorer;
 }
 
 /** What the pool and its batches leave behind; nothing where nobody counts. */
@@ -233,24 +254,22 @@ function scoringCounters(memory: SharedArrayBuffer | undefined):
   };
 }
 
-type LoopParts = Pick<PredictOptions, 'gate' | 'lag' | 'budget' | 'metrics'>;
+type LoopParts = Pick<PredictOptions, 'gate' | 'lag' | 'budget' | 'metrics' | 'observer'>;
 
-function createPredict(setup: FrontSetup, log: Log, parts: LoopParts, model: ServedModel): Predict {
-  const { config, loops } = setup;
-  const { daySamplesMax, nightSamplesMax, deadlineMs, bodyMaxBytes, retryAfterS, accessLogEvery } = config;
+function createPredict(setup: FrontSetup, log: Log, parts: LoopParts, scorer: Scorer): Predict {
+  const { config } = setup;
+  const { daySamplesMax, nightSamplesMax, deadlineMs, bodyMaxBytes, retryAfterS } = config;
   return new Predict(
     {
       ...parts,
       readRequest: createReader({ daySamplesMax, nightSamplesMax }),
-      access: new AccessLog(log, accessLogEvery),
       clock: systemClock,
       requestId: requestIds(),
       lagMaxMs: deadlineMs * LAG_SHARE,
       bodyBytesMax: bodyMaxBytes,
-      queueMax: Math.ceil(config.queueMax / loops),
       retryAfterS,
       onFault: (error, requestId) => log.error({ err: error, requestId }, 'request failed unexpectedly'),
     },
-    model,
+    scorer,
   );
 }

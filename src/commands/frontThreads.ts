@@ -2,15 +2,18 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { SlottedRecord } from '../auth/keyTable.js';
+import { Limits } from '../auth/limits.js';
 import { YOUNG_THREAD_LIMITS } from '../base/collector.js';
 import type { Log } from '../base/log.js';
+import { allocateBodyBudget } from '../http/bodyBudget.js';
+import { allocateConnectionCount } from '../http/connectionLimit.js';
 import type { PublicAddress } from '../http/server.js';
 import { openFront, type Front, type FrontEvents, type FrontSetup } from './front.js';
 import type { FromFront, FrontThreadData, Question, ToFront } from './frontThread.js';
 
 /** Several event loops on one port, as one front; a single one runs on the main thread. */
 export async function openFronts(
-  setup: Omit<FrontSetup, 'workers' | 'loops' | 'metrics'> & {
+  setup: Omit<FrontSetup, 'workers' | 'loops' | 'metrics' | 'bodies' | 'connections'> & {
     /** One for each event loop. */
     readonly metrics: readonly SharedArrayBuffer[];
   },
@@ -19,15 +22,17 @@ export async function openFronts(
 ): Promise<Front> {
   const { workers, httpThreads: loops } = setup.config;
   const [metrics] = setup.metrics;
+  const bodies = allocateBodyBudget(new Limits(setup.limits).slotsMax);
+  const shared = { ...setup, bodies, connections: allocateConnectionCount() };
   if (metrics === undefined || setup.metrics.length !== loops)
     throw new RangeError('an event loop cannot count');
-  if (loops === 1) return openFront({ ...setup, metrics, workers, loops }, log, events);
+  if (loops === 1) return openFront({ ...shared, metrics, workers, loops }, log, events);
   const address = await freeAddress(setup.address);
   const fronts: Front[] = [];
   try {
     for (const [loop, memory] of setup.metrics.entries()) {
       const share = Math.floor(workers / loops) + (loop < workers % loops ? 1 : 0);
-      const own = { ...setup, address, workers: share, loops, metrics: memory };
+      const own = { ...shared, address, workers: share, loops, metrics: memory };
       const data = { setup: own, name: `http-${loop + 1}` };
       fronts.push(await openFrontThread(data, events));
     }

@@ -1,7 +1,7 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS, type ScoreRecord } from '../contract/request.js';
 import { OUTPUT_COLUMNS, type Golden } from '../model/manifest.js';
 import { createReader, isBodyProblem, type RequestReader } from '../pipeline/read.js';
-import { respond, type Thresholds } from '../pipeline/respond.js';
+import { respond } from '../pipeline/respond.js';
 import type { Scorer } from '../scoring/scorer.js';
 
 /** A model that does not give its own golden scores; it must not serve. */
@@ -13,11 +13,11 @@ export class GoldenError extends Error {
  * Scores the golden requests of a model one by one through `scorer`.
  * @throws GoldenError at the first whose scores differ by more than the tolerance, or whose label differs
  */
-export async function checkGolden(golden: Golden, scorer: Scorer, thresholds: Thresholds): Promise<void> {
+export async function checkGolden(golden: Golden, scorer: Scorer): Promise<void> {
   const readRequest = createReader(DEFAULT_SERIES_LIMITS);
   for (const { name, request, scores: expected } of golden.cases) {
     const scores = await scoreGolden({ name, request }, readRequest, scorer);
-    const actual = JSON.parse(respond(scores, 0, 0, thresholds)) as ScoreRecord;
+    const actual = JSON.parse(respond(scores, 0, 0, scorer.model.thresholds)) as ScoreRecord;
     compare(name, actual, expected, golden.tolerance);
   }
 }

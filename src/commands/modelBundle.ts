@@ -129,7 +129,7 @@ async function goldenOf(
   };
   const bundle = { folder, manifest, graphs, golden: { tolerance: TOLERANCE, cases: [] } };
   const log = createLog({ level: 'silent' });
-  const { scorer } = await openModel({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);
+  const scorer = await openModel({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);
   const readRequest = createReader(DEFAULT_SERIES_LIMITS);
   const cases: Golden['cases'] = [];
   try {

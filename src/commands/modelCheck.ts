@@ -5,7 +5,7 @@ import { createLog } from '../base/log.js';
 import type { Config } from '../config/options.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { loadBundle, type Bundle } from '../model/bundle.js';
-import { openPool, type InferencePool } from '../scoring/pool.js';
+import { openPool, runOnce, type InferencePool } from '../scoring/pool.js';
 import { blockAt, type Lane } from '../scoring/messages.js';
 import { openModel } from './front.js';
 
@@ -70,7 +70,7 @@ async function checkBatches(pool: InferencePool, lane: Lane): Promise<void> {
     block.records.fill(fill);
     block.targets.fill(fill > 0 ? 100 : 0);
     block.pastCounts.fill(PAST_MAX);
-    await pool.run({ lane, slot: 0, first: 0, rows });
+    await runOnce(pool, { lane, slot: 0, first: 0, rows });
     for (let index = 0; index < rows * OUTPUT_COLUMNS; index++) {
       const value = block.scores[index] ?? NaN;
       const most = index % OUTPUT_COLUMNS < OUTPUT_COLUMNS - 2 ? 100 : 1;
@@ -85,7 +85,7 @@ async function checkBatches(pool: InferencePool, lane: Lane): Promise<void> {
 async function medianMicros(pool: InferencePool, lane: Lane): Promise<string> {
   const runs: number[] = [];
   for (let run = 0; run < SPEED_RUNS; run++) {
-    runs.push(await pool.run({ lane, slot: 0, first: 0, rows: SPEED_ROWS }));
+    runs.push(await runOnce(pool, { lane, slot: 0, first: 0, rows: SPEED_ROWS }));
   }
   runs.sort((a, b) => a - b);
   return (((runs[SPEED_RUNS / 2] ?? NaN) * 1000) / SPEED_ROWS).toFixed(2);
@@ -94,8 +94,8 @@ async function medianMicros(pool: InferencePool, lane: Lane): Promise<string> {
 /** The golden requests through reader, features, batcher and pool: `openModel` refuses what differs. */
 async function checkServing(bundle: Bundle, config: Config, print: (line: string) => void): Promise<void> {
   const log = createLog({ level: 'silent' });
-  const model = await openModel({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);
-  await model.scorer.drained();
-  await model.scorer.close();
+  const scorer = await openModel({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);
+  await scorer.drained();
+  await scorer.close();
   print(`ok  golden: ${bundle.golden.cases.length} cases within ${bundle.golden.tolerance} points`);
 }

@@ -3,9 +3,9 @@ import { systemClock } from '../base/clock.js';
 import { exitAtOnce } from '../base/exit.js';
 import { createLog, type Log } from '../base/log.js';
 import type { Config } from '../config/options.js';
-import type { ServedModel } from '../http/predict.js';
 import { loadBundle } from '../model/bundle.js';
 import { createReader } from '../pipeline/read.js';
+import type { Scorer } from '../scoring/scorer.js';
 import { openModel } from './front.js';
 import { newTally, scoreLines, type Tally } from './scoreLines.js';
 import { showProgress, summaryLine } from './scoreProgress.js';
@@ -33,32 +33,32 @@ const NOBODY_WAITS = { deadlineMs: Infinity, hangMs: 2 ** 31 - 1 } as const;
  */
 export async function score(config: Config): Promise<void> {
   const log = createLog({ level: config.logLevel, sink: standardError });
-  let model: ServedModel;
+  let scorer: Scorer;
   try {
-    model = await open(config, log);
+    scorer = await open(config, log);
   } catch (error) {
     process.stderr.write(`acuity score: ${messageOf(error)}\n`);
     process.exit(EXIT_FAILED_START);
   }
   const tally = newTally();
-  const code = await run(config, model, tally);
-  await model.scorer.drained();
-  await model.scorer.close();
+  const code = await run(config, scorer, tally);
+  await scorer.drained();
+  await scorer.close();
   process.exit(code);
 }
 
-async function open(config: Config, log: Log): Promise<ServedModel> {
+async function open(config: Config, log: Log): Promise<Scorer> {
   const setup = { ...config, ...NOBODY_WAITS };
   const bundle = await loadBundle(config.model);
   return openModel({ config: setup, bundle, workers: config.workers, loops: 1 }, log, () => undefined);
 }
 
 /** @returns the exit code */
-async function run(config: Config, model: ServedModel, tally: Tally): Promise<number> {
+async function run(config: Config, scorer: Scorer, tally: Tally): Promise<number> {
   const { stdin, stdout, stderr } = process;
   const { daySamplesMax, nightSamplesMax } = config;
   const startedMs = systemClock.monotonicMs();
-  const watch = watchForHang(config.hangMs, model, tally);
+  const watch = watchForHang(config.hangMs, scorer, tally);
   if (stdin.isTTY) stderr.write('acuity score: reading requests from the terminal, one on each line\n');
   const hideProgress = stderr.isTTY
     ? showProgress({ terminal: stderr, totalBytes: inputBytes(), tally, nowMs: systemClock.monotonicMs })
@@ -67,8 +67,7 @@ async function run(config: Config, model: ServedModel, tally: Tally): Promise<nu
   try {
     await scoreLines(stdin, stdout, {
       readRequest: createReader({ daySamplesMax, nightSamplesMax }),
-      scorer: model.scorer,
-      thresholds: model.thresholds,
+      scorer,
       inFlightMax: config.queueMax,
       lineBytesMax: config.bodyMaxBytes,
       tally,
@@ -87,7 +86,7 @@ async function run(config: Config, model: ServedModel, tally: Tally): Promise<nu
 }
 
 /** Ends the process where lines are under way and none is answered any more. */
-function watchForHang(hangMs: number, { scorer }: ServedModel, tally: Readonly<Tally>): NodeJS.Timeout {
+function watchForHang(hangMs: number, scorer: Scorer, tally: Readonly<Tally>): NodeJS.Timeout {
   let looks = 0;
   let seen = { lines: -1, pending: -1 };
   return setInterval(

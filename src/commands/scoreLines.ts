@@ -11,14 +11,13 @@ import {
   type Problem,
 } from '../contract/problems.js';
 import { isBodyProblem, type RequestReader } from '../pipeline/read.js';
-import { respond, type Thresholds } from '../pipeline/respond.js';
-import type { Scorer, Timing, Waiting } from '../scoring/scorer.js';
+import { respond } from '../pipeline/respond.js';
+import type { ScoreHandler, Scorer, ScoringModel, Timing } from '../scoring/scorer.js';
 import { LineSplitter, type Line } from './lines.js';
 
 export interface ScoreLinesOptions {
   readonly readRequest: RequestReader;
   readonly scorer: Pick<Scorer, 'admit'>;
-  readonly thresholds: Thresholds;
   /** Most lines read and not yet written; at most the scorer's queue. */
   readonly inFlightMax: number;
   /** A longer line is a bad one. */
@@ -71,19 +70,18 @@ export async function scoreLines(
 }
 
 /** The place of one line in the output. */
-class Place implements Waiting {
+class Place implements ScoreHandler {
   readonly isGone = false;
   text: string | undefined;
   isBad = false;
 
   constructor(
     readonly line: number,
-    private readonly thresholds: Thresholds,
     private readonly onReady: () => void,
   ) {}
 
-  scored(scores: Float32Array, offset: number, { inferMs }: Timing): void {
-    this.ready(respond(scores, offset, inferMs, this.thresholds));
+  scored(scores: Float32Array, offset: number, { inferMs }: Timing, { thresholds }: ScoringModel): void {
+    this.ready(respond(scores, offset, inferMs, thresholds));
   }
 
   failed(cause: 'expired' | 'fault'): void {
@@ -162,8 +160,8 @@ class OrderedOutput {
   }
 
   private async take({ number, bytes }: Line): Promise<void> {
-    const { readRequest, scorer, thresholds } = this.options;
-    const place = new Place(number, thresholds, this.onReady);
+    const { readRequest, scorer } = this.options;
+    const place = new Place(number, this.onReady);
     this.places.push(place);
     if (bytes === undefined) return place.failedWith(PROBLEMS.bodyTooLarge);
     const request = readRequest(bytes);

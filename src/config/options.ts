@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { usableCores } from './cores.js';
+import { descriptorsMax } from './descriptors.js';
 import { nearestName } from './nearest.js';
 import { expectation, keyword, VARIABLES, type Field, type Variable } from './variables.js';
 
@@ -14,6 +15,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** What the derived defaults depend on. */
 export interface Machine {
   readonly cores: number;
+  /** File descriptors that the process may open. */
+  readonly descriptors: number;
   /** Folder that relative paths given by the operator start from. */
   readonly workingDir: string;
   /** Folder of the package: the default model lies in it. */
@@ -70,6 +73,7 @@ export function readConfig(env: Environment, machine: Machine = thisMachine()): 
 function thisMachine(): Machine {
   return {
     cores: usableCores(),
+    descriptors: descriptorsMax(),
     workingDir: process.cwd(),
     packageDir: fileURLToPath(new URL('../../', import.meta.url)),
   };
@@ -133,12 +137,21 @@ function withDefaults(given: Given, machine: Machine): Config {
     const schema: TSchema = VARIABLES[field].schema;
     Object.assign(config, { [field]: given[field] ?? keyword(schema, 'default') });
   }
+  config.connectionsMax ??= connectionsFor(machine.descriptors);
   config.workers ??= Math.max(config.httpThreads, machine.cores - config.httpThreads);
   config.model =
     given.model === undefined
       ? resolve(machine.packageDir, 'native-models/acuity-base')
       : resolve(machine.workingDir, given.model);
   return Object.freeze(config);
+}
+
+/** Sockets are not all that a process opens: files, threads and the admin listener keep their share. */
+const OTHER_DESCRIPTORS = 256;
+const CONNECTIONS_DEFAULT_MAX = 50_000;
+
+function connectionsFor(descriptors: number): number {
+  return Math.max(1, Math.min(CONNECTIONS_DEFAULT_MAX, descriptors - OTHER_DESCRIPTORS));
 }
 
 interface Rule {

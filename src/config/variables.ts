@@ -38,6 +38,12 @@ export const VARIABLES = {
     schema: Type.Integer({ default: 9090, minimum: 0, maximum: 65535 }),
     doc: 'Admin listener: port; `0` takes a free one',
   },
+  connectionsMax: {
+    env: 'ACUITY_CONNECTIONS_MAX',
+    schema: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+    derived: 'the lesser of 50000 and the file descriptors that the process may open less 256',
+    doc: 'Most open public connections; new ones beyond it are closed at once',
+  },
   httpThreads: {
     env: 'ACUITY_HTTP_THREADS',
     schema: Type.Integer({ default: 1, minimum: 1, maximum: 64 }),

@@ -21,6 +21,7 @@ export const REFUSAL_CAUSES = [
   'keyInvalid',
   'rateBurst',
   'rateDaily',
+  'transferEncoding',
   'contentType',
   'contentEncoding',
   'bodyTooLarge',
@@ -28,6 +29,7 @@ export const REFUSAL_CAUSES = [
   'unprocessable',
   'queueFull',
   'bodiesFull',
+  'bodiesOfKey',
   'loopLag',
   'draining',
   'hung',
@@ -37,7 +39,8 @@ export const REFUSAL_CAUSES = [
 export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 
 /** Causes of a 503. */
-export type OverloadCause = 'queueFull' | 'bodiesFull' | 'loopLag' | 'draining' | 'hung' | 'deadline';
+export type OverloadCause =
+  'queueFull' | 'bodiesFull' | 'bodiesOfKey' | 'loopLag' | 'draining' | 'hung' | 'deadline';
 /** Causes of a 429. */
 export type LimitCause = 'rateBurst' | 'rateDaily';
 /** Problems that are a cause by themselves. */
@@ -55,6 +58,7 @@ export function statusOf(cause: RefusalCause): number {
       return PROBLEMS.rateLimited.status;
     case 'queueFull':
     case 'bodiesFull':
+    case 'bodiesOfKey':
     case 'loopLag':
     case 'draining':
     case 'hung':
@@ -93,7 +97,7 @@ export const METRICS = {
   refusals: {
     type: 'counter',
     name: 'acuity_refusals_total',
-    help: 'Requests refused, by cause: queueFull, bodiesFull, loopLag, draining and hung were shed at the door, deadline expired while waiting',
+    help: 'Requests refused, by cause: queueFull, bodiesFull, bodiesOfKey (one key holds its share), loopLag, draining and hung were shed at the door, deadline expired while waiting',
     labels: { cause: REFUSAL_CAUSES },
   },
   findings: {
@@ -158,6 +162,11 @@ export const METRICS = {
     type: 'gauge',
     name: 'acuity_requests_queued',
     help: 'Of those in flight, the ones that wait for a worker',
+  },
+  connectionsRefused: {
+    type: 'counter',
+    name: 'acuity_connections_refused_total',
+    help: 'Public connections closed as soon as they were opened, because ACUITY_CONNECTIONS_MAX were open',
   },
   connections: {
     type: 'gauge',

@@ -39,6 +39,12 @@ export const PROBLEMS = {
     detail: 'Rate limit exceeded',
     remedy: 'Wait for the seconds in Retry-After; the RateLimit header says which limit was reached.',
   },
+  transferEncoding: {
+    status: 400,
+    reason: 'Bad Request',
+    detail: 'Transfer-Encoding must be chunked',
+    remedy: 'Send the body with a Content-Length, or with Transfer-Encoding: chunked and no other coding.',
+  },
   contentType: {
     status: 415,
     reason: 'Unsupported Media Type',

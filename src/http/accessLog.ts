@@ -1,4 +1,5 @@
 import type { Log } from '../base/log.js';
+import type { RefusalCause } from '../contract/metrics.js';
 
 /** What is told of an answered request: never a key, never a header, never a value out of the body. */
 export interface AccessLine {
@@ -14,9 +15,25 @@ export interface AccessLine {
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** Every refusal is logged, and one in `every` scored requests (0: none). */
+/** Refusals of one cause since its last line. */
+interface Repeats {
+  quietUntilMs: number;
+  count: number;
+  /** The newest of them, which their line tells of; undefined while there is none. */
+  last: AccessLine | undefined;
+}
+
+const QUIET_MS = 1000;
+
+/**
+ * One line for one in `every` scored requests (0: none). A refusal has a line of its own, unless its cause had one
+ * within the last second: then it shares the next one, which tells how many it stands for. A flood would otherwise
+ * pay more for its lines than for its answers.
+ */
 export class AccessLog {
-  private served = 0;
+  private scoredSince = 0;
+  private readonly repeats = new Map<RefusalCause, Repeats>();
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly log: Log,
@@ -26,25 +43,58 @@ export class AccessLog {
   /** Whether the next scored request has a line; counts it. */
   wantsServed(): boolean {
     if (this.every === 0) return false;
-    this.served++;
-    if (this.served < this.every) return false;
-    this.served = 0;
+    this.scoredSince++;
+    if (this.scoredSince < this.every) return false;
+    this.scoredSince = 0;
     return true;
   }
 
-  write(line: AccessLine): void {
-    const { requestId, status, keyId, totalMs, bytes, traceparent } = line;
-    const fields = {
-      requestId,
-      status,
-      keyId,
-      totalMs: Math.round(totalMs * 1000) / 1000,
-      bytes,
-      // W3C Trace Context section 3.2: anything that is not of its form is dropped, never passed on.
-      ...(TRACEPARENT.test(traceparent) ? { traceparent } : {}),
-    };
-    if (status >= 500) this.log.error(fields, 'request failed');
-    else if (status >= 400) this.log.warn(fields, 'request refused');
-    else this.log.info(fields, 'request served');
+  served(line: AccessLine): void {
+    this.log.info(fieldsOf(line), 'request served');
   }
+
+  /** `nowMs` is monotonic. */
+  refused(cause: RefusalCause, line: AccessLine, nowMs: number): void {
+    const known = this.repeats.get(cause);
+    // What the service itself did wrong is told each time: somebody will ask for that very request.
+    if (cause === 'internal' || known === undefined || (nowMs >= known.quietUntilMs && known.count === 0)) {
+      this.repeats.set(cause, { quietUntilMs: nowMs + QUIET_MS, count: 0, last: undefined });
+      return this.tell(cause, line, 1);
+    }
+    known.count++;
+    known.last = line;
+    this.timer ??= setTimeout(() => this.flush(nowMs + QUIET_MS), QUIET_MS).unref();
+  }
+
+  /** Tells of the refusals that still wait for a line. */
+  flush(nowMs: number): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    for (const [cause, repeats] of this.repeats) {
+      const { last, count } = repeats;
+      if (last === undefined) continue;
+      repeats.quietUntilMs = nowMs + QUIET_MS;
+      repeats.count = 0;
+      repeats.last = undefined;
+      this.tell(cause, last, count);
+    }
+  }
+
+  private tell(cause: RefusalCause, line: AccessLine, requests: number): void {
+    const fields = { ...fieldsOf(line), cause, requests };
+    if (line.status >= 500) this.log.error(fields, 'request failed');
+    else this.log.warn(fields, 'request refused');
+  }
+}
+
+function fieldsOf({ requestId, status, keyId, totalMs, bytes, traceparent }: AccessLine): object {
+  return {
+    requestId,
+    status,
+    keyId,
+    totalMs: Math.round(totalMs * 1000) / 1000,
+    bytes,
+    // W3C Trace Context section 3.2: anything that is not of its form is dropped, never passed on.
+    ...(TRACEPARENT.test(traceparent) ? { traceparent } : {}),
+  };
 }

@@ -1,36 +1,13 @@
 import type { HttpResponse } from 'uWebSockets.js';
-
-/** What is left of a thread's bytes for bodies that are still arriving. */
-export class BodyBudget {
-  private held = 0;
-
-  constructor(private readonly bytesMax: number) {}
-
-  /** Bytes held now. */
-  get heldBytes(): number {
-    return this.held;
-  }
-
-  get isExhausted(): boolean {
-    return this.held >= this.bytesMax;
-  }
-
-  take(bytes: number): boolean {
-    if (this.held + bytes > this.bytesMax) return false;
-    this.held += bytes;
-    return true;
-  }
-
-  give(bytes: number): void {
-    this.held -= bytes;
-  }
-}
+import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
 
 export interface BodyOptions {
   /** Declared length in bytes; 0 where none was declared. */
   readonly declaredBytes: number;
   readonly bytesMax: number;
   readonly budget: BodyBudget;
+  /** Whose share of the budget the body takes. */
+  readonly holder: number;
 }
 
 export interface BodyListener {
@@ -38,74 +15,107 @@ export interface BodyListener {
   complete(bytes: Uint8Array): void;
   /** More than `bytesMax` arrived. */
   tooLarge(): void;
-  /** The budget for unfinished bodies is used up. */
-  overBudget(): void;
+  /** The budget for unfinished bodies, or the holder's share of it, is used up. */
+  overBudget(cause: Exclude<BudgetOutcome, 'taken'>): void;
+  /** So many blocks of `BLOCK_BYTES` have begun to arrive since the last call; the first one is not told. */
+  moreBlocks(blocks: number): void;
 }
 
+/** A body is paid for by blocks of this size: the first with the request, each further one as it begins. */
+export const BLOCK_BYTES = 65_536;
 const FIRST_BUFFER_BYTES = 65_536;
 
+/** How many blocks a body of `bytes` has begun beyond its first. */
+export function furtherBlocks(bytes: number): number {
+  return bytes > BLOCK_BYTES ? Math.ceil(bytes / BLOCK_BYTES) - 1 : 0;
+}
+
 /**
- * Collects a request's body. A body that arrives in one piece, as most do, is never copied. Memory is taken
- * from the budget as bytes arrive, so that announcing much costs nothing.
+ * Collects a request's body. A body that arrives in one piece, as most do, is never copied, whether or not its
+ * head came in a packet of its own. Memory is taken from the budget as bytes arrive, so that announcing much
+ * costs nothing.
  * @returns what to call when the request is aborted
  */
 export function readBody(res: HttpResponse, options: BodyOptions, listener: BodyListener): () => void {
-  const { bytesMax, budget } = options;
-  let buffer: Uint8Array | undefined;
-  let length = 0;
-  let isOver = false;
-
-  const finish = (): void => {
-    isOver = true;
-    if (buffer !== undefined) budget.give(buffer.length);
-    buffer = undefined;
-  };
-
-  res.onData((chunk, isLast) => {
-    if (isOver) return;
-    if (length + chunk.byteLength > bytesMax) {
-      finish();
-      return listener.tooLarge();
-    }
-    if (isLast && length === 0) {
-      isOver = true;
-      return listener.complete(new Uint8Array(chunk));
-    }
-    const grown = append(buffer, length, chunk, options);
-    if (grown === undefined) {
-      finish();
-      return listener.overBudget();
-    }
-    buffer = grown;
-    length += chunk.byteLength;
-    if (!isLast) return;
-    const whole = buffer.subarray(0, length);
-    finish();
-    listener.complete(whole);
-  });
-  return finish;
+  const body = new Body(options, listener);
+  res.onData((chunk, isLast) => body.take(chunk, isLast));
+  return () => body.end();
 }
 
-/** `buffer` with `chunk` behind its first `length` bytes, grown where needed; undefined beyond the budget. */
-function append(
-  buffer: Uint8Array | undefined,
-  length: number,
-  chunk: ArrayBuffer,
-  { budget, bytesMax, declaredBytes }: BodyOptions,
-): Uint8Array | undefined {
-  const needed = length + chunk.byteLength;
-  let target = buffer;
-  if (target === undefined || target.length < needed) {
+class Body {
+  private buffer: Uint8Array | undefined;
+  private length = 0;
+  private blocks = 0;
+  private isOver = false;
+
+  constructor(
+    private readonly options: BodyOptions,
+    private readonly listener: BodyListener,
+  ) {}
+
+  take(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.isOver) return;
+    const { listener, options } = this;
+    const length = this.length + chunk.byteLength;
+    this.countBlocks(length);
+    if (length > options.bytesMax) {
+      this.end();
+      return listener.tooLarge();
+    }
+    if (isLast && this.length === 0) {
+      this.end();
+      return listener.complete(new Uint8Array(chunk));
+    }
+    // Where the head came alone, uWebSockets.js hands on an empty piece first: nothing is held for that.
+    if (chunk.byteLength > 0) {
+      const outcome = this.append(chunk);
+      if (outcome !== 'taken') {
+        this.end();
+        return listener.overBudget(outcome);
+      }
+    }
+    if (!isLast) return;
+    const whole = this.buffer?.subarray(0, this.length) ?? new Uint8Array(0);
+    this.end();
+    listener.complete(whole);
+  }
+
+  /** Gives back what is held; every way out leads through here. */
+  end(): void {
+    this.isOver = true;
+    if (this.buffer !== undefined) this.options.budget.give(this.options.holder, this.buffer.length);
+    this.buffer = undefined;
+  }
+
+  private countBlocks(length: number): void {
+    const blocks = furtherBlocks(length);
+    if (blocks === this.blocks) return;
+    this.listener.moreBlocks(blocks - this.blocks);
+    this.blocks = blocks;
+  }
+
+  private append(chunk: ArrayBuffer): BudgetOutcome {
+    const needed = this.length + chunk.byteLength;
+    if (this.buffer === undefined || this.buffer.length < needed) {
+      const outcome = this.grow(needed);
+      if (outcome !== 'taken') return outcome;
+    }
+    this.buffer?.set(new Uint8Array(chunk), this.length);
+    this.length = needed;
+    return 'taken';
+  }
+
+  private grow(needed: number): BudgetOutcome {
+    const { declaredBytes, bytesMax, budget, holder } = this.options;
+    const { buffer } = this;
     const wanted = Math.max(needed, FIRST_BUFFER_BYTES, 2 * (buffer?.length ?? 0));
     const ceiling = Math.max(needed, declaredBytes > 0 ? declaredBytes : bytesMax);
     const capacity = Math.min(wanted, ceiling);
-    if (!budget.take(capacity)) return undefined;
-    target = new Uint8Array(capacity);
-    if (buffer !== undefined) {
-      target.set(buffer.subarray(0, length));
-      budget.give(buffer.length);
-    }
+    const outcome = budget.take(holder, capacity, buffer?.length);
+    if (outcome !== 'taken') return outcome;
+    const grown = new Uint8Array(capacity);
+    if (buffer !== undefined) grown.set(buffer.subarray(0, this.length));
+    this.buffer = grown;
+    return outcome;
   }
-  target.set(new Uint8Array(chunk), length);
-  return target;
 }

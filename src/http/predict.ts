@@ -1,27 +1,23 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../base/clock.js';
-import type { Gate } from '../auth/gate.js';
-import type { OverloadCause } from '../contract/metrics.js';
+import type { Admission, Gate } from '../auth/gate.js';
+import type { OverloadCause, PlainCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
 import type { RequestReader } from '../pipeline/read.js';
 import { isBodyProblem } from '../pipeline/read.js';
 import type { Scorer } from '../scoring/scorer.js';
-import type { AccessLog } from './accessLog.js';
-import { readBody, type BodyBudget } from './body.js';
-import { Exchange, type AnsweringModel, type ExchangeContext } from './exchange.js';
+import { furtherBlocks, readBody } from './body.js';
+import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
+import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
+import { HeldRefusals } from './heldRefusals.js';
 import type { LoopLag } from './lag.js';
 import { headerLine } from './reply.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
-/** The model in force: replaced as a whole when another is loaded. */
-export interface ServedModel extends AnsweringModel {
-  readonly scorer: Scorer;
-}
-
 export interface PredictOptions {
   readonly gate: Gate;
   readonly readRequest: RequestReader;
-  readonly access: AccessLog;
+  readonly observer: ExchangeObserver;
   readonly metrics: RequestMetrics;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly requestId: (given: string) => string;
@@ -30,8 +26,7 @@ export interface PredictOptions {
   /** Above this lateness of the event loop, requests are refused at their headers. */
   readonly lagMaxMs: number;
   readonly bodyBytesMax: number;
-  readonly queueMax: number;
-  /** What nobody expected, told to the operator; the caller gets a 500. */
+  /** Reports an unexpected error; the caller gets 500. */
   onFault(error: unknown, requestId: string): void;
   readonly retryAfterS: number;
 }
@@ -41,6 +36,7 @@ const X_API_KEY = Buffer.from('x-api-key');
 const CONTENT_TYPE = Buffer.from('content-type');
 const CONTENT_ENCODING = Buffer.from('content-encoding');
 const CONTENT_LENGTH = Buffer.from('content-length');
+const TRANSFER_ENCODING = Buffer.from('transfer-encoding');
 const X_REQUEST_ID = Buffer.from('x-request-id');
 const TRACEPARENT = Buffer.from('traceparent');
 
@@ -48,94 +44,126 @@ const TRACEPARENT = Buffer.from('traceparent');
 const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
 const JSON_TYPE = 'application/json';
 
-/** `POST /predict`: each refusal is one line here, in the order of the contract. */
+/**
+ * `POST /predict`, from the head of a request to its admission. Each refusal is one line here, in the order of the
+ * contract; `Exchange` answers it, and the observer is told how it ended.
+ */
 export class Predict implements ExchangeContext {
   isDraining = false;
   /** Every request is refused from now on: a worker hangs. */
   isHung = false;
-  model: ServedModel;
-  readonly retryAfterS: number;
+  readonly heldRefusals: HeldRefusals;
 
   constructor(
     private readonly options: PredictOptions,
-    model: ServedModel,
+    /** Of the model in force: replaced as a whole when another is loaded. */
+    public scorer: Scorer,
   ) {
-    this.model = model;
-    this.retryAfterS = options.retryAfterS;
+    this.heldRefusals = new HeldRefusals(options.clock);
+  }
+
+  get observer(): ExchangeObserver {
+    return this.options.observer;
+  }
+
+  get retryAfterS(): number {
+    return this.options.retryAfterS;
+  }
+
+  /** Refuses what comes from now on, at once, and what is held back with it. */
+  drain(): void {
+    this.isDraining = true;
+    this.heldRefusals.release();
   }
 
   /** Any path but /predict. */
   notFound(res: HttpResponse, req: HttpRequest): void {
-    this.open(res, req, isHead(req)).refuse('notFound');
+    const exchange = this.open(res, req, isHead(req));
+    if (hasUnknownCoding(req, req.getHeader(CONTENT_LENGTH)))
+      return exchange.refuseFraming('transferEncoding');
+    exchange.refuseHead('notFound', bodyBytesOf(req));
   }
 
   /** Any method but POST on /predict. */
   methodNotAllowed(res: HttpResponse, req: HttpRequest): void {
-    this.open(res, req, isHead(req)).refuse('methodNotAllowed', headerLine('Allow', 'POST'));
+    const exchange = this.open(res, req, isHead(req));
+    if (hasUnknownCoding(req, req.getHeader(CONTENT_LENGTH)))
+      return exchange.refuseFraming('transferEncoding');
+    exchange.refuseHead('methodNotAllowed', bodyBytesOf(req), headerLine('Allow', 'POST'));
   }
 
   /** POST on /predict: the router looks at path and method, which saves asking for them here. */
   handle(res: HttpResponse, req: HttpRequest): void {
     const { gate, bodyBytesMax } = this.options;
     const exchange = this.open(res, req, false);
+    const length = req.getHeader(CONTENT_LENGTH);
+    if (hasUnknownCoding(req, length)) return exchange.refuseFraming('transferEncoding');
 
     const verdict = gate.check(req.getHeader(X_API_KEY));
-    if (verdict.outcome === 'missing') return exchange.refuse('keyMissing');
-    if (verdict.outcome === 'invalid') return exchange.refuse('keyInvalid');
-    if (verdict.outcome === 'limited') return exchange.limited(verdict);
-    exchange.admission = verdict;
+    if (verdict.outcome === 'missing') return exchange.refuseHead('keyMissing', bodyBytesOf(req));
+    if (verdict.outcome === 'invalid') return exchange.refuseHead('keyInvalid', bodyBytesOf(req));
+    if (verdict.outcome === 'limited') return exchange.limited(verdict, bodyBytesOf(req));
+    exchange.authenticated(verdict);
 
-    if (!isJson(req.getHeader(CONTENT_TYPE))) return exchange.refuse('contentType');
-    if (!isIdentity(req.getHeader(CONTENT_ENCODING))) return exchange.refuse('contentEncoding');
-    const declaredBytes = Number(req.getHeader(CONTENT_LENGTH) || 0);
-    if (declaredBytes > bodyBytesMax) return this.refuseDeclared(exchange, declaredBytes);
+    if (!isJson(req.getHeader(CONTENT_TYPE))) return this.refuseUnread(exchange, verdict, req, 'contentType');
+    if (!isIdentity(req.getHeader(CONTENT_ENCODING)))
+      return this.refuseUnread(exchange, verdict, req, 'contentEncoding');
+    const declaredBytes = lengthIn(length);
+    if (declaredBytes > bodyBytesMax) return this.refuseTooLarge(exchange, verdict, declaredBytes);
     const overload = this.overload();
-    if (overload !== undefined) return exchange.overloaded(overload);
-    this.receive(res, exchange, declaredBytes);
-  }
-
-  ended(exchange: Exchange, status: number): void {
-    const { gate, access, clock } = this.options;
-    const { admission, requestId, bodyBytes, traceparent } = exchange;
-    if (status !== 200 && admission !== undefined) gate.refund(admission);
-    const endedMs = clock.monotonicMs();
-    this.count(exchange, status, endedMs);
-    if (status === 200 && !access.wantsServed()) return;
-    if (status === 0) return;
-    const totalMs = endedMs - exchange.startedMs;
-    access.write({ requestId, status, keyId: admission?.id, totalMs, bytes: bodyBytes, traceparent });
-  }
-
-  private count(exchange: Exchange, status: number, endedMs: number): void {
-    const { metrics } = this.options;
-    const { admission, limitedKind, cause, startedMs, receivedMs, timing } = exchange;
-    if (status === 0) return metrics.callerGone();
-    metrics.answered(status, admission?.kind ?? limitedKind ?? 'none');
-    if (cause !== undefined) metrics.refused(cause);
-    else if (timing !== undefined) metrics.served({ startedMs, receivedMs, endedMs, timing });
+    if (overload !== undefined) {
+      this.charge(verdict, declaredBytes);
+      return exchange.overloaded(overload, declaredBytes || bodyBytesOf(req));
+    }
+    this.receive(res, exchange, verdict, declaredBytes);
   }
 
   private open(res: HttpResponse, req: HttpRequest, isHead: boolean): Exchange {
     const { requestId, clock } = this.options;
-    const id = requestId(req.getHeader(X_REQUEST_ID));
-    return new Exchange(res, this, id, clock.monotonicMs(), isHead, req.getHeader(TRACEPARENT));
+    return new Exchange(res, this, {
+      requestId: requestId(req.getHeader(X_REQUEST_ID)),
+      traceparent: req.getHeader(TRACEPARENT),
+      startedMs: clock.monotonicMs(),
+      isHead,
+    });
+  }
+
+  /** The body is not looked at, but what is sent of it takes time all the same. */
+  private refuseUnread(exchange: Exchange, admission: Admission, req: HttpRequest, cause: PlainCause): void {
+    const bodyBytes = bodyBytesOf(req);
+    this.charge(admission, bodyBytes);
+    exchange.refuseHead(cause, bodyBytes);
   }
 
   /** A body of known end is discarded by the parser behind our answer, unless it is longer than we bear. */
-  private refuseDeclared(exchange: Exchange, declaredBytes: number): void {
-    if (declaredBytes > DISCARD_BYTES_MAX) exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX);
-    else exchange.refuse('bodyTooLarge');
+  private refuseTooLarge(exchange: Exchange, admission: Admission, declaredBytes: number): void {
+    if (declaredBytes > DISCARD_BYTES_MAX) return this.refuseWhileReceiving(exchange, admission);
+    this.charge(admission, declaredBytes);
+    exchange.refuseHead('bodyTooLarge', declaredBytes);
   }
 
-  private receive(res: HttpResponse, exchange: Exchange, declaredBytes: number): void {
-    const { bodyBytesMax, budget } = this.options;
+  private refuseWhileReceiving(exchange: Exchange, admission: Admission): void {
+    exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX, (blocks) =>
+      this.options.gate.spend(admission, blocks),
+    );
+  }
+
+  /** The request was charged with one token; a longer body costs more, whatever becomes of it. */
+  private charge(admission: Admission, bodyBytes: number): void {
+    const blocks = furtherBlocks(Math.min(bodyBytes, DISCARD_BYTES_MAX));
+    if (blocks > 0) this.options.gate.spend(admission, blocks);
+  }
+
+  private receive(res: HttpResponse, exchange: Exchange, admission: Admission, declaredBytes: number): void {
+    const { bodyBytesMax, budget, gate } = this.options;
     const stop = readBody(
       res,
-      { declaredBytes, bytesMax: bodyBytesMax, budget },
+      { declaredBytes, bytesMax: bodyBytesMax, budget, holder: admission.slot },
       {
         complete: (bytes) => this.score(exchange, bytes),
-        tooLarge: () => exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX),
-        overBudget: () => exchange.overloaded('bodiesFull'),
+        tooLarge: () => this.refuseWhileReceiving(exchange, admission),
+        overBudget: (outcome) => exchange.overloaded(BUDGET_CAUSES[outcome], declaredBytes),
+        moreBlocks: (blocks) => gate.spend(admission, blocks),
       },
     );
     res.onAborted(() => {
@@ -147,8 +175,7 @@ export class Predict implements ExchangeContext {
   /** The whole body is there: from here to the batch everything happens in this turn of the event loop. */
   private score(exchange: Exchange, bytes: Uint8Array): void {
     const { clock, metrics, readRequest } = this.options;
-    exchange.bodyBytes = bytes.length;
-    exchange.receivedMs = clock.monotonicMs();
+    exchange.received(bytes.length, clock.monotonicMs());
     metrics.received(bytes.length);
     const overload = this.overload();
     if (overload !== undefined) return exchange.overloaded(overload);
@@ -156,12 +183,11 @@ export class Predict implements ExchangeContext {
       const request = readRequest(bytes);
       if (isBodyProblem(request)) return this.refuseBody(exchange, request);
       metrics.understood(request);
-      exchange.model = this.model;
-      if (this.model.scorer.admit(request, exchange) === 'saturated') exchange.overloaded('queueFull');
+      if (this.scorer.admit(request, exchange) === 'saturated') exchange.overloaded('queueFull');
     } catch (error) {
       // One body that we can't read must not take the requests of others down.
       this.options.onFault(error, exchange.requestId);
-      exchange.refuse('internal');
+      exchange.failedUnexpectedly();
     }
   }
 
@@ -172,13 +198,44 @@ export class Predict implements ExchangeContext {
 
   /** Why no request can be taken now; undefined where one can. */
   private overload(): OverloadCause | undefined {
-    const { lag, lagMaxMs, budget, queueMax } = this.options;
+    const { lag, lagMaxMs, budget } = this.options;
     if (this.isHung) return 'hung';
     if (this.isDraining) return 'draining';
     if (lag.ms > lagMaxMs) return 'loopLag';
     if (budget.isExhausted) return 'bodiesFull';
-    return this.model.scorer.pending >= queueMax ? 'queueFull' : undefined;
+    return this.scorer.hasRoom() ? undefined : 'queueFull';
   }
+}
+
+const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as const satisfies Record<
+  Exclude<BudgetOutcome, 'taken'>,
+  OverloadCause
+>;
+
+/** What a body of no declared length may come to, for the purpose of holding its refusal back. */
+const UNDECLARED_BYTES = 4 * 1024 * 1024;
+
+/** The bytes that `Content-Length` declares. The library looks at its form only behind us: what is none is 0. */
+function lengthIn(text: string): number {
+  const bytes = Number(text);
+  return bytes <= Number.MAX_SAFE_INTEGER ? bytes : 0;
+}
+
+/** Bytes that still come behind the head of a request that is refused there. */
+function bodyBytesOf(req: HttpRequest): number {
+  const declared = req.getHeader(CONTENT_LENGTH);
+  if (declared !== '') return lengthIn(declared);
+  return req.getHeader(TRANSFER_ENCODING) === '' ? 0 : UNDECLARED_BYTES;
+}
+
+/**
+ * The library takes any `Transfer-Encoding` for `chunked`. What is in front of us may take it for something else,
+ * and see a request in what we take for a body, or the reverse. Beside a length the library refuses it itself.
+ */
+function hasUnknownCoding(req: HttpRequest, length: string): boolean {
+  if (length !== '') return false;
+  const coding = req.getHeader(TRANSFER_ENCODING);
+  return coding !== '' && coding.toLowerCase() !== 'chunked';
 }
 
 function isHead(req: HttpRequest): boolean {

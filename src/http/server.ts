@@ -1,4 +1,5 @@
 import uWS from 'uWebSockets.js';
+import type { ConnectionLimit } from './connectionLimit.js';
 import type { Predict } from './predict.js';
 
 export interface PublicAddress {
@@ -20,16 +21,25 @@ export interface PublicServer {
 export interface ListenOptions extends PublicAddress {
   /** Other event loops of this process listen on the same port. */
   readonly isShared: boolean;
+  /** Of the whole process. */
+  readonly limit: ConnectionLimit;
+  /** A connection was one too many, and closed. */
+  onRefused(): void;
 }
 
 /** @throws Error where the address cannot be listened on */
-export function listen(predict: Predict, { host, port, isShared }: ListenOptions): PublicServer {
+export function listen(predict: Predict, options: ListenOptions): PublicServer {
+  const { host, port, isShared, limit, onRefused } = options;
   let connections = 0;
   let socket: uWS.us_listen_socket | false = false;
   const app = uWS
     .App()
-    .filter((_res, change) => {
+    .filter((res, change) => {
       connections += Number(change);
+      if (change === -1) return limit.closed();
+      if (limit.opened()) return;
+      onRefused();
+      res.close(); // calls this filter again, with −1
     })
     .post('/predict', (res, req) => predict.handle(res, req))
     .any('/predict', (res, req) => predict.methodNotAllowed(res, req))

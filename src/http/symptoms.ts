@@ -76,8 +76,8 @@ export const SYMPTOMS: readonly Symptom[] = [
     id: 'bodiesFull',
     title: 'Requests are refused because bodies fill the memory set aside for them',
     metrics: [METRICS.refusals.name, METRICS.heldBytes.name, METRICS.connections.name],
-    turn: 'Many callers upload slowly at once. Let the proxy in front buffer bodies; raise ACUITY_BODIES_MAX_BYTES where memory is free; lower ACUITY_BODY_MAX_BYTES where no honest body is so long.',
-    isRed: refusedFor(['bodiesFull'], 0),
+    turn: 'bodiesFull: many callers upload slowly at once. bodiesOfKey: one of them does, and holds its quarter; the access log names the key. Let the proxy in front buffer bodies; raise ACUITY_BODIES_MAX_BYTES where memory is free; lower ACUITY_BODY_MAX_BYTES where no honest body is so long.',
+    isRed: refusedFor(['bodiesFull', 'bodiesOfKey'], 0),
   },
   {
     id: 'faults',

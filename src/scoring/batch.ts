@@ -1,7 +1,7 @@
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import type { PredictionRequest } from '../pipeline/kernel.js';
 import { writeRow, type Block, type Lane } from './messages.js';
-import type { Waiting } from './scorer.js';
+import type { ScoreHandler } from './scorer.js';
 
 /** The labels' probabilities stand behind the five scores. */
 const FIRST_PROBABILITY = 5;
@@ -15,7 +15,7 @@ export class Batch {
   sentMs = 0;
   /** Rows of a failed batch that are still being run one by one. */
   retrying = 0;
-  private readonly waiting: (Waiting | undefined)[] = [];
+  private readonly handlers: (ScoreHandler | undefined)[] = [];
   private readonly arrivedMs: number[] = [];
 
   constructor(
@@ -29,24 +29,29 @@ export class Batch {
   }
 
   /** Writes `request` as the next row. Where that throws, the batch is what it was before. */
-  add(request: PredictionRequest, waiting: Waiting, nowMs: number): void {
+  add(request: PredictionRequest, handler: ScoreHandler, nowMs: number): void {
     const row = this.rows;
     writeRow(this.block, row, request);
-    this.waiting[row] = waiting;
+    this.handlers[row] = handler;
     this.arrivedMs[row] = nowMs;
     this.rows++;
   }
 
   /** Takes whoever waits for `row`, so that nobody is told twice; undefined where nobody waits any more. */
-  take(row: number): Waiting | undefined {
-    const waiting = this.waiting[row];
-    this.waiting[row] = undefined;
-    return waiting;
+  take(row: number): ScoreHandler | undefined {
+    const handler = this.handlers[row];
+    this.handlers[row] = undefined;
+    return handler;
+  }
+
+  /** Whether whoever sent `row` has still to be told, hung up or not. */
+  holds(row: number): boolean {
+    return this.handlers[row] !== undefined;
   }
 
   isWaitedFor(row: number): boolean {
-    const waiting = this.waiting[row];
-    return waiting !== undefined && !waiting.isGone;
+    const handler = this.handlers[row];
+    return handler !== undefined && !handler.isGone;
   }
 
   hasWaiting(): boolean {
@@ -74,7 +79,7 @@ export class Batch {
     this.rows = 0;
     this.sentMs = 0;
     this.retrying = 0;
-    this.waiting.length = 0;
+    this.handlers.length = 0;
     this.arrivedMs.length = 0;
   }
 }

@@ -2,14 +2,15 @@ import type { Clock } from '../base/clock.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import type { PredictionRequest } from '../pipeline/kernel.js';
 import { Batch } from './batch.js';
-import { blockAt, slotsOf, type Lane } from './messages.js';
+import { blockAt, slotsOf, type BatchResult, type Lane } from './messages.js';
 import type { InferencePool } from './pool.js';
-import type { AdmitOutcome, Scorer, Waiting } from './scorer.js';
+import type { AdmitOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
 
 export interface BatcherOptions {
+  readonly model: ScoringModel;
   readonly pool: InferencePool;
   readonly batchMax: number;
-  /** Most requests admitted and not yet answered. */
+  /** Most requests admitted and not yet scored. */
   readonly queueMax: number;
   /** Longest wait for an answer before the request is shed. */
   readonly deadlineMs: number;
@@ -49,6 +50,10 @@ export class Batcher implements Scorer {
   private inFlight = 0;
   private flushScheduled = false;
   private hasHung = false;
+  /** While finished batches are taken in the middle of somebody's request, no answer may be written. */
+  private isCollecting = false;
+  /** Answers of such batches. */
+  private unwritten: (() => void)[] = [];
   private readonly sweeper: NodeJS.Timeout;
   private idleListeners: (() => void)[] = [];
 
@@ -61,17 +66,34 @@ export class Batcher implements Scorer {
     this.sweeper = setInterval(() => this.sweep(), periodMs).unref();
   }
 
-  admit(request: PredictionRequest, waiting: Waiting): AdmitOutcome {
-    if (this.pending >= this.options.queueMax) return 'saturated';
+  get model(): ScoringModel {
+    return this.options.model;
+  }
+
+  admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
+    if (!this.hasRoom()) return 'saturated';
     const lane = request.pastCount > 0 ? 'history' : 'base';
     const batch = this.open[lane] ?? this.openBatch(lane);
     if (batch === undefined) return 'saturated';
-    batch.add(request, waiting, this.options.clock.monotonicMs());
+    batch.add(request, handler, this.options.clock.monotonicMs());
     this.pending++;
     if (batch.rows === 1) this.queue.push(batch);
     if (batch.rows === this.options.batchMax) this.open[lane] = undefined;
     this.scheduleFlush();
     return 'admitted';
+  }
+
+  /**
+   * A turn of the loop may bring a thousand requests, and results are otherwise taken in between two turns: what
+   * has been scored meanwhile no longer counts. Its answers are written behind the turn, since the HTTP library
+   * sends an answer in many pieces while it is reading another connection.
+   */
+  hasRoom(): boolean {
+    if (this.pending < this.options.queueMax) return true;
+    this.isCollecting = true;
+    this.options.pool.collect();
+    this.isCollecting = false;
+    return this.pending < this.options.queueMax;
   }
 
   get queued(): number {
@@ -81,7 +103,7 @@ export class Batcher implements Scorer {
   }
 
   async drained(): Promise<void> {
-    while (this.pending > 0 || this.inFlight > 0) {
+    while (!this.isIdle) {
       await new Promise<void>((resolve) => this.idleListeners.push(resolve));
     }
   }
@@ -124,25 +146,21 @@ export class Batcher implements Scorer {
 
   private send(batch: Batch): void {
     const { lane, slot, rows } = batch;
-    batch.sentMs = this.options.clock.monotonicMs();
-    this.inFlight++;
-    this.running.add(batch);
-    this.options.pool.run({ lane, slot, first: 0, rows }).then(
-      (inferMs) => {
-        const scoredMs = this.landed(batch);
-        this.options.onRun?.(lane, rows, inferMs);
-        this.flush(); // the worker first, then the answers
-        for (let row = 0; row < rows; row++) this.answer(batch, row, inferMs, scoredMs);
-        this.release(batch);
-      },
-      (error: unknown) => {
-        this.landed(batch);
-        this.options.onFault(asError(error));
+    this.start(batch);
+    this.options.pool.run({ lane, slot, first: 0, rows }, (result) => {
+      const scoredMs = this.ended(batch, rows, result);
+      if (typeof result !== 'number') {
         for (let row = 0; row < rows; row++) this.retries.push({ batch, row });
         batch.retrying = rows;
-        this.flush();
-      },
-    );
+        return this.flush();
+      }
+      for (let row = 0; row < rows; row++) if (batch.holds(row)) this.pending--;
+      this.flush(); // the worker first, then the answers
+      this.write(() => {
+        for (let row = 0; row < rows; row++) this.answer(batch, row, result, scoredMs);
+        this.release(batch);
+      });
+    });
   }
 
   /** What fails when it runs alone fails by itself: its neighbours have been spared. */
@@ -151,69 +169,78 @@ export class Batcher implements Scorer {
     if (retry === undefined) return;
     const { batch, row } = retry;
     if (!batch.isWaitedFor(row)) {
-      this.retried(batch, row);
+      if (batch.take(row) !== undefined) this.pending--; // its caller had hung up
+      this.retried(batch);
       return this.flush();
     }
-    batch.sentMs = this.options.clock.monotonicMs();
-    this.inFlight++;
-    this.running.add(batch);
-    this.options.pool.run({ lane: batch.lane, slot: batch.slot, first: row, rows: 1 }).then(
-      (inferMs) => {
-        const scoredMs = this.landed(batch);
-        this.options.onRun?.(batch.lane, 1, inferMs);
-        this.answer(batch, row, inferMs, scoredMs);
-        this.retried(batch, row);
-        this.flush();
-      },
-      (error: unknown) => {
-        this.landed(batch);
-        this.options.onFault(asError(error));
-        this.fail(batch, row, 'fault');
-        this.retried(batch, row);
-        this.flush();
-      },
-    );
+    this.start(batch);
+    this.options.pool.run({ lane: batch.lane, slot: batch.slot, first: row, rows: 1 }, (result) => {
+      const scoredMs = this.ended(batch, 1, result);
+      if (batch.holds(row)) this.pending--;
+      this.flush();
+      this.write(() => {
+        if (typeof result === 'number') this.answer(batch, row, result, scoredMs);
+        else tellFault(batch.take(row));
+        this.retried(batch);
+      });
+    });
   }
 
-  private retried(batch: Batch, row: number): void {
-    if (batch.take(row) !== undefined) this.pending--; // its caller had hung up
+  private retried(batch: Batch): void {
     batch.retrying--;
     if (batch.retrying === 0) this.release(batch);
   }
 
-  /** @returns when that was */
-  private landed(batch: Batch): number {
-    this.inFlight--;
-    this.running.delete(batch);
-    return this.options.clock.monotonicMs();
+  private start(batch: Batch): void {
+    batch.sentMs = this.options.clock.monotonicMs();
+    this.inFlight++;
+    this.running.add(batch);
   }
 
+  /** @returns when that was */
+  private ended(batch: Batch, rows: number, result: BatchResult): number {
+    const { clock, onRun, onFault } = this.options;
+    this.inFlight--;
+    this.running.delete(batch);
+    if (typeof result === 'number') onRun?.(batch.lane, rows, result);
+    else onFault(result);
+    return clock.monotonicMs();
+  }
+
+  /** Writes answers, now or behind the request that is being read. */
+  private write(answers: () => void): void {
+    if (!this.isCollecting) return answers();
+    if (this.unwritten.length === 0) setImmediate(() => this.writeCollected());
+    this.unwritten.push(answers);
+  }
+
+  private writeCollected(): void {
+    const { unwritten } = this;
+    this.unwritten = [];
+    for (const answers of unwritten) answers();
+    this.tellIdle();
+  }
+
+  /** `batch` was scored, and no longer counts as pending. */
   private answer(batch: Batch, row: number, inferMs: number, scoredMs: number): void {
+    const handler = batch.take(row);
+    if (handler === undefined || handler.isGone) return;
     if (!batch.isSound(row)) {
-      if (batch.isWaitedFor(row)) this.options.onFault(new Error('the network gave scores out of range'));
-      return this.fail(batch, row, 'fault');
+      this.options.onFault(new Error('the network gave scores out of range'));
+      return handler.failed('fault');
     }
-    const waiting = batch.take(row);
-    if (waiting === undefined) return;
-    this.pending--;
-    if (waiting.isGone) return;
     const admittedMs = batch.arrived(row);
     const queueMs = Math.max(0, scoredMs - admittedMs - inferMs);
     const hopMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
-    waiting.scored(batch.block.scores, row * OUTPUT_COLUMNS, {
-      queueMs,
-      hopMs,
-      inferMs,
-      admittedMs,
-      scoredMs,
-    });
+    const timing = { queueMs, hopMs, inferMs, admittedMs, scoredMs };
+    handler.scored(batch.block.scores, row * OUTPUT_COLUMNS, timing, this.options.model);
   }
 
-  private fail(batch: Batch, row: number, cause: 'expired' | 'fault'): void {
-    const waiting = batch.take(row);
-    if (waiting === undefined) return;
+  private expire(batch: Batch, row: number): void {
+    const handler = batch.take(row);
+    if (handler === undefined) return;
     this.pending--;
-    if (!waiting.isGone) waiting.failed(cause);
+    if (!handler.isGone) handler.failed('expired');
   }
 
   /** A batch that nobody waits for any more is not run. */
@@ -225,7 +252,15 @@ export class Batcher implements Scorer {
   private release(batch: Batch): void {
     batch.reset();
     this.free.push(batch);
-    if (this.pending > 0 || this.inFlight > 0) return;
+    this.tellIdle();
+  }
+
+  private get isIdle(): boolean {
+    return this.pending === 0 && this.inFlight === 0 && this.unwritten.length === 0;
+  }
+
+  private tellIdle(): void {
+    if (!this.isIdle) return;
     const listeners = this.idleListeners;
     this.idleListeners = [];
     for (const listener of listeners) listener();
@@ -256,11 +291,11 @@ export class Batcher implements Scorer {
 
   private shed(batch: Batch, expiresMs: number): void {
     for (let row = 0; row < batch.rows; row++) {
-      if (batch.arrived(row) < expiresMs) this.fail(batch, row, 'expired');
+      if (batch.arrived(row) < expiresMs) this.expire(batch, row);
     }
   }
 }
 
-function asError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error(String(cause));
+function tellFault(handler: ScoreHandler | undefined): void {
+  if (handler?.isGone === false) handler.failed('fault');
 }

@@ -33,13 +33,14 @@ export interface Lease {
 export const BATCHES_PER_WORKER = 2;
 
 /*
- * The mailbox, in Int32 cells: how many tasks were ever sent, then the last BATCHES_PER_WORKER of them in turn.
- * Nothing is overwritten: no more are sent than that before a result has come back.
+ * The mailbox, in Int32 cells: how many tasks were ever sent, how many results were ever posted, then the last
+ * BATCHES_PER_WORKER tasks in turn. Nothing is overwritten: no more are sent than that before a result has come back.
  *
- *   sent │ lane │ slot │ first │ rows │ lane │ slot │ first │ rows
+ *   sent │ posted │ lane │ slot │ first │ rows │ lane │ slot │ first │ rows
  */
 const SENT = 0;
-const FIRST_TASK = 1;
+const POSTED = 1;
+const FIRST_TASK = 2;
 const TASK_CELLS = 4;
 const LANES: readonly Lane[] = ['base', 'history'];
 
@@ -81,6 +82,11 @@ export class Sender {
     Atomics.store(cells, SENT, turn.count); // behind the task: who sees the count sees the task
     Atomics.notify(cells, SENT);
   }
+
+  /** Results that the worker ever posted; wraps around like an Int32. */
+  get posted(): number {
+    return Atomics.load(this.cells, POSTED);
+  }
 }
 
 /** The side of a mailbox that receives. */
@@ -99,6 +105,11 @@ export class Receiver {
     const at = turn.next();
     const [lane = 0, slot = 0, first = 0, rows = 0] = cells.subarray(at, at + TASK_CELLS);
     return { lane: LANES[lane] ?? 'base', slot, first, rows };
+  }
+
+  /** Says that one more result was posted; call it behind the posting. */
+  notePosted(): void {
+    Atomics.add(this.cells, POSTED, 1);
   }
 }
 

@@ -1,4 +1,4 @@
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { YOUNG_THREAD_LIMITS } from '../base/collector.js';
 import {
@@ -32,14 +32,26 @@ export interface InferencePool {
   /** Batches that may be under way at once. */
   readonly capacity: number;
   /**
-   * Milliseconds of the run; rejects where it failed or its worker was lost, and the arena still holds the rows.
+   * Runs `task`, then calls `done` with the milliseconds of the run, or with an error where it failed or its worker
+   * was lost; the arena still holds the rows then.
    * @throws RangeError with more than `capacity` under way
    */
-  run(task: BatchTask): Promise<number>;
+  run(task: BatchTask, done: RunListener): void;
+  /** Calls, before it returns, the listeners of all runs that have ended. */
+  collect(): void;
   /** Resolves when each worker has loaded both graphs and run them; rejects where one can't. */
   warmUp(): Promise<void>;
   /** Only when no run is in flight: ending a worker during a run aborts the process. */
   close(): Promise<void>;
+}
+
+export type RunListener = (result: BatchResult) => void;
+
+/** Milliseconds of one run of `task`; rejects where it failed. */
+export function runOnce(pool: Pick<InferencePool, 'run'>, task: BatchTask): Promise<number> {
+  return new Promise((resolve, reject) => {
+    pool.run(task, (result) => (typeof result === 'number' ? resolve(result) : reject(result)));
+  });
 }
 
 /** Starts the workers. */
@@ -79,20 +91,24 @@ class LeasedPool implements InferencePool {
     this.workers = Array.from({ length: workers }, (_, index) => this.lease(index));
   }
 
-  run(task: BatchTask): Promise<number> {
+  run(task: BatchTask, done: RunListener): void {
     let idlest = this.workers[0];
     for (const worker of this.workers) {
       if (idlest === undefined || worker.running < idlest.running) idlest = worker;
     }
     if (idlest === undefined) throw new RangeError('a pool without workers');
-    return idlest.run(task);
+    idlest.run(task, done);
+  }
+
+  collect(): void {
+    for (const worker of this.workers) worker.collect();
   }
 
   async warmUp(): Promise<void> {
     for (const lane of ['base', 'history'] as const) {
       // As many at once as the pool holds, so that each worker gets its share; the rows are still empty.
       const tasks = Array.from({ length: this.capacity }, () =>
-        this.run({ lane, slot: 0, first: 0, rows: 1 }),
+        runOnce(this, { lane, slot: 0, first: 0, rows: 1 }),
       );
       // Every one is awaited before a failure is told: who closes the pool then must find no run in flight.
       const failure = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected');
@@ -122,20 +138,17 @@ class LeasedPool implements InferencePool {
   }
 }
 
-interface Run {
-  resolve(inferMs: number): void;
-  reject(error: Error): void;
-}
-
 /** A worker as its pool sees it: what was sent to it and has not come back, oldest first. */
 class LeasedWorker {
-  private readonly runs: Run[] = [];
+  private readonly runs: RunListener[] = [];
+  /** Results that have come back; wraps around as the mailbox's count does. */
+  private received = 0;
 
   constructor(
     private readonly sender: Sender,
     private readonly results: MessagePort,
   ) {
-    results.on('message', (result: BatchResult) => this.landed(result));
+    results.on('message', (result: BatchResult) => this.receive(result));
   }
 
   get running(): number {
@@ -143,28 +156,41 @@ class LeasedWorker {
   }
 
   /** @throws RangeError where the mailbox is full: the pool's `capacity` was overstepped */
-  run(task: BatchTask): Promise<number> {
+  run(task: BatchTask, done: RunListener): void {
     if (this.runs.length >= BATCHES_PER_WORKER) throw new RangeError('more batches than a worker may hold');
-    return new Promise((resolve, reject) => {
-      this.runs.push({ resolve, reject });
-      this.sender.send(task);
-    });
+    this.runs.push(done);
+    this.sender.send(task);
+  }
+
+  /** Asks the port only where something has been posted: asking costs more than looking at the count. */
+  collect(): void {
+    while (this.sender.posted !== this.received) {
+      const posted = receiveMessageOnPort(this.results) as { readonly message: BatchResult } | undefined;
+      if (posted === undefined) return;
+      this.receive(posted.message);
+    }
   }
 
   /** Fails what it had at hand. */
   end(error: Error): void {
     this.results.close();
-    for (const { reject } of this.runs.splice(0)) reject(error);
+    for (const done of this.runs.splice(0)) done(error);
   }
 
-  private landed(result: BatchResult): void {
-    const run = this.runs.shift();
-    if (typeof result === 'number') run?.resolve(result);
-    else run?.reject(result);
+  private receive(result: BatchResult): void {
+    this.received = (this.received + 1) | 0;
+    this.runs.shift()?.(result);
   }
 }
 
-/** Blocks that a queue of `queueMax` requests can need: full ones, two being filled, and those under way. */
+/** Events that the loop handles in one turn, at most: so many answers may wait for the turn's end. */
+const EVENTS_PER_TURN = 1024;
+
+/**
+ * Blocks that a queue of `queueMax` requests can need: full ones, two being filled, those under way, and those that
+ * are scored and wait for their answers to be written.
+ */
 export function slotsFor(queueMax: number, batchMax: number, workers: number): number {
-  return Math.ceil(queueMax / batchMax) + 2 + workers * BATCHES_PER_WORKER;
+  const scored = Math.ceil(Math.min(queueMax, EVENTS_PER_TURN) / batchMax);
+  return Math.ceil(queueMax / batchMax) + 2 + workers * BATCHES_PER_WORKER + scored;
 }

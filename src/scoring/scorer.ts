@@ -1,4 +1,5 @@
 import type { PredictionRequest } from '../pipeline/kernel.js';
+import type { Thresholds } from '../pipeline/respond.js';
 
 /** What a scored request took, in milliseconds. */
 export interface Timing {
@@ -13,12 +14,18 @@ export interface Timing {
   readonly scoredMs: number;
 }
 
-/** Someone who waits for one answer: told exactly once, unless gone. */
-export interface Waiting {
+/** The model that scores, as far as an answer tells of it. */
+export interface ScoringModel {
+  readonly version: string;
+  readonly thresholds: Thresholds;
+}
+
+/** Waits for the scores of one request: told exactly once, unless gone. */
+export interface ScoreHandler {
   /** Nobody waits any more. */
   readonly isGone: boolean;
   /** The scores are `scores[offset … offset + OUTPUT_COLUMNS)`, finite and in range. */
-  scored(scores: Float32Array, offset: number, timing: Timing): void;
+  scored(scores: Float32Array, offset: number, timing: Timing, model: ScoringModel): void;
   failed(cause: 'expired' | 'fault'): void;
 }
 
@@ -26,9 +33,12 @@ export type AdmitOutcome = 'admitted' | 'saturated';
 
 /** Turns requests into scores. */
 export interface Scorer {
-  /** Takes `request` in at once (its buffers are free again on return); the answer comes to `waiting`. */
-  admit(request: PredictionRequest, waiting: Waiting): AdmitOutcome;
-  /** Requests admitted and not yet answered. */
+  readonly model: ScoringModel;
+  /** Takes `request` in at once (its buffers are free again on return); the scores come to `handler`. */
+  admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
+  /** Whether one more request may come in; takes in what the workers have finished before it says no. */
+  hasRoom(): boolean;
+  /** Requests admitted and not yet scored. */
   readonly pending: number;
   /** Of those, the requests that wait for a worker. */
   readonly queued: number;

@@ -9,7 +9,10 @@ export async function serveLease(
   runBatch: (task: BatchTask) => Promise<number>,
 ): Promise<never> {
   const receiver = new Receiver(mailbox);
-  for (;;) results.postMessage(await resultOf(runBatch, receiver.next()));
+  for (;;) {
+    results.postMessage(await resultOf(runBatch, receiver.next()));
+    receiver.notePosted();
+  }
 }
 
 async function resultOf(

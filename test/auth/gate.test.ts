@@ -29,7 +29,7 @@ function scene(verifiedMax = 100): Scene {
 
 function recordOf(key: string, changes: Partial<SlottedRecord> = {}): SlottedRecord {
   const digest = digestOf(key).toString('base64url');
-  const free = { usableUntilMs: Infinity, slot: -1, ratePerS: null, dailyMax: null };
+  const free = { usableUntilMs: Infinity, slot: 7, ratePerS: null, dailyMax: null };
   return { id: `id of ${key.slice(-6)}`, kind: 'live', digest, ...free, ...changes };
 }
 

@@ -9,7 +9,7 @@ function recordOf(digest: Uint8Array, id: string): SlottedRecord {
     kind: 'live',
     digest: Buffer.from(digest).toString('base64url'),
     usableUntilMs: Infinity,
-    slot: -1,
+    slot: 0,
     ratePerS: null,
     dailyMax: null,
   };

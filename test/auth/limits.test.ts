@@ -195,3 +195,15 @@ for (const { name, key, admits } of hammerings) {
     t.equal(new Int32Array(tally)[1], admits);
   });
 }
+
+t.test('what is spent without asking may lead into debt, which the rate pays back', async (t) => {
+  const key = { ratePerS: 10, dailyMax: null };
+  const limits = freshLimits();
+  t.equal(limits.take(SLOT, key, NOON_MS), dayOf(NOON_MS));
+  limits.spend(SLOT, 10, 64, NOON_MS);
+  t.equal(limits.take(SLOT, key, NOON_MS), BURST_EXCEEDED);
+  t.equal(limits.waitMs(SLOT, 10, NOON_MS), 4600, '65 spent and one more, of which 20 are the bucket');
+  t.equal(limits.take(SLOT, key, NOON_MS + 4599), BURST_EXCEEDED);
+  t.equal(admitted(limits, key, 100, NOON_MS + 4600), 1);
+  t.equal(admitted(limits, key, 100, NOON_MS + DAY_MS), 20, 'and no debt lasts');
+});

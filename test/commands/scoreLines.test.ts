@@ -3,25 +3,25 @@ import t from 'tap';
 import { newTally, scoreLines, type ScoreLinesOptions, type Tally } from '#acuity/commands/scoreLines.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { createReader } from '#acuity/pipeline/read.js';
-import type { AdmitOutcome, Waiting } from '#acuity/scoring/scorer.js';
+import type { AdmitOutcome, ScoreHandler } from '#acuity/scoring/scorer.js';
 
-const THRESHOLDS = { valence: 0.5, arousal: 0.5 };
+const MODEL = { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } };
 const TIMING = { queueMs: 0, hopMs: 0, inferMs: 0.25, admittedMs: 0, scoredMs: 0 };
 
 /** A scorer whose answers the test gives: the n-th request it admitted gets n as each score. */
 class HandScorer {
-  readonly waiting: { readonly number: number; readonly who: Waiting }[] = [];
+  readonly waiting: { readonly number: number; readonly who: ScoreHandler }[] = [];
   admitted = 0;
   outcomes: AdmitOutcome[] = [];
 
-  admit(_request: unknown, who: Waiting): AdmitOutcome {
+  admit(_request: unknown, who: ScoreHandler): AdmitOutcome {
     const outcome = this.outcomes.shift() ?? 'admitted';
     if (outcome === 'admitted') this.waiting.push({ number: ++this.admitted, who });
     return outcome;
   }
 
-  answer({ number, who }: { readonly number: number; readonly who: Waiting }): void {
-    who.scored(Float32Array.of(number, number, number, number, number, 0.9, 0.1), 0, TIMING);
+  answer({ number, who }: { readonly number: number; readonly who: ScoreHandler }): void {
+    who.scored(Float32Array.of(number, number, number, number, number, 0.9, 0.1), 0, TIMING, MODEL);
   }
 
   /** Answers what waits, the last first. */
@@ -53,7 +53,6 @@ function options(
   return {
     readRequest,
     scorer,
-    thresholds: THRESHOLDS,
     inFlightMax: 100,
     lineBytesMax: 1_000,
     tally,

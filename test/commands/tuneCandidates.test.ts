@@ -15,7 +15,7 @@ for (const cores of [1, 2, 3, 8, 64]) {
       const candidates = candidatesFor(cores);
       t.strictSame(candidates[0], defaultsFor(cores));
       t.equal(new Set(candidates.map(nameOf)).size, candidates.length);
-      const machine = { cores, workingDir: '/', packageDir: '/' };
+      const machine = { cores, descriptors: 1024, workingDir: '/', packageDir: '/' };
       for (const candidate of candidates)
         t.ok(readConfig(environmentOf(candidate), machine).ok, nameOf(candidate));
       const reading = readConfig({}, machine);

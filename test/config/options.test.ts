@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { readConfig, type Config, type Environment, type Machine } from '#acuity/config/options.js';
 import { VARIABLES, type Field } from '#acuity/config/variables.js';
 
-const MACHINE: Machine = { cores: 8, workingDir: '/somewhere', packageDir: '/package' };
+const MACHINE: Machine = { cores: 8, descriptors: 1024, workingDir: '/somewhere', packageDir: '/package' };
 
 function configOf(env: Environment, machine = MACHINE): Config {
   const reading = readConfig(env, machine);
@@ -22,6 +22,7 @@ const DEFAULTS: { readonly [F in Field]: Config[F] } = {
   port: 8080,
   adminHost: '127.0.0.1',
   adminPort: 9090,
+  connectionsMax: 768,
   httpThreads: 1,
   workers: 7,
   intraOpThreads: 1,
@@ -63,6 +64,7 @@ const CASES: {
   },
   adminHost: { name: 'ACUITY_ADMIN_HOST', text: 'localhost', value: 'localhost', refused: [''] },
   adminPort: { name: 'ACUITY_ADMIN_PORT', text: '0', value: 0, refused: ['65536', 'x'] },
+  connectionsMax: { name: 'ACUITY_CONNECTIONS_MAX', text: '1', value: 1, refused: ['0', '1000001'] },
   httpThreads: { name: 'ACUITY_HTTP_THREADS', text: '64', value: 64, refused: ['0', '65'] },
   workers: { name: 'ACUITY_WORKERS', text: '3', value: 3, refused: ['0', '1025', '2.5'] },
   intraOpThreads: { name: 'ACUITY_INTRA_OP_THREADS', text: '2', value: 2, refused: ['0', '257'] },

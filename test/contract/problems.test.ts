@@ -15,6 +15,7 @@ const expected = {
   keyMissing: [401, 'Invalid or missing API key'],
   keyInvalid: [403, 'Invalid or missing API key'],
   rateLimited: [429, 'Rate limit exceeded'],
+  transferEncoding: [400, 'Transfer-Encoding must be chunked'],
   contentType: [415, 'Content-Type must be application/json'],
   contentEncoding: [415, 'Content-Encoding is not supported'],
   bodyTooLarge: [413, 'Request body too large'],

@@ -63,11 +63,8 @@ t.test('every refusal is listed with its remedy, and no other', async (t) => {
     ({ status, detail, remedy }) => `${status} \`${detail}\` ${remedy}`,
   );
   for (const line of catalogue) t.ok(listed.includes(line), line);
-  const others = ERROR_ROWS.filter(
-    ([status]) => Number(status) === MALFORMED.status || Number(status) === UNPROCESSABLE.status,
-  );
-  t.equal(listed.length, catalogue.length + others.length);
-  t.equal(others.length, 2);
+  const others = listed.filter((line) => !catalogue.includes(line)).map((line) => Number(line.slice(0, 3)));
+  t.strictSame(others, [MALFORMED.status, UNPROCESSABLE.status]);
 });
 
 t.test('the SDK’s error beside each refusal is the one that is thrown', async (t) => {

@@ -18,7 +18,9 @@ function written(line: AccessLine): Record<string, unknown> {
     level: 'info',
     sink: { write: (piece) => (text += piece), flushSync: () => undefined },
   });
-  new AccessLog(log, 1).write(line);
+  const access = new AccessLog(log, 1);
+  if (line.status === 200) access.served(line);
+  else access.refused(line.status === 422 ? 'unprocessable' : 'queueFull', line, 0);
   return JSON.parse(text) as Record<string, unknown>;
 }
 
@@ -31,8 +33,8 @@ t.test('a line tells id, status, key id, time and bytes; the level follows the s
     totalMs: 1.235,
     bytes: 42,
   });
-  t.match(written({ ...LINE, status: 422 }), { level: 'warn' });
-  t.match(written({ ...LINE, status: 503 }), { level: 'error' });
+  t.match(written({ ...LINE, status: 422 }), { level: 'warn', cause: 'unprocessable', requests: 1 });
+  t.match(written({ ...LINE, status: 503 }), { level: 'error', cause: 'queueFull', requests: 1 });
   t.end();
 });
 
@@ -54,4 +56,63 @@ t.test('one in so many scored requests has a line, with 0 none', (t) => {
   const none = new AccessLog(log, 0);
   t.notOk(Array.from({ length: 6 }, () => none.wantsServed()).includes(true));
   t.end();
+});
+
+interface Told {
+  readonly cause: string;
+  readonly requests: number;
+  readonly requestId: string;
+}
+
+function collecting(): { access: AccessLog; told: Told[] } {
+  const told: Told[] = [];
+  const log = createLog({
+    level: 'info',
+    sink: { write: (line) => void told.push(JSON.parse(line) as Told), flushSync: () => undefined },
+  });
+  return { access: new AccessLog(log, 0), told };
+}
+
+t.test('refusals of one cause share a line a second, which tells how many they are', async (t) => {
+  const { access, told } = collecting();
+  for (let request = 0; request < 1000; request++) {
+    access.refused('queueFull', { ...LINE, requestId: `r-${request}`, status: 503 }, request / 10);
+  }
+  access.refused('keyInvalid', { ...LINE, requestId: 'other', status: 403 }, 100);
+  t.match(told, [
+    { cause: 'queueFull', requests: 1, requestId: 'r-0' },
+    { cause: 'keyInvalid', requests: 1, requestId: 'other' },
+  ]);
+  access.flush(1100);
+  t.match(told.slice(2), [{ cause: 'queueFull', requests: 999, requestId: 'r-999' }]);
+  access.flush(1100);
+  t.equal(told.length, 3, 'told once');
+  access.refused('queueFull', { ...LINE, status: 503 }, 1200);
+  t.equal(told.length, 3, 'the next one waits: the last line is not a second old');
+  access.flush(2200);
+  t.match(told.slice(3), [{ cause: 'queueFull', requests: 1 }]);
+});
+
+t.test('what waits for a line is told within about a second, without being asked', async (t) => {
+  const { access, told } = collecting();
+  for (let request = 0; request < 3; request++) {
+    access.refused('malformed', { ...LINE, status: 400 }, performance.now());
+  }
+  t.equal(told.length, 1);
+  // The log keeps no process alive, so the test has to.
+  for (let waited = 0; told.length < 2 && waited < 10_000; waited += 50) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  t.match(told[1], { cause: 'malformed', requests: 2 });
+});
+
+t.test('each internal error has a line of its own', async (t) => {
+  const { access, told } = collecting();
+  for (let request = 0; request < 5; request++) {
+    access.refused('internal', { ...LINE, requestId: `r-${request}`, status: 500 }, 0);
+  }
+  t.strictSame(
+    told.map(({ requestId }) => requestId),
+    ['r-0', 'r-1', 'r-2', 'r-3', 'r-4'],
+  );
 });

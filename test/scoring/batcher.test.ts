@@ -5,14 +5,14 @@ import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import type { PredictionRequest } from '#acuity/pipeline/kernel.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { slotsFor } from '#acuity/scoring/pool.js';
-import type { AdmitOutcome, Timing, Waiting } from '#acuity/scoring/scorer.js';
+import type { AdmitOutcome, Timing, ScoreHandler } from '#acuity/scoring/scorer.js';
 import { AGES_MAX } from '../fixtures/ages.js';
 import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
 import { below, seededRandom } from '../fixtures/random.js';
 import { requestOfAge } from '../fixtures/requests.js';
 
 /** A caller that notes what it is told. */
-class Caller implements Waiting {
+class Caller implements ScoreHandler {
   isGone = false;
   readonly told: string[] = [];
   score: number | undefined;
@@ -58,6 +58,7 @@ function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100 }: SetupOpt
   const faults: string[] = [];
   let hangs = 0;
   const batcher = new Batcher({
+    model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
     pool,
     batchMax,
     queueMax,
@@ -345,8 +346,8 @@ t.test('whoever hung up or was shed before the second run has none', async (t) =
   const { clock, pool, batcher, admit, firstRun } = setUp(t);
   const [gone, staying] = [admit(1), admit(2)];
   await turn();
-  firstRun().fail();
   gone.isGone = true;
+  firstRun().fail();
   await turn();
   t.match(firstRun().task, { first: 1, rows: 1 });
   clock.advance(DEADLINE_MS + 1);
@@ -533,4 +534,45 @@ t.test('whatever happens, everybody is told once, and what is theirs', async (t)
     t.equal(batcher.pending, 0);
     for (let age = 0; age < options.queueMax; age++) admit(age);
   }
+});
+
+t.test(
+  'what has been scored makes room before a request is refused, and is answered behind the turn',
+  async (t) => {
+    const { pool, batcher, admit, outcome, firstRun } = setUp(t, { queueMax: 8 });
+    const callers = Array.from({ length: 8 }, (_, age) => admit(age));
+    await turn();
+    t.equal(outcome(50), 'saturated', 'nothing is scored yet');
+    firstRun().post();
+    t.ok(batcher.hasRoom());
+    t.equal(batcher.pending, 4);
+    t.ok(
+      callers.every(({ told }) => told.length === 0),
+      'no answer is written in the middle of a request',
+    );
+    t.equal(pool.runs.length, 1, 'the worker has its next batch already');
+    const late = admit(60);
+    await turn();
+    await turn();
+    t.strictSame(
+      callers.map(({ score }) => score),
+      [0, 1, 2, 3, undefined, undefined, undefined, undefined],
+    );
+    firstRun().land();
+    firstRun().land();
+    t.equal(late.score, 60);
+    await batcher.drained();
+    t.equal(batcher.pending, 0);
+  },
+);
+
+t.test('a batcher with answers to write is not drained', async (t) => {
+  const { batcher, admit, firstRun } = setUp(t, { queueMax: 1 });
+  const caller = admit(7);
+  await turn();
+  firstRun().post();
+  t.ok(batcher.hasRoom());
+  t.strictSame([batcher.pending, caller.told.length], [0, 0]);
+  await batcher.drained();
+  t.equal(caller.score, 7);
 });

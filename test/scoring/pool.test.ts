@@ -3,8 +3,8 @@ import { systemClock } from '#acuity/base/clock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { blockAt, slotsOf, type Block } from '#acuity/scoring/messages.js';
-import { openPool, slotsFor } from '#acuity/scoring/pool.js';
-import type { Waiting } from '#acuity/scoring/scorer.js';
+import { openPool, runOnce, slotsFor } from '#acuity/scoring/pool.js';
+import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { BAD_AGES, writeAge } from '../fixtures/ages.js';
 import { requestOfAge } from '../fixtures/requests.js';
 
@@ -35,7 +35,7 @@ function block(slot: number): Block {
 /** Writes a row of each age to block `slot` and runs them. */
 function run(slot: number, ages: readonly number[]): Promise<number> {
   ages.forEach((age, row) => writeAge(block(slot), row, age));
-  return pool.run({ lane: 'base', slot, first: 0, rows: ages.length });
+  return runOnce(pool, { lane: 'base', slot, first: 0, rows: ages.length });
 }
 
 function scores({ scores: all }: Block, column = 0): number[] {
@@ -44,7 +44,7 @@ function scores({ scores: all }: Block, column = 0): number[] {
 
 t.test('it runs the rows that it is told to and no others', async (t) => {
   for (let row = 0; row < BATCH_MAX; row++) writeAge(block(3), row, 10 + row);
-  t.equal(await pool.run({ lane: 'base', slot: 3, first: 1, rows: 2 }), 2);
+  t.equal(await runOnce(pool, { lane: 'base', slot: 3, first: 1, rows: 2 }), 2);
   t.strictSame(scores(block(3)), [0, 11, 12, 0]);
 });
 
@@ -89,7 +89,7 @@ t.test('workers may be lost again and again', async (t) => {
 
 t.test('no more batches at once than the workers hold', async (t) => {
   const held = [run(0, [5]), run(1, [6])];
-  t.throws(() => run(2, [7]), RangeError);
+  await t.rejects(run(2, [7]), RangeError);
   await Promise.all(held);
   t.strictSame(
     [0, 1].map((slot) => scores(block(slot))[0]),
@@ -110,11 +110,14 @@ t.test('workers that cannot start fail the warm-up', async (t) => {
   await t.rejects(broken.warmUp(), /nowhere/);
 });
 
-t.test('blocks: those that a full queue fills, two that are being filled, and those under way', async (t) => {
-  t.equal(slotsFor(2048, 32, 1), 64 + 2 + 2);
-  t.equal(slotsFor(1, 32, 3), 1 + 2 + 6);
-  t.equal(slotsOf(pool.arena, BATCH_MAX), SLOTS);
-});
+t.test(
+  'blocks: those that a full queue fills, two being filled, those under way, and those waiting to be written',
+  async (t) => {
+    t.equal(slotsFor(2048, 32, 1), 64 + 2 + 2 + 32);
+    t.equal(slotsFor(1, 32, 3), 1 + 2 + 6 + 1);
+    t.equal(slotsOf(pool.arena, BATCH_MAX), SLOTS);
+  },
+);
 
 interface Answer {
   readonly score?: number;
@@ -126,7 +129,7 @@ function answers(batcher: Batcher, ages: readonly number[]): Promise<Answer[]> {
   return Promise.all(
     ages.map((age) => {
       return new Promise<Answer>((resolve) => {
-        const waiting: Waiting = {
+        const waiting: ScoreHandler = {
           isGone: false,
           scored: (all, offset) => resolve({ score: all[offset] ?? NaN }),
           failed: (cause) => resolve({ cause }),
@@ -141,6 +144,7 @@ function answers(batcher: Batcher, ages: readonly number[]): Promise<Answer[]> {
 function openBatcher(hangMs: number): { batcher: Batcher; hangs: () => number } {
   let hangs = 0;
   const batcher = new Batcher({
+    model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
     pool,
     batchMax: BATCH_MAX,
     queueMax: 100,

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { blockAt, writeRow } from '#acuity/scoring/messages.js';
-import { openPool } from '#acuity/scoring/pool.js';
+import { openPool, runOnce } from '#acuity/scoring/pool.js';
 import { MODEL, graphsOf } from '../fixtures/model.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { requestOf } from '../fixtures/requests.js';
@@ -26,7 +26,7 @@ t.test('batches handed to a worker at once do not see each other’s rows', asyn
     for (let row = 0; row < BATCH_MAX; row++)
       writeRow(block, row, requestOf(requestBody(0, slot * BATCH_MAX + row)));
   });
-  const run = (slot: number) => pool.run({ lane: 'base', slot, first: 0, rows: BATCH_MAX });
+  const run = (slot: number) => runOnce(pool, { lane: 'base', slot, first: 0, rows: BATCH_MAX });
   const alone: Float32Array[] = [];
   for (let slot = 0; slot < SLOTS; slot++) {
     await run(slot);

@@ -1,0 +1,26 @@
+/** Memory for a `ConnectionLimit`. */
+export function allocateConnectionCount(): SharedArrayBuffer {
+  return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+}
+
+/** Bounds the open public connections of the process; the count is shared by its event loops. */
+export class ConnectionLimit {
+  private readonly count: Int32Array;
+
+  /** On memory from `allocateConnectionCount`. */
+  constructor(
+    memory: SharedArrayBuffer,
+    private readonly connectionsMax: number,
+  ) {
+    this.count = new Int32Array(memory);
+  }
+
+  /** Counts a connection that was opened; false where it is one too many. It counts until it is closed all the same. */
+  opened(): boolean {
+    return Atomics.add(this.count, 0, 1) < this.connectionsMax;
+  }
+
+  closed(): void {
+    Atomics.sub(this.count, 0, 1);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../base/clock.js';
+import type { Gate } from '../auth/gate.js';
+import type { RefusalCause } from '../contract/metrics.js';
+import type { Timing } from '../scoring/scorer.js';
+import type { AccessLine, AccessLog } from './accessLog.js';
+import type { ExchangeObserver, ExchangeRecord } from './exchange.js';
+import type { RequestMetrics } from './requestMetrics.js';
+
+export interface RequestObserverOptions {
+  readonly gate: Pick<Gate, 'refund'>;
+  readonly metrics: RequestMetrics;
+  readonly access: AccessLog;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}
+
+/** What an ended exchange leaves behind: numbers, lines of the log, and the day's quota given back. */
+export class RequestObserver implements ExchangeObserver {
+  constructor(private readonly options: RequestObserverOptions) {}
+
+  scored(record: ExchangeRecord, timing: Timing): void {
+    const { metrics, access, clock } = this.options;
+    const { startedMs, receivedMs, caller } = record;
+    const endedMs = clock.monotonicMs();
+    metrics.answered(200, caller?.kind ?? 'none');
+    metrics.served({ startedMs, receivedMs, endedMs, timing });
+    if (access.wantsServed()) access.served(lineOf(record, 200, endedMs));
+  }
+
+  refused(record: ExchangeRecord, cause: RefusalCause, status: number): void {
+    const { metrics, access, clock } = this.options;
+    const endedMs = clock.monotonicMs();
+    this.refund(record);
+    metrics.answered(status, record.caller?.kind ?? 'none');
+    metrics.refused(cause);
+    access.refused(cause, lineOf(record, status, endedMs), endedMs);
+  }
+
+  hungUp(record: ExchangeRecord): void {
+    this.refund(record);
+    this.options.metrics.callerGone();
+  }
+
+  /** Only 200s count against the day's quota. */
+  private refund({ caller }: ExchangeRecord): void {
+    if (caller?.outcome === 'admitted') this.options.gate.refund(caller);
+  }
+}
+
+function lineOf(record: ExchangeRecord, status: number, endedMs: number): AccessLine {
+  const { requestId, traceparent, caller, startedMs, bodyBytes: bytes } = record;
+  return { requestId, status, keyId: caller?.id, totalMs: endedMs - startedMs, bytes, traceparent };
+}

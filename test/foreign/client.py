@@ -1,0 +1,145 @@
+"""A caller in Python: `client.py http.client PORT` or `client.py requests PORT`. See test/fixtures/foreign.ts."""
+
+import http.client
+import os
+import sys
+import time
+
+LIBRARY, PORT = sys.argv[1], int(sys.argv[2])
+HEADERS = {"X-API-Key": os.environ["ACUITY_API_KEY"], "Content-Type": "application/json"}
+PAUSE_S = 0.005
+TIMEOUT_S = 20
+PIECES = 4
+
+
+class Dropped(Exception):
+    """Raised in the middle of a body: the connection goes down with it."""
+
+
+def pieces_of(body):
+    size = len(body) // PIECES + 1
+    for start in range(0, len(body), size):
+        time.sleep(PAUSE_S)
+        yield body[start : start + size]
+
+
+def half_of(body):
+    yield body[: len(body) // 2]
+    time.sleep(PAUSE_S)
+    raise Dropped
+
+
+def report(status, body):
+    print(status, body.decode(), flush=True)
+
+
+class HttpClient:
+    """`http.client`, which always sends head and body apart."""
+
+    def open(self):
+        return http.client.HTTPConnection("127.0.0.1", PORT, timeout=TIMEOUT_S)
+
+    def send(self, connection, way, body):
+        if way == "plain":
+            connection.request("POST", "/predict", body=body, headers=HEADERS)
+        elif way == "chunked":
+            headers = {**HEADERS, "Transfer-Encoding": "chunked"}
+            connection.request("POST", "/predict", body=pieces_of(body), headers=headers, encode_chunked=True)
+        else:
+            self.send_by_hand(connection, way, body)
+        if way == "left":
+            return connection.close()
+        answer = connection.getresponse()
+        report(answer.status, answer.read())
+
+    def send_by_hand(self, connection, way, body):
+        connection.putrequest("POST", "/predict")
+        for name, value in {**HEADERS, "Content-Length": str(len(body))}.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        for piece in {"pieces": pieces_of, "cut": half_of}.get(way, lambda whole: [whole])(body):
+            if way == "apart":
+                time.sleep(PAUSE_S)
+            connection.send(piece)
+
+
+class SlowFile:
+    """A body of known length that is read in pieces. `requests` sends the head before it reads the first one."""
+
+    def __init__(self, pieces, length):
+        self.pieces, self.length = pieces, length
+
+    def __len__(self):
+        return self.length
+
+    def __iter__(self):
+        return self.pieces
+
+    def read(self, _size=-1):
+        return next(self.pieces, b"")
+
+
+class Requests:
+    """`requests`, on urllib3."""
+
+    def open(self):
+        import requests
+
+        session = requests.Session()
+        session.trust_env = False  # no proxy of this machine's
+        return session
+
+    def send(self, session, way, body):
+        import requests
+
+        data = {
+            "plain": lambda: body,
+            "left": lambda: body,
+            "apart": lambda: SlowFile(apart(body), len(body)),
+            "pieces": lambda: SlowFile(pieces_of(body), len(body)),
+            "cut": lambda: SlowFile(half_of(body), len(body)),
+            "chunked": lambda: pieces_of(body),
+        }[way]()
+        timeout = (TIMEOUT_S, 0.001 if way == "left" else TIMEOUT_S)
+        try:
+            answer = session.post(f"http://127.0.0.1:{PORT}/predict", data=data, headers=HEADERS, timeout=timeout)
+        except requests.exceptions.ReadTimeout:
+            if way == "left":
+                return None
+            raise
+        return None if way == "left" else report(answer.status_code, answer.content)
+
+
+def apart(body):
+    time.sleep(PAUSE_S)
+    yield body
+
+
+def run(client, connection, way, bodies):
+    kept = client.open()
+    try:
+        for body in bodies:
+            if connection == "fresh":
+                kept.close()
+                kept = client.open()
+            try:
+                client.send(kept, way, body)
+            except Dropped:
+                kept.close()
+    finally:
+        kept.close()
+
+
+def main():
+    client = {"http.client": HttpClient, "requests": Requests}[LIBRARY]()
+    for line in sys.stdin:
+        connection, way, times, *paths = line.split()
+        bodies = []
+        for path in paths:
+            with open(path, "rb") as file:
+                bodies.append(file.read())
+        run(client, connection, way, bodies * int(times))
+        print("end", flush=True)
+
+
+main()

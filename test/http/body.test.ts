@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import t from 'tap';
+import type { HttpResponse } from 'uWebSockets.js';
+import { BLOCK_BYTES, furtherBlocks, readBody } from '#acuity/http/body.js';
+import { BodyBudget, allocateBodyBudget } from '#acuity/http/bodyBudget.js';
+import { budgetOf } from '../fixtures/loop.js';
+
+const BYTES_MAX = 400_000;
+
+interface Reading {
+  readonly outcome: string;
+  readonly bytes: number;
+  readonly blocks: number;
+}
+
+/** Hands `pieces` on as the HTTP library does; the last one ends the body unless it is cut short. */
+function read(
+  pieces: readonly Uint8Array[],
+  budget: BodyBudget,
+  { isCut = false, declaredBytes = 0 } = {},
+): Reading {
+  let handler: (chunk: ArrayBuffer, isLast: boolean) => void = () => undefined;
+  const res = { onData: (given: typeof handler) => void (handler = given) } as unknown as HttpResponse;
+  let outcome = 'unfinished';
+  let bytes = 0;
+  let blocks = 0;
+  const end = readBody(
+    res,
+    { declaredBytes, bytesMax: BYTES_MAX, budget, holder: 3 },
+    {
+      complete: (whole) => {
+        outcome = 'complete';
+        bytes = whole.length;
+        whole.forEach((byte, at) => {
+          if (byte !== at % 251) outcome = `byte ${at} is wrong`;
+        });
+      },
+      tooLarge: () => (outcome = 'tooLarge'),
+      overBudget: (cause) => (outcome = cause),
+      moreBlocks: (more) => (blocks += more),
+    },
+  );
+  pieces.forEach((piece, index) => {
+    handler(Uint8Array.from(piece).buffer, !isCut && index === pieces.length - 1);
+  });
+  if (isCut) end();
+  return { outcome, bytes, blocks };
+}
+
+function numbered(length: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, at) => at % 251);
+}
+
+function split(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
+  const ends = [...at, bytes.length].toSorted((one, other) => one - other);
+  return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+}
+
+t.test('a head in a packet of its own comes with an empty piece, for which nothing is held', async (t) => {
+  const budget = budgetOf(BYTES_MAX);
+  for (let request = 0; request < 3_000; request++) {
+    const { outcome } = read([new Uint8Array(0), numbered(100)], budget);
+    if (outcome !== 'complete') return t.fail(`request ${request}: ${outcome}`);
+  }
+  t.equal(budget.heldBytes, 0);
+});
+
+t.test(
+  'however a body comes, it is read whole, paid for by its length, and holds nothing afterwards',
+  async () => {
+    const budget = budgetOf(10 * BYTES_MAX);
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: BYTES_MAX + 1000 }),
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 }),
+        fc.boolean(),
+        fc.boolean(),
+        (length, cuts, isCut, isDeclared) => {
+          const pieces = split(
+            numbered(length),
+            cuts.map((share) => Math.floor(share * length)),
+          );
+          const { outcome, bytes, blocks } = read(pieces, budget, {
+            isCut,
+            declaredBytes: isDeclared ? length : 0,
+          });
+          if (budget.heldBytes !== 0) throw new Error(`${budget.heldBytes} bytes are held`);
+          if (length > BYTES_MAX) return outcome === 'tooLarge';
+          if (blocks !== furtherBlocks(length)) throw new Error(`${blocks} blocks`);
+          return isCut ? outcome === 'unfinished' : outcome === 'complete' && bytes === length;
+        },
+      ),
+      { numRuns: 300 },
+    );
+  },
+);
+
+t.test(
+  'a block costs as it begins: none for the first, one from its successor’s first byte on',
+  async (t) => {
+    t.strictSame(
+      [0, 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 2 * BLOCK_BYTES + 1, 1_400_000, NaN].map(
+        furtherBlocks,
+      ),
+      [0, 0, 0, 1, 1, 2, 21, 0],
+    );
+  },
+);
+
+t.test(
+  'what one key may hold leaves room for others; all of it is counted over the event loops',
+  async (t) => {
+    const memory = allocateBodyBudget(8);
+    const [one, other] = [0, 1].map(
+      () => new BodyBudget({ memory, bytesMax: 1_048_576, bodyBytesMax: 65_536 }),
+    );
+    if (one === undefined || other === undefined) throw new Error('two');
+    for (let body = 0; body < 4; body++) t.equal((body % 2 === 0 ? one : other).take(5, 65_536), 'taken');
+    t.equal(one.take(5, 1), 'shareFull');
+    t.equal(other.take(5, 65_537, 65_536), 'shareFull', 'a buffer that grows counts the difference');
+    t.equal(one.heldBytes, 131_072, 'each loop tells of its own');
+    for (const holder of [1, 2, 6])
+      for (let body = 0; body < 4; body++) t.equal(one.take(holder, 65_536), 'taken');
+    t.ok(other.isExhausted);
+    t.equal(other.take(7, 1), 'full');
+    for (const holder of [1, 2, 6]) for (let body = 0; body < 4; body++) one.give(holder, 65_536);
+    for (let body = 0; body < 4; body++) (body % 2 === 0 ? one : other).give(5, 65_536);
+    t.strictSame([one.heldBytes, other.heldBytes, one.isExhausted], [0, 0, false]);
+    t.strictSame(
+      [...new Int32Array(memory)],
+      Array.from({ length: 9 }, () => 0),
+    );
+  },
+);
+
+t.test('a share is never too small for the longest body', async (t) => {
+  const budget = budgetOf(1_048_576, 1_048_576);
+  t.equal(budget.take(0, 1_048_576), 'taken');
+});

@@ -1,0 +1,77 @@
+import t from 'tap';
+import { manualClock } from '#acuity/base/clock.js';
+import { HeldRefusals } from '#acuity/http/heldRefusals.js';
+import { until } from '../fixtures/loop.js';
+
+class Caller {
+  isGone = false;
+  answers = 0;
+
+  answer(): void {
+    this.answers++;
+  }
+}
+
+t.test('some refusals a second are answered at once, the rest are not', async (t) => {
+  const clock = manualClock();
+  const refusals = new HeldRefusals(clock);
+  const atOnce = (): number =>
+    Array.from({ length: 2000 }, () => refusals.mayAnswer(0)).filter(Boolean).length;
+  t.equal(atOnce(), 500);
+  clock.advance(999);
+  t.equal(atOnce(), 0);
+  clock.advance(1);
+  t.equal(atOnce(), 500);
+});
+
+t.test(
+  'a long body that is thrown away counts for its length; the first is told at once all the same',
+  async (t) => {
+    const refusals = new HeldRefusals(manualClock());
+    const long = 64 * 1024 * 1024;
+    t.ok(refusals.mayAnswer(long));
+    t.ok(refusals.mayAnswer(Infinity), 'one that only declares much takes no more than its share');
+    for (let request = 0; request < 6; request++) t.ok(refusals.mayAnswer(long));
+    t.notOk(refusals.mayAnswer(0));
+  },
+);
+
+t.test('a held refusal is answered once, in its time; one whose caller is gone never', async (t) => {
+  const clock = manualClock();
+  const refusals = new HeldRefusals(clock);
+  const callers = [new Caller(), new Caller(), new Caller()];
+  for (const caller of callers) {
+    refusals.hold(caller);
+    clock.advance(50);
+  }
+  const [first, gone, last] = callers;
+  if (first === undefined || gone === undefined || last === undefined) throw new Error('three');
+  gone.isGone = true;
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  t.strictSame(
+    callers.map(({ answers }) => answers),
+    [0, 0, 0],
+    'by the clock that it was given',
+  );
+  clock.advance(50);
+  await until(() => first.answers > 0);
+  t.strictSame(
+    callers.map(({ answers }) => answers),
+    [1, 0, 0],
+  );
+  clock.advance(200);
+  await until(() => last.answers > 0);
+  refusals.release();
+  t.strictSame(
+    callers.map(({ answers }) => answers),
+    [1, 0, 1],
+  );
+});
+
+t.test('released, all are answered', async (t) => {
+  const refusals = new HeldRefusals(manualClock());
+  const callers = Array.from({ length: 10 }, () => new Caller());
+  for (const caller of callers) refusals.hold(caller);
+  refusals.release();
+  t.ok(callers.every(({ answers }) => answers === 1));
+});

@@ -1,5 +1,5 @@
 /**
- * Where things lie in the kernel's memory, in bytes. The host reads the exported offsets: there is no second
+ * Where things lie in the parser's memory, in bytes. The host reads the exported offsets: there is no second
  * copy of this table.
  */
 
@@ -55,5 +55,5 @@ export const SAMPLES: usize = POWERS_OF_TEN + 16 * 8;
  */
 export const SAMPLES_SLACK: i32 = 64;
 
-/** Room behind the input for zero bytes, which the kernel writes: blocks are read beyond the end. */
+/** Room behind the input for zero bytes, which the parser writes: blocks are read beyond the end. */
 export const INPUT_PADDING: usize = 128;

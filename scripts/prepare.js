@@ -24,14 +24,14 @@ const TSC = 'node_modules/typescript/bin/tsc';
 
 /** @type {Readonly<Record<string, BuildStep>>} */
 export const STEPS = {
-  kernel: {
+  parser: {
     inputs: ['package-lock.json', 'assembly'],
-    outputs: ['dist/pipeline/kernel.wasm'],
+    outputs: ['dist/pipeline/parser.wasm'],
     command: [
       'node_modules/assemblyscript/bin/asc.js',
       'assembly/index.ts',
       '--outFile',
-      'dist/pipeline/kernel.wasm',
+      'dist/pipeline/parser.wasm',
       '-O3',
       '--runtime',
       'stub',
@@ -41,14 +41,14 @@ export const STEPS = {
     compiled: {},
   },
   src: {
-    needs: ['kernel'],
+    needs: ['parser'],
     inputs: ['package-lock.json', 'tsconfig.base.json', 'src'],
     outputs: ['dist/main.js'],
     command: [TSC, '-b', 'src'],
     compiled: { src: 'dist' },
   },
   all: {
-    needs: ['kernel'],
+    needs: ['parser'],
     inputs: [
       'package-lock.json',
       'tsconfig.base.json',

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { Kernel, type PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { WasmParser, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { readFast } from '#acuity/pipeline/read.js';
 import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { bytesOf, itemAt } from './requests.js';
 
-/** From the bytes to a request: the kernel against JSON.parse with the schema, and JSON.parse alone. */
+/** From the bytes to a request: the parser against JSON.parse with the schema, and JSON.parse alone. */
 export const READ: Suite = {
   name: 'read',
   open: () => Promise.resolve({ cases: PAYLOADS.flatMap(casesOf), close: nothing }),
@@ -15,7 +15,7 @@ export const READ: Suite = {
 
 function casesOf(payload: PayloadName): MicroCase[] {
   const bodies = bytesOf(payload);
-  const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+  const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
   const pastCount = payload === 'history' ? PAST_MAX : 0;
   const next = turns(bodies.length);
   const body = (): Buffer => itemAt(bodies, next());
@@ -23,11 +23,11 @@ function casesOf(payload: PayloadName): MicroCase[] {
     assert.equal((result as PredictionRequest | undefined)?.pastCount, pastCount);
   };
   return [
-    { name: `${payload}: kernel`, units: 1, run: () => readFast(kernel, body()), check: isRead },
+    { name: `${payload}: parser`, units: 1, run: () => readFast(parser, body()), check: isRead },
     {
       name: `${payload}: JSON.parse, schema, exact path`,
       units: 1,
-      run: () => readExactly(body(), DEFAULT_SERIES_LIMITS, kernel),
+      run: () => readExactly(body(), DEFAULT_SERIES_LIMITS, parser),
       check: isRead,
     },
     {

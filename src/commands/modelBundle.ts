@@ -11,8 +11,8 @@ import { loadBundle } from '../model/bundle.js';
 import { GRAPH_TENSORS, manifestCheck, type Golden, type Graph, type Manifest } from '../model/manifest.js';
 import { createReader } from '../pipeline/read.js';
 import type { Thresholds } from '../pipeline/respond.js';
-import { openModel } from './front.js';
-import { scoreGolden } from './golden.js';
+import { openModel } from '../server/eventLoopServer.js';
+import { scoreGolden } from '../server/golden.js';
 
 /** What a bundle is made of; files by their paths. */
 export interface BundleOrder {

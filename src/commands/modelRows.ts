@@ -5,7 +5,7 @@ import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '../contract/request.js';
 import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
 import { createReader, isBodyProblem } from '../pipeline/read.js';
-import { LineSplitter, type Line } from './lines.js';
+import { LineSplitter, type Line } from '../batch/lineSplitter.js';
 
 /**
  * `acuity model rows`: what a network is fed for each request, a line for a line, through the service's own reader and

@@ -14,7 +14,7 @@ import {
   type SessionFrame,
 } from '../contract/request.js';
 import { firstBadByte } from './jsonScan.js';
-import { LAYOUT, isUnitError, type Kernel, type PredictionRequest } from './kernel.js';
+import { LAYOUT, isUnitError, type WasmParser, type PredictionRequest } from './wasmParser.js';
 import { writeScalars, writeTarget } from './records.js';
 import { unitMessage } from './unitErrors.js';
 
@@ -37,15 +37,15 @@ interface CheckedSession {
   readonly loc: Loc;
 }
 
-/** Reads `bytes` into the memory of `kernel`, which holds until the next request is read. */
+/** Reads `bytes` into the memory of `parser`, which holds until the next request is read. */
 export function readExactly(
   bytes: Uint8Array,
   limits: SeriesLimits,
-  kernel: Kernel,
+  parser: WasmParser,
 ): PredictionRequest | BodyProblem {
   const body = parseJson(bytes);
   if (body === undefined) return { kind: 'malformed', byte: firstBadByte(bytes) };
-  return new Reading(limits, kernel).read(body.value);
+  return new Reading(limits, parser).read(body.value);
 }
 
 /** Undefined where `bytes` are not JSON in UTF-8. */
@@ -69,7 +69,7 @@ class Reading {
 
   constructor(
     private readonly limits: SeriesLimits,
-    private readonly kernel: Kernel,
+    private readonly parser: WasmParser,
   ) {}
 
   read(body: unknown): PredictionRequest | BodyProblem {
@@ -176,16 +176,16 @@ class Reading {
     return { kind: 'unprocessable', findings: this.findings.slice(0, FINDINGS_MAX) };
   }
 
-  /** Writes what was checked into the kernel's memory; a series in another unit is found only here. */
+  /** Writes what was checked into the parser's memory; a series in another unit is found only here. */
   private request(
     sessions: readonly CheckedSession[],
     targets: readonly ScoreRecord[],
   ): PredictionRequest | BodyProblem {
-    const request = this.kernel.blank(targets.length);
+    const request = this.parser.blank(targets.length);
     sessions.forEach(({ frame, series, loc }, index) => {
       writeScalars(frame, request.records, index * LAYOUT.RECORD_LENGTH);
       for (const [field, values] of series) {
-        this.kernel.summarise(values, field, index);
+        this.parser.summarise(values, field, index);
         if (isUnitError(request, index, field))
           this.find([...loc, field], 'unit_error', unitMessage(field, values));
       }

@@ -1,6 +1,6 @@
 import type { FIELDS_OF_A_SESSION } from '../contract/metrics.js';
 import { SERIES_FIELDS, SESSION_SCALARS } from '../contract/request.js';
-import { LAYOUT, summaryAt, type PredictionRequest } from './kernel.js';
+import { LAYOUT, summaryAt, type PredictionRequest } from './wasmParser.js';
 
 /** Where the record of the current session says that a field is known, in the order of `FIELDS_OF_A_SESSION`. */
 const PLACES: Readonly<Record<(typeof FIELDS_OF_A_SESSION)[number], number>> = {

@@ -1,4 +1,4 @@
-import { LAYOUT } from './kernel.js';
+import { LAYOUT } from './wasmParser.js';
 
 /** Sleep in one unit; what could not be derived is NaN. Durations in seconds, shares as fractions. */
 export class Sleep {

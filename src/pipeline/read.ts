@@ -1,7 +1,7 @@
 import type { BodyProblem } from '../contract/problems.js';
 import type { SeriesLimits } from '../contract/request.js';
 import { readExactly } from './exact.js';
-import { Kernel, hasUnitError, type PredictionRequest } from './kernel.js';
+import { WasmParser, hasUnitError, type PredictionRequest } from './wasmParser.js';
 
 /** Reads one body; the request holds until the next one is read. */
 export type RequestReader = (bytes: Uint8Array) => PredictionRequest | BodyProblem;
@@ -11,16 +11,16 @@ export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome
 }
 
 /**
- * The reader of one thread. The kernel only ever says yes: whatever it does not take is read again on the
+ * The reader of one thread. The parser only ever says yes: whatever it does not take is read again on the
  * exact path, which decides and words the refusal.
  */
 export function createReader(limits: SeriesLimits): RequestReader {
-  const kernel = new Kernel(limits);
-  return (bytes) => readFast(kernel, bytes) ?? readExactly(bytes, limits, kernel);
+  const parser = new WasmParser(limits);
+  return (bytes) => readFast(parser, bytes) ?? readExactly(bytes, limits, parser);
 }
 
 /** The request in `bytes`, or undefined where the exact path must look. */
-export function readFast(kernel: Kernel, bytes: Uint8Array): PredictionRequest | undefined {
-  const request = kernel.read(bytes);
+export function readFast(parser: WasmParser, bytes: Uint8Array): PredictionRequest | undefined {
+  const request = parser.read(bytes);
   return request === undefined || hasUnitError(request) ? undefined : request;
 }

@@ -5,7 +5,7 @@ import {
   type SeriesField,
   type SessionFrame,
 } from '../contract/request.js';
-import { LAYOUT } from './kernel.js';
+import { LAYOUT } from './wasmParser.js';
 
 /** The fields of a session that are not series. */
 export type SessionScalars = Omit<SessionFrame, SeriesField>;

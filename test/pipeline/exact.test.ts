@@ -3,17 +3,17 @@ import type { Finding } from '#acuity/contract/problems.js';
 import { FINDING_TYPES } from '#acuity/contract/problems.js';
 import type { SeriesLimits } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { seededRandom } from '../fixtures/random.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';
 
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };
-const kernel = new Kernel(LIMITS);
+const parser = new WasmParser(LIMITS);
 
 function findings(body: unknown): readonly Finding[] {
-  const outcome = readExactly(Buffer.from(JSON.stringify(body)), LIMITS, kernel);
+  const outcome = readExactly(Buffer.from(JSON.stringify(body)), LIMITS, parser);
   if (!isBodyProblem(outcome)) return [];
   if (outcome.kind === 'malformed') throw new Error(`malformed at ${outcome.byte}`);
   return outcome.findings;
@@ -161,7 +161,7 @@ t.test(
     let refused = 0;
     for (let count = 0; count < 10_000; count++) {
       const bytes = mutated(random, texts.body().replaceAll('"M"', '"secret-marker"'));
-      const outcome = readExactly(bytes, LIMITS, kernel);
+      const outcome = readExactly(bytes, LIMITS, parser);
       if (!isBodyProblem(outcome)) continue;
       refused++;
       if (outcome.kind === 'malformed') {
@@ -185,8 +185,8 @@ t.test('a hostile body costs no more than its length', async (t) => {
   const wide = `{"current_session":{${Array.from({ length: 50_000 }, (_, index) => `"k${index}":[]`).join()}}}`;
   t.strictSame(findings(JSON.parse(wide)), []);
   const deep = `{"current_session":{"age":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
-  const outcome = readExactly(Buffer.from(deep), LIMITS, kernel);
+  const outcome = readExactly(Buffer.from(deep), LIMITS, parser);
   t.match(outcome, { findings: [{ loc: ['body', 'current_session', 'age'], type: 'number_type' }] });
   const objects = `{"current_session":${'{"x":'.repeat(100_000)}1${'}'.repeat(100_000)}}`;
-  t.notOk(isBodyProblem(readExactly(Buffer.from(objects), LIMITS, kernel)));
+  t.notOk(isBodyProblem(readExactly(Buffer.from(objects), LIMITS, parser)));
 });

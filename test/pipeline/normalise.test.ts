@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { LAYOUT } from '#acuity/pipeline/kernel.js';
+import { LAYOUT } from '#acuity/pipeline/wasmParser.js';
 import { Sleep, normaliseSleep } from '#acuity/pipeline/normalise.js';
 import { writeScalars, type SessionScalars } from '#acuity/pipeline/records.js';
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { SERIES_FIELDS, type SeriesLimits } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { Kernel, LAYOUT, summaryAt, type PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { WasmParser, LAYOUT, summaryAt, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { createReader, isBodyProblem, readFast } from '#acuity/pipeline/read.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { seededRandom, type Random } from '../fixtures/random.js';
@@ -46,7 +46,7 @@ interface Tally {
 }
 
 /** Both readers on one body: what the fast one takes, the exact one must take for the same. */
-function compare(t: Test, fast: Kernel, exact: Kernel, bytes: Uint8Array, tally: Tally): void {
+function compare(t: Test, fast: WasmParser, exact: WasmParser, bytes: Uint8Array, tally: Tally): void {
   const quick = readFast(fast, bytes);
   if (quick === undefined) {
     tally.refused++;
@@ -61,7 +61,7 @@ function compare(t: Test, fast: Kernel, exact: Kernel, bytes: Uint8Array, tally:
 
 t.test('whatever the fast reader takes, the exact one takes for the same', async (t) => {
   const random = seededRandom(SEED);
-  const [fast, exact] = [new Kernel(LIMITS), new Kernel(LIMITS)];
+  const [fast, exact] = [new WasmParser(LIMITS), new WasmParser(LIMITS)];
   const odd = new RequestText(random, false);
   const plain = new RequestText(random, true);
   const tally: Tally = { taken: 0, refused: 0 };
@@ -76,7 +76,7 @@ t.test('whatever the fast reader takes, the exact one takes for the same', async
 
 t.test('the fast reader takes every plain body', async (t) => {
   const random = seededRandom(SEED + 1);
-  const [fast, exact] = [new Kernel(LIMITS), new Kernel(LIMITS)];
+  const [fast, exact] = [new WasmParser(LIMITS), new WasmParser(LIMITS)];
   const plain = new RequestText(random, true);
   const tally: Tally = { taken: 0, refused: 0 };
   for (let count = 0; count < CASES / 20; count++) {
@@ -92,10 +92,10 @@ t.test('the fast reader takes every plain body', async (t) => {
 
 t.test('the fast reader takes what a client library writes, with and without indentation', async (t) => {
   const limits: SeriesLimits = { daySamplesMax: 7200, nightSamplesMax: 43_200 };
-  const kernel = new Kernel(limits);
+  const parser = new WasmParser(limits);
   for (const past of [0, 1, 5]) {
     for (const space of [undefined, 1, 2, '\t']) {
-      const request = readFast(kernel, Buffer.from(JSON.stringify(requestBody(past), null, space)));
+      const request = readFast(parser, Buffer.from(JSON.stringify(requestBody(past), null, space)));
       t.equal(request?.pastCount, past);
     }
   }
@@ -113,7 +113,7 @@ function numberText(random: Random): string {
 t.test('samples are decoded to the float32 that JSON.parse and rounding give', async (t) => {
   const random = seededRandom(SEED + 2);
   const limits: SeriesLimits = { daySamplesMax: 500, nightSamplesMax: 500 };
-  const kernel = new Kernel(limits);
+  const parser = new WasmParser(limits);
   const fixed = [
     '0',
     '-0',
@@ -128,9 +128,9 @@ t.test('samples are decoded to the float32 that JSON.parse and rounding give', a
   const texts = [fixed, tenths.slice(0, 500), tenths.slice(500)];
   for (let count = 0; count < 200; count++) texts.push(Array.from({ length: 500 }, () => numberText(random)));
   for (const numbers of texts) {
-    kernel.read(Buffer.from(`{"current_session":{"HR_night":[${numbers.join()}]}}`));
+    parser.read(Buffer.from(`{"current_session":{"HR_night":[${numbers.join()}]}}`));
     const wrong = numbers.filter((text, index) => {
-      return !Object.is(kernel.samples[index], Math.fround(JSON.parse(text) as number));
+      return !Object.is(parser.samples[index], Math.fround(JSON.parse(text) as number));
     });
     t.strictSame(wrong, []);
   }
@@ -180,7 +180,7 @@ t.test('what is inside of a nested series is no number of that series', async (t
 });
 
 t.test('a series of exactly the limit is taken, one sample more is refused', async (t) => {
-  const fast = new Kernel(LIMITS);
+  const fast = new WasmParser(LIMITS);
   const reader = createReader(LIMITS);
   for (const field of SERIES_FIELDS) {
     const most = field.includes('day') ? LIMITS.daySamplesMax : LIMITS.nightSamplesMax;

@@ -1,6 +1,6 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { Life, type Day } from './day.js';
 import type { Intervention } from './intervention.js';
 import { Wearer, type Device } from './devices.js';
@@ -53,7 +53,7 @@ export const COMPLETE: Partial<Parameters> = { nightLost: 0, dayLost: 0, halfLos
 export class World {
   readonly parameters: Parameters;
   readonly norms: Norms;
-  private readonly kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+  private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 
   constructor(
     readonly seed: number,
@@ -92,7 +92,7 @@ export class World {
         if (day === days - 1) population.devices.push(device);
         const recording = sensor.record(person, lived, device);
         const session = plan.wear?.(recording.session, person, day) ?? recording.session;
-        writeRow(this.kernel, { ...recording, session }, population.rows, cell * FEATURE_COUNT);
+        writeRow(this.parser, { ...recording, session }, population.rows, cell * FEATURE_COUNT);
         plan.look?.({ ...recording, session }, index, day);
         judge.write(person, lived, population, cell);
       }

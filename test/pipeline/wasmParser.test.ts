@@ -1,0 +1,200 @@
+import t, { type Test } from 'tap';
+import { SERIES_FIELDS, type SeriesField } from '#acuity/contract/request.js';
+import { WasmParser, LAYOUT, hasUnitError, isUnitError, summaryAt } from '#acuity/pipeline/wasmParser.js';
+import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
+import { LEVEL_TOLERANCE, MEDIAN_SAMPLES_MIN, isHeart, statistics, type Statistics } from './reference.js';
+
+const parser = new WasmParser({ daySamplesMax: 1000, nightSamplesMax: 1000 });
+
+const PLACES: Readonly<Record<keyof Statistics, number>> = {
+  count: LAYOUT.COUNT,
+  implausible: LAYOUT.IMPLAUSIBLE,
+  level: LAYOUT.LEVEL,
+};
+const NAMES = Object.keys(PLACES) as (keyof Statistics)[];
+
+function summary(field: SeriesField, series: readonly number[]): Statistics {
+  const { records } = parser.blank(0);
+  parser.summarise(series, field, 0);
+  const at = summaryAt(0, field);
+  return Object.fromEntries(NAMES.map((name) => [name, records[at + PLACES[name]]])) as unknown as Statistics;
+}
+
+function isClose(actual: number, expected: number, tolerance: number): boolean {
+  return Math.abs(actual - expected) <= tolerance;
+}
+
+/** What differs from the reference, in words; undefined where nothing does. */
+function difference(field: SeriesField, series: readonly number[]): string | undefined {
+  const actual = summary(field, series);
+  const expected = statistics(field, series);
+  const names = expected.count > 0 ? NAMES : (['count', 'implausible'] as const);
+  const bin = isHeart(field) ? LEVEL_TOLERANCE.heart : LEVEL_TOLERANCE.breath;
+  const tolerance = expected.count < MEDIAN_SAMPLES_MIN ? 1e-6 * expected.level : bin;
+  const wrong = names.find(
+    (name) => !isClose(actual[name], expected[name], name === 'level' ? tolerance : 0),
+  );
+  return wrong && `${wrong} of ${field} [${series.join()}] is ${actual[wrong]}, not ${expected[wrong]}`;
+}
+
+function matches(
+  t: Test,
+  field: SeriesField,
+  series: readonly number[],
+  expected: Partial<Statistics>,
+): void {
+  const actual = summary(field, series);
+  for (const [name, value] of Object.entries(expected) as [keyof Statistics, number][]) {
+    t.ok(isClose(actual[name], value, 1e-9), `${name} is ${actual[name]}, expected ${value}`);
+  }
+}
+
+t.test('the level of a long series is its median, computed by hand', async (t) => {
+  const ramp = Array.from({ length: 24 }, (_, time) => 60 + time);
+  matches(t, 'HR_night', ramp, { count: 24, implausible: 0, level: 71.5 });
+  const skewed = [...Array(60).fill(55), ...Array(40).fill(90)] as number[];
+  t.ok(isClose(summary('HR_night', skewed).level, 55, 0.5));
+});
+
+t.test('a constant series has its value as its level', async (t) => {
+  for (const field of SERIES_FIELDS) {
+    for (const length of [1, 4, 5, 11, 12, 100]) {
+      t.ok(isClose(summary(field, Array(length).fill(33.3)).level, Math.fround(33.3), 1e-12));
+    }
+  }
+});
+
+t.test('few samples are averaged, from five on without the smallest and the largest', async (t) => {
+  matches(t, 'HR_night', [62], { count: 1, level: 62 });
+  matches(t, 'HR_night', [60, 61, 65], { count: 3, level: 62 });
+  matches(t, 'HR_night', [60, 61, 62, 63, 190], { count: 5, level: 62 });
+  matches(t, 'HR_night', [0, 60, 61, 62, 63, 190, 255, 999], { count: 5, implausible: 1, level: 62 });
+});
+
+t.test('one wild sample hardly moves the level, a hundred move it', async (t) => {
+  const random = seededRandom(6);
+  const night = Array.from({ length: 240 }, () => Math.round(55 + 8 * random()));
+  const { level } = summary('HR_night', night);
+  t.ok(isClose(summary('HR_night', night.with(100, 190)).level, level, 0.1));
+  t.notOk(
+    isClose(
+      summary(
+        'HR_night',
+        night.map((hr, at) => (at < 130 ? 190 : hr)),
+      ).level,
+      level,
+      50,
+    ),
+  );
+});
+
+t.test('the order of the samples means nothing', async (t) => {
+  const random = seededRandom(7);
+  const breath = Array.from({ length: 101 }, () => 12 + 6 * random());
+  t.equal(summary('RR_night', breath.toReversed()).level, summary('RR_night', breath).level);
+});
+
+t.test('sentinels go first, however many, and count for nothing', async (t) => {
+  const sentinels = Array.from({ length: 50 }, () => [0, -1, -2, 255, -0]).flat();
+  for (const field of SERIES_FIELDS) {
+    const value = isHeart(field) ? 60 : 15;
+    matches(t, field, [...sentinels, value, value], {
+      count: 2,
+      implausible: 0,
+      level: value,
+    });
+    matches(t, field, sentinels, { count: 0, implausible: 0 });
+  }
+});
+
+const bounds: readonly { field: SeriesField; inside: number[]; outside: number[] }[] = [
+  { field: 'HR_day_1h', inside: [25, 240, 100.5], outside: [24.999, 240.001, 1, 1000, -60, 3.4e38] },
+  { field: 'RR_night', inside: [3, 70, 12.25], outside: [2.999, 70.001, 900, -15, 254, 256] },
+];
+for (const { field, inside, outside } of bounds) {
+  t.test(`plausible ends exactly at the bounds of ${field}`, async (t) => {
+    for (const value of inside) matches(t, field, [value], { count: 1, implausible: 0 });
+    for (const value of outside) matches(t, field, [value], { count: 0, implausible: 1 });
+    matches(t, field, [Infinity, -Infinity, NaN], { count: 0, implausible: 3 });
+  });
+}
+
+t.test('a series is summarised as if what is left out had not been there', async (t) => {
+  const clean = Array.from({ length: 50 }, (_, time) => 60 + (time % 7));
+  const { level } = summary('HR_night', clean);
+  for (const odd of [0, -1, 255, 999, -40, 3, NaN, Infinity]) {
+    for (const every of [2, 3, 10]) {
+      const holes = clean.flatMap((hr, at) => (at % every === 0 ? [odd, hr] : [hr]));
+      t.equal(summary('HR_night', holes).level, level, `${odd} every ${every}`);
+    }
+  }
+});
+
+const units: readonly { series: readonly number[]; isError: boolean }[] = [
+  { series: [], isError: false },
+  { series: [1000, 1000], isError: false },
+  { series: [1000, 1000, 1000], isError: true },
+  { series: [1000, 1000, 1000, 60, 60, 60], isError: false },
+  { series: [1000, 1000, 1000, 1000, 60, 60, 60], isError: true },
+  { series: [1000, 1000, 1000, 0, 0, 0, 0, -1, 255], isError: true },
+  { series: [0, 0, 0, 0, -1, -2, 255], isError: false },
+  { series: [60, 60, 0, 0, 0, 0, 1000, 1000], isError: false },
+];
+for (const { series, isError } of units) {
+  t.test(`[${series.join()}] is ${isError ? 'a' : 'no'} unit error`, async (t) => {
+    const request = parser.blank(1);
+    parser.summarise(series, 'HR_night', 1);
+    t.equal(isUnitError(request, 1, 'HR_night'), isError);
+    t.equal(isUnitError(request, 0, 'HR_night'), false);
+    t.equal(hasUnitError(request), isError);
+  });
+}
+
+t.test('a unit error of a session that the request does not have is none', async (t) => {
+  parser.blank(1);
+  parser.summarise([1000, 1000, 1000], 'HR_night', 1);
+  const request = parser.blank(0);
+  t.equal(hasUnitError(request), false);
+});
+
+/** A series as wearables give them: with gaps, artefacts, steps, trends. */
+function randomSeries(random: Random, field: SeriesField): number[] {
+  const [low, high] = isHeart(field) ? [25, 240] : [3, 70];
+  const length = random() < 0.3 ? below(random, 14) : below(random, 400);
+  const decimals = pick(random, [0, 1, 1, 3]);
+  const middle = low + (high - low) * random();
+  const spread = random() < 0.5 ? 1 : (high - low) / 4;
+  const trend = random() < 0.3 ? (spread / (length + 1)) * random() : 0;
+  const gaps = random() < 0.5 ? 0.2 * random() : 0;
+  return Array.from({ length }, (_, time) => {
+    if (random() < gaps) return pick(random, [0, -1, -2, 255, 1e6, -40, 2.5, 241, 71]);
+    const value = middle + trend * time + spread * (random() + random() - 1);
+    return Number(Math.min(high, Math.max(low, value)).toFixed(decimals));
+  });
+}
+
+t.test('any series has the statistics of the slow reference', async (t) => {
+  const random = seededRandom(4);
+  for (let count = 0; count < 3000; count++) {
+    const field = pick(random, SERIES_FIELDS);
+    const different = difference(field, randomSeries(random, field));
+    if (different !== undefined) t.fail(different);
+  }
+  t.pass();
+});
+
+t.test('a series longer than it was made for is refused', async (t) => {
+  t.throws(() => parser.summarise(Array(1001).fill(60), 'HR_night', 0), RangeError);
+});
+
+t.test('every summary is finite, whatever the samples', async (t) => {
+  const random = seededRandom(5);
+  const odd = [NaN, Infinity, -Infinity, 1e-45, -1e-45, 3.4e38, 25, 240, 3, 70, 60, 15, 0, -0, 255];
+  for (let count = 0; count < 2000; count++) {
+    const field = pick(random, SERIES_FIELDS);
+    const series = Array.from({ length: below(random, 40) }, () => pick(random, odd));
+    const values = Object.values(summary(field, series)) as number[];
+    if (!values.every(Number.isFinite)) t.fail(`[${series.join()}] gives ${values.join()}`);
+  }
+  t.pass();
+});

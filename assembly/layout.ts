@@ -28,21 +28,10 @@ export const RR_DAY: i32 = 1;
 export const HR_NIGHT: i32 = 2;
 export const RR_NIGHT: i32 = 3;
 
-export const SUMMARY_LENGTH: i32 = 14;
+export const SUMMARY_LENGTH: i32 = 3;
 export const COUNT: i32 = 0;
 export const IMPLAUSIBLE: i32 = 1;
-export const MEAN: i32 = 2;
-export const SD: i32 = 3;
-export const P10: i32 = 4;
-export const P50: i32 = 5;
-export const P90: i32 = 6;
-export const SLOPE: i32 = 7;
-export const RMSSD: i32 = 8;
-export const IRREGULARITY: i32 = 9;
-export const FIRST: i32 = 10;
-export const LAST: i32 = 11;
-export const NADIR: i32 = 12;
-export const NADIR_AT: i32 = 13;
+export const LEVEL: i32 = 2;
 
 export const RECORD_LENGTH: i32 = SCALARS + 4 * SUMMARY_LENGTH;
 
@@ -57,11 +46,8 @@ export const HISTOGRAM_BINS: i32 = 512;
 export const HISTOGRAM: usize = (TARGETS + (SESSIONS_MAX - 1) * TARGET_LENGTH * 8 + 15) & ~15;
 /** Its running sums: i32 each, with room for one vector in front. */
 export const CUMULATIVE: usize = HISTOGRAM + 4 * HISTOGRAM_BINS * 4 + 16;
-/** Sums and counts of the twelve blocks of the series in hand: f64 each. */
-export const BLOCK_SUMS: usize = CUMULATIVE + HISTOGRAM_BINS * 4;
-export const BLOCK_COUNTS: usize = BLOCK_SUMS + 12 * 8;
 /** 10^0 … 10^22, all exact: f64 each. */
-export const POWERS_OF_TEN: usize = BLOCK_COUNTS + 12 * 8;
+export const POWERS_OF_TEN: usize = CUMULATIVE + HISTOGRAM_BINS * 4;
 export const EXACT_POWER_MAX: i32 = 22;
 /** The leading 128 bits of 5^−342 … 5^308, two u64 each, the higher one first; the host writes them. */
 export const POWERS_OF_FIVE: usize = (POWERS_OF_TEN + (EXACT_POWER_MAX + 1) * 8 + 15) & ~15;

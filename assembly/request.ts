@@ -26,7 +26,7 @@ import {
 import { narrowNames, same } from './names';
 import { decodeNumber, fillPowersOfTen } from './number';
 import { decodeArray } from './samples';
-import { placeSums, summarise } from './series';
+import { summarise } from './series';
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -70,7 +70,7 @@ export function initialise(dayMax: i32, nightMax: i32): usize {
   daySamplesMax = dayMax;
   nightSamplesMax = nightMax;
   const samplesMax = max(dayMax, nightMax);
-  return placeSums((SAMPLES + (<usize>(samplesMax + SAMPLES_SLACK) << 2) + 15) & ~15, samplesMax);
+  return (SAMPLES + (<usize>(samplesMax + SAMPLES_SLACK) << 2) + 15) & ~15;
 }
 
 /** The number of past sessions of the request at `input`, or −1 where the exact path must look. */

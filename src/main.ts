@@ -14,7 +14,8 @@ import type { ServeHooks } from './server/service.js';
 export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<void> {
   const program = new Command('acuity')
     .description('Cognitive and emotional scores from heart rate, breathing and sleep, over HTTP')
-    .version(version());
+    .version(version())
+    .enablePositionalOptions(); // `--version` behind a command is the command's own
   registerServe(program, hooks);
   registerScore(program);
   registerModel(program);

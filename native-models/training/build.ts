@@ -11,7 +11,7 @@ import type { Golden } from '#acuity/model/manifest.js';
  * `.build/model`, the served graphs in `native-models/acuity-base`, the rivals in `native-models/training/rivals`.
  */
 // The large rival gets two rounds and the cohorts of point 11 one: they are compared with, not served.
-const VERSION = '0.2.0';
+const VERSION = '0.3.0';
 const SEED = '1';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const WORK = join(ROOT, '.build/model');
@@ -33,7 +33,7 @@ interface FitOrder {
 
 const DAYS = '9';
 const COHORTS: readonly CohortOrder[] = [
-  { name: 'cohort', people: 30_000, effectScale: 1 },
+  { name: 'cohort', people: 48_000, effectScale: 1 },
   { name: 'cohort-half', people: 16_000, effectScale: 0.5 },
   { name: 'cohort-double', people: 16_000, effectScale: 2 },
 ];

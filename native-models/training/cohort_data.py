@@ -27,13 +27,11 @@ PRIMARY = {
     "weight": ["weight"],
 }
 COMPOUND = {
-    "hr_dip": ["hr_day", "hr_night"],
-    "rr_dip": ["rr_day", "rr_night"],
-    "pulse_breath": ["hr_night", "rr_night"],
     "efficiency": ["sleep_time", "awake"],
     "bmi": ["height", "weight"],
 }
-VITALS = {"hr_day", "rr_day", "hr_night", "rr_night", "hr_dip", "rr_dip", "pulse_breath"}
+WITHHELD = {"age": 0.06, "sex": 0.1}
+VITALS = {"hr_day", "rr_day", "hr_night", "rr_night"}
 
 
 def normal_cdf(z: torch.Tensor) -> torch.Tensor:
@@ -56,6 +54,8 @@ class Layout:
         mask_of = torch.tensor([names.index(f"{group}_known") for group in groups])
         parts = {group: [toggle] for toggle, members in PRIMARY.items() for group in members}
         parts |= COMPOUND
+        # Candidate features (candidates.ts) go with the series that they are made of.
+        parts |= {feature["group"]: [feature["part"]] for feature in features if "part" in feature}
         order = list(PRIMARY)
         toggles = torch.zeros(len(order), len(names))
         for index, group in enumerate(groups):
@@ -69,7 +69,7 @@ class Layout:
 
 
 class Cohort:
-    """Feature rows [people, days, F] and causes [people, days, 3, outcomes] (see norms.ts, Standing)."""
+    """Feature rows [people, days, F] and causes [people, days, 2, outcomes] (see norms.ts, Standing)."""
 
     def __init__(self, folder: Path):
         self.meta = json.loads((folder / "cohort.json").read_text())
@@ -77,38 +77,22 @@ class Cohort:
         self.layout = Layout.of(self.meta["features"])
         width = len(self.layout.names)
         rows = np.fromfile(folder / "features.f32", np.float32).reshape(people, days, width)
-        causes = np.fromfile(folder / "causes.f32", np.float32).reshape(people, days, 3, OUTCOMES)
+        causes = np.fromfile(folder / "causes.f32", np.float32).reshape(people, days, 2, OUTCOMES)
         self.rows = torch.from_numpy(rows)
         self.causes = torch.from_numpy(causes)
         self.group_sd = torch.tensor(self.meta["groupSd"])
-        self.whole_sd = torch.tensor(self.meta["wholeSd"])
         self.trait_variance = torch.tensor(self.meta["traitVariance"])
         self.people, self.days = people, days
 
-    def hide_demographics(self, generator: torch.Generator) -> None:
-        """A part of the people never gives age, sex or both: they are compared with everybody."""
-        draw = torch.rand(self.people, generator=generator)
-        on = torch.ones(self.people, len(PRIMARY))
-        order = list(PRIMARY)
-        on[(draw < 0.05) | (draw > 0.97), order.index("age")] = 0
-        on[(draw > 0.92), order.index("sex")] = 0
-        self.rows = self.rows * self.layout.keep(on)[:, None, :]
-
-    def is_grouped(self, rows: torch.Tensor) -> torch.Tensor:
-        """Whether age and sex are both known, [...]."""
-        names = self.layout.names
-        return rows[..., names.index("age_known")] * rows[..., names.index("sex_known")] > 0.5
-
-    def scaled(self, causes: torch.Tensor, grouped: torch.Tensor):
-        """Effect, susceptibility and spread on the scale that applies: [..., outcomes] each."""
-        effect = torch.where(grouped[..., None], causes[..., 0, :], causes[..., 1, :])
-        spread = torch.where(grouped[..., None], self.group_sd, self.whole_sd).clone()
+    def scaled(self, causes: torch.Tensor):
+        """Effect, susceptibility and spread within age and sex: [..., outcomes] each."""
+        spread = self.group_sd.expand(causes.shape[:-2] + (OUTCOMES,)).clone()
         spread[..., SCORES:] = 0  # labels are thresholds of the outcome, not percentiles of it
-        return effect, causes[..., 2, :], spread
+        return causes[..., 0, :], causes[..., 1, :], spread
 
-    def expected(self, causes: torch.Tensor, grouped: torch.Tensor) -> torch.Tensor:
+    def expected(self, causes: torch.Tensor) -> torch.Tensor:
         """Expected percentile or probability in 0..1, traits and noise integrated out."""
-        effect, slope, spread = self.scaled(causes, grouped)
+        effect, slope, spread = self.scaled(causes)
         return normal_cdf(effect / torch.sqrt(spread**2 + 1 + slope**2))
 
 
@@ -119,4 +103,7 @@ def draw_toggles(count: int, generator: torch.Generator, plain: float = 0.6) -> 
     complete = torch.rand(count, generator=generator) < plain
     on[complete] = 1
     on[torch.rand(count, generator=generator) < 0.01] = 0
+    # Age and sex are what people withhold while they give all else.
+    for name, share in WITHHELD.items():
+        on[torch.rand(count, generator=generator) < share, list(PRIMARY).index(name)] = 0
     return on

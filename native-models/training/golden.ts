@@ -1,10 +1,12 @@
 import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
-import { Life, STREAM } from './cohort/day.js';
+import { Life } from './cohort/day.js';
+import { Wearer } from './cohort/devices.js';
 import { parameters } from './cohort/parameters.js';
 import { drawPerson } from './cohort/person.js';
 import { Random } from './cohort/random.js';
 import { Sensor } from './cohort/sensor.js';
 import { sessionOf } from './cohort/session.js';
+import { STREAM } from './cohort/streams.js';
 import { recordOf, type ServedModel } from './served.js';
 
 interface Case {
@@ -68,7 +70,10 @@ function syntheticWeek(): Session[] {
   for (let id = 0; ; id++) {
     const person = drawPerson(id, new Random(SEED, id, STREAM.traits), p);
     const life = new Life(person, SEED, p);
-    const week = Array.from({ length: 6 }, () => sessionOf(sensor.record(person, life.next()), THIN));
+    const wearer = new Wearer(person, SEED, p);
+    const week = Array.from({ length: 6 }, (_, day) =>
+      sessionOf(sensor.record(person, life.next(), wearer.on(day)), THIN),
+    );
     const isComplete = week.every(
       ({ HR_day_1h, RR_day_1h, HR_night, RR_night }) =>
         HR_day_1h?.length && RR_day_1h?.length && HR_night?.length && (RR_night?.length ?? 0) > 1,

@@ -1,10 +1,11 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   DEFAULT_SERIES_LIMITS,
   type PredictionRequestBody,
   type ScoreRecord,
 } from '#acuity/contract/request.js';
-import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
+import { OUTPUT_COLUMNS, type Manifest } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
 import type { GraphVariant } from '#acuity/contract/graphVariant.js';
@@ -34,8 +35,9 @@ export class ServedModel {
   private constructor(private readonly graphs: Readonly<Record<GraphVariant, GraphSession>>) {}
 
   static async open(folder: string): Promise<ServedModel> {
+    const files = graphFiles(folder);
     const open = (variant: GraphVariant) =>
-      openGraph(variant, join(folder, `${variant}.onnx`), BATCH_MAX, {
+      openGraph(variant, join(folder, files[variant]), BATCH_MAX, {
         intraOpThreads: 1,
         interOpThreads: 1,
         spinning: false,
@@ -73,6 +75,14 @@ export class ServedModel {
     }
     return scores;
   }
+}
+
+/** A bundle says how its graphs are called; graphs that are not bundled yet are called after their variant. */
+function graphFiles(folder: string): Readonly<Record<GraphVariant, string>> {
+  const path = join(folder, 'manifest.json');
+  if (!existsSync(path)) return { base: 'base.onnx', history: 'history.onnx' };
+  const { graphs } = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+  return { base: graphs.base.file, history: graphs.history.file };
 }
 
 /** The score record that a caller would get and send back; labels by the thresholds of one half. */

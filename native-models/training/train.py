@@ -64,11 +64,10 @@ class Windows:
             toggle = list(PRIMARY).index(name)
             past_keep = torch.where(cohort.layout.toggles[toggle] > 0, keep, past_keep)
         past = past * past_keep[:, None, :] * present[..., None]
-        grouped = cohort.is_grouped(rows)
         causes = cohort.causes[person, day]
         past_causes = cohort.causes[person[:, None], slot]
         targets = self.rolled[person[:, None], slot]
-        truth, wanted, kind = self.truths(causes, past_causes, grouped)
+        truth, wanted, kind = self.truths(causes, past_causes)
         numbers = ((kind == 1) | (kind == 2))[:, None, None]
         labels = ((kind == 1) | (kind == 3))[:, None, None]
         targets = torch.cat(
@@ -78,7 +77,7 @@ class Windows:
             ],
             2,
         )
-        expected = cohort.expected(causes, grouped)
+        expected = cohort.expected(causes)
         use_numbers = ((kind == 1) | (kind == 2))[:, None]
         use_labels = ((kind == 1) | (kind == 3))[:, None]
         goal = torch.cat(
@@ -98,15 +97,15 @@ class Windows:
             "weight": torch.tensor(WEIGHTS)[kind],
         }
 
-    def truths(self, causes, past_causes, grouped):
+    def truths(self, causes, past_causes):
         """
         Measured past outcomes of a trait drawn anew for each window, and what is to be expected of today given
         that trait. Kinds: 0 own scores, 1 all measured, 2 numbers measured, 3 labels measured (as in diaries).
         """
         cohort, generator = self.cohort, self.generator
         count = len(causes)
-        effect, slope, spread = cohort.scaled(causes, grouped)
-        past_effect, past_slope, past_spread = cohort.scaled(past_causes, grouped[:, None].expand(-1, PAST))
+        effect, slope, spread = cohort.scaled(causes)
+        past_effect, past_slope, past_spread = cohort.scaled(past_causes)
         trait_sd = torch.sqrt(cohort.trait_variance)
         day_sd = torch.sqrt(1 - cohort.trait_variance)
         trait = torch.randn(count, OUTCOMES, generator=generator) * trait_sd
@@ -211,8 +210,6 @@ def main() -> None:
     generator = torch.Generator().manual_seed(options.seed)
     cohort = Cohort(options.cohort)
     is_plain = options.kind == "linear"
-    if not is_plain:
-        cohort.hide_demographics(generator)
     windows = Windows(cohort, generator, is_plain)
     started = time.monotonic()
     if options.kind == "linear":

@@ -3,22 +3,73 @@ import { messageOf } from '../base/errors.js';
 import { prepareEnvironment } from '../config/options.js';
 import { configOrExit } from './config.js';
 
+interface BundleFlags {
+  readonly base: string;
+  readonly history: string;
+  readonly out: string;
+  readonly name: string;
+  readonly version: string;
+  readonly golden?: string;
+  readonly training?: string;
+  readonly card?: string;
+}
+
+/** `acuity model …`: networks of one's own, from the rows that they are trained on to a folder that serves. */
 export function registerModel(program: Command): void {
   const model = program.command('model').description('networks of your own (docs/MODELS.md)');
+  model
+    .command('rows')
+    .description('write the feature rows of NDJSON requests: one request a line in, one line of tensors out')
+    .action(() =>
+      run(async () => {
+        const { modelRows } = await import('./modelRows.js');
+        await modelRows(configOrExit(), process.stdin, process.stdout);
+      }),
+    );
+  model
+    .command('bundle')
+    .description('put two graphs into a model folder: golden scores, hashes, manifest')
+    .requiredOption('--base <file>', 'the graph without history')
+    .requiredOption('--history <file>', 'the graph with history')
+    .requiredOption('--out <folder>', 'the model folder to write')
+    .requiredOption('--name <name>', 'what the network is called in X-Model-Version and in the metrics')
+    .requiredOption('--version <version>', 'and its version')
+    .option(
+      '--golden <file>',
+      'golden requests: JSON, [{"name": …, "request": …}]; by default the shipped network’s',
+    ) // prettier-ignore
+    .option('--training <file>', 'what it was trained on: a JSON object, kept in the manifest')
+    .option('--card <file>', 'its model card')
+    .action((flags: BundleFlags) =>
+      run(async () => {
+        const { bundleModel } = await import('./modelBundle.js');
+        await bundleModel(flags, configOrExit(), say);
+      }),
+    );
   model
     .command('check')
     .argument('<folder>', 'model folder')
     .description('say whether a model folder will serve: names, shapes, hashes, golden scores, speed')
-    .action(async (folder: string) => {
-      const config = configOrExit();
-      prepareEnvironment();
-      // Imported only now: the native libraries read the environment when they load.
-      const { checkModel } = await import('./modelCheck.js');
-      try {
-        await checkModel(folder, config, (line) => process.stdout.write(`${line}\n`));
-      } catch (error) {
-        process.stderr.write(`acuity model: ${messageOf(error)}\n`);
-        process.exitCode = 1;
-      }
-    });
+    .action((folder: string) =>
+      run(async () => {
+        const { checkModel } = await import('./modelCheck.js');
+        await checkModel(folder, configOrExit(), say);
+      }),
+    );
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Commands are imported only when they run: the native libraries read the environment when they load. */
+async function run(command: () => Promise<void>): Promise<void> {
+  configOrExit();
+  prepareEnvironment();
+  try {
+    await command();
+  } catch (error) {
+    process.stderr.write(`acuity model: ${messageOf(error)}\n`);
+    process.exitCode = 1;
+  }
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { PAST_MAX } from '../contract/request.js';
 import { createLog } from '../process/log.js';
 import type { Config } from '../config/options.js';
@@ -8,6 +10,8 @@ import type { GraphVariant } from '../contract/graphVariant.js';
 import { blockAt } from '../scoring/batchBuffers.js';
 import { openScorer } from '../scoring/openScorer.js';
 
+/** Not needed for serving, but a network without one should not be trusted. */
+const CARD = 'MODEL_CARD.md';
 /** Rows of the speed check, and how many runs of them are timed. */
 const SPEED_ROWS = 32;
 const SPEED_RUNS = 200;
@@ -30,6 +34,11 @@ export async function checkModel(
   const bundle = await loadBundle(folder);
   const { name, version } = bundle.manifest;
   print(`ok  manifest: ${name} ${version}; features, tensors and file hashes match`);
+  if (!existsSync(join(bundle.folder, CARD))) {
+    print(
+      `    no ${CARD}: nobody who reads the scores can know what the network was fitted to, or where it fails`,
+    );
+  }
   await checkGraphs(bundle, config, print);
   await checkServing(bundle, config, print);
 }

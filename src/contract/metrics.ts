@@ -233,7 +233,7 @@ export const PROCESS_METRICS = {
   model: {
     type: 'gauge',
     name: 'acuity_model_info',
-    help: 'Always 1: the version of the model in force in the label',
+    help: 'Always 1: name and version of the model in force in the label',
   },
   ready: {
     type: 'gauge',

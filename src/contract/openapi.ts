@@ -198,7 +198,10 @@ const header = (description: string, example: string): JsonObject => ({
 
 const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
   'X-Request-Id': header('The request’s id: yours, where it is well formed.', 'c0ffee-42'),
-  'X-Model-Version': header('Version of the network that gave the scores; keep it beside them.', '0.1.0'),
+  'X-Model-Version': header(
+    'Name and version of the network that gave the scores; keep it beside them.',
+    'acuity-base/0.3.0',
+  ),
   'Server-Timing': header('Milliseconds of waiting and of the model run.', 'queue;dur=0.31, infer;dur=0.21'),
   'Retry-After': {
     description: 'Seconds to wait before another attempt.',

@@ -17,12 +17,14 @@ const GraphSchema = Type.Object({
 export type Graph = Type.Static<typeof GraphSchema>;
 
 const probability = Type.Number({ minimum: 0, maximum: 1 });
+/** Both are sent in a header. */
+const word = Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' });
 
 /** `manifest.json` of a model folder. */
 export const ManifestSchema = Type.Object({
   format: Type.Literal(1),
-  name: Type.String({ minLength: 1 }),
-  version: Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }),
+  name: word,
+  version: word,
   graphs: Type.Object({ base: GraphSchema, history: GraphSchema }),
   features: Type.Array(Type.String()),
   featuresHash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
@@ -33,6 +35,11 @@ export const ManifestSchema = Type.Object({
   training: Type.Object({}, { additionalProperties: true }),
 });
 export type Manifest = Type.Static<typeof ManifestSchema>;
+
+/** What a network is called where its scores go and where it is counted: two networks may have the same version. */
+export function modelLabel({ name, version }: Pick<Manifest, 'name' | 'version'>): string {
+  return `${name}/${version}`;
+}
 
 /** `golden.json`: requests and the scores that the network must give for them. */
 export const GoldenSchema = Type.Object({

@@ -42,8 +42,8 @@ const sessionCheck = Compile(SessionFrameSchema);
 const scoreRecordCheck = Compile(ScoreRecordSchema);
 const TARGET_FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 
-/** As in `assembly/doubts.ts`. */
-const FAST_BREATHS_MIN = 39.5;
+/** As in `assembly/doubts.ts`: below this level no series is heart rate. */
+const FAST_BREATHS_MIN = 23;
 
 const STRUCTURE_FINDING: Finding = {
   loc: ['body'],
@@ -198,10 +198,10 @@ class Reading {
     );
   }
 
-  /** The median in the summary is right to a quarter of a breath: further below, there is nothing to count. */
+  /** Where the level is lower, most samples can't be above 40: there is nothing to count. */
   private mayBeHeartRate(field: SeriesField, session: number): boolean {
     const isBreath = field === 'RR_day_1h' || field === 'RR_night';
-    return isBreath && this.request.records[summaryAt(session, field) + LAYOUT.P50]! > FAST_BREATHS_MIN;
+    return isBreath && this.request.records[summaryAt(session, field) + LAYOUT.LEVEL]! > FAST_BREATHS_MIN;
   }
 
   private scoreRecord(value: JsonValue, loc: Loc, index: number): void {

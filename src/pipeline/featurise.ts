@@ -26,9 +26,6 @@ const HR_DAY = at('hr_day');
 const RR_DAY = at('rr_day');
 const HR_NIGHT = at('hr_night');
 const RR_NIGHT = at('rr_night');
-const HR_DIP = at('hr_dip');
-const RR_DIP = at('rr_dip');
-const PULSE_BREATH = at('pulse_breath');
 const SLEEP_TIME = at('sleep_time');
 const DEEP_SHARE = at('deep_share');
 const REM_SHARE = at('rem_share');
@@ -43,23 +40,7 @@ const BMI = at('bmi');
 
 const SECONDS_PER_HOUR = 3600;
 
-const {
-  COUNT,
-  MEAN,
-  SD,
-  P10,
-  P50,
-  P90,
-  SLOPE,
-  RMSSD,
-  IRREGULARITY,
-  FIRST,
-  LAST,
-  NADIR,
-  NADIR_AT,
-  RECORD_LENGTH,
-  TARGET_LENGTH,
-} = LAYOUT;
+const { COUNT, LEVEL, RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 
 /** Where the summaries of a record begin, from the record on. */
 const HR_DAY_SUMMARY = summaryAt(0, 'HR_day_1h');
@@ -122,57 +103,20 @@ function writeTarget(targets: Float64Array, target: number, into: Float32Array, 
 // Everything below indexes inside a record or a row: the offsets are the layout's and the catalogue's own.
 
 function writeSeries(records: Float64Array, record: number, row: Float32Array, offset: number): void {
-  const hrDay = record + HR_DAY_SUMMARY;
-  const rrDay = record + RR_DAY_SUMMARY;
-  const hrNight = record + HR_NIGHT_SUMMARY;
-  const rrNight = record + RR_NIGHT_SUMMARY;
-  const hasHrDay = records[hrDay + COUNT]! > 0;
-  const hasRrDay = records[rrDay + COUNT]! > 0;
-  const hasHrNight = records[hrNight + COUNT]! > 0;
-  const hasRrNight = records[rrNight + COUNT]! > 0;
-  if (hasHrDay) writeLevel(records, hrDay, row, offset, HR_DAY);
-  if (hasRrDay) {
-    const next = writeLevel(records, rrDay, row, offset, RR_DAY);
-    put(row, offset, next, records[rrDay + IRREGULARITY]!);
-  }
-  if (hasHrNight) {
-    const next = writeLevel(records, hrNight, row, offset, HR_NIGHT);
-    put(row, offset, next, records[hrNight + FIRST]!);
-    put(row, offset, next + 1, records[hrNight + LAST]!);
-    put(row, offset, next + 2, records[hrNight + NADIR]!);
-    put(row, offset, next + 3, records[hrNight + NADIR_AT]!);
-  }
-  if (hasRrNight) {
-    const next = writeLevel(records, rrNight, row, offset, RR_NIGHT);
-    put(row, offset, next, records[rrNight + FIRST]!);
-    put(row, offset, next + 1, records[rrNight + LAST]!);
-    put(row, offset, next + 2, records[rrNight + IRREGULARITY]!);
-  }
-  const hrNightMean = records[hrNight + MEAN]!;
-  const rrNightMean = records[rrNight + MEAN]!;
-  if (hasHrDay && hasHrNight) putGroup(row, offset, HR_DIP, records[hrDay + P50]! - hrNightMean);
-  if (hasRrDay && hasRrNight) putGroup(row, offset, RR_DIP, records[rrDay + P50]! - rrNightMean);
-  if (hasHrNight && hasRrNight) putGroup(row, offset, PULSE_BREATH, hrNightMean / rrNightMean);
+  writeLevel(records, record + HR_DAY_SUMMARY, row, offset, HR_DAY);
+  writeLevel(records, record + RR_DAY_SUMMARY, row, offset, RR_DAY);
+  writeLevel(records, record + HR_NIGHT_SUMMARY, row, offset, HR_NIGHT);
+  writeLevel(records, record + RR_NIGHT_SUMMARY, row, offset, RR_NIGHT);
 }
 
-/** The values that every series has; returns the feature behind them. */
 function writeLevel(
   records: Float64Array,
   summary: number,
   row: Float32Array,
   offset: number,
   group: number,
-): number {
-  row[offset + group] = 1;
-  put(row, offset, group + 1, records[summary + MEAN]!);
-  put(row, offset, group + 2, records[summary + SD]!);
-  put(row, offset, group + 3, records[summary + P10]!);
-  put(row, offset, group + 4, records[summary + P50]!);
-  put(row, offset, group + 5, records[summary + P90]!);
-  put(row, offset, group + 6, records[summary + SLOPE]!);
-  put(row, offset, group + 7, records[summary + RMSSD]!);
-  put(row, offset, group + 8, Math.log10(records[summary + COUNT]!));
-  return group + 9;
+): void {
+  if (records[summary + COUNT]! > 0) putGroup(row, offset, group, records[summary + LEVEL]!);
 }
 
 function writeSleep(row: Float32Array, offset: number): void {

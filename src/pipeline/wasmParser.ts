@@ -61,18 +61,7 @@ const LAYOUT_NAMES = [
   'RR_NIGHT',
   'COUNT',
   'IMPLAUSIBLE',
-  'MEAN',
-  'SD',
-  'P10',
-  'P50',
-  'P90',
-  'SLOPE',
-  'RMSSD',
-  'IRREGULARITY',
-  'FIRST',
-  'LAST',
-  'NADIR',
-  'NADIR_AT',
+  'LEVEL',
 ] as const;
 type Layout = Readonly<Record<(typeof LAYOUT_NAMES)[number], number>>;
 

@@ -1,7 +1,7 @@
 import { OperatorError } from '../base/operatorError.js';
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS, type ScoreRecord } from '../contract/request.js';
-import type { Golden } from '../model/manifest.js';
-import { createReader, isBodyProblem } from '../pipeline/read.js';
+import { OUTPUT_COLUMNS, type Golden } from '../model/manifest.js';
+import { createReader, isBodyProblem, type RequestReader } from '../pipeline/read.js';
 import { respond } from '../pipeline/respond.js';
 import type { Scorer } from './scorer.js';
 
@@ -16,20 +16,29 @@ export class GoldenError extends OperatorError {
  */
 export async function checkGolden(golden: Golden, scorer: Scorer): Promise<void> {
   const readRequest = createReader(DEFAULT_SERIES_LIMITS);
-  for (const { name, request: body, scores: expected } of golden.cases) {
-    const request = readRequest(Buffer.from(JSON.stringify(body)));
-    if (isBodyProblem(request)) throw new GoldenError(`golden case ${name} is no valid request`);
-    const actual = await new Promise<ScoreRecord>((resolve, reject) => {
-      const outcome = scorer.admit(request, {
-        isGone: false,
-        scored: (row, offset, _timing, { thresholds }) =>
-          resolve(JSON.parse(respond(row, offset, 0, thresholds)) as ScoreRecord),
-        failed: (cause) => reject(new GoldenError(`golden case ${name} got no scores: ${cause}`)),
-      });
-      if (outcome !== 'admitted') reject(new GoldenError(`golden case ${name} was refused: ${outcome}`));
-    });
+  for (const { name, request, scores: expected } of golden.cases) {
+    const scores = await scoreGolden({ name, request }, readRequest, scorer);
+    const actual = JSON.parse(respond(scores, 0, 0, scorer.model.thresholds)) as ScoreRecord;
     compare(name, actual, expected, golden.tolerance);
   }
+}
+
+/** The network's own numbers for a golden request: five scores, two probabilities. */
+export async function scoreGolden(
+  { name, request: body }: Pick<Golden['cases'][number], 'name' | 'request'>,
+  readRequest: RequestReader,
+  scorer: Scorer,
+): Promise<Float32Array> {
+  const request = readRequest(Buffer.from(JSON.stringify(body)));
+  if (isBodyProblem(request)) throw new GoldenError(`golden case ${name} is no valid request`);
+  return new Promise((resolve, reject) => {
+    const outcome = scorer.admit(request, {
+      isGone: false,
+      scored: (row, offset) => resolve(row.slice(offset, offset + OUTPUT_COLUMNS)),
+      failed: (cause) => reject(new GoldenError(`golden case ${name} got no scores: ${cause}`)),
+    });
+    if (outcome !== 'admitted') reject(new GoldenError(`golden case ${name} was refused: ${outcome}`));
+  });
 }
 
 /** The answer is rounded to hundredths; the tolerance is meant before rounding. */

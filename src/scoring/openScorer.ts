@@ -5,6 +5,7 @@ import type { Config } from '../config/options.js';
 import { GRAPH_VARIANTS, type GraphVariant } from '../contract/graphVariant.js';
 import { METRICS } from '../contract/metrics.js';
 import type { Bundle } from '../model/bundle.js';
+import { modelLabel } from '../model/manifest.js';
 import { Batcher } from './batcher.js';
 import { checkGolden } from './golden.js';
 import { blocksFor, openPool } from './pool.js';
@@ -42,9 +43,9 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
       log.error({ err: error }, 'worker lost');
     },
   });
-  const { version, thresholds } = bundle.manifest;
+  const { thresholds } = bundle.manifest;
   const scorer = new Batcher({
-    model: { version, thresholds },
+    model: { version: modelLabel(bundle.manifest), thresholds },
     pool,
     batchMax,
     queueMax,

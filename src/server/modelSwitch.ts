@@ -4,6 +4,7 @@ import type { Log } from '../process/log.js';
 import { Observer } from '../base/observer.js';
 import { OperatorError } from '../base/operatorError.js';
 import { loadBundle } from '../model/bundle.js';
+import { modelLabel } from '../model/manifest.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 
 export interface ModelSwitchOptions {
@@ -69,7 +70,7 @@ export class ModelSwitch {
       const bundle = await loadBundle(folder, files.load);
       await server.prepareModel(bundle);
       const retired = server.switchModel();
-      const { version } = bundle.manifest;
+      const version = modelLabel(bundle.manifest);
       this.version = version;
       log.info({ version }, 'model switched');
       await retired;

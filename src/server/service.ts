@@ -15,6 +15,7 @@ import { allocateLoopMetrics } from '../contract/metrics.js';
 import type { AdminServer } from '../admin/listener.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import { loadBundle } from '../model/bundle.js';
+import { modelLabel } from '../model/manifest.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelSwitch } from './modelSwitch.js';
 import { openAdmin } from './adminListener.js';
@@ -124,7 +125,7 @@ class Service {
     });
     this.assertWanted();
     const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
-    const modelVersion = (): string => this.modelSwitch?.version ?? bundle.manifest.version;
+    const modelVersion = (): string => this.modelSwitch?.version ?? modelLabel(bundle.manifest);
     this.admin = await openAdmin(config, { isReady: () => this.isReady, modelVersion }, metrics, log);
     const { openEventLoops } = await importEventLoops();
     this.assertWanted();

@@ -2,8 +2,7 @@ import t from 'tap';
 import { FEATURES, FEATURE_COUNT, FEATURE_INDEX, featuresHash } from '#acuity/contract/features.js';
 import { MODEL, manifestOf } from '../fixtures/model.js';
 
-t.test('forty to eighty features, each with a name of its own', async (t) => {
-  t.ok(FEATURE_COUNT >= 40 && FEATURE_COUNT <= 80);
+t.test('each feature has a name of its own', async (t) => {
   t.equal(FEATURE_COUNT, FEATURES.length);
   t.equal(new Set(FEATURES.map(({ name }) => name)).size, FEATURE_COUNT);
 });

@@ -328,7 +328,7 @@ function isPrediction(t: Test, reply: Reply): void {
   t.equal(reply.reason, 'OK');
   isOurs(t, reply);
   t.match(reply.headers.get('server-timing'), /^queue;dur=\d+(\.\d{1,2})?, infer;dur=\d+(\.\d{1,2})?$/);
-  t.match(reply.headers.get('x-model-version'), /^[A-Za-z0-9._+-]{1,64}$/);
+  t.match(reply.headers.get('x-model-version'), /^[A-Za-z0-9._+-]{1,64}\/[A-Za-z0-9._+-]{1,64}$/);
   t.ok(responseCheck.Check(JSON.parse(reply.body)));
   const { valence, arousal, inference_time_ms: inferenceTimeMs, ...scores } = JSON.parse(reply.body);
   t.strictSame(Object.keys(scores), ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress']);

@@ -2,6 +2,7 @@ import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { modelLabel } from '#acuity/model/manifest.js';
 import { changeManifest, copyModel, manifestOf, replaceFile } from '../fixtures/model.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
@@ -48,18 +49,19 @@ for (const loops of [1, 2]) {
     const server = await startServer(t, {
       env: { ACUITY_MODEL: link, ACUITY_HTTP_THREADS: String(loops), ACUITY_WORKERS: String(loops) },
     });
-    const { version } = manifestOf(first);
+    const version = modelLabel(manifestOf(first));
+    const other = modelLabel(manifestOf(second));
     t.equal((await predict(server)).version, version);
 
     turn(link, second);
     server.signal('SIGHUP');
-    await until(t, server, 'second');
+    await until(t, server, other);
 
     turn(link, bad);
     for (let look = 0; look < LOOKS_MAX && !server.output().includes('model refused'); look++)
       await pause(LOOK_MS);
     t.match(server.output(), 'model refused');
-    t.same(await predict(server), { status: 200, version: 'second' });
+    t.same(await predict(server), { status: 200, version: other });
 
     turn(link, first);
     await until(t, server, version); // without a signal: the link is looked at

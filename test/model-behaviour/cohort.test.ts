@@ -1,9 +1,13 @@
 import t from 'tap';
+import { Wearer } from '#training/cohort/devices.js';
 import { lapses, RESTED, daytimeLapses, nextMorning, sleep, wake } from '#training/cohort/fatigue.js';
 import { normalCdf, solve } from '#training/cohort/numeric.js';
 import { parameters, TABLE } from '#training/cohort/parameters.js';
+import { drawPerson } from '#training/cohort/person.js';
 import { Random } from '#training/cohort/random.js';
-import { World } from '#training/evaluation/population.js';
+import { STREAM } from '#training/cohort/streams.js';
+import { World } from '#training/cohort/population.js';
+import { seenBy, type OtherDevice } from '#training/evaluation/otherDevices.js';
 import { simulate } from './weeks.js';
 
 /** Mean daytime lapses after `days` nights of `hours`, begun from steady nights of eight. */
@@ -64,7 +68,7 @@ t.test('halving the effects halves effects on scores and nothing else', async (t
   t.equal(half.attentionFatigue, whole.attentionFatigue / 2);
   t.equal(half.arousalDayHr, whole.arousalDayHr / 2);
   t.equal(half.restingHr, whole.restingHr);
-  t.equal(half.stressWomen, whole.stressWomen);
+  t.equal(half.valenceHrSd, whole.valenceHrSd);
 });
 
 t.test('the normal distribution and the small solver are right', async (t) => {
@@ -72,4 +76,58 @@ t.test('the normal distribution and the small solver are right', async (t) => {
   t.ok(Math.abs(normalCdf(-1) + normalCdf(1) - 1) < 1e-7);
   const solution = solve(Float64Array.from([0, 2, 3, 1]), Float64Array.from([4, 5]));
   t.ok(Math.abs((solution[0] ?? 0) - 1) < 1e-9 && Math.abs((solution[1] ?? 0) - 2) < 1e-9);
+});
+
+t.test('two devices see the same night: an average is the mean of what a dense series shows', async (t) => {
+  const worn = (other: OtherDevice) => simulate(4, { ...seenBy(other), days: 2 });
+  const dense = worn({ name: 'dense', device: { hrEveryMin: 0.2, hrDigits: 1 } });
+  const single = worn({ name: 'one', device: { hrAverages: 1, hrDigits: 1 } });
+  dense.flat().forEach(({ HR_night = [] }, at) => {
+    const mean = (HR_night ?? []).reduce((sum, hr) => sum + hr, 0) / (HR_night?.length ?? 0);
+    const [average = NaN] = single.flat()[at]?.HR_night ?? [];
+    t.ok(Math.abs(mean - average) < 0.5, `${mean.toFixed(2)} and ${average}`);
+  });
+});
+
+t.test('a person wears one device for long and another now and then', async (t) => {
+  const p = parameters();
+  const changes = Array.from({ length: 60 }, (_, id) => {
+    const person = drawPerson(id, new Random(3, id, STREAM.traits), p);
+    const wearer = new Wearer(person, 3, p);
+    const biases = Array.from({ length: 200 }, (_day, day) => wearer.on(day).hrBias);
+    return biases.filter((bias, day) => day > 0 && bias !== biases[day - 1]).length;
+  });
+  const perDay = changes.reduce((sum, count) => sum + count, 0) / (60 * 199);
+  t.ok(Math.abs(perDay - p.deviceChange) < 0.005, `${perDay.toFixed(4)} a day`);
+});
+
+t.test('a night without sleep comes as zeros', async (t) => {
+  for (const week of simulate(20, { intervene: (day) => (day === 5 ? { asleepH: 0 } : {}) })) {
+    const { sleepTimeSeconds, deepSleepSeconds, HR_night } = week[5] ?? {};
+    t.strictSame([sleepTimeSeconds, deepSleepSeconds, HR_night], [0, 0, []]);
+  }
+});
+
+t.test('a nap repairs a little, and less the next night', async (t) => {
+  const tired = nextMorning(RESTED, 2);
+  t.ok(daytimeLapses(tired, 1) < daytimeLapses(tired));
+  t.ok(nextMorning(tired, 8, 1).s < nextMorning(tired, 8).s);
+});
+
+t.test('people are compared with their own age and sex: the mean of each group is 50', async (t) => {
+  const world = new World(5);
+  const { people, expected } = world.simulate(3_000, 1);
+  for (const sex of ['F', 'M']) {
+    for (const [from, to] of [
+      [18, 35],
+      [35, 60],
+      [60, 90],
+    ] as const) {
+      const chosen = people.flatMap((person, i) => (person.sex === sex && person.age >= from && person.age < to ? [i] : [])); // prettier-ignore
+      for (let k = 0; k < 4; k++) {
+        const mean = chosen.reduce((sum, i) => sum + (expected[i * 6 + k] ?? NaN), 0) / chosen.length;
+        t.ok(Math.abs(mean - 50) < 2, `${sex} ${from}: ${mean.toFixed(1)}`);
+      }
+    }
+  }
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Intervention } from '#training/cohort/day.js';
+import type { Intervention } from '#training/cohort/intervention.js';
 import { meanLast, scoreOf, simulate } from './weeks.js';
 
 const PEOPLE = 40;

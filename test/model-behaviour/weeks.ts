@@ -1,11 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import type { ScoreRecord, Session } from '#acuity/contract/request.js';
-import { Life, STREAM, type Intervention } from '#training/cohort/day.js';
-import { parameters } from '#training/cohort/parameters.js';
+import { Life } from '#training/cohort/day.js';
+import type { Intervention } from '#training/cohort/intervention.js';
+import { Wearer, type Device } from '#training/cohort/devices.js';
+import { parameters, type Parameters } from '#training/cohort/parameters.js';
 import { drawPerson, type Person } from '#training/cohort/person.js';
 import { Random } from '#training/cohort/random.js';
 import { Sensor } from '#training/cohort/sensor.js';
 import { sessionOf } from '#training/cohort/session.js';
+import { STREAM } from '#training/cohort/streams.js';
+import { COMPLETE } from '#training/cohort/population.js';
 import { COLUMN, recordOf, ServedModel, type Column } from '#training/served.js';
 
 /** The network that the repository ships, scored in this thread through the service's own stages. */
@@ -19,19 +23,27 @@ export interface Plan {
   readonly days?: number;
   readonly change?: (person: Person) => Person;
   readonly intervene?: (day: number) => Intervention;
+  readonly device?: (own: Device, person: Person, day: number) => Device;
+  readonly parameters?: Partial<Parameters>;
+  readonly stepMin?: number;
 }
 
 /** Sessions of simulated people, day by day, nothing lost; two plans share all their noise. */
-export function simulate(people: number, { days = 6, change, intervene }: Plan = {}): Session[][] {
-  const p = { ...parameters(), nightLost: 0, dayLost: 0 };
-  const sensor = new Sensor(SEED, p);
+export function simulate(people: number, plan: Plan = {}): Session[][] {
+  const { days = 6, change, intervene, device } = plan;
+  const p = { ...parameters(), ...COMPLETE, ...plan.parameters };
+  const sensor = new Sensor(SEED, p, plan.stepMin);
   return Array.from({ length: people }, (_, id) => {
     const drawn = drawPerson(id, new Random(SEED, id, STREAM.traits), p);
     const person = change?.(drawn) ?? drawn;
     const life = new Life(person, SEED, p);
-    return Array.from({ length: days }, (_day, day) =>
-      sessionOf(sensor.record(person, life.next(intervene?.(day) ?? {}))),
-    );
+    const wearer = new Wearer(person, SEED, p);
+    return Array.from({ length: days }, (_day, day) => {
+      const own = wearer.on(day);
+      return sessionOf(
+        sensor.record(person, life.next(intervene?.(day) ?? {}), device?.(own, person, day) ?? own),
+      );
+    });
   });
 }
 

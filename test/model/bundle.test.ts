@@ -62,6 +62,11 @@ const damages: readonly Damage[] = [
     told: /manifest\.json is not a manifest: \/version/,
   },
   {
+    name: 'a name that would not fit into a header',
+    damage: (folder) => changeManifest(folder, (manifest) => ({ ...manifest, name: 'two words' })),
+    told: /manifest\.json is not a manifest: \/name/,
+  },
+  {
     name: 'a threshold that is no probability',
     damage: (folder) =>
       changeManifest(folder, (manifest) => ({ ...manifest, thresholds: { valence: 2, arousal: 0.5 } })),

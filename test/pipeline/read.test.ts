@@ -209,7 +209,7 @@ t.test(
     for (const nothing of [null, []]) {
       for (const outcome of [read(nothing, [60, 62]), read([60, 62], nothing)]) {
         if (isBodyProblem(outcome)) t.fail(JSON.stringify(outcome));
-        else t.equal(outcome.records[summary + LAYOUT.MEAN], 61);
+        else t.equal(outcome.records[summary + LAYOUT.LEVEL], 61);
       }
       for (const other of [null, []]) {
         const outcome = read(nothing, other);

@@ -2,25 +2,14 @@ import t, { type Test } from 'tap';
 import { SERIES_FIELDS, type SeriesField } from '#acuity/contract/request.js';
 import { WasmParser, LAYOUT, hasUnitError, isUnitError, summaryAt } from '#acuity/pipeline/wasmParser.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
-import { PERCENTILE_TOLERANCE, isHeart, statistics, type Statistics } from './reference.js';
+import { LEVEL_TOLERANCE, MEDIAN_SAMPLES_MIN, isHeart, statistics, type Statistics } from './reference.js';
 
 const parser = new WasmParser({ daySamplesMax: 1000, nightSamplesMax: 1000 });
 
 const PLACES: Readonly<Record<keyof Statistics, number>> = {
   count: LAYOUT.COUNT,
   implausible: LAYOUT.IMPLAUSIBLE,
-  mean: LAYOUT.MEAN,
-  sd: LAYOUT.SD,
-  p10: LAYOUT.P10,
-  p50: LAYOUT.P50,
-  p90: LAYOUT.P90,
-  slope: LAYOUT.SLOPE,
-  rmssd: LAYOUT.RMSSD,
-  irregularity: LAYOUT.IRREGULARITY,
-  first: LAYOUT.FIRST,
-  last: LAYOUT.LAST,
-  nadir: LAYOUT.NADIR,
-  nadirAt: LAYOUT.NADIR_AT,
+  level: LAYOUT.LEVEL,
 };
 const NAMES = Object.keys(PLACES) as (keyof Statistics)[];
 
@@ -40,12 +29,11 @@ function difference(field: SeriesField, series: readonly number[]): string | und
   const actual = summary(field, series);
   const expected = statistics(field, series);
   const names = expected.count > 0 ? NAMES : (['count', 'implausible'] as const);
-  const bin = isHeart(field) ? PERCENTILE_TOLERANCE.heart : PERCENTILE_TOLERANCE.breath;
-  const wrong = names.find((name) => {
-    const isPercentile = name === 'p10' || name === 'p50' || name === 'p90';
-    const scale = 1 + Math.abs(expected[name]);
-    return !isClose(actual[name], expected[name], isPercentile ? bin : 1e-7 * scale);
-  });
+  const bin = isHeart(field) ? LEVEL_TOLERANCE.heart : LEVEL_TOLERANCE.breath;
+  const tolerance = expected.count < MEDIAN_SAMPLES_MIN ? 1e-6 * expected.level : bin;
+  const wrong = names.find(
+    (name) => !isClose(actual[name], expected[name], name === 'level' ? tolerance : 0),
+  );
   return wrong && `${wrong} of ${field} [${series.join()}] is ${actual[wrong]}, not ${expected[wrong]}`;
 }
 
@@ -61,68 +49,49 @@ function matches(
   }
 }
 
-t.test('a ramp, computed by hand', async (t) => {
-  const series = Array.from({ length: 24 }, (_, time) => 60 + time);
-  matches(t, 'HR_night', series, {
-    count: 24,
-    implausible: 0,
-    mean: 71.5,
-    sd: Math.sqrt((24 ** 2 - 1) / 12),
-    slope: 24,
-    rmssd: 1,
-    irregularity: 12 / (24 ** 2 - 1),
-    first: 63.5 - 71.5,
-    last: 79.5 - 71.5,
-    nadir: 60.5,
-    nadirAt: 0.5 / 12,
-  });
+t.test('the level of a long series is its median, computed by hand', async (t) => {
+  const ramp = Array.from({ length: 24 }, (_, time) => 60 + time);
+  matches(t, 'HR_night', ramp, { count: 24, implausible: 0, level: 71.5 });
+  const skewed = [...Array(60).fill(55), ...Array(40).fill(90)] as number[];
+  t.ok(isClose(summary('HR_night', skewed).level, 55, 0.5));
 });
 
-t.test('a constant series has no spread, no slope and no irregularity', async (t) => {
+t.test('a constant series has its value as its level', async (t) => {
   for (const field of SERIES_FIELDS) {
-    matches(t, field, Array(100).fill(33.3), {
-      sd: 0,
-      slope: 0,
-      rmssd: 0,
-      irregularity: 0,
-      first: 0,
-      last: 0,
-    });
-    const { mean, p10, p50, p90 } = summary(field, Array(100).fill(33.3));
-    for (const value of [mean, p10, p50, p90]) t.equal(value, Math.fround(33.3));
+    for (const length of [1, 4, 5, 11, 12, 100]) {
+      t.ok(isClose(summary(field, Array(length).fill(33.3)).level, Math.fround(33.3), 1e-12));
+    }
   }
 });
 
-t.test('one sample', async (t) => {
-  const value = 62;
-  matches(t, 'HR_day_1h', [value], {
-    count: 1,
-    mean: value,
-    sd: 0,
-    p10: value,
-    p50: value,
-    p90: value,
-    slope: 0,
-    rmssd: 0,
-    first: 0,
-    last: 0,
-    nadir: value,
-    nadirAt: 11.5 / 12,
-  });
+t.test('few samples are averaged, from five on without the smallest and the largest', async (t) => {
+  matches(t, 'HR_night', [62], { count: 1, level: 62 });
+  matches(t, 'HR_night', [60, 61, 65], { count: 3, level: 62 });
+  matches(t, 'HR_night', [60, 61, 62, 63, 190], { count: 5, level: 62 });
+  matches(t, 'HR_night', [0, 60, 61, 62, 63, 190, 255, 999], { count: 5, implausible: 1, level: 62 });
 });
 
-t.test('alternating samples are as irregular as can be', async (t) => {
-  const series = Array.from({ length: 1000 }, (_, time) => (time % 2 === 0 ? 14 : 16));
-  matches(t, 'RR_night', series, { mean: 15, sd: 1, rmssd: 2, irregularity: 4 });
-});
-
-t.test('white noise has a von Neumann ratio of two', async (t) => {
-  const random = seededRandom(3);
-  const { irregularity } = summary(
-    'RR_night',
-    Array.from({ length: 1000 }, () => 12 + 6 * random()),
+t.test('one wild sample hardly moves the level, a hundred move it', async (t) => {
+  const random = seededRandom(6);
+  const night = Array.from({ length: 240 }, () => Math.round(55 + 8 * random()));
+  const { level } = summary('HR_night', night);
+  t.ok(isClose(summary('HR_night', night.with(100, 190)).level, level, 0.1));
+  t.notOk(
+    isClose(
+      summary(
+        'HR_night',
+        night.map((hr, at) => (at < 130 ? 190 : hr)),
+      ).level,
+      level,
+      50,
+    ),
   );
-  t.ok(isClose(irregularity, 2, 0.2), `${irregularity}`);
+});
+
+t.test('the order of the samples means nothing', async (t) => {
+  const random = seededRandom(7);
+  const breath = Array.from({ length: 101 }, () => 12 + 6 * random());
+  t.equal(summary('RR_night', breath.toReversed()).level, summary('RR_night', breath).level);
 });
 
 t.test('sentinels go first, however many, and count for nothing', async (t) => {
@@ -132,7 +101,7 @@ t.test('sentinels go first, however many, and count for nothing', async (t) => {
     matches(t, field, [...sentinels, value, value], {
       count: 2,
       implausible: 0,
-      mean: value,
+      level: value,
     });
     matches(t, field, sentinels, { count: 0, implausible: 0 });
   }
@@ -150,14 +119,15 @@ for (const { field, inside, outside } of bounds) {
   });
 }
 
-t.test('what was left out keeps its place in time, and joins no two neighbours', async (t) => {
-  matches(t, 'HR_night', [60, 0, 62, 63, 999, 70], { count: 4, mean: 63.75, rmssd: 1 });
-  const gap = [...Array(12).fill(50), ...Array(12).fill(0), ...Array(12).fill(80)] as number[];
-  matches(t, 'HR_night', gap, { mean: 65, first: -15, last: 15, nadir: 50, nadirAt: 0.5 / 12 });
-});
-
-t.test('an empty third is like the whole', async (t) => {
-  matches(t, 'HR_night', [...Array(12).fill(0), ...Array(24).fill(60)] as number[], { first: 0, last: 0 });
+t.test('a series is summarised as if what is left out had not been there', async (t) => {
+  const clean = Array.from({ length: 50 }, (_, time) => 60 + (time % 7));
+  const { level } = summary('HR_night', clean);
+  for (const odd of [0, -1, 255, 999, -40, 3, NaN, Infinity]) {
+    for (const every of [2, 3, 10]) {
+      const holes = clean.flatMap((hr, at) => (at % every === 0 ? [odd, hr] : [hr]));
+      t.equal(summary('HR_night', holes).level, level, `${odd} every ${every}`);
+    }
+  }
 });
 
 const units: readonly { series: readonly number[]; isError: boolean }[] = [

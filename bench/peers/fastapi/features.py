@@ -19,8 +19,8 @@ INDEX = {feature["name"]: index for index, feature in enumerate(CATALOGUE["featu
 CENTRES = np.array([feature["centre"] for feature in CATALOGUE["features"]])
 SCALES = np.array([feature["scale"] for feature in CATALOGUE["features"]])
 
-BLOCKS = 12
-THIRD = BLOCKS // 3
+MEDIAN_SAMPLES_MIN = 12
+TRIMMED_SAMPLES_MIN = 5
 SENTINELS = (0.0, -1.0, -2.0, 255.0)
 SECONDS_PER_HOUR = 3600
 
@@ -34,15 +34,12 @@ class UnitError(ValueError):
 def session_row(session: Session) -> np.ndarray:
     """One row of the model's input `session`."""
     row = np.full(len(INDEX), NAN)
-    hr_day = put_series(row, "hr_day", session.HR_day_1h, 25, 240, 1)
-    rr_day = put_series(row, "rr_day", session.RR_day_1h, 3, 70, 4)
-    hr_night = put_series(row, "hr_night", session.HR_night or session.HR_night_imputed, 25, 240, 1)
-    rr_night = put_series(row, "rr_night", session.RR_night or session.RR_night_imputed, 3, 70, 4)
+    put_series(row, "hr_day", session.HR_day_1h, 25, 240, 1)
+    put_series(row, "rr_day", session.RR_day_1h, 3, 70, 4)
+    put_series(row, "hr_night", session.HR_night or session.HR_night_imputed, 25, 240, 1)
+    put_series(row, "rr_night", session.RR_night or session.RR_night_imputed, 3, 70, 4)
     check_breathing(session.RR_day_1h)
     check_breathing(session.RR_night or session.RR_night_imputed)
-    put(row, "hr_dip", hr_day.get("p50", NAN) - hr_night.get("mean", NAN))
-    put(row, "rr_dip", rr_day.get("p50", NAN) - rr_night.get("mean", NAN))
-    put(row, "pulse_breath", hr_night.get("mean", NAN) / rr_night.get("mean", NAN))
     put_sleep(row, session)
     put_person(row, session)
     scaled = np.clip((row - CENTRES) / SCALES, -ROW_CLAMP, ROW_CLAMP)
@@ -50,14 +47,14 @@ def session_row(session: Session) -> np.ndarray:
 
 
 def history_rows(past: list[Session], targets: list[ScoreRecord]) -> dict[str, np.ndarray]:
-    """The model's inputs for the past, blockIndex 0 the newest."""
+    """The model's inputs for the past, the newest at 0."""
     rows = np.zeros((1, PAST_MAX, len(INDEX)), np.float32)
     scores = np.zeros((1, PAST_MAX, 7), np.float32)
     present = np.zeros((1, PAST_MAX), np.float32)
-    for blockIndex, (session, target) in enumerate(zip(reversed(past), reversed(targets), strict=True)):
-        rows[0, blockIndex] = session_row(session)
-        scores[0, blockIndex] = target_row(target)
-        present[0, blockIndex] = 1
+    for index, (session, target) in enumerate(zip(reversed(past), reversed(targets), strict=True)):
+        rows[0, index] = session_row(session)
+        scores[0, index] = target_row(target)
+        present[0, index] = 1
     return {"past": rows, "targets": scores, "present": present}
 
 
@@ -74,42 +71,23 @@ def put(row: np.ndarray, group: str, value: float) -> None:
         row[INDEX[group]] = value
 
 
-def put_series(row, group, samples, low, high, bins_per_unit) -> dict[str, float]:
-    values = summary(samples, low, high, bins_per_unit) if samples else {}
-    if values:
-        row[INDEX[f"{group}_known"]] = 1
-        for name, value in values.items():
-            index = INDEX.get(f"{group}_{name}")
-            if index is not None:
-                row[index] = value
-    return values
+def put_series(row, group, samples, low, high, bins_per_unit) -> None:
+    if samples:
+        put(row, group, level(samples, low, high, bins_per_unit))
 
 
-def summary(samples: list[float], low: float, high: float, bins_per_unit: int) -> dict[str, float]:
-    """What is said of a series; empty where no sample is plausible."""
+def level(samples: list[float], low: float, high: float, bins_per_unit: int) -> float:
+    """What is said of a series; NaN where no sample is plausible."""
     raw = np.asarray(samples, np.float32).astype(np.float64)
-    length = len(raw)
-    plausible = (raw >= low) & (raw <= high)
-    values = raw[plausible]
+    values = raw[(raw >= low) & (raw <= high)]
     if len(values) == 0:
-        return {}
+        return NAN
     check_unit(raw, len(values))
-    times = np.flatnonzero(plausible).astype(np.float64)
-    mean = values.mean()
-    variance = values.var()
-    time_variance = times.var()
-    slope = ((times - times.mean()) * (values - mean)).mean() / time_variance * length if time_variance > 0 else 0.0
-    steps = np.diff(raw)[plausible[1:] & plausible[:-1]]
-    squared_step = (steps**2).mean() if len(steps) > 0 else 0.0
-    result = {
-        "mean": mean,
-        "sd": math.sqrt(variance),
-        "slope": slope,
-        "rmssd": math.sqrt(squared_step),
-        "count": math.log10(len(values)),
-        "irregularity": squared_step / variance if variance > 0 else 0.0,
-    }
-    return result | percentiles(values, low, bins_per_unit) | course(raw, plausible, mean)
+    if len(values) >= MEDIAN_SAMPLES_MIN:
+        return median(values, low, bins_per_unit)
+    if len(values) >= TRIMMED_SAMPLES_MIN:
+        values = np.sort(values)[1:-1]
+    return float(values.mean())
 
 
 def check_unit(raw: np.ndarray, plausible: int) -> None:
@@ -125,39 +103,15 @@ def check_breathing(samples: list[float] | None) -> None:
         raise UnitError("heart rate in the place of breathing")
 
 
-def percentiles(values: np.ndarray, low: float, bins_per_unit: int) -> dict[str, float]:
-    """Quantiles of a histogram, straight within a bin."""
+def median(values: np.ndarray, low: float, bins_per_unit: int) -> float:
+    """Of a histogram, straight within a bin."""
     counts = np.bincount(((values - low) * bins_per_unit + 0.5).astype(np.int64))
     up_to = np.cumsum(counts)
-    smallest, largest = values.min(), values.max()
-    result = {}
-    for name, share in (("p10", 0.1), ("p50", 0.5), ("p90", 0.9)):
-        rank = len(values) * share
-        found = int(np.searchsorted(up_to, rank))
-        below = up_to[found] - counts[found]
-        start = low + (found - 0.5) / bins_per_unit
-        value = start + (rank - below) / (counts[found] * bins_per_unit)
-        result[name] = min(max(value, smallest), largest)
-    return result
-
-
-def course(raw: np.ndarray, plausible: np.ndarray, mean: float) -> dict[str, float]:
-    """First and last third against the whole, and the lowest of twelve blocks."""
-    bounds = [block * len(raw) // BLOCKS for block in range(BLOCKS + 1)]
-    blocks = [raw[start:end][plausible[start:end]] for start, end in zip(bounds, bounds[1:])]
-    means = [block.mean() if len(block) > 0 else math.inf for block in blocks]
-    lowest = int(np.argmin(means))
-
-    def third(part: list[np.ndarray]) -> float:
-        joined = np.concatenate(part)
-        return joined.mean() - mean if len(joined) > 0 else 0.0
-
-    return {
-        "first": third(blocks[:THIRD]),
-        "last": third(blocks[-THIRD:]),
-        "nadir": means[lowest],
-        "nadir_at": (lowest + 0.5) / BLOCKS,
-    }
+    rank = len(values) / 2
+    found = int(np.searchsorted(up_to, rank))
+    below = up_to[found] - counts[found]
+    value = low + (found - 0.5) / bins_per_unit + (rank - below) / (counts[found] * bins_per_unit)
+    return float(min(max(value, values.min()), values.max()))
 
 
 def put_sleep(row: np.ndarray, session: Session) -> None:

@@ -1,42 +1,45 @@
 import { daytimeLapses, nextMorning, RESTED, type Homeostats } from './fatigue.js';
+import type { Intervention } from './intervention.js';
+import { drawNight } from './nights.js';
 import type { Parameters } from './parameters.js';
 import { clamp, type Person } from './person.js';
 import { Random } from './random.js';
+import { STREAM } from './streams.js';
 
 /** What a day truly was, before any device looked at it. */
 export interface Day {
   readonly index: number;
   readonly asleepH: number;
   readonly awakeH: number;
+  /** After the night, before the evening. */
+  readonly napH: number;
   readonly deepShare: number;
   readonly remShare: number;
   /** Deep share against habit, in SD of the night-to-night spread. */
   readonly deepZ: number;
-  /** Time awake at night against what the person's habit lets expect, in hours. */
+  /** Time awake at night against what the person's habit lets expect, in hours; none where nobody tried to sleep. */
   readonly awakeAgainstHabitH: number;
   /** Weighted mean of the last week's time asleep, in hours. */
   readonly weekAsleepH: number;
+  /** Last night, and the last week's mean, beyond the person's need: hours, at least 0. */
+  readonly beyondNeedH: number;
+  readonly weekBeyondNeedH: number;
   readonly lapses: number;
   readonly nightHrDeviation: number;
+  /** The part of it that alcohol makes, which is gone by the end of the night. */
+  readonly alcoholHr: number;
   readonly dayHrDeviation: number;
   readonly nightRrDeviation: number;
   readonly dayRrDeviation: number;
 }
 
-/** What an experiment does to a day; absent means: as the person lives. */
-export interface Intervention {
-  readonly inBedH?: number;
-  readonly addAwakeH?: number;
-  readonly addNightHr?: number;
-  readonly addDayHr?: number;
-  readonly addRr?: number;
-}
-
 /** Days of settling in before a simulation counts. */
 export const SETTLING_DAYS = 28;
 const WEEK_MEMORY = 0.75;
-/** Streams of a person: traits, days, sensor (see `Random`). */
-export const STREAM = { traits: 1, days: 2, sensor: 3, scores: 4 } as const;
+/** The homeostats count sleep against the person's own need: eight hours are full for the model's average. */
+const MODEL_NEED_H = 8;
+/** A fever that has fallen below this is over. */
+const FEVER_LEAST_C = 0.3;
 
 /** A person's life from day to day. Each day has its own stream: an intervention leaves later draws as they were. */
 export class Life {
@@ -44,10 +47,13 @@ export class Life {
   private tension = 0;
   private nightHr = 0;
   private isIll = false;
+  /** Degrees above normal. */
+  private feverC = 0;
   /** In a run of short nights. */
   private isShort = false;
   private weekAsleepH: number;
   private lastAsleepH: number;
+  private lastNapH = 0;
   private index = -SETTLING_DAYS;
   private readonly random = new Random();
 
@@ -66,24 +72,38 @@ export class Life {
     const { person, p, random } = this;
     random.reseed(this.seed, person.id, STREAM.days, this.index + SETTLING_DAYS);
     this.advanceStates();
-    const night = this.sleepNight(intervention);
+    const alcohol = this.drawAlcohol();
+    const night = this.sleepNight(intervention, alcohol);
+    const need = person.needH;
+    this.advanceSleep(night.asleepH);
+    const napH = this.drawNap();
+    this.lastNapH = napH;
     const lateH = random.normal(0, 0.7);
-    const ill = this.isIll ? 1 : 0;
     const nightNoise = p.nightHrTension * this.tension + Math.sqrt(1 - p.nightHrTension ** 2) * this.nightHr;
-    const nightHrDeviation =
-      p.nightHrSd * nightNoise + p.lateNightHr * lateH + p.illnessHr * ill + (intervention.addNightHr ?? 0);
+    const ill = this.isIll ? 1 : 0;
+    const sickHr = p.illnessHr * ill + p.feverHr * this.feverC;
+    const sickRr = p.illnessRr * ill + p.feverRr * this.feverC;
+    const alcoholHr = p.alcoholHr * alcohol;
     const rr = random.normal() * person.nightRrSd;
     const day: Day = {
       index: this.index,
       ...night,
+      napH,
       weekAsleepH: this.weekAsleepH,
-      lapses: daytimeLapses(this.morning),
-      nightHrDeviation,
-      dayHrDeviation:
-        p.dayHrSd * this.share(p.dayHrTension) + 0.7 * p.illnessHr * ill + (intervention.addDayHr ?? 0),
-      nightRrDeviation: rr + p.illnessRr * ill + (intervention.addRr ?? 0),
+      beyondNeedH: Math.max(0, night.asleepH - need),
+      weekBeyondNeedH: Math.max(0, this.weekAsleepH - need),
+      lapses: daytimeLapses(this.morning, this.countedH(napH)),
+      alcoholHr,
+      nightHrDeviation:
+        p.nightHrSd * nightNoise +
+        p.lateNightHr * lateH +
+        sickHr +
+        alcoholHr +
+        (intervention.addNightHr ?? 0),
+      dayHrDeviation: p.dayHrSd * this.share(p.dayHrTension) + 0.7 * sickHr + (intervention.addDayHr ?? 0),
+      nightRrDeviation: rr + sickRr + (intervention.addRr ?? 0),
       dayRrDeviation:
-        p.dayRrDaySd * this.share(p.dayRrTension) + 0.5 * rr + p.illnessRr * ill + (intervention.addRr ?? 0),
+        p.dayRrDaySd * this.share(p.dayRrTension) + 0.5 * rr + sickRr + (intervention.addRr ?? 0),
     };
     this.index++;
     return day;
@@ -104,43 +124,60 @@ export class Life {
     this.isIll = this.isIll ? turn > p.illnessEnd : turn < p.illnessStart;
     const shift = random.uniform();
     this.isShort = this.isShort ? shift > p.shortEnd : shift < p.shortStart;
+    const [onset, height] = [random.uniform(), random.uniform()];
+    const fallen = this.feverC * p.feverDay;
+    this.feverC = onset < p.feverStart ? p.feverLeastC + height * (p.feverMostC - p.feverLeastC) : fallen;
+    if (this.feverC < FEVER_LEAST_C) this.feverC = 0;
   }
 
-  private sleepNight(intervention: Intervention) {
+  /** Doses of last evening; one is a moderate evening. */
+  private drawAlcohol(): number {
     const { person, p, random } = this;
-    const weekday = (this.index + SETTLING_DAYS + person.id) % 7;
-    const weekend = weekday >= 5 ? p.sleepWeekendH : -0.4 * p.sleepWeekendH;
-    const rebound = p.sleepRebound * (person.sleepH - this.lastAsleepH);
-    const plannedH = clamp(person.sleepH + weekend + rebound + random.normal(0, p.sleepDaySdH), 2, 12.5);
-    const shortInBedH = clamp(random.normal(p.shortInBedH, p.shortInBedSdH), 2.5, 7);
-    const inBedH = intervention.inBedH ?? (this.isShort ? shortInBedH : plannedH / person.efficiency);
-    const restrictionH = person.sleepH / person.efficiency - inBedH;
-    const usual = clamp(person.efficiency + p.efficiencyRestriction * restrictionH, 0.5, 0.975);
-    const drawn = clamp(usual + p.efficiencyDaySd * skewed(random), 0.45, 0.985);
-    const addAwakeH = intervention.addAwakeH ?? 0;
-    const awakeH = inBedH * (1 - drawn) + addAwakeH;
-    const asleepH = Math.max(0.5, inBedH * drawn - addAwakeH);
-    const relative = asleepH / person.sleepH;
+    const [drinks, dose] = [random.uniform(), -Math.log(1 - random.uniform())];
+    return drinks < person.drinks * (this.isFree() ? p.drinksFree : 1) ? Math.min(dose, 3) : 0;
+  }
+
+  private drawNap(): number {
+    const { person, p, random } = this;
+    const [naps, length] = [random.uniform(), random.normal()];
+    const missedH = clamp(person.needH - this.lastAsleepH, 0, 4);
+    const chance = person.naps * (1 + p.napMissed * missedH);
+    return naps < chance ? p.napH * Math.exp(p.napLnSd * length) : 0;
+  }
+
+  /** One of the two free nights of a week. */
+  private isFree(): boolean {
+    return (this.index + SETTLING_DAYS + this.person.id) % 7 >= 5;
+  }
+
+  private sleepNight(intervention: Intervention, alcohol: number) {
+    const { person, p, random } = this;
+    const { isShort, lastAsleepH, lastNapH } = this;
+    const evening = { isFree: this.isFree(), isShort, lastAsleepH, lastNapH, alcohol };
+    const { asleepH, awakeH, usualAwakeH } = drawNight(person, evening, intervention, p, random);
+    const relative = Math.max(0.2, asleepH / person.sleepH);
     const deepZ = random.normal();
-    const deepShare = clamp(person.deepShare * relative ** p.deepDefence + p.deepDaySd * deepZ, 0.01, 0.5);
-    const remShare = clamp(person.remShare * relative ** p.remLoss + random.normal(0, p.remDaySd), 0.01, 0.4);
-    // The homeostats count sleep against the person's own need: eight hours are full for the model's average.
-    this.morning = nextMorning(this.morning, clamp((asleepH * 8) / person.needH, 0.5, 13));
-    this.weekAsleepH = WEEK_MEMORY * this.weekAsleepH + (1 - WEEK_MEMORY) * asleepH;
-    this.lastAsleepH = asleepH;
+    const drunk = Math.max(0.4, 1 - p.alcoholDeep * alcohol);
+    const deepShare = person.deepShare * relative ** p.deepDefence * drunk + p.deepDaySd * deepZ;
+    const remShare = person.remShare * relative ** p.remLoss * drunk + random.normal(0, p.remDaySd);
     return {
       asleepH,
       awakeH,
-      deepShare,
-      remShare,
+      deepShare: clamp(deepShare, 0.01, 0.5),
+      remShare: clamp(remShare, 0.01, 0.4),
       deepZ,
-      awakeAgainstHabitH: awakeH - inBedH * (1 - usual),
+      // A night that nobody slept in says it all by its length: it is not time awake against habit as well.
+      awakeAgainstHabitH: asleepH === 0 ? 0 : Math.min(awakeH - usualAwakeH, p.awakeMostH),
     };
   }
-}
 
-/** Mean 0, SD 1, with the long tail towards bad nights. */
-function skewed(random: Random): number {
-  const x = random.normal();
-  return (0.9 * x - 0.3 * (x * x - 1)) / Math.sqrt(0.81 + 0.18);
+  private advanceSleep(asleepH: number): void {
+    this.morning = nextMorning(this.morning, this.countedH(asleepH), this.countedH(this.lastNapH));
+    this.weekAsleepH = WEEK_MEMORY * this.weekAsleepH + (1 - WEEK_MEMORY) * asleepH;
+    this.lastAsleepH = asleepH;
+  }
+
+  private countedH(asleepH: number): number {
+    return Math.min(16, (asleepH * MODEL_NEED_H) / this.person.needH);
+  }
 }

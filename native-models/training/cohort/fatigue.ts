@@ -57,18 +57,29 @@ const DAY_HOURS = [9, 11, 13, 15, 17, 19, 21] as const;
 const DAY_CIRCADIAN = DAY_HOURS.map((clockH) => CIRCADIAN_GAIN * circadian(clockH));
 export const WAKE_CLOCK_H = 7;
 
-/** Mean lapses from 09 to 21 h of a day that began with `morning` at 07 h. */
-export function daytimeLapses(morning: Homeostats): number {
+/** A nap ends at this hour. */
+const NAP_END_H = 15;
+
+/** Mean lapses from 09 to 21 h of a day that began with `morning` at 07 h, with a nap of `napH` in the afternoon. */
+export function daytimeLapses(morning: Homeostats, napH = 0): number {
+  const rested = napH > 0 ? afterNap(morning, napH) : morning;
   let sum = 0;
   for (let index = 0; index < DAY_HOURS.length; index++) {
-    const awakeH = (DAY_HOURS[index] ?? 0) - WAKE_CLOCK_H;
-    const s = CEILING - (CEILING - morning.s) * Math.exp(-awakeH / TAU_WAKE_H);
+    const clockH = DAY_HOURS[index] ?? 0;
+    const [from, sinceH] = napH > 0 && clockH >= NAP_END_H ? [rested, clockH - NAP_END_H] : [morning, clockH - WAKE_CLOCK_H]; // prettier-ignore
+    const s = CEILING - (CEILING - from.s) * Math.exp(-sinceH / TAU_WAKE_H);
     sum += Math.max(0, s + (DAY_CIRCADIAN[index] ?? 0));
   }
   return sum / DAY_HOURS.length;
 }
 
-/** The next morning: awake for the rest of the day, then `asleepH` hours of sleep up to 07 h. */
-export function nextMorning(morning: Homeostats, asleepH: number): Homeostats {
-  return sleep(wake(morning, 24 - asleepH), asleepH);
+function afterNap(morning: Homeostats, napH: number): Homeostats {
+  return sleep(wake(morning, NAP_END_H - WAKE_CLOCK_H - napH), napH);
+}
+
+/** The next morning: awake for the rest of the day, a nap apart, then `asleepH` hours of sleep up to 07 h. */
+export function nextMorning(morning: Homeostats, asleepH: number, napH = 0): Homeostats {
+  if (napH === 0) return sleep(wake(morning, 24 - asleepH), asleepH);
+  const sinceNapH = 24 - asleepH - (NAP_END_H - WAKE_CLOCK_H);
+  return sleep(wake(afterNap(morning, napH), sinceNapH), asleepH);
 }

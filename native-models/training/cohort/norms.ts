@@ -1,9 +1,10 @@
-import { Life, STREAM } from './day.js';
+import { Life } from './day.js';
 import { Effects, OUTCOME_COUNT } from './effects.js';
 import { normalCdf, solve } from './numeric.js';
 import type { Parameters } from './parameters.js';
 import { drawPerson, type Person } from './person.js';
 import { Random } from './random.js';
+import { STREAM } from './streams.js';
 
 const REFERENCE_PEOPLE = 12_000;
 const REFERENCE_DAYS = 3;
@@ -12,15 +13,13 @@ const REFERENCE_SEED_OFFSET = 1_000_003;
 const TERMS = 4;
 
 /**
- * What is typical: the mean effect by age within each sex, and the spreads that turn an outcome into a
- * percentile, within age and sex or within everybody.
+ * What is typical: the mean effect by age within each sex, and the spread that turns an outcome into a percentile.
+ * It is always the person's own age and sex: what a caller withholds changes what is known, not who is compared.
  */
 export interface Norms {
   /** [sex M, F][outcome][power of the scaled age] */
   readonly byAge: readonly (readonly Float64Array[])[];
   readonly groupSd: Float64Array;
-  readonly wholeMean: Float64Array;
-  readonly wholeSd: Float64Array;
   readonly traitVariance: Float64Array;
 }
 
@@ -32,26 +31,20 @@ export function fitNorms(seed: number, p: Parameters): Norms {
     Float64Array.from(mean, (value, k) => value - typical(byAge, person, k)),
   );
   const groupSd = new Float64Array(OUTCOME_COUNT);
-  const wholeMean = new Float64Array(OUTCOME_COUNT);
-  const wholeSd = new Float64Array(OUTCOME_COUNT);
   for (let k = 0; k < OUTCOME_COUNT; k++) {
     const noise = 1 + average(samples.map(({ slope }) => (slope[k] ?? 0) ** 2));
     groupSd[k] = Math.sqrt(noise + variance(centred.map((row) => row[k] ?? 0)));
-    const raw = samples.map(({ mean, age }) => (mean[k] ?? 0) + (age[k] ?? 0));
-    wholeMean[k] = average(raw);
-    wholeSd[k] = Math.sqrt(noise + variance(raw));
   }
   const traitVariance = Float64Array.from({ length: OUTCOME_COUNT }, (_, k) =>
     k < 4 ? p.traitShare : p.moodTraitShare,
   );
-  return { byAge, groupSd, wholeMean, wholeSd, traitVariance };
+  return { byAge, groupSd, traitVariance };
 }
 
 interface ReferenceSample {
   readonly person: Person;
   readonly mean: Float64Array;
   readonly slope: Float64Array;
-  readonly age: Float64Array;
 }
 
 function referenceSamples(seed: number, p: Parameters): ReferenceSample[] {
@@ -61,8 +54,8 @@ function referenceSamples(seed: number, p: Parameters): ReferenceSample[] {
     const person = drawPerson(id, new Random(seed, id, STREAM.traits), p);
     const life = new Life(person, seed, p);
     for (let day = 0; day < REFERENCE_DAYS; day++) {
-      const { mean, slope, age } = effects.of(person, life.next());
-      samples.push({ person, mean: mean.slice(), slope: slope.slice(), age: age.slice() });
+      const { mean, slope } = effects.of(person, life.next());
+      samples.push({ person, mean: mean.slice(), slope: slope.slice() });
     }
   }
   return samples;
@@ -98,33 +91,25 @@ function typical(byAge: Norms['byAge'], person: Person, k: number): number {
 export class Standing {
   /** Effect of the causes against what is typical for age and sex, in SD of the outcome. */
   readonly group = new Float64Array(OUTCOME_COUNT);
-  /** The same against everybody, age and sex effects included. */
-  readonly whole = new Float64Array(OUTCOME_COUNT);
   readonly slope = new Float64Array(OUTCOME_COUNT);
 
   constructor(readonly norms: Norms) {}
 
-  of(person: Person, { mean, slope, age }: Effects): this {
-    const { byAge, wholeMean } = this.norms;
+  of(person: Person, { mean, slope }: Effects): this {
+    const { byAge } = this.norms;
     for (let k = 0; k < OUTCOME_COUNT; k++) {
-      const effect = mean[k] ?? 0;
-      this.group[k] = effect - typical(byAge, person, k);
-      this.whole[k] = effect + (age[k] ?? 0) - (wholeMean[k] ?? 0);
+      this.group[k] = (mean[k] ?? 0) - typical(byAge, person, k);
       this.slope[k] = slope[k] ?? 0;
     }
     return this;
   }
 
-  /**
-   * Expected percentile (0 to 1) given the causes; traits and noise integrated out. Within age and sex, or
-   * within everybody where one of them is not known.
-   */
-  expected(k: number, isGrouped = true): number {
-    const [effects, sds] = isGrouped ? [this.group, this.norms.groupSd] : [this.whole, this.norms.wholeSd];
+  /** Expected percentile (0 to 1) within age and sex given the causes; traits and noise integrated out. */
+  expected(k: number): number {
     const noise = 1 + (this.slope[k] ?? 0) ** 2;
     // A label is a threshold on the outcome itself, a score a percentile of it.
-    const spread = k < 4 ? Math.sqrt((sds[k] ?? 1) ** 2 + noise) : Math.sqrt(noise);
-    return normalCdf((effects[k] ?? 0) / spread);
+    const spread = k < 4 ? Math.sqrt((this.norms.groupSd[k] ?? 1) ** 2 + noise) : Math.sqrt(noise);
+    return normalCdf((this.group[k] ?? 0) / spread);
   }
 
   /** What `own` (trait and noise) and a susceptibility of `lean` SD make of it: percentile 0 to 100, label 0 or 1. */

@@ -1,30 +1,6 @@
 import type { Parameters } from './parameters.js';
 import type { Random } from './random.js';
 
-/** How a device samples. Intervals in minutes; 0 means that the device has no such series. */
-export interface Device {
-  readonly name: string;
-  readonly share: number;
-  readonly hrEveryMin: number;
-  readonly nightRrEveryMin: number;
-  readonly dayRrEveryMin: number;
-  /** What it writes where it has no sample; NaN leaves the sample out. */
-  readonly hrSentinel: number;
-  readonly rrSentinel: number;
-  readonly regular: boolean;
-}
-
-/** Habits of wearables, after their public documentation and the shapes of example payloads. */
-export const DEVICES: readonly Device[] = [
-  { name: 'watch-2min', share: 0.4, hrEveryMin: 2, nightRrEveryMin: 2, dayRrEveryMin: 2, hrSentinel: NaN, rrSentinel: NaN, regular: true }, // prettier-ignore
-  { name: 'watch-1min', share: 0.15, hrEveryMin: 1, nightRrEveryMin: 1, dayRrEveryMin: 1, hrSentinel: 0, rrSentinel: -1, regular: true }, // prettier-ignore
-  { name: 'watch-15s-day', share: 0.1, hrEveryMin: 1.5, nightRrEveryMin: 3, dayRrEveryMin: 3, hrSentinel: 255, rrSentinel: -2, regular: true }, // prettier-ignore
-  { name: 'ring-5min', share: 0.15, hrEveryMin: 5, nightRrEveryMin: 5, dayRrEveryMin: 0, hrSentinel: NaN, rrSentinel: NaN, regular: true }, // prettier-ignore
-  { name: 'phone-irregular', share: 0.1, hrEveryMin: 1.4, nightRrEveryMin: 5, dayRrEveryMin: 0, hrSentinel: NaN, rrSentinel: NaN, regular: false }, // prettier-ignore
-  { name: 'nightly-summary', share: 0.1, hrEveryMin: 2, nightRrEveryMin: 1000, dayRrEveryMin: 0, hrSentinel: NaN, rrSentinel: NaN, regular: true }, // prettier-ignore
-];
-const DEVICE_SHARES = DEVICES.map((device) => device.share);
-
 /** One person of the cohort: what stays the same from day to day. */
 export interface Person {
   readonly id: number;
@@ -54,12 +30,9 @@ export interface Person {
   readonly efficiencyZ: number;
   readonly deepShare: number;
   readonly remShare: number;
-  readonly device: Device;
-  readonly hrBias: number;
-  readonly rrBias: number;
-  /** How the device's app words sleep: percent points or fractions, total with or without awake time. */
-  readonly percentPoints: boolean;
-  readonly totalWithAwake: boolean;
+  /** Chance of alcohol in the evening, and of a nap by day. */
+  readonly drinks: number;
+  readonly naps: number;
 }
 
 const MIDDLE_AGE = 45;
@@ -85,7 +58,9 @@ export function drawPerson(id: number, random: Random, p: Parameters): Person {
     26,
   );
   const decades = (age - MIDDLE_AGE) / 10;
-  const sleepOwnH = p.sleepBmiH * (over - 2.4) + random.normal(0, p.sleepSdH);
+  const needOwnH = p.sleepBmiH * (over - 2.4) + random.normal(0, p.sleepSdH);
+  // Some sleep long by habit, and need no more than others.
+  const sleepOwnH = needOwnH + (random.chance(p.longSleeper) ? p.longSleeperH : 0);
   const efficiencyZ = random.normal();
   return {
     id,
@@ -105,25 +80,16 @@ export function drawPerson(id: number, random: Random, p: Parameters): Person {
     nightRrSd:
       nightRr * p.nightRrCv * Math.exp(p.nightRrCvAge * (age - 22) + random.normal(0, p.nightRrCvLnSd)),
     dayRr: clamp(0.5 * p.dayRr + 0.5 * nightRr + 0.3 + random.normal(0, p.dayRrSd * 0.85), 9, 28),
-    sleepH: clamp(p.sleepH + p.sleepWomenH * woman + p.sleepDecadeH * decades + sleepOwnH, 4, 10),
+    sleepH: clamp(p.sleepH + p.sleepWomenH * woman + p.sleepDecadeH * decades + sleepOwnH, 4, 11),
     sleepAgainstGroupH: sleepOwnH,
-    needH: p.needH + p.needHabit * sleepOwnH + random.normal(0, p.needSdH) + 0.6 * p.sleepDecadeH * decades,
+    needH: p.needH + p.needHabit * needOwnH + random.normal(0, p.needSdH) + p.sleepDecadeH * decades,
     efficiency: clamp(p.efficiency + p.efficiencyDecade * decades + p.efficiencySd * efficiencyZ, 0.6, 0.97),
     efficiencyZ,
     deepShare: clamp(p.deepShare + p.deepDecade * decades + p.deepWomen * woman + random.normal(0, p.deepSd), 0.03, 0.32), // prettier-ignore
     remShare: clamp(p.remShare + p.remDecade * decades + random.normal(0, p.remSd), 0.06, 0.36),
-    device: DEVICES[random.pick(DEVICE_SHARES)] ?? firstDevice(),
-    hrBias: random.normal(0, p.hrBiasSd),
-    rrBias: random.normal(0, p.rrBiasSd),
-    percentPoints: random.chance(0.5),
-    totalWithAwake: random.chance(0.5),
+    drinks: random.chance(p.drinkers) ? random.uniform() * p.drinkingMax : 0,
+    naps: 2 * p.napping * random.uniform(),
   };
-}
-
-function firstDevice(): Device {
-  const [device] = DEVICES;
-  if (device === undefined) throw new Error('no devices');
-  return device;
 }
 
 function drawAge(random: Random, p: Parameters): number {

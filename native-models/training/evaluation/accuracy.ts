@@ -25,6 +25,9 @@ export async function accuracy(context: Context): Promise<Section> {
   const large = await judge(context, 'large', context.rivals.large);
   const measured = await withTruths(context);
   const share = (judged: Judged, k: number): Estimate => shareOf(expectedOf(context, k), judged.together[k]);
+  const always50 = new Float64Array(context.people.people.length).fill(50);
+  const errorOf = (column: Float64Array | undefined, k: number): number =>
+    meanAbsolute(truthOf(context, k), column ?? nobody);
   return {
     number: 1,
     title: 'Accuracy on people never seen',
@@ -60,6 +63,13 @@ export async function accuracy(context: Context): Promise<Section> {
       labels(context, served, linear, large, measured),
     ],
     figures: [],
+    decisive: Object.fromEntries(
+      SCORES.flatMap((name, k) => [
+        [`${name} explained`, share(served, k).value],
+        [`${name} error`, errorOf(served.together[k], k)],
+        [`${name} error of always 50`, errorOf(always50, k)],
+      ]),
+    ),
     notes: [
       'The large network has the same recipe in two rounds instead of three and is no ceiling: where it is behind the served one, its demand is met for want of a better rival. The ceiling is the table “all causes known”.',
       'Intervals are over simulated people. One training run was judged; they say nothing of other seeds, nor of the cohort being wrong.',

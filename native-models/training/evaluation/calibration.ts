@@ -1,5 +1,6 @@
 import { expectedOf, LABELS, rolledColumn, SCORES, type Context } from './context.js';
 import type { Person } from '../cohort/person.js';
+import type { Population } from '../cohort/population.js';
 import { plot } from './plot.js';
 import { demand, fixed, isWithin, signed, type Section } from './section.js';
 import { mean, slope } from './statistics.js';
@@ -7,8 +8,15 @@ import { mean, slope } from './statistics.js';
 const AGE_BANDS = [18, 30, 45, 60, 200] as const;
 const GROUP_LEAST = 1_500;
 
+/** A person, and by what habit the device samples that is worn on the last day. */
+export type Subject = Person & { readonly habit: string };
+
+export function subjectsOf({ people, devices }: Population): Subject[] {
+  return people.map((person, index) => ({ ...person, habit: devices[index]?.habit ?? '' }));
+}
+
 /** Age × sex groups by name. */
-export function ageSexGroups(people: readonly Person[]): Map<string, number[]> {
+function ageSexGroups(people: readonly Person[]): Map<string, number[]> {
   return groupsBy(people, ({ sex, age }) => `${sex} ${ageBand(age)}`);
 }
 
@@ -19,7 +27,7 @@ export function ageBand(age: number): string {
 }
 
 /** Indices of people by name of their group, names in order. */
-export function groupsBy(people: readonly Person[], name: (person: Person) => string): Map<string, number[]> {
+export function groupsBy<T>(people: readonly T[], name: (person: T) => string): Map<string, number[]> {
   const groups = new Map<string, number[]>();
   people.forEach((person, index) => {
     const key = name(person);

@@ -1,6 +1,6 @@
 import { LABELS, SCORES, type Context } from './context.js';
 import { plot } from './plot.js';
-import type { Population } from './population.js';
+import type { Population } from '../cohort/population.js';
 import { rollOut, type Rollout } from './rollout.js';
 import { demand, fixed, signed, type Section } from './section.js';
 import { mean, sd } from './statistics.js';

@@ -1,5 +1,5 @@
 import type { ServedModel } from '../served.js';
-import type { Population, World } from './population.js';
+import type { Population, World } from '../cohort/population.js';
 import { columnOf, rollOut, type Rollout } from './rollout.js';
 
 export const SCORES = ['attention', 'memory', 'reasoning', 'stress'] as const;
@@ -12,6 +12,8 @@ export type RivalName = 'linear' | 'large' | 'half' | 'double';
 /** What all points share: people never seen in training, scored by each model in turn. */
 export interface Context {
   readonly world: World;
+  /** Of the served network. */
+  readonly version: string;
   readonly people: Population;
   /** The day that is judged: the last, with five days of history and more before it. */
   readonly day: number;

@@ -1,7 +1,7 @@
-import type { Intervention } from '../cohort/day.js';
+import type { Intervention } from '../cohort/intervention.js';
 import { lastDayScores, SCORES, type Context } from './context.js';
 import { plot } from './plot.js';
-import type { Population } from './population.js';
+import type { Population } from '../cohort/population.js';
 import { demand, fixed, interval, isWithin, signed, type Section } from './section.js';
 import { mean, meanEstimate, type Estimate } from './statistics.js';
 
@@ -88,6 +88,7 @@ export async function direction(context: Context): Promise<Section> {
       },
     ],
     figures: [doseResponse(nights)],
+    decisive: { 'five nights of 4 h': attention },
     notes: [
       'Where the served change is below the expected one, the sensor is noisy or the cause only partly visible; where it is above, the network partly takes what was imposed for a habit and adds what goes with that habit.',
       'An earlier cohort fell short here (reasoning fell more than memory): its penalties of habitual short sleep were then brought down to the size that the source gives, and runs of imposed short nights were added.',

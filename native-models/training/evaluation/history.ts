@@ -1,4 +1,4 @@
-import { FEATURE_COUNT, FEATURE_INDEX, TARGET_COUNT } from '#acuity/contract/features.js';
+import { FEATURE_COUNT, FEATURE_INDEX, FEATURES, TARGET_COUNT } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#acuity/contract/request.js';
 import type { Inputs } from '#acuity/worker/session.js';
 import { dayColumn, expectedOf, SCORES, type Context } from './context.js';
@@ -14,9 +14,9 @@ const ALTERATIONS = [
   { name: 'targets +20 points', alter: shiftTargets },
   {
     name: 'heart rate +8 bpm',
-    alter: shiftFeatures({ hr_day: 8 / 11, hr_night: 8 / 8 }, ['mean', 'p10', 'p50', 'p90', 'nadir']),
+    alter: shiftFeatures({ hr_day: 8, hr_night: 8 }),
   },
-  { name: 'sleep −3 h', alter: shiftFeatures({ sleep_time: -3 / 1.3 }, ['']) },
+  { name: 'sleep −3 h', alter: shiftFeatures({ sleep_time: -3 }) },
 ] as const;
 
 type Alter = (inputs: Inputs, row: number, pastIndex: number) => void;
@@ -130,14 +130,13 @@ function shiftTargets(inputs: Inputs, row: number, pastIndex: number): void {
   for (let k = 0; k < 5; k++) inputs.targets[place + k] = (inputs.targets[place + k] ?? 0) + 20 / 25;
 }
 
-/** Adds to the named values of groups, each in units of its scale, where the group is known. */
-function shiftFeatures(groups: Readonly<Record<string, number>>, suffixes: readonly string[]): Alter {
-  const shifts = Object.entries(groups).flatMap(([group, by]) =>
-    suffixes.flatMap((suffix) => {
-      const feature = FEATURE_INDEX.get(suffix === '' ? group : `${group}_${suffix}`);
-      return feature === undefined ? [] : [{ feature, mask: FEATURE_INDEX.get(`${group}_known`) ?? 0, by }];
-    }),
-  );
+/** Adds so much, in its own unit, to each of the features, where it is known. */
+function shiftFeatures(byName: Readonly<Record<string, number>>): Alter {
+  const shifts = Object.entries(byName).map(([name, by]) => {
+    const feature = FEATURE_INDEX.get(name) ?? NaN;
+    const mask = FEATURE_INDEX.get(`${name}_known`) ?? NaN;
+    return { feature, mask, by: by / (FEATURES[feature]?.scale ?? NaN) };
+  });
   return (inputs, row, pastIndex) => {
     const place = (row * PAST_MAX + pastIndex) * FEATURE_COUNT;
     for (const { feature, mask, by } of shifts) {

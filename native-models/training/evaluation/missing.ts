@@ -1,16 +1,18 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';
-import { Life, STREAM } from '../cohort/day.js';
+import { Life } from '../cohort/day.js';
+import { Wearer } from '../cohort/devices.js';
 import { parameters } from '../cohort/parameters.js';
 import { drawPerson } from '../cohort/person.js';
 import { Random } from '../cohort/random.js';
 import { writeRow } from '../cohort/row.js';
 import { Sensor, type RecordedSession } from '../cohort/sensor.js';
+import { STREAM } from '../cohort/streams.js';
 import { recordOf } from '../served.js';
 import { dayColumn, SCORES, type Context } from './context.js';
 import { plot } from './plot.js';
-import type { Population } from './population.js';
+import { COMPLETE, type Population } from '../cohort/population.js';
 import { rollOut, scoreDay } from './rollout.js';
 import { demand, fixed, isWithin, type Section } from './section.js';
 import { mean, rms } from './statistics.js';
@@ -20,7 +22,7 @@ const DAYS = 6;
 const STEPS = [0, 2, 4, 6, 8, 10, 12, 14, 16] as const;
 const SEED = 11;
 
-/** All that can be withheld; age and sex last in the table below, since without them the comparison changes. */
+/** All that can be withheld. */
 const FIELDS = [
   'HR_day_1h',
   'RR_day_1h',
@@ -108,7 +110,7 @@ export async function missing(context: Context): Promise<Section> {
       },
     ],
     notes: [
-      'Each person loses fields in an order of their own, the same in all sessions. The expected percentile is that within age and sex where both are left, else that within everybody: what the score then means. Against the percentile within age and sex throughout, an earlier variant’s error did not rise steadily: without age or sex the network aims at another percentile.',
+      'Each person loses fields in an order of their own, the same in all sessions. The expected percentile is always that within the person’s own age and sex, also where these are withheld.',
     ],
   };
 }
@@ -131,16 +133,12 @@ async function errorsWithout({ world, model }: Context, full: Population, count:
   const day = DAYS - 1;
   const alone = await scoreDay(model, worn, rollout.targets, day, 0);
   const together = await scoreDay(model, worn, rollout.targets, day, 5);
-  const isCompared = full.people.map(({ id }) => {
-    const removed = orderOf(id).slice(0, count);
-    return !removed.includes('age') && !removed.includes('sex');
-  });
   const errors = (scores: Float32Array): number[] =>
     SCORES.map((_, k) => {
-      const expected = Float64Array.from(isCompared, (within, i) => {
-        const source = within ? full.expected : full.expectedOverall;
-        return source[(i * DAYS + day) * 6 + k] ?? NaN;
-      });
+      const expected = Float64Array.from(
+        full.people,
+        (_p, i) => full.expected[(i * DAYS + day) * 6 + k] ?? NaN,
+      );
       return rms(expected, dayColumn(scores, k));
     });
   return { alone: errors(alone), together: errors(together) };
@@ -159,9 +157,10 @@ function without(session: RecordedSession, fields: readonly string[]): RecordedS
 
 /** One person's day in every subset of its fields. */
 async function everySubset({ model }: Context): Promise<{ count: number; bad: number }> {
-  const p = { ...parameters(), nightLost: 0, dayLost: 0 };
+  const p = { ...parameters(), ...COMPLETE };
   const person = drawPerson(0, new Random(SEED, 0, STREAM.traits), p);
-  const recording = new Sensor(SEED, p).record(person, new Life(person, SEED, p).next());
+  const device = new Wearer(person, SEED, p).on(0);
+  const recording = new Sensor(SEED, p).record(person, new Life(person, SEED, p).next(), device);
   const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
   const count = 2 ** FIELDS.length;
   const scores = await model.scoreRows('base', count, (inputs, row, subset) => {

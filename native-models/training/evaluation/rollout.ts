@@ -3,7 +3,7 @@ import { LABEL_FIELDS, PAST_MAX, SCORE_FIELDS, type ScoreRecord } from '#acuity/
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import type { Inputs } from '#acuity/worker/session.js';
 import { recordOf, type ServedModel } from '../served.js';
-import type { Population } from './population.js';
+import type { Population } from '../cohort/population.js';
 
 /** Scores of people × days: [people, days, 7], and the same as past targets. */
 export interface Rollout {
@@ -57,7 +57,7 @@ export async function rollOut(
 }
 
 /** A score record on the scale of the rows. */
-function writeTarget(target: ScoreRecord, into: Float32Array, offset: number): void {
+export function writeTarget(target: ScoreRecord, into: Float32Array, offset: number): void {
   let at = offset;
   for (const field of SCORE_FIELDS) into[at++] = (target[field] - TARGET_CENTRE) / TARGET_SCALE;
   for (const field of LABEL_FIELDS) into[at++] = target[field] === 'High' ? 1 : -1;

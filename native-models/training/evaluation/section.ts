@@ -9,6 +9,8 @@ export interface Section {
   readonly tables: readonly Table[];
   readonly figures: readonly Figure[];
   readonly notes: readonly string[];
+  /** Figures that the top of the card is made of, by name. */
+  readonly decisive?: Readonly<Record<string, number>>;
 }
 
 export interface Demand {
@@ -16,6 +18,8 @@ export interface Demand {
   readonly found: string;
   /** Undefined where it could not be tested here. */
   readonly holds: boolean | undefined;
+  /** What a useless predictor gets: a coin, the minutes asleep as they are. A demand that it passes is none. */
+  readonly useless?: string;
 }
 
 export interface Table {
@@ -30,8 +34,8 @@ export interface Figure {
   readonly svg: string;
 }
 
-export function demand(text: string, found: string, holds: boolean | undefined): Demand {
-  return { demand: text, found, holds };
+export function demand(text: string, found: string, holds: boolean | undefined, useless?: string): Demand {
+  return { demand: text, found, holds, ...(useless === undefined ? {} : { useless }) };
 }
 
 /** −0 reads badly. */

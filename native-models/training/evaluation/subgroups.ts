@@ -1,15 +1,14 @@
-import type { Person } from '../cohort/person.js';
-import { ageBand, groupsBy, meanError } from './calibration.js';
+import { ageBand, groupsBy, meanError, subjectsOf, type Subject } from './calibration.js';
 import { expectedOf, rolledColumn, SCORES, type Context } from './context.js';
 import { plot } from './plot.js';
 import { demand, fixed, signed, type Section } from './section.js';
 import { explained } from './statistics.js';
 
-const KINDS: readonly { readonly name: string; readonly of: (person: Person) => string }[] = [
+const KINDS: readonly { readonly name: string; readonly of: (subject: Subject) => string }[] = [
   { name: 'sex', of: ({ sex }) => `sex ${sex}` },
   { name: 'age', of: ({ age }) => `age ${ageBand(age)}` },
   { name: 'BMI', of: ({ bmi }) => `BMI ${bmiBand(bmi)}` },
-  { name: 'device', of: ({ device }) => `device ${device.name}` },
+  { name: 'device', of: ({ habit }) => `device ${habit}` },
 ];
 
 function bmiBand(bmi: number): string {
@@ -23,7 +22,7 @@ function bmiBand(bmi: number): string {
 export function subgroups(context: Context): Section {
   const predicted = SCORES.map((_, k) => rolledColumn(context.rollout, context, k));
   const expected = SCORES.map((_, k) => expectedOf(context, k));
-  const groups = KINDS.flatMap(({ of }) => [...groupsBy(context.people.people, of)]).map(
+  const groups = KINDS.flatMap(({ of }) => [...groupsBy(subjectsOf(context.people), of)]).map(
     ([name, chosen]) => ({
       name,
       size: chosen.length,
@@ -74,7 +73,7 @@ export function subgroups(context: Context): Section {
         }),
       },
     ],
-    notes: ['Rings, phones and nightly summaries give no breathing rate by day.'],
+    notes: ['Rings, slow bands, phones and averages give no breathing rate by day.'],
   };
 }
 

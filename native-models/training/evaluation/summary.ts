@@ -1,3 +1,4 @@
+import { markdown } from './markdown.js';
 import type { Section } from './section.js';
 
 export type Verdict = 'holds' | 'falls short' | 'not tested';
@@ -8,14 +9,20 @@ export function verdictOf({ demands }: Section): Verdict {
   return demands.some(({ holds }) => holds === true) ? 'holds' : 'not tested';
 }
 
-/** The eleven points as plain text, each demand with what was found. */
+/** The points as plain text, each demand with what was found. */
 export function summaryTable(sections: readonly Section[]): string {
   const lines = sections.flatMap((section) => [
     `${String(section.number).padStart(2)}  ${section.title.padEnd(48)} ${verdictOf(section)}`,
-    ...section.demands.map(({ demand, found, holds }) => {
+    ...section.demands.map(({ demand, found, holds, useless }) => {
       const mark = holds === undefined ? '–' : holds ? '✓' : '✗';
-      return `      ${mark} ${demand}: ${found}`;
+      return `      ${mark} ${demand}: ${found}${useless === undefined ? '' : ` (useless: ${useless})`}`;
     }),
   ]);
   return `${lines.join('\n')}\n`;
+}
+
+/** The tables of some points, as the card would hold them. */
+export function tablesOf(sections: readonly Section[]): string {
+  const tables = sections.flatMap((section) => section.tables.map((table) => markdown(table)));
+  return `\n${tables.join('\n\n')}\n`;
 }

@@ -1,25 +1,30 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';
-import { Life, STREAM, type Day, type Intervention } from '../cohort/day.js';
-import { Effects, OUTCOME_COUNT } from '../cohort/effects.js';
-import { fitNorms, Standing, type Norms } from '../cohort/norms.js';
-import { parameters, type Parameters } from '../cohort/parameters.js';
-import { drawPerson, type Person } from '../cohort/person.js';
-import { Random } from '../cohort/random.js';
-import { writeRow } from '../cohort/row.js';
-import { Sensor, type RecordedSession } from '../cohort/sensor.js';
+import { Life, type Day } from './day.js';
+import type { Intervention } from './intervention.js';
+import { Wearer, type Device } from './devices.js';
+import { Effects, OUTCOME_COUNT } from './effects.js';
+import { fitNorms, Standing, type Norms } from './norms.js';
+import { parameters, type Parameters } from './parameters.js';
+import { drawPerson, type Person } from './person.js';
+import { Random } from './random.js';
+import { writeRow } from './row.js';
+import { Sensor, type RecordedSession, type Recording } from './sensor.js';
+import { STREAM } from './streams.js';
 
 /** People × days, as the service's features see them and as the cohort knows them. */
 export interface Population {
   readonly people: readonly Person[];
+  /** What each wears on the last day. */
+  readonly devices: readonly Device[];
   readonly days: number;
   /** [people, days, FEATURE_COUNT] */
   readonly rows: Float32Array;
+  /** [people, days, 2, outcomes] what acts on each outcome, and what one SD of susceptibility adds (see `Standing`) */
+  readonly causes: Float32Array;
   /** [people, days, outcomes] expected percentile (0 to 100) or probability (0 to 1) within age and sex */
   readonly expected: Float32Array;
-  /** The same within everybody, which is what is meant where age or sex is withheld. */
-  readonly expectedOverall: Float32Array;
   /** [people, days, outcomes] what happened: percentile drawn with trait and noise, label as 0 or 1 */
   readonly truth: Float32Array;
 }
@@ -28,19 +33,33 @@ export interface Population {
 export interface Plan {
   readonly change?: (person: Person) => Person;
   readonly intervene?: (day: number) => Intervention;
+  /** Another device in the place of the person's own. */
+  readonly device?: (own: Device, person: Person, day: number) => Device;
   readonly wear?: (session: RecordedSession, person: Person, day: number) => RecordedSession;
+  /** Parameters of people and devices that are to be other than they are. */
+  readonly parameters?: Partial<Parameters>;
+  /** Sees every recording, in the sensor's reused buffers. */
+  readonly look?: (recording: Recording, index: number, day: number) => void;
+  /** Bodies simulated so finely: two plans with the same step show two devices the same heartbeats. */
+  readonly stepMin?: number;
   /** Every day is recorded in full: no lost nights, no lost days. */
   readonly isComplete?: boolean;
 }
 
+/** Nothing is lost. */
+export const COMPLETE: Partial<Parameters> = { nightLost: 0, dayLost: 0, halfLost: 0, sleeplessUnsaid: 0 };
+
 /** Simulates people of one seed. The norms are fitted once. */
 export class World {
-  private readonly parameters: Parameters;
-  private readonly norms: Norms;
+  readonly parameters: Parameters;
+  readonly norms: Norms;
   private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 
-  constructor(private readonly seed: number) {
-    this.parameters = parameters();
+  constructor(
+    readonly seed: number,
+    effectScale = 1,
+  ) {
+    this.parameters = parameters(effectScale);
     this.norms = fitNorms(seed, this.parameters);
   }
 
@@ -48,27 +67,33 @@ export class World {
     const cells = count * days;
     const population = {
       people: [] as Person[],
+      devices: [] as Device[],
       days,
       rows: new Float32Array(cells * FEATURE_COUNT),
+      causes: new Float32Array(cells * 2 * OUTCOME_COUNT),
       expected: new Float32Array(cells * OUTCOME_COUNT),
-      expectedOverall: new Float32Array(cells * OUTCOME_COUNT),
       truth: new Float32Array(cells * OUTCOME_COUNT),
     };
-    const p = plan.isComplete === true ? { ...this.parameters, nightLost: 0, dayLost: 0 } : this.parameters;
-    const sensor = new Sensor(this.seed, p);
+    const p = { ...this.parameters, ...(plan.isComplete === true ? COMPLETE : {}), ...plan.parameters };
+    const sensor = new Sensor(this.seed, p, plan.stepMin);
     const judge = new Judge(this.seed, p, this.norms);
     for (let index = 0; index < count; index++) {
       const drawn = drawPerson(firstId + index, new Random(this.seed, firstId + index, STREAM.traits), p);
       const person = plan.change?.(drawn) ?? drawn;
       population.people.push(person);
       const life = new Life(person, this.seed, p);
+      const wearer = new Wearer(person, this.seed, p);
       judge.meet(person);
       for (let day = 0; day < days; day++) {
         const cell = index * days + day;
         const lived = life.next(plan.intervene?.(day) ?? {});
-        const recording = sensor.record(person, lived);
+        const own = wearer.on(day);
+        const device = plan.device?.(own, person, day) ?? own;
+        if (day === days - 1) population.devices.push(device);
+        const recording = sensor.record(person, lived, device);
         const session = plan.wear?.(recording.session, person, day) ?? recording.session;
         writeRow(this.parser, { ...recording, session }, population.rows, cell * FEATURE_COUNT);
+        plan.look?.({ ...recording, session }, index, day);
         judge.write(person, lived, population, cell);
       }
     }
@@ -104,11 +129,12 @@ class Judge {
 
   write(person: Person, day: Day, into: Population, cell: number): void {
     const { standing } = this;
-    standing.of(person, this.effects.of(person, day));
+    const { group, slope } = standing.of(person, this.effects.of(person, day));
+    into.causes.set(group, cell * 2 * OUTCOME_COUNT);
+    into.causes.set(slope, (cell * 2 + 1) * OUTCOME_COUNT);
     for (let k = 0; k < OUTCOME_COUNT; k++) {
       const place = cell * OUTCOME_COUNT + k;
       into.expected[place] = standing.expected(k) * (k < 4 ? 100 : 1);
-      into.expectedOverall[place] = standing.expected(k, false) * (k < 4 ? 100 : 1);
       into.truth[place] = this.draw(k);
     }
   }

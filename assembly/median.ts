@@ -1,7 +1,7 @@
-import { CUMULATIVE, HISTOGRAM, HISTOGRAM_BINS, P10, P50, P90 } from './layout';
+import { CUMULATIVE, HISTOGRAM, HISTOGRAM_BINS } from './layout';
 
 /**
- * Percentiles from a histogram. `HISTOGRAM` is four tables, one for each of four neighbouring samples, so that
+ * The median from a histogram. `HISTOGRAM` is four tables, one for each of four neighbouring samples, so that
  * equal neighbours need not wait for each other's increment; all are zero between two series.
  *
  * A bin is named by its offset in bytes in a table. Bins begin half a bin below the lowest plausible sample.
@@ -53,27 +53,23 @@ export function addToBin(bin: usize, count: i32): void {
   store<i32>(bin, load<i32>(bin, HISTOGRAM) + count, HISTOGRAM);
 }
 
-/** Reads three quantiles of `n` samples off the bins from `smallest` to `largest`, and leaves all of them empty. */
-export function summarisePercentiles(
-  summary: usize,
-  n: i32,
-  low: f32,
-  binsPerUnit: f32,
-  smallest: f32,
-  largest: f32,
-): void {
+// @ts-ignore: decorator
+@inline
+export function emptyBin(bin: usize): void {
+  store<u32>(bin, 0, HISTOGRAM);
+  store<u32>(bin, 0, HISTOGRAM + TABLE_BYTES);
+  store<u32>(bin, 0, HISTOGRAM + 2 * TABLE_BYTES);
+  store<u32>(bin, 0, HISTOGRAM + 3 * TABLE_BYTES);
+}
+
+/** Reads the median of `n` samples off the bins from `smallest` to `largest`, and leaves all of them empty. */
+export function takeMedian(n: i32, low: f32, binsPerUnit: f32, smallest: f32, largest: f32): f64 {
   const shift = binShift(low, binsPerUnit);
   const first = binOf(smallest, binsPerUnit, shift) & ~15;
   const last = binOf(largest, binsPerUnit, shift);
-  const count = <f64>n;
-  // Ranks rounded up: a sum of counts is a whole number.
-  const ranks10 = i32x4.splat((n + 9) / 10);
-  const ranks50 = i32x4.splat((n + 1) / 2);
-  const ranks90 = i32x4.splat(n - n / 10);
+  const ranks = i32x4.splat((n + 1) / 2); // rounded up: a sum of counts is a whole number
   const zero = i32x4.splat(0);
-  let below10 = zero;
-  let below50 = zero;
-  let below90 = zero;
+  let below = zero;
   let carry = zero;
   v128.store(CUMULATIVE + first - 16, zero);
   for (let bin = first; bin <= last; bin += 16) {
@@ -83,18 +79,11 @@ export function summarisePercentiles(
     sums = i32x4.add(sums, carry);
     v128.store(CUMULATIVE + bin, sums);
     carry = v128.shuffle<i32>(sums, sums, 3, 3, 3, 3);
-    below10 = i32x4.sub(below10, i32x4.lt_s(sums, ranks10));
-    below50 = i32x4.sub(below50, i32x4.lt_s(sums, ranks50));
-    below90 = i32x4.sub(below90, i32x4.lt_s(sums, ranks90));
+    below = i32x4.sub(below, i32x4.lt_s(sums, ranks));
   }
   const start = <f64>low - 0.5 / <f64>binsPerUnit;
-  const width = 1 / <f64>binsPerUnit;
-  const p10 = start + width * placeOf(first, below10, count * 0.1);
-  const p50 = start + width * placeOf(first, below50, count * 0.5);
-  const p90 = start + width * placeOf(first, below90, count * 0.9);
-  store<f64>(summary + (P10 << 3), clamp(p10, smallest, largest));
-  store<f64>(summary + (P50 << 3), clamp(p50, smallest, largest));
-  store<f64>(summary + (P90 << 3), clamp(p90, smallest, largest));
+  const median = start + placeOf(first, below, <f64>n * 0.5) / <f64>binsPerUnit;
+  return max(<f64>smallest, min(<f64>largest, median));
 }
 
 /** The counts of four bins, which are empty then. */
@@ -123,10 +112,4 @@ function placeOf(first: usize, below: v128, rank: f64): f64 {
   const before = load<i32>(CUMULATIVE + bin - 4);
   const inBin = load<i32>(CUMULATIVE + bin) - before;
   return <f64>(<i32>(bin >>> 2)) + (rank - <f64>before) / <f64>inBin;
-}
-
-// @ts-ignore: decorator
-@inline
-function clamp(value: f64, low: f32, high: f32): f64 {
-  return max(<f64>low, min(<f64>high, value));
 }

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { createLog } from '../process/log.js';
+import type { Config } from '../config/options.js';
+import { FEATURES, featuresHash } from '../contract/features.js';
+import { DEFAULT_SERIES_LIMITS, type ScoreRecord } from '../contract/request.js';
+import { loadBundle } from '../model/bundle.js';
+import { GRAPH_TENSORS, manifestCheck, type Golden, type Graph, type Manifest } from '../model/manifest.js';
+import { createReader } from '../pipeline/read.js';
+import type { Thresholds } from '../pipeline/respond.js';
+import { openScorer } from '../scoring/openScorer.js';
+import { scoreGolden } from '../scoring/golden.js';
+
+/** What a bundle is made of; files by their paths. */
+export interface BundleOrder {
+  readonly base: string;
+  readonly history: string;
+  readonly out: string;
+  readonly name: string;
+  readonly version: string;
+  /** Golden requests, `[{ name, request }]`; by default those of the shipped network. */
+  readonly golden?: string;
+  /** A JSON object about the training, kept in the manifest. */
+  readonly training?: string;
+  readonly card?: string;
+}
+
+const SHIPPED = new URL('../../native-models/acuity-base/golden.json', import.meta.url);
+const TOLERANCE = 0.02;
+/** Golden scores keep more digits than an answer, so that a rebuild can be held against them. */
+const DIGITS = 5;
+const THRESHOLDS: Thresholds = { valence: 0.5, arousal: 0.5 };
+/** So near to its threshold a label may come out otherwise on another machine. */
+const LABEL_MARGIN = 1e-4;
+
+const requestsCheck = Compile(
+  Type.Array(Type.Object({ name: Type.String(), request: Type.Object({}, { additionalProperties: true }) }), {
+    minItems: 1,
+  }),
+);
+const objectCheck = Compile(Type.Object({}, { additionalProperties: true }));
+
+/**
+ * `acuity model bundle`: copies two graphs into a model folder, scores the golden requests through the service's own
+ * reader, features and workers, and writes the manifest with all hashes.
+ * @throws Error where a file can't be read or the graphs don't give sound scores
+ */
+export async function bundleModel(
+  order: BundleOrder,
+  config: Config,
+  print: (line: string) => void,
+): Promise<void> {
+  const out = resolve(order.out);
+  mkdirSync(out, { recursive: true });
+  const files = { base: place(order.base, out), history: place(order.history, out) };
+  if (files.base === files.history) throw new Error('the two graphs need names of their own');
+  if (order.card !== undefined) copyTo(order.card, join(out, 'MODEL_CARD.md'));
+  const manifest = manifestOf(order, files, out);
+  const golden = await goldenOf(requestsOf(order), manifest, out, config, print);
+  writeFileSync(join(out, 'golden.json'), `${JSON.stringify(golden)}\n`);
+  const complete = {
+    ...manifest,
+    files: { ...manifest.files, 'golden.json': digest(join(out, 'golden.json')) },
+  };
+  writeFileSync(join(out, 'manifest.json'), `${JSON.stringify(complete, undefined, 2)}\n`);
+  await loadBundle(out);
+  print(`${out}: ${order.name} ${order.version}, ${golden.cases.length} golden cases; acuity model check ${order.out} says more`); // prettier-ignore
+}
+
+/** Copies a graph under its own name, which it returns. */
+function place(graph: string, out: string): string {
+  const file = basename(graph);
+  copyTo(graph, join(out, file));
+  return file;
+}
+
+function copyTo(from: string, to: string): void {
+  if (resolve(from) !== to) copyFileSync(from, to);
+}
+
+function manifestOf(order: BundleOrder, files: { base: string; history: string }, out: string): Manifest {
+  const training = order.training === undefined ? {} : readJson(order.training);
+  if (!objectCheck.Check(training)) throw new Error(`${String(order.training)} holds no JSON object`);
+  const manifest: Manifest = {
+    format: 1,
+    name: order.name,
+    version: order.version,
+    graphs: { base: graphOf('base', files.base), history: graphOf('history', files.history) },
+    features: FEATURES.map(({ name }) => name),
+    featuresHash: featuresHash(),
+    files: Object.fromEntries(Object.values(files).map((file) => [file, digest(join(out, file))])),
+    thresholds: { ...THRESHOLDS },
+    training,
+  };
+  const [error] = manifestCheck.Errors(manifest);
+  if (error !== undefined) throw new Error(`${error.instancePath} ${error.message}`);
+  return manifest;
+}
+
+function graphOf(variant: keyof typeof GRAPH_TENSORS, file: string): Graph {
+  const { inputs, outputs } = GRAPH_TENSORS[variant];
+  const copy = (tensors: readonly { name: string; shape: readonly number[] }[]) =>
+    tensors.map(({ name, shape }) => ({ name, shape: [...shape] }));
+  return { file, inputs: copy(inputs), outputs: copy(outputs) };
+}
+
+type Requests = readonly Pick<Golden['cases'][number], 'name' | 'request'>[];
+
+function requestsOf({ golden }: BundleOrder): Requests {
+  const requests = golden === undefined ? (readJson(SHIPPED) as Golden).cases : readJson(golden);
+  if (!requestsCheck.Check(requests)) throw new Error(`${String(golden)} is not [{"name": …, "request": …}]`);
+  return requests;
+}
+
+/** The golden requests with the network's scores; what lies on a threshold is left out. */
+async function goldenOf(
+  requests: Requests,
+  manifest: Manifest,
+  folder: string,
+  config: Config,
+  print: (line: string) => void,
+): Promise<Golden> {
+  const graphs = {
+    base: join(folder, manifest.graphs.base.file),
+    history: join(folder, manifest.graphs.history.file),
+  };
+  const bundle = { folder, manifest, graphs, golden: { tolerance: TOLERANCE, cases: [] } };
+  const log = createLog({ level: 'silent' });
+  const scorer = await openScorer({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);
+  const readRequest = createReader(DEFAULT_SERIES_LIMITS);
+  const cases: Golden['cases'] = [];
+  try {
+    for (const { name, request } of requests) {
+      const scores = await scoreGolden({ name, request }, readRequest, scorer);
+      if (isOnThreshold(scores)) print(`golden case ${name} left out: a label of it lies on its threshold`);
+      else cases.push({ name, request, scores: recordOf(scores) });
+    }
+  } finally {
+    await scorer.drained();
+    await scorer.close();
+  }
+  if (cases.length === 0) throw new Error('no golden case is left: every label lies on its threshold');
+  return { tolerance: TOLERANCE, cases };
+}
+
+function isOnThreshold([, , , , , valence = NaN, arousal = NaN]: Float32Array): boolean {
+  return (
+    Math.abs(valence - THRESHOLDS.valence) < LABEL_MARGIN ||
+    Math.abs(arousal - THRESHOLDS.arousal) < LABEL_MARGIN
+  );
+}
+
+function recordOf(scores: Float32Array): ScoreRecord {
+  const [C_SCORE = NaN, attention = NaN, memory = NaN, reasoning = NaN, stress = NaN] = [...scores].map(
+    round,
+  );
+  const [valence = NaN, arousal = NaN] = scores.subarray(5);
+  return {
+    C_SCORE,
+    attention,
+    memory,
+    reasoning,
+    stress,
+    valence: valence >= THRESHOLDS.valence ? 'High' : 'Low',
+    arousal: arousal >= THRESHOLDS.arousal ? 'High' : 'Low',
+  };
+}
+
+function round(value: number): number {
+  return Math.round(value * 10 ** DIGITS) / 10 ** DIGITS;
+}
+
+function readJson(path: string | URL): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+function digest(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}

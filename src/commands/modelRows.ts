@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import type { Config } from '../config/options.js';
+import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
+import { PAST_MAX } from '../contract/request.js';
+import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
+import { createReader, isBodyProblem } from '../pipeline/read.js';
+import { LineSplitter, type Line } from '../batch/lineSplitter.js';
+
+/**
+ * `acuity model rows`: what a network is fed for each request, a line for a line, through the service's own reader and
+ * features. A network is trained on exactly the numbers that it will be served.
+ * @throws Error at the first line that is no valid request
+ */
+export async function modelRows(
+  config: Config,
+  input: AsyncIterable<Uint8Array>,
+  output: Writable,
+): Promise<void> {
+  const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
+  const splitter = new LineSplitter(bodyMaxBytes);
+  const rowOf = createRows({ daySamplesMax, nightSamplesMax });
+  const write = async (lines: Iterable<Line>): Promise<void> => {
+    for (const line of lines) {
+      if (!output.write(`${rowOf(line)}\n`)) await once(output, 'drain');
+    }
+  };
+  for await (const chunk of input) await write(splitter.split(chunk));
+  await write(splitter.end());
+}
+
+/** Reads a line and gives its tensors as JSON; the buffers are one for all lines. */
+function createRows(limits: Parameters<typeof createReader>[0]): (line: Line) => string {
+  const readRequest = createReader(limits);
+  const session = new Float32Array(FEATURE_COUNT);
+  const past = {
+    past: new Float32Array(PAST_MAX * FEATURE_COUNT),
+    targets: new Float32Array(PAST_MAX * TARGET_COUNT),
+    present: new Float32Array(PAST_MAX),
+  };
+  return ({ number, bytes }) => {
+    const request = bytes === undefined ? undefined : readRequest(bytes);
+    if (request === undefined || isBodyProblem(request))
+      throw new Error(`line ${number} is no valid request`);
+    for (const tensor of [session, ...Object.values(past)]) tensor.fill(0);
+    featuriseSession(request, 0, session, 0);
+    featurisePast(request, past, 0);
+    return JSON.stringify({
+      session: [...session],
+      past: cut(past.past, FEATURE_COUNT),
+      targets: cut(past.targets, TARGET_COUNT),
+      present: [...past.present],
+    });
+  };
+}
+
+function cut(values: Float32Array, width: number): number[][] {
+  return Array.from({ length: values.length / width }, (_, row) => [
+    ...values.subarray(row * width, (row + 1) * width),
+  ]);
+}

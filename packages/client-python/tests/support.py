@@ -79,7 +79,10 @@ class SyncFace:
         self.pauses: list[float] = []
         self.client = AcuityClient(base_url=url, hooks=hooks, transport=transport, **_options(options))
         self.client._core.random = lambda: 0.5
-        self.client._sleep = self.pauses.append
+        self.client._sleep = self._pause
+
+    def _pause(self, seconds: Any) -> None:
+        self.pauses.append(seconds)
 
     def predict(self, request: Any, **options: Any) -> Prediction:
         return self.client.predict(request, **options)
@@ -114,6 +117,7 @@ class AsyncFace:
 
     def close(self) -> None:
         self._loop.run_until_complete(self.client.aclose())
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import json
 import logging
 import os
@@ -352,7 +353,7 @@ class Series(unittest.TestCase):
 
     def test_a_series_of_pandas(self) -> None:
         try:
-            import pandas
+            pandas = importlib.import_module("pandas")
         except ModuleNotFoundError:
             self.skipTest("pandas is not installed")
         index = pandas.date_range("2025-03-01T07:30:00Z", periods=5, freq="min")

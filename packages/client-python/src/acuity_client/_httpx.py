@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
+from functools import lru_cache
 
 import httpx
 
@@ -26,6 +28,12 @@ def _limits(connections: int) -> httpx.Limits:
     )
 
 
+@lru_cache(maxsize=1)
+def _certificates() -> ssl.SSLContext:
+    """Read once: it takes longer than a request."""
+    return httpx.create_ssl_context()
+
+
 def _failure(error: httpx.HTTPError) -> Exception:
     """Without httpx's own error: that one holds the request, and with it the key and the body."""
     if isinstance(error, httpx.TimeoutException):
@@ -39,7 +47,7 @@ class HttpxTransport:
     def __init__(self, connections: int = CONNECTIONS_MAX, *, client: httpx.Client | None = None) -> None:
         """`client`: one of your own, with your proxies and certificates; it is yours to close."""
         self._owned = client is None
-        self._client = client or httpx.Client(limits=_limits(connections))
+        self._client = client or httpx.Client(limits=_limits(connections), verify=_certificates())
 
     def send(self, request: Outgoing, /) -> Incoming:
         """One request, one answer."""
@@ -83,7 +91,9 @@ class AsyncHttpxTransport:
     ) -> None:
         """`client`: one of your own, with your proxies and certificates; it is yours to close."""
         self._owned = client is None
-        self._client = client or httpx.AsyncClient(limits=_limits(connections))
+        self._client = client or httpx.AsyncClient(
+            limits=_limits(connections), verify=_certificates()
+        )
 
     async def send(self, request: Outgoing, /) -> Incoming:
         """One request, one answer."""

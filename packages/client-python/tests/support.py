@@ -100,9 +100,7 @@ class AsyncFace:
     def __init__(self, url: str, options: dict[str, Any], hooks: Hooks | None, transport: Any) -> None:
         self.pauses: list[float] = []
         self._loop = asyncio.new_event_loop()
-        self.client = AsyncAcuityClient(
-            base_url=url, hooks=hooks, transport=transport, **_options(options)
-        )
+        self.client = AsyncAcuityClient(base_url=url, hooks=hooks, transport=transport, **_options(options))
         self.client._core.random = lambda: 0.5
         self.client._sleep = self._pause  # type: ignore[assignment]
 
@@ -137,12 +135,8 @@ class _Awaited:
 Maker = Callable[[str, dict[str, Any], "Hooks | None"], Face]
 
 FACES: dict[str, Maker] = {
-    "threads, standard library": lambda url, options, hooks: SyncFace(
-        url, options, hooks, UrllibTransport()
-    ),
-    "asyncio, standard library": lambda url, options, hooks: AsyncFace(
-        url, options, hooks, AsyncUrllibTransport()
-    ),
+    "threads, standard library": lambda url, options, hooks: SyncFace(url, options, hooks, UrllibTransport()),
+    "asyncio, standard library": lambda url, options, hooks: AsyncFace(url, options, hooks, AsyncUrllibTransport()),
 }
 try:
     from acuity_client._httpx import AsyncHttpxTransport, HttpxTransport
@@ -151,15 +145,11 @@ except ModuleNotFoundError:
 else:
     HAS_HTTPX = True
     FACES["threads, httpx"] = lambda url, options, hooks: SyncFace(url, options, hooks, HttpxTransport())
-    FACES["asyncio, httpx"] = lambda url, options, hooks: AsyncFace(
-        url, options, hooks, AsyncHttpxTransport()
-    )
+    FACES["asyncio, httpx"] = lambda url, options, hooks: AsyncFace(url, options, hooks, AsyncHttpxTransport())
 
 
 @contextmanager
-def face(
-    maker: Maker, url: str, options: dict[str, Any] | None = None, hooks: Hooks | None = None
-) -> Iterator[Face]:
+def face(maker: Maker, url: str, options: dict[str, Any] | None = None, hooks: Hooks | None = None) -> Iterator[Face]:
     """A client for the length of a block."""
     made = maker(url, options or {}, hooks)
     try:

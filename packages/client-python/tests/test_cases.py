@@ -222,10 +222,7 @@ def _samples(given: Any) -> Any:
         return given
     start_ms = moment_ms(given["from"], "a case")
     step = timedelta(seconds=given["everyS"]) // timedelta(milliseconds=1)
-    return [
-        {"at": iso_of(start_ms + index * step), "value": value}
-        for index, value in enumerate(given["values"])
-    ]
+    return [{"at": iso_of(start_ms + index * step), "value": value} for index, value in enumerate(given["values"])]
 
 
 class Checks(EachFace):

@@ -230,10 +230,7 @@ class Requests(unittest.TestCase):
     def test_threads_share_a_client(self) -> None:
         with ScriptedServer() as server, AcuityClient(base_url=server.url, api_key=KEY) as client:
             answers: list[Prediction] = []
-            threads = [
-                threading.Thread(target=lambda: answers.append(client.predict(REQUEST)))
-                for _ in range(20)
-            ]
+            threads = [threading.Thread(target=lambda: answers.append(client.predict(REQUEST))) for _ in range(20)]
             for thread in threads:
                 thread.start()
             for thread in threads:

@@ -163,16 +163,12 @@ class Core:
             timeout_s=call.timeout_s,
         )
 
-    def after(
-        self, call: Call, answer: Incoming | TransportTimeout | TransportBroken
-    ) -> Prediction | float:
+    def after(self, call: Call, answer: Incoming | TransportTimeout | TransportBroken) -> Prediction | float:
         """The scores, or the seconds to wait before the next attempt; raises where there is none."""
         status = answer.status if isinstance(answer, Incoming) else None
         if self._hooks.on_attempt is not None:
             duration_s = time.monotonic() - call.started
-            self._hooks.on_attempt(
-                AttemptReport(call.request_id, call.attempt, status, duration_s, len(call.body))
-            )
+            self._hooks.on_attempt(AttemptReport(call.request_id, call.attempt, status, duration_s, len(call.body)))
         outcome = _judged(call, answer)
         if isinstance(outcome, Prediction):
             return outcome
@@ -201,9 +197,7 @@ class Core:
                 warnings.warn(sentence, FieldNameWarning, stacklevel=4)
 
 
-def _judged(
-    call: Call, answer: Incoming | TransportTimeout | TransportBroken
-) -> Prediction | AcuityError:
+def _judged(call: Call, answer: Incoming | TransportTimeout | TransportBroken) -> Prediction | AcuityError:
     if isinstance(answer, TransportTimeout):
         return AcuityTimeoutError(f"no answer within {call.timeout_s:g} s", call.request_id)
     if isinstance(answer, TransportBroken):
@@ -241,9 +235,7 @@ def _refusal(body: object, answer: Incoming, request_id: str) -> RefusedError:
             status=answer.status,
             request_id=request_id,
             detail=detail if isinstance(detail, str) else "",
-            findings=[finding for finding in detail if _is_finding(finding)]
-            if isinstance(detail, list)
-            else [],
+            findings=[finding for finding in detail if _is_finding(finding)] if isinstance(detail, list) else [],
             retry_after_s=seconds_of(answer.headers.get("retry-after")),
             rate_limit=answer.headers.get("ratelimit"),
         )

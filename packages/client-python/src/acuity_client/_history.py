@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -116,9 +117,7 @@ class History:
         with self._alone(person):
             entries = self.entries(person)
             request = request_with(entries, moment, session)
-            prediction = self._client.predict(
-                request, request_id=request_id, timeout=timeout, retries=retries
-            )
+            prediction = self._client.predict(request, request_id=request_id, timeout=timeout, retries=retries)
             self._storage.save(person, _with_entry(entries, moment, session, prediction))
         return prediction
 
@@ -173,9 +172,7 @@ class AsyncHistory:
         async with _Turn(self._locks, person):
             entries = await self.entries(person)
             request = request_with(entries, moment, session)
-            prediction = await self._client.predict(
-                request, request_id=request_id, timeout=timeout, retries=retries
-            )
+            prediction = await self._client.predict(request, request_id=request_id, timeout=timeout, retries=retries)
             await self._storage.save(person, _with_entry(entries, moment, session, prediction))
         return prediction
 
@@ -229,7 +226,7 @@ class _InThreads:
 
 
 def _is_async(storage: object) -> bool:
-    return asyncio.iscoroutinefunction(getattr(storage, "load", None))
+    return inspect.iscoroutinefunction(getattr(storage, "load", None))
 
 
 class MemoryStorage:

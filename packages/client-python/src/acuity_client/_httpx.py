@@ -86,14 +86,10 @@ class HttpxTransport:
 class AsyncHttpxTransport:
     """The same for asyncio."""
 
-    def __init__(
-        self, connections: int = CONNECTIONS_MAX, *, client: httpx.AsyncClient | None = None
-    ) -> None:
+    def __init__(self, connections: int = CONNECTIONS_MAX, *, client: httpx.AsyncClient | None = None) -> None:
         """`client`: one of your own, with your proxies and certificates; it is yours to close."""
         self._owned = client is None
-        self._client = client or httpx.AsyncClient(
-            limits=_limits(connections), verify=_certificates()
-        )
+        self._client = client or httpx.AsyncClient(limits=_limits(connections), verify=_certificates())
 
     async def send(self, request: Outgoing, /) -> Incoming:
         """One request, one answer."""

@@ -12,9 +12,7 @@ Moment = Union[datetime, str, float]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
-_ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*([Zz]|[+-]\d\d:?\d\d)?"
-)
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*([Zz]|[+-]\d\d:?\d\d)?")
 _MILLISECONDS_SUSPECTED_ABOVE = 1e11
 """As seconds, the year 5138: more is milliseconds."""
 
@@ -71,9 +69,7 @@ def _of_text(text: str, what: str) -> int:
     micros = int((fraction or "0").ljust(6, "0")[:6])
     try:
         zone = timezone.utc if offset in "Zz" else timezone(_offset_of(offset))
-        moment = datetime(
-            int(year), int(month), int(day), int(hour), int(minute), int(second or 0), micros, zone
-        )
+        moment = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0), micros, zone)
     except ValueError:
         raise ValueError(f"{what} is not a point in time") from None
     return _of_datetime(moment, what)

@@ -17,9 +17,7 @@ class RetryPolicy:
     pause_max_s: float = 20.0
     """No pause is longer. A service that asks for more (a daily quota) is not waited for."""
 
-    def pause_before(
-        self, attempt: int, retry_after_s: float | None, random: Callable[[], float]
-    ) -> float | None:
+    def pause_before(self, attempt: int, retry_after_s: float | None, random: Callable[[], float]) -> float | None:
         """
         Seconds before the next attempt, None where there is none. `attempt`, from 1 on, is the one that failed.
 

@@ -25,7 +25,7 @@ from ._units import Signal, check_apart, check_unit, reading
 class TimedSeries(Protocol):
     """What has `items()` of times and values: a pandas Series with a time index, or a dict."""
 
-    def items(self) -> Iterable[tuple[Any, Any]]: ...  # noqa: D102
+    def items(self) -> Iterable[tuple[Any, Any]]: ...
 
 
 Sample = Union[tuple[Moment, Any], Mapping[str, Any]]
@@ -111,9 +111,7 @@ class SessionBuilder:
 
     def night(self, start: Moment, end: Moment) -> SessionBuilder:
         """From falling asleep to getting up."""
-        span = Span(
-            moment_ms(start, "the beginning of the night"), moment_ms(end, "the end of the night")
-        )
+        span = Span(moment_ms(start, "the beginning of the night"), moment_ms(end, "the end of the night"))
         if span.to_ms <= span.from_ms:
             raise ValueError("the night ends before it begins")
         self._span = span

@@ -88,9 +88,7 @@ def seconds_of_minutes(minutes: StageDurations) -> Durations:
 def check_seconds(seconds: StageDurations) -> Durations:
     """Raises UnitError where the seconds are minutes or hours."""
     if 0 < sum(_known(seconds, lambda value: value).values()) < _SECONDS_MIN:
-        raise UnitError(
-            "sleep of less than a quarter of an hour: are these minutes or hours, not seconds?"
-        )
+        raise UnitError("sleep of less than a quarter of an hour: are these minutes or hours, not seconds?")
     return _known(seconds, rounded)
 
 

@@ -28,9 +28,7 @@ class SqliteStorage:
     def load(self, person: str, /) -> list[HistoryEntry] | None:
         """What was last saved for `person`."""
         with self._lock:
-            row = self._database.execute(
-                "SELECT entries FROM acuity_history WHERE person = ?", (person,)
-            ).fetchone()
+            row = self._database.execute("SELECT entries FROM acuity_history WHERE person = ?", (person,)).fetchone()
         if row is None:
             return None
         entries: list[HistoryEntry] = json.loads(row[0])

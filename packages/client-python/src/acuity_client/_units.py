@@ -96,9 +96,7 @@ def check_apart(heart: Sequence[float], breath: Sequence[float]) -> None:
     if len(heart) < _FEWEST_SUSPECT or len(breath) < _FEWEST_SUSPECT:
         return
     if median(breath) > _BREATHS_PER_BEAT_MAX * median(heart):
-        raise UnitError(
-            "respiratory rate is about as high as heart rate; was one series given for both, or swapped?"
-        )
+        raise UnitError("respiratory rate is about as high as heart rate; was one series given for both, or swapped?")
 
 
 def median(values: Sequence[float]) -> float:

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Finding } from '../contract/problems.js';
-import type { PredictionRequestBody, ScoreRecord } from '../contract/request.js';
-import type { PredictionResponse } from '../contract/response.js';
+import type { Explanation, Finding, PredictionRequestBody, ScoreRecord } from './contract.js';
 import {
   AcuityError,
   ConnectionError,
@@ -12,9 +10,16 @@ import {
   RefusedError,
   TimeoutError,
 } from './errors.js';
+import { fetchTransport } from './fetchTransport.js';
 import { refuseBrowser } from './place.js';
 import { DEFAULT_RETRY, pauseBefore, type RetryOptions } from './retry.js';
-import { isConnectionFailure, openTransport, type Incoming, type Transport } from './transport.js';
+import {
+  codeOf,
+  isConnectionFailure,
+  type Incoming,
+  type OpenTransport,
+  type Transport,
+} from './transport.js';
 
 export interface AcuityClientOptions {
   /** Base address of the service, as `https://scores.example`, without `/predict`. */
@@ -27,6 +32,8 @@ export interface AcuityClientOptions {
   readonly retry?: Partial<RetryOptions>;
   /** Told of what happens, for logs and metrics; never of keys or biometric values. */
   readonly hooks?: ClientHooks;
+  /** How requests travel: by Node's `fetch`, or `undiciTransport` of `acuity-client/undici`, or your own. */
+  readonly transport?: OpenTransport;
   /** Allows `http:` to another machine: biometrics and the key then travel in clear. Default false. */
   readonly allowPlainHttp?: boolean;
 }
@@ -58,6 +65,10 @@ export interface RetryReport {
 export interface PredictOptions {
   /** Your own id for the request, `[A-Za-z0-9._-]{1,128}`; one is made where it is absent. */
   readonly requestId?: string;
+  /** Longest wait for the answer of one attempt, in place of the client's. */
+  readonly timeoutMs?: number;
+  /** Attempts after the first, in place of the client's. */
+  readonly retries?: number;
   /** Gives the request up, pauses between attempts included. */
   readonly signal?: AbortSignal;
 }
@@ -69,6 +80,8 @@ export interface Prediction {
   readonly modelVersion: string;
   readonly requestId: string;
   readonly inferenceTimeMs: number;
+  /** There where it was asked for (`explain`) and the service can explain. */
+  readonly explanation?: Explanation;
 }
 
 /** What tests put in the place of the network, chance and time. */
@@ -110,7 +123,8 @@ export class AcuityClient {
     this.#retry = { ...DEFAULT_RETRY, ...options.retry };
     this.#timeoutMs = timeoutMs;
     this.#hooks = options.hooks ?? {};
-    this.#transport = parts.transport ?? openTransport({ origin, connections, connectTimeoutMs: timeoutMs });
+    const open = options.transport ?? fetchTransport;
+    this.#transport = parts.transport ?? open({ origin, connections, connectTimeoutMs: timeoutMs });
     this.#parts = { random: parts.random ?? Math.random, pause: parts.pause ?? pause };
   }
 
@@ -137,15 +151,16 @@ export class AcuityClient {
   async predict(request: PredictionRequestBody, options: PredictOptions = {}): Promise<Prediction> {
     const requestId = options.requestId ?? randomUUID();
     if (!REQUEST_ID.test(requestId)) throw new TypeError('a request id is 1 to 128 of A-Z a-z 0-9 . _ -');
-    const call: Call = { requestId, body: JSON.stringify(request), signal: options.signal };
+    const { signal, timeoutMs = this.#timeoutMs, retries = this.#retry.retries } = options;
+    const call: Call = { requestId, body: JSON.stringify(request), signal, timeoutMs, retries };
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(call, attempt);
       if (!(outcome instanceof AcuityError)) return outcome;
       const status = outcome instanceof RefusedError ? outcome.status : undefined;
-      const pauseMs = this.#pauseAfter(outcome, attempt);
+      const pauseMs = this.#pauseAfter(outcome, { attempt, retries });
       if (pauseMs === undefined) throw outcome;
       this.#hooks.onRetry?.({ requestId, attempt, status, pauseMs });
-      await this.#parts.pause(pauseMs, options.signal);
+      await this.#parts.pause(pauseMs, signal);
     }
   }
 
@@ -155,7 +170,8 @@ export class AcuityClient {
   }
 
   /** One way there and back. Throws only what no further attempt could mend. */
-  async #attempt({ requestId, body, signal }: Call, attempt: number): Promise<Prediction | AcuityError> {
+  async #attempt(call: Call, attempt: number): Promise<Prediction | AcuityError> {
+    const { requestId, body, signal, timeoutMs } = call;
     const startedMs = performance.now();
     const report = (status: number | undefined): void =>
       this.#hooks.onAttempt?.({
@@ -165,7 +181,7 @@ export class AcuityClient {
         durationMs: performance.now() - startedMs,
         requestBytes: Buffer.byteLength(body),
       });
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
     let answer: Incoming;
     try {
       const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
@@ -174,9 +190,11 @@ export class AcuityClient {
     } catch (error) {
       report(undefined);
       signal?.throwIfAborted();
-      if (timeout.aborted) return new TimeoutError(`no answer within ${this.#timeoutMs} ms`, requestId);
+      if (timeout.aborted) return new TimeoutError(`no answer within ${timeoutMs} ms`, requestId);
       if (!isConnectionFailure(error)) throw error;
-      return new ConnectionError(`no connection: ${codeOf(error)}`, requestId, { cause: error });
+      return new ConnectionError(`no connection: ${codeOf(error) ?? 'unknown cause'}`, requestId, {
+        cause: error,
+      });
     }
     report(answer.status);
     return readAnswer(answer, requestId);
@@ -186,14 +204,17 @@ export class AcuityClient {
     return { 'x-api-key': this.#apiKey, 'content-type': 'application/json', 'x-request-id': requestId };
   }
 
-  #pauseAfter(error: AcuityError, attempt: number): number | undefined {
+  #pauseAfter(
+    error: AcuityError,
+    { attempt, retries }: { attempt: number; retries: number },
+  ): number | undefined {
     const isPassing =
       error instanceof RateLimitedError ||
       error instanceof OverloadedError ||
       error instanceof ConnectionError;
     if (!isPassing) return undefined;
     const retryAfterS = error instanceof ConnectionError ? undefined : error.retryAfterS;
-    return pauseBefore({ attempt, retryAfterS }, this.#retry, this.#parts.random);
+    return pauseBefore({ attempt, retryAfterS }, { ...this.#retry, retries }, this.#parts.random);
   }
 }
 
@@ -201,6 +222,8 @@ interface Call {
   readonly requestId: string;
   readonly body: string;
   readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  readonly retries: number;
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -244,15 +267,17 @@ function readAnswer(answer: Incoming, sentId: string): Prediction | AcuityError 
   const requestId = answer.header('x-request-id') ?? sentId;
   const body = parse(answer.text);
   if (answer.status === 200 && isPrediction(body)) {
-    const { inference_time_ms: inferenceTimeMs, ...scores } = body;
-    return { scores, inferenceTimeMs, requestId, modelVersion: answer.header('x-model-version') ?? '' };
+    const { inference_time_ms: inferenceTimeMs, explanation } = body;
+    const modelVersion = answer.header('x-model-version') ?? '';
+    const prediction = { scores: scoresOf(body), inferenceTimeMs, requestId, modelVersion };
+    return explanation === undefined ? prediction : { ...prediction, explanation };
   }
-  const detail = (body as { detail?: unknown } | undefined)?.detail;
+  const detail = (body as { detail?: unknown } | null | undefined)?.detail;
   // What has no detail is not of the service: a proxy's 503 is tried again all the same.
   return errorFor({
     status: answer.status,
     detail: typeof detail === 'string' ? detail : '',
-    findings: Array.isArray(detail) ? (detail as Finding[]) : [],
+    findings: Array.isArray(detail) ? detail.filter(isFinding) : [],
     requestId,
     retryAfterS: secondsOf(answer.header('retry-after')),
     rateLimit: answer.header('ratelimit'),
@@ -267,8 +292,23 @@ function parse(text: string): unknown {
   }
 }
 
-function isPrediction(body: unknown): body is PredictionResponse {
-  return typeof body === 'object' && body !== null && 'C_SCORE' in body && 'inference_time_ms' in body;
+type Scored = ScoreRecord & { readonly inference_time_ms: number; readonly explanation?: Explanation };
+
+const SCORES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
+
+function isPrediction(body: unknown): body is Scored {
+  if (typeof body !== 'object' || body === null) return false;
+  return [...SCORES, 'inference_time_ms'].every((name) => name in body);
+}
+
+/** What else a service of tomorrow may say beside the scores is none of them. */
+function scoresOf({ C_SCORE, attention, memory, reasoning, stress, valence, arousal }: Scored): ScoreRecord {
+  return { C_SCORE, attention, memory, reasoning, stress, valence, arousal };
+}
+
+function isFinding(finding: unknown): finding is Finding {
+  if (typeof finding !== 'object' || finding === null) return false;
+  return 'loc' in finding && Array.isArray(finding.loc) && 'msg' in finding;
 }
 
 /** `Retry-After` is a number of seconds or a date; anything else counts as absent. */
@@ -277,9 +317,4 @@ function secondsOf(retryAfter: string | undefined): number | undefined {
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter);
   const untilMs = Date.parse(retryAfter) - Date.now();
   return Number.isNaN(untilMs) ? undefined : Math.max(0, untilMs / 1000);
-}
-
-function codeOf(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' ? code : 'unknown cause';
 }

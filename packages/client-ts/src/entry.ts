@@ -1,4 +1,4 @@
-/** What the package publishes as `acuity/client`: the one file that only passes on, because it is the way in. */
+/** What `acuity-client` publishes, and the server's package as `acuity/client`: the one file that only passes on, because it is the way in. */
 export {
   AcuityClient,
   type AcuityClientOptions,
@@ -32,5 +32,12 @@ export type { RetryOptions } from './retry.js';
 export { SessionBuilder, type Sample } from './sessionBuilder.js';
 export type { Stage, StageDurations, StageInterval } from './sleep.js';
 export { UnitError } from './unitChecks.js';
-export type { PredictionRequestBody, ScoreRecord, Session } from '../contract/request.js';
-export type { Finding } from '../contract/problems.js';
+export type {
+  ExplainedScore,
+  Explanation,
+  Finding,
+  PredictionRequestBody,
+  ScoreRecord,
+  Session,
+} from './contract.js';
+export type { Incoming, OpenTransport, Outgoing, Transport, TransportOptions } from './transport.js';

@@ -1,4 +1,4 @@
-import type { Finding } from '../contract/problems.js';
+import type { Finding } from './contract.js';
 
 /** Anything that keeps a request from its scores. No message holds a key or a biometric value. */
 export class AcuityError extends Error {

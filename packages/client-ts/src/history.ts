@@ -1,4 +1,4 @@
-import type { PredictionRequestBody, ScoreRecord, Session } from '../contract/request.js';
+import type { PredictionRequestBody, ScoreRecord, Session } from './contract.js';
 import type { AcuityClient, Prediction, PredictOptions } from './client.js';
 import { momentMs, type Moment } from './moment.js';
 

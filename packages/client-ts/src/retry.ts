@@ -1,6 +1,6 @@
 /** When a request is tried again. */
 export interface RetryOptions {
-  /** Attempts after the first; 0 for none. Default 4. */
+  /** Attempts after the first; 0 for none. Default 2. */
   readonly retries: number;
   /** The first pause is at most this long; each further one may be twice as long. Default 200. */
   readonly firstPauseMs: number;
@@ -8,7 +8,7 @@ export interface RetryOptions {
   readonly pauseMaxMs: number;
 }
 
-export const DEFAULT_RETRY: RetryOptions = { retries: 4, firstPauseMs: 200, pauseMaxMs: 20_000 };
+export const DEFAULT_RETRY: RetryOptions = { retries: 2, firstPauseMs: 200, pauseMaxMs: 20_000 };
 
 /** An attempt that failed in a way that may pass. */
 export interface FailedAttempt {

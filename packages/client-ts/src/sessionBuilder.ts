@@ -1,4 +1,4 @@
-import type { Session } from '../contract/request.js';
+import type { Session } from './contract.js';
 import { momentMs, type Moment } from './moment.js';
 import { personFields, type Person } from './person.js';
 import {

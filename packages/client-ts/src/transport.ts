@@ -1,5 +1,3 @@
-import { errors, Pool } from 'undici';
-
 /** One attempt's request; the header names are lower case. */
 export interface Outgoing {
   readonly path: string;
@@ -15,9 +13,13 @@ export interface Incoming {
   readonly text: string;
 }
 
-/** Carries requests to one server. `send` rejects with whatever broke the connection or aborted the signal. */
+/**
+ * Carries requests to one server, and follows no redirect: the key must not go elsewhere. `send` rejects with whatever
+ * broke the connection or aborted the signal.
+ */
 export interface Transport {
   send(request: Outgoing): Promise<Incoming>;
+  /** Waits for what is under way. */
   close(): Promise<void>;
 }
 
@@ -28,49 +30,34 @@ export interface TransportOptions {
   readonly connectTimeoutMs: number;
 }
 
+export type OpenTransport = (options: TransportOptions) => Transport;
+
 /**
- * The service closes connections that are idle for 10 s, give or take its timer's step: we close ours well
- * before, so that no request meets a connection that is being closed.
+ * The service closes connections that are idle for 10 s, give or take its timer's step: ours are closed well before,
+ * so that no request meets one that is being closed. (Node's `fetch` closes them after 4 s.)
  */
 export const KEEP_ALIVE_MS = 5_000;
 /** An answer of the service has a few hundred bytes, a refusal a few thousand; a proxy's page a little more. */
-const ANSWER_BYTES_MAX = 1 << 20;
+export const ANSWER_BYTES_MAX = 1 << 20;
 
-/** Keeps up to `connections` open and sends one request at a time on each: the service does not pipeline. */
-export function openTransport({ origin, connections, connectTimeoutMs }: TransportOptions): Transport {
-  const pool = new Pool(origin, {
-    connections,
-    pipelining: 1,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    maxResponseSize: ANSWER_BYTES_MAX,
-    connect: { timeout: connectTimeoutMs },
-    // The signal bounds the whole attempt; two more clocks would only make the error depend on which fires first.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
-  return {
-    async send({ path, headers, body, signal }) {
-      const answer = await pool.request({ method: 'POST', path, headers, body, signal });
-      const text = await answer.body.text();
-      return {
-        status: answer.statusCode,
-        text,
-        header(name) {
-          const value = answer.headers[name];
-          return Array.isArray(value) ? value[0] : value;
-        },
-      };
-    },
-    close: () => pool.close(),
-  };
+/** Codes of a transport that was misused or closed. */
+const MISUSE: ReadonlySet<string> = new Set([
+  'ERR_INVALID_ARG_TYPE',
+  'UND_ERR_INVALID_ARG',
+  'UND_ERR_CLOSED',
+  'UND_ERR_DESTROYED',
+]);
+
+/** Whether `error` tells of the connection, rather than of a transport that was misused or closed. */
+export function isConnectionFailure(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== undefined) return !MISUSE.has(code);
+  return error instanceof AggregateError || (error instanceof Error && error.cause instanceof AggregateError);
 }
 
-/** Whether `error` tells of the connection, rather than of a client that was misused or closed. */
-export function isConnectionFailure(error: unknown): boolean {
-  const isOurs =
-    error instanceof errors.InvalidArgumentError ||
-    error instanceof errors.ClientClosedError ||
-    error instanceof errors.ClientDestroyedError;
-  return !isOurs && error instanceof Error && ('code' in error || error instanceof AggregateError);
+/** The system's name of what happened; `fetch` has it in the cause. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : codeOf(error.cause);
 }

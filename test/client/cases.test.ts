@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { AcuityClient, type AcuityClientOptions } from '#acuity/client/client.js';
 import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/client/contract.js';
 import * as errors from '#acuity/client/errors.js';
+import { fieldWarnings } from '#acuity/client/fieldNames.js';
 import { History, memoryStorage, type HistoryEntry } from '#acuity/client/history.js';
 import type { Person } from '#acuity/client/person.js';
 import { SessionBuilder, type Sample } from '#acuity/client/sessionBuilder.js';
@@ -260,6 +261,39 @@ t.test('sessions', async (t) => {
     const error = t.throws(() => built(build), name) as unknown as Error;
     t.equal(error instanceof UnitError, expect.error === 'UnitError', name);
     t.ok(error.message.includes(expect.has ?? ''), `${error.message} has ${expect.has}`);
+  }
+});
+
+interface CheckCase {
+  readonly name: string;
+  readonly request: PredictionRequestBody;
+  readonly has?: string;
+}
+
+t.test('contradictions', async (t) => {
+  for (const { name, request, has } of casesOf<CheckCase>('contradictions')) {
+    await t.test(name, async (t) => {
+      const { url, received } = await startScripted(t, () => ({ body: { ...SCORES, inference_time_ms: 0 } }));
+      const outcome: unknown = await clientTo(t, url)
+        .client.predict(request)
+        .catch((caught: unknown) => caught);
+      t.equal(outcome instanceof UnitError, has !== undefined, String(outcome));
+      if (has !== undefined) t.ok((outcome as Error).message.includes(has), (outcome as Error).message);
+      t.equal(received.length, has === undefined ? 1 : 0);
+    });
+  }
+});
+
+interface SlipCase {
+  readonly name: string;
+  readonly request: PredictionRequestBody;
+  readonly meant: readonly { readonly name: string; readonly meant: string }[];
+}
+
+t.test('slips', async (t) => {
+  for (const { name, request, meant } of casesOf<SlipCase>('slips')) {
+    const told = fieldWarnings(request).map((slip) => ({ name: slip.name, meant: slip.meant }));
+    t.strictSame(told, meant, name);
   }
 });
 

@@ -9,9 +9,11 @@ import {
 } from '#acuity/client/client.js';
 import * as errors from '#acuity/client/errors.js';
 import { AcuityClient as BrowserClient } from '#acuity/client/browser.js';
+import type { FieldWarning } from '#acuity/client/fieldNames.js';
 import { refuseBrowser } from '#acuity/client/place.js';
 import type { Incoming, Outgoing } from '#acuity/client/transport.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
+import type { PredictionRequestBody, Session } from '#acuity/client/contract.js';
 
 const KEY = `sk_live_${'A1b2'.repeat(9)}Zz`;
 const SCORES = {
@@ -139,7 +141,9 @@ t.test('what is no answer of the service is called so', async (t) => {
 
 t.test('429, 503 and broken connections are tried again under the same id', async (t) => {
   const limited: Reply = { status: 429, headers: { 'retry-after': '2' } };
-  const { client, sent, pauses } = clientWith([BUSY, limited, broken('ECONNRESET'), OK]);
+  const { client, sent, pauses } = clientWith([BUSY, limited, broken('ECONNRESET'), OK], {
+    retry: { retries: 3 },
+  });
   t.strictSame((await client.predict(REQUEST)).scores, SCORES);
   t.strictSame(pauses, [1_000 + 100, 2_000 + 200, 400]);
   t.equal(new Set(sent.map(({ headers }) => headers['x-request-id'])).size, 1);
@@ -155,9 +159,9 @@ t.test('no other refusal is tried again', async (t) => {
 });
 
 t.test('attempts end, with the last refusal', async (t) => {
-  const { client, sent } = clientWith([BUSY, BUSY, BUSY, BUSY, BUSY, OK]);
+  const { client, sent } = clientWith([BUSY, BUSY, BUSY, OK]);
   await t.rejects(client.predict(REQUEST), { name: 'OverloadedError', retryAfterS: 1 });
-  t.equal(sent.length, 5);
+  t.equal(sent.length, 3);
   await t.rejects(clientWith([broken('ECONNREFUSED')], { retry: { retries: 0 } }).client.predict(REQUEST), {
     name: 'ConnectionError',
     message: /ECONNREFUSED/,
@@ -315,4 +319,104 @@ t.test('in a browser there is no client', async (t) => {
   t.doesNotThrow(() => refuseBrowser());
   t.throws(() => new BrowserClient(), /belongs on a server/);
   t.throws(() => BrowserClient.fromEnvironment(), /belongs on a server/);
+});
+
+/** What the process is warned of while `work` runs. */
+async function warningsDuring(work: () => Promise<unknown>): Promise<Error[]> {
+  const heard: Error[] = [];
+  const listener = (warning: Error): void => void heard.push(warning);
+  process.on('warning', listener);
+  await work();
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', listener);
+  return heard;
+}
+
+const MISTYPED = { current_session: { HR_nigth: [SAMPLE], weightKg: 74 } } as PredictionRequestBody;
+
+t.test('a mistyped field is warned of, once for each name, and sent all the same', async (t) => {
+  const { client, sent } = clientWith([OK, OK]);
+  const heard = await warningsDuring(async () => {
+    await client.predict(MISTYPED);
+    await client.predict(MISTYPED);
+  });
+  t.match(heard, [
+    {
+      name: 'AcuityWarning',
+      code: 'ACUITY_UNKNOWN_FIELD',
+      message:
+        'current_session.HR_nigth is no field that the service knows: it is ignored. Did you mean HR_night?',
+    },
+    { message: /^current_session\.weightKg .* weight_kg\?$/ },
+  ]);
+  t.equal(heard.length, 2);
+  t.ok(heard.every(({ message }) => !message.includes(String(SAMPLE)) && !message.includes('74')));
+  t.equal(sent[0]?.body, JSON.stringify(MISTYPED));
+});
+
+t.test('or a hook is told each time, and the process nothing', async (t) => {
+  const told: FieldWarning[] = [];
+  const hooks = { onWarning: (warning: FieldWarning) => void told.push(warning) };
+  const { client } = clientWith([OK, OK], { hooks });
+  const heard = await warningsDuring(async () => {
+    await client.predict(MISTYPED);
+    await client.predict(MISTYPED);
+  });
+  t.strictSame(heard, []);
+  const loc = ['body', 'current_session'];
+  const each = [
+    { loc, name: 'HR_nigth', meant: 'HR_night' },
+    { loc, name: 'weightKg', meant: 'weight_kg' },
+  ];
+  t.strictSame(told, [...each, ...each]);
+});
+
+t.test('as many names as a caller may invent are warned of', async (t) => {
+  const { client } = clientWith(Array.from({ length: 300 }, () => OK));
+  const heard = await warningsDuring(async () => {
+    for (let index = 0; index < 300; index++) {
+      await client.predict({ current_session: { [`weight_k${index}`]: 1 } } as PredictionRequestBody);
+    }
+  });
+  t.equal(heard.length, 100);
+});
+
+const CONTRADICTORY: readonly (readonly [session: Session, message: RegExp])[] = [
+  [
+    { sleepTimeSeconds: 25_200, deepSleepSeconds: 91, remSleepSeconds: 101, lightSleepSeconds: 231 },
+    /deepSleepSeconds: .*minutes beside sleepTimeSeconds/,
+  ],
+  [
+    { sleepTimeSeconds: 421, deepSleepSeconds: 91, remSleepSeconds: 101 },
+    /sleepTimeSeconds: .*looks like minutes/,
+  ],
+  [{ deepPercentage: 61, remPercentage: 52 }, /deepPercentage: .*more than the whole/],
+  [{ RR_night_imputed: Array(12).fill(58.5) as number[] }, /RR_night_imputed: .*heart rate/],
+];
+
+t.test('a session that contradicts itself is not sent', async (t) => {
+  const { client, sent } = clientWith([]);
+  for (const [session, message] of CONTRADICTORY) {
+    const { message: text } = await client.predict({ current_session: session }).then(
+      () => t.fail('it was sent') as never,
+      (error: Error) => error,
+    );
+    t.match(text, message);
+    t.notMatch(text, /421|9[1]|101|61|58\.5/);
+    const past = { current_session: {}, past_sessions: [{}, session], past_targets: [SCORES, SCORES] };
+    await t.rejects(client.predict(past), { name: 'UnitError', message: /^past_sessions\[1\]\./ });
+  }
+  t.equal(sent.length, 0);
+});
+
+t.test('what is no request is the service’s to refuse', async (t) => {
+  for (const request of [
+    {},
+    { current_session: null },
+    { current_session: { deepSleepSeconds: '90' }, past_sessions: 7 },
+  ]) {
+    const { client, sent } = clientWith([{ status: 422, body: { detail: [] } }]);
+    await t.rejects(client.predict(request as PredictionRequestBody), errors.InvalidRequestError);
+    t.equal(sent.length, 1);
+  }
 });

@@ -165,6 +165,16 @@ const UNIT_TRAPS: readonly Trap[] = [
         .build(),
     message: /given for both, or swapped/,
   },
+  {
+    name: 'heart rate as breathing, where no heart rate is given',
+    make: () => breath(...Array<number>(10).fill(58)).build(),
+    message: /heart rate in the place of respiratory rate/,
+  },
+  {
+    name: 'a night of minutes',
+    make: () => new SessionBuilder(AT).sleepStages(stages(['deep', 2], ['rem', 2], ['light', 4])).build(),
+    message: /looks like minutes/,
+  },
   { name: 'a year of birth as age', make: () => person({ age: 1988 }), message: /year of birth/ },
   { name: 'months as age', make: () => person({ age: 408 }), message: /in years/ },
   { name: 'metres', make: () => person({ heightCm: 1.78 }), message: /looks like metres/ },
@@ -267,7 +277,7 @@ t.test('single artefacts pass: the service leaves them out by itself', async (t)
   t.strictSame(heart(400, 300).build().HR_day_1h, [400, 300]);
 });
 
-t.test('what is built, the service accepts', async () => {
+t.test('what is built, the service accepts', async (t) => {
   const series = (min: number, max: number) =>
     fc.array(
       fc.record({
@@ -289,15 +299,21 @@ t.test('what is built, the service accepts', async () => {
         },
       ),
       fc.integer({ min: 0, max: 130 }),
-      (hearts, breaths, parts, age) =>
-        isAccepted(
-          new SessionBuilder(AT)
-            .person({ age, heightCm: 170, weightKg: 70, sex: 'F' })
-            .heartRate(samples(hearts))
-            .respiratoryRate(samples(breaths))
-            .sleepStages(stages(...parts))
-            .build(),
-        ),
+      (hearts, breaths, parts, age) => {
+        const builder = new SessionBuilder(AT)
+          .person({ age, heightCm: 170, weightKg: 70, sex: 'F' })
+          .heartRate(samples(hearts))
+          .respiratoryRate(samples(breaths))
+          .sleepStages(stages(...parts));
+        const minutes = parts.reduce((sum, [stage, length]) => sum + (stage === 'awake' ? 0 : length), 0);
+        const isShort = minutes >= 2 && minutes <= 12;
+        const hasBoth = ['deep', 'rem'].every((stage) =>
+          parts.some(([of, length]) => of === stage && length > 0),
+        );
+        if (!isShort || !hasBoth) return isAccepted(builder.build());
+        t.throws(() => builder.build(), { name: 'UnitError' });
+        return true;
+      },
     ),
     { numRuns: 300 },
   );

@@ -11,6 +11,7 @@ import {
   TimeoutError,
 } from './errors.js';
 import { fetchTransport } from './fetchTransport.js';
+import { fieldWarnings, ProcessWarnings, type FieldWarning } from './fieldNames.js';
 import { refuseBrowser } from './place.js';
 import { DEFAULT_RETRY, pauseBefore, type RetryOptions } from './retry.js';
 import {
@@ -20,6 +21,7 @@ import {
   type OpenTransport,
   type Transport,
 } from './transport.js';
+import { checkRequest } from './unitChecks.js';
 
 export interface AcuityClientOptions {
   /** Base address of the service, as `https://scores.example`, without `/predict`. */
@@ -43,6 +45,8 @@ export interface ClientHooks {
   onAttempt?(attempt: AttemptReport): void;
   /** Another attempt follows after a pause. */
   onRetry?(retry: RetryReport): void;
+  /** A field is about to be ignored, and most likely mistyped. Without it, `process.emitWarning`, once for each name. */
+  onWarning?(warning: FieldWarning): void;
 }
 
 export interface AttemptReport {
@@ -109,6 +113,7 @@ export class AcuityClient {
   readonly #timeoutMs: number;
   readonly #hooks: ClientHooks;
   readonly #parts: Omit<ClientParts, 'transport'>;
+  readonly #warnings = new ProcessWarnings();
 
   /**
    * @throws Error in a browser
@@ -146,11 +151,14 @@ export class AcuityClient {
 
   /**
    * Scores one request; refusals for want of room (429, 503) and broken connections are tried again.
+   * @throws UnitError where a session contradicts itself, before anything is sent
    * @throws AcuityError of the kind that fits, or the signal's reason
    */
   async predict(request: PredictionRequestBody, options: PredictOptions = {}): Promise<Prediction> {
     const requestId = options.requestId ?? randomUUID();
     if (!REQUEST_ID.test(requestId)) throw new TypeError('a request id is 1 to 128 of A-Z a-z 0-9 . _ -');
+    this.#warn(request);
+    checkRequest(request);
     const { signal, timeoutMs = this.#timeoutMs, retries = this.#retry.retries } = options;
     const call: Call = { requestId, body: JSON.stringify(request), signal, timeoutMs, retries };
     for (let attempt = 1; ; attempt++) {
@@ -167,6 +175,13 @@ export class AcuityClient {
   /** Finishes what is under way and closes the connections. */
   close(): Promise<void> {
     return this.#transport.close();
+  }
+
+  #warn(request: PredictionRequestBody): void {
+    for (const warning of fieldWarnings(request)) {
+      if (this.#hooks.onWarning === undefined) this.#warnings.tell(warning);
+      else this.#hooks.onWarning(warning);
+    }
   }
 
   /** One way there and back. Throws only what no further attempt could mend. */

@@ -13,6 +13,10 @@ export interface Session {
   HR_night?: number[] | null;
   /** Breaths per minute during the night's sleep. */
   RR_night?: number[] | null;
+  /** Another name of `HR_night`; give one of the two. */
+  HR_night_imputed?: number[] | null;
+  /** Another name of `RR_night`. */
+  RR_night_imputed?: number[] | null;
   sleepTimeSeconds?: number | null;
   deepSleepSeconds?: number | null;
   remSleepSeconds?: number | null;

@@ -25,6 +25,7 @@ export {
   UnsupportedMediaTypeError,
   WrongAddressError,
 } from './errors.js';
+export type { FieldWarning } from './fieldNames.js';
 export { History, memoryStorage, type HistoryEntry, type HistoryStorage } from './history.js';
 export type { Moment } from './moment.js';
 export type { Person } from './person.js';

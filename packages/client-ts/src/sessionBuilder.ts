@@ -10,7 +10,7 @@ import {
   type StageDurations,
   type StageInterval,
 } from './sleep.js';
-import { checkApart, checkUnit, isReading, type Signal } from './unitChecks.js';
+import { checkApart, checkSession, checkUnit, isReading, type Signal } from './unitChecks.js';
 
 /** One sample of a wearable. What is no reading (null, 0, −1, −2, 255) is left out. */
 export interface Sample {
@@ -117,6 +117,7 @@ export class SessionBuilder {
     checkSeries('respiratory rate', session.RR_day_1h, session.RR_night);
     checkApart(session.HR_day_1h ?? [], session.RR_day_1h ?? []);
     checkApart(session.HR_night ?? [], session.RR_night ?? []);
+    checkSession(session, 'session');
     return session;
   }
 }

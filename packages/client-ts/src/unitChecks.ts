@@ -1,3 +1,6 @@
+import { HEART_RATE_MESSAGE, isHeartRate, sleepContradictions } from './contradictions.js';
+import type { PredictionRequestBody, Session } from './contract.js';
+
 /** A value that is most likely in another unit than the service reads. The message never holds the value. */
 export class UnitError extends RangeError {
   override readonly name = 'UnitError';
@@ -60,6 +63,36 @@ export function checkUnit(signal: Signal, readings: readonly number[]): void {
   });
   const guess = likely === undefined ? 'most readings lie outside' : `these look like ${likely[2]}`;
   throw new UnitError(`${signal} is ${unit}, ${min} to ${max}; ${guess}`);
+}
+
+/**
+ * What contradicts itself in a whole request; what is no session at all is left to the service.
+ * @throws UnitError where the fields of a session can't all be in the units that they have
+ */
+export function checkRequest({ current_session: current, past_sessions: past }: PredictionRequestBody): void {
+  checkSession(current, 'current_session');
+  if (!Array.isArray(past)) return;
+  past.forEach((session, index) => checkSession(session, `past_sessions[${index}]`));
+}
+
+/** @throws UnitError as above */
+export function checkSession(session: Session | null | undefined, place: string): void {
+  if (typeof session !== 'object' || session === null) return;
+  for (const field of BREATHING) {
+    const values = session[field];
+    if (Array.isArray(values) && isHeartRate(values)) {
+      throw new UnitError(`${place}.${field}: ${HEART_RATE_MESSAGE}`);
+    }
+  }
+  const [found] = sleepContradictions(numbersOf(session));
+  if (found !== undefined) throw new UnitError(`${place}.${found.field}: ${found.msg}`);
+}
+
+const BREATHING = ['RR_day_1h', 'RR_night', 'RR_night_imputed'] as const;
+
+/** Without what callers in plain JavaScript may have put in the place of a number. */
+function numbersOf(session: Session): Session {
+  return Object.fromEntries(Object.entries(session).filter(([, value]) => typeof value === 'number'));
 }
 
 /** Nobody breathes nearly as often as their heart beats; a resting adult breathes once in four beats or so. */

@@ -80,7 +80,9 @@ function suite(t: Test, open: OpenTransport): void {
       server.on('connection', () => opened++);
       const transport = transportTo(t, open, origin);
       await Promise.all(Array.from({ length: 40 }, () => transport.send(request())));
-      t.ok(opened <= 4 && most <= 4, `${opened} connections, ${most} requests at once`);
+      t.ok(most <= CONNECTIONS, `${most} requests at once`);
+      // fetch may open another connection while the former one is not yet free again.
+      if (open === undiciTransport) t.ok(opened <= CONNECTIONS, `${opened} connections`);
     },
   );
 

@@ -61,3 +61,8 @@ export function codeOf(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : codeOf(error.cause);
 }
+
+/** An error with a code, as those of the system have one. */
+export function failure(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}

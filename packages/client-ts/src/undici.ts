@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { Seats } from './seats.js';
 import { ANSWER_BYTES_MAX, KEEP_ALIVE_MS, type Transport, type TransportOptions } from './transport.js';
 
 /**
@@ -19,19 +20,22 @@ export function undiciTransport({ origin, connections, connectTimeoutMs }: Trans
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  // The pool has a line of its own, but who gives up in it is not told before there is a connection.
+  const seats = new Seats(connections);
   return {
-    async send({ path, headers, body, signal }) {
-      const answer = await pool.request({ method: 'POST', path, headers, body, signal });
-      const text = await answer.body.text();
-      return {
-        status: answer.statusCode,
-        text,
-        header(name) {
-          const value = answer.headers[name];
-          return Array.isArray(value) ? value[0] : value;
-        },
-      };
+    send: ({ path, headers, body, signal }) =>
+      seats.during(signal, async () => {
+        const answer = await pool.request({ method: 'POST', path, headers, body, signal });
+        const text = await answer.body.text();
+        return { status: answer.statusCode, text, header: (name) => firstOf(answer.headers[name]) };
+      }),
+    async close() {
+      await seats.close();
+      await pool.close();
     },
-    close: () => pool.close(),
   };
+}
+
+function firstOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
 }

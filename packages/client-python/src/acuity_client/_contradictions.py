@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._units import BREATHS_MAX, BREATHS_MIN, UnitError, median
+from ._units import BREATHS_MAX, BREATHS_MIN, UnitError
 
 _STAGES = ("deepSleepSeconds", "remSleepSeconds", "lightSleepSeconds")
 _SHARES = ("deepPercentage", "remPercentage", "lightPercentage")
@@ -30,8 +30,13 @@ _BREATHS_SAMPLES_MIN = 10
 def check_request(request: Mapping[str, Any]) -> None:
     """Raises UnitError with the place of the first contradiction, in the current session or an earlier one."""
     for place, session in _sessions(request):
-        for field, message in contradictions(session):
-            raise UnitError(f"{place}.{field}: {message}")
+        check_session(session, place)
+
+
+def check_session(session: Mapping[str, Any], place: str) -> None:
+    """Raises UnitError with the first contradiction."""
+    for field, message in contradictions(session):
+        raise UnitError(f"{place}.{field}: {message}")
 
 
 def _sessions(request: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -44,7 +49,7 @@ def _sessions(request: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
         return
     for index, session in enumerate(past):
         if isinstance(session, Mapping):
-            yield f"past_sessions.{index}", session
+            yield f"past_sessions[{index}]", session
 
 
 def contradictions(session: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -113,7 +118,8 @@ def _is_heart_rate(series: object) -> bool:
         plausible = [value for value in series if BREATHS_MIN <= value <= BREATHS_MAX]
     except TypeError:
         return False  # what is no number is the service's to refuse
-    return len(plausible) >= _BREATHS_SAMPLES_MIN and median(plausible) > _BREATHS_MEDIAN_MAX
+    fast = sum(1 for value in plausible if value > _BREATHS_MEDIAN_MAX)
+    return len(plausible) >= _BREATHS_SAMPLES_MIN and 2 * fast > len(plausible)
 
 
 def _number(session: Mapping[str, Any], name: str) -> float | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any, Protocol, Union
 
+from ._contradictions import check_session
 from ._moment import Moment, moment_ms
 from ._person import person_fields
 from ._sleep import (
@@ -141,6 +142,7 @@ class SessionBuilder:
         }
         session.update(sleep_fields(self._seconds))
         session.update(self._who)
+        check_session(session, "session")
         return session
 
 

@@ -12,9 +12,10 @@ from ._types import ScoreRecord, Session
 _SESSION = frozenset(Session.__annotations__) | {"HR_night_imputed", "RR_night_imputed"}
 _TARGET = frozenset(ScoreRecord.__annotations__)
 _REQUEST = frozenset(("current_session", "past_sessions", "past_targets", "past_target", "explain"))
-_SHORT = 5
-"""Names of fewer letters must be equal but for capitals and underscores: too many words are a letter away."""
-_SLIPS_MAX = 2
+_NAME_LENGTH_MAX = 32
+"""No known name is as long; a longer one is no slip."""
+_LETTERS_PER_EDIT = 3
+"""One edit for every so many letters."""
 
 
 class FieldNameWarning(UserWarning):
@@ -41,34 +42,31 @@ def _slips_in(place: str, given: Mapping[str, Any], known: frozenset[str]) -> It
         if name in known or not isinstance(name, str):
             continue
         meant = nearest(name, known)
-        if meant is not None:
+        # Beside the field itself it is another thing, which merely sounds alike.
+        if meant is not None and given.get(meant) is None:
             yield f"{place}{name} is no field of the service and is ignored; did you mean {meant}?"
 
 
 @lru_cache(maxsize=1024)
 def nearest(name: str, known: frozenset[str]) -> str | None:
     """The known name that is meant, None where there is none near."""
+    if len(name) > _NAME_LENGTH_MAX:
+        return None
     plain = _plain(name)
-    found = [(_distance(plain, _plain(candidate)), candidate) for candidate in sorted(known)]
-    slip_count, candidate = min(found)
-    allowed = 0 if min(len(plain), len(_plain(candidate))) < _SHORT else _SLIPS_MAX
-    return candidate if slip_count <= allowed else None
+    edits, candidate = min((_distance(plain, _plain(candidate)), candidate) for candidate in known)
+    return candidate if edits <= len(plain) // _LETTERS_PER_EDIT else None
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name[:64].lower())
+    return re.sub(r"[-_ ]", "", name).lower()
 
 
 def _distance(a: str, b: str) -> int:
-    """Letters put in, left out, exchanged or swapped with their neighbour, at the least (optimal alignment)."""
-    before: list[int] = []
+    """Letters put in, left out or exchanged, at the least (Levenshtein), one row at a time."""
     above = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):
         row = [i]
         for j, other in enumerate(b, 1):
-            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != other))
-            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:
-                cost = min(cost, before[j - 2] + 1)
-            row.append(cost)
-        before, above = above, row
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != other)))
+        above = row
     return above[-1]

@@ -22,6 +22,7 @@ export function undiciTransport({ origin, connections, connectTimeoutMs }: Trans
   });
   // The pool has a line of its own, but who gives up in it is not told before there is a connection.
   const seats = new Seats(connections);
+  let closed: Promise<void> | undefined;
   return {
     send: ({ path, headers, body, signal }) =>
       seats.during(signal, async () => {
@@ -29,10 +30,7 @@ export function undiciTransport({ origin, connections, connectTimeoutMs }: Trans
         const text = await answer.body.text();
         return { status: answer.statusCode, text, header: (name) => firstOf(answer.headers[name]) };
       }),
-    async close() {
-      await seats.close();
-      await pool.close();
-    },
+    close: () => (closed ??= seats.close().then(() => pool.close())),
   };
 }
 

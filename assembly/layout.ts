@@ -60,9 +60,41 @@ export const CUMULATIVE: usize = HISTOGRAM + 4 * HISTOGRAM_BINS * 4 + 16;
 /** Sums and counts of the twelve blocks of the series in hand: f64 each. */
 export const BLOCK_SUMS: usize = CUMULATIVE + HISTOGRAM_BINS * 4;
 export const BLOCK_COUNTS: usize = BLOCK_SUMS + 12 * 8;
+/** 10^0 … 10^22, all exact: f64 each. */
 export const POWERS_OF_TEN: usize = BLOCK_COUNTS + 12 * 8;
+export const EXACT_POWER_MAX: i32 = 22;
+/** The leading 128 bits of 5^−342 … 5^308, two u64 each, the higher one first; the host writes them. */
+export const POWERS_OF_FIVE: usize = (POWERS_OF_TEN + (EXACT_POWER_MAX + 1) * 8 + 15) & ~15;
+export const FIVE_EXPONENT_MIN: i32 = -342;
+export const FIVE_EXPONENT_MAX: i32 = 308;
+/** Two whole numbers that are compared: a count, then limbs of 32 bits; some 800 digits and a power of two or five. */
+export const LIMBS_MAX: i32 = 200;
+export const LIMBS_LEFT: usize = POWERS_OF_FIVE + (FIVE_EXPONENT_MAX - FIVE_EXPONENT_MIN + 1) * 16;
+export const LIMBS_RIGHT: usize = LIMBS_LEFT + (1 + LIMBS_MAX) * 4;
+/** Unknown fields of the request that was read last: i32. */
+export const UNKNOWN_FIELDS: usize = (LIMBS_RIGHT + (1 + LIMBS_MAX) * 4 + 7) & ~7;
+/**
+ * Where in the input the array begins that each summary was made of: u32 for every series of every record, 0 where
+ * the input in hand has given none. What the fast path has summarised the exact path need not decode again.
+ */
+export const SUMMARISED: usize = UNKNOWN_FIELDS + 8;
+/**
+ * What the exact path finds of an object or array: where a value begins and where it ends, u32 each, for every field
+ * by its slot, or for the first elements. A value that begins at 0 is absent.
+ */
+export const OUTLINE: usize = SUMMARISED + SESSIONS_MAX * 4 * 4;
+/** Slots of a session: its scalars as above, its series from here on, and their aliases behind those. */
+export const SERIES_SLOT: i32 = 16;
+export const SERIES_ALIAS_SLOT: i32 = SERIES_SLOT + 4;
+export const OUTLINE_SLOTS: i32 = SERIES_ALIAS_SLOT + 4;
+/** Elements of a series that can't be one: how many, then the index of each, negative − 1 where it is no number. */
+export const MISFITS: usize = OUTLINE + OUTLINE_SLOTS * 8;
+export const MISFITS_MAX: i32 = 8;
+/** A key without its escapes, as far as it may be a known one. */
+export const KEY: usize = (MISFITS + 4 + MISFITS_MAX * 4 + 15) & ~15;
+export const KEY_MAX: i32 = 24;
 /** The samples of the series in hand: f32 each. */
-export const SAMPLES: usize = POWERS_OF_TEN + 16 * 8;
+export const SAMPLES: usize = (KEY + KEY_MAX + 8 + 15) & ~15;
 /**
  * Room for so many more samples behind the longest series that is accepted: a block of so many bytes may be
  * written there before they are counted, and a series is filled up to whole vectors.

@@ -20,6 +20,8 @@ const NAMES: StaticArray<string> = [
   'deepSleepSeconds',
   'lightSleepSeconds',
   'awakeSleepSeconds',
+  'HR_night_imputed',
+  'RR_night_imputed',
   'memory',
   'stress',
   'C_SCORE',

@@ -1,5 +1,12 @@
-import { POWERS_OF_TEN } from './layout';
-import { DOT, MINUS, ZERO, at, moveTo } from './text';
+import {
+  EXACT_POWER_MAX,
+  FIVE_EXPONENT_MAX,
+  FIVE_EXPONENT_MIN,
+  POWERS_OF_FIVE,
+  POWERS_OF_TEN,
+} from './layout';
+import { isAboveMiddle } from './midpoint';
+import { DOT, MINUS, PLUS, ZERO, at, moveTo } from './text';
 
 /** A mantissa of so many digits is exact in an f64, and so is the power of ten below it. */
 const DIGITS_MAX: usize = 15;
@@ -7,18 +14,19 @@ const DIGITS_MAX: usize = 15;
 /** Fills the table that the decoder divides by. */
 export function fillPowersOfTen(): void {
   let power: f64 = 1;
-  for (let exponent: usize = 0; exponent < 16; exponent++) {
-    store<f64>(POWERS_OF_TEN + (exponent << 3), power);
+  for (let exponent: i32 = 0; exponent <= EXACT_POWER_MAX; exponent++) {
+    store<f64>(POWERS_OF_TEN + (<usize>exponent << 3), power);
     power *= 10;
   }
 }
 
-/** Decodes one number; NaN for anything else, for exponents, and for more than 15 digits. */
+/** Decodes one number, as JSON.parse does; NaN for what is none. */
 export function decodeNumber(): f64 {
-  let place = at;
+  const start = at;
+  let place = start;
   const negative = load<u8>(place) == MINUS;
   if (negative) place++;
-  const start = place;
+  const first = place;
   let digit = <u32>load<u8>(place) - ZERO;
   if (digit > 9) return NaN;
   let mantissa: u64 = digit;
@@ -27,8 +35,8 @@ export function decodeNumber(): f64 {
     if (digit > 9) break;
     mantissa = mantissa * 10 + digit;
   }
-  let digits = place - start;
-  if (digits > 1 && load<u8>(start) == ZERO) return NaN; // RFC 8259 section 6: no leading zeros
+  let digits = place - first;
+  if (digits > 1 && load<u8>(first) == ZERO) return NaN; // RFC 8259 section 6: no leading zeros
   let value: f64;
   if (load<u8>(place) == DOT) {
     const point = place;
@@ -39,13 +47,149 @@ export function decodeNumber(): f64 {
     }
     const decimals = place - point - 1;
     digits += decimals;
-    if (decimals == 0 || digits > DIGITS_MAX) return NaN;
+    if (decimals == 0) return NaN;
+    if (digits > DIGITS_MAX) return decodeLong(start);
     value = <f64>(<i64>mantissa) / load<f64>(POWERS_OF_TEN + (decimals << 3));
   } else {
-    if (digits > DIGITS_MAX) return NaN;
+    if (digits > DIGITS_MAX) return decodeLong(start);
     value = <f64>(<i64>mantissa);
   }
-  if ((<u32>load<u8>(place) | 0x20) == 0x65) return NaN; // an exponent
+  if ((<u32>load<u8>(place) | 0x20) == 0x65) return decodeLong(start); // an exponent
   moveTo(place);
   return negative ? -value : value;
+}
+
+/** One more than the largest mantissa of an f64. */
+const MANTISSA_END: u64 = 0x20_0000_0000_0000;
+/** So many significant digits fit a u64. */
+const SIGNIFICANT_MAX: i32 = 19;
+/** Beyond it, every number is zero or infinite; so long an exponent still fits. */
+const EXPONENT_MAX: i32 = 100_000_000;
+
+/** Any number of the grammar; NaN where what begins at `start` is none. */
+function decodeLong(start: usize): f64 {
+  const negative = load<u8>(start) == MINUS;
+  let place = negative ? start + 1 : start;
+  let mantissa: u64 = 0;
+  let significant: i32 = 0;
+  let power: i32 = 0; // of ten, that the last significant digit counts
+  let rest: usize = 0; // the first digit behind the significant ones
+  let isCut = false; // one of them is not zero
+  for (;;) {
+    const digit = <u32>load<u8>(place) - ZERO;
+    if (digit > 9) break;
+    if (significant < SIGNIFICANT_MAX) {
+      mantissa = mantissa * 10 + digit;
+      significant += i32(mantissa != 0);
+    } else {
+      power++;
+      isCut = isCut || digit != 0;
+      if (rest == 0) rest = place;
+    }
+    place++;
+  }
+  if (load<u8>(place) == DOT) {
+    const point = place++;
+    for (;;) {
+      const digit = <u32>load<u8>(place) - ZERO;
+      if (digit > 9) break;
+      if (significant < SIGNIFICANT_MAX) {
+        mantissa = mantissa * 10 + digit;
+        significant += i32(mantissa != 0);
+        power--;
+      } else {
+        isCut = isCut || digit != 0;
+        if (rest == 0) rest = place;
+      }
+      place++;
+    }
+    if (place == point + 1) return NaN;
+  }
+  const behindDigits = place;
+  if ((<u32>load<u8>(place) | 0x20) == 0x65) {
+    const sign = <u32>load<u8>(++place);
+    if (sign == PLUS || sign == MINUS) place++;
+    const digits = place;
+    let exponent: i32 = 0;
+    for (;;) {
+      const digit = <u32>load<u8>(place) - ZERO;
+      if (digit > 9) break;
+      place++;
+      if (exponent < EXPONENT_MAX) exponent = exponent * 10 + digit;
+    }
+    if (place == digits) return NaN;
+    power += sign == MINUS ? -exponent : exponent;
+  }
+  moveTo(place);
+  let value = nearest(mantissa, power);
+  if (isCut) {
+    // The digits that are cut away lie between this mantissa and the next one.
+    const next = nearest(mantissa + 1, power);
+    if (value != next && isAboveMiddle(mantissa, power, rest, behindDigits, value)) value = next;
+  }
+  return negative ? -value : value;
+}
+
+/**
+ * `mantissa` · 10^`exponent` rounded to the nearest f64, ties to even. After Daniel Lemire, "Number Parsing at a
+ * Gigabyte per Second" (2021), and his fast_float; that 128 bits always suffice was shown by Noble Mushtak and him,
+ * "Fast Number Parsing Without Fallback" (2022).
+ */
+function nearest(mantissa: u64, exponent: i32): f64 {
+  if (mantissa < MANTISSA_END && exponent >= -EXACT_POWER_MAX && exponent <= EXACT_POWER_MAX) {
+    // Both are exact, so that one operation rounds once.
+    if (exponent < 0) return <f64>(<i64>mantissa) / load<f64>(POWERS_OF_TEN + (<usize>-exponent << 3));
+    return <f64>(<i64>mantissa) * load<f64>(POWERS_OF_TEN + (<usize>exponent << 3));
+  }
+  if (mantissa == 0 || exponent < FIVE_EXPONENT_MIN) return 0;
+  if (exponent > FIVE_EXPONENT_MAX) return Infinity;
+  const power = POWERS_OF_FIVE + (<usize>(exponent - FIVE_EXPONENT_MIN) << 4);
+  const zeros = clz(mantissa);
+  const normal = mantissa << zeros;
+  let high = highProduct(normal, load<u64>(power));
+  let low = normal * load<u64>(power);
+  // 55 bits are wanted; only where all the others are set can the rest of the power carry into them.
+  if ((high & 0x1ff) == 0x1ff) {
+    const carried = low + highProduct(normal, load<u64>(power, 8));
+    high += u64(carried < low);
+    low = carried;
+  }
+  return rounded(high, low, exponent, <i32>zeros);
+}
+
+/** The f64 whose leading bits are `high`, in front of `low`. */
+function rounded(high: u64, low: u64, exponent: i32, zeros: i32): f64 {
+  const upper = <i32>(high >>> 63);
+  const shift = <u64>(upper + 9); // 64 − 52 explicit bits − 3
+  let bits = high >>> shift;
+  // The binary exponent, 1023 added: log2(5) is some 152170 / 65536 − 1.
+  let biased = ((217_706 * exponent) >> 16) + 63 + upper - zeros + 1023;
+  if (biased <= 0) {
+    if (biased <= -63) return 0;
+    bits >>>= <u64>(1 - biased);
+    bits += bits & 1;
+    bits >>>= 1; // may become the least normal number, which these bits then are
+    return reinterpret<f64>(bits);
+  }
+  // Midway between two: to the even one. Elsewhere the last bit rounds up.
+  if (low <= 1 && exponent >= -4 && exponent <= 23 && (bits & 3) == 1 && bits << shift == high) bits &= ~(<u64>1);
+  bits += bits & 1;
+  bits >>>= 1;
+  if (bits == MANTISSA_END) {
+    bits >>>= 1;
+    biased++;
+  }
+  if (biased >= 0x7ff) return Infinity;
+  return reinterpret<f64>((bits & 0x000f_ffff_ffff_ffff) | (<u64>biased << 52));
+}
+
+/** The higher half of the product, from products of halves. */
+function highProduct(one: u64, other: u64): u64 {
+  const oneLow = one & 0xffff_ffff;
+  const oneHigh = one >>> 32;
+  const otherLow = other & 0xffff_ffff;
+  const otherHigh = other >>> 32;
+  const middle = oneHigh * otherLow + ((oneLow * otherLow) >>> 32);
+  const otherMiddle = oneLow * otherHigh + (middle & 0xffff_ffff);
+  return oneHigh * otherHigh + (middle >>> 32) + (otherMiddle >>> 32);
 }

@@ -1,29 +1,27 @@
+import { isDoubtful } from './doubts';
+import { CURRENT, PAST_SESSIONS, TARGET_FIELDS, sessionField, targetField, topField } from './fields';
+import { behindNumber, behindString } from './json';
 import {
   AGE,
   AWAKE,
-  DEEP,
-  DEEP_SHARE,
   HEIGHT,
   HR_DAY,
   HR_NIGHT,
-  LIGHT,
   LIGHT_SHARE,
   RECORDS,
   RECORD_LENGTH,
-  REM,
-  REM_SHARE,
   RR_DAY,
-  RR_NIGHT,
   SAMPLES,
   SAMPLES_SLACK,
   SCALARS,
+  SERIES_SLOT,
   SESSIONS_MAX,
   SEX,
-  SLEEP_TIME,
+  SUMMARISED,
   SUMMARY_LENGTH,
   TARGETS,
   TARGET_LENGTH,
-  WEIGHT,
+  UNKNOWN_FIELDS,
 } from './layout';
 import { narrowNames, same } from './names';
 import { decodeNumber, fillPowersOfTen } from './number';
@@ -38,6 +36,7 @@ import {
   OPEN_OBJECT,
   QUOTE,
   at,
+  clear,
   inputEnd,
   moveTo,
   openText,
@@ -48,14 +47,20 @@ import {
 } from './text';
 
 /**
- * Reads a request of the contract's plain form: known fields, no escapes, ASCII, numbers without exponent and of
- * at most 15 digits, no field twice, every value in range. Whatever is not plainly that is refused here without a
- * reason, and the host reads it again with JSON.parse and the full schema: this reader only ever has to be right
- * about yes.
+ * Reads a request of the contract's plain form: known fields and scalars of unknown ones, names without escapes, no
+ * field twice, every value in range, no doubt about a unit. Whatever is not plainly that is refused here without a
+ * reason, and the host has it read again on the exact path: this reader only ever has to be right about yes.
  */
 
 let daySamplesMax: i32 = 0;
 let nightSamplesMax: i32 = 0;
+let unknownFields: i32 = 0;
+
+/**
+ * With more unknown fields a body is no caller's habit: the exact path reads it, and no time is lost here. So many
+ * are also far from the bounds of structure, which only they could reach here.
+ */
+const UNKNOWN_MAX: i32 = 256;
 
 /** Prepares the tables of the readers; once for each instance. */
 export function initialise(dayMax: i32, nightMax: i32): usize {
@@ -71,6 +76,7 @@ export function initialise(dayMax: i32, nightMax: i32): usize {
 /** The number of past sessions of the request at `input`, or −1 where the exact path must look. */
 export function read(input: usize, length: i32): i32 {
   openText(input, length);
+  unknownFields = 0;
   let hasCurrent = false;
   let sessions: i32 = -1;
   let targets: i32 = -1;
@@ -79,25 +85,27 @@ export function read(input: usize, length: i32): i32 {
   do {
     const key = readKey();
     if (key == 0) return -1;
-    if (isKey(key, 15, 'current_session')) {
-      if (hasCurrent || !readSession(RECORDS)) return -1;
+    const field = topField(key, keyLength);
+    if (field == CURRENT) {
+      if (hasCurrent || !readSession(0)) return -1;
       hasCurrent = true;
-    } else if (isKey(key, 13, 'past_sessions')) {
+    } else if (field == PAST_SESSIONS) {
       if (sessions >= 0) return -1;
       sessions = readSessions();
       if (sessions < 0) return -1;
-    } else if (isKey(key, 12, 'past_targets') || isKey(key, 11, 'past_target')) {
-      // An alias beside the proper name is refused, by the exact path.
+    } else if (field >= 0) {
+      // An alias beside the proper name: the exact path decides.
       if (targets >= 0) return -1;
       targets = readTargets();
       if (targets < 0) return -1;
-    } else if (!skipScalar()) return -1;
+    } else if (!skipUnknown()) return -1;
     skipSpace();
   } while (take(COMMA));
   if (!take(CLOSE_OBJECT) || !hasCurrent) return -1;
   skipSpace();
   if (at != inputEnd) return -1;
   if (max(sessions, 0) != max(targets, 0)) return -1;
+  store<i32>(UNKNOWN_FIELDS, unknownFields);
   return max(sessions, 0);
 }
 
@@ -111,7 +119,7 @@ function readSessions(): i32 {
     if (count == SESSIONS_MAX - 1) return -1;
     count++;
     skipSpace();
-    if (!readSession(RECORDS + <usize>(count * RECORD_LENGTH * 8))) return -1;
+    if (!readSession(count)) return -1;
     skipSpace();
   } while (take(COMMA));
   return take(CLOSE_ARRAY) ? count : -1;
@@ -133,15 +141,11 @@ function readTargets(): i32 {
   return take(CLOSE_ARRAY) ? count : -1;
 }
 
-/** Fields of a session as bits, the scalars first: a field met twice goes to the exact path. */
-const SERIES_BIT: i32 = 16;
-
-function readSession(record: usize): bool {
+function readSession(session: i32): bool {
+  const record = RECORDS + <usize>(session * RECORD_LENGTH * 8);
   for (let scalar: usize = 0; scalar < <usize>SCALARS; scalar++) store<f64>(record + (scalar << 3), NaN);
-  for (let series: usize = 0; series < 4; series++) {
-    store<f64>(summaryAt(record, <i32>series), 0); // COUNT
-    store<f64>(summaryAt(record, <i32>series) + 8, 0); // IMPLAUSIBLE
-  }
+  // The whole of it: what the request before left behind an empty series would be handed on.
+  clear(summaryAt(record, 0), 4 * SUMMARY_LENGTH * 8);
   if (!take(OPEN_OBJECT)) return false;
   skipSpace();
   if (take(CLOSE_OBJECT)) return true;
@@ -149,68 +153,36 @@ function readSession(record: usize): bool {
   do {
     const key = readKey();
     if (key == 0) return false;
-    const field = sessionField(key);
+    const field = sessionField(key, keyLength);
     if (field < 0) {
-      if (!skipScalar()) return false;
+      if (!skipUnknown()) return false;
     } else {
+      // A field met twice, by whatever name, is the exact path's.
       if ((seen >>> field) & 1) return false;
       seen |= 1 << field;
-      if (!readField(record, field)) return false;
+      if (field >= SERIES_SLOT) {
+        if (!readSeries(record, session, field - SERIES_SLOT)) return false;
+      } else if (!readScalar(record, field)) return false;
     }
     skipSpace();
   } while (take(COMMA));
-  return take(CLOSE_OBJECT);
+  return take(CLOSE_OBJECT) && !isDoubtful(record);
 }
 
-/** The field whose name lies at `key` (its length is `at` of the closing quote), or −1. */
-function sessionField(key: usize): i32 {
-  const length = keyLength;
-  switch (length) {
-    case 3:
-      if (same(key, 'age', 3)) return AGE;
-      if (same(key, 'sex', 3)) return SEX;
-      return -1;
-    case 8:
-      if (same(key, 'HR_night', 8)) return SERIES_BIT + HR_NIGHT;
-      if (same(key, 'RR_night', 8)) return SERIES_BIT + RR_NIGHT;
-      return -1;
-    case 9:
-      if (same(key, 'HR_day_1h', 9)) return SERIES_BIT + HR_DAY;
-      if (same(key, 'RR_day_1h', 9)) return SERIES_BIT + RR_DAY;
-      if (same(key, 'height_cm', 9)) return HEIGHT;
-      if (same(key, 'weight_kg', 9)) return WEIGHT;
-      return -1;
-    case 13:
-      return same(key, 'remPercentage', 13) ? REM_SHARE : -1;
-    case 14:
-      return same(key, 'deepPercentage', 14) ? DEEP_SHARE : -1;
-    case 15:
-      if (same(key, 'remSleepSeconds', 15)) return REM;
-      if (same(key, 'lightPercentage', 15)) return LIGHT_SHARE;
-      return -1;
-    case 16:
-      if (same(key, 'sleepTimeSeconds', 16)) return SLEEP_TIME;
-      if (same(key, 'deepSleepSeconds', 16)) return DEEP;
-      return -1;
-    case 17:
-      if (same(key, 'lightSleepSeconds', 17)) return LIGHT;
-      if (same(key, 'awakeSleepSeconds', 17)) return AWAKE;
-      return -1;
-  }
-  return -1;
-}
-
-function readField(record: usize, field: i32): bool {
+function readSeries(record: usize, session: i32, series: i32): bool {
   if (takeNull()) return true;
-  if (field >= SERIES_BIT) {
-    const series = field - SERIES_BIT;
-    const isHeart = series == HR_DAY || series == HR_NIGHT;
-    const isDay = series == HR_DAY || series == RR_DAY;
-    const length = decodeArray(isDay ? daySamplesMax : nightSamplesMax);
-    if (length < 0) return false;
-    summarise(length, isHeart, summaryAt(record, series));
-    return true;
-  }
+  const isHeart = series == HR_DAY || series == HR_NIGHT;
+  const isDay = series == HR_DAY || series == RR_DAY;
+  const start = at;
+  const length = decodeArray(isDay ? daySamplesMax : nightSamplesMax);
+  if (length < 0) return false;
+  summarise(length, isHeart, summaryAt(record, series));
+  store<u32>(SUMMARISED + (<usize>(session * 4 + series) << 2), <u32>start);
+  return true;
+}
+
+function readScalar(record: usize, field: i32): bool {
+  if (takeNull()) return true;
   if (field == SEX) return readSex(record);
   const value = decodeNumber();
   if (!isInRange(field, value)) return false;
@@ -242,9 +214,9 @@ function readTarget(target: usize): bool {
   do {
     const key = readKey();
     if (key == 0) return false;
-    const field = targetField(key);
+    const field = targetField(key, keyLength);
     if (field < 0) {
-      if (!skipScalar()) return false;
+      if (!skipUnknown()) return false;
     } else {
       if ((seen >>> field) & 1) return false;
       seen |= 1 << field;
@@ -254,26 +226,7 @@ function readTarget(target: usize): bool {
     }
     skipSpace();
   } while (take(COMMA));
-  return take(CLOSE_OBJECT) && seen == 0x7f;
-}
-
-function targetField(key: usize): i32 {
-  switch (keyLength) {
-    case 6:
-      if (same(key, 'memory', 6)) return 2;
-      if (same(key, 'stress', 6)) return 4;
-      return -1;
-    case 7:
-      if (same(key, 'C_SCORE', 7)) return 0;
-      if (same(key, 'valence', 7)) return 5;
-      if (same(key, 'arousal', 7)) return 6;
-      return -1;
-    case 9:
-      if (same(key, 'attention', 9)) return 1;
-      if (same(key, 'reasoning', 9)) return 3;
-      return -1;
-  }
-  return -1;
+  return take(CLOSE_OBJECT) && seen == (1 << TARGET_FIELDS) - 1;
 }
 
 /** 1 for "High", −1 for "Low", else NaN. */
@@ -305,8 +258,9 @@ function readKey(): usize {
 }
 
 /** Goes behind the value of a field that nobody reads; objects and arrays are left to the exact path. */
-function skipScalar(): bool {
-  if (take(QUOTE)) return skipString();
+function skipUnknown(): bool {
+  if (++unknownFields > UNKNOWN_MAX) return false;
+  const byte = <u32>load<u8>(at);
   if (same(at, 'true', 4) || same(at, 'null', 4)) {
     moveTo(at + 4);
     return true;
@@ -315,18 +269,14 @@ function skipScalar(): bool {
     moveTo(at + 5);
     return true;
   }
-  const value = decodeNumber();
-  return value == value;
+  const behind = byte == QUOTE ? behindString(at + 1) : behindNumber(at);
+  if (behind == 0) return false;
+  moveTo(behind);
+  return true;
 }
 
 // @ts-ignore: decorator
 @inline
 function summaryAt(record: usize, series: i32): usize {
   return record + <usize>((SCALARS + series * SUMMARY_LENGTH) << 3);
-}
-
-// @ts-ignore: decorator
-@inline
-function isKey(key: usize, length: i32, name: string): bool {
-  return keyLength == length && same(key, name, length);
 }

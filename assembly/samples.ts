@@ -1,3 +1,4 @@
+import { BLOCK, whereEqual } from './blocks';
 import { SAMPLES } from './layout';
 import { decodeNumber } from './number';
 import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, SPACE, at, inputEnd, moveTo, skipSpace, take } from './text';
@@ -6,16 +7,14 @@ import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, SPACE, at, inputEnd, moveTo, skipSpace,
  * The arrays of numbers. A series mixes `61.5`, `62` and `101.3`, and a branch for each form would be mispredicted
  * every few samples: what is usual is decoded without one, four samples at a time.
  *
- * 1. `findEnds` writes the place of every comma, and of the bracket that ends the array, to `SAMPLES`.
+ * 1. `findEnds` writes the place of every comma, and of the bracket that ends the array, to `SAMPLES`; a block at a
+ *    time, in which no more samples can end than `SAMPLES_SLACK`.
  * 2. `decodeTenths` takes four places from there, looks at the eight bytes in front of each, and puts four floats in
  *    their stead. It sees whether all four were usual: `d`, `dd` or `ddd`, with or without one decimal.
  * 3. `decodeThousandths` does the same for up to three decimals, in half as many steps again: averages are written
  *    so. From the first four that are not tenths on, an array is decoded with it, tenths and all.
- * 4. `decodeOneByOne` decodes four that neither takes, in any form that the plain form has.
+ * 4. `decodeOneByOne` decodes four that neither takes, in any form that JSON has.
  */
-
-/** Bytes that are searched for commas at once; no more samples can end in them (`SAMPLES_SLACK`). */
-const BLOCK: usize = 64;
 
 /** From where `findEnds` says that a sample ends to what follows its comma: it names the eight bytes in front. */
 const BEHIND: usize = 9;
@@ -92,19 +91,6 @@ function writeEnds(base: usize, bits: u64, out: usize): void {
     bits &= bits - 1;
     out += 32;
   } while (bits != 0);
-}
-
-/** The bytes of a block that are `byte`, a bit each. */
-// @ts-ignore: decorator
-@inline
-function whereEqual(block: usize, byte: u32): u64 {
-  const bytes = i8x16.splat(<i8>byte);
-  return (
-    <u64>i8x16.bitmask(i8x16.eq(v128.load(block), bytes)) |
-    ((<u64>i8x16.bitmask(i8x16.eq(v128.load(block, 16), bytes))) << 16) |
-    ((<u64>i8x16.bitmask(i8x16.eq(v128.load(block, 32), bytes))) << 32) |
-    ((<u64>i8x16.bitmask(i8x16.eq(v128.load(block, 48), bytes))) << 48)
-  );
 }
 
 /** Whether a byte of the block lies above the digits: the bracket does, and no comma, point, space or sign. */
@@ -318,7 +304,7 @@ function decodeOneByOne(place: usize, count: i32, start: usize, end: u32): bool 
   for (let index: i32 = 0; index < count; index++) {
     skipSpace();
     const value = decodeNumber();
-    if (value != value) return false;
+    if (!(abs(value) < Infinity)) return false;
     store<f32>(place + (<usize>index << 2), <f32>value);
     skipSpace();
     moveTo(at + 1);

@@ -13,6 +13,7 @@ import {
   SAMPLES,
   SD,
   SLOPE,
+  SUMMARY_LENGTH,
 } from './layout';
 import { addToBin, binOf, binShift, countFour, summarisePercentiles } from './percentiles';
 
@@ -71,7 +72,11 @@ export function summarise(length: i32, isHeart: bool, summary: usize): void {
 
   put(summary, COUNT, <f64>count);
   put(summary, IMPLAUSIBLE, <f64>implausible);
-  if (count == 0) return;
+  if (count == 0) {
+    // Nothing of the series that was summarised here before may be handed on.
+    memory.fill(summary + (<usize>MEAN << 3), 0, <usize>(SUMMARY_LENGTH - MEAN) << 3);
+    return;
+  }
 
   const n = <f64>count;
   const mean = sum / n;

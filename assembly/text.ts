@@ -1,4 +1,4 @@
-import { INPUT_PADDING } from './layout';
+import { INPUT_PADDING, SESSIONS_MAX, SUMMARISED } from './layout';
 
 /**
  * The bytes of the request in hand, and how far they are read. Zero bytes follow the input, which no token
@@ -7,6 +7,7 @@ import { INPUT_PADDING } from './layout';
 
 export const QUOTE: u32 = 0x22;
 export const SPACE: u32 = 0x20;
+export const PLUS: u32 = 0x2b;
 export const COMMA: u32 = 0x2c;
 export const MINUS: u32 = 0x2d;
 export const DOT: u32 = 0x2e;
@@ -20,13 +21,21 @@ export const CLOSE_OBJECT: u32 = 0x7d;
 
 /** The next byte to read; only this file moves it. */
 export let at: usize = 0;
+export let inputStart: usize = 0;
 /** Where the zero bytes begin. */
 export let inputEnd: usize = 0;
 
 export function openText(input: usize, length: i32): void {
   at = input;
+  inputStart = input;
   inputEnd = input + <usize>length;
-  memory.fill(inputEnd, 0, INPUT_PADDING);
+  clear(inputEnd, INPUT_PADDING);
+  clear(SUMMARISED, SESSIONS_MAX * 4 * 4);
+}
+
+/** Sets to zero; a multiple of 16 bytes, too few for a call of the runtime to pay. */
+export function clear(from: usize, bytes: usize): void {
+  for (let place = from; place < from + bytes; place += 16) v128.store(place, i32x4.splat(0));
 }
 
 // @ts-ignore: decorator
@@ -51,11 +60,19 @@ export function takeNull(): bool {
 
 // @ts-ignore: decorator
 @inline
-export function skipSpace(): void {
-  let byte = <u32>load<u8>(at);
+export function behindSpace(from: usize): usize {
+  let place = from;
+  let byte = <u32>load<u8>(place);
   while (byte <= 0x20 && (byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09)) {
-    byte = <u32>load<u8>(++at);
+    byte = <u32>load<u8>(++place);
   }
+  return place;
+}
+
+// @ts-ignore: decorator
+@inline
+export function skipSpace(): void {
+  at = behindSpace(at);
 }
 
 /** Goes behind the quote that ends a string; false at escapes, control characters and beyond ASCII. */

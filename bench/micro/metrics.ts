@@ -31,7 +31,7 @@ function scored(): MicroCase {
   const metrics = new RequestMetrics(writer);
   const batchRows = writer.histograms('batchRows');
   const busy = writer.cells('workerBusy');
-  const request = new Kernel(DEFAULT_SERIES_LIMITS).blank(0);
+  const request = new Kernel(DEFAULT_SERIES_LIMITS).written(0, 0);
   // Waits from a hundredth of a millisecond to a few: an always equal value would flatter the branches.
   const waitsMs = Array.from({ length: 64 }, (_, index) => 0.01 * 1.1 ** index);
   const next = turns(waitsMs.length);

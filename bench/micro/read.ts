@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
 import { Kernel, type PredictionRequest } from '#acuity/pipeline/kernel.js';
-import { readFast } from '#acuity/pipeline/read.js';
 import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { bytesOf, itemAt } from './requests.js';
 
-/** From the bytes to a request: the kernel against JSON.parse with the schema, and JSON.parse alone. */
+/** From the bytes to a request: the kernel, the exact path, and JSON.parse alone. */
 export const READ: Suite = {
   name: 'read',
   open: () => Promise.resolve({ cases: PAYLOADS.flatMap(casesOf), close: nothing }),
@@ -23,9 +22,9 @@ function casesOf(payload: PayloadName): MicroCase[] {
     assert.equal((result as PredictionRequest | undefined)?.pastCount, pastCount);
   };
   return [
-    { name: `${payload}: kernel`, units: 1, run: () => readFast(kernel, body()), check: isRead },
+    { name: `${payload}: kernel`, units: 1, run: () => kernel.read(body()), check: isRead },
     {
-      name: `${payload}: JSON.parse, schema, exact path`,
+      name: `${payload}: exact path`,
       units: 1,
       run: () => readExactly(body(), DEFAULT_SERIES_LIMITS, kernel),
       check: isRead,

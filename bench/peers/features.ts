@@ -1,11 +1,14 @@
+import { isHeartRate, sleepContradictions } from '#acuity/contract/contradictions.js';
 import { FEATURE_COUNT, TARGET_COUNT } from '#acuity/contract/features.js';
 import {
   DEFAULT_SERIES_LIMITS,
   PAST_MAX,
+  SERIES_ALIASES,
   SERIES_FIELDS,
   type PredictionRequestBody,
+  type SeriesAlias,
+  type SeriesField,
   type Session,
-  type SessionFrame,
 } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
 import { Kernel, LAYOUT, hasUnitError, type PredictionRequest } from '#acuity/pipeline/kernel.js';
@@ -19,14 +22,16 @@ export interface ModelInput {
 
 const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
 
-/** The features of a request that was parsed and validated already; undefined where a series is in another unit. */
+/** The features of a request that was parsed and validated already; undefined where something is in another unit. */
 export function modelInputOf(body: PredictionRequestBody): ModelInput | undefined {
   const past = body.past_sessions ?? [];
   const targets = body.past_targets ?? body.past_target ?? [];
   const request = kernel.blank(past.length);
-  [body.current_session, ...past].forEach((session, index) => writeSession(session, request, index));
+  const sessions = [body.current_session, ...past];
+  sessions.forEach((session, index) => writeSession(session, request, index));
   targets.forEach((target, index) => writeTarget(target, request.targets, index * LAYOUT.TARGET_LENGTH));
-  return hasUnitError(request) ? undefined : inputOf(request);
+  if (hasUnitError(request)) return undefined;
+  return sessions.some(isContradictory) ? undefined : inputOf(request);
 }
 
 /** The features of a request in the form of the service's own readers. */
@@ -43,10 +48,25 @@ export function inputOf(request: PredictionRequest): ModelInput {
   return { session, past };
 }
 
+function isContradictory(session: Session): boolean {
+  const isHeart = (['RR_day_1h', 'RR_night'] as const).some((field) =>
+    isHeartRate(seriesOf(session, field) ?? []),
+  );
+  return isHeart || sleepContradictions(session).length > 0;
+}
+
 function writeSession(session: Session, request: PredictionRequest, index: number): void {
-  writeScalars(session as SessionFrame, request.records, index * LAYOUT.RECORD_LENGTH);
+  writeScalars(session, request.records, index * LAYOUT.RECORD_LENGTH);
   for (const field of SERIES_FIELDS) {
-    const values = session[field];
+    const values = seriesOf(session, field);
     if (values !== null && values !== undefined) kernel.summarise(values, field, index);
   }
+}
+
+/** By whichever of its names it is given. */
+function seriesOf(session: Session, field: SeriesField): readonly number[] | null | undefined {
+  const alias = SERIES_ALIASES[field as keyof typeof SERIES_ALIASES] as SeriesAlias | undefined;
+  const values = session[field];
+  const isGiven = values !== null && values !== undefined && values.length > 0;
+  return isGiven || alias === undefined ? values : (session[alias] ?? values);
 }

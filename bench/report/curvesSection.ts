@@ -81,7 +81,7 @@ export async function curvesSection(context: BenchContext): Promise<ReportSectio
   return {
     name: 'curves',
     heading: 'What it costs to send more',
-    note: 'Processor time of the server per request, both axes from zero or logarithmic as labelled. Straight lines in samples, sessions and bytes are what is wanted, flat ones in connections and keys. Samples of more than 15 digits, as averages have that nobody rounded, take the exact path (JSON.parse and the schema).',
+    note: 'Processor time of the server per request, both axes from zero or logarithmic as labelled. Straight lines in samples, sessions and bytes are what is wanted, flat ones in connections and keys. Samples of more than 15 digits, as averages have that nobody rounded, are decoded one by one.',
     charts: [
       ...CURVES.map(({ name, title, x, isLog }) => ({
         name: `cost-${name}`,

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import { nearestName } from '../base/nearest.js';
 import { usableCores } from './cores.js';
 import { descriptorsMax } from './descriptors.js';
-import { nearestName } from './nearest.js';
 import { expectation, keyword, VARIABLES, type Field, type Variable } from './variables.js';
 
 /** The effective configuration: every value checked, every default filled in, frozen. */
@@ -92,7 +92,8 @@ function unknownNames(env: Environment): string[] {
         !isFromKubernetes(name),
     )
     .map((name) => {
-      const meant = nearestName(name, NAMES, PREFIX.length);
+      // One edit for every three letters behind the prefix that all names share.
+      const meant = nearestName(name, NAMES, Math.ceil((name.length - PREFIX.length) / 3));
       return `${name} is not a known variable${meant === undefined ? '' : `; did you mean ${meant}?`}`;
     });
 }

@@ -203,6 +203,11 @@ export const METRICS = {
     help: 'Fields missing in the sessions looked at; over acuity_sessions_sampled_total, the share that is missing',
     labels: { field: FIELDS_OF_A_SESSION },
   },
+  fieldsUnknown: {
+    type: 'counter',
+    name: 'acuity_fields_unknown_total',
+    help: 'Fields that the contract does not know, in requests that were understood: they are ignored, and most likely mistyped where their number rises',
+  },
   gcPauses: {
     type: 'counter',
     name: 'acuity_gc_runs_total',

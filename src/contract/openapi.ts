@@ -9,6 +9,7 @@ import {
 import { FINDINGS_MAX, FINDING_TYPES, PROBLEMS, malformedBody, type ProblemName } from './problems.js';
 import {
   DEFAULT_SERIES_LIMITS,
+  STRUCTURE_BOUNDS,
   ScoreRecordSchema,
   requestSchema,
   sessionSchema,
@@ -67,9 +68,16 @@ const INTRODUCTION = `Takes a snapshot of one person's biometrics and returns sc
 Stateless: nothing is kept. With up to five earlier sessions and the scores that were returned for them, the \
 person is judged against their own baseline.
 
-Two rules that a schema can't say: \`past_sessions\` and \`past_targets\` are given both or neither (absent, \
-\`null\` and \`[]\` all count as neither), of equal length and in the same order, oldest first; and a series most \
-of which is implausible is refused with \`unit_error\`.
+What a schema can't say: \`past_sessions\` and \`past_targets\` are given both or neither (absent, \`null\` and \
+\`[]\` all count as neither), of equal length and in the same order, oldest first. \`past_target\`, \
+\`HR_night_imputed\` and \`RR_night_imputed\` are aliases; beside its name, an alias may only be \`null\` or \`[]\`. A \
+series most of which is implausible is refused with \`unit_error\`, and so is a session that contradicts itself: \
+sleep stages in minutes beside seconds, a whole night in minutes, shares of sleep that add up to more than the \
+whole, heart rate in the place of breathing. Fields that are not described here are ignored.
+
+A body has at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ${STRUCTURE_BOUNDS.bracketsMax} objects and \
+arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings, keys included; beyond that it is refused with one \`too_long\` \
+at \`["body"]\`.
 
 Any other path answers 404, any other method 405 with \`Allow: POST\`.
 

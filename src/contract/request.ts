@@ -4,6 +4,22 @@ import Type from 'typebox';
 export const SERIES_FIELDS = ['HR_day_1h', 'RR_day_1h', 'HR_night', 'RR_night'] as const;
 export type SeriesField = (typeof SERIES_FIELDS)[number];
 
+/** Other names of series, as integrations written for comparable services send them. */
+export const SERIES_ALIASES = { HR_night: 'HR_night_imputed', RR_night: 'RR_night_imputed' } as const;
+export type SeriesAlias = (typeof SERIES_ALIASES)[keyof typeof SERIES_ALIASES];
+
+/** Bounds of what a body may be made of, outside of its strings: whatever is within, reading it costs what its bytes cost. */
+export interface StructureBounds {
+  /** Objects and arrays in each other. */
+  readonly levelsMax: number;
+  /** Objects and arrays, all together. */
+  readonly bracketsMax: number;
+  /** Strings, keys included. */
+  readonly stringsMax: number;
+}
+
+export const STRUCTURE_BOUNDS: StructureBounds = { levelsMax: 64, bracketsMax: 10_000, stringsMax: 20_000 };
+
 /** Most past sessions (and past targets) in one request. */
 export const PAST_MAX = 5;
 
@@ -30,7 +46,11 @@ const optionalNumber = (minimum: number, maximum: number, description: string) =
   Type.Optional(Type.Unsafe<number | null>({ type: ['number', 'null'], minimum, maximum, description }));
 
 const share = (stage: string) =>
-  optionalNumber(0, 100, `Share of ${stage} sleep: fractions (0.20) or percent points (20), not a mixture.`);
+  optionalNumber(
+    0,
+    100,
+    `Share of ${stage} sleep: fractions (0.20) if each share is at most 1, else percent points (20).`,
+  );
 
 const scalars = {
   sleepTimeSeconds: seconds(
@@ -73,25 +93,17 @@ export function sessionSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
     ),
     HR_night: series(nightSamplesMax, 'Heart rate during the night, in beats per minute, oldest first.'),
     RR_night: series(nightSamplesMax, 'Respiratory rate during the night, in breaths per minute.'),
+    HR_night_imputed: series(nightSamplesMax, 'Alias of HR_night; give one of the two.'),
+    RR_night_imputed: series(nightSamplesMax, 'Alias of RR_night; give one of the two.'),
     ...scalars,
   });
 }
 
 /**
- * A session whose series were taken out, to be looked at element by element: an empty array stands for each.
- * What a schema says of thousands of numbers would cost a millisecond.
+ * A session without its series, which are looked at element by element: what a schema says of thousands of numbers
+ * would cost a millisecond.
  */
-const emptied = Type.Optional(
-  Type.Unsafe<[] | null>({ type: ['array', 'null'], items: { type: 'number' }, maxItems: 0 }),
-);
-
-export const SessionFrameSchema = Type.Object({
-  HR_day_1h: emptied,
-  RR_day_1h: emptied,
-  HR_night: emptied,
-  RR_night: emptied,
-  ...scalars,
-});
+export const SessionFrameSchema = Type.Object(scalars);
 export type SessionFrame = Type.Static<typeof SessionFrameSchema>;
 
 const score = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });

@@ -8,7 +8,7 @@ import {
   type RefusalCause,
 } from '../contract/metrics.js';
 import { FINDING_TYPES, type Finding, type FindingType } from '../contract/problems.js';
-import type { PredictionRequest } from '../pipeline/kernel.js';
+import type { ReadRequest } from '../pipeline/kernel.js';
 import { eachMissingField } from '../pipeline/missing.js';
 import type { Timing } from '../scoring/scorer.js';
 
@@ -35,6 +35,7 @@ export class RequestMetrics {
   private readonly stages: Histograms;
   private readonly sessionsSampled: Cells;
   private readonly fieldsMissing: Cells;
+  private readonly fieldsUnknown: Cells;
   private untilSample = 1;
   private readonly countMissing = (field: number): void => this.fieldsMissing.add(field);
 
@@ -47,6 +48,7 @@ export class RequestMetrics {
     this.stages = writer.histograms('stages');
     this.sessionsSampled = writer.cells('sessionsSampled');
     this.fieldsMissing = writer.cells('fieldsMissing');
+    this.fieldsUnknown = writer.cells('fieldsUnknown');
   }
 
   /** A body was read to its end. */
@@ -54,8 +56,9 @@ export class RequestMetrics {
     this.bodyBytes.add(0, bytes);
   }
 
-  /** A request was understood; whether its fields are looked at is this counter's business. */
-  understood(request: PredictionRequest): void {
+  /** A request was understood; whether its known fields are looked at is this counter's business. */
+  understood(request: ReadRequest): void {
+    if (request.unknownFields > 0) this.fieldsUnknown.add(0, request.unknownFields);
     this.untilSample--;
     if (this.untilSample > 0) return;
     this.untilSample = SAMPLED_EVERY;

@@ -105,7 +105,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     id: 'bodies',
     title: 'Many bodies can’t be scored',
     metrics: [METRICS.findings.name, METRICS.refusals.name],
-    turn: 'A caller changed its integration. The kinds of findings say what is wrong: unit_error means R-R intervals or another unit, too_long a limit of ours (ACUITY_DAY_SAMPLES_MAX, ACUITY_NIGHT_SAMPLES_MAX, ACUITY_BODY_MAX_BYTES).',
+    turn: 'A caller changed its integration. The kinds of findings say what is wrong: unit_error means R-R intervals, minutes for seconds or another unit, value_error one thing under two names, too_long a limit of ours (ACUITY_DAY_SAMPLES_MAX, ACUITY_NIGHT_SAMPLES_MAX, ACUITY_BODY_MAX_BYTES).',
     isRed: refusedFor(
       ['malformed', 'unprocessable', 'bodyTooLarge', 'contentType', 'contentEncoding'],
       REFUSED_SHARE,
@@ -114,8 +114,8 @@ export const SYMPTOMS: readonly Symptom[] = [
   {
     id: 'missing',
     title: 'Fields are missing more often than last week',
-    metrics: [METRICS.fieldsMissing.name, METRICS.sessionsSampled.name],
-    turn: 'Scores stay valid but get less certain. A wearable or an integration stopped sending a field: ask the callers; the model card says what each field is worth.',
+    metrics: [METRICS.fieldsMissing.name, METRICS.sessionsSampled.name, METRICS.fieldsUnknown.name],
+    turn: 'Scores stay valid but get less certain. A wearable or an integration stopped sending a field: ask the callers; the model card says what each field is worth. Where acuity_fields_unknown_total rises too, they send it under a name that nobody reads.',
   },
   {
     id: 'memory',

@@ -1,10 +1,15 @@
-import { isUtf8 } from 'node:buffer';
 import type Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { HEART_RATE_MESSAGE, isHeartRate, sleepContradictions } from '../contract/contradictions.js';
 import { FINDINGS_MAX, type BodyProblem, type Finding, type FindingType } from '../contract/problems.js';
 import {
+  LABEL_FIELDS,
   PAST_MAX,
+  SCORE_FIELDS,
+  SERIES_ALIASES,
   SERIES_FIELDS,
+  SESSION_SCALARS,
+  STRUCTURE_BOUNDS,
   ScoreRecordSchema,
   SessionFrameSchema,
   samplesMax,
@@ -13,14 +18,21 @@ import {
   type SeriesLimits,
   type SessionFrame,
 } from '../contract/request.js';
-import { firstBadByte } from './jsonScan.js';
-import { LAYOUT, isUnitError, type Kernel, type PredictionRequest } from './kernel.js';
+import {
+  LAYOUT,
+  isUnitError,
+  summaryAt,
+  type Kernel,
+  type PredictionRequest,
+  type ReadRequest,
+} from './kernel.js';
+import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
 import { writeScalars, writeTarget } from './records.js';
 import { unitMessage } from './unitErrors.js';
 
 /**
- * The exact path: the whole body through JSON.parse, every array element looked at, every refusal worded. It
- * is the reference that faster readers are held against, and the only one that says no.
+ * The exact path: every JSON text, every element looked at, every refusal worded. It is the reference that faster
+ * readers are held against, and the only one that says no.
  */
 
 type JsonObject = Record<string, unknown>;
@@ -28,129 +40,188 @@ type Loc = readonly (string | number)[];
 
 const sessionCheck = Compile(SessionFrameSchema);
 const scoreRecordCheck = Compile(ScoreRecordSchema);
-const SESSION_FIELDS = Object.keys(SessionFrameSchema.properties);
+const TARGET_FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 
-/** A session that was found well formed: its frame, and the series that were taken out of it. */
-interface CheckedSession {
-  readonly frame: SessionFrame;
-  readonly series: ReadonlyMap<SeriesField, readonly number[]>;
-  readonly loc: Loc;
-}
+/** As in `assembly/doubts.ts`. */
+const FAST_BREATHS_MIN = 39.5;
+
+const STRUCTURE_FINDING: Finding = {
+  loc: ['body'],
+  msg:
+    `Body should have at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ` +
+    `${STRUCTURE_BOUNDS.bracketsMax} objects and arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings`,
+  type: 'too_long',
+};
 
 /** Reads `bytes` into the memory of `kernel`, which holds until the next request is read. */
 export function readExactly(
   bytes: Uint8Array,
   limits: SeriesLimits,
   kernel: Kernel,
-): PredictionRequest | BodyProblem {
-  const body = parseJson(bytes);
-  if (body === undefined) return { kind: 'malformed', byte: firstBadByte(bytes) };
-  return new Reading(limits, kernel).read(body.value);
+): ReadRequest | BodyProblem {
+  kernel.open(bytes);
+  return readOpened(limits, kernel);
 }
 
-/** Undefined where `bytes` are not JSON in UTF-8. */
-function parseJson(bytes: Uint8Array): { value: unknown } | undefined {
-  if (!isUtf8(bytes)) return undefined;
-  try {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return undefined; // the engine's message quotes the input; our own scan says where
-  }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** As `readExactly`, of the bytes that are open in `kernel`. */
+export function readOpened(limits: SeriesLimits, kernel: Kernel): ReadRequest | BodyProblem {
+  const badByte = kernel.check();
+  if (badByte === 'beyondBounds') return { kind: 'unprocessable', findings: [STRUCTURE_FINDING] };
+  if (badByte >= 0) return { kind: 'malformed', byte: badByte };
+  return new Reading(limits, kernel).read();
 }
 
 /** One body's way from JSON to a request, gathering what is wrong with it in the order of the contract. */
 class Reading {
   private readonly findings: Finding[] = [];
+  /** Told only where nothing else is wrong. */
+  private readonly unitFindings: Finding[] = [];
+  private readonly outline: Outline;
+  private readonly request: PredictionRequest;
+  private unknownFields = 0;
 
   constructor(
     private readonly limits: SeriesLimits,
     private readonly kernel: Kernel,
-  ) {}
+  ) {
+    this.outline = new Outline(kernel);
+    this.request = kernel.written(PAST_MAX, 0);
+  }
 
-  read(body: unknown): PredictionRequest | BodyProblem {
-    if (!isObject(body)) {
+  read(): ReadRequest | BodyProblem {
+    const body = this.outline.body();
+    if (!this.outline.isObject(body)) {
       this.find(['body'], 'object_type');
       return this.refusal();
     }
-    const current = this.session(body['current_session'], ['body', 'current_session']);
-    const targetsName = this.targetsName(body);
-    const pastItems = this.list(body['past_sessions'], ['body', 'past_sessions']);
-    const targetItems = this.list(body[targetsName], ['body', targetsName]);
-    if (pastItems === undefined || targetItems === undefined) return this.refusal();
-    if (!this.isPair(pastItems, targetItems, targetsName)) return this.refusal();
-    const past = pastItems.map((item, index) => this.session(item, ['body', 'past_sessions', index]));
-    const targets = targetItems.map((item, index) => this.scoreRecord(item, ['body', targetsName, index]));
-    if (current === undefined || this.findings.length > 0) return this.refusal();
-    return this.request([current, ...past.filter(isPresent)], targets.filter(isPresent));
+    const { fields, unknown } = this.outline.top(body);
+    this.unknownFields += unknown;
+    this.session(fields.get('current_session'), ['body', 'current_session'], 0);
+    const targetsName = this.targetsName(fields);
+    const past = this.list(fields.get('past_sessions'), ['body', 'past_sessions']);
+    const targets = this.list(fields.get(targetsName), ['body', targetsName]);
+    if (past === undefined || targets === undefined) return this.refusal();
+    if (!this.isPair(past, targets, targetsName)) return this.refusal();
+    past.forEach((value, index) => this.session(value, ['body', 'past_sessions', index], 1 + index));
+    targets.forEach((value, index) => this.scoreRecord(value, ['body', targetsName, index], index));
+    if (this.findings.length + this.unitFindings.length > 0) return this.refusal();
+    return this.kernel.written(past.length, this.unknownFields);
   }
 
   /** Past targets may be called `past_target`, but not both at once. */
-  private targetsName(body: JsonObject): 'past_target' | 'past_targets' {
-    const singular = body['past_target'] ?? undefined;
-    const plural = body['past_targets'] ?? undefined;
-    if (singular !== undefined && plural !== undefined) {
-      this.find(
-        ['body', 'past_target'],
-        'value_error',
-        'past_target is an alias of past_targets: give one of the two',
-      );
-    }
-    return singular !== undefined && plural === undefined ? 'past_target' : 'past_targets';
+  private targetsName(fields: Fields): 'past_target' | 'past_targets' {
+    const isPlural = this.hasValue(fields.get('past_targets'));
+    const isSingular = this.hasValue(fields.get('past_target'));
+    if (isPlural && isSingular) this.findings.push(aliasFinding(['body'], 'past_target', 'past_targets'));
+    return isSingular && !isPlural ? 'past_target' : 'past_targets';
   }
 
-  private session(value: unknown, loc: Loc): CheckedSession | undefined {
+  /** Null and an empty array beside another name are absence. */
+  private hasValue(value: JsonValue | undefined): boolean {
+    return value !== undefined && !this.outline.isNull(value) && !this.outline.isEmptyArray(value);
+  }
+
+  /** Reads a session into record `session` of the request. */
+  private session(value: JsonValue | undefined, loc: Loc, session: number): void {
+    if (this.isFull) return;
     if (value === undefined) return this.find(loc, 'missing');
-    if (!isObject(value)) return this.find(loc, 'object_type');
-    const series = new Map<SeriesField, readonly number[]>();
-    const found = new Map<string, Finding[]>();
-    for (const field of SERIES_FIELDS) {
-      const items = value[field];
-      if (!Array.isArray(items)) continue;
-      value[field] = [];
-      const findings = this.seriesFindings(items as unknown[], field, loc);
-      if (findings.length > 0) found.set(field, findings);
-      else series.set(field, items as number[]);
+    if (!this.outline.isObject(value)) return this.find(loc, 'object_type');
+    const { fields, unknown } = this.outline.session(value);
+    this.unknownFields += unknown;
+    const frame = this.frame(fields, SESSION_SCALARS);
+    const found = SERIES_FIELDS.flatMap((field) => this.series(fields, field, loc, session));
+    const wrong = schemaFindings(sessionCheck, frame, loc);
+    found.push(...SESSION_SCALARS.flatMap((field) => wrong.get(field) ?? []));
+    this.findings.push(...found);
+    if (found.length > 0) return;
+    writeScalars(frame as SessionFrame, this.request.records, session * LAYOUT.RECORD_LENGTH);
+    for (const { field, msg } of sleepContradictions(frame as SessionFrame)) {
+      this.unitFindings.push(finding([...loc, field], 'unit_error', msg));
     }
-    for (const entry of schemaFindings(sessionCheck, value, loc)) {
-      const field = String(entry.loc[loc.length]);
-      if (!found.has(field)) found.set(field, [entry]);
-    }
-    if (found.size === 0) return { frame: value as SessionFrame, series, loc };
-    for (const field of SESSION_FIELDS) this.findings.push(...(found.get(field) ?? []));
-    return undefined;
   }
 
-  /** What is wrong with the elements of a series, up to as much as an answer tells. */
-  private seriesFindings(items: readonly unknown[], field: SeriesField, loc: Loc): Finding[] {
-    const most = samplesMax(field, this.limits);
-    if (items.length > most) {
-      return [finding([...loc, field], 'too_long', `List should have at most ${most} items`)];
+  /** The values of fields that are one value each. */
+  private frame(fields: Fields, names: readonly string[]): JsonObject {
+    const frame: JsonObject = {};
+    for (const name of names) {
+      const value = fields.get(name);
+      if (value !== undefined) frame[name] = this.outline.scalar(value);
     }
-    const found: Finding[] = [];
-    for (let index = 0; index < items.length && found.length < FINDINGS_MAX; index++) {
-      const item = items[index];
-      if (typeof item !== 'number') found.push(finding([...loc, field, index], 'number_type'));
-      else if (!Number.isFinite(item)) found.push(finding([...loc, field, index], 'finite_number'));
-    }
-    return found;
+    return frame;
   }
 
-  private scoreRecord(value: unknown, loc: Loc): ScoreRecord | undefined {
-    if (!isObject(value)) return this.find(loc, 'object_type');
-    const findings = schemaFindings(scoreRecordCheck, value, loc);
-    this.findings.push(...findings);
-    return findings.length === 0 ? (value as ScoreRecord) : undefined;
+  /** Reads a series by whichever of its names has a value. */
+  private series(fields: Fields, field: SeriesField, loc: Loc, session: number): Finding[] {
+    const alias = SERIES_ALIASES[field as keyof typeof SERIES_ALIASES] as string | undefined;
+    const isAliased = alias !== undefined && this.hasValue(fields.get(alias));
+    if (!isAliased) return this.samples(fields.get(field), field, [...loc, field], session);
+    if (!this.hasValue(fields.get(field))) {
+      return this.samples(fields.get(alias), field, [...loc, alias], session);
+    }
+    const found = this.samples(fields.get(field), field, [...loc, field], session);
+    return [...found, aliasFinding(loc, alias, field)];
+  }
+
+  /** Summarises a series into record `session`; what is wrong with it, up to as much as an answer tells. */
+  private samples(value: JsonValue | undefined, field: SeriesField, loc: Loc, session: number): Finding[] {
+    if (value === undefined || this.outline.isNull(value)) {
+      this.kernel.clearSummary(field, session);
+      return [];
+    }
+    if (!this.outline.isArray(value)) return [finding(loc, 'list_type')];
+    // What the fast path has summarised was as it should be.
+    const decode = (): DecodedSeries => this.outline.decodeSeries(value, field, this.limits);
+    const series = this.kernel.isSummarised(value.start, field, session) ? undefined : decode();
+    const found = series === undefined ? [] : this.summarised(series, field, loc, session);
+    if (found.length > 0 || this.unitFindings.length >= FINDINGS_MAX) return found;
+    if (isUnitError(this.request, session, field)) {
+      const msg = unitMessage(field, (series ?? decode()).samples);
+      this.unitFindings.push(finding(loc, 'unit_error', msg));
+    } else if (this.mayBeHeartRate(field, session) && isHeartRate((series ?? decode()).samples)) {
+      this.unitFindings.push(finding(loc, 'unit_error', HEART_RATE_MESSAGE));
+    }
+    return [];
+  }
+
+  private summarised(
+    { isTooLong, misfits, samples }: DecodedSeries,
+    field: SeriesField,
+    loc: Loc,
+    session: number,
+  ): Finding[] {
+    if (isTooLong) {
+      return [finding(loc, 'too_long', `List should have at most ${samplesMax(field, this.limits)} items`)];
+    }
+    if (misfits.length === 0) this.kernel.summariseSamples(samples.length, field, session);
+    return misfits.map(({ index, isInfinite }) =>
+      finding([...loc, index], isInfinite ? 'finite_number' : 'number_type'),
+    );
+  }
+
+  /** The median in the summary is right to a quarter of a breath: further below, there is nothing to count. */
+  private mayBeHeartRate(field: SeriesField, session: number): boolean {
+    const isBreath = field === 'RR_day_1h' || field === 'RR_night';
+    return isBreath && this.request.records[summaryAt(session, field) + LAYOUT.P50]! > FAST_BREATHS_MIN;
+  }
+
+  private scoreRecord(value: JsonValue, loc: Loc, index: number): void {
+    if (this.isFull) return;
+    if (!this.outline.isObject(value)) return this.find(loc, 'object_type');
+    const { fields, unknown } = this.outline.target(value);
+    this.unknownFields += unknown;
+    const frame = this.frame(fields, TARGET_FIELDS);
+    const wrong = schemaFindings(scoreRecordCheck, frame, loc);
+    this.findings.push(...wrong.values());
+    if (wrong.size > 0) return;
+    writeTarget(frame as ScoreRecord, this.request.targets, index * LAYOUT.TARGET_LENGTH);
   }
 
   /** The items of one half of the pair: absent and null count as none; undefined where it is no list. */
-  private list(value: unknown, loc: Loc): readonly unknown[] | undefined {
-    if (value === undefined || value === null) return [];
-    return Array.isArray(value) ? (value as unknown[]) : this.find(loc, 'list_type');
+  private list(value: JsonValue | undefined, loc: Loc): readonly JsonValue[] | undefined {
+    if (value === undefined || this.outline.isNull(value)) return [];
+    if (this.outline.isArray(value)) return this.outline.elements(value);
+    this.find(loc, 'list_type');
+    return undefined;
   }
 
   /** Both or neither, of one length: what is wrong is said of each of the two. */
@@ -168,35 +239,20 @@ class Reading {
     else this.find(loc, 'value_error', msg);
   }
 
-  private find(loc: Loc, type: FindingType, msg?: string): undefined {
+  /** No more is told: looking for it would only cost. */
+  private get isFull(): boolean {
+    return this.findings.length >= FINDINGS_MAX;
+  }
+
+  private find(loc: Loc, type: FindingType, msg?: string): void {
     this.findings.push(finding(loc, type, msg));
   }
 
+  /** A wrong unit is told where nothing else is wrong. */
   private refusal(): BodyProblem {
-    return { kind: 'unprocessable', findings: this.findings.slice(0, FINDINGS_MAX) };
+    const found = this.findings.length > 0 ? this.findings : this.unitFindings;
+    return { kind: 'unprocessable', findings: found.slice(0, FINDINGS_MAX) };
   }
-
-  /** Writes what was checked into the kernel's memory; a series in another unit is found only here. */
-  private request(
-    sessions: readonly CheckedSession[],
-    targets: readonly ScoreRecord[],
-  ): PredictionRequest | BodyProblem {
-    const request = this.kernel.blank(targets.length);
-    sessions.forEach(({ frame, series, loc }, index) => {
-      writeScalars(frame, request.records, index * LAYOUT.RECORD_LENGTH);
-      for (const [field, values] of series) {
-        this.kernel.summarise(values, field, index);
-        if (isUnitError(request, index, field))
-          this.find([...loc, field], 'unit_error', unitMessage(field, values));
-      }
-    });
-    targets.forEach((target, index) => writeTarget(target, request.targets, index * LAYOUT.TARGET_LENGTH));
-    return this.findings.length > 0 ? this.refusal() : request;
-  }
-}
-
-function isPresent<T>(value: T | undefined): value is T {
-  return value !== undefined;
 }
 
 const MESSAGES: Readonly<Record<FindingType, string>> = {
@@ -218,23 +274,28 @@ function finding(loc: Loc, type: FindingType, msg: string = MESSAGES[type]): Fin
   return { loc, msg, type };
 }
 
+/** Two names of one thing have a value each. */
+function aliasFinding(loc: Loc, alias: string, name: string): Finding {
+  return finding([...loc, alias], 'value_error', `${alias} is an alias of ${name}: give one of the two`);
+}
+
 interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
   readonly params: object;
 }
 
-/** The schema's own errors in our words: one for each field, in the order of the schema. */
-function schemaFindings(check: SchemaCheck, value: JsonObject, loc: Loc): Finding[] {
-  if (check.Check(value)) return [];
+/** The schema's own errors in our words: one for each field. */
+function schemaFindings(check: SchemaCheck, value: JsonObject, loc: Loc): ReadonlyMap<string, Finding> {
   const byField = new Map<string, Finding>();
+  if (check.Check(value)) return byField;
   for (const error of check.Errors(value)) {
     for (const entry of translate(error, check.Type(), value, loc)) {
       const field = String(entry.loc[loc.length]);
       if (!byField.has(field)) byField.set(field, entry);
     }
   }
-  return [...byField.values()];
+  return byField;
 }
 
 interface SchemaCheck {
@@ -262,11 +323,10 @@ function translate(error: SchemaError, schema: Type.TObject, value: JsonObject, 
   }
 }
 
-/** Which kind of value the schema wanted in a field that holds another kind. */
+/** Which kind of number the schema wanted in a field that holds another kind, or something else. */
 function typeFinding(schema: unknown, value: unknown): FindingType {
-  const types = [(schema as { type?: string | string[] } | undefined)?.type ?? []].flat();
-  if (types.includes('array')) return 'list_type';
   if (typeof value === 'number' && !Number.isFinite(value)) return 'finite_number';
+  const types = [(schema as { type?: string | string[] } | undefined)?.type ?? []].flat();
   return types.includes('integer') ? 'int_type' : 'number_type';
 }
 

@@ -8,8 +8,9 @@ import {
   TARGET_SCALE,
 } from '../contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '../contract/request.js';
+import { Sleep } from '../contract/sleep.js';
 import { LAYOUT, summaryAt, type PredictionRequest } from './kernel.js';
-import { Sleep, normaliseSleep } from './normalise.js';
+import { normaliseSleep } from './normalise.js';
 
 const centres = Float64Array.from(FEATURES, (feature) => feature.centre);
 const inverseScales = Float64Array.from(FEATURES, (feature) => 1 / feature.scale);

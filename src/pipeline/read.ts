@@ -1,10 +1,10 @@
 import type { BodyProblem } from '../contract/problems.js';
 import type { SeriesLimits } from '../contract/request.js';
-import { readExactly } from './exact.js';
-import { Kernel, hasUnitError, type PredictionRequest } from './kernel.js';
+import { readOpened } from './exact.js';
+import { Kernel, type PredictionRequest, type ReadRequest } from './kernel.js';
 
 /** Reads one body; the request holds until the next one is read. */
-export type RequestReader = (bytes: Uint8Array) => PredictionRequest | BodyProblem;
+export type RequestReader = (bytes: Uint8Array) => ReadRequest | BodyProblem;
 
 export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome is BodyProblem {
   return 'kind' in outcome;
@@ -16,11 +16,5 @@ export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome
  */
 export function createReader(limits: SeriesLimits): RequestReader {
   const kernel = new Kernel(limits);
-  return (bytes) => readFast(kernel, bytes) ?? readExactly(bytes, limits, kernel);
-}
-
-/** The request in `bytes`, or undefined where the exact path must look. */
-export function readFast(kernel: Kernel, bytes: Uint8Array): PredictionRequest | undefined {
-  const request = kernel.read(bytes);
-  return request === undefined || hasUnitError(request) ? undefined : request;
+  return (bytes) => kernel.read(bytes) ?? readOpened(limits, kernel);
 }

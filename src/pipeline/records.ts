@@ -1,14 +1,8 @@
-import {
-  LABEL_FIELDS,
-  SCORE_FIELDS,
-  type ScoreRecord,
-  type SeriesField,
-  type SessionFrame,
-} from '../contract/request.js';
+import { LABEL_FIELDS, SCORE_FIELDS, type ScoreRecord, type SessionFrame } from '../contract/request.js';
 import { LAYOUT } from './kernel.js';
 
 /** The fields of a session that are not series. */
-export type SessionScalars = Omit<SessionFrame, SeriesField>;
+export type SessionScalars = SessionFrame;
 
 const NO_VALUE = NaN;
 

@@ -319,4 +319,15 @@ t.test('the real service', async (t) => {
       );
     }
   }
+  const url = `http://127.0.0.1:${server.port}/predict`;
+  for (const { name, request, has } of casesOf<CheckCase>('contradictions')) {
+    const headers = { 'x-api-key': server.key, 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(request) });
+    const { detail } = (await answer.json()) as { detail?: readonly { type: string; msg: string }[] };
+    t.equal(answer.status, has === undefined ? 200 : 422, name);
+    if (has !== undefined) {
+      t.match(detail?.[0], { type: 'unit_error' });
+      t.ok(detail?.[0]?.msg.includes(has), name);
+    }
+  }
 });

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import t from 'tap';
 import { REPOSITORY } from '../fixtures/scripts.js';
 
@@ -31,12 +31,25 @@ t.test('every error that a caller may meet can be told apart', async (t) => {
   t.ok(errors.length > 12);
 });
 
-t.test('at run time the client brings nothing of the service, and undici alone of others', async (t) => {
-  const imported = new Set<string>();
-  for (const file of readdirSync(DIST).filter((name) => name.endsWith('.js'))) {
-    const source = readFileSync(join(DIST, file), 'utf8');
-    for (const [, from = ''] of source.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)) imported.add(from);
+/** Every file that `file` imports at run time, and theirs, and the packages that they name. */
+function importsFrom(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  const source = readFileSync(file, 'utf8');
+  for (const [, from = ''] of source.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)) {
+    if (from.startsWith('.')) importsFrom(join(dirname(file), from), found);
+    else if (!from.startsWith('node:')) found.add(from);
   }
-  const foreign = [...imported].filter((from) => !from.startsWith('./') && !from.startsWith('node:'));
+  return found;
+}
+
+t.test('at run time the client brings nothing of the service, and undici alone of others', async (t) => {
+  const found = new Set<string>();
+  for (const file of readdirSync(DIST).filter((name) => name.endsWith('.js'))) {
+    importsFrom(join(DIST, file), found);
+  }
+  const foreign = [...found]
+    .filter((from) => !from.startsWith(DIST))
+    .map((from) => (isAbsolute(from) ? relative(DIST, from) : from));
   t.strictSame(foreign, ['undici']);
 });

@@ -116,6 +116,27 @@ t.test('a bad line says what the service would have said, in its place', async (
   t.match(setup.tally, { lines: 5, badLines: 3, firstBadLine: 2 });
 });
 
+t.test('aliases, bounds and contradictions are those of the service', async (t) => {
+  const scorer = new HandScorer();
+  const output = new Collected();
+  const lines = [
+    '{"current_session":{"HR_night_imputed":[60]}}',
+    '{"current_session":{"HR_night":[60],"HR_night_imputed":[61]}}',
+    '{"current_session":{"sleepTimeSeconds":420,"deepSleepSeconds":90,"remSleepSeconds":100}}',
+    '['.repeat(65),
+  ];
+  await answering(scorer, scoreLines(pieces(`${lines.join('\n')}\n`), output, options(scorer)));
+  const refused = (line: number, loc: readonly string[], type: string) => ({
+    error: { line, status: 422, detail: [{ loc: ['body', ...loc], type }] },
+  });
+  t.match(output.lines, [
+    { C_SCORE: 1 },
+    refused(2, ['current_session', 'HR_night_imputed'], 'value_error'),
+    refused(3, ['current_session', 'sleepTimeSeconds'], 'unit_error'),
+    refused(4, [], 'too_long'),
+  ]);
+});
+
 t.test('a request that could not be scored is a bad line', async (t) => {
   const scorer = new HandScorer();
   const output = new Collected();

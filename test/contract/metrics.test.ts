@@ -8,7 +8,7 @@ import {
   statusOf,
 } from '#acuity/contract/metrics.js';
 import { PROBLEMS } from '#acuity/contract/problems.js';
-import { SessionFrameSchema } from '#acuity/contract/request.js';
+import { SERIES_FIELDS, SessionFrameSchema } from '#acuity/contract/request.js';
 
 const ALL = [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)];
 
@@ -40,5 +40,8 @@ t.test('no label can hold a key, an id or a score', async (t) => {
 });
 
 t.test('each field of a session is watched', async (t) => {
-  t.strictSame([...FIELDS_OF_A_SESSION].sort(), Object.keys(SessionFrameSchema.properties).sort());
+  t.strictSame(
+    [...FIELDS_OF_A_SESSION].sort(),
+    [...SERIES_FIELDS, ...Object.keys(SessionFrameSchema.properties)].sort(),
+  );
 });

@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
+import { sleepContradictions } from '#acuity/contract/contradictions.js';
 import { requestSchema, type SeriesLimits } from '#acuity/contract/request.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 
@@ -25,6 +26,8 @@ function handwritten(): TSchema {
     RR_day_1h: series(LIMITS.daySamplesMax),
     HR_night: series(LIMITS.nightSamplesMax),
     RR_night: series(LIMITS.nightSamplesMax),
+    HR_night_imputed: series(LIMITS.nightSamplesMax),
+    RR_night_imputed: series(LIMITS.nightSamplesMax),
     sleepTimeSeconds: seconds,
     deepSleepSeconds: seconds,
     remSleepSeconds: seconds,
@@ -69,20 +72,33 @@ interface Json {
   readonly [field: string]: unknown;
 }
 
-/** What the reader asks beyond the schema: the pair of past sessions and targets, and the units. */
+/** What the reader asks beyond the schema: the pair of past sessions and targets, one name for one thing, the units. */
 function isMeaningful(body: Json): boolean {
   const { past_sessions: sessions, past_targets: plural, past_target: singular } = body;
-  const given = [plural, singular].filter((value) => value !== undefined && value !== null);
+  const given = [plural, singular].filter(isGiven);
   if (given.length > 1) return false;
   const past = (sessions ?? []) as Json[];
   if (past.length !== ((given[0] ?? []) as Json[]).length) return false;
-  return [body['current_session'] as Json, ...past].every(hasLikelyUnits);
+  return [body['current_session'] as Json, ...past].every((session) => {
+    return hasOneName(session) && hasLikelyUnits(session) && sleepContradictions(session).length === 0;
+  });
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && (value as unknown[]).length !== 0;
+}
+
+function hasOneName(session: Json): boolean {
+  return ['HR_night', 'RR_night'].every(
+    (name) => !isGiven(session[name]) || !isGiven(session[`${name}_imputed`]),
+  );
 }
 
 function hasLikelyUnits(session: Json): boolean {
   return ['HR_day_1h', 'RR_day_1h', 'HR_night', 'RR_night'].every((field) => {
     const [low, high] = field.startsWith('HR') ? [25, 240] : [3, 70];
-    const samples = ((session[field] ?? []) as number[]).map(Math.fround);
+    const values = isGiven(session[field]) ? session[field] : session[`${field}_imputed`];
+    const samples = ((values ?? []) as number[]).map(Math.fround);
     const real = samples.filter((sample) => ![0, -1, -2, 255].includes(sample));
     const wrong = real.filter((sample) => sample < low || sample > high);
     return wrong.length < 3 || 2 * wrong.length <= real.length;
@@ -141,6 +157,7 @@ const around = (min: number, max: number): fc.Arbitrary<unknown> =>
 const wholeSeconds = oneOf(
   fc.oneof(
     { weight: 12, arbitrary: fc.integer({ min: 0, max: 172_800 }) },
+    { weight: 2, arbitrary: fc.integer({ min: 0, max: 400 }) },
     { weight: 1, arbitrary: fc.constantFrom(0, 172_800, null, 172_801, -1, 26_100.5) },
   ),
 );
@@ -164,6 +181,8 @@ const session = fc.record(
     RR_day_1h: samples(LIMITS.daySamplesMax),
     HR_night: samples(LIMITS.nightSamplesMax),
     RR_night: samples(LIMITS.nightSamplesMax),
+    HR_night_imputed: samples(LIMITS.nightSamplesMax),
+    RR_night_imputed: samples(LIMITS.nightSamplesMax),
     sleepTimeSeconds: wholeSeconds,
     deepSleepSeconds: wholeSeconds,
     remSleepSeconds: wholeSeconds,
@@ -249,6 +268,8 @@ const edges: readonly (readonly [text: string, isSchematic: boolean])[] = [
   ['{"current_session":{"sex":"X"}}', false],
   ['{"current_session":{"__proto__":{"age":-1}}}', true],
   ['{"current_session":{"HR_day_1h":[1,2,3,4]}}', false],
+  ['{"current_session":{"HR_night_imputed":[60,null]}}', false],
+  ['{"current_session":{"RR_night_imputed":null}}', true],
   ['{"current_session":{},"past_sessions":{}}', false],
   ['{"__proto__":{"current_session":{}}}', false],
   ['[]', false],

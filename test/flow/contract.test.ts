@@ -408,9 +408,37 @@ const predictions: readonly { readonly name: string; readonly sent: Sent }[] = [
   { name: 'a lone surrogate', sent: { body: '{"current_session":{},"note":"\\ud800"}' } },
   { name: 'text beyond ASCII', sent: { body: '{"current_session":{},"note":"h\u00e9 \u{1f600}"}' } },
   {
-    name: 'a body nested 40,000 deep',
-    sent: { body: `{"current_session":{},"x":${'['.repeat(40_000)}${']'.repeat(40_000)}}` },
+    name: 'a body nested as deep as is allowed',
+    sent: { body: `{"current_session":{},"x":${'['.repeat(63)}${']'.repeat(63)}}` },
   },
+  {
+    name: 'as many arrays as are allowed',
+    sent: { body: `{"current_session":{},"x":[${Array(9_997).fill('[]').join()}]}` },
+  },
+  {
+    name: 'series under their other names',
+    sent: {
+      body: '{"current_session":{"HR_night_imputed":[60,61],"RR_night":null,"RR_night_imputed":[15]}}',
+    },
+  },
+  {
+    name: 'past_targets [] beside past_target',
+    sent: {
+      body: json({
+        current_session: {},
+        past_sessions: [{}],
+        past_targets: [],
+        past_target: [scoreRecord()],
+      }),
+    },
+  },
+  {
+    name: 'numbers of 17 digits and with exponents',
+    sent: {
+      body: '{"current_session":{"HR_night":[61.833333333333336,6.1e1],"age":34.000000000000004,"deepSleepSeconds":5.4E3}}',
+    },
+  },
+  { name: 'seven minutes of sleep', sent: { body: '{"current_session":{"sleepTimeSeconds":420}}' } },
 ];
 
 function copies<T>(count: number, of: T): T[] {
@@ -458,7 +486,7 @@ const malformed: readonly {
   { name: 'an encoded surrogate', body: Buffer.from([0x22, 0x61, 0xed, 0xa0, 0x80, 0x22]), byte: 2 },
   { name: 'a cut UTF-8 character', body: Buffer.from([0x22, 0x61, 0xe2, 0x82]), byte: 4 },
   { name: 'a control character in a string', body: '{"a\nb":1}', byte: 3 },
-  { name: '50,000 open arrays', body: '['.repeat(50_000), byte: 50_000 },
+  { name: '64 open arrays', body: '['.repeat(64), byte: 64 },
 ];
 
 for (const { name, body, byte } of malformed) {
@@ -634,6 +662,76 @@ const unprocessable: readonly {
     ],
   },
   {
+    name: 'a series under both of its names',
+    body: {
+      current_session: {},
+      past_sessions: [{ RR_night: [15], RR_night_imputed: [16] }],
+      past_targets: [target],
+    },
+    findings: [
+      {
+        loc: ['body', 'past_sessions', 0, 'RR_night_imputed'],
+        msg: 'RR_night_imputed is an alias of RR_night: give one of the two',
+        type: 'value_error',
+      },
+    ],
+  },
+  {
+    name: 'sleep stages in minutes beside seconds',
+    body: {
+      current_session: {
+        sleepTimeSeconds: 26_100,
+        deepSleepSeconds: 90,
+        remSleepSeconds: 100,
+        lightSleepSeconds: 245,
+      },
+    },
+    findings: [
+      {
+        loc: [...S, 'deepSleepSeconds'],
+        msg: 'Expected seconds; deepSleepSeconds, remSleepSeconds and lightSleepSeconds look like minutes beside sleepTimeSeconds',
+        type: 'unit_error',
+      },
+    ],
+  },
+  {
+    name: 'a past night in minutes',
+    body: {
+      current_session: {},
+      past_sessions: [{ sleepTimeSeconds: 435, deepSleepSeconds: 90, remSleepSeconds: 100 }],
+      past_targets: [target],
+    },
+    findings: [
+      {
+        loc: ['body', 'past_sessions', 0, 'sleepTimeSeconds'],
+        msg: 'Expected seconds; so little sleep with both deep and REM sleep in it looks like minutes',
+        type: 'unit_error',
+      },
+    ],
+  },
+  {
+    name: 'shares of more than the whole',
+    body: { current_session: { deepPercentage: 0.5, remPercentage: 0.6 } },
+    findings: [
+      {
+        loc: [...S, 'deepPercentage'],
+        msg: 'The shares add up to more than the whole sleep; one seems to count another stage too, or to be on another scale',
+        type: 'unit_error',
+      },
+    ],
+  },
+  {
+    name: 'heart rate in the place of breathing',
+    body: { current_session: { RR_day_1h: copies(10, 58) } },
+    findings: [
+      {
+        loc: [...S, 'RR_day_1h'],
+        msg: 'Expected breaths per minute; so high a median looks like heart rate in the place of respiratory rate',
+        type: 'unit_error',
+      },
+    ],
+  },
+  {
     name: 'heart rates in another unit',
     body: { current_session: { HR_night: [1.1, 1.2, 1.3, 60] } },
     findings: [
@@ -669,6 +767,29 @@ for (const { name, body, findings } of unprocessable) {
     t.equal(reply.status, 422);
     t.equal(reply.reason, 'Unprocessable Entity');
     t.strictSame(JSON.parse(reply.body), { detail: findings });
+    isOurs(t, reply);
+  });
+}
+
+const bounded: readonly (readonly [name: string, body: string])[] = [
+  ['50,000 open arrays', '['.repeat(50_000)],
+  ['65 levels', `{"current_session":{},"x":${'['.repeat(64)}${']'.repeat(64)}}`],
+  ['10,001 objects', `{"current_session":{},"past_sessions":[${copies(9_998, '{}').join()}]}`],
+  ['20,001 strings, and a wrong byte before them', `\u0000${copies(20_001, '""').join()}`],
+];
+for (const [name, body] of bounded) {
+  t.test(`${name}: 422 before anything else`, async (t) => {
+    const reply = await send(port, keyed({ body }));
+    t.equal(reply.status, 422);
+    t.strictSame(JSON.parse(reply.body), {
+      detail: [
+        {
+          loc: ['body'],
+          msg: 'Body should have at most 64 levels of nesting, 10000 objects and arrays, and 20000 strings',
+          type: 'too_long',
+        },
+      ],
+    });
     isOurs(t, reply);
   });
 }

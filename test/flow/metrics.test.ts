@@ -59,6 +59,20 @@ for (const httpThreads of [1, 2]) {
       t.equal(valueOf(series, 'acuity_fields_missing_total'), 0);
     });
 
+    await t.test(
+      'unknown fields are counted, on either path, and known ones by any name are not',
+      async (t) => {
+        const grown = async (body: object): Promise<number> => {
+          const before = valueOf(await scrape(server), 'acuity_fields_unknown_total');
+          t.strictSame(await load(server, 1, JSON.stringify(body)), [200]);
+          return valueOf(await scrape(server), 'acuity_fields_unknown_total') - before;
+        };
+        t.equal(await grown({ current_session: { HR_night_imputed: [60], age: 30 } }), 0);
+        t.equal(await grown({ current_session: { HR_nigth: 60 }, note: 'x' }), 2);
+        t.equal(await grown({ current_session: { HR_nigth: [60] } }), 1);
+      },
+    );
+
     await t.test('the stages add up to the total', async (t) => {
       const series = await scrape(server);
       const seconds = (stage: string): number => valueOf(series, 'acuity_stage_seconds_sum', { stage });

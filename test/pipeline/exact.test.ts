@@ -3,7 +3,7 @@ import type { Finding } from '#acuity/contract/problems.js';
 import { FINDING_TYPES } from '#acuity/contract/problems.js';
 import type { SeriesLimits } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { Kernel, LAYOUT } from '#acuity/pipeline/kernel.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { seededRandom } from '../fixtures/random.js';
@@ -144,6 +144,7 @@ const unitTexts: readonly { readonly field: string; readonly value: number; read
     text: /^Expected breaths per minute, 3 to 70; most samples lie outside$/,
   },
   { field: 'RR_night', value: 100_000, text: /most samples lie outside$/ },
+  { field: 'RR_night', value: 82, text: /these look like heart rate$/ },
 ];
 for (const { field, value, text } of unitTexts) {
   t.test(`${field} around ${value} is told what was expected`, async (t) => {
@@ -181,12 +182,128 @@ t.test(
   },
 );
 
-t.test('a hostile body costs no more than its length', async (t) => {
-  const wide = `{"current_session":{${Array.from({ length: 50_000 }, (_, index) => `"k${index}":[]`).join()}}}`;
-  t.strictSame(findings(JSON.parse(wide)), []);
-  const deep = `{"current_session":{"age":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
-  const outcome = readExactly(Buffer.from(deep), LIMITS, kernel);
-  t.match(outcome, { findings: [{ loc: ['body', 'current_session', 'age'], type: 'number_type' }] });
-  const objects = `{"current_session":${'{"x":'.repeat(100_000)}1${'}'.repeat(100_000)}}`;
-  t.notOk(isBodyProblem(readExactly(Buffer.from(objects), LIMITS, kernel)));
+t.test('of what stands in a known field only the kind is looked at, however large it is', async (t) => {
+  const read = (age: string): unknown =>
+    readExactly(Buffer.from(`{"current_session":{"age":${age}}}`), LIMITS, kernel);
+  const wrong = { findings: [{ loc: ['body', 'current_session', 'age'], type: 'number_type' }] };
+  for (const age of [
+    `${'['.repeat(62)}${']'.repeat(62)}`,
+    `[${Array(9_000).fill('[]').join()}]`,
+    `{${Array.from({ length: 9_000 }, (_, index) => `"${index}":{}`).join()}}`,
+    `"${'\u0033'.repeat(100_000)}"`,
+    `"34"`,
+  ]) {
+    t.match(read(age), wrong);
+  }
+  t.notOk(isBodyProblem(read(`34.${'0'.repeat(100_000)}`) as never));
+  t.match(read(`1${'0'.repeat(400)}`), { findings: [{ type: 'finite_number' }] });
 });
+
+t.test('of two fields with one name the last counts, however it is written', async (t) => {
+  const read = (text: string) => readExactly(Buffer.from(text), LIMITS, kernel);
+  const ages: readonly (readonly [text: string, age: number])[] = [
+    ['"age":1,"age":2', 2],
+    ['"age":"x","age":2', 2],
+    ['"age":1,"\\u0061ge":2', 2],
+    ['"\\u0061\\u0067\\u0065":1,"x":{"age":7},"y":[{"age":8}]', 1],
+    ['"age":1,"\\u0061ge ":2,"age\\u0000":3,"\\u0161ge":4', 1],
+    ['"a\\/ge":1,"age":2', 2],
+  ];
+  for (const [text, age] of ages) {
+    const outcome = read(`{"current_session":{"age":9},"current_session":{${text}}}`);
+    if (isBodyProblem(outcome)) t.fail(JSON.stringify(outcome));
+    else t.equal(outcome.records[LAYOUT.AGE], age, text);
+  }
+});
+
+t.test('a key that holds a quote, or is as long as a body, hides nothing', async (t) => {
+  const keys = [
+    '\\"age\\"',
+    '\\\\',
+    `${'a'.repeat(1000)}`,
+    '\u00e9'.repeat(50),
+    `${'\\u0061'.repeat(30)}`,
+    '',
+  ];
+  for (const key of keys) {
+    const text = `{"${key}":{"${key}":1},"current_session":{"${key}":["${key}"],"age":30}}`;
+    const outcome = readExactly(Buffer.from(text), LIMITS, kernel);
+    if (isBodyProblem(outcome)) t.fail(JSON.stringify(outcome));
+    else t.strictSame([outcome.records[LAYOUT.AGE], outcome.unknownFields], [30, 2], key.slice(0, 20));
+  }
+});
+
+/** Sessions that contradict themselves, and what is said of them. */
+const contradictory: readonly (readonly [session: object, field: string, msg: RegExp])[] = [
+  [
+    { sleepTimeSeconds: 25_200, deepSleepSeconds: 90, remSleepSeconds: 100, lightSleepSeconds: 230 },
+    'deepSleepSeconds',
+    /look like minutes beside sleepTimeSeconds/,
+  ],
+  [
+    { sleepTimeSeconds: 420, deepSleepSeconds: 90, remSleepSeconds: 100 },
+    'sleepTimeSeconds',
+    /looks like minutes/,
+  ],
+  [{ deepPercentage: 60, remPercentage: 50 }, 'deepPercentage', /add up to more than the whole/],
+  [{ RR_night: Array(20).fill(58) }, 'RR_night', /heart rate in the place of respiratory rate/],
+];
+for (const [session, field, msg] of contradictory) {
+  t.test(`a contradiction is told at ${field}, wherever the session stands`, async (t) => {
+    const targets = [scoreRecord(), scoreRecord()];
+    const [inCurrent] = findings({ current_session: session });
+    t.match(inCurrent, { loc: ['body', 'current_session', field], msg, type: 'unit_error' });
+    const past = { current_session: {}, past_sessions: [{}, session], past_targets: targets };
+    t.match(findings(past), [{ loc: ['body', 'past_sessions', 1, field], msg, type: 'unit_error' }]);
+    const all = { current_session: session, past_sessions: [session, {}], past_targets: targets };
+    t.strictSame(places(all), [
+      `body.current_session.${field} unit_error`,
+      `body.past_sessions.0.${field} unit_error`,
+    ]);
+    // Whatever else is wrong comes first.
+    t.strictSame(places({ ...all, past_targets: 7 }), ['body.past_targets list_type']);
+  });
+}
+
+t.test('the unit errors of a session come in the order of its fields', async (t) => {
+  const session = {
+    deepPercentage: 0.9,
+    remPercentage: 0.9,
+    sleepTimeSeconds: 420,
+    RR_night: Array(12).fill(45),
+    HR_day_1h: [900, 900, 900],
+  };
+  t.strictSame(places({ current_session: session }), [
+    'body.current_session.HR_day_1h unit_error',
+    'body.current_session.RR_night unit_error',
+    'body.current_session.sleepTimeSeconds unit_error',
+    'body.current_session.deepPercentage unit_error',
+  ]);
+});
+
+const breathing: readonly (readonly [samples: readonly number[], isHeart: boolean])[] = [
+  [Array(10).fill(40.5), true],
+  [Array(9).fill(40.5), false],
+  [Array(10).fill(40), false],
+  [[...Array(9).fill(50), 0, -1, 255] as number[], false],
+  [[...Array(11).fill(15), ...Array(10).fill(69)] as number[], false],
+  [[...Array(6).fill(40), ...Array(5).fill(45)] as number[], false],
+  [[...Array(5).fill(40), ...Array(6).fill(40.001)] as number[], true],
+  [[...Array(10).fill(15), ...Array(12).fill(69)] as number[], true],
+];
+for (const [samples, isHeart] of breathing) {
+  t.test(
+    `breathing of ${samples.length} samples from ${samples[0]} is ${isHeart ? 'heart rate' : 'breathing'}`,
+    async (t) => {
+      for (const field of ['RR_day_1h', 'RR_night']) {
+        const loose = { daySamplesMax: 100, nightSamplesMax: 100 };
+        const outcome = readExactly(
+          Buffer.from(JSON.stringify({ current_session: { [field]: samples } })),
+          loose,
+          new Kernel(loose),
+        );
+        t.equal(isBodyProblem(outcome), isHeart);
+      }
+    },
+  );
+}

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { Sleep } from '#acuity/contract/sleep.js';
 import { LAYOUT } from '#acuity/pipeline/kernel.js';
-import { Sleep, normaliseSleep } from '#acuity/pipeline/normalise.js';
+import { normaliseSleep } from '#acuity/pipeline/normalise.js';
 import { writeScalars, type SessionScalars } from '#acuity/pipeline/records.js';
 
 type Known = Partial<Record<keyof Sleep, number>>;
@@ -57,9 +58,9 @@ const cases: readonly { readonly name: string; readonly given: SessionScalars; r
     known: { deepShare: 0.2, remShare: 0.25, lightShare: 0.6 },
   },
   {
-    name: 'shares of at most 1 that sum to more than 1.05: percent points',
+    name: 'shares of at most 1 are fractions, whatever they sum to',
     given: { deepPercentage: 0.4, remPercentage: 0.3, lightPercentage: 0.4 },
-    known: { deepShare: 0.004, remShare: 0.003, lightShare: 0.004 },
+    known: { deepShare: 0.4, remShare: 0.3, lightShare: 0.4 },
   },
   {
     name: 'one share above 1 among small ones: percent points',

@@ -1,93 +1,248 @@
+import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { SERIES_FIELDS, type SeriesLimits } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
 import { Kernel, LAYOUT, summaryAt, type PredictionRequest } from '#acuity/pipeline/kernel.js';
-import { createReader, isBodyProblem, readFast } from '#acuity/pipeline/read.js';
-import { requestBody } from '../fixtures/bodies.js';
+import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
+import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
+import { readPlainly, type PlainOutcome } from '../fixtures/plainReader.js';
 import { seededRandom, type Random } from '../fixtures/random.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';
 
-/** Bodies in the comparison of the two readers; a long run takes millions. */
-const CASES = Number(process.env['FUZZ_CASES'] ?? 100_000);
+/** Bodies in the comparison of the readers; a long run takes millions. */
+const CASES = Number(process.env['FUZZ_CASES'] ?? 60_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };
 
-/** Undefined where `one` and `other` hold the same bits wherever anything may be read. */
+/** Undefined where `one` and `other` hold the same bits. */
 function difference(one: PredictionRequest, other: PredictionRequest): string | undefined {
   if (one.pastCount !== other.pastCount) return `${one.pastCount} and ${other.pastCount} past sessions`;
-  for (let session = 0; session <= one.pastCount; session++) {
-    const record = session * LAYOUT.RECORD_LENGTH;
-    for (let scalar = 0; scalar < LAYOUT.SCALARS; scalar++) {
-      if (!Object.is(one.records[record + scalar], other.records[record + scalar])) {
-        return `scalar ${scalar} of session ${session}`;
-      }
-    }
-    for (const field of SERIES_FIELDS) {
-      const summary = summaryAt(session, field);
-      // Behind the two counts, a summary means something only where a sample counted.
-      const length = one.records[summary + LAYOUT.COUNT] === 0 ? 2 : LAYOUT.SUMMARY_LENGTH;
-      for (let value = 0; value < length; value++) {
-        if (!Object.is(one.records[summary + value], other.records[summary + value])) {
-          return `value ${value} of ${field} of session ${session}`;
-        }
-      }
-    }
-  }
-  for (let index = 0; index < one.pastCount * LAYOUT.TARGET_LENGTH; index++) {
-    if (!Object.is(one.targets[index], other.targets[index])) return `float ${index} of the targets`;
+  for (const part of ['records', 'targets'] as const) {
+    if (one[part].length !== other[part].length) return `${part} of another length`;
+    const index = one[part].findIndex((value, place) => !Object.is(value, other[part][place]));
+    if (index !== -1) return `value ${index % LAYOUT.RECORD_LENGTH} of one of the ${part}`;
   }
   return undefined;
 }
 
+/** What the exact path says of a body, if it is not what plain code says of it. */
+function disagreement(slow: ReturnType<typeof readExactly>, plain: PlainOutcome): string | undefined {
+  if (!isBodyProblem(slow)) return plain.kind === 'request' ? difference(slow, plain.request) : 'a request';
+  if (slow.kind === 'malformed') {
+    return plain.kind === 'malformed' && plain.byte === slow.byte ? undefined : `malformed at ${slow.byte}`;
+  }
+  const places = slow.findings.map(({ loc, type }) => `${loc.join('.')} ${type}`);
+  if (plain.kind !== 'unprocessable') return places.join();
+  // Of one target, the order is the schema's.
+  const isSame = places.toSorted().join() === plain.places.toSorted().join();
+  return isSame || (places.length === 8 && plain.places.length === 8) ? undefined : places.join();
+}
+
+interface Readers {
+  /** As it serves: the exact path behind the fast one, in one memory. */
+  readonly served: RequestReader;
+  readonly fast: Kernel;
+  readonly exact: Kernel;
+  readonly plain: Kernel;
+}
+
+const readers = (): Readers => ({
+  served: createReader(LIMITS),
+  fast: new Kernel(LIMITS),
+  exact: new Kernel(LIMITS),
+  plain: new Kernel(LIMITS),
+});
+
 interface Tally {
   taken: number;
   refused: number;
+  /** Kinds of what was found, and how often. */
+  readonly found: Map<string, number>;
 }
 
-/** Both readers on one body: what the fast one takes, the exact one must take for the same. */
-function compare(t: Test, fast: Kernel, exact: Kernel, bytes: Uint8Array, tally: Tally): void {
-  const quick = readFast(fast, bytes);
-  if (quick === undefined) {
-    tally.refused++;
-    return;
-  }
-  tally.taken++;
+const tally = (): Tally => ({ taken: 0, refused: 0, found: new Map() });
+
+/** All readers on one body: the exact path says what plain code says, and what the fast one takes, it takes as they do. */
+function compare(t: Test, { served, fast, exact, plain }: Readers, bytes: Uint8Array, tally: Tally): void {
+  const expected = readPlainly(bytes, LIMITS, plain);
   const slow = readExactly(bytes, LIMITS, exact);
-  const different = isBodyProblem(slow) ? JSON.stringify(slow) : difference(quick, slow);
-  if (different !== undefined)
-    t.fail(`the readers differ: ${different}`, { body: Buffer.from(bytes).toString() });
+  const quick = fast.read(bytes);
+  const wrong =
+    disagreement(slow, expected) ??
+    (quick && fastDisagreement(quick, slow)) ??
+    servedDisagreement(served(bytes), slow);
+  if (wrong !== undefined) {
+    t.fail(`the readers differ: ${wrong}`, { body: Buffer.from(bytes).toString(), expected });
+  }
+  if (quick !== undefined) tally.taken++;
+  else tally.refused++;
+  if (!isBodyProblem(slow) || slow.kind === 'malformed') return;
+  for (const { loc, type } of slow.findings) {
+    const kind = `${type} ${loc.findLast((step) => typeof step === 'string')}`;
+    tally.found.set(kind, (tally.found.get(kind) ?? 0) + 1);
+  }
 }
 
-t.test('whatever the fast reader takes, the exact one takes for the same', async (t) => {
+function servedDisagreement(
+  served: ReturnType<RequestReader>,
+  slow: ReturnType<typeof readExactly>,
+): string | undefined {
+  if (!isBodyProblem(served)) return fastDisagreement(served, slow);
+  return isDeepStrictEqual(served, slow) ? undefined : `as it serves: ${JSON.stringify(served)}`;
+}
+
+function fastDisagreement(
+  quick: ReturnType<Kernel['read']> & {},
+  slow: ReturnType<typeof readExactly>,
+): string | undefined {
+  if (isBodyProblem(slow)) return 'taken on the fast path';
+  if (quick.unknownFields !== slow.unknownFields) {
+    return `${quick.unknownFields} and ${slow.unknownFields} unknown fields`;
+  }
+  return difference(quick, slow);
+}
+
+t.test('the readers agree with plain code on every body', async (t) => {
   const random = seededRandom(SEED);
-  const [fast, exact] = [new Kernel(LIMITS), new Kernel(LIMITS)];
+  const all = readers();
   const odd = new RequestText(random, false);
   const plain = new RequestText(random, true);
-  const tally: Tally = { taken: 0, refused: 0 };
+  const counts = tally();
   for (let count = 0; count < CASES; count++) {
     const kind = count % 4;
-    if (kind === 0) compare(t, fast, exact, Buffer.from(odd.body()), tally);
-    else compare(t, fast, exact, mutated(random, (kind === 1 ? odd : plain).body()), tally);
+    if (kind === 0) compare(t, all, Buffer.from(odd.body()), counts);
+    else compare(t, all, mutated(random, (kind === 1 ? odd : plain).body()), counts);
   }
-  t.ok(tally.taken > CASES / 20, `${tally.taken} of ${CASES} were taken`);
-  t.ok(tally.refused > CASES / 20, `${tally.refused} of ${CASES} were refused`);
+  t.ok(counts.taken > CASES / 20, `${counts.taken} of ${CASES} were taken`);
+  t.ok(counts.refused > CASES / 20, `${counts.refused} of ${CASES} were refused`);
+  const rare = [
+    'value_error HR_night_imputed',
+    'value_error past_target',
+    'unit_error deepSleepSeconds',
+    'unit_error sleepTimeSeconds',
+    'unit_error deepPercentage',
+    'unit_error remPercentage',
+    'unit_error RR_night',
+    'too_long HR_night_imputed',
+    'finite_number HR_night',
+  ];
+  for (const kind of rare) t.ok((counts.found.get(kind) ?? 0) > CASES / 10_000, `${kind} was met`);
 });
 
 t.test('the fast reader takes every plain body', async (t) => {
   const random = seededRandom(SEED + 1);
-  const [fast, exact] = [new Kernel(LIMITS), new Kernel(LIMITS)];
+  const all = readers();
   const plain = new RequestText(random, true);
-  const tally: Tally = { taken: 0, refused: 0 };
+  const counts = tally();
   for (let count = 0; count < CASES / 20; count++) {
     const text = plain.body();
-    const refusedBefore = tally.refused;
+    const refusedBefore = counts.refused;
     // Longer than its limit, a series takes the exact path, which words the refusal.
-    const isLong = isBodyProblem(readExactly(Buffer.from(text), LIMITS, exact));
-    compare(t, fast, exact, Buffer.from(text), tally);
-    if (!isLong && tally.refused > refusedBefore) t.fail('not taken', { body: text });
+    const isLong = isBodyProblem(readExactly(Buffer.from(text), LIMITS, all.exact));
+    compare(t, all, Buffer.from(text), counts);
+    if (!isLong && counts.refused > refusedBefore) t.fail('not taken', { body: text });
   }
-  t.ok(tally.taken > CASES / 50, `${tally.taken} were taken`);
+  t.ok(counts.taken > CASES / 50, `${counts.taken} were taken`);
+});
+
+t.test('no number of a request is handed on with the next one', async (t) => {
+  const reader = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
+  const bodies = [
+    '{"current_session":{}}',
+    '{"current_session":{"HR_day_1h":[],"RR_day_1h":null,"HR_night":[0,-1],"RR_night":[]}}',
+    '{"current_session":{"x":[],"HR_night":[]}}', // on the exact path
+    JSON.stringify({
+      current_session: {},
+      past_sessions: [{}, {}],
+      past_targets: [scoreRecord(), scoreRecord()],
+    }),
+  ];
+  for (const body of bodies) {
+    const fresh = createReader(LIMITS)(Buffer.from(body));
+    t.notOk(isBodyProblem(reader(Buffer.from(JSON.stringify(requestBody(5))))));
+    const after = reader(Buffer.from(body));
+    if (isBodyProblem(fresh) || isBodyProblem(after)) return t.fail(body);
+    t.equal(difference(after, fresh), undefined);
+    t.ok(
+      after.records.every((value) => value === 0 || Number.isNaN(value)),
+      body,
+    );
+  }
+});
+
+t.test('an alias is read as its series, in every session, on the fast path', async (t) => {
+  const { fast, exact } = readers();
+  const { HR_night: heart, RR_night: breath, ...rest } = session(3);
+  const HR_night = heart?.slice(0, 30);
+  const RR_night = breath?.slice(0, 30);
+  const short = { ...rest, HR_day_1h: [61], RR_day_1h: [15] };
+  const bodies = [
+    { ...short, HR_night, RR_night },
+    { ...short, HR_night_imputed: HR_night, RR_night_imputed: RR_night },
+    { ...short, HR_night, RR_night_imputed: RR_night },
+  ].map((of) =>
+    Buffer.from(
+      JSON.stringify({
+        current_session: of,
+        past_sessions: [of, of],
+        past_targets: [scoreRecord(), scoreRecord(2)],
+      }),
+    ),
+  );
+  const expected = readExactly(bodies[0] ?? Buffer.alloc(0), LIMITS, exact);
+  if (isBodyProblem(expected)) return t.fail(JSON.stringify(expected));
+  for (const body of bodies) {
+    const taken = fast.read(body);
+    t.equal(taken && difference(taken, expected), undefined);
+    t.equal(taken?.unknownFields, 0);
+  }
+});
+
+t.test(
+  'an alias beside its name: nothing beside something is absence, two values are a contradiction',
+  async (t) => {
+    const reader = createReader(LIMITS);
+    const read = (HR_night: unknown, HR_night_imputed: unknown) =>
+      reader(Buffer.from(JSON.stringify({ current_session: { HR_night, HR_night_imputed } })));
+    const summary = summaryAt(0, 'HR_night');
+    for (const nothing of [null, []]) {
+      for (const outcome of [read(nothing, [60, 62]), read([60, 62], nothing)]) {
+        if (isBodyProblem(outcome)) t.fail(JSON.stringify(outcome));
+        else t.equal(outcome.records[summary + LAYOUT.MEAN], 61);
+      }
+      for (const other of [null, []]) {
+        const outcome = read(nothing, other);
+        t.notOk(isBodyProblem(outcome));
+      }
+    }
+    const loc = ['body', 'current_session', 'HR_night_imputed'];
+    const msg = 'HR_night_imputed is an alias of HR_night: give one of the two';
+    t.strictSame(read([60], [61]), { kind: 'unprocessable', findings: [{ loc, msg, type: 'value_error' }] });
+    t.match(read(undefined, 7), { findings: [{ loc, type: 'list_type' }] });
+    t.match(read(undefined, [60, null]), { findings: [{ loc: [...loc, 1], type: 'number_type' }] });
+    t.match(read(undefined, Array(31).fill(60)), { findings: [{ loc, type: 'too_long' }] });
+    t.match(read(undefined, Array(9).fill(900)), { findings: [{ loc, type: 'unit_error' }] });
+  },
+);
+
+t.test('unknown fields are counted wherever they stand, whichever path reads them', async (t) => {
+  const reader = createReader(LIMITS);
+  const target = { ...scoreRecord(), z: 1 };
+  const body = {
+    current_session: { a: 1, age: 30, HR_night_imputed: [60], Age: 30 },
+    past_sessions: [{ b: 'x', c: null }, {}],
+    past_target: [target, scoreRecord()],
+    d: true,
+  };
+  const unknown = (value: unknown): number | undefined => {
+    const outcome = reader(Buffer.from(JSON.stringify(value)));
+    return isBodyProblem(outcome) ? undefined : outcome.unknownFields;
+  };
+  t.equal(unknown(body), 6);
+  t.equal(unknown({ ...body, d: [{ current_session: { e: 1 } }] }), 6);
+  t.equal(unknown({ current_session: {} }), 0);
+  t.equal(unknown({ current_session: { age: 30, é: 1 } }), 1);
 });
 
 t.test('the fast reader takes what a client library writes, with and without indentation', async (t) => {
@@ -95,13 +250,13 @@ t.test('the fast reader takes what a client library writes, with and without ind
   const kernel = new Kernel(limits);
   for (const past of [0, 1, 5]) {
     for (const space of [undefined, 1, 2, '\t']) {
-      const request = readFast(kernel, Buffer.from(JSON.stringify(requestBody(past), null, space)));
+      const request = kernel.read(Buffer.from(JSON.stringify(requestBody(past), null, space)));
       t.equal(request?.pastCount, past);
     }
   }
 });
 
-/** A number as callers may write it, with up to 15 digits. */
+/** A number as callers may write it. */
 function numberText(random: Random): string {
   const whole = Math.floor(random() * 10 ** Math.floor(random() * 8));
   const decimals = Math.floor(random() * 8);
@@ -124,6 +279,7 @@ t.test('samples are decoded to the float32 that JSON.parse and rounding give', a
     '123456.789012345',
     '8388608.5',
   ];
+  fixed.push('61.833333333333336', '6.1e1', '16777217.000000001', '1e39');
   const tenths = Array.from({ length: 1000 }, (_, index) => String((index + 1) / 10));
   const texts = [fixed, tenths.slice(0, 500), tenths.slice(500)];
   for (let count = 0; count < 200; count++) texts.push(Array.from({ length: 500 }, () => numberText(random)));
@@ -185,9 +341,10 @@ t.test('a series of exactly the limit is taken, one sample more is refused', asy
   for (const field of SERIES_FIELDS) {
     const most = field.includes('day') ? LIMITS.daySamplesMax : LIMITS.nightSamplesMax;
     const body = (length: number): Buffer => {
-      return Buffer.from(JSON.stringify({ current_session: { [field]: Array(length).fill(60) } }));
+      const sample = field.startsWith('HR') ? 60 : 15;
+      return Buffer.from(JSON.stringify({ current_session: { [field]: Array(length).fill(sample) } }));
     };
-    const taken = readFast(fast, body(most));
+    const taken = fast.read(body(most));
     t.equal(taken?.records[summaryAt(0, field) + LAYOUT.COUNT], most);
     const refused = reader(body(most + 1));
     t.match(refused, { findings: [{ loc: ['body', 'current_session', field], type: 'too_long' }] });

@@ -1,24 +1,39 @@
 import t from 'tap';
+import type { SeriesLimits } from '#acuity/contract/request.js';
+import { readExactly } from '#acuity/pipeline/exact.js';
 import { Kernel, LAYOUT, summaryAt } from '#acuity/pipeline/kernel.js';
+import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
 
 /** How the kernel decodes the array of a series: what it takes, to the last bit, and what it must leave. */
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
-const kernel = new Kernel({ daySamplesMax: 1000, nightSamplesMax: 1000 });
+const LIMITS: SeriesLimits = { daySamplesMax: 1000, nightSamplesMax: 1000 };
+const kernel = new Kernel(LIMITS);
+const exactKernel = new Kernel(LIMITS);
 
 /** The samples of `array`, the text of one; undefined where the kernel does not take it. */
 function decode(array: string, behind = ''): number[] | undefined {
   kernel.samples.fill(-7);
-  const request = kernel.read(Buffer.from(`{"current_session":{"HR_night":${array}}${behind}}`));
-  if (request === undefined) return undefined;
-  const summary = summaryAt(0, 'HR_night');
+  const body = Buffer.from(`{"current_session":{"HR_night":${array}}${behind}}`);
+  const request = kernel.read(body);
   const expected = JSON.parse(array) as number[];
+  const samples = Array.from(kernel.samples.subarray(0, expected.length));
+  // Decoded, but not in the unit of the series: only that sends it to the exact path.
+  if (request === undefined) return isInOtherUnit(body) ? samples : undefined;
+  const summary = summaryAt(0, 'HR_night');
   // Plausible, implausible and sentinels: whatever they are, none is invented behind the last one.
   const counted =
     (request.records[summary + LAYOUT.COUNT] ?? 0) + (request.records[summary + LAYOUT.IMPLAUSIBLE] ?? 0);
-  return counted > expected.length ? undefined : Array.from(kernel.samples.subarray(0, expected.length));
+  return counted > expected.length ? undefined : samples;
+}
+
+function isInOtherUnit(body: Uint8Array): boolean {
+  const outcome = readExactly(body, LIMITS, exactKernel);
+  return (
+    isBodyProblem(outcome) && outcome.kind === 'unprocessable' && outcome.findings[0]?.type === 'unit_error'
+  );
 }
 
 /** Whether the kernel takes `array` for what JSON.parse and rounding to a float make of it. */
@@ -57,6 +72,12 @@ const UNUSUAL = [
   ...words('-1 -0 -2 -61.5 1.25 61.123 0.05 0.00 1000 1234.5 12345 8388608.5'),
   ...words('-1.25 -61.123 0.0005 1.2345 1.2340 1.23450 61.1234 101.1234 1000.12 1234.567 12345.678'),
   ...words('999999999999999 0.00000000000001 123456.789012345'),
+  ...words('1e1 1E1 6.1e1 61e0 61.5e+0 1.25e1 1.2e15 61.2E1 1234567890123456 0.1234567890123456'),
+  ...words('61.833333333333336 101.33333333333333 14.499999999999998 61.50000000000000000000001 -0.0e-5'),
+  // Midway between two float32, or as near as a double comes; beyond float32.
+  ...words(
+    '16777217 16777217.000000001 16777216.999999998 8388609.5 8388609.50000000000000001 1e39 -3.5e38 1e-46',
+  ),
   ' 5',
   '5 ',
   ' 5 ',
@@ -84,8 +105,8 @@ const BROKEN = [
   '61 .25',
   '6 1.25',
 ];
-/** Numbers, but not of the plain form: another reader's work. */
-const LEFT = words('1e1 1E1 6.1e1 61e0 61.5e+0 1.25e1 1.2e15 61.2E1 1234567890123456 0.1234567890123456');
+/** Too large to be a number: refused, by the exact path. */
+const INFINITE = words('1e999 -1e999 2e308');
 
 t.test('every tenth and every whole number of three digits', async (t) => {
   const wholes = Array.from({ length: 1000 }, (_, index) => String(index));
@@ -149,6 +170,18 @@ t.test('an unusual number anywhere is decoded, and its neighbours too', async (t
   t.pass();
 });
 
+t.test('averages that nobody rounded', async (t) => {
+  const random = seededRandom(SEED + 7);
+  for (let round = 0; round < 300; round++) {
+    const tokens = Array.from({ length: 1 + below(random, 80) }, () =>
+      String((1 + below(random, 30_000)) / (1 + below(random, 300))),
+    );
+    const array = `[${tokens.join(pick(random, SEPARATORS))}]`;
+    if (!isExact(array)) t.fail(array);
+  }
+  t.pass();
+});
+
 t.test('commas of both kinds in one array', async (t) => {
   const random = seededRandom(SEED + 2);
   for (let round = 0; round < 2000; round++) {
@@ -159,9 +192,9 @@ t.test('commas of both kinds in one array', async (t) => {
   t.pass();
 });
 
-t.test('what is no number of the plain form is left, wherever it stands', async (t) => {
+t.test('what is no number, or no finite one, is left, wherever it stands', async (t) => {
   const random = seededRandom(SEED + 3);
-  for (const token of [...BROKEN, ...LEFT]) {
+  for (const token of [...BROKEN, ...INFINITE]) {
     for (const separator of SEPARATORS) {
       for (let length = 1; length <= 24; length++) {
         const tokens = Array.from({ length }, usual(random));
@@ -216,10 +249,10 @@ t.test('any limit is taken, and one more is left', async (t) => {
   for (let limit = 1; limit <= 140; limit++) {
     const limited = new Kernel({ daySamplesMax: limit, nightSamplesMax: limit });
     for (const separator of SEPARATORS) {
-      for (const token of ['7', '61.5', '61.834', undefined]) {
-        const write = usual(random);
+      for (const token of ['37', '36.5', '36.834', undefined]) {
         const body = (length: number): Buffer => {
-          const array = Array.from({ length }, () => token ?? write()).join(separator);
+          const write = (): string => token ?? String(30 + below(random, 60) / 10);
+          const array = Array.from({ length }, write).join(separator);
           return Buffer.from(`{"current_session":{"HR_night":[${array}],"RR_day_1h":[${array}],"age":30}}`);
         };
         const request = limited.read(body(limit));

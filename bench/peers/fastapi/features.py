@@ -36,8 +36,10 @@ def session_row(session: Session) -> np.ndarray:
     row = np.full(len(INDEX), NAN)
     hr_day = put_series(row, "hr_day", session.HR_day_1h, 25, 240, 1)
     rr_day = put_series(row, "rr_day", session.RR_day_1h, 3, 70, 4)
-    hr_night = put_series(row, "hr_night", session.HR_night, 25, 240, 1)
-    rr_night = put_series(row, "rr_night", session.RR_night, 3, 70, 4)
+    hr_night = put_series(row, "hr_night", session.HR_night or session.HR_night_imputed, 25, 240, 1)
+    rr_night = put_series(row, "rr_night", session.RR_night or session.RR_night_imputed, 3, 70, 4)
+    check_breathing(session.RR_day_1h)
+    check_breathing(session.RR_night or session.RR_night_imputed)
     put(row, "hr_dip", hr_day.get("p50", NAN) - hr_night.get("mean", NAN))
     put(row, "rr_dip", rr_day.get("p50", NAN) - rr_night.get("mean", NAN))
     put(row, "pulse_breath", hr_night.get("mean", NAN) / rr_night.get("mean", NAN))
@@ -116,6 +118,13 @@ def check_unit(raw: np.ndarray, plausible: int) -> None:
         raise UnitError("a series is in another unit")
 
 
+def check_breathing(samples: list[float] | None) -> None:
+    raw = np.asarray(samples or [], np.float32)
+    plausible = raw[(raw >= 3) & (raw <= 70)]
+    if len(plausible) >= 10 and 2 * int((plausible > 40).sum()) > len(plausible):
+        raise UnitError("heart rate in the place of breathing")
+
+
 def percentiles(values: np.ndarray, low: float, bins_per_unit: int) -> dict[str, float]:
     """Quantiles of a histogram, straight within a bin."""
     counts = np.bincount(((values - low) * bins_per_unit + 0.5).astype(np.int64))
@@ -166,14 +175,27 @@ def sleep_of(session: Session) -> tuple[float, float, float, float, float]:
     stages = [number(session.deepSleepSeconds), number(session.remSleepSeconds), number(session.lightSleepSeconds)]
     awake_s = number(session.awakeSleepSeconds)
     total = sum(stages)
+    given_s = number(session.sleepTimeSeconds)
+    if total > 0 and 80 * total >= given_s and 600 * total <= 11 * given_s:
+        raise UnitError("stages in minutes beside seconds")
     if not math.isnan(total):
+        check_minutes(total, stages)
         return total, awake_s, *(ratio(stage, total) for stage in stages)
     shares = [number(session.deepPercentage), number(session.remPercentage), number(session.lightPercentage)]
     known = [share for share in shares if not math.isnan(share)]
-    if any(share > 1 for share in known) or sum(known) > 1.05:
-        shares = [share * 0.01 for share in shares]
-    sleep_s = derive(number(session.sleepTimeSeconds), stages, shares)
+    scale = 0.01 if any(share > 1 for share in known) else 1
+    if sum(known) * scale > 1.05 + 1e-9:
+        raise UnitError("the shares add up to more than the whole")
+    shares = [share * scale for share in shares]
+    sleep_s = derive(given_s, stages, shares)
+    check_minutes(sleep_s, stages)
     return sleep_s, awake_s, *shares
+
+
+def check_minutes(sleep_s: float, stages: list[float]) -> None:
+    deep_s, rem_s, _ = stages
+    if 120 <= sleep_s <= 720 and deep_s >= 0.5 and rem_s >= 0.5:
+        raise UnitError("minutes instead of seconds")
 
 
 def derive(sleep_s: float, stages: list[float], shares: list[float]) -> float:

@@ -18,6 +18,8 @@ class Session(BaseModel):
     RR_day_1h: Day | None = None
     HR_night: Night | None = None
     RR_night: Night | None = None
+    HR_night_imputed: Night | None = None
+    RR_night_imputed: Night | None = None
     sleepTimeSeconds: Seconds | None = None
     deepSleepSeconds: Seconds | None = None
     remSleepSeconds: Seconds | None = None

@@ -31,7 +31,7 @@ export const FIELD_NAMES = {
   readonly target: readonly (keyof ScoreRecord)[];
 };
 
-type ObjectKind = keyof typeof FIELD_NAMES;
+export type ObjectKind = keyof typeof FIELD_NAMES;
 
 /** A field that the service does not know, and would ignore: most likely a known one, mistyped. */
 export interface FieldWarning {
@@ -99,7 +99,7 @@ const LETTERS_PER_EDIT = 3;
  * The field that an unknown name most likely means: it differs in case, in low lines and hyphens, or by a few
  * letters. Undefined where it is a known name, or none comes near.
  */
-function meantField(name: string, kind: ObjectKind): string | undefined {
+export function meantField(name: string, kind: ObjectKind): string | undefined {
   const known: readonly string[] = FIELD_NAMES[kind];
   if (known.includes(name) || name.length > NAME_LENGTH_MAX) return undefined;
   const folded = fold(name);

@@ -1,20 +1,21 @@
-import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import t from 'tap';
-import { firstBadByte } from '#acuity/pipeline/jsonScan.js';
+import { isJson } from '#bench/worst/answers.js';
+import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
+import { Kernel } from '#acuity/pipeline/kernel.js';
+import { firstBadByte as firstBadByteOfPlainCode } from '../fixtures/jsonScan.js';
 import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
+
+/** Where bytes stop being JSON: the kernel against the engine, and against plain code. */
 
 const CASES = Number(process.env['FUZZ_CASES'] ?? 20_000);
 
-/** Whether the engine takes `bytes` for JSON. */
-function isJson(bytes: Uint8Array): boolean {
-  if (!isUtf8(bytes)) return false;
-  try {
-    JSON.parse(Buffer.from(bytes).toString('utf8'));
-    return true;
-  } catch {
-    return false;
-  }
+const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+
+function firstBadByte(bytes: Uint8Array): number {
+  kernel.open(bytes);
+  const found = kernel.check({ levelsMax: 64, bracketsMax: 1e9, stringsMax: 1e9 });
+  return found === 'beyondBounds' ? NaN : found;
 }
 
 const offsets: readonly (readonly [text: string, byte: number])[] = [
@@ -104,14 +105,44 @@ t.test('beyond ASCII outside of a string is wrong where it begins', async (t) =>
   t.equal(firstBadByte(Buffer.from('[1,\u00e9]')), 3);
 });
 
-t.test('nesting costs no stack', async (t) => {
-  const depth = 1_000_000;
-  t.equal(firstBadByte(Buffer.from('['.repeat(depth))), depth);
-  t.equal(firstBadByte(Buffer.from('['.repeat(depth) + ']'.repeat(depth))), -1);
-  t.equal(firstBadByte(Buffer.from('{"a":'.repeat(depth))), 5 * depth);
+t.test('64 levels are told apart', async (t) => {
+  const brackets = Array.from({ length: 64 }, (_, level) => (level % 3 === 0 ? '{"a":' : '['));
+  const closing = brackets.map((bracket) => (bracket === '[' ? ']' : '}')).toReversed();
+  const text = brackets.join('') + '0' + closing.join('');
+  t.equal(firstBadByte(Buffer.from(text)), -1);
+  for (let at = brackets.join('').length + 1; at < text.length; at++) {
+    const wrong = Buffer.from(text);
+    wrong[at] = text[at] === ']' ? 0x7d : 0x5d;
+    t.equal(firstBadByte(wrong), at);
+  }
 });
 
-t.test('every JSON document is JSON to the scan', async (t) => {
+t.test('a bad byte is found on every side of a block', async (t) => {
+  const bad = ['\u0001', '\\q', '\\u00g0', '\n'];
+  for (let length = 0; length < 80; length++) {
+    for (const character of bad) {
+      const text = `{"${'a'.repeat(length)}":"${'b'.repeat(length % 17)}${character}"}`;
+      t.equal(firstBadByte(Buffer.from(text)), firstBadByteOfPlainCode(Buffer.from(text)), text);
+    }
+    for (const wide of ['\u00e9', '\u20ac', '\u{1f600}']) {
+      const bytes = Buffer.from(`["${'a'.repeat(length)}${wide}${'b'.repeat(length % 19)}"]`);
+      t.equal(firstBadByte(bytes), -1);
+      for (let cut = length + 2; cut < bytes.length; cut++)
+        t.equal(firstBadByte(bytes.subarray(0, cut)), cut);
+    }
+  }
+});
+
+t.test('what a longer body left behind the end is not read', async (t) => {
+  for (const text of ['"a', '[1', '12', 'tru', '{"a":', '"\\u00', '"\u00e9']) {
+    firstBadByte(Buffer.from(`${text}${'"'.repeat(100)}`));
+    firstBadByte(Buffer.from(`${text}${'0e]}'.repeat(100)}`));
+    const bytes = Buffer.from(text);
+    t.equal(firstBadByte(bytes), text === '12' ? -1 : bytes.length, text);
+  }
+});
+
+t.test('every JSON document is JSON to the kernel', async (t) => {
   const layout = fc.constantFrom(undefined, 1, '\t');
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), layout, (text, space) => {
@@ -133,6 +164,7 @@ const RAW = [0x80, 0xbf, 0xc0, 0xc3, 0xe0, 0xed, 0xf0, 0xf4, 0xff, 0x00];
 function document(random: Random): Buffer {
   let text = pick(random, [
     '{"a":[1,2.5,-3e2],"b":{"c":null}}',
+    `{"a":"${'x'.repeat(below(random, 70))}","b":[${' '.repeat(below(random, 70))}]}`,
     '[true,"\u00e9\\n",{}]',
     '"x"',
     '-1.5e3',
@@ -147,14 +179,17 @@ function document(random: Random): Buffer {
   return bytes;
 }
 
-t.test('the scan and the engine agree on what is JSON', async (t) => {
+t.test('the kernel, the engine and plain code agree on what is JSON, and where not', async (t) => {
   const random = seededRandom(Number(process.env['FUZZ_SEED'] ?? 1));
   let valid = 0;
   for (let count = 0; count < CASES; count++) {
     const bytes = document(random);
     const isValid = isJson(bytes);
     if (isValid) valid++;
-    if ((firstBadByte(bytes) === -1) !== isValid) t.fail('they disagree', { hex: bytes.toString('hex') });
+    const found = firstBadByte(bytes);
+    if ((found === -1) !== isValid) t.fail('they disagree', { hex: bytes.toString('hex') });
+    if (found !== firstBadByteOfPlainCode(bytes))
+      t.fail('plain code disagrees', { hex: bytes.toString('hex') });
   }
   t.ok(valid > CASES / 20 && valid < CASES / 2, `both kinds were met, ${valid} of ${CASES} valid`);
 });

@@ -1,14 +1,11 @@
-/**
- * The name that a mistyped one most likely meant, or undefined where none comes near: within one edit for every
- * three letters, not counting a prefix that all of them share.
- */
+/** The name of `names` that takes the fewest edits to become `mistyped`, at most `editsMax`; undefined where none does. */
 export function nearestName(
   mistyped: string,
   names: readonly string[],
-  prefixLength: number,
+  editsMax: number,
 ): string | undefined {
   let best: string | undefined;
-  let bestEdits = Math.ceil((mistyped.length - prefixLength) / 3) + 1;
+  let bestEdits = editsMax + 1;
   for (const name of names) {
     const edits = editDistance(mistyped, name);
     if (edits < bestEdits) [best, bestEdits] = [name, edits];

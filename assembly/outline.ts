@@ -1,0 +1,248 @@
+import { BLOCK, closes, lookAtBlock, opens, outsideOfStrings, startBlocks, whereEqual } from './blocks';
+import { SERIES_ALIAS_LENGTH, sessionField, targetField, topField } from './fields';
+import { KEY, KEY_MAX, MISFITS, MISFITS_MAX, OUTLINE, OUTLINE_SLOTS, SAMPLES, SERIES_ALIAS_SLOT, SERIES_SLOT } from './layout';
+import { decodeNumber } from './number';
+import { decodeArray } from './samples';
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  MINUS,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  ZERO,
+  at,
+  behindSpace,
+  clear,
+  inputStart,
+  moveTo,
+} from './text';
+
+/**
+ * Finds the known fields in a body that is JSON (`firstBadByte`) within the bounds of structure: nothing here looks
+ * for what is no JSON. Whatever is unknown is passed over and never becomes a value, so that a body costs what its
+ * bytes cost.
+ */
+
+/** Which fields an object may have. */
+export const TOP: i32 = 0;
+export const SESSION: i32 = 1;
+export const TARGET: i32 = 2;
+
+/** Notes the whole body as the first element. */
+export function outlineBody(): void {
+  clear(OUTLINE, OUTLINE_SLOTS * 8);
+  const start = behindSpace(inputStart);
+  note(0, start, behindValue(start));
+}
+
+/** Notes the fields of the object at `place`, of those with one name the last; returns how many are unknown. */
+export function outlineFields(place: usize, kind: i32): i32 {
+  clear(OUTLINE, OUTLINE_SLOTS * 8);
+  let unknown: i32 = 0;
+  let next = behindSpace(place + 1);
+  // Each turn begins at the quote of a key, and ends behind a comma or at the bracket.
+  while (load<u8>(next) == QUOTE) {
+    const slot = readSlot(kind, next + 1);
+    const start = behindSpace(behindSpace(behindKey) + 1);
+    const end = behindValue(start);
+    if (slot < 0) unknown++;
+    else note(slot, start, end);
+    next = behindSpace(end);
+    if (load<u8>(next) == COMMA) next = behindSpace(next + 1);
+  }
+  return unknown;
+}
+
+/** Notes the elements of the array at `place`, up to `most`; returns how many those are. */
+export function outlineElements(place: usize, most: i32): i32 {
+  clear(OUTLINE, OUTLINE_SLOTS * 8);
+  let count: i32 = 0;
+  let next = behindSpace(place + 1);
+  while (count < most && load<u8>(next) != CLOSE_ARRAY) {
+    const end = behindValue(next);
+    note(count++, next, end);
+    next = behindSpace(end);
+    if (load<u8>(next) == COMMA) next = behindSpace(next + 1);
+  }
+  return count;
+}
+
+// @ts-ignore: decorator
+@inline
+function note(slot: i32, start: usize, end: usize): void {
+  const entry = OUTLINE + (<usize>slot << 3);
+  store<u32>(entry, <u32>start);
+  store<u32>(entry, <u32>end, 4);
+}
+
+let behindKey: usize = 0;
+
+/** The slot of the key whose first letter is at `start`, or −1; `behindKey` is behind its quote then. */
+function readSlot(kind: i32, start: usize): i32 {
+  let place = start;
+  let byte = <u32>load<u8>(place);
+  while (byte != QUOTE && byte != BACKSLASH && <i32>(place - start) <= KEY_MAX) byte = <u32>load<u8>(++place);
+  if (byte == QUOTE) {
+    behindKey = place + 1;
+    return slotOf(kind, start, <i32>(place - start));
+  }
+  behindKey = behindString(start);
+  const length = byte == BACKSLASH ? decodeKey(start) : -1;
+  return length < 0 ? -1 : slotOf(kind, KEY, length);
+}
+
+function slotOf(kind: i32, key: usize, length: i32): i32 {
+  if (kind == TOP) return topField(key, length);
+  if (kind == TARGET) return targetField(key, length);
+  const field = sessionField(key, length);
+  const isAlias = field >= SERIES_SLOT && length == SERIES_ALIAS_LENGTH;
+  return isAlias ? field - SERIES_SLOT + SERIES_ALIAS_SLOT : field;
+}
+
+/** Writes the key at `start` to `KEY` without its escapes; its length, or −1 where it can't be a known one. */
+function decodeKey(start: usize): i32 {
+  let place = start;
+  let length: i32 = 0;
+  for (; load<u8>(place) != QUOTE; length++) {
+    if (length == KEY_MAX) return -1;
+    let letter = <u32>load<u8>(place++);
+    if (letter == BACKSLASH) {
+      // The names are of letters, digits and low lines: of the escapes only this one can mean such.
+      if (load<u8>(place) != 0x75) return -1; // u
+      letter = (hexDigit(place + 1) << 12) | (hexDigit(place + 2) << 8) | (hexDigit(place + 3) << 4) | hexDigit(place + 4);
+      place += 5;
+    }
+    if (letter >= 0x80) return -1;
+    store<u8>(KEY + <usize>length, <u8>letter);
+  }
+  return length;
+}
+
+function hexDigit(place: usize): u32 {
+  const byte = <u32>load<u8>(place);
+  return byte <= 0x39 ? byte - ZERO : (byte | 0x20) - 0x57;
+}
+
+function behindValue(start: usize): usize {
+  const byte = <u32>load<u8>(start);
+  if (byte == QUOTE) return behindString(start + 1);
+  if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) return behindNested(start);
+  let place = start;
+  while (!endsScalar(<u32>load<u8>(place))) place++;
+  return place;
+}
+
+// @ts-ignore: decorator
+@inline
+function endsScalar(byte: u32): bool {
+  return byte <= 0x20 || byte == COMMA || byte == CLOSE_ARRAY || byte == CLOSE_OBJECT;
+}
+
+/** Behind the string whose first letter is at `start`. */
+function behindString(start: usize): usize {
+  let place = start;
+  for (;;) {
+    const bytes = v128.load(place);
+    const ends = i8x16.bitmask(
+      v128.or(i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)), i8x16.eq(bytes, i8x16.splat(<i8>BACKSLASH))),
+    );
+    if (ends == 0) place += 16;
+    else {
+      place += <usize>ctz(ends);
+      if (load<u8>(place) == QUOTE) break;
+      place += 2;
+    }
+  }
+  return place + 1;
+}
+
+/** Behind the object or array at `start`: where as many brackets have closed as have opened. */
+function behindNested(start: usize): usize {
+  let level: i32 = 0;
+  let end: usize = 0;
+  startBlocks();
+  for (let block = start; end == 0; block += BLOCK) {
+    lookAtBlock(block);
+    const closed = <i32>popcnt(closes);
+    if (level > closed) level += <i32>popcnt(opens) - closed;
+    else {
+      for (let left = opens | closes; left != 0 && end == 0; left &= left - 1) {
+        level += (opens & left & -left) != 0 ? 1 : -1;
+        if (level == 0) end = block + <usize>ctz(left) + 1;
+      }
+    }
+  }
+  return end;
+}
+
+/** The number at `place`, as JSON.parse gives it. */
+export function numberAt(place: usize): f64 {
+  moveTo(place);
+  return decodeNumber();
+}
+
+/**
+ * Decodes the array at `place` to `SAMPLES`; returns its length, or −1 where that is more than `samplesMax`. What is
+ * no finite number is noted in `MISFITS`.
+ */
+export function decodeSeries(place: usize, samplesMax: i32): i32 {
+  store<i32>(MISFITS, 0);
+  moveTo(place);
+  const length = decodeArray(samplesMax);
+  if (length >= 0) return length;
+  const count = countElements(place);
+  if (count > samplesMax) return -1;
+  decodeElements(place);
+  return count;
+}
+
+/** Elements of an array that is not empty: one more than it has commas of its own. */
+function countElements(place: usize): i32 {
+  let level: i32 = 0;
+  let count: i32 = 1;
+  startBlocks();
+  for (let block = place; ; block += BLOCK) {
+    lookAtBlock(block);
+    let commas = whereEqual(block, COMMA) & outsideOfStrings();
+    for (let left = opens | closes; left != 0; left &= left - 1) {
+      const bit = left & -left;
+      const before = bit - 1;
+      if (level == 1) count += <i32>popcnt(commas & before);
+      commas &= ~before;
+      level += (opens & bit) != 0 ? 1 : -1;
+      if (level == 0) return count;
+    }
+    if (level == 1) count += <i32>popcnt(commas);
+  }
+  return count;
+}
+
+/** Up to as many that are none as are told of. */
+function decodeElements(place: usize): void {
+  let next = behindSpace(place + 1);
+  for (let index: i32 = 0; ; index++) {
+    const first = <u32>load<u8>(next);
+    if (first == MINUS || first - ZERO <= 9) {
+      const value = numberAt(next);
+      if (abs(value) == Infinity) noteMisfit(index);
+      store<f32>(SAMPLES + (<usize>index << 2), <f32>value);
+      next = at;
+    } else {
+      noteMisfit(-index - 1);
+      next = behindValue(next);
+    }
+    next = behindSpace(next);
+    if (load<u8>(next) == CLOSE_ARRAY || load<i32>(MISFITS) == MISFITS_MAX) return;
+    next = behindSpace(next + 1);
+  }
+}
+
+/** `misfit` is the index of a number that is not finite, or −1 less the index of what is no number. */
+function noteMisfit(misfit: i32): void {
+  const count = load<i32>(MISFITS); // below MISFITS_MAX, see `decodeElements`
+  store<i32>(MISFITS, count + 1);
+  store<i32>(MISFITS + 4 + (<usize>count << 2), misfit);
+}

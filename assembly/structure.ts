@@ -1,0 +1,41 @@
+import { BLOCK, closes, lookAtBlock, opens, quotes, startBlocks } from './blocks';
+import { inputEnd, inputStart } from './text';
+
+/**
+ * Whether the input keeps the bounds of structure: at most `levelsMax` levels of nesting, `bracketsMax` objects and
+ * arrays, `stringsMax` strings, keys included. It need not be JSON: what closes nothing is passed over.
+ */
+export function isWithinBounds(levelsMax: i32, bracketsMax: i32, stringsMax: i32): bool {
+  const quotesMax = 2 * stringsMax;
+  let level: i32 = 0;
+  let bracketCount: i32 = 0;
+  let quoteCount: i32 = 0;
+  startBlocks();
+  for (let block = inputStart; block < inputEnd; block += BLOCK) {
+    lookAtBlock(block);
+    const opened = <i32>popcnt(opens);
+    const closed = <i32>popcnt(closes);
+    bracketCount += opened;
+    quoteCount += <i32>popcnt(quotes);
+    if (bracketCount > bracketsMax || quoteCount > quotesMax) return false;
+    // In whatever order they come, neither bound is met.
+    if (level >= closed && level + opened <= levelsMax) level += opened - closed;
+    else {
+      level = levelBehind(level, levelsMax);
+      if (level < 0) return false;
+    }
+  }
+  return true;
+}
+
+/** The level behind the block in hand, bracket by bracket; −1 where one lies beyond `levelsMax`. */
+function levelBehind(before: i32, levelsMax: i32): i32 {
+  let level = before;
+  for (let left = opens | closes; left != 0; left &= left - 1) {
+    if ((opens & left & -left) != 0) {
+      level++;
+      if (level > levelsMax) return -1;
+    } else if (level > 0) level--;
+  }
+  return level;
+}

@@ -1,0 +1,169 @@
+import { ELEMENTS, MEMBERS, type ElementName, type Item, type MemberName } from './items.js';
+
+/** Where the bulk of a body stands: `#` in its place. */
+const ELEMENT_PLACES = {
+  unknownArray: '{"current_session":{},"x":[#]}',
+  unknownInSession: '{"current_session":{"x":[#]}}',
+  nestedUnknown: '{"current_session":{"x":{"y":[[#]]}}}',
+  night: '{"current_session":{"HR_night":[#]}}',
+  breathing: '{"x":[],"current_session":{"RR_night":[#]}}',
+  day: '{"current_session":{"RR_day_1h":[#]},"x":{}}',
+  age: '{"current_session":{"age":[#]}}',
+  pastSessions: '{"current_session":{},"past_sessions":[#],"past_targets":[]}',
+  pastTargets: '{"past_targets":[#],"past_sessions":[{}],"current_session":{}}',
+  current: '{"current_session":[#]}',
+  root: '[#]',
+} as const;
+
+const MEMBER_PLACES = {
+  top: '{"current_session":{},#}',
+  session: '{"current_session":{#}}',
+  unknownObject: '{"current_session":{"x":{#}}}',
+  past: '{"current_session":{},"past_sessions":[{#},{}],"past_targets":[null,7]}',
+  target: '{"current_session":{},"past_sessions":[{}],"past_targets":[{#}]}',
+  root: '{#}',
+} as const;
+
+/** Where the bulk is spread over all the series that a request may have, each as long as is allowed. */
+export const SPREAD_PLACE = 'series';
+
+export type ElementPlace = keyof typeof ELEMENT_PLACES | typeof SPREAD_PLACE;
+export type MemberPlace = keyof typeof MEMBER_PLACES;
+
+/** What stands behind the bulk, as late as can be. */
+export const ENDINGS = ['whole', 'cut', 'noBracket', 'badNumber', 'badUtf8', 'badEscape', 'odd'] as const;
+export type Ending = (typeof ENDINGS)[number];
+
+/** What fills a body up where the bounds of structure end its items. */
+export const FILLERS = ['none', 'spaces', 'digits', 'zeros', 'letters'] as const;
+
+export interface Genome {
+  readonly kind: 'element' | 'member';
+  readonly item: ElementName | MemberName;
+  readonly place: ElementPlace | MemberPlace;
+  /** Digits, letters or levels of one item. */
+  readonly size: number;
+  /** White space in front of each item. */
+  readonly spaces: number;
+  readonly ending: Ending;
+  readonly filler: (typeof FILLERS)[number];
+  /** Items only as far as the bounds of structure allow. */
+  readonly isWithin: boolean;
+  readonly bytes: number;
+}
+
+export const ELEMENT_PLACE_NAMES: readonly ElementPlace[] = [
+  ...(Object.keys(ELEMENT_PLACES) as (keyof typeof ELEMENT_PLACES)[]),
+  SPREAD_PLACE,
+];
+export const MEMBER_PLACE_NAMES = Object.keys(MEMBER_PLACES) as MemberPlace[];
+export const ELEMENT_NAMES = Object.keys(ELEMENTS) as ElementName[];
+export const MEMBER_NAMES = Object.keys(MEMBERS) as MemberName[];
+
+const STRINGS_LEFT = 19_800;
+const BRACKETS_LEFT = 9_900;
+/** All series at their limits. */
+const SERIES_SAMPLES = [
+  ['HR_day_1h', 7_200],
+  ['RR_day_1h', 7_200],
+  ['HR_night', 43_200],
+  ['RR_night', 43_200],
+] as const;
+const TARGET =
+  '{"C_SCORE":50.123456789012345,"attention":50,"memory":50,"reasoning":50,"stress":5e1,"valence":"Low","arousal":"High"}';
+
+/** The body that a genome describes: of at most `bytes` bytes. */
+export function bodyOf(genome: Genome): Buffer {
+  const items = new Items(genome);
+  const text = genome.place === SPREAD_PLACE ? spread(items) : filled(templateOf(genome), items);
+  return ended(Buffer.from(text), genome);
+}
+
+function templateOf({ kind, place }: Genome): string {
+  return kind === 'element'
+    ? ELEMENT_PLACES[place as keyof typeof ELEMENT_PLACES]
+    : MEMBER_PLACES[place as MemberPlace];
+}
+
+function filled(template: string, items: Items): string {
+  const [before = '', behind = ''] = template.split('#');
+  return before + items.take(items.genome.bytes - template.length - 64, Infinity) + behind;
+}
+
+/** Six sessions with four series each. */
+function spread(items: Items): string {
+  const { bytes } = items.genome;
+  const sessions = [];
+  for (let session = 0; session < 6; session++) {
+    const series = SERIES_SAMPLES.map(([name, samplesMax], index) => {
+      const left = (bytes - 2000) / 6 / (index < 2 ? 14 : 2.4);
+      return `"${name}":[${items.take(left, samplesMax)}]`;
+    });
+    sessions.push(`{${series.join()}}`);
+  }
+  const [current, ...past] = sessions;
+  return `{"current_session":${current},"past_sessions":[${past.join()}],"past_targets":[${past.map(() => TARGET).join()}]}`;
+}
+
+/** Items one after the other, then the filler. */
+class Items {
+  private index = 0;
+  private readonly item: Item;
+  private readonly most: number;
+
+  constructor(readonly genome: Genome) {
+    const { kind, item, size, isWithin } = genome;
+    this.item = kind === 'element' ? ELEMENTS[item as ElementName] : MEMBERS[item as MemberName];
+    const perString = this.item.strings === 0 ? Infinity : STRINGS_LEFT / this.item.strings;
+    const perBracket = this.item.brackets(size) === 0 ? Infinity : BRACKETS_LEFT / this.item.brackets(size);
+    this.most = isWithin ? Math.min(perString, perBracket) : Infinity;
+  }
+
+  /** About `bytes` bytes of at most `count` items. */
+  take(bytes: number, count: number): string {
+    const { size, spaces, kind, filler } = this.genome;
+    const parts = [];
+    let left = bytes;
+    const gap = ' '.repeat(spaces);
+    for (let taken = 0; left > 0 && taken < count && this.index < this.most; taken++, this.index++) {
+      const text = gap + this.item.text(this.index, size);
+      left -= Buffer.byteLength(text) + 1;
+      if (left <= 0) break;
+      parts.push(text);
+    }
+    if (left <= 0 || count < Infinity || filler === 'none') return parts.join();
+    return [...parts, fill(filler, left, kind)].join();
+  }
+}
+
+function fill(filler: Genome['filler'], bytes: number, kind: Genome['kind']): string {
+  const key = kind === 'member' ? '"fill":' : '';
+  if (filler === 'spaces') return ' '.repeat(bytes) + key + '0';
+  if (filler === 'digits') return `${key}1${'7'.repeat(bytes)}`;
+  if (filler === 'letters') return `${key}"${'a'.repeat(bytes)}"`;
+  return kind === 'element' ? `0${',0'.repeat(bytes / 2)}` : `"fill":[0${',0'.repeat(bytes / 2)}]`;
+}
+
+function ended(bytes: Buffer, { ending }: Genome): Buffer {
+  switch (ending) {
+    case 'whole':
+      return bytes;
+    case 'cut':
+      return bytes.subarray(0, -1);
+    case 'noBracket':
+      return Buffer.concat([bytes.subarray(0, -1), Buffer.from(']')]);
+    case 'badNumber':
+      return Buffer.concat([bytes.subarray(0, -1), Buffer.from(',"x":01}')]);
+    case 'badUtf8':
+      return Buffer.concat([
+        bytes.subarray(0, -1),
+        Buffer.from(',"x":"'),
+        Buffer.from([0xed, 0xa0, 0x80]),
+        Buffer.from('"}'),
+      ]);
+    case 'badEscape':
+      return Buffer.concat([bytes.subarray(0, -1), Buffer.from(',"x":"\\x"}')]);
+    case 'odd':
+      return Buffer.concat([bytes.subarray(0, -1), Buffer.from(',"x":[1e400,{"\\u0061":"\\n"}]}')]);
+  }
+}

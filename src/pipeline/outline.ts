@@ -1,0 +1,176 @@
+import { PAST_MAX, SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS } from '../contract/request.js';
+import {
+  LABEL_FIELDS,
+  SCORE_FIELDS,
+  samplesMax,
+  type SeriesField,
+  type SeriesLimits,
+} from '../contract/request.js';
+import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, type Kernel } from './kernel.js';
+
+/**
+ * A body that is JSON, by where its values lie in the kernel's memory: only what the contract knows of is looked
+ * for, and only what is asked for becomes a value of JavaScript. What else a caller may have put into a body is
+ * passed over as bytes.
+ */
+
+/** Where a value begins and where it ends. */
+export interface JsonValue {
+  readonly start: number;
+  readonly end: number;
+}
+
+export type Fields = ReadonlyMap<string, JsonValue>;
+
+export interface KnownFields {
+  readonly fields: Fields;
+  readonly unknown: number;
+}
+
+/** An element of a series that can't be a sample. */
+export interface Misfit {
+  readonly index: number;
+  /** A number beyond all numbers; else no number. */
+  readonly isInfinite: boolean;
+}
+
+export interface DecodedSeries {
+  readonly isTooLong: boolean;
+  /** The first ones, as many as an answer tells. */
+  readonly misfits: readonly Misfit[];
+  /** All of them, where nothing is wrong; they hold until another series is decoded. */
+  readonly samples: Float32Array;
+}
+
+type Names = readonly (string | undefined)[];
+
+/** The names of the fields by their slots. */
+const TOP_NAMES = named([
+  ['current_session', LAYOUT.CURRENT],
+  ['past_sessions', LAYOUT.PAST_SESSIONS],
+  ['past_targets', LAYOUT.PAST_TARGETS],
+  ['past_target', LAYOUT.PAST_TARGET],
+]);
+const SESSION_NAMES = named([
+  ...SESSION_SCALARS.map((field) => [field, SCALAR_PLACES[field]] as const),
+  ...SERIES_FIELDS.map((field) => [field, LAYOUT.SERIES_SLOT + SERIES_PLACES[field]] as const),
+  [SERIES_ALIASES.HR_night, LAYOUT.SERIES_ALIAS_SLOT + LAYOUT.HR_NIGHT],
+  [SERIES_ALIASES.RR_night, LAYOUT.SERIES_ALIAS_SLOT + LAYOUT.RR_NIGHT],
+]);
+const TARGET_NAMES = named([...SCORE_FIELDS, ...LABEL_FIELDS].map((field, slot) => [field, slot] as const));
+
+function named(slots: readonly (readonly [name: string, slot: number])[]): Names {
+  const names: (string | undefined)[] = Array.from({ length: LAYOUT.OUTLINE_SLOTS });
+  for (const [name, slot] of slots) names[slot] = name;
+  return names;
+}
+
+const QUOTE = 0x22;
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
+/** No longer string means one of the words that the contract knows, even if each letter of it is an escape. */
+const WORD_BYTES_MAX = 2 + 6 * 'High'.length;
+
+/** The body that `kernel` has opened; everything holds until the next one. */
+export class Outline {
+  constructor(private readonly kernel: Kernel) {}
+
+  body(): JsonValue {
+    this.kernel.exports.outlineBody();
+    return this.noted(0);
+  }
+
+  top(value: JsonValue): KnownFields {
+    return this.fields(value, LAYOUT.TOP, TOP_NAMES);
+  }
+
+  session(value: JsonValue): KnownFields {
+    return this.fields(value, LAYOUT.SESSION, SESSION_NAMES);
+  }
+
+  target(value: JsonValue): KnownFields {
+    return this.fields(value, LAYOUT.TARGET, TARGET_NAMES);
+  }
+
+  /** The elements of an array; of one that is longer than any list may be, one more than that. */
+  elements({ start }: JsonValue): JsonValue[] {
+    const count = this.kernel.exports.outlineElements(start, PAST_MAX + 1);
+    return Array.from({ length: count }, (_, index) => this.noted(index));
+  }
+
+  isObject(value: JsonValue): boolean {
+    return this.firstByte(value) === OPEN_OBJECT;
+  }
+
+  isArray(value: JsonValue): boolean {
+    return this.firstByte(value) === OPEN_ARRAY;
+  }
+
+  /** Absent and null are the same nearly everywhere. */
+  isNull(value: JsonValue): boolean {
+    return this.firstByte(value) === 0x6e; // n
+  }
+
+  isEmptyArray(value: JsonValue): boolean {
+    return this.isArray(value) && this.kernel.exports.outlineElements(value.start, 1) === 0;
+  }
+
+  /** A value of JavaScript of the same type, and the same value where the contract asks for more than the type. */
+  scalar(value: JsonValue): unknown {
+    const { start, end } = value;
+    switch (this.firstByte(value)) {
+      case OPEN_OBJECT:
+        return {};
+      case OPEN_ARRAY:
+        return [];
+      case QUOTE:
+        return end - start > WORD_BYTES_MAX
+          ? ''
+          : (JSON.parse(this.kernel.bytes.toString('utf8', start, end)) as string);
+      case 0x74: // t
+        return true;
+      case 0x66: // f
+        return false;
+      case 0x6e: // n
+        return null;
+      default:
+        return this.kernel.exports.numberAt(start);
+    }
+  }
+
+  /** Decodes an array to the samples of the kernel. */
+  decodeSeries({ start }: JsonValue, field: SeriesField, limits: SeriesLimits): DecodedSeries {
+    const length = this.kernel.exports.decodeSeries(start, samplesMax(field, limits));
+    const { samples, misfits } = this.kernel;
+    return {
+      isTooLong: length < 0,
+      misfits: length < 0 ? [] : Array.from(misfits.subarray(1, 1 + misfits[0]!), misfitOf),
+      samples: samples.subarray(0, Math.max(length, 0)),
+    };
+  }
+
+  private fields({ start }: JsonValue, kind: number, names: Names): KnownFields {
+    const unknown = this.kernel.exports.outlineFields(start, kind);
+    const fields = new Map<string, JsonValue>();
+    for (const [slot, name] of names.entries()) {
+      const value = this.noted(slot);
+      if (name !== undefined && value.start > 0) fields.set(name, value);
+    }
+    return { fields, unknown };
+  }
+
+  private noted(slot: number): JsonValue {
+    const { outline } = this.kernel;
+    return { start: outline[2 * slot]!, end: outline[2 * slot + 1]! }; // slot < OUTLINE_SLOTS
+  }
+
+  private firstByte({ start }: JsonValue): number {
+    return this.kernel.bytes[start]!; // within the body
+  }
+}
+
+/** The kernel notes the index of an infinite number, and −1 less the index of what is none. */
+function misfitOf(noted: number): Misfit {
+  return noted < 0 ? { index: -1 - noted, isInfinite: false } : { index: noted, isInfinite: true };
+}

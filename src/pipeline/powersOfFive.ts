@@ -1,0 +1,33 @@
+/**
+ * The leading 128 bits of 5^`from` … 5^`to`, two words each, the higher one first: what a decimal exponent is
+ * multiplied with to become a binary one. Positive powers are cut, the inverse ones of negative exponents rounded
+ * up, as Lemire's algorithm (`assembly/number.ts`) wants them.
+ */
+export function powersOfFive(from: number, to: number): BigUint64Array {
+  const words = new BigUint64Array(2 * (to - from + 1));
+  for (let exponent = from; exponent <= to; exponent++) {
+    const bits = exponent < 0 ? inverseBits(-exponent) : leadingBits(5n ** BigInt(exponent));
+    words[2 * (exponent - from)] = bits >> 64n;
+    words[2 * (exponent - from) + 1] = bits & 0xffff_ffff_ffff_ffffn;
+  }
+  return words;
+}
+
+const WORDS_BITS = 128;
+
+function leadingBits(power: bigint): bigint {
+  const surplus = lengthOf(power) - WORDS_BITS;
+  return surplus > 0 ? power >> BigInt(surplus) : power << BigInt(-surplus);
+}
+
+function inverseBits(exponent: number): bigint {
+  const power = 5n ** BigInt(exponent);
+  const length = lengthOf(power);
+  // Up to 5^27 the quotient has 128 bits by itself; beyond, more are computed than kept.
+  if (exponent <= 27) return (1n << BigInt(length + WORDS_BITS - 1)) / power + 1n;
+  return leadingBits((1n << BigInt(2 * length + WORDS_BITS)) / power + 1n);
+}
+
+function lengthOf(value: bigint): number {
+  return value.toString(2).length;
+}

@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { isHeartRate, sleepContradictions } from '#acuity/contract/contradictions.js';
+import type { SessionFrame } from '#acuity/contract/request.js';
+
+/** The fields that are blamed. */
+function blamed(given: SessionFrame): string[] {
+  return sleepContradictions(given).map(({ field }) => field);
+}
+
+const stages = (deep: number | null, rem: number | null, light: number | null): SessionFrame => ({
+  deepSleepSeconds: deep,
+  remSleepSeconds: rem,
+  lightSleepSeconds: light,
+});
+const shares = (deep: number | null, rem: number | null, light: number | null): SessionFrame => ({
+  deepPercentage: deep,
+  remPercentage: rem,
+  lightPercentage: light,
+});
+
+const cases: readonly (readonly [name: string, given: SessionFrame, fields: readonly string[]])[] = [
+  ['nothing', {}, []],
+  ['nulls', { ...stages(null, null, null), ...shares(null, null, null), sleepTimeSeconds: null }, []],
+
+  // 420 minutes of stages
+  [
+    'stages in minutes beside seconds',
+    { ...stages(90, 100, 230), sleepTimeSeconds: 25_200 },
+    ['deepSleepSeconds'],
+  ],
+  [
+    '… and awake time: at three quarters',
+    { ...stages(90, 100, 230), sleepTimeSeconds: 33_600 },
+    ['deepSleepSeconds'],
+  ],
+  ['… beyond three quarters', { ...stages(400, 400, 400), sleepTimeSeconds: 96_001 }, []],
+  ['… at eleven tenths', { ...stages(400, 400, 300), sleepTimeSeconds: 60_000 }, ['deepSleepSeconds']],
+  ['… beyond eleven tenths', { ...stages(400, 400, 300), sleepTimeSeconds: 59_999 }, []],
+  ['one stage of no minutes', { ...stages(0, 200, 220), sleepTimeSeconds: 25_200 }, ['deepSleepSeconds']],
+  ['seconds beside seconds', { ...stages(5_400, 6_000, 14_700), sleepTimeSeconds: 26_100 }, []],
+  ['no sleep at all', { ...stages(0, 0, 0), sleepTimeSeconds: 0 }, []],
+  ['two stages beside seconds', { ...stages(90, 100, null), sleepTimeSeconds: 25_200 }, []],
+
+  ['everything in minutes', { ...stages(90, 100, 230), sleepTimeSeconds: 420 }, ['sleepTimeSeconds']],
+  ['stages in minutes alone', stages(90, 100, 230), ['deepSleepSeconds']],
+  [
+    'stages in minutes beside another time',
+    { ...stages(90, 100, 230), sleepTimeSeconds: 90_000 },
+    ['deepSleepSeconds'],
+  ],
+  ['two stages in minutes', { ...stages(90, 100, null), sleepTimeSeconds: 420 }, ['sleepTimeSeconds']],
+  ['REM sleep is what is left', { ...stages(90, null, 230), sleepTimeSeconds: 420 }, ['sleepTimeSeconds']],
+  ['shares of minutes', { ...shares(20, 25, 55), sleepTimeSeconds: 420 }, ['sleepTimeSeconds']],
+  ['two fractions of minutes', { ...shares(0.2, null, 0.55), sleepTimeSeconds: 420 }, ['sleepTimeSeconds']],
+  [
+    'a stage, its share and another share',
+    { remSleepSeconds: 100, ...shares(20, 25, null) },
+    ['remSleepSeconds'],
+  ],
+  ['two minutes', { ...stages(60, 60, 0) }, ['deepSleepSeconds']],
+  ['less than two minutes', stages(60, 59, 0), []],
+  ['twelve minutes', { ...stages(60, 60, null), sleepTimeSeconds: 720 }, ['sleepTimeSeconds']],
+  ['more than twelve minutes', { ...stages(60, 60, null), sleepTimeSeconds: 721 }, []],
+  ['seven minutes without stages', { sleepTimeSeconds: 420 }, []],
+  ['seven minutes of deep sleep', { ...stages(90, null, null), sleepTimeSeconds: 420 }, []],
+  ['seven minutes without REM sleep', { ...stages(90, 0, 330), sleepTimeSeconds: 420 }, []],
+  ['seven minutes without deep sleep', { ...stages(0, 90, null), sleepTimeSeconds: 420 }, []],
+  ['a rest of nothing but rounding', { ...shares(0.7, null, 0.3), sleepTimeSeconds: 420 }, []],
+  ['a sleep time that the stages replace', { ...stages(5_400, 6_000, 14_700), sleepTimeSeconds: 420 }, []],
+
+  ['fractions that sum to 1.05', shares(0.25, 0.35, 0.45), []],
+  ['fractions that sum to more', shares(0.25, 0.35, 0.46), ['deepPercentage']],
+  ['points that sum to 105', shares(25, 35, 45), []],
+  ['points that sum to more', shares(25, 35, 45.1), ['deepPercentage']],
+  ['two points that sum to more', shares(null, 60, 50), ['remPercentage']],
+  ['fractions of at most 1 each', shares(1, 1, 1), ['deepPercentage']],
+  ['a whole one', shares(1, null, null), []],
+  ['points with small ones among them', shares(0.5, 0.9, 98.6), []],
+  ['too large a sum that the stages replace', { ...stages(5_400, 6_000, 14_700), ...shares(60, 50, 40) }, []],
+  [
+    '… which two stages do not',
+    { ...stages(5_400, null, 14_700), ...shares(60, 50, 40) },
+    ['deepPercentage'],
+  ],
+
+  [
+    'both at once',
+    { ...shares(0.9, 0.9, null), sleepTimeSeconds: 420 },
+    ['sleepTimeSeconds', 'deepPercentage'],
+  ],
+];
+
+for (const [name, given, fields] of cases) {
+  t.test(`${name}: ${fields.join(' and ') || 'no contradiction'}`, async (t) => {
+    t.strictSame(blamed(given), fields);
+  });
+}
+
+t.test('a message names fields and units, never a value', async (t) => {
+  const seconds = fc.option(fc.integer({ min: 111, max: 799 }));
+  const share = fc.option(fc.double({ min: 0.111, max: 99.9, noNaN: true }));
+  fc.assert(
+    fc.property(seconds, seconds, seconds, seconds, share, share, share, (time, ...rest) => {
+      const [deep, rem, light, ...others] = rest;
+      const given = {
+        ...stages(deep, rem, light),
+        ...shares(others[0], others[1], others[2]),
+        sleepTimeSeconds: time,
+      };
+      return sleepContradictions(given).every(({ msg, field }) => {
+        return !/\d/.test(msg) && given[field as keyof typeof given] !== null;
+      });
+    }),
+    { numRuns: 2_000 },
+  );
+  t.pass();
+});
+
+t.test('a night in seconds, however it is worded, does not contradict itself', async (t) => {
+  const stage = fc.integer({ min: 600, max: 20_000 });
+  fc.assert(
+    fc.property(
+      stage,
+      stage,
+      stage,
+      fc.integer({ min: 0, max: 7_200 }),
+      fc.nat(127),
+      (deep, rem, light, awake, kept) => {
+        const asleep = deep + rem + light;
+        fc.pre(3 * awake <= asleep);
+        const whole: SessionFrame = {
+          ...stages(deep, rem, light),
+          ...shares(deep / asleep, rem / asleep, light / asleep),
+          sleepTimeSeconds: asleep + awake,
+        };
+        const given = Object.fromEntries(
+          Object.entries(whole).filter((_, index) => ((kept >> index) & 1) === 1),
+        );
+        return blamed(given).length === 0;
+      },
+    ),
+  );
+  t.pass();
+});
+
+t.test('heart rate in the place of breathing: most of at least ten samples above 40', async (t) => {
+  const of = (fast: number, slow: number): boolean => {
+    return isHeartRate([...Array(fast).fill(40.1), ...Array(slow).fill(40)] as number[]);
+  };
+  t.ok(of(10, 0));
+  t.notOk(of(9, 0));
+  t.notOk(of(0, 100));
+  t.ok(of(6, 5));
+  t.notOk(of(6, 6));
+  // What is no breathing at all counts neither for nor against it.
+  t.ok(isHeartRate([...Array(10).fill(45), ...Array(9).fill(0), 900, -1, 255, NaN, 2.9, 70.1] as number[]));
+  t.notOk(isHeartRate([...Array(9).fill(45), 900, 255] as number[]));
+});

@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { isBeyondBounds, structureOf } from '#bench/worst/answers.js';
+import { DEFAULT_SERIES_LIMITS, type StructureBounds } from '#acuity/contract/request.js';
+import { Kernel } from '#acuity/pipeline/kernel.js';
+import { createReader } from '#acuity/pipeline/read.js';
+
+/** Brackets and strings, counted 64 bytes at a time, against plain code. */
+
+const RUNS = Number(process.env['FUZZ_CASES'] ?? 20_000);
+
+const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+const SMALL: StructureBounds = { levelsMax: 3, bracketsMax: 8, stringsMax: 5 };
+
+function isWithin(bytes: Uint8Array, { levelsMax, bracketsMax, stringsMax }: StructureBounds): boolean {
+  const { levels, brackets, strings } = structureOf(bytes);
+  return levels <= levelsMax && brackets <= bracketsMax && strings <= stringsMax;
+}
+
+function agree(text: string | Uint8Array): boolean {
+  const bytes = Buffer.from(text);
+  return isFoundWithin(bytes) === isWithin(bytes, SMALL);
+}
+
+function isFoundWithin(text: string | Uint8Array): boolean {
+  kernel.open(Buffer.from(text));
+  return kernel.check(SMALL) !== 'beyondBounds';
+}
+
+const token = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('"', '"', '"a"', '"\\""', '""', '"["', '"{[', ']}"') },
+  { weight: 4, arbitrary: fc.constantFrom('{', '}', '[', ']', '{}', '[]', ']]', '[[') },
+  { weight: 4, arbitrary: fc.constantFrom('\\', '\\\\', '\\"', '\\\\"', '"\\', '"\\\\') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(' ', 'a', ',', ':', '1', '\u00e9', '\u{1f600}', '\u0000', '[\u00db'),
+  },
+  // Up to and over the borders of blocks, so that whatever comes next lies on every side of one.
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 140 }).map((length) => ' '.repeat(length)) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 140 }).map((length) => `"${'a'.repeat(length)}`) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 70 }).map((length) => '\\'.repeat(length)) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 70 }).map((length) => `"${'\\'.repeat(length)}`) },
+);
+const text = fc.array(token, { maxLength: 60, size: 'max' }).map((tokens) => tokens.join(''));
+
+t.test('any text is within the bounds for the scan if it is for plain code', async (t) => {
+  let within = 0;
+  fc.assert(
+    fc.property(text, (text) => {
+      if (isWithin(Buffer.from(text), SMALL)) within++;
+      return agree(text);
+    }),
+    { numRuns: RUNS },
+  );
+  t.ok(within > RUNS / 20 && within < RUNS * 0.95, `both occur: ${within} of ${RUNS} within`);
+});
+
+t.test('any bytes at all', async (t) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300, size: 'max' }), (bytes) => agree(bytes)),
+    { numRuns: RUNS / 4 },
+  );
+  t.pass();
+});
+
+t.test('runs of backslashes before a quote, wherever a block ends', async (t) => {
+  for (let before = 0; before < 132; before++) {
+    for (let run = 0; run < 70; run++) {
+      for (const lead of ['"', '""', '']) {
+        const text = `${lead}${'x'.repeat(before)}${'\\'.repeat(run)}"[[[[""`;
+        if (!agree(text)) t.fail(JSON.stringify(text));
+      }
+    }
+  }
+  t.pass();
+});
+
+t.test('a bracket counts on every place of a block, a quoted one on none', async (t) => {
+  for (let place = 0; place < 200; place++) {
+    for (const [open, close] of ['[]', '{}'] as const) {
+      const text = `${' '.repeat(place)}${`${open}`.repeat(3)}${`${close}`.repeat(3)}`;
+      t.ok(isFoundWithin(text));
+      const deeper = `${' '.repeat(place)}${`${open}`.repeat(4)}`;
+      t.notOk(isFoundWithin(deeper));
+      t.ok(isFoundWithin(`${' '.repeat(place)}"${`${open}`.repeat(90)}"`));
+    }
+  }
+});
+
+t.test('what lies behind the body counts for nothing', async (t) => {
+  isFoundWithin(`"${'['.repeat(500)}`);
+  t.ok(isFoundWithin('{}'));
+});
+
+const BEYOND = {
+  kind: 'unprocessable',
+  findings: [
+    {
+      loc: ['body'],
+      msg: 'Body should have at most 64 levels of nesting, 10000 objects and arrays, and 20000 strings',
+      type: 'too_long',
+    },
+  ],
+};
+
+const read = createReader(DEFAULT_SERIES_LIMITS);
+const members = (count: number, value: string): string =>
+  Array.from({ length: count }, (_, index) => `"k${index}":${value}`).join();
+
+/** Texts around the bounds; each with one more of something is beyond. */
+const edges: readonly (readonly [name: string, text: (more: number) => string, isJson: boolean])[] = [
+  ['levels', (more) => `{"current_session":{"x":${'['.repeat(62 + more)}${']'.repeat(62 + more)}}}`, true],
+  [
+    'levels of objects',
+    (more) => `{"current_session":{},"x":${'{"a":'.repeat(63 + more)}0${'}'.repeat(63 + more)}}`,
+    true,
+  ],
+  [
+    'arrays',
+    (more) =>
+      `{"current_session":{},"x":[${Array(9_997 + more)
+        .fill('[]')
+        .join()}]}`,
+    true,
+  ],
+  [
+    'objects',
+    (more) =>
+      `{"current_session":{},"past_sessions":[${Array(9_997 + more)
+        .fill('{}')
+        .join()}]}`,
+    true,
+  ],
+  [
+    'strings',
+    (more) =>
+      `{"current_session":{},"x":[${Array(19_998 + more)
+        .fill('""')
+        .join()}]}`,
+    true,
+  ],
+  ['names', (more) => `{"current_session":{${members(19_999 + more, '0')}}}`, true],
+  [
+    'names and strings',
+    (more) => `{"current_session":{${members(9_999, '"["')}${more === 0 ? '' : ',"x":0,"y":0'}}}`,
+    true,
+  ],
+  ['levels of no JSON', (more) => `${'['.repeat(64 + more)}`, false],
+  ['brackets behind what is no JSON', (more) => `x${'[]'.repeat(10_000 + more)}`, false],
+  ['strings behind what is no JSON', (more) => `\u0000${'"\\""'.repeat(20_000 + more)}`, false],
+  ['a string without an end', (more) => `${'""'.repeat(19_999 + more)}"[[[`, false],
+];
+for (const [name, text, isJson] of edges) {
+  t.test(`the bound of ${name}`, async (t) => {
+    const within = Buffer.from(text(0));
+    t.notOk(isBeyondBounds(structureOf(within)));
+    const outcome = read(within);
+    if (isJson) t.not('kind' in outcome && outcome.kind, 'malformed');
+    else t.match(outcome, { kind: 'malformed' });
+    t.strictNotSame(outcome, BEYOND);
+    const beyond = Buffer.from(text(1));
+    t.ok(isBeyondBounds(structureOf(beyond)));
+    t.strictSame(read(beyond), BEYOND);
+  });
+}
+
+t.test('many unknown fields are left to the exact path, and answered right up to the bound', async (t) => {
+  const fast = new Kernel(DEFAULT_SERIES_LIMITS);
+  for (const [count, isFast] of [
+    [256, true],
+    [257, false],
+    [9_999, false],
+  ] as const) {
+    const body = Buffer.from(`{"current_session":{${members(count, '"v"')}}}`);
+    t.equal(fast.read(body) !== undefined, isFast, `${count}`);
+    t.match(read(body), { pastCount: 0, unknownFields: count });
+  }
+});

@@ -1,5 +1,5 @@
 /**
- * Where things lie in the kernel's memory, in bytes. The host reads the exported offsets: there is no second
+ * Where things lie in the parser's memory, in bytes. The host reads the exported offsets: there is no second
  * copy of this table.
  */
 
@@ -101,5 +101,5 @@ export const SAMPLES: usize = (KEY + KEY_MAX + 8 + 15) & ~15;
  */
 export const SAMPLES_SLACK: i32 = 64;
 
-/** Room behind the input for zero bytes, which the kernel writes: blocks are read beyond the end. */
+/** Room behind the input for zero bytes, which the parser writes: blocks are read beyond the end. */
 export const INPUT_PADDING: usize = 128;

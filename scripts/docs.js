@@ -11,7 +11,7 @@ try {
   await build('src');
   const { markdownTable } = await import('../dist/commands/config.js');
   const { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, statusOf } = await import('../dist/contract/metrics.js');
-  const { SYMPTOMS } = await import('../dist/http/symptoms.js');
+  const { SYMPTOMS } = await import('../dist/admin/symptoms.js');
   const parts = Object.entries({
     configuration: markdownTable(),
     example: exampleAnswer(),

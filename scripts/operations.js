@@ -17,11 +17,11 @@ export function metricsTable({ catalogues }) {
   return table(['metric', 'type', 'labels', 'what it says'], rows);
 }
 
-/** @param {readonly { title: string, metrics: readonly string[], turn: string }[]} symptoms */
+/** @param {readonly { title: string, metrics: readonly string[], remedy: string }[]} symptoms */
 export function symptomsTable(symptoms) {
   const rows = symptoms.map(
-    ({ title, metrics, turn }) =>
-      `| ${cell(title)} | ${metrics.map((name) => `\`${name}\``).join(', ')} | ${cell(turn)} |`,
+    ({ title, metrics, remedy }) =>
+      `| ${cell(title)} | ${metrics.map((name) => `\`${name}\``).join(', ')} | ${cell(remedy)} |`,
   );
   return table(['symptom', 'metrics', 'what to do'], rows);
 }

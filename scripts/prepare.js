@@ -27,14 +27,14 @@ const CLIENT = ['packages/client-ts/tsconfig.json', 'packages/client-ts/src'];
 
 /** @type {Readonly<Record<string, BuildStep>>} */
 export const STEPS = {
-  kernel: {
+  parser: {
     inputs: ['package-lock.json', 'assembly'],
-    outputs: ['dist/pipeline/kernel.wasm'],
+    outputs: ['dist/pipeline/parser.wasm'],
     command: [
       'node_modules/assemblyscript/bin/asc.js',
       'assembly/index.ts',
       '--outFile',
-      'dist/pipeline/kernel.wasm',
+      'dist/pipeline/parser.wasm',
       '-O3',
       '--runtime',
       'stub',
@@ -44,14 +44,14 @@ export const STEPS = {
     compiled: {},
   },
   src: {
-    needs: ['kernel'],
+    needs: ['parser'],
     inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...CLIENT],
     outputs: ['dist/main.js'],
     command: [TSC, '-b', 'src', 'packages/client-ts'],
     compiled: { src: 'dist', 'packages/client-ts/src': 'dist/client' },
   },
   all: {
-    needs: ['kernel'],
+    needs: ['parser'],
     inputs: [
       'package-lock.json',
       'tsconfig.base.json',

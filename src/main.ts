@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { configOrExit, registerConfig } from './commands/config.js';
 import { registerKeys } from './commands/keys.js';
-import type { serve } from './commands/serve.js';
-import { registerTune } from './commands/tuneOptions.js';
+import type { serve } from './server/service.js';
+import { registerTune } from './commands/tune.js';
 import { prepareEnvironment } from './config/options.js';
 
 type ServeHooks = Parameters<typeof serve>[1];
@@ -32,7 +32,7 @@ function registerServe(program: Command, hooks: ServeHooks | undefined): void {
       const config = configOrExit();
       prepareEnvironment();
       // Imported only now: the native libraries read the environment when they load.
-      const { serve } = await import('./commands/serve.js');
+      const { serve } = await import('./server/service.js');
       await serve(config, hooks);
     });
 }
@@ -49,7 +49,7 @@ function registerScore(program: Command): void {
       const config = configOrExit();
       prepareEnvironment();
       // Imported only now, as above.
-      const { score } = await import('./commands/score.js');
+      const { score } = await import('./batch/score.js');
       await score(config);
     });
 }

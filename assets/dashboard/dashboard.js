@@ -342,7 +342,7 @@ function showSettings() {
   byId('settings').tBodies[0].replaceChildren(...rows);
 }
 
-function symptomCard({ title, turn, metrics }) {
+function symptomCard({ title, remedy, metrics }) {
   const card = element('article', undefined, 'symptom');
   const where = element('p');
   where.append(element('code', metrics.join(', ')));

@@ -6,7 +6,7 @@ import {
 } from '#acuity/contract/request.js';
 import type { Bundle } from '#acuity/model/bundle.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { respond } from '#acuity/pipeline/respond.js';
 import { inputOf } from '#bench/peers/features.js';
@@ -31,11 +31,11 @@ export function goldenQuestions({ golden }: Bundle): Question[] {
 
 /** The scores of `bodies`, one by one, by the exact reader and the network in this process. */
 export async function questionsOf(bundle: Bundle, bodies: readonly string[]): Promise<Question[]> {
-  const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+  const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
   const inference = await openInference(bundle);
   const questions: Question[] = [];
   for (const body of bodies) {
-    const request = readExactly(Buffer.from(body), DEFAULT_SERIES_LIMITS, kernel);
+    const request = readExactly(Buffer.from(body), DEFAULT_SERIES_LIMITS, parser);
     if (isBodyProblem(request)) throw new Error('a payload of the bench is no valid request');
     const scores = await inference.score(inputOf(request));
     const expected = JSON.parse(respond(scores, 0, 0, bundle.manifest.thresholds)) as ScoreRecord;

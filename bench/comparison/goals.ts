@@ -1,5 +1,5 @@
 import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
-import { pairwise, quantileOf, spreadOf, type Spread } from '#acuity/base/statistics.js';
+import { pairwise, quantileOf, spreadOf, type Spread } from '#acuity/load/statistics.js';
 import type { Mode } from './options.js';
 import type { Result } from './run.js';
 import { seriesOf, throughputOf } from './series.js';

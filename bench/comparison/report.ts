@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { spreadOf } from '#acuity/base/statistics.js';
+import { spreadOf } from '#acuity/load/statistics.js';
 import { textTable } from '#bench/textTable.js';
 import { goalLines, ratioOf, spreadText } from './goals.js';
 import type { ComparisonOptions, Mode } from './options.js';

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadBundle, type Bundle } from '#acuity/model/bundle.js';
-import { saturateWithAutocannon } from '#bench/load/autocannon.js';
+import { closedLoopWithAutocannon } from '#bench/load/autocannon.js';
 import type { Load, Measurement } from '#acuity/load/measurement.js';
-import { pace } from '#acuity/load/paced.js';
-import { saturateWithWrk } from '#bench/load/wrk.js';
+import { runOpenLoop } from '#acuity/load/openLoop.js';
+import { closedLoopWithWrk } from '#bench/load/wrk.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
 import { bodiesOf, type PayloadName } from '#acuity/load/payloads.js';
 import type { Peer } from '#bench/peers/catalogue.js';
@@ -201,7 +201,7 @@ class Interleaving {
   }
 
   private generate(mode: Mode, load: Load): Promise<Measurement> {
-    if (mode === 'rate') return pace({ ...load, rate: this.options.rate });
-    return this.options.load === 'wrk' ? saturateWithWrk(load) : saturateWithAutocannon(load);
+    if (mode === 'rate') return runOpenLoop({ ...load, rate: this.options.rate });
+    return this.options.load === 'wrk' ? closedLoopWithWrk(load) : closedLoopWithAutocannon(load);
   }
 }

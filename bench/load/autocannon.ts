@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import { quantileOf } from '#acuity/base/statistics.js';
+import { quantileOf } from '#acuity/load/statistics.js';
 import type { Load, Measurement } from '#acuity/load/measurement.js';
 
 const TIMEOUT_S = 30;
@@ -10,7 +10,7 @@ const MICROS_PER_MS = 1000;
  * request, so on few cores it is the generator that a fast server is measured by. Its own histogram has whole
  * milliseconds; the times of its responses are finer.
  */
-export async function saturateWithAutocannon({
+export async function closedLoopWithAutocannon({
   target,
   bodies,
   connections,

@@ -17,7 +17,12 @@ export function hasWrk(): boolean {
 }
 
 /** wrk with one thread, so that the same share of the machine is left to every server. */
-export async function saturateWithWrk({ target, bodies, connections, seconds }: Load): Promise<Measurement> {
+export async function closedLoopWithWrk({
+  target,
+  bodies,
+  connections,
+  seconds,
+}: Load): Promise<Measurement> {
   const folder = await mkdtemp(join(tmpdir(), 'acuity-wrk-'));
   try {
     const file = join(folder, 'requests');

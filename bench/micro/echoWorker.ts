@@ -1,7 +1,7 @@
-import type { Lease } from '#acuity/scoring/messages.js';
-import { serveLease } from '#acuity/worker/lease.js';
+import type { WorkerChannel } from '#acuity/scoring/protocol.js';
+import { serveChannel } from '#acuity/worker/channel.js';
 
 /** A worker without a model: tells the rows that it was given. */
-export function run(lease: Lease): Promise<never> {
-  return serveLease(lease, async ({ rows }) => rows);
+export function run(channel: WorkerChannel): Promise<never> {
+  return serveChannel(channel, async ({ rows }) => rows);
 }

@@ -1,4 +1,4 @@
-import { spreadOf, type Spread } from '#acuity/base/statistics.js';
+import { spreadOf, type Spread } from '#acuity/load/statistics.js';
 
 /** One thing that is timed. */
 export interface MicroCase {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { systemClock } from '#acuity/base/clock.js';
 import { MetricReader, MetricWriter } from '#acuity/base/metrics.js';
 import { METRICS, STATUSES, KEY_KINDS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
-import { History } from '#acuity/http/history.js';
-import { exportMetrics, type ProcessReadings } from '#acuity/http/metricsExport.js';
+import { TimeSeries } from '#acuity/admin/timeSeries.js';
+import { exportMetrics, type ProcessReadings } from '#acuity/admin/metricsExport.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { itemAt } from './requests.js';
 
@@ -31,7 +31,7 @@ function scored(): MicroCase {
   const metrics = new RequestMetrics(writer);
   const batchRows = writer.histograms('batchRows');
   const busy = writer.cells('workerBusy');
-  const request = new Kernel(DEFAULT_SERIES_LIMITS).written(0, 0);
+  const request = new WasmParser(DEFAULT_SERIES_LIMITS).written(0, 0);
   // Waits from a hundredth of a millisecond to a few: an always equal value would flatter the branches.
   const waitsMs = Array.from({ length: 64 }, (_, index) => 0.01 * 1.1 ** index);
   const next = turns(waitsMs.length);
@@ -47,7 +47,7 @@ function scored(): MicroCase {
       const timing = {
         admittedMs: receivedMs,
         queueMs,
-        hopMs: queueMs / 2,
+        dispatchMs: queueMs / 2,
         inferMs: 0.1,
         scoredMs: receivedMs,
       };
@@ -99,7 +99,7 @@ function scrape(): MicroCase {
 
 function second(): MicroCase {
   const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
-  const history = new History({ reader, clock: systemClock, workers: 1, rssBytes: () => 0 });
+  const history = new TimeSeries({ reader, clock: systemClock, workers: 1, rssBytes: () => 0 });
   return {
     name: 'a second kept for the dashboard',
     units: 1,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { Kernel, type PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { WasmParser, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { bytesOf, itemAt } from './requests.js';
 
-/** From the bytes to a request: the kernel, the exact path, and JSON.parse alone. */
+/** From the bytes to a request: the parser, the exact path, and JSON.parse alone. */
 export const READ: Suite = {
   name: 'read',
   open: () => Promise.resolve({ cases: PAYLOADS.flatMap(casesOf), close: nothing }),
@@ -14,7 +14,7 @@ export const READ: Suite = {
 
 function casesOf(payload: PayloadName): MicroCase[] {
   const bodies = bytesOf(payload);
-  const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+  const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
   const pastCount = payload === 'history' ? PAST_MAX : 0;
   const next = turns(bodies.length);
   const body = (): Buffer => itemAt(bodies, next());
@@ -22,11 +22,11 @@ function casesOf(payload: PayloadName): MicroCase[] {
     assert.equal((result as PredictionRequest | undefined)?.pastCount, pastCount);
   };
   return [
-    { name: `${payload}: kernel`, units: 1, run: () => kernel.read(body()), check: isRead },
+    { name: `${payload}: parser`, units: 1, run: () => parser.read(body()), check: isRead },
     {
       name: `${payload}: exact path`,
       units: 1,
-      run: () => readExactly(body(), DEFAULT_SERIES_LIMITS, kernel),
+      run: () => readExactly(body(), DEFAULT_SERIES_LIMITS, parser),
       check: isRead,
     },
     {

@@ -1,6 +1,6 @@
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { Kernel, type PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { WasmParser, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { bodiesOf, type PayloadName } from '#acuity/load/payloads.js';
 
@@ -9,10 +9,10 @@ export function bytesOf(payload: PayloadName): Buffer[] {
   return bodiesOf(payload).map((body) => Buffer.from(body));
 }
 
-/** The requests of a payload, each in a kernel of its own, so that all of them hold. */
+/** The requests of a payload, each in a parser of its own, so that all of them hold. */
 export function readRequests(payload: PayloadName): PredictionRequest[] {
   return bytesOf(payload).map((bytes) => {
-    const request = readExactly(bytes, DEFAULT_SERIES_LIMITS, new Kernel(DEFAULT_SERIES_LIMITS));
+    const request = readExactly(bytes, DEFAULT_SERIES_LIMITS, new WasmParser(DEFAULT_SERIES_LIMITS));
     if (isBodyProblem(request)) throw new Error('a payload of the bench is no valid request');
     return request;
   });

@@ -3,7 +3,7 @@ import { loadBundle, type Bundle } from '#acuity/model/bundle.js';
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
-import type { Lane } from '#acuity/scoring/messages.js';
+import type { GraphVariant } from '#acuity/scoring/protocol.js';
 import { openGraph, type GraphRun } from '#acuity/worker/session.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
 import { nothing, type MicroCase, type Suite } from './harness.js';
@@ -24,17 +24,17 @@ export const SESSION: Suite = {
   },
 };
 
-async function casesOf({ graphs }: Bundle, lane: Lane): Promise<MicroCase[]> {
+async function casesOf({ graphs }: Bundle, variant: GraphVariant): Promise<MicroCase[]> {
   const options = { intraOpThreads: 1, interOpThreads: 1, spinning: false };
-  const graph = await openGraph(lane, graphs[lane], BATCH_MAX, options);
-  const requests = readRequests(lane === 'base' ? 'baseline' : 'history');
+  const graph = await openGraph(variant, graphs[variant], BATCH_MAX, options);
+  const requests = readRequests(variant === 'base' ? 'baseline' : 'history');
   for (let row = 0; row < BATCH_MAX; row++) {
     const request = itemAt(requests, row % requests.length);
     featuriseSession(request, 0, graph.inputs.session, row * FEATURE_COUNT);
-    if (lane === 'history') featurisePast(request, graph.inputs, row);
+    if (variant === 'history') featurisePast(request, graph.inputs, row);
   }
   return BATCHES.map((rows) => ({
-    name: `${lane}: rows of a batch of ${rows}`,
+    name: `${variant}: rows of a batch of ${rows}`,
     units: rows,
     run: () => graph.run(rows),
     check(result) {

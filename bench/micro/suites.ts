@@ -1,7 +1,7 @@
 import { FEATURISE } from './featurise.js';
-import { GATE } from './gate.js';
+import { AUTHENTICATE } from './authenticate.js';
 import type { Suite } from './harness.js';
-import { HOP } from './hop.js';
+import { DISPATCH } from './dispatch.js';
 import { METRICS_SUITE } from './metrics.js';
 import { READ } from './read.js';
 import { RESPOND } from './respond.js';
@@ -10,11 +10,11 @@ import { VALIDATE } from './validate.js';
 
 /** In the order in which a request meets them. */
 export const SUITES: readonly Suite[] = [
-  GATE,
+  AUTHENTICATE,
   READ,
   VALIDATE,
   FEATURISE,
-  HOP,
+  DISPATCH,
   SESSION,
   RESPOND,
   METRICS_SUITE,

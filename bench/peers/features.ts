@@ -11,7 +11,7 @@ import {
   type Session,
 } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
-import { Kernel, LAYOUT, hasUnitError, type PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { WasmParser, LAYOUT, hasUnitError, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { writeScalars, writeTarget } from '#acuity/pipeline/records.js';
 
 /** What one request feeds to the network. */
@@ -20,13 +20,13 @@ export interface ModelInput {
   readonly past: PastRows | undefined;
 }
 
-const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 
 /** The features of a request that was parsed and validated already; undefined where something is in another unit. */
 export function modelInputOf(body: PredictionRequestBody): ModelInput | undefined {
   const past = body.past_sessions ?? [];
   const targets = body.past_targets ?? body.past_target ?? [];
-  const request = kernel.blank(past.length);
+  const request = parser.blank(past.length);
   const sessions = [body.current_session, ...past];
   sessions.forEach((session, index) => writeSession(session, request, index));
   targets.forEach((target, index) => writeTarget(target, request.targets, index * LAYOUT.TARGET_LENGTH));
@@ -59,7 +59,7 @@ function writeSession(session: Session, request: PredictionRequest, index: numbe
   writeScalars(session, request.records, index * LAYOUT.RECORD_LENGTH);
   for (const field of SERIES_FIELDS) {
     const values = seriesOf(session, field);
-    if (values !== null && values !== undefined) kernel.summarise(values, field, index);
+    if (values !== null && values !== undefined) parser.summarise(values, field, index);
   }
 }
 

@@ -18,7 +18,7 @@ const HANG_MS = 5000;
 const WORKERS = 1;
 
 const { keyDigest, modelFolder } = peerSettings();
-const { openPool, slotsFor } = await import('#acuity/scoring/pool.js');
+const { openPool, blocksFor } = await import('#acuity/scoring/pool.js');
 const { Batcher } = await import('#acuity/scoring/batcher.js');
 const bundle = await loadBundle(modelFolder);
 const { version, thresholds } = bundle.manifest;
@@ -28,7 +28,7 @@ const readRequest = createReader(DEFAULT_SERIES_LIMITS);
 const pool = openPool({
   workers: WORKERS,
   batchMax: BATCH_MAX,
-  slots: slotsFor(QUEUE_MAX, BATCH_MAX, WORKERS),
+  blocks: blocksFor(QUEUE_MAX, BATCH_MAX, WORKERS),
   graphs: bundle.graphs,
   session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
   onWorkerLost: fail,

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { spreadOf, type Spread } from '#acuity/base/statistics.js';
+import { spreadOf, type Spread } from '#acuity/load/statistics.js';
 import { spreadText } from '#bench/comparison/goals.js';
 import { expectationsOf, type Expectation } from './expectation.js';
 import type { ReportSection } from './section.js';

@@ -1,5 +1,5 @@
 import { init, type EChartsOption } from 'echarts';
-import { colourStyle, type ColourName } from '#acuity/base/page.js';
+import { colourStyle, type ColourName } from '#acuity/tune/page.js';
 
 /** One line of a chart, or one colour of its bars. */
 export interface Series {

@@ -1,4 +1,4 @@
-import { spreadOf } from '#acuity/base/statistics.js';
+import { spreadOf } from '#acuity/load/statistics.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
 import { ratioOf } from '#bench/comparison/goals.js';
 import { seriesOf } from '#bench/comparison/series.js';

@@ -1,7 +1,7 @@
 import type { Measurement } from '#acuity/load/measurement.js';
 import type { Load } from '#acuity/load/measurement.js';
-import { saturate } from '#acuity/load/saturate.js';
-import { hasWrk, saturateWithWrk } from '#bench/load/wrk.js';
+import { runClosedLoop } from '#acuity/load/closedLoop.js';
+import { hasWrk, closedLoopWithWrk } from '#bench/load/wrk.js';
 import { acuity } from '#bench/peers/catalogue.js';
 import type { BenchKey } from '#bench/server/key.js';
 import { startServer, type ServerProcess } from '#bench/server/process.js';
@@ -77,5 +77,5 @@ export async function press(
 
 /** wrk where it is installed; it knows whole seconds only. */
 function generatorFor(seconds: number): (load: Load) => Promise<Measurement> {
-  return Number.isInteger(seconds) && hasWrk() ? saturateWithWrk : saturate;
+  return Number.isInteger(seconds) && hasWrk() ? closedLoopWithWrk : runClosedLoop;
 }

@@ -1,6 +1,6 @@
-import { pairwise, quantileOf, spreadOf } from '#acuity/base/statistics.js';
+import { pairwise, quantileOf, spreadOf } from '#acuity/load/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
-import { keyCost } from '#bench/micro/gate.js';
+import { keyCost } from '#bench/micro/authenticate.js';
 import { bodiesOfBytes, bodiesWithDecimals, bodiesWithPast, bodiesWithSamples } from './bodies.js';
 import { press, withService, type BenchContext, type Pressed } from './context.js';
 import type { Figure, ReportSection } from './section.js';

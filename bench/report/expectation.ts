@@ -1,4 +1,4 @@
-import { spreadOf, type Spread } from '#acuity/base/statistics.js';
+import { spreadOf, type Spread } from '#acuity/load/statistics.js';
 import type { Figure, ReportSection } from './section.js';
 
 /** A figure of this run, and where another run that differs by nothing but chance will have its median. */

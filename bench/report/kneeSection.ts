@@ -1,7 +1,7 @@
 import { bodiesOf } from '#acuity/load/payloads.js';
-import { pace } from '#acuity/load/paced.js';
+import { runOpenLoop } from '#acuity/load/openLoop.js';
 import type { Measurement } from '#acuity/load/measurement.js';
-import { saturate } from '#acuity/load/saturate.js';
+import { runClosedLoop } from '#acuity/load/closedLoop.js';
 import { withService, type BenchContext } from './context.js';
 import type { ReportSection } from './section.js';
 
@@ -26,13 +26,13 @@ export async function kneeSection(context: BenchContext): Promise<ReportSection>
       connections: CONNECTIONS,
       seconds: context.seconds,
     };
-    await saturate(load);
-    const { requests, seconds } = await saturate(load);
+    await runClosedLoop(load);
+    const { requests, seconds } = await runClosedLoop(load);
     const offered: Offered[] = [];
     for (const share of SHARES) {
       const rate = Math.max(1, Math.round((share * requests) / seconds));
       const cpuBefore = server.cpuMicros();
-      const measured = await pace({ ...load, rate });
+      const measured = await runOpenLoop({ ...load, rate });
       const serverCores = (server.cpuMicros() - cpuBefore) / (measured.seconds * 1e6);
       offered.push({ ...measured, rate, answeredPerS: measured.requests / measured.seconds, serverCores });
       context.say(`${rate} requests/s offered: p99 ${(measured.p99Micros / 1000).toFixed(1)} ms`);

@@ -1,4 +1,4 @@
-import { pairwise, spreadOf } from '#acuity/base/statistics.js';
+import { pairwise, spreadOf } from '#acuity/load/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { spreadText } from '#bench/comparison/goals.js';
 import type { ServerProcess } from '#bench/server/process.js';

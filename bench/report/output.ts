@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { htmlTable, pageOf } from '#acuity/base/page.js';
+import { htmlTable, pageOf } from '#acuity/tune/page.js';
 import { ROOT } from '#bench/paths.js';
 import { textTable } from '#bench/textTable.js';
 import { svgOf } from './chart.js';

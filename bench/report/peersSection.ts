@@ -1,4 +1,4 @@
-import { spreadOf } from '#acuity/base/statistics.js';
+import { spreadOf } from '#acuity/load/statistics.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
 import { goalLines, ratioOf, ratiosOf, spreadText } from '#bench/comparison/goals.js';
 import type { ComparisonOptions } from '#bench/comparison/options.js';

@@ -16,7 +16,7 @@ export interface Spreading {
 }
 
 export const CORE_COUNTS = [4, 8, 16, 32, 64] as const;
-/** A core is left to the kernel and to everything else for each of so many. */
+/** A core is left to the parser and to everything else for each of so many. */
 const CORES_PER_SPARE = 8;
 const LOOPS_MAX = 64;
 

@@ -12,10 +12,10 @@ const STAGES: readonly {
   caseOf: (payload: PayloadName) => string;
   share: number;
 }[] = [
-  { stage: 'key and limit', suite: 'gate', caseOf: () => 'sent before, of 100 keys', share: 1 },
-  { stage: 'read', suite: 'read', caseOf: (payload) => `${payload}: kernel`, share: 1 },
+  { stage: 'key and limit', suite: 'authenticate', caseOf: () => 'sent before, of 100 keys', share: 1 },
+  { stage: 'read', suite: 'read', caseOf: (payload) => `${payload}: parser`, share: 1 },
   { stage: 'features', suite: 'featurise', caseOf: (payload) => payload, share: 1 },
-  { stage: 'hop (a batch of 16)', suite: 'hop', caseOf: () => 'two at a time', share: 1 / 16 },
+  { stage: 'dispatch (a batch of 16)', suite: 'dispatch', caseOf: () => 'two at a time', share: 1 / 16 },
   {
     stage: 'model (a batch of 16)',
     suite: 'session',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Linux counts processor time in ticks of a hundredth of a second, whatever the kernel's own clock (proc(5)). */
+/** Linux counts processor time in ticks of a hundredth of a second, whatever the parser's own clock (proc(5)). */
 const MICROS_PER_TICK = 10_000;
 /** Fields of /proc/<pid>/stat behind the command's name, which may hold spaces. */
 const UTIME = 11;

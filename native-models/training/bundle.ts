@@ -43,11 +43,11 @@ async function scoreGolden(folder: string): Promise<Golden> {
   return { tolerance: GOLDEN_TOLERANCE, cases };
 }
 
-function tensorsOf(lane: keyof typeof GRAPH_TENSORS): Manifest['graphs']['base'] {
-  const { inputs, outputs } = GRAPH_TENSORS[lane];
+function tensorsOf(variant: keyof typeof GRAPH_TENSORS): Manifest['graphs']['base'] {
+  const { inputs, outputs } = GRAPH_TENSORS[variant];
   const copy = (tensors: readonly { name: string; shape: readonly number[] }[]) =>
     tensors.map(({ name, shape }) => ({ name, shape: [...shape] }));
-  return { file: `${lane}.onnx`, inputs: copy(inputs), outputs: copy(outputs) };
+  return { file: `${variant}.onnx`, inputs: copy(inputs), outputs: copy(outputs) };
 }
 
 function digest(path: string): string {

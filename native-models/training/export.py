@@ -131,7 +131,7 @@ class Pooled:
 
 
 class PastTargets:
-    """Weighted means of the past targets: six outcomes, and the mean square over the scores. Absent slots are zero."""
+    """Weighted means of the past targets: six outcomes, and the mean square over the scores. Absent sessions are zero."""
 
     def __init__(self, graph: Graph, model):
         weights = model.pooling.target_weights.numpy()
@@ -212,7 +212,7 @@ def _open(graph: Graph, value: str, half: float) -> str:
 
 
 def _agreement(graph: Graph, model, past: str, targets: PastTargets) -> str:
-    """Mirrors Network.agreement, all slots as rows of one batch; [B, outcomes], zero for the scores."""
+    """Mirrors Network.agreement, all past sessions as rows of one batch; [B, outcomes], zero for the scores."""
     width = model.pooling.mask_of.shape[0]
     x = graph.node("Reshape", past, graph.constant([-1, width], np.int64))
     x = graph.layers(x, model.base[:-1])

@@ -7,7 +7,7 @@ import {
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
-import type { Lane } from '#acuity/scoring/messages.js';
+import type { GraphVariant } from '#acuity/scoring/protocol.js';
 import { openGraph, type GraphSession, type Inputs } from '#acuity/worker/session.js';
 
 /** Columns of a row of scores. */
@@ -26,16 +26,16 @@ const BATCH_MAX = 256;
 
 /**
  * A model folder scored in this thread by the service's own stages: the reader, the features, the ONNX session.
- * Only the hop to a worker is left out.
+ * Only the way to a worker is left out.
  */
 export class ServedModel {
   private readonly readRequest: RequestReader = createReader(DEFAULT_SERIES_LIMITS);
 
-  private constructor(private readonly graphs: Readonly<Record<Lane, GraphSession>>) {}
+  private constructor(private readonly graphs: Readonly<Record<GraphVariant, GraphSession>>) {}
 
   static async open(folder: string): Promise<ServedModel> {
-    const open = (lane: Lane) =>
-      openGraph(lane, join(folder, `${lane}.onnx`), BATCH_MAX, {
+    const open = (variant: GraphVariant) =>
+      openGraph(variant, join(folder, `${variant}.onnx`), BATCH_MAX, {
         intraOpThreads: 1,
         interOpThreads: 1,
         spinning: false,
@@ -58,8 +58,12 @@ export class ServedModel {
    * Runs `count` rows in batches; `fill` writes row `index` of the whole into row `row` of the zeroed inputs.
    * Gives [count, 7].
    */
-  async scoreRows(lane: Lane, count: number, fill: (inputs: Inputs, row: number, index: number) => void) {
-    const graph = this.graphs[lane];
+  async scoreRows(
+    variant: GraphVariant,
+    count: number,
+    fill: (inputs: Inputs, row: number, index: number) => void,
+  ) {
+    const graph = this.graphs[variant];
     const scores = new Float32Array(count * OUTPUT_COLUMNS);
     for (let start = 0; start < count; start += BATCH_MAX) {
       const rows = Math.min(BATCH_MAX, count - start);

@@ -6,9 +6,9 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /** Words an error of the system for the operator; passes any other error on unchanged. */
-export function storeError(deed: string, error: unknown): unknown {
+export function storeError(action: string, error: unknown): unknown {
   const code = errorCode(error);
-  return code === undefined ? error : new KeyStoreError(`can't ${deed}: ${code}`, { cause: error });
+  return code === undefined ? error : new KeyStoreError(`can't ${action}: ${code}`, { cause: error });
 }
 
 /** What the promise yields, or `undefined` where the file does not exist. */

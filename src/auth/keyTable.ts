@@ -7,7 +7,7 @@ const NOBODY = 0;
 const KINDS: readonly KeyKind[] = ['demo', 'live'];
 
 /** What the gate knows of a key. Plain data: crosses threads. */
-export interface SlottedRecord {
+export interface IndexedRecord {
   readonly id: string;
   readonly kind: KeyKind;
   /** SHA-256 of the key, base64url. */
@@ -15,13 +15,13 @@ export interface SlottedRecord {
   /** First epoch ms at which the key is refused; `Infinity`: never expires, `-Infinity`: revoked. */
   readonly usableUntilMs: number;
   /** The key's place among all keys that this process has known: in `Limits`, and wherever a count is kept for each. */
-  readonly slot: number;
+  readonly keyIndex: number;
   readonly ratePerS: number | null;
   readonly dailyMax: number | null;
 }
 
 /** A record without its digest. */
-export type KeyEntry = Omit<SlottedRecord, 'digest'>;
+export type KeyEntry = Omit<IndexedRecord, 'digest'>;
 
 /**
  * Finds keys by their digest. Columns of typed arrays: a million keys are nothing for the garbage collector
@@ -30,7 +30,7 @@ export type KeyEntry = Omit<SlottedRecord, 'digest'>;
  *   buckets   open addressing, linear probing, at most half full; 0 = empty
  *      │ row
  *      ▼
- *   digests (8 words a row) │ usableUntilMs │ slots │ rates │ dailyMaxima │ kinds │ ids
+ *   digests (8 words a row) │ usableUntilMs │ keyIndexes │ rates │ dailyMaxima │ kinds │ ids
  *
  * A digest's own first word is its hash: SHA-256 spreads evenly, and callers don't choose the keys that are
  * stored.
@@ -41,7 +41,7 @@ export class KeyTable {
   readonly #buckets: Uint32Array;
   readonly #digests: Uint32Array;
   readonly #usableUntilMs: Float64Array;
-  readonly #slots: Int32Array;
+  readonly #keyIndexes: Int32Array;
   /** `Infinity`: unlimited. */
   readonly #rates: Float64Array;
   /** `Infinity`: unlimited. */
@@ -49,7 +49,7 @@ export class KeyTable {
   readonly #kinds: Uint8Array;
   readonly #ids: string[];
 
-  constructor(records: readonly SlottedRecord[]) {
+  constructor(records: readonly IndexedRecord[]) {
     const rows = records.length + 1;
     const bucketCount = 2 ** Math.ceil(Math.log2(2 * rows));
     this.size = records.length;
@@ -57,7 +57,7 @@ export class KeyTable {
     this.#buckets = new Uint32Array(bucketCount);
     this.#digests = new Uint32Array(rows * WORDS);
     this.#usableUntilMs = new Float64Array(rows);
-    this.#slots = new Int32Array(rows);
+    this.#keyIndexes = new Int32Array(rows);
     this.#rates = new Float64Array(rows);
     this.#dailyMaxima = new Float64Array(rows);
     this.#kinds = new Uint8Array(rows);
@@ -89,19 +89,19 @@ export class KeyTable {
       id: this.#ids[row]!,
       kind: KINDS[this.#kinds[row]!]!,
       usableUntilMs: this.#usableUntilMs[row]!,
-      slot: this.#slots[row]!,
+      keyIndex: this.#keyIndexes[row]!,
       ratePerS: ratePerS === Infinity ? null : ratePerS,
       dailyMax: dailyMax === Infinity ? null : dailyMax,
     };
   }
 
-  #insert(record: SlottedRecord, row: number): void {
+  #insert(record: IndexedRecord, row: number): void {
     const digest = Buffer.from(record.digest, 'base64url');
     for (let word = 0; word < WORDS; word++) {
       this.#digests[row * WORDS + word] = digest.readUInt32LE(word * 4);
     }
     this.#usableUntilMs[row] = record.usableUntilMs;
-    this.#slots[row] = record.slot;
+    this.#keyIndexes[row] = record.keyIndex;
     this.#rates[row] = record.ratePerS ?? Infinity;
     this.#dailyMaxima[row] = record.dailyMax ?? Infinity;
     this.#kinds[row] = KINDS.indexOf(record.kind);

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js';
-import type { SlottedRecord } from './keyTable.js';
+import type { IndexedRecord } from './keyTable.js';
 import { usableUntilMs } from './lifecycle.js';
 import type { Limits } from './limits.js';
 import { KeyStoreError, type KeyRecord, type KeyStore, type UsageStore } from './store.js';
@@ -11,21 +11,21 @@ export interface KeyringOptions {
   readonly limits: Limits;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** Called with the first records before `openKeyring` resolves, then after each change: feed the gates. */
-  onRecords(records: readonly SlottedRecord[]): void;
+  onRecords(records: readonly IndexedRecord[]): void;
   /** The store or the usage file failed on a running server, which goes on with what it has. */
   onProblem(error: Error): void;
 }
 
 export interface Keyring {
   /** For gates that are made later, as in a replaced thread. */
-  readonly records: readonly SlottedRecord[];
+  readonly records: readonly IndexedRecord[];
   /** Stops watching and writes the daily counts a last time. */
   close(): Promise<void>;
 }
 
 const SAVE_MS = 1000;
 
-/** Owns the store, the slots and the daily counts of this process. Rejects where the store can't be read. */
+/** Owns the store, the keyIndexes and the daily counts of this process. Rejects where the store can't be read. */
 export async function openKeyring(options: KeyringOptions): Promise<Keyring> {
   const keyring = new WatchingKeyring(options);
   await keyring.open();
@@ -34,10 +34,10 @@ export async function openKeyring(options: KeyringOptions): Promise<Keyring> {
 
 class WatchingKeyring implements Keyring {
   readonly #options: KeyringOptions;
-  /** Key id → slot. A slot is never given to another key: a late refund can't reach the wrong one. */
-  readonly #slots = new Map<string, number>();
+  /** Key id → keyIndex. A keyIndex is never given to another key: a late refund can't reach the wrong one. */
+  readonly #keyIndexes = new Map<string, number>();
   readonly #usage: Usage;
-  #records: readonly SlottedRecord[] = [];
+  #records: readonly IndexedRecord[] = [];
   #stopWatching: () => void = () => undefined;
   #saveTimer: NodeJS.Timeout | undefined;
   #problem: string | undefined;
@@ -45,20 +45,20 @@ class WatchingKeyring implements Keyring {
   constructor(options: KeyringOptions) {
     this.#options = options;
     const { usage: store, limits, clock } = options;
-    this.#usage = new Usage({ store, limits, clock, slots: this.#slots });
+    this.#usage = new Usage({ store, limits, clock, keyIndexes: this.#keyIndexes });
   }
 
-  get records(): readonly SlottedRecord[] {
+  get records(): readonly IndexedRecord[] {
     return this.#records;
   }
 
   async open(): Promise<void> {
     const { store } = this.#options;
-    const records = this.#slotted(await store.list());
+    const records = this.#indexed(await store.list());
     await this.#usage.restore();
     this.#publish(records);
     this.#stopWatching = store.watch({
-      onChange: (changed) => this.#publish(this.#slotted(changed)),
+      onChange: (changed) => this.#publish(this.#indexed(changed)),
       onProblem: (error) => this.#options.onProblem(error),
     });
     this.#saveTimer = setInterval(() => void this.#save(), SAVE_MS).unref();
@@ -72,26 +72,27 @@ class WatchingKeyring implements Keyring {
     await this.#save();
   }
 
-  #publish(records: readonly SlottedRecord[]): void {
+  #publish(records: readonly IndexedRecord[]): void {
     this.#records = records;
     this.#options.onRecords(records);
   }
 
-  #slotted(records: readonly KeyRecord[]): readonly SlottedRecord[] {
+  #indexed(records: readonly KeyRecord[]): readonly IndexedRecord[] {
     return records.map((record) => {
       const { id, kind, digest, ratePerS, dailyMax } = record;
-      const slot = this.#slotOf(id);
-      return { id, kind, digest, usableUntilMs: usableUntilMs(record), slot, ratePerS, dailyMax };
+      const keyIndex = this.#indexOf(id);
+      return { id, kind, digest, usableUntilMs: usableUntilMs(record), keyIndex, ratePerS, dailyMax };
     });
   }
 
-  #slotOf(id: string): number {
-    const known = this.#slots.get(id);
+  #indexOf(id: string): number {
+    const known = this.#keyIndexes.get(id);
     if (known !== undefined) return known;
-    const slot = this.#slots.size;
-    if (slot >= this.#options.limits.slotsMax) throw new KeyStoreError(`no room for more than ${slot} keys`);
-    this.#slots.set(id, slot);
-    return slot;
+    const keyIndex = this.#keyIndexes.size;
+    if (keyIndex >= this.#options.limits.keysMax)
+      throw new KeyStoreError(`no room for more than ${keyIndex} keys`);
+    this.#keyIndexes.set(id, keyIndex);
+    return keyIndex;
   }
 
   /** Tells a lasting problem once, not every second. */

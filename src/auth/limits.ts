@@ -15,17 +15,17 @@ export interface KeyLimits {
 }
 
 /*
- * The memory: a header, then the slots, each 32 bytes (Int32 cells on the left, Float64 on the right).
+ * The memory: a header, then the keyIndexes, each 32 bytes (Int32 cells on the left, Float64 on the right).
  *
  *   header   changes │ – │ – │ – │        –        │        –
- *   slot     lock    │day│used│ – │ spent (tokens)  │ settledMs
+ *   keyIndex     lock    │day│used│ – │ spent (tokens)  │ settledMs
  *
  * The bucket counts the tokens spent, not those left: memory that is all zero is then a full bucket,
  * whatever the time.
  */
-const SLOT_BYTES = 32;
-const SLOT_CELLS = SLOT_BYTES / 4;
-const SLOT_READINGS = SLOT_BYTES / 8;
+const ENTRY_BYTES = 32;
+const ENTRY_CELLS = ENTRY_BYTES / 4;
+const ENTRY_READINGS = ENTRY_BYTES / 8;
 const CHANGES = 0;
 const LOCK = 0;
 const DAY = 1;
@@ -53,24 +53,24 @@ export function msToNextDay(epochMs: number): number {
   return (dayOf(epochMs) + 1) * DAY_MS - epochMs;
 }
 
-/** Untouched slots cost no physical memory: the system gives zeroed pages when they are first written. */
-export function allocateLimits(slotsMax: number): SharedArrayBuffer {
+/** Untouched keyIndexes cost no physical memory: the system gives zeroed pages when they are first written. */
+export function allocateLimits(keysMax: number): SharedArrayBuffer {
   // Of fixed length: views on growable memory are several times slower to read in Node 20.
-  return new SharedArrayBuffer((slotsMax + 1) * SLOT_BYTES);
+  return new SharedArrayBuffer((keysMax + 1) * ENTRY_BYTES);
 }
 
 /**
- * Token buckets and daily quotas, a slot for each limited key. Exact across the threads that share the
+ * Token buckets and daily quotas, a keyIndex for each limited key. Exact across the threads that share the
  * memory. All calls are synchronous and allocate nothing.
  */
 export class Limits {
-  readonly slotsMax: number;
+  readonly keysMax: number;
   readonly #cells: Int32Array;
   readonly #readings: Float64Array;
 
   /** On memory from `allocateLimits`, made by this thread or received from another. */
   constructor(readonly memory: SharedArrayBuffer) {
-    this.slotsMax = memory.byteLength / SLOT_BYTES - 1;
+    this.keysMax = memory.byteLength / ENTRY_BYTES - 1;
     this.#cells = new Int32Array(memory);
     this.#readings = new Float64Array(memory);
   }
@@ -79,9 +79,9 @@ export class Limits {
    * Charges one request: a token and, where there is one to be had, one of the day's quota. Returns the
    * day charged, or `BURST_EXCEEDED` or `DAILY_EXCEEDED`; the token is spent in the latter case too.
    */
-  take(slot: number, limits: KeyLimits, nowMs: number): number {
-    const first = this.#lock(slot);
-    const outcome = this.#takeToken(slot, limits.ratePerS, nowMs)
+  take(keyIndex: number, limits: KeyLimits, nowMs: number): number {
+    const first = this.#lock(keyIndex);
+    const outcome = this.#takeToken(keyIndex, limits.ratePerS, nowMs)
       ? this.#reserve(first, limits.dailyMax, dayOf(nowMs))
       : BURST_EXCEEDED;
     this.#unlock(first);
@@ -89,38 +89,38 @@ export class Limits {
   }
 
   /** Spends `tokens` that need not be there: the bucket is then in debt until its rate has refilled it. */
-  spend(slot: number, ratePerS: number, tokens: number, nowMs: number): void {
-    const first = this.#lock(slot);
-    this.#settle(slot, this.#spentAt(slot, ratePerS, nowMs) + tokens, nowMs);
+  spend(keyIndex: number, ratePerS: number, tokens: number, nowMs: number): void {
+    const first = this.#lock(keyIndex);
+    this.#settle(keyIndex, this.#spentAt(keyIndex, ratePerS, nowMs) + tokens, nowMs);
     this.#unlock(first);
   }
 
   /** Gives one of that day's quota back. Does nothing where the day is over. */
-  refund(slot: number, day: number): void {
-    const first = this.#lock(slot);
+  refund(keyIndex: number, day: number): void {
+    const first = this.#lock(keyIndex);
     if (this.#cell(first + DAY) === day && this.#cell(first + USED) > 0) this.#count(first, -1);
     this.#unlock(first);
   }
 
   /** Milliseconds until the bucket holds a whole token. */
-  waitMs(slot: number, ratePerS: number, nowMs: number): number {
-    const first = this.#lock(slot);
-    const excess = this.#spentAt(slot, ratePerS, nowMs) + 1 - BURST_S * ratePerS;
+  waitMs(keyIndex: number, ratePerS: number, nowMs: number): number {
+    const first = this.#lock(keyIndex);
+    const excess = this.#spentAt(keyIndex, ratePerS, nowMs) + 1 - BURST_S * ratePerS;
     this.#unlock(first);
     return Math.max(0, (excess * 1000) / ratePerS);
   }
 
   /** How much of that day's quota is used. */
-  usedOn(slot: number, day: number): number {
-    const first = this.#lock(slot);
+  usedOn(keyIndex: number, day: number): number {
+    const first = this.#lock(keyIndex);
     const used = this.#cell(first + DAY) === day ? this.#cell(first + USED) : 0;
     this.#unlock(first);
     return used;
   }
 
   /** Sets what was used before a restart. */
-  restore(slot: number, day: number, used: number): void {
-    const first = this.#lock(slot);
+  restore(keyIndex: number, day: number, used: number): void {
+    const first = this.#lock(keyIndex);
     this.#cells[first + DAY] = day;
     this.#cells[first + USED] = used;
     this.#unlock(first);
@@ -131,16 +131,16 @@ export class Limits {
     return Atomics.load(this.#cells, CHANGES);
   }
 
-  #takeToken(slot: number, ratePerS: number | null, nowMs: number): boolean {
+  #takeToken(keyIndex: number, ratePerS: number | null, nowMs: number): boolean {
     if (ratePerS === null) return true;
-    const spent = this.#spentAt(slot, ratePerS, nowMs);
+    const spent = this.#spentAt(keyIndex, ratePerS, nowMs);
     const isAffordable = spent + 1 <= BURST_S * ratePerS + TOKEN_TOLERANCE;
-    this.#settle(slot, isAffordable ? spent + 1 : spent, nowMs);
+    this.#settle(keyIndex, isAffordable ? spent + 1 : spent, nowMs);
     return isAffordable;
   }
 
-  #settle(slot: number, spent: number, nowMs: number): void {
-    const reading = (slot + 1) * SLOT_READINGS;
+  #settle(keyIndex: number, spent: number, nowMs: number): void {
+    const reading = (keyIndex + 1) * ENTRY_READINGS;
     this.#readings[reading + SPENT] = spent;
     // Two threads read their clocks before either has the lock, so time may arrive out of order. Going back
     // would refill the difference twice.
@@ -148,8 +148,8 @@ export class Limits {
     if (nowMs > settledMs || nowMs < settledMs - SET_BACK_MS) this.#readings[reading + SETTLED] = nowMs;
   }
 
-  #spentAt(slot: number, ratePerS: number, nowMs: number): number {
-    const reading = (slot + 1) * SLOT_READINGS;
+  #spentAt(keyIndex: number, ratePerS: number, nowMs: number): number {
+    const reading = (keyIndex + 1) * ENTRY_READINGS;
     const elapsedMs = Math.max(0, nowMs - this.#reading(reading + SETTLED));
     return Math.max(0, this.#reading(reading + SPENT) - (elapsedMs * ratePerS) / 1000);
   }
@@ -178,7 +178,7 @@ export class Limits {
     Atomics.add(this.#cells, CHANGES, 1);
   }
 
-  // The indices below come from slots that the keyring assigned, within `slotsMax`.
+  // The indices below come from keyIndexes that the keyring assigned, within `keysMax`.
   #cell(index: number): number {
     return this.#cells[index]!;
   }
@@ -187,9 +187,9 @@ export class Limits {
     return this.#readings[index]!;
   }
 
-  /** Returns the slot's first cell. What is done under a lock takes well under a microsecond. */
-  #lock(slot: number): number {
-    const first = (slot + 1) * SLOT_CELLS;
+  /** Returns the keyIndex's first cell. What is done under a lock takes well under a microsecond. */
+  #lock(keyIndex: number): number {
+    const first = (keyIndex + 1) * ENTRY_CELLS;
     for (let spins = 0; spins < SPINS_MAX; spins++) {
       if (Atomics.compareExchange(this.#cells, first + LOCK, FREE, HELD) === FREE) return first;
     }

@@ -6,8 +6,8 @@ export interface UsageOptions {
   readonly store: UsageStore;
   readonly limits: Limits;
   readonly clock: Pick<Clock, 'nowMs'>;
-  /** Key id → slot; grows as keys are issued. */
-  readonly slots: ReadonlyMap<string, number>;
+  /** Key id → keyIndex; grows as keys are issued. */
+  readonly keyIndexes: ReadonlyMap<string, number>;
 }
 
 /** Carries the daily counts over a restart. What is in flight at a crash counts as used. */
@@ -15,15 +15,15 @@ export class Usage {
   readonly #store: UsageStore;
   readonly #limits: Limits;
   readonly #clock: Pick<Clock, 'nowMs'>;
-  readonly #slots: ReadonlyMap<string, number>;
+  readonly #keyIndexes: ReadonlyMap<string, number>;
   #savedChanges: number;
   #saving: Promise<void> | undefined;
 
-  constructor({ store, limits, clock, slots }: UsageOptions) {
+  constructor({ store, limits, clock, keyIndexes }: UsageOptions) {
     this.#store = store;
     this.#limits = limits;
     this.#clock = clock;
-    this.#slots = slots;
+    this.#keyIndexes = keyIndexes;
     this.#savedChanges = limits.changes;
   }
 
@@ -31,9 +31,9 @@ export class Usage {
   async restore(): Promise<void> {
     const saved = await this.#store.read();
     if (saved?.day !== dayOf(this.#clock.nowMs())) return;
-    for (const [id, slot] of this.#slots) {
+    for (const [id, keyIndex] of this.#keyIndexes) {
       const used = saved.used[id];
-      if (used !== undefined) this.#limits.restore(slot, saved.day, used);
+      if (used !== undefined) this.#limits.restore(keyIndex, saved.day, used);
     }
   }
 
@@ -54,7 +54,9 @@ export class Usage {
 
   #today(): DailyUsage {
     const day = dayOf(this.#clock.nowMs());
-    const counts = [...this.#slots].map(([id, slot]) => [id, this.#limits.usedOn(slot, day)] as const);
+    const counts = [...this.#keyIndexes].map(
+      ([id, keyIndex]) => [id, this.#limits.usedOn(keyIndex, day)] as const,
+    );
     return { day, used: Object.fromEntries(counts.filter(([, used]) => used > 0)) };
   }
 }

@@ -51,7 +51,7 @@ function asText(config: Config): string {
   ).join('');
 }
 
-/** Every variable with its effective value, for the operators' page. */
+/** Every variable with its effective value, for the dashboard. */
 export function settingsOf(config: Config): { name: string; value: string; meaning: string }[] {
   const values = shown(config);
   return ENTRIES.map(([field, { env, doc }]) => ({

@@ -53,7 +53,7 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\
 type NowMs = Pick<Clock, 'nowMs'>;
 
 /** Where a command does its work. */
-interface Desk {
+interface CommandContext {
   readonly store: KeyStore;
   readonly nowMs: number;
 }
@@ -64,14 +64,14 @@ interface Report {
   readonly text: string;
 }
 
-type Deed = (desk: Desk) => Promise<Report>;
+type KeyCommand = (context: CommandContext) => Promise<Report>;
 
 /** Adds `keys issue|list|renew|revoke|rotate`. `keysLocation` is asked when one of them runs. */
 export function registerKeys(program: Command, keysLocation: () => string, clock: NowMs = systemClock): void {
   const keys = program.command('keys').description('issue, list, renew, revoke and rotate API keys');
-  const perform = async (deed: Deed, { json }: CommonFlags): Promise<void> => {
+  const perform = async (command: KeyCommand, { json }: CommonFlags): Promise<void> => {
     try {
-      const report = await deed({ store: storesAt(keysLocation()).keys, nowMs: clock.nowMs() });
+      const report = await command({ store: storesAt(keysLocation()).keys, nowMs: clock.nowMs() });
       keys.configureOutput().writeOut?.(`${json ? JSON.stringify(report.json) : report.text}\n`);
     } catch (error) {
       // What the operator can mend is one line on stderr; anything else is a defect.
@@ -80,14 +80,16 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
     }
   };
 
-  issueCommand(keys).action((flags: IssueFlags) => perform((desk) => issueAt(desk, orderOf(flags)), flags));
+  issueCommand(keys).action((flags: IssueFlags) =>
+    perform((context) => issueAt(context, orderOf(flags)), flags),
+  );
   command(keys, 'list', 'list every key, without its secret').action((flags: CommonFlags) =>
     perform(listAt, flags),
   );
   for (const { name, description, change } of CHANGES) {
     command(keys, name, description)
       .argument('<id>', 'as printed by issue and list')
-      .action((id: string, flags: CommonFlags) => perform((desk) => change(desk, id), flags));
+      .action((id: string, flags: CommonFlags) => perform((context) => change(context, id), flags));
   }
 }
 
@@ -120,28 +122,28 @@ function command(keys: Command, name: string, description: string): Command {
   return keys.command(name).description(description).option('--json', 'print one JSON object');
 }
 
-async function issueAt({ store, nowMs }: Desk, order: KeyOrder): Promise<Report> {
+async function issueAt({ store, nowMs }: CommandContext, order: KeyOrder): Promise<Report> {
   const issued = issue(order, nowMs);
   await store.insert(issued.record);
   return reportWithKey(issued, nowMs);
 }
 
-async function listAt({ store, nowMs }: Desk): Promise<Report> {
+async function listAt({ store, nowMs }: CommandContext): Promise<Report> {
   const keys = (await store.list()).map((record) => viewOf(record, nowMs));
   return { json: { keys }, text: table(keys) };
 }
 
-async function renewAt({ store, nowMs }: Desk, id: string): Promise<Report> {
+async function renewAt({ store, nowMs }: CommandContext, id: string): Promise<Report> {
   const { record } = await store.amend(id, (current) => renewed(current, nowMs));
   return { json: viewOf(record, nowMs), text: `${id} expires at ${record.expiresAt}` };
 }
 
-async function revokeAt({ store, nowMs }: Desk, id: string): Promise<Report> {
+async function revokeAt({ store, nowMs }: CommandContext, id: string): Promise<Report> {
   const { record } = await store.amend(id, (current) => revoked(current, nowMs));
   return { json: viewOf(record, nowMs), text: `${id} is revoked since ${record.revokedAt}` };
 }
 
-async function rotateAt({ store, nowMs }: Desk, id: string): Promise<Report> {
+async function rotateAt({ store, nowMs }: CommandContext, id: string): Promise<Report> {
   let issued: IssuedKey | undefined;
   await store.amend(id, (current) => {
     issued = successorOf(current, nowMs);

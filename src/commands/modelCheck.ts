@@ -4,8 +4,8 @@ import type { Config } from '../config/options.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { loadBundle, type Bundle } from '../model/bundle.js';
 import { openPool, runOnce, type InferencePool } from '../scoring/pool.js';
-import { blockAt, type Lane } from '../scoring/messages.js';
-import { openModel } from './front.js';
+import { blockAt, type GraphVariant } from '../scoring/protocol.js';
+import { openModel } from '../server/eventLoopServer.js';
 
 /** Rows of the speed check, and how many runs of them are timed. */
 const SPEED_ROWS = 32;
@@ -38,45 +38,47 @@ async function checkGraphs(bundle: Bundle, config: Config, print: (line: string)
   const pool = openPool({
     workers: 1,
     batchMax: SPEED_ROWS,
-    slots: 1,
+    blocks: 1,
     graphs: bundle.graphs,
     session: { intraOpThreads, interOpThreads, spinning },
     onWorkerLost: () => undefined, // the run that it took down rejects
   });
   try {
-    for (const lane of ['base', 'history'] as const) {
-      await checkBatches(pool, lane);
-      print(`ok  ${lane}: runs batches of 1 to ${SPEED_ROWS}, scores sound at the edges of a row`);
-      print(`    ${lane}: ${await medianMicros(pool, lane)} µs a row in batches of ${SPEED_ROWS}`);
+    for (const variant of ['base', 'history'] as const) {
+      await checkBatches(pool, variant);
+      print(`ok  ${variant}: runs batches of 1 to ${SPEED_ROWS}, scores sound at the edges of a row`);
+      print(`    ${variant}: ${await medianMicros(pool, variant)} µs a row in batches of ${SPEED_ROWS}`);
     }
   } finally {
     await pool.close();
   }
 }
 
-async function checkBatches(pool: InferencePool, lane: Lane): Promise<void> {
-  const block = blockAt(pool.arena, SPEED_ROWS, 0);
+async function checkBatches(pool: InferencePool, variant: GraphVariant): Promise<void> {
+  const block = blockAt(pool.buffers, SPEED_ROWS, 0);
   for (let rows = 1; rows <= SPEED_ROWS; rows++) {
     const fill = EXTREMES[rows % EXTREMES.length] ?? 0;
     block.records.fill(fill);
     block.targets.fill(fill > 0 ? 100 : 0);
     block.pastCounts.fill(PAST_MAX);
-    await runOnce(pool, { lane, slot: 0, first: 0, rows });
+    await runOnce(pool, { variant, blockIndex: 0, first: 0, rows });
     for (let index = 0; index < rows * OUTPUT_COLUMNS; index++) {
       const value = block.scores[index] ?? NaN;
       const most = index % OUTPUT_COLUMNS < OUTPUT_COLUMNS - 2 ? 100 : 1;
       if (!(value >= 0 && value <= most)) {
-        throw new Error(`${lane}: column ${index % OUTPUT_COLUMNS} is ${value} for records full of ${fill}`);
+        throw new Error(
+          `${variant}: column ${index % OUTPUT_COLUMNS} is ${value} for records full of ${fill}`,
+        );
       }
     }
   }
 }
 
 /** Median over the runs, in microseconds a row. */
-async function medianMicros(pool: InferencePool, lane: Lane): Promise<string> {
+async function medianMicros(pool: InferencePool, variant: GraphVariant): Promise<string> {
   const runs: number[] = [];
   for (let run = 0; run < SPEED_RUNS; run++) {
-    runs.push(await runOnce(pool, { lane, slot: 0, first: 0, rows: SPEED_ROWS }));
+    runs.push(await runOnce(pool, { variant, blockIndex: 0, first: 0, rows: SPEED_ROWS }));
   }
   runs.sort((a, b) => a - b);
   return (((runs[SPEED_RUNS / 2] ?? NaN) * 1000) / SPEED_ROWS).toFixed(2);

@@ -78,9 +78,9 @@ export const STATUSES: readonly number[] = [...new Set([200, ...REFUSAL_CAUSES.m
 export const KEY_KINDS = ['none', 'demo', 'live'] as const;
 
 /** The way of a scored request, in order; `total` is all of it. */
-export const STAGES = ['receive', 'read', 'queue', 'hop', 'infer', 'reply', 'total'] as const;
+export const STAGES = ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply', 'total'] as const;
 
-export const LANES = ['base', 'history'] as const;
+export const GRAPH_VARIANTS = ['base', 'history'] as const;
 export const FIELDS_OF_A_SESSION = [...SERIES_FIELDS, ...SESSION_SCALARS] as const;
 export const GC_KINDS = ['minor', 'major', 'incremental', 'weak'] as const;
 
@@ -119,7 +119,7 @@ export const METRICS = {
   stages: {
     type: 'histogram',
     name: 'acuity_stage_seconds',
-    help: 'Time of scored requests by stage: receive (head to last byte), read (parse and check), queue (until a batch is handed out), hop (to the worker and back, the features made there and the wait behind its running batch included), infer (model run), reply (scores to bytes), total (head to answer)',
+    help: 'Time of scored requests by stage: receive (head to last byte), read (parse and check), queue (until a batch is handed out), dispatch (to the worker and back, the features made there and the wait behind its running batch included), infer (model run), reply (scores to bytes), total (head to answer)',
     labels: { stage: STAGES },
     ...MS,
     minExponent: -9,
@@ -130,8 +130,8 @@ export const METRICS = {
   batchRows: {
     type: 'histogram',
     name: 'acuity_batch_rows',
-    help: 'Requests in one model run, by lane: without and with history',
-    labels: { lane: LANES },
+    help: 'Requests in one model run, by graph: without and with history',
+    labels: { graph: GRAPH_VARIANTS },
     minExponent: 0,
     maxExponent: 10,
     splitBits: 0,

@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Admission, Limited } from '../auth/gate.js';
+import type { Admission, Limited } from '../auth/authenticator.js';
 import type { LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
 import { respond, rounded } from '../pipeline/respond.js';

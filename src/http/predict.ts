@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../base/clock.js';
-import type { Admission, Gate } from '../auth/gate.js';
+import type { Admission, Gate } from '../auth/authenticator.js';
 import type { OverloadCause, PlainCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
 import type { RequestReader } from '../pipeline/read.js';
@@ -158,7 +158,7 @@ export class Predict implements ExchangeContext {
     const { bodyBytesMax, budget, gate } = this.options;
     const stop = readBody(
       res,
-      { declaredBytes, bytesMax: bodyBytesMax, budget, holder: admission.slot },
+      { declaredBytes, bytesMax: bodyBytesMax, budget, holder: admission.keyIndex },
       {
         complete: (bytes) => this.score(exchange, bytes),
         tooLarge: () => this.refuseWhileReceiving(exchange, admission),

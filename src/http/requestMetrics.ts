@@ -8,7 +8,7 @@ import {
   type RefusalCause,
 } from '../contract/metrics.js';
 import { FINDING_TYPES, type Finding, type FindingType } from '../contract/problems.js';
-import type { ReadRequest } from '../pipeline/kernel.js';
+import type { ReadRequest } from '../pipeline/wasmParser.js';
 import { eachMissingField } from '../pipeline/missing.js';
 import type { Timing } from '../scoring/scorer.js';
 
@@ -86,12 +86,12 @@ export class RequestMetrics {
   }
 
   served({ startedMs, receivedMs, endedMs, timing }: ServedTimes): void {
-    const { admittedMs, queueMs, hopMs, inferMs, scoredMs } = timing;
+    const { admittedMs, queueMs, dispatchMs, inferMs, scoredMs } = timing;
     const { stages } = this;
     stages.observe(RECEIVE, receivedMs - startedMs);
     stages.observe(READ, admittedMs - receivedMs);
-    stages.observe(QUEUE, queueMs - hopMs);
-    stages.observe(HOP, hopMs);
+    stages.observe(QUEUE, queueMs - dispatchMs);
+    stages.observe(DISPATCH, dispatchMs);
     stages.observe(INFER, inferMs);
     stages.observe(REPLY, endedMs - scoredMs);
     stages.observe(TOTAL, endedMs - startedMs);
@@ -101,7 +101,7 @@ export class RequestMetrics {
 const NONE = KEY_KINDS.indexOf('none');
 const DEMO = KEY_KINDS.indexOf('demo');
 const LIVE = KEY_KINDS.indexOf('live');
-const [RECEIVE, READ, QUEUE, HOP, INFER, REPLY, TOTAL] = STAGES.map((_, cell) => cell) as [
+const [RECEIVE, READ, QUEUE, DISPATCH, INFER, REPLY, TOTAL] = STAGES.map((_, cell) => cell) as [
   number,
   number,
   number,

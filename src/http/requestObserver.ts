@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js';
-import type { Gate } from '../auth/gate.js';
+import type { Gate } from '../auth/authenticator.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Timing } from '../scoring/scorer.js';
 import type { AccessLine, AccessLog } from './accessLog.js';

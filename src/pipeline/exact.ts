@@ -22,10 +22,10 @@ import {
   LAYOUT,
   isUnitError,
   summaryAt,
-  type Kernel,
+  type WasmParser,
   type PredictionRequest,
   type ReadRequest,
-} from './kernel.js';
+} from './wasmParser.js';
 import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
 import { writeScalars, writeTarget } from './records.js';
 import { unitMessage } from './unitErrors.js';
@@ -53,22 +53,22 @@ const STRUCTURE_FINDING: Finding = {
   type: 'too_long',
 };
 
-/** Reads `bytes` into the memory of `kernel`, which holds until the next request is read. */
+/** Reads `bytes` into the memory of `parser`, which holds until the next request is read. */
 export function readExactly(
   bytes: Uint8Array,
   limits: SeriesLimits,
-  kernel: Kernel,
+  parser: WasmParser,
 ): ReadRequest | BodyProblem {
-  kernel.open(bytes);
-  return readOpened(limits, kernel);
+  parser.open(bytes);
+  return readOpened(limits, parser);
 }
 
-/** As `readExactly`, of the bytes that are open in `kernel`. */
-export function readOpened(limits: SeriesLimits, kernel: Kernel): ReadRequest | BodyProblem {
-  const badByte = kernel.check();
+/** As `readExactly`, of the bytes that are open in `parser`. */
+export function readOpened(limits: SeriesLimits, parser: WasmParser): ReadRequest | BodyProblem {
+  const badByte = parser.check();
   if (badByte === 'beyondBounds') return { kind: 'unprocessable', findings: [STRUCTURE_FINDING] };
   if (badByte >= 0) return { kind: 'malformed', byte: badByte };
-  return new Reading(limits, kernel).read();
+  return new Reading(limits, parser).read();
 }
 
 /** One body's way from JSON to a request, gathering what is wrong with it in the order of the contract. */
@@ -82,10 +82,10 @@ class Reading {
 
   constructor(
     private readonly limits: SeriesLimits,
-    private readonly kernel: Kernel,
+    private readonly parser: WasmParser,
   ) {
-    this.outline = new Outline(kernel);
-    this.request = kernel.written(PAST_MAX, 0);
+    this.outline = new Outline(parser);
+    this.request = parser.written(PAST_MAX, 0);
   }
 
   read(): ReadRequest | BodyProblem {
@@ -105,7 +105,7 @@ class Reading {
     past.forEach((value, index) => this.session(value, ['body', 'past_sessions', index], 1 + index));
     targets.forEach((value, index) => this.scoreRecord(value, ['body', targetsName, index], index));
     if (this.findings.length + this.unitFindings.length > 0) return this.refusal();
-    return this.kernel.written(past.length, this.unknownFields);
+    return this.parser.written(past.length, this.unknownFields);
   }
 
   /** Past targets may be called `past_target`, but not both at once. */
@@ -165,13 +165,13 @@ class Reading {
   /** Summarises a series into record `session`; what is wrong with it, up to as much as an answer tells. */
   private samples(value: JsonValue | undefined, field: SeriesField, loc: Loc, session: number): Finding[] {
     if (value === undefined || this.outline.isNull(value)) {
-      this.kernel.clearSummary(field, session);
+      this.parser.clearSummary(field, session);
       return [];
     }
     if (!this.outline.isArray(value)) return [finding(loc, 'list_type')];
     // What the fast path has summarised was as it should be.
     const decode = (): DecodedSeries => this.outline.decodeSeries(value, field, this.limits);
-    const series = this.kernel.isSummarised(value.start, field, session) ? undefined : decode();
+    const series = this.parser.isSummarised(value.start, field, session) ? undefined : decode();
     const found = series === undefined ? [] : this.summarised(series, field, loc, session);
     if (found.length > 0 || this.unitFindings.length >= FINDINGS_MAX) return found;
     if (isUnitError(this.request, session, field)) {
@@ -192,7 +192,7 @@ class Reading {
     if (isTooLong) {
       return [finding(loc, 'too_long', `List should have at most ${samplesMax(field, this.limits)} items`)];
     }
-    if (misfits.length === 0) this.kernel.summariseSamples(samples.length, field, session);
+    if (misfits.length === 0) this.parser.summariseSamples(samples.length, field, session);
     return misfits.map(({ index, isInfinite }) =>
       finding([...loc, index], isInfinite ? 'finite_number' : 'number_type'),
     );

@@ -9,7 +9,7 @@ import {
 } from '../contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '../contract/request.js';
 import { Sleep } from '../contract/sleep.js';
-import { LAYOUT, summaryAt, type PredictionRequest } from './kernel.js';
+import { LAYOUT, summaryAt, type PredictionRequest } from './wasmParser.js';
 import { normaliseSleep } from './normalise.js';
 
 const centres = Float64Array.from(FEATURES, (feature) => feature.centre);
@@ -69,7 +69,7 @@ const RR_NIGHT_SUMMARY = summaryAt(0, 'RR_night');
 
 const sleep = new Sleep();
 
-/** The tensors of the past of a batch: [rows, PAST_MAX, …], slot 0 the newest. */
+/** The tensors of the past of a batch: [rows, PAST_MAX, …], pastIndex 0 the newest. */
 export interface PastRows {
   readonly past: Float32Array;
   readonly targets: Float32Array;
@@ -95,14 +95,14 @@ export function featuriseSession(
 }
 
 /**
- * Writes the past of `request` as row `row` of `into`: slot 0 is the newest session, absent slots stay zero, as
+ * Writes the past of `request` as row `row` of `into`: pastIndex 0 is the newest session, absent places stay zero, as
  * the whole row must be.
  */
 export function featurisePast(request: PredictionRequest, into: PastRows, row: number): void {
   const { pastCount, targets } = request;
-  for (let slot = 0; slot < pastCount; slot++) {
-    const index = pastCount - 1 - slot;
-    const place = row * PAST_MAX + slot;
+  for (let pastIndex = 0; pastIndex < pastCount; pastIndex++) {
+    const index = pastCount - 1 - pastIndex;
+    const place = row * PAST_MAX + pastIndex;
     featuriseSession(request, 1 + index, into.past, place * FEATURE_COUNT);
     writeTarget(targets, index * TARGET_LENGTH, into.targets, place * TARGET_COUNT);
     into.present[place] = 1;

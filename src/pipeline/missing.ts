@@ -1,5 +1,5 @@
 import { SERIES_FIELDS, SESSION_SCALARS } from '../contract/request.js';
-import { LAYOUT, SCALAR_PLACES, summaryAt, type PredictionRequest } from './kernel.js';
+import { LAYOUT, SCALAR_PLACES, summaryAt, type PredictionRequest } from './wasmParser.js';
 
 /** Where the record of the current session says that a field is known, in the order of `FIELDS_OF_A_SESSION`. */
 const SERIES_COUNTS = SERIES_FIELDS.map((field) => summaryAt(0, field) + LAYOUT.COUNT);

@@ -6,10 +6,10 @@ import {
   type SeriesField,
   type SeriesLimits,
 } from '../contract/request.js';
-import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, type Kernel } from './kernel.js';
+import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, type WasmParser } from './wasmParser.js';
 
 /**
- * A body that is JSON, by where its values lie in the kernel's memory: only what the contract knows of is looked
+ * A body that is JSON, by where its values lie in the parser's memory: only what the contract knows of is looked
  * for, and only what is asked for becomes a value of JavaScript. What else a caller may have put into a body is
  * passed over as bytes.
  */
@@ -72,12 +72,12 @@ const OPEN_OBJECT = 0x7b;
 /** No longer string means one of the words that the contract knows, even if each letter of it is an escape. */
 const WORD_BYTES_MAX = 2 + 6 * 'High'.length;
 
-/** The body that `kernel` has opened; everything holds until the next one. */
+/** The body that `parser` has opened; everything holds until the next one. */
 export class Outline {
-  constructor(private readonly kernel: Kernel) {}
+  constructor(private readonly parser: WasmParser) {}
 
   body(): JsonValue {
-    this.kernel.exports.outlineBody();
+    this.parser.exports.outlineBody();
     return this.noted(0);
   }
 
@@ -95,7 +95,7 @@ export class Outline {
 
   /** The elements of an array; of one that is longer than any list may be, one more than that. */
   elements({ start }: JsonValue): JsonValue[] {
-    const count = this.kernel.exports.outlineElements(start, PAST_MAX + 1);
+    const count = this.parser.exports.outlineElements(start, PAST_MAX + 1);
     return Array.from({ length: count }, (_, index) => this.noted(index));
   }
 
@@ -113,7 +113,7 @@ export class Outline {
   }
 
   isEmptyArray(value: JsonValue): boolean {
-    return this.isArray(value) && this.kernel.exports.outlineElements(value.start, 1) === 0;
+    return this.isArray(value) && this.parser.exports.outlineElements(value.start, 1) === 0;
   }
 
   /** A value of JavaScript of the same type, and the same value where the contract asks for more than the type. */
@@ -127,7 +127,7 @@ export class Outline {
       case QUOTE:
         return end - start > WORD_BYTES_MAX
           ? ''
-          : (JSON.parse(this.kernel.bytes.toString('utf8', start, end)) as string);
+          : (JSON.parse(this.parser.bytes.toString('utf8', start, end)) as string);
       case 0x74: // t
         return true;
       case 0x66: // f
@@ -135,14 +135,14 @@ export class Outline {
       case 0x6e: // n
         return null;
       default:
-        return this.kernel.exports.numberAt(start);
+        return this.parser.exports.numberAt(start);
     }
   }
 
-  /** Decodes an array to the samples of the kernel. */
+  /** Decodes an array to the samples of the parser. */
   decodeSeries({ start }: JsonValue, field: SeriesField, limits: SeriesLimits): DecodedSeries {
-    const length = this.kernel.exports.decodeSeries(start, samplesMax(field, limits));
-    const { samples, misfits } = this.kernel;
+    const length = this.parser.exports.decodeSeries(start, samplesMax(field, limits));
+    const { samples, misfits } = this.parser;
     return {
       isTooLong: length < 0,
       misfits: length < 0 ? [] : Array.from(misfits.subarray(1, 1 + misfits[0]!), misfitOf),
@@ -151,7 +151,7 @@ export class Outline {
   }
 
   private fields({ start }: JsonValue, kind: number, names: Names): KnownFields {
-    const unknown = this.kernel.exports.outlineFields(start, kind);
+    const unknown = this.parser.exports.outlineFields(start, kind);
     const fields = new Map<string, JsonValue>();
     for (const [slot, name] of names.entries()) {
       const value = this.noted(slot);
@@ -161,16 +161,16 @@ export class Outline {
   }
 
   private noted(slot: number): JsonValue {
-    const { outline } = this.kernel;
+    const { outline } = this.parser;
     return { start: outline[2 * slot]!, end: outline[2 * slot + 1]! }; // slot < OUTLINE_SLOTS
   }
 
   private firstByte({ start }: JsonValue): number {
-    return this.kernel.bytes[start]!; // within the body
+    return this.parser.bytes[start]!; // within the body
   }
 }
 
-/** The kernel notes the index of an infinite number, and −1 less the index of what is none. */
+/** The parser notes the index of an infinite number, and −1 less the index of what is none. */
 function misfitOf(noted: number): Misfit {
   return noted < 0 ? { index: -1 - noted, isInfinite: false } : { index: noted, isInfinite: true };
 }

@@ -1,7 +1,7 @@
 import type { BodyProblem } from '../contract/problems.js';
 import type { SeriesLimits } from '../contract/request.js';
 import { readOpened } from './exact.js';
-import { Kernel, type PredictionRequest, type ReadRequest } from './kernel.js';
+import { WasmParser, type PredictionRequest, type ReadRequest } from './wasmParser.js';
 
 /** Reads one body; the request holds until the next one is read. */
 export type RequestReader = (bytes: Uint8Array) => ReadRequest | BodyProblem;
@@ -11,10 +11,10 @@ export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome
 }
 
 /**
- * The reader of one thread. The kernel only ever says yes: whatever it does not take is read again on the
+ * The reader of one thread. The parser only ever says yes: whatever it does not take is read again on the
  * exact path, which decides and words the refusal.
  */
 export function createReader(limits: SeriesLimits): RequestReader {
-  const kernel = new Kernel(limits);
-  return (bytes) => kernel.read(bytes) ?? readOpened(limits, kernel);
+  const parser = new WasmParser(limits);
+  return (bytes) => parser.read(bytes) ?? readOpened(limits, parser);
 }

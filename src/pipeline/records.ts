@@ -1,5 +1,5 @@
 import { LABEL_FIELDS, SCORE_FIELDS, type ScoreRecord, type SessionFrame } from '../contract/request.js';
-import { LAYOUT } from './kernel.js';
+import { LAYOUT } from './wasmParser.js';
 
 /** The fields of a session that are not series. */
 export type SessionScalars = SessionFrame;

@@ -1,6 +1,6 @@
 import type { SeriesField } from '../contract/request.js';
 
-/** Plausible values, in the words of a refusal; the kernel's own bounds are in `assembly/series.ts`. */
+/** Plausible values, in the words of a refusal; the parser's own bounds are in `assembly/series.ts`. */
 const HEART_EXPECTED = 'Expected beats per minute, 25 to 240';
 const BREATH_EXPECTED = 'Expected breaths per minute, 3 to 70';
 

@@ -1,15 +1,15 @@
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
-import type { PredictionRequest } from '../pipeline/kernel.js';
-import { writeRow, type Block, type Lane } from './messages.js';
+import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import { writeRow, type Block, type GraphVariant } from './protocol.js';
 import type { ScoreHandler } from './scorer.js';
 
 /** The labels' probabilities stand behind the five scores. */
 const FIRST_PROBABILITY = 5;
 const SCORE_MAX = 100;
 
-/** Requests of one lane that share a block of the arena and a model run. */
+/** Requests of one variant that share a block of the buffers and a model run. */
 export class Batch {
-  lane: Lane = 'base';
+  variant: GraphVariant = 'base';
   rows = 0;
   /** When the batch was handed to the pool; 0 while it is not. */
   sentMs = 0;
@@ -19,7 +19,7 @@ export class Batch {
   private readonly arrivedMs: number[] = [];
 
   constructor(
-    readonly slot: number,
+    readonly blockIndex: number,
     readonly block: Block,
   ) {}
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
-import type { PredictionRequest } from '../pipeline/kernel.js';
+import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import { Batch } from './batch.js';
-import { blockAt, slotsOf, type BatchResult, type Lane } from './messages.js';
+import { blockAt, blockCountOf, type BatchResult, type GraphVariant } from './protocol.js';
 import type { InferencePool } from './pool.js';
 import type { AdmitOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
 
@@ -20,7 +20,7 @@ export interface BatcherOptions {
   /** A batch failed, or a row's scores were unsound; the rows are retried or answered. */
   onFault(cause: Error): void;
   /** A model run came back: `rows` requests in `inferMs`. */
-  onRun?(lane: Lane, rows: number, inferMs: number): void;
+  onRun?(variant: GraphVariant, rows: number, inferMs: number): void;
   /** A worker hangs. It can't be ended without the process: the owner must leave. Called once. */
   onHung(): void;
 }
@@ -37,13 +37,13 @@ interface Retry {
  * Gathers requests into batches. A request never waits for company: while a worker is free, the batch leaves
  * at the end of this turn of the event loop; while all are busy, requests gather and leave together.
  *
- *   admit ─► open batch of its lane ─► queue (oldest first) ─► pool ─► answers
+ *   admit ─► open batch of its variant ─► queue (oldest first) ─► pool ─► answers
  *                                         failed batch ─► retries, one row at a time, alone in the pool
  */
 export class Batcher implements Scorer {
   pending = 0;
   private readonly free: Batch[] = [];
-  private readonly open: Record<Lane, Batch | undefined> = { base: undefined, history: undefined };
+  private readonly open: Record<GraphVariant, Batch | undefined> = { base: undefined, history: undefined };
   private readonly queue: Batch[] = [];
   private readonly running = new Set<Batch>();
   private readonly retries: Retry[] = [];
@@ -58,9 +58,9 @@ export class Batcher implements Scorer {
   private idleListeners: (() => void)[] = [];
 
   constructor(private readonly options: BatcherOptions) {
-    const { arena } = options.pool;
-    for (let slot = slotsOf(arena, options.batchMax) - 1; slot >= 0; slot--) {
-      this.free.push(new Batch(slot, blockAt(arena, options.batchMax, slot)));
+    const { buffers } = options.pool;
+    for (let blockIndex = blockCountOf(buffers, options.batchMax) - 1; blockIndex >= 0; blockIndex--) {
+      this.free.push(new Batch(blockIndex, blockAt(buffers, options.batchMax, blockIndex)));
     }
     const periodMs = Math.max(5, Math.min(options.deadlineMs, options.hangMs) / SWEEPS_PER_DEADLINE);
     this.sweeper = setInterval(() => this.sweep(), periodMs).unref();
@@ -72,13 +72,13 @@ export class Batcher implements Scorer {
 
   admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
     if (!this.hasRoom()) return 'saturated';
-    const lane = request.pastCount > 0 ? 'history' : 'base';
-    const batch = this.open[lane] ?? this.openBatch(lane);
+    const variant = request.pastCount > 0 ? 'history' : 'base';
+    const batch = this.open[variant] ?? this.openBatch(variant);
     if (batch === undefined) return 'saturated';
     batch.add(request, handler, this.options.clock.monotonicMs());
     this.pending++;
     if (batch.rows === 1) this.queue.push(batch);
-    if (batch.rows === this.options.batchMax) this.open[lane] = undefined;
+    if (batch.rows === this.options.batchMax) this.open[variant] = undefined;
     this.scheduleFlush();
     return 'admitted';
   }
@@ -113,10 +113,10 @@ export class Batcher implements Scorer {
     await this.options.pool.close();
   }
 
-  private openBatch(lane: Lane): Batch | undefined {
+  private openBatch(variant: GraphVariant): Batch | undefined {
     const batch = this.free.pop();
-    if (batch !== undefined) batch.lane = lane;
-    this.open[lane] = batch;
+    if (batch !== undefined) batch.variant = variant;
+    this.open[variant] = batch;
     return batch;
   }
 
@@ -138,16 +138,16 @@ export class Batcher implements Scorer {
       }
       const batch = this.queue.shift();
       if (batch === undefined) return;
-      if (this.open[batch.lane] === batch) this.open[batch.lane] = undefined;
+      if (this.open[batch.variant] === batch) this.open[batch.variant] = undefined;
       if (batch.hasWaiting()) this.send(batch);
       else this.discard(batch);
     }
   }
 
   private send(batch: Batch): void {
-    const { lane, slot, rows } = batch;
+    const { variant, blockIndex, rows } = batch;
     this.start(batch);
-    this.options.pool.run({ lane, slot, first: 0, rows }, (result) => {
+    this.options.pool.run({ variant, blockIndex, first: 0, rows }, (result) => {
       const scoredMs = this.ended(batch, rows, result);
       if (typeof result !== 'number') {
         for (let row = 0; row < rows; row++) this.retries.push({ batch, row });
@@ -174,16 +174,19 @@ export class Batcher implements Scorer {
       return this.flush();
     }
     this.start(batch);
-    this.options.pool.run({ lane: batch.lane, slot: batch.slot, first: row, rows: 1 }, (result) => {
-      const scoredMs = this.ended(batch, 1, result);
-      if (batch.holds(row)) this.pending--;
-      this.flush();
-      this.write(() => {
-        if (typeof result === 'number') this.answer(batch, row, result, scoredMs);
-        else tellFault(batch.take(row));
-        this.retried(batch);
-      });
-    });
+    this.options.pool.run(
+      { variant: batch.variant, blockIndex: batch.blockIndex, first: row, rows: 1 },
+      (result) => {
+        const scoredMs = this.ended(batch, 1, result);
+        if (batch.holds(row)) this.pending--;
+        this.flush();
+        this.write(() => {
+          if (typeof result === 'number') this.answer(batch, row, result, scoredMs);
+          else tellFault(batch.take(row));
+          this.retried(batch);
+        });
+      },
+    );
   }
 
   private retried(batch: Batch): void {
@@ -202,7 +205,7 @@ export class Batcher implements Scorer {
     const { clock, onRun, onFault } = this.options;
     this.inFlight--;
     this.running.delete(batch);
-    if (typeof result === 'number') onRun?.(batch.lane, rows, result);
+    if (typeof result === 'number') onRun?.(batch.variant, rows, result);
     else onFault(result);
     return clock.monotonicMs();
   }
@@ -231,8 +234,8 @@ export class Batcher implements Scorer {
     }
     const admittedMs = batch.arrived(row);
     const queueMs = Math.max(0, scoredMs - admittedMs - inferMs);
-    const hopMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
-    const timing = { queueMs, hopMs, inferMs, admittedMs, scoredMs };
+    const dispatchMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
+    const timing = { queueMs, dispatchMs, inferMs, admittedMs, scoredMs };
     handler.scored(batch.block.scores, row * OUTPUT_COLUMNS, timing, this.options.model);
   }
 

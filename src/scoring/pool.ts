@@ -3,21 +3,21 @@ import { Piscina } from 'piscina';
 import { YOUNG_THREAD_LIMITS } from '../base/collector.js';
 import {
   BATCHES_PER_WORKER,
-  createArena,
-  createMailbox,
-  Sender,
+  createBatchBuffers,
+  createTaskRing,
+  TaskRingWriter,
   type BatchResult,
   type BatchTask,
-  type Lease,
+  type WorkerChannel,
   type SessionOptions,
   type WorkerSetup,
-} from './messages.js';
+} from './protocol.js';
 
 export interface PoolOptions {
   readonly workers: number;
   readonly batchMax: number;
-  /** Blocks of the arena: batches gathered, queued or running at once. */
-  readonly slots: number;
+  /** Blocks of the buffers: batches gathered, queued or running at once. */
+  readonly blocks: number;
   readonly graphs: WorkerSetup['graphs'];
   readonly session: SessionOptions;
   /** A worker was lost; a new one takes its place. */
@@ -26,14 +26,14 @@ export interface PoolOptions {
   readonly workerUrl?: URL;
 }
 
-/** Worker threads that run batches out of a shared arena. */
+/** Worker threads that run batches out of a shared buffers. */
 export interface InferencePool {
-  readonly arena: SharedArrayBuffer;
+  readonly buffers: SharedArrayBuffer;
   /** Batches that may be under way at once. */
   readonly capacity: number;
   /**
    * Runs `task`, then calls `done` with the milliseconds of the run, or with an error where it failed or its worker
-   * was lost; the arena still holds the rows then.
+   * was lost; the buffers still holds the rows then.
    * @throws RangeError with more than `capacity` under way
    */
   run(task: BatchTask, done: RunListener): void;
@@ -56,7 +56,7 @@ export function runOnce(pool: Pick<InferencePool, 'run'>, task: BatchTask): Prom
 
 /** Starts the workers. */
 export function openPool(options: PoolOptions): InferencePool {
-  return new LeasedPool(options);
+  return new PiscinaPool(options);
 }
 
 /**
@@ -64,18 +64,18 @@ export function openPool(options: PoolOptions): InferencePool {
  * ends with the worker: batches then go to the worker through shared memory, and their results come back by a port
  * of its own. A Piscina task for each batch costs more, on the event loop's thread above all.
  */
-class LeasedPool implements InferencePool {
-  readonly arena: SharedArrayBuffer;
+class PiscinaPool implements InferencePool {
+  readonly buffers: SharedArrayBuffer;
   readonly capacity: number;
   private readonly piscina: Piscina;
-  private readonly workers: LeasedWorker[];
+  private readonly workers: WorkerHandle[];
   private isClosing = false;
 
   constructor(private readonly options: PoolOptions) {
     const { workers, batchMax, graphs, session } = options;
-    this.arena = createArena(options.slots, batchMax);
+    this.buffers = createBatchBuffers(options.blocks, batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
-    const setup: WorkerSetup = { graphs, options: session, arena: this.arena, batchMax };
+    const setup: WorkerSetup = { graphs, options: session, buffers: this.buffers, batchMax };
     this.piscina = new Piscina({
       filename: (options.workerUrl ?? new URL('../worker/entry.js', import.meta.url)).href,
       name: 'run',
@@ -88,7 +88,7 @@ class LeasedPool implements InferencePool {
     });
     // Where no lease was running, as when a worker fails while it starts: the lease that waits for it says so.
     this.piscina.on('error', (error: Error) => options.onWorkerLost(error));
-    this.workers = Array.from({ length: workers }, (_, index) => this.lease(index));
+    this.workers = Array.from({ length: workers }, (_, index) => this.openChannel(index));
   }
 
   run(task: BatchTask, done: RunListener): void {
@@ -105,10 +105,10 @@ class LeasedPool implements InferencePool {
   }
 
   async warmUp(): Promise<void> {
-    for (const lane of ['base', 'history'] as const) {
+    for (const variant of ['base', 'history'] as const) {
       // As many at once as the pool holds, so that each worker gets its share; the rows are still empty.
       const tasks = Array.from({ length: this.capacity }, () =>
-        runOnce(this, { lane, slot: 0, first: 0, rows: 1 }),
+        runOnce(this, { variant, blockIndex: 0, first: 0, rows: 1 }),
       );
       // Every one is awaited before a failure is told: who closes the pool then must find no run in flight.
       const failure = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected');
@@ -122,16 +122,16 @@ class LeasedPool implements InferencePool {
     for (const worker of this.workers) worker.end(new Error('the pool is closed'));
   }
 
-  private lease(index: number): LeasedWorker {
+  private openChannel(index: number): WorkerHandle {
     const { port1, port2 } = new MessageChannel();
-    const mailbox = createMailbox();
-    const worker = new LeasedWorker(new Sender(mailbox), port1);
-    const lease: Lease = { mailbox, results: port2 };
-    this.piscina.run(lease, { transferList: [port2] }).catch((error: Error) => {
+    const ring = createTaskRing();
+    const worker = new WorkerHandle(new TaskRingWriter(ring), port1);
+    const channel: WorkerChannel = { ring, results: port2 };
+    this.piscina.run(channel, { transferList: [port2] }).catch((error: Error) => {
       if (this.isClosing) return;
       this.options.onWorkerLost(error);
       // The next one first: whoever is told of a failed run may run it again at once.
-      this.workers[index] = this.lease(index);
+      this.workers[index] = this.openChannel(index);
       worker.end(error);
     });
     return worker;
@@ -139,13 +139,13 @@ class LeasedPool implements InferencePool {
 }
 
 /** A worker as its pool sees it: what was sent to it and has not come back, oldest first. */
-class LeasedWorker {
+class WorkerHandle {
   private readonly runs: RunListener[] = [];
-  /** Results that have come back; wraps around as the mailbox's count does. */
+  /** Results that have come back; wraps around as the ring's count does. */
   private received = 0;
 
   constructor(
-    private readonly sender: Sender,
+    private readonly writer: TaskRingWriter,
     private readonly results: MessagePort,
   ) {
     results.on('message', (result: BatchResult) => this.receive(result));
@@ -155,16 +155,16 @@ class LeasedWorker {
     return this.runs.length;
   }
 
-  /** @throws RangeError where the mailbox is full: the pool's `capacity` was overstepped */
+  /** @throws RangeError where the ring is full: the pool's `capacity` was overstepped */
   run(task: BatchTask, done: RunListener): void {
     if (this.runs.length >= BATCHES_PER_WORKER) throw new RangeError('more batches than a worker may hold');
     this.runs.push(done);
-    this.sender.send(task);
+    this.writer.send(task);
   }
 
   /** Asks the port only where something has been posted: asking costs more than looking at the count. */
   collect(): void {
-    while (this.sender.posted !== this.received) {
+    while (this.writer.posted !== this.received) {
       const posted = receiveMessageOnPort(this.results) as { readonly message: BatchResult } | undefined;
       if (posted === undefined) return;
       this.receive(posted.message);
@@ -190,7 +190,7 @@ const EVENTS_PER_TURN = 1024;
  * Blocks that a queue of `queueMax` requests can need: full ones, two being filled, those under way, and those that
  * are scored and wait for their answers to be written.
  */
-export function slotsFor(queueMax: number, batchMax: number, workers: number): number {
+export function blocksFor(queueMax: number, batchMax: number, workers: number): number {
   const scored = Math.ceil(Math.min(queueMax, EVENTS_PER_TURN) / batchMax);
   return Math.ceil(queueMax / batchMax) + 2 + workers * BATCHES_PER_WORKER + scored;
 }

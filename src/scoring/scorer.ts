@@ -1,12 +1,12 @@
-import type { PredictionRequest } from '../pipeline/kernel.js';
+import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import type { Thresholds } from '../pipeline/respond.js';
 
 /** What a scored request took, in milliseconds. */
 export interface Timing {
-  /** From admission to the start of the model run, the hop to the worker included. */
+  /** From admission to the start of the model run, the way to the worker included. */
   readonly queueMs: number;
   /** Of that, the way to the worker and back, waiting behind the batch that it was running included. */
-  readonly hopMs: number;
+  readonly dispatchMs: number;
   /** The model run that held the request. */
   readonly inferMs: number;
   /** When the request was admitted and when its scores came back, on the scorer's clock. */

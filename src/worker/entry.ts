@@ -1,28 +1,36 @@
 import { workerData } from 'node:worker_threads';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
-import { blockAt, slotsOf, type BatchTask, type Lease, type WorkerSetup } from '../scoring/messages.js';
+import {
+  blockAt,
+  blockCountOf,
+  type BatchTask,
+  type WorkerChannel,
+  type WorkerSetup,
+} from '../scoring/protocol.js';
 import { featuriseRows } from './features.js';
-import { serveLease } from './lease.js';
+import { serveChannel } from './channel.js';
 import { openGraph } from './session.js';
 
 /** A worker thread: opens both graphs, then runs the batches that it is told to. */
-const { graphs, options, arena, batchMax } = workerData as WorkerSetup;
+const { graphs, options, buffers, batchMax } = workerData as WorkerSetup;
 
 const sessions = {
   base: await openGraph('base', graphs.base, batchMax, options),
   history: await openGraph('history', graphs.history, batchMax, options),
 };
-const blocks = Array.from({ length: slotsOf(arena, batchMax) }, (_, slot) => blockAt(arena, batchMax, slot));
+const blocks = Array.from({ length: blockCountOf(buffers, batchMax) }, (_, blockIndex) =>
+  blockAt(buffers, batchMax, blockIndex),
+);
 
-export function run(lease: Lease): Promise<never> {
-  return serveLease(lease, runBatch);
+export function run(channel: WorkerChannel): Promise<never> {
+  return serveChannel(channel, runBatch);
 }
 
 async function runBatch(task: BatchTask): Promise<number> {
-  const { lane, slot, first, rows } = task;
-  const block = blocks[slot];
-  if (block === undefined) throw new RangeError(`no block ${slot} in the arena`);
-  const session = sessions[lane];
+  const { variant, blockIndex, first, rows } = task;
+  const block = blocks[blockIndex];
+  if (block === undefined) throw new RangeError(`no block ${blockIndex} in the buffers`);
+  const session = sessions[variant];
   featuriseRows(block, task, session);
   const { scores, elapsedMs } = await session.run(rows);
   block.scores.set(scores, first * OUTPUT_COLUMNS);

@@ -2,7 +2,7 @@ import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '../contract/request.js';
 import { GRAPH_TENSORS, OUTPUT_COLUMNS } from '../model/manifest.js';
-import type { Lane, SessionOptions } from '../scoring/messages.js';
+import type { GraphVariant, SessionOptions } from '../scoring/protocol.js';
 
 /**
  * The network's inputs for a batch, row after row: session [batchMax, F], past [batchMax, 5, F], targets
@@ -41,7 +41,7 @@ export interface GraphSession {
 
 /** Opens the graph at `path` with tensors for batches of up to `batchMax` rows. */
 export async function openGraph(
-  lane: Lane,
+  variant: GraphVariant,
   path: string,
   batchMax: number,
   options: SessionOptions,
@@ -65,11 +65,11 @@ export async function openGraph(
     targets: new Float32Array(batchMax * ROW_LENGTHS.targets),
     present: new Float32Array(batchMax * ROW_LENGTHS.present),
   };
-  const feedsByRows = Array.from({ length: batchMax + 1 }, (_, rows) => feedsOf(lane, inputs, rows));
+  const feedsByRows = Array.from({ length: batchMax + 1 }, (_, rows) => feedsOf(variant, inputs, rows));
   return {
     inputs,
     clear(rows) {
-      for (const { name } of GRAPH_TENSORS[lane].inputs) inputs[name].fill(0, 0, rows * ROW_LENGTHS[name]);
+      for (const { name } of GRAPH_TENSORS[variant].inputs) inputs[name].fill(0, 0, rows * ROW_LENGTHS[name]);
     },
     async run(rows) {
       const feeds = feedsByRows[rows];
@@ -82,9 +82,9 @@ export async function openGraph(
   };
 }
 
-function feedsOf(lane: Lane, inputs: Inputs, rows: number): Record<string, Tensor> {
+function feedsOf(variant: GraphVariant, inputs: Inputs, rows: number): Record<string, Tensor> {
   const feeds: Record<string, Tensor> = {};
-  for (const { name, shape } of GRAPH_TENSORS[lane].inputs) {
+  for (const { name, shape } of GRAPH_TENSORS[variant].inputs) {
     const data = inputs[name].subarray(0, rows * ROW_LENGTHS[name]);
     feeds[name] = new Tensor('float32', data, [rows, ...shape.slice(1)]);
   }

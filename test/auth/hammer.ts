@@ -1,10 +1,10 @@
-// A thread that takes from one slot as fast as it can, together with another one.
+// A thread that takes from one keyIndex as fast as it can, together with another one.
 import { workerData } from 'node:worker_threads';
 import { Limits, type KeyLimits } from '#acuity/auth/limits.js';
 
 interface Task {
   readonly memory: SharedArrayBuffer;
-  readonly slot: number;
+  readonly keyIndex: number;
   readonly key: KeyLimits;
   readonly nowMs: number;
   readonly attempts: number;
@@ -15,7 +15,7 @@ interface Task {
 const THREADS = 2;
 const READY = 0;
 const ADMITTED = 1;
-const { memory, slot, key, nowMs, attempts, tally } = workerData as Task;
+const { memory, keyIndex, key, nowMs, attempts, tally } = workerData as Task;
 const limits = new Limits(memory);
 const counts = new Int32Array(tally);
 
@@ -23,5 +23,5 @@ Atomics.add(counts, READY, 1);
 while (Atomics.load(counts, READY) < THREADS) Atomics.wait(counts, READY, 1, 1);
 
 let admitted = 0;
-for (let at = 0; at < attempts; at++) if (limits.take(slot, key, nowMs) >= 0) admitted++;
+for (let at = 0; at < attempts; at++) if (limits.take(keyIndex, key, nowMs) >= 0) admitted++;
 Atomics.add(counts, ADMITTED, admitted);

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import t from 'tap';
-import { KeyTable, type SlottedRecord } from '#acuity/auth/keyTable.js';
+import { KeyTable, type IndexedRecord } from '#acuity/auth/keyTable.js';
 
-function recordOf(digest: Uint8Array, id: string): SlottedRecord {
+function recordOf(digest: Uint8Array, id: string): IndexedRecord {
   return {
     id,
     kind: 'live',
     digest: Buffer.from(digest).toString('base64url'),
     usableUntilMs: Infinity,
-    slot: 0,
+    keyIndex: 0,
     ratePerS: null,
     dailyMax: null,
   };
@@ -50,7 +50,7 @@ t.test('a record comes back as it was put in', async (t) => {
     ...recordOf(digest, 'key_a'),
     kind: 'demo' as const,
     usableUntilMs: 1000.5,
-    slot: 17,
+    keyIndex: 17,
     ratePerS: 10,
     dailyMax: 1000,
   };

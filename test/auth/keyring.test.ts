@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { createGate, type Gate } from '#acuity/auth/gate.js';
+import { createGate, type Gate } from '#acuity/auth/authenticator.js';
 import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
 import { allocateLimits, Limits } from '#acuity/auth/limits.js';
@@ -23,7 +23,7 @@ interface Parts {
   readonly keys: KeyStore;
   readonly usage: UsageStore;
   readonly clock?: ManualClock;
-  readonly slotsMax?: number;
+  readonly keysMax?: number;
   onProblem?(error: Error): void;
 }
 
@@ -31,10 +31,10 @@ async function start({
   keys,
   usage,
   clock = manualClock(NOON_MS),
-  slotsMax = 8,
+  keysMax = 8,
   ...rest
 }: Parts): Promise<Server> {
-  const limits = new Limits(allocateLimits(slotsMax));
+  const limits = new Limits(allocateLimits(keysMax));
   const gate = createGate({ clock, limits });
   const onProblem =
     rest.onProblem ??
@@ -219,7 +219,7 @@ t.test('a revocation by another process reaches the running gate', async (t) => 
   await keyring.close();
 });
 
-t.test('a key keeps its slot and its counts whatever happens around it', async (t) => {
+t.test('a key keeps its keyIndex and its counts whatever happens around it', async (t) => {
   const made = [issue(DEMO, NOON_MS), issue(DEMO, NOON_MS), issue(DEMO, NOON_MS)];
   const [one, two, three] = made as [(typeof made)[0], (typeof made)[0], (typeof made)[0]];
   const records = [one.record, two.record];
@@ -233,7 +233,7 @@ t.test('a key keeps its slot and its counts whatever happens around it', async (
   await keyring.close();
 });
 
-t.test('every key has a slot, limited or not', async (t) => {
+t.test('every key has a keyIndex, limited or not', async (t) => {
   const records = [
     issue({ kind: 'live', ratePerS: null }, NOON_MS).record,
     issue({ kind: 'live' }, NOON_MS).record,
@@ -241,16 +241,16 @@ t.test('every key has a slot, limited or not', async (t) => {
   ];
   const { keyring } = await start({ ...memoryStore(records), usage: memoryUsage() });
   t.strictSame(
-    keyring.records.map(({ slot }) => slot),
+    keyring.records.map(({ keyIndex }) => keyIndex),
     [0, 1, 2],
   );
   t.strictSame(structuredClone(keyring.records), keyring.records, 'plain data, for other threads');
   await keyring.close();
 });
 
-t.test('more keys than slots stop the start', async (t) => {
+t.test('more keys than keyIndexes stop the start', async (t) => {
   const records = [1, 2].map(() => issue({ kind: 'demo' }, NOON_MS).record);
-  await t.rejects(start({ ...memoryStore(records), usage: memoryUsage(), slotsMax: 1 }), {
+  await t.rejects(start({ ...memoryStore(records), usage: memoryUsage(), keysMax: 1 }), {
     name: 'KeyStoreError',
     message: /no room/,
   });

@@ -14,7 +14,7 @@ import {
 
 const DAY_MS = 86_400_000;
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
-const SLOT = 3;
+const KEY_INDEX = 3;
 
 function freshLimits(): Limits {
   return new Limits(allocateLimits(8));
@@ -23,7 +23,7 @@ function freshLimits(): Limits {
 /** How many of `attempts` requests at one moment are admitted. */
 function admitted(limits: Limits, key: KeyLimits, attempts: number, nowMs: number): number {
   let count = 0;
-  for (let at = 0; at < attempts; at++) if (limits.take(SLOT, key, nowMs) >= 0) count++;
+  for (let at = 0; at < attempts; at++) if (limits.take(KEY_INDEX, key, nowMs) >= 0) count++;
   return count;
 }
 
@@ -31,7 +31,7 @@ t.test('a full bucket holds twice the rate', async (t) => {
   const key = { ratePerS: 10, dailyMax: null };
   const limits = freshLimits();
   t.equal(admitted(limits, key, 100, NOON_MS), 20);
-  t.equal(limits.take(SLOT, key, NOON_MS), BURST_EXCEEDED);
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), BURST_EXCEEDED);
 });
 
 t.test('a bucket that nobody used is full at any time, also at the epoch', async (t) => {
@@ -42,7 +42,7 @@ t.test('an empty bucket refills at the rate, and never above its capacity', asyn
   const key = { ratePerS: 10, dailyMax: null };
   const limits = freshLimits();
   admitted(limits, key, 20, NOON_MS);
-  t.equal(limits.take(SLOT, key, NOON_MS + 99), BURST_EXCEEDED);
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS + 99), BURST_EXCEEDED);
   t.equal(admitted(limits, key, 100, NOON_MS + 100), 1);
   t.equal(admitted(limits, key, 100, NOON_MS + 600), 5);
   t.equal(admitted(limits, key, 100, NOON_MS + DAY_MS / 4), 20);
@@ -52,16 +52,16 @@ t.test('refills by fractions add up to a whole token', async (t) => {
   const key = { ratePerS: 10, dailyMax: null };
   const limits = freshLimits();
   admitted(limits, key, 20, NOON_MS);
-  for (let ms = 10; ms < 100; ms += 10) t.equal(limits.take(SLOT, key, NOON_MS + ms), BURST_EXCEEDED);
-  t.equal(limits.take(SLOT, key, NOON_MS + 100), dayOf(NOON_MS));
+  for (let ms = 10; ms < 100; ms += 10) t.equal(limits.take(KEY_INDEX, key, NOON_MS + ms), BURST_EXCEEDED);
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS + 100), dayOf(NOON_MS));
 });
 
 t.test('it says how long to wait for a token', async (t) => {
   const limits = freshLimits();
-  t.equal(limits.waitMs(SLOT, 10, NOON_MS), 0);
+  t.equal(limits.waitMs(KEY_INDEX, 10, NOON_MS), 0);
   admitted(limits, { ratePerS: 10, dailyMax: null }, 20, NOON_MS);
-  t.equal(limits.waitMs(SLOT, 10, NOON_MS), 100);
-  t.equal(limits.waitMs(SLOT, 10, NOON_MS + 50), 50);
+  t.equal(limits.waitMs(KEY_INDEX, 10, NOON_MS), 100);
+  t.equal(limits.waitMs(KEY_INDEX, 10, NOON_MS + 50), 50);
 });
 
 t.test('in any span of time, no more than the burst and the refill of the span', async (t) => {
@@ -73,7 +73,7 @@ t.test('in any span of time, no more than the burst and the refill of the span',
       let nowMs = NOON_MS;
       for (const pauseMs of pausesMs) {
         nowMs += pauseMs;
-        if (limits.take(SLOT, { ratePerS, dailyMax: null }, nowMs) >= 0) taken.push(nowMs);
+        if (limits.take(KEY_INDEX, { ratePerS, dailyMax: null }, nowMs) >= 0) taken.push(nowMs);
       }
       return taken.every((fromMs, first) =>
         taken.slice(first).every((toMs, more) => {
@@ -99,7 +99,7 @@ t.test('a clock that was set back an hour shuts no bucket for an hour', async (t
   const limits = freshLimits();
   admitted(limits, key, 20, NOON_MS);
   const earlierMs = NOON_MS - 3_600_000;
-  t.equal(limits.take(SLOT, key, earlierMs), BURST_EXCEEDED);
+  t.equal(limits.take(KEY_INDEX, key, earlierMs), BURST_EXCEEDED);
   t.equal(admitted(limits, key, 100, earlierMs + 1000), 10);
 });
 
@@ -107,67 +107,67 @@ t.test('the daily quota is counted exactly', async (t) => {
   const key = { ratePerS: null, dailyMax: 7 };
   const limits = freshLimits();
   t.equal(admitted(limits, key, 20, NOON_MS), 7);
-  t.equal(limits.take(SLOT, key, NOON_MS), DAILY_EXCEEDED);
-  t.equal(limits.usedOn(SLOT, dayOf(NOON_MS)), 7);
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), DAILY_EXCEEDED);
+  t.equal(limits.usedOn(KEY_INDEX, dayOf(NOON_MS)), 7);
 });
 
 t.test('what is refunded can be used again', async (t) => {
   const key = { ratePerS: null, dailyMax: 2 };
   const limits = freshLimits();
-  const day = limits.take(SLOT, key, NOON_MS);
-  limits.take(SLOT, key, NOON_MS);
-  limits.refund(SLOT, day);
+  const day = limits.take(KEY_INDEX, key, NOON_MS);
+  limits.take(KEY_INDEX, key, NOON_MS);
+  limits.refund(KEY_INDEX, day);
   t.equal(admitted(limits, key, 5, NOON_MS), 1);
 });
 
 t.test('the next UTC day has a quota of its own, which no late refund raises', async (t) => {
   const key = { ratePerS: null, dailyMax: 2 };
   const limits = freshLimits();
-  const day = limits.take(SLOT, key, NOON_MS);
+  const day = limits.take(KEY_INDEX, key, NOON_MS);
   const midnightMs = NOON_MS + msToNextDay(NOON_MS);
-  t.equal(limits.take(SLOT, key, midnightMs - 1), day);
-  t.equal(limits.take(SLOT, key, midnightMs - 1), DAILY_EXCEEDED);
+  t.equal(limits.take(KEY_INDEX, key, midnightMs - 1), day);
+  t.equal(limits.take(KEY_INDEX, key, midnightMs - 1), DAILY_EXCEEDED);
   t.equal(admitted(limits, key, 5, midnightMs), 2);
-  limits.refund(SLOT, day);
-  t.equal(limits.take(SLOT, key, midnightMs), DAILY_EXCEEDED);
+  limits.refund(KEY_INDEX, day);
+  t.equal(limits.take(KEY_INDEX, key, midnightMs), DAILY_EXCEEDED);
 });
 
 t.test('a thread whose clock is not at midnight yet is charged to the day that others began', async (t) => {
   const key = { ratePerS: null, dailyMax: 2 };
   const limits = freshLimits();
   const midnightMs = NOON_MS + msToNextDay(NOON_MS);
-  limits.take(SLOT, key, midnightMs);
-  t.equal(limits.take(SLOT, key, midnightMs - 1), dayOf(midnightMs));
-  t.equal(limits.take(SLOT, key, midnightMs), DAILY_EXCEEDED);
+  limits.take(KEY_INDEX, key, midnightMs);
+  t.equal(limits.take(KEY_INDEX, key, midnightMs - 1), dayOf(midnightMs));
+  t.equal(limits.take(KEY_INDEX, key, midnightMs), DAILY_EXCEEDED);
 });
 
 t.test('a day counted by a clock that was far ahead is forgotten', async (t) => {
   const key = { ratePerS: null, dailyMax: 1 };
   const limits = freshLimits();
-  limits.take(SLOT, key, NOON_MS + 30 * DAY_MS);
-  t.equal(limits.take(SLOT, key, NOON_MS), dayOf(NOON_MS));
+  limits.take(KEY_INDEX, key, NOON_MS + 30 * DAY_MS);
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), dayOf(NOON_MS));
 });
 
 t.test('a request beyond the daily quota costs its token all the same', async (t) => {
   const key = { ratePerS: 5, dailyMax: 1 };
   const limits = freshLimits();
-  const outcomes = Array.from({ length: 12 }, () => limits.take(SLOT, key, NOON_MS));
+  const outcomes = Array.from({ length: 12 }, () => limits.take(KEY_INDEX, key, NOON_MS));
   t.strictSame(outcomes, [dayOf(NOON_MS), ...Array(9).fill(DAILY_EXCEEDED), BURST_EXCEEDED, BURST_EXCEEDED]);
 });
 
-t.test('the slots don’t touch one another', async (t) => {
+t.test('the keyIndexes don’t touch one another', async (t) => {
   const key = { ratePerS: 1, dailyMax: 1 };
   const limits = freshLimits();
-  for (let slot = 0; slot < limits.slotsMax; slot++) {
-    t.equal(limits.take(slot, key, NOON_MS), dayOf(NOON_MS));
-    t.equal(limits.take(slot, key, NOON_MS), DAILY_EXCEEDED);
+  for (let keyIndex = 0; keyIndex < limits.keysMax; keyIndex++) {
+    t.equal(limits.take(keyIndex, key, NOON_MS), dayOf(NOON_MS));
+    t.equal(limits.take(keyIndex, key, NOON_MS), DAILY_EXCEEDED);
   }
 });
 
 t.test('a count restored counts, and every change of a count is announced', async (t) => {
   const key = { ratePerS: null, dailyMax: 10 };
   const limits = freshLimits();
-  limits.restore(SLOT, dayOf(NOON_MS), 8);
+  limits.restore(KEY_INDEX, dayOf(NOON_MS), 8);
   const before = limits.changes;
   t.equal(admitted(limits, key, 5, NOON_MS), 2);
   t.not(limits.changes, before);
@@ -175,9 +175,9 @@ t.test('a count restored counts, and every change of a count is announced', asyn
 
 t.test('a lock that a dead thread left is taken over', async (t) => {
   const limits = freshLimits();
-  // Eight cells a slot, after a header of as many; the first is the lock.
-  new Int32Array(limits.memory)[(SLOT + 1) * 8] = 1;
-  t.equal(limits.take(SLOT, { ratePerS: 1, dailyMax: null }, NOON_MS), dayOf(NOON_MS));
+  // Eight cells a keyIndex, after a header of as many; the first is the lock.
+  new Int32Array(limits.memory)[(KEY_INDEX + 1) * 8] = 1;
+  t.equal(limits.take(KEY_INDEX, { ratePerS: 1, dailyMax: null }, NOON_MS), dayOf(NOON_MS));
 });
 
 const hammerings: { name: string; key: KeyLimits; admits: number }[] = [
@@ -186,10 +186,17 @@ const hammerings: { name: string; key: KeyLimits; admits: number }[] = [
 ];
 
 for (const { name, key, admits } of hammerings) {
-  t.test(`two threads at one slot share ${name} exactly`, async (t) => {
+  t.test(`two threads at one keyIndex share ${name} exactly`, async (t) => {
     const limits = freshLimits();
     const tally = new SharedArrayBuffer(8);
-    const workerData = { memory: limits.memory, slot: SLOT, key, nowMs: NOON_MS, attempts: 40_000, tally };
+    const workerData = {
+      memory: limits.memory,
+      keyIndex: KEY_INDEX,
+      key,
+      nowMs: NOON_MS,
+      attempts: 40_000,
+      tally,
+    };
     const script = new URL('./hammer.js', import.meta.url);
     await Promise.all([0, 1].map(() => once(new Worker(script, { workerData }), 'exit')));
     t.equal(new Int32Array(tally)[1], admits);
@@ -199,11 +206,11 @@ for (const { name, key, admits } of hammerings) {
 t.test('what is spent without asking may lead into debt, which the rate pays back', async (t) => {
   const key = { ratePerS: 10, dailyMax: null };
   const limits = freshLimits();
-  t.equal(limits.take(SLOT, key, NOON_MS), dayOf(NOON_MS));
-  limits.spend(SLOT, 10, 64, NOON_MS);
-  t.equal(limits.take(SLOT, key, NOON_MS), BURST_EXCEEDED);
-  t.equal(limits.waitMs(SLOT, 10, NOON_MS), 4600, '65 spent and one more, of which 20 are the bucket');
-  t.equal(limits.take(SLOT, key, NOON_MS + 4599), BURST_EXCEEDED);
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), dayOf(NOON_MS));
+  limits.spend(KEY_INDEX, 10, 64, NOON_MS);
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), BURST_EXCEEDED);
+  t.equal(limits.waitMs(KEY_INDEX, 10, NOON_MS), 4600, '65 spent and one more, of which 20 are the bucket');
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS + 4599), BURST_EXCEEDED);
   t.equal(admitted(limits, key, 100, NOON_MS + 4600), 1);
   t.equal(admitted(limits, key, 100, NOON_MS + DAY_MS), 20, 'and no debt lasts');
 });

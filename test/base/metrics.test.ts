@@ -16,7 +16,7 @@ const WAITS = {
   type: 'histogram',
   name: 'waits',
   help: '',
-  labels: { lane: ['left', 'right'] },
+  labels: { side: ['left', 'right'] },
   minExponent: -3,
   maxExponent: 4,
   splitBits: 2,

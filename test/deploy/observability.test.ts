@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { MetricSpec } from '#acuity/base/metrics.js';
 import { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, statusOf } from '#acuity/contract/metrics.js';
-import { SYMPTOMS } from '#acuity/http/symptoms.js';
+import { SYMPTOMS } from '#acuity/admin/symptoms.js';
 import { WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
 import { REPOSITORY, script } from '../fixtures/scripts.js';
 

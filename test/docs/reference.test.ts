@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import t from 'tap';
-import { adminDocs } from '#acuity/http/adminDocs.js';
+import { adminDocs } from '#acuity/admin/referencePage.js';
 import { startServer } from '../fixtures/server.js';
 
 t.test('the reference page may load nothing from elsewhere, and no other path is its own', async (t) => {

@@ -49,7 +49,7 @@ for (const httpThreads of [1, 2]) {
       const series = await scrape(server);
       t.equal(valueOf(series, 'acuity_requests_total'), 2 * SCORED);
       t.equal(valueOf(series, 'acuity_requests_total', { status: '200', key: 'live' }), 2 * SCORED);
-      for (const stage of ['receive', 'read', 'queue', 'hop', 'infer', 'reply', 'total']) {
+      for (const stage of ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply', 'total']) {
         t.equal(valueOf(series, 'acuity_stage_seconds_count', { stage }), 2 * SCORED, stage);
       }
       t.equal(valueOf(series, 'acuity_batch_rows_sum') - rowsBefore, 2 * SCORED);
@@ -76,7 +76,7 @@ for (const httpThreads of [1, 2]) {
     await t.test('the stages add up to the total', async (t) => {
       const series = await scrape(server);
       const seconds = (stage: string): number => valueOf(series, 'acuity_stage_seconds_sum', { stage });
-      const parts = ['receive', 'read', 'queue', 'hop', 'infer', 'reply'].map(seconds);
+      const parts = ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply'].map(seconds);
       const sum = parts.reduce((all, part) => all + part, 0);
       t.ok(
         Math.abs(sum - seconds('total')) <= 1e-6 * seconds('total') + 1e-9,

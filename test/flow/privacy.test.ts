@@ -69,7 +69,7 @@ for (const level of ['trace', 'debug']) {
     ];
     const statuses = await exercise(server, keys);
     t.strictSame([...new Set(statuses)].toSorted(), [200, 400, 401, 403, 404, 415, 422]);
-    const operators = await Promise.all(
+    const pages = await Promise.all(
       ['/metrics', '/healthz', '/readyz'].map((target) => send(server.adminPort, { method: 'GET', target })),
     );
     server.signal('SIGTERM');
@@ -77,7 +77,7 @@ for (const level of ['trace', 'debug']) {
     const output = server.output();
     t.match(output, /"msg":"request served"/);
     t.match(output, /"msg":"request refused"/);
-    const all = output + operators.map(({ body }) => body).join('\n');
+    const all = output + pages.map(({ body }) => body).join('\n');
     for (const marker of MARKERS) t.notOk(all.includes(marker), marker);
     for (const key of [server.key, ...keys.slice(0, 3)]) {
       t.notOk(all.includes(key), 'a key');

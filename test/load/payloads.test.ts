@@ -1,6 +1,6 @@
 import t from 'tap';
 import { DEFAULT_SERIES_LIMITS, SERIES_FIELDS } from '#acuity/contract/request.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { bodiesOf, PAYLOADS, requestsOf } from '#acuity/load/payloads.js';
 
 t.test('the same bytes every time, another body for each variant', async (t) => {
@@ -29,8 +29,8 @@ t.test('the samples and the size that the figures are said of', async (t) => {
 });
 
 t.test('the service reads every body on its fast path', async (t) => {
-  const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+  const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
   for (const payload of PAYLOADS) {
-    for (const body of bodiesOf(payload)) t.ok(kernel.read(Buffer.from(body)));
+    for (const body of bodiesOf(payload)) t.ok(parser.read(Buffer.from(body)));
   }
 });

@@ -3,17 +3,17 @@ import type { Finding } from '#acuity/contract/problems.js';
 import { FINDING_TYPES } from '#acuity/contract/problems.js';
 import type { SeriesLimits } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { Kernel, LAYOUT } from '#acuity/pipeline/kernel.js';
+import { WasmParser, LAYOUT } from '#acuity/pipeline/wasmParser.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { seededRandom } from '../fixtures/random.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';
 
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };
-const kernel = new Kernel(LIMITS);
+const parser = new WasmParser(LIMITS);
 
 function findings(body: unknown): readonly Finding[] {
-  const outcome = readExactly(Buffer.from(JSON.stringify(body)), LIMITS, kernel);
+  const outcome = readExactly(Buffer.from(JSON.stringify(body)), LIMITS, parser);
   if (!isBodyProblem(outcome)) return [];
   if (outcome.kind === 'malformed') throw new Error(`malformed at ${outcome.byte}`);
   return outcome.findings;
@@ -162,7 +162,7 @@ t.test(
     let refused = 0;
     for (let count = 0; count < 10_000; count++) {
       const bytes = mutated(random, texts.body().replaceAll('"M"', '"secret-marker"'));
-      const outcome = readExactly(bytes, LIMITS, kernel);
+      const outcome = readExactly(bytes, LIMITS, parser);
       if (!isBodyProblem(outcome)) continue;
       refused++;
       if (outcome.kind === 'malformed') {
@@ -184,7 +184,7 @@ t.test(
 
 t.test('of what stands in a known field only the kind is looked at, however large it is', async (t) => {
   const read = (age: string): unknown =>
-    readExactly(Buffer.from(`{"current_session":{"age":${age}}}`), LIMITS, kernel);
+    readExactly(Buffer.from(`{"current_session":{"age":${age}}}`), LIMITS, parser);
   const wrong = { findings: [{ loc: ['body', 'current_session', 'age'], type: 'number_type' }] };
   for (const age of [
     `${'['.repeat(62)}${']'.repeat(62)}`,
@@ -200,7 +200,7 @@ t.test('of what stands in a known field only the kind is looked at, however larg
 });
 
 t.test('of two fields with one name the last counts, however it is written', async (t) => {
-  const read = (text: string) => readExactly(Buffer.from(text), LIMITS, kernel);
+  const read = (text: string) => readExactly(Buffer.from(text), LIMITS, parser);
   const ages: readonly (readonly [text: string, age: number])[] = [
     ['"age":1,"age":2', 2],
     ['"age":"x","age":2', 2],
@@ -227,7 +227,7 @@ t.test('a key that holds a quote, or is as long as a body, hides nothing', async
   ];
   for (const key of keys) {
     const text = `{"${key}":{"${key}":1},"current_session":{"${key}":["${key}"],"age":30}}`;
-    const outcome = readExactly(Buffer.from(text), LIMITS, kernel);
+    const outcome = readExactly(Buffer.from(text), LIMITS, parser);
     if (isBodyProblem(outcome)) t.fail(JSON.stringify(outcome));
     else t.strictSame([outcome.records[LAYOUT.AGE], outcome.unknownFields], [30, 2], key.slice(0, 20));
   }
@@ -300,7 +300,7 @@ for (const [samples, isHeart] of breathing) {
         const outcome = readExactly(
           Buffer.from(JSON.stringify({ current_session: { [field]: samples } })),
           loose,
-          new Kernel(loose),
+          new WasmParser(loose),
         );
         t.equal(isBodyProblem(outcome), isHeart);
       }

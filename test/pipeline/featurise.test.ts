@@ -10,7 +10,7 @@ import {
 } from '#acuity/contract/features.js';
 import { PAST_MAX, type PredictionRequestBody, type Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
-import type { PredictionRequest } from '#acuity/pipeline/kernel.js';
+import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 import { PERCENTILE_TOLERANCE, statistics, type Statistics } from './reference.js';
@@ -190,13 +190,13 @@ function pastOf(body: PredictionRequestBody, rows: number, row: number): PastRow
   return into;
 }
 
-t.test('the past is written newest first, each slot as if it were the current session', async (t) => {
+t.test('the past is written newest first, each pastIndex as if it were the current session', async (t) => {
   const body = requestBody(3);
   const { past, targets, present } = pastOf(body, 2, 1);
   t.strictSame([...present], [0, 0, 0, 0, 0, 1, 1, 1, 0, 0]);
   const newestFirst = body.past_sessions?.toReversed() ?? [];
-  newestFirst.forEach((given, slot) => {
-    const at = (PAST_MAX + slot) * FEATURE_COUNT;
+  newestFirst.forEach((given, pastIndex) => {
+    const at = (PAST_MAX + pastIndex) * FEATURE_COUNT;
     t.strictSame(past.slice(at, at + FEATURE_COUNT), rowOf(given));
   });
   t.ok(past.subarray(0, PAST_MAX * FEATURE_COUNT).every((value) => value === 0));

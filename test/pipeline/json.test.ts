@@ -2,19 +2,19 @@ import fc from 'fast-check';
 import t from 'tap';
 import { isJson } from '#bench/worst/answers.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { firstBadByte as firstBadByteOfPlainCode } from '../fixtures/jsonScan.js';
 import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
 
-/** Where bytes stop being JSON: the kernel against the engine, and against plain code. */
+/** Where bytes stop being JSON: the parser against the engine, and against plain code. */
 
 const CASES = Number(process.env['FUZZ_CASES'] ?? 20_000);
 
-const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 
 function firstBadByte(bytes: Uint8Array): number {
-  kernel.open(bytes);
-  const found = kernel.check({ levelsMax: 64, bracketsMax: 1e9, stringsMax: 1e9 });
+  parser.open(bytes);
+  const found = parser.check({ levelsMax: 64, bracketsMax: 1e9, stringsMax: 1e9 });
   return found === 'beyondBounds' ? NaN : found;
 }
 
@@ -142,7 +142,7 @@ t.test('what a longer body left behind the end is not read', async (t) => {
   }
 });
 
-t.test('every JSON document is JSON to the kernel', async (t) => {
+t.test('every JSON document is JSON to the parser', async (t) => {
   const layout = fc.constantFrom(undefined, 1, '\t');
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), layout, (text, space) => {
@@ -179,7 +179,7 @@ function document(random: Random): Buffer {
   return bytes;
 }
 
-t.test('the kernel, the engine and plain code agree on what is JSON, and where not', async (t) => {
+t.test('the parser, the engine and plain code agree on what is JSON, and where not', async (t) => {
   const random = seededRandom(Number(process.env['FUZZ_SEED'] ?? 1));
   let valid = 0;
   for (let count = 0; count < CASES; count++) {

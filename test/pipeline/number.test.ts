@@ -1,6 +1,6 @@
 import t from 'tap';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
-import { Kernel, LAYOUT } from '#acuity/pipeline/kernel.js';
+import { WasmParser, LAYOUT } from '#acuity/pipeline/wasmParser.js';
 import { powersOfFive } from '#acuity/pipeline/powersOfFive.js';
 import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
 
@@ -9,13 +9,13 @@ import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
 const CASES = Number(process.env['FUZZ_CASES'] ?? 100_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
-const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 
 function decoded(text: string): number {
-  kernel.open(Buffer.from(text));
-  if (kernel.check() !== -1) throw new Error(`${text} is no JSON`);
-  kernel.exports.outlineBody();
-  return kernel.exports.numberAt(kernel.outline[0] ?? 0);
+  parser.open(Buffer.from(text));
+  if (parser.check() !== -1) throw new Error(`${text} is no JSON`);
+  parser.exports.outlineBody();
+  return parser.exports.numberAt(parser.outline[0] ?? 0);
 }
 
 /** Where the two differ. */

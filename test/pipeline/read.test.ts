@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { SERIES_FIELDS, type SeriesLimits } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { Kernel, LAYOUT, summaryAt, type PredictionRequest } from '#acuity/pipeline/kernel.js';
+import { WasmParser, LAYOUT, summaryAt, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 import { readPlainly, type PlainOutcome } from '../fixtures/plainReader.js';
@@ -42,16 +42,16 @@ function disagreement(slow: ReturnType<typeof readExactly>, plain: PlainOutcome)
 interface Readers {
   /** As it serves: the exact path behind the fast one, in one memory. */
   readonly served: RequestReader;
-  readonly fast: Kernel;
-  readonly exact: Kernel;
-  readonly plain: Kernel;
+  readonly fast: WasmParser;
+  readonly exact: WasmParser;
+  readonly plain: WasmParser;
 }
 
 const readers = (): Readers => ({
   served: createReader(LIMITS),
-  fast: new Kernel(LIMITS),
-  exact: new Kernel(LIMITS),
-  plain: new Kernel(LIMITS),
+  fast: new WasmParser(LIMITS),
+  exact: new WasmParser(LIMITS),
+  plain: new WasmParser(LIMITS),
 });
 
 interface Tally {
@@ -93,7 +93,7 @@ function servedDisagreement(
 }
 
 function fastDisagreement(
-  quick: ReturnType<Kernel['read']> & {},
+  quick: ReturnType<WasmParser['read']> & {},
   slow: ReturnType<typeof readExactly>,
 ): string | undefined {
   if (isBodyProblem(slow)) return 'taken on the fast path';
@@ -247,10 +247,10 @@ t.test('unknown fields are counted wherever they stand, whichever path reads the
 
 t.test('the fast reader takes what a client library writes, with and without indentation', async (t) => {
   const limits: SeriesLimits = { daySamplesMax: 7200, nightSamplesMax: 43_200 };
-  const kernel = new Kernel(limits);
+  const parser = new WasmParser(limits);
   for (const past of [0, 1, 5]) {
     for (const space of [undefined, 1, 2, '\t']) {
-      const request = kernel.read(Buffer.from(JSON.stringify(requestBody(past), null, space)));
+      const request = parser.read(Buffer.from(JSON.stringify(requestBody(past), null, space)));
       t.equal(request?.pastCount, past);
     }
   }
@@ -268,7 +268,7 @@ function numberText(random: Random): string {
 t.test('samples are decoded to the float32 that JSON.parse and rounding give', async (t) => {
   const random = seededRandom(SEED + 2);
   const limits: SeriesLimits = { daySamplesMax: 500, nightSamplesMax: 500 };
-  const kernel = new Kernel(limits);
+  const parser = new WasmParser(limits);
   const fixed = [
     '0',
     '-0',
@@ -284,9 +284,9 @@ t.test('samples are decoded to the float32 that JSON.parse and rounding give', a
   const texts = [fixed, tenths.slice(0, 500), tenths.slice(500)];
   for (let count = 0; count < 200; count++) texts.push(Array.from({ length: 500 }, () => numberText(random)));
   for (const numbers of texts) {
-    kernel.read(Buffer.from(`{"current_session":{"HR_night":[${numbers.join()}]}}`));
+    parser.read(Buffer.from(`{"current_session":{"HR_night":[${numbers.join()}]}}`));
     const wrong = numbers.filter((text, index) => {
-      return !Object.is(kernel.samples[index], Math.fround(JSON.parse(text) as number));
+      return !Object.is(parser.samples[index], Math.fround(JSON.parse(text) as number));
     });
     t.strictSame(wrong, []);
   }
@@ -336,7 +336,7 @@ t.test('what is inside of a nested series is no number of that series', async (t
 });
 
 t.test('a series of exactly the limit is taken, one sample more is refused', async (t) => {
-  const fast = new Kernel(LIMITS);
+  const fast = new WasmParser(LIMITS);
   const reader = createReader(LIMITS);
   for (const field of SERIES_FIELDS) {
     const most = field.includes('day') ? LIMITS.daySamplesMax : LIMITS.nightSamplesMax;

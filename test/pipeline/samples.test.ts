@@ -1,25 +1,25 @@
 import t from 'tap';
 import type { SeriesLimits } from '#acuity/contract/request.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { Kernel, LAYOUT, summaryAt } from '#acuity/pipeline/kernel.js';
+import { WasmParser, LAYOUT, summaryAt } from '#acuity/pipeline/wasmParser.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { below, pick, seededRandom, type Random } from '../fixtures/random.js';
 
-/** How the kernel decodes the array of a series: what it takes, to the last bit, and what it must leave. */
+/** How the parser decodes the array of a series: what it takes, to the last bit, and what it must leave. */
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
 const LIMITS: SeriesLimits = { daySamplesMax: 1000, nightSamplesMax: 1000 };
-const kernel = new Kernel(LIMITS);
-const exactKernel = new Kernel(LIMITS);
+const parser = new WasmParser(LIMITS);
+const exactKernel = new WasmParser(LIMITS);
 
-/** The samples of `array`, the text of one; undefined where the kernel does not take it. */
+/** The samples of `array`, the text of one; undefined where the parser does not take it. */
 function decode(array: string, behind = ''): number[] | undefined {
-  kernel.samples.fill(-7);
+  parser.samples.fill(-7);
   const body = Buffer.from(`{"current_session":{"HR_night":${array}}${behind}}`);
-  const request = kernel.read(body);
+  const request = parser.read(body);
   const expected = JSON.parse(array) as number[];
-  const samples = Array.from(kernel.samples.subarray(0, expected.length));
+  const samples = Array.from(parser.samples.subarray(0, expected.length));
   // Decoded, but not in the unit of the series: only that sends it to the exact path.
   if (request === undefined) return isInOtherUnit(body) ? samples : undefined;
   const summary = summaryAt(0, 'HR_night');
@@ -36,7 +36,7 @@ function isInOtherUnit(body: Uint8Array): boolean {
   );
 }
 
-/** Whether the kernel takes `array` for what JSON.parse and rounding to a float make of it. */
+/** Whether the parser takes `array` for what JSON.parse and rounding to a float make of it. */
 function isExact(array: string, behind = ''): boolean {
   const actual = decode(array, behind);
   const expected = (JSON.parse(array) as number[]).map(Math.fround);
@@ -201,7 +201,7 @@ t.test('what is no number, or no finite one, is left, wherever it stands', async
         if (token.trim() === '' && length === 1) continue; // an empty array
         tokens[below(random, length)] = token;
         const text = `{"current_session":{"HR_night":[${tokens.join(separator)}]}}`;
-        if (kernel.read(Buffer.from(text)) !== undefined) t.fail(text);
+        if (parser.read(Buffer.from(text)) !== undefined) t.fail(text);
       }
     }
   }
@@ -216,7 +216,7 @@ t.test('any byte in the place of any other is read as JSON.parse reads it, or le
     const put = random() < 0.7 ? pick(random, [...Buffer.from('0123456789.,, []-')]) : below(random, 128);
     bytes[1 + below(random, bytes.length - 2)] = put;
     const array = bytes.toString('latin1');
-    const isTaken = kernel.read(Buffer.from(`{"current_session":{"HR_night":${array}}}`)) !== undefined;
+    const isTaken = parser.read(Buffer.from(`{"current_session":{"HR_night":${array}}}`)) !== undefined;
     if (isTaken && !(isJson(array) && isExact(array))) t.fail(array);
   }
   t.pass();
@@ -238,8 +238,8 @@ t.test('a body that ends within an array is left, wherever it ends', async (t) =
     const bytes = Buffer.from(`{"current_session":{"HR_night":[${tokens.join(separator)}]}}`);
     // Brackets and commas of a longer body lay there before.
     for (let length = 0; length < bytes.length; length++) {
-      kernel.read(bytes);
-      t.equal(kernel.read(bytes.subarray(0, length)), undefined);
+      parser.read(bytes);
+      t.equal(parser.read(bytes.subarray(0, length)), undefined);
     }
   }
 });
@@ -247,7 +247,7 @@ t.test('a body that ends within an array is left, wherever it ends', async (t) =
 t.test('any limit is taken, and one more is left', async (t) => {
   const random = seededRandom(SEED + 6);
   for (let limit = 1; limit <= 140; limit++) {
-    const limited = new Kernel({ daySamplesMax: limit, nightSamplesMax: limit });
+    const limited = new WasmParser({ daySamplesMax: limit, nightSamplesMax: limit });
     for (const separator of SEPARATORS) {
       for (const token of ['37', '36.5', '36.834', undefined]) {
         const body = (length: number): Buffer => {

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import t from 'tap';
 import { isBeyondBounds, structureOf } from '#bench/worst/answers.js';
 import { DEFAULT_SERIES_LIMITS, type StructureBounds } from '#acuity/contract/request.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { createReader } from '#acuity/pipeline/read.js';
 
 /** Brackets and strings, counted 64 bytes at a time, against plain code. */
 
 const RUNS = Number(process.env['FUZZ_CASES'] ?? 20_000);
 
-const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 const SMALL: StructureBounds = { levelsMax: 3, bracketsMax: 8, stringsMax: 5 };
 
 function isWithin(bytes: Uint8Array, { levelsMax, bracketsMax, stringsMax }: StructureBounds): boolean {
@@ -23,8 +23,8 @@ function agree(text: string | Uint8Array): boolean {
 }
 
 function isFoundWithin(text: string | Uint8Array): boolean {
-  kernel.open(Buffer.from(text));
-  return kernel.check(SMALL) !== 'beyondBounds';
+  parser.open(Buffer.from(text));
+  return parser.check(SMALL) !== 'beyondBounds';
 }
 
 const token = fc.oneof(
@@ -165,7 +165,7 @@ for (const [name, text, isJson] of edges) {
 }
 
 t.test('many unknown fields are left to the exact path, and answered right up to the bound', async (t) => {
-  const fast = new Kernel(DEFAULT_SERIES_LIMITS);
+  const fast = new WasmParser(DEFAULT_SERIES_LIMITS);
   for (const [count, isFast] of [
     [256, true],
     [257, false],

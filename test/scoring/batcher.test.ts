@@ -2,9 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { manualClock, type ManualClock } from '#acuity/base/clock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
-import type { PredictionRequest } from '#acuity/pipeline/kernel.js';
+import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
-import { slotsFor } from '#acuity/scoring/pool.js';
+import { blocksFor } from '#acuity/scoring/pool.js';
 import type { AdmitOutcome, Timing, ScoreHandler } from '#acuity/scoring/scorer.js';
 import { AGES_MAX } from '../fixtures/ages.js';
 import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
@@ -53,7 +53,7 @@ interface SetupOptions {
 }
 
 function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100 }: SetupOptions = {}): Setup {
-  const pool = new FakePool({ capacity, batchMax, slots: slotsFor(queueMax, batchMax, capacity) });
+  const pool = new FakePool({ capacity, batchMax, blocks: blocksFor(queueMax, batchMax, capacity) });
   const clock = manualClock();
   const faults: string[] = [];
   let hangs = 0;
@@ -113,7 +113,7 @@ t.test('while a worker is free, a request waits for nobody but this turn of the 
   const caller = admit(40);
   t.equal(pool.tasks.length, 0);
   await turn();
-  t.strictSame(pool.tasks, [{ lane: 'base', slot: 0, first: 0, rows: 1 }]);
+  t.strictSame(pool.tasks, [{ variant: 'base', blockIndex: 0, first: 0, rows: 1 }]);
   firstRun().land(0.5);
   await turn();
   t.strictSame(caller.told, ['scored']);
@@ -172,7 +172,7 @@ t.test('requests with and without history never share a batch; the oldest goes f
     await turn();
   }
   t.strictSame(
-    pool.tasks.map((task) => [task.lane, task.rows]),
+    pool.tasks.map((task) => [task.variant, task.rows]),
     [
       ['base', 3],
       ['history', 2],
@@ -198,7 +198,7 @@ t.test('admission ends at its bound, and goes on when an answer leaves', async (
   t.equal(outcome(6), 'admitted');
 });
 
-t.test('there are blocks for as many requests as are admitted, however the lanes mix', async (t) => {
+t.test('there are blocks for as many requests as are admitted, however the variants mix', async (t) => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = seededRandom(seed);
     const options = {
@@ -246,7 +246,7 @@ t.test('a block whose requests were shed is not used again before its run has en
   await until(() => shed.told.length > 0);
   admit(2);
   await turn();
-  t.not(pool.tasks[1]?.slot, pool.tasks[0]?.slot);
+  t.not(pool.tasks[1]?.blockIndex, pool.tasks[0]?.blockIndex);
 });
 
 t.test('a batch of which everybody was shed is not run', async (t) => {
@@ -334,7 +334,7 @@ t.test('rows wait for their second run until the pool is empty; new requests wai
   firstRun().land();
   await turn();
   t.strictSame(other.told, ['scored']);
-  t.match(pool.tasks.slice(2), [{ slot: pool.tasks[0]?.slot }]);
+  t.match(pool.tasks.slice(2), [{ blockIndex: pool.tasks[0]?.blockIndex }]);
   firstRun().land();
   await turn();
   firstRun().land();
@@ -450,7 +450,7 @@ t.test('the wait is told without the run', async (t) => {
   clock.advance(10);
   firstRun().land(4);
   await turn();
-  t.strictSame(caller.timing, { queueMs: 6, hopMs: 6, inferMs: 4, admittedMs: 0, scoredMs: 10 });
+  t.strictSame(caller.timing, { queueMs: 6, dispatchMs: 6, inferMs: 4, admittedMs: 0, scoredMs: 10 });
 });
 
 t.test('what waits for a worker is told apart from what runs', async (t) => {

@@ -2,14 +2,14 @@ import t from 'tap';
 import { systemClock } from '#acuity/base/clock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
-import { blockAt, slotsOf, type Block } from '#acuity/scoring/messages.js';
-import { openPool, runOnce, slotsFor } from '#acuity/scoring/pool.js';
+import { blockAt, blockCountOf, type Block } from '#acuity/scoring/protocol.js';
+import { openPool, runOnce, blocksFor } from '#acuity/scoring/pool.js';
 import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { BAD_AGES, writeAge } from '../fixtures/ages.js';
 import { requestOfAge } from '../fixtures/requests.js';
 
 const BATCH_MAX = 4;
-const SLOTS = 8;
+const BLOCKS = 8;
 
 const losses: Error[] = [];
 
@@ -20,7 +20,7 @@ const losses: Error[] = [];
 const pool = openPool({
   workers: 1,
   batchMax: BATCH_MAX,
-  slots: SLOTS,
+  blocks: BLOCKS,
   graphs: { base: '', history: '' },
   session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
   onWorkerLost: (error) => void losses.push(error),
@@ -28,14 +28,14 @@ const pool = openPool({
 });
 t.teardown(() => pool.close());
 
-function block(slot: number): Block {
-  return blockAt(pool.arena, BATCH_MAX, slot);
+function block(blockIndex: number): Block {
+  return blockAt(pool.buffers, BATCH_MAX, blockIndex);
 }
 
-/** Writes a row of each age to block `slot` and runs them. */
-function run(slot: number, ages: readonly number[]): Promise<number> {
-  ages.forEach((age, row) => writeAge(block(slot), row, age));
-  return runOnce(pool, { lane: 'base', slot, first: 0, rows: ages.length });
+/** Writes a row of each age to block `blockIndex` and runs them. */
+function run(blockIndex: number, ages: readonly number[]): Promise<number> {
+  ages.forEach((age, row) => writeAge(block(blockIndex), row, age));
+  return runOnce(pool, { variant: 'base', blockIndex, first: 0, rows: ages.length });
 }
 
 function scores({ scores: all }: Block, column = 0): number[] {
@@ -44,7 +44,7 @@ function scores({ scores: all }: Block, column = 0): number[] {
 
 t.test('it runs the rows that it is told to and no others', async (t) => {
   for (let row = 0; row < BATCH_MAX; row++) writeAge(block(3), row, 10 + row);
-  t.equal(await runOnce(pool, { lane: 'base', slot: 3, first: 1, rows: 2 }), 2);
+  t.equal(await runOnce(pool, { variant: 'base', blockIndex: 3, first: 1, rows: 2 }), 2);
   t.strictSame(scores(block(3)), [0, 11, 12, 0]);
 });
 
@@ -80,9 +80,9 @@ t.test('workers may be lost again and again', async (t) => {
     [1, 2],
     [3, 4],
   ])
-    await Promise.all(pair.map((slot) => run(slot, [slot])));
+    await Promise.all(pair.map((blockIndex) => run(blockIndex, [blockIndex])));
   t.strictSame(
-    [1, 2, 3, 4].map((slot) => scores(block(slot))[0]),
+    [1, 2, 3, 4].map((blockIndex) => scores(block(blockIndex))[0]),
     [1, 2, 3, 4],
   );
 });
@@ -92,7 +92,7 @@ t.test('no more batches at once than the workers hold', async (t) => {
   await t.rejects(run(2, [7]), RangeError);
   await Promise.all(held);
   t.strictSame(
-    [0, 1].map((slot) => scores(block(slot))[0]),
+    [0, 1].map((blockIndex) => scores(block(blockIndex))[0]),
     [5, 6],
   );
 });
@@ -101,7 +101,7 @@ t.test('workers that cannot start fail the warm-up', async (t) => {
   const broken = openPool({
     workers: 2,
     batchMax: BATCH_MAX,
-    slots: SLOTS,
+    blocks: BLOCKS,
     graphs: { base: '/nowhere/base.onnx', history: '/nowhere/history.onnx' },
     session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
     onWorkerLost: () => undefined,
@@ -113,9 +113,9 @@ t.test('workers that cannot start fail the warm-up', async (t) => {
 t.test(
   'blocks: those that a full queue fills, two being filled, those under way, and those waiting to be written',
   async (t) => {
-    t.equal(slotsFor(2048, 32, 1), 64 + 2 + 2 + 32);
-    t.equal(slotsFor(1, 32, 3), 1 + 2 + 6 + 1);
-    t.equal(slotsOf(pool.arena, BATCH_MAX), SLOTS);
+    t.equal(blocksFor(2048, 32, 1), 64 + 2 + 2 + 32);
+    t.equal(blocksFor(1, 32, 3), 1 + 2 + 6 + 1);
+    t.equal(blockCountOf(pool.buffers, BATCH_MAX), BLOCKS);
   },
 );
 

@@ -93,13 +93,13 @@ t.test('the output of a source that is gone is removed, and nothing else', async
     'dist/gone.js': '',
     'dist/gone.d.ts': '',
     'dist/gone.js.map': '',
-    'dist/kernel.wasm': '',
+    'dist/parser.wasm': '',
     'dist/copied.js': 'not compiled: it has no declaration',
   });
   await build();
   for (const gone of ['dist/gone.js', 'dist/gone.d.ts', 'dist/gone.js.map'])
     t.notOk(existsSync(join(dir, gone)), gone);
-  for (const kept of ['dist/main.js', 'dist/kernel.wasm', 'dist/copied.js'])
+  for (const kept of ['dist/main.js', 'dist/parser.wasm', 'dist/copied.js'])
     t.ok(existsSync(join(dir, kept)), kept);
 });
 
@@ -107,8 +107,8 @@ t.test('the steps that a step needs are built before it', async (t) => {
   const dir = t.testdir();
   const step = { inputs: [], outputs: [], compiled: {} };
   const steps = {
-    all: { ...step, needs: ['kernel'], command: ['all'] },
-    kernel: { ...step, command: ['kernel'] },
+    all: { ...step, needs: ['parser'], command: ['all'] },
+    parser: { ...step, command: ['parser'] },
   };
   const commands: string[] = [];
   const run: Run = async (_, command) => {
@@ -116,7 +116,7 @@ t.test('the steps that a step needs are built before it', async (t) => {
   };
   await build('all', dir, steps, run);
   await build('all', dir, steps, run);
-  t.strictSame(commands, ['kernel', 'all']);
+  t.strictSame(commands, ['parser', 'all']);
 });
 
 t.test('two builds at the same time compile once', async (t) => {

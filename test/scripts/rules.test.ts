@@ -15,7 +15,7 @@ const BREACHES: Readonly<Record<string, { readonly source: string; readonly rule
   'src/scoring/pool.ts': { source: `import '../worker/entry.js';`, rule: 'worker-by-url-only' },
   'src/worker/entry.ts': { source: `import '../scoring/batcher.js';`, rule: 'worker-imports-down' },
   'src/auth/gate.ts': { source: `import '../commands/keys.js';`, rule: 'commands-compose-alone' },
-  'src/commands/keys.ts': { source: `import '../../test/a.js';`, rule: 'service-without-tests' },
+  'src/commands/keys.ts': { source: `import '../a.js';`, rule: 'service-without-tests' },
   'src/model/a.ts': { source: `import './b.js';`, rule: 'no-circular' },
   'src/contract/request.ts': { source: `import 'ajv';`, rule: 'production-dependencies-only' },
   'packages/client-ts/src/a.ts': { source: `import '../../../src/model/b.js';`, rule: 'client-stands-alone' },

@@ -1,46 +1,49 @@
 import t from 'tap';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
-import { blockAt, writeRow } from '#acuity/scoring/messages.js';
+import { blockAt, writeRow } from '#acuity/scoring/protocol.js';
 import { openPool, runOnce } from '#acuity/scoring/pool.js';
 import { MODEL, graphsOf } from '../fixtures/model.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { requestOf } from '../fixtures/requests.js';
 
 const BATCH_MAX = 8;
-const SLOTS = 4;
+const BLOCKS = 4;
 const ROUNDS = 50;
 
 t.test('batches handed to a worker at once do not see each other’s rows', async (t) => {
   const pool = openPool({
     workers: 1,
     batchMax: BATCH_MAX,
-    slots: SLOTS,
+    blocks: BLOCKS,
     graphs: graphsOf(MODEL),
     session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
     onWorkerLost: (error) => t.fail(error.message),
   });
   t.teardown(() => pool.close());
   t.equal(pool.capacity, 2, 'a worker holds more than one batch, and every block has its turn');
-  const blocks = Array.from({ length: SLOTS }, (_, slot) => blockAt(pool.arena, BATCH_MAX, slot));
-  blocks.forEach((block, slot) => {
+  const blocks = Array.from({ length: BLOCKS }, (_, blockIndex) =>
+    blockAt(pool.buffers, BATCH_MAX, blockIndex),
+  );
+  blocks.forEach((block, blockIndex) => {
     for (let row = 0; row < BATCH_MAX; row++)
-      writeRow(block, row, requestOf(requestBody(0, slot * BATCH_MAX + row)));
+      writeRow(block, row, requestOf(requestBody(0, blockIndex * BATCH_MAX + row)));
   });
-  const run = (slot: number) => runOnce(pool, { lane: 'base', slot, first: 0, rows: BATCH_MAX });
+  const run = (blockIndex: number) =>
+    runOnce(pool, { variant: 'base', blockIndex, first: 0, rows: BATCH_MAX });
   const alone: Float32Array[] = [];
-  for (let slot = 0; slot < SLOTS; slot++) {
-    await run(slot);
-    alone.push(Float32Array.from(blocks[slot]?.scores ?? []));
+  for (let blockIndex = 0; blockIndex < BLOCKS; blockIndex++) {
+    await run(blockIndex);
+    alone.push(Float32Array.from(blocks[blockIndex]?.scores ?? []));
   }
   t.notSame(alone[0], alone[1], 'the rows tell the blocks apart');
   t.equal(alone[0]?.length, BATCH_MAX * OUTPUT_COLUMNS);
   for (let round = 0; round < ROUNDS; round++) {
     for (const { scores } of blocks) scores.fill(-1);
-    for (let slot = 0; slot < SLOTS; slot += pool.capacity) {
-      await Promise.all(Array.from({ length: pool.capacity }, (_, next) => run(slot + next)));
+    for (let blockIndex = 0; blockIndex < BLOCKS; blockIndex += pool.capacity) {
+      await Promise.all(Array.from({ length: pool.capacity }, (_, next) => run(blockIndex + next)));
     }
-    const wrong = blocks.findIndex(({ scores }, slot) =>
-      scores.some((score, index) => score !== alone[slot]?.[index]),
+    const wrong = blocks.findIndex(({ scores }, blockIndex) =>
+      scores.some((score, index) => score !== alone[blockIndex]?.[index]),
     );
     if (wrong !== -1) return t.fail(`block ${wrong} got other scores in round ${round}`);
   }

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { FEATURE_COUNT, TARGET_COUNT } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#acuity/contract/request.js';
-import { blockAt, createArena, writeRow, type Lane } from '#acuity/scoring/messages.js';
+import { blockAt, createBatchBuffers, writeRow, type GraphVariant } from '#acuity/scoring/protocol.js';
 import { featuriseRows } from '#acuity/worker/features.js';
 import type { GraphSession, Inputs } from '#acuity/worker/session.js';
 import { requestBody } from '../fixtures/bodies.js';
@@ -26,26 +26,26 @@ function newGraph(): Pick<GraphSession, 'inputs' | 'clear'> {
 }
 
 function newBlock() {
-  return blockAt(createArena(1, BATCH_MAX), BATCH_MAX, 0);
+  return blockAt(createBatchBuffers(1, BATCH_MAX), BATCH_MAX, 0);
 }
 
-function task(lane: Lane, first: number, rows: number) {
-  return { lane, slot: 0, first, rows };
+function task(variant: GraphVariant, first: number, rows: number) {
+  return { variant, blockIndex: 0, first, rows };
 }
 
-for (const lane of ['base', 'history'] as const) {
-  t.test(`${lane}: a part of a batch is read from its rows`, async (t) => {
+for (const variant of ['base', 'history'] as const) {
+  t.test(`${variant}: a part of a batch is read from its rows`, async (t) => {
     const block = newBlock();
     for (let row = 0; row < BATCH_MAX; row++) {
-      writeRow(block, row, requestOf(requestBody(lane === 'history' ? 1 + row : 0, row)));
+      writeRow(block, row, requestOf(requestBody(variant === 'history' ? 1 + row : 0, row)));
     }
     const [whole, part] = [newGraph(), newGraph()];
-    featuriseRows(block, task(lane, 0, BATCH_MAX), whole);
-    featuriseRows(block, task(lane, 2, 2), part);
+    featuriseRows(block, task(variant, 0, BATCH_MAX), whole);
+    featuriseRows(block, task(variant, 2, 2), part);
     for (const name of ['session', 'past', 'targets', 'present'] as const) {
       const half = whole.inputs[name].length / 2;
       t.strictSame(part.inputs[name].slice(0, half), whole.inputs[name].slice(half), name);
-      t.ok(name === 'session' || lane === 'history' || whole.inputs[name].every((value) => value === 0));
+      t.ok(name === 'session' || variant === 'history' || whole.inputs[name].every((value) => value === 0));
     }
   });
 }

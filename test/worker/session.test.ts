@@ -4,7 +4,7 @@ import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#acuity/contract/request.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
-import type { Lane, SessionOptions } from '#acuity/scoring/messages.js';
+import type { GraphVariant, SessionOptions } from '#acuity/scoring/protocol.js';
 import type { GraphRun, GraphSession } from '#acuity/worker/session.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { MODEL, graphsOf } from '../fixtures/model.js';
@@ -16,14 +16,14 @@ prepareEnvironment();
 const { openGraph } = await import('#acuity/worker/session.js');
 
 const BATCH_MAX = 8;
-const LANES: readonly Lane[] = ['base', 'history'];
+const GRAPH_VARIANTS: readonly GraphVariant[] = ['base', 'history'];
 const OPTIONS: SessionOptions = { intraOpThreads: 1, interOpThreads: 1, spinning: false };
 
 /** Writes a request, another one for each seed, as row `row` of a graph's inputs. */
-function fill({ inputs }: GraphSession, row: number, lane: Lane, seed: number): void {
-  const request = requestOf(requestBody(lane === 'history' ? 1 + (seed % PAST_MAX) : 0, seed));
+function fill({ inputs }: GraphSession, row: number, variant: GraphVariant, seed: number): void {
+  const request = requestOf(requestBody(variant === 'history' ? 1 + (seed % PAST_MAX) : 0, seed));
   featuriseSession(request, 0, inputs.session, row * FEATURE_COUNT);
-  if (lane === 'history') featurisePast(request, inputs, row);
+  if (variant === 'history') featurisePast(request, inputs, row);
 }
 
 function rowOf({ scores }: GraphRun, row: number): number[] {
@@ -34,31 +34,31 @@ function areClose(one: readonly number[], other: readonly number[]): boolean {
   return one.every((value, index) => Math.abs(value - (other[index] ?? NaN)) <= 1e-3);
 }
 
-for (const lane of LANES) {
-  t.test(`${lane}: each row of a batch has the scores that it has alone`, async (t) => {
-    const graph = await openGraph(lane, graphsOf(MODEL)[lane], BATCH_MAX, OPTIONS);
-    for (let row = 0; row < BATCH_MAX; row++) fill(graph, row, lane, row);
+for (const variant of GRAPH_VARIANTS) {
+  t.test(`${variant}: each row of a batch has the scores that it has alone`, async (t) => {
+    const graph = await openGraph(variant, graphsOf(MODEL)[variant], BATCH_MAX, OPTIONS);
+    for (let row = 0; row < BATCH_MAX; row++) fill(graph, row, variant, row);
     const batch = await graph.run(BATCH_MAX);
     t.ok(batch.elapsedMs >= 0);
     t.equal(batch.scores.length, BATCH_MAX * OUTPUT_COLUMNS);
     for (let row = 0; row < BATCH_MAX; row++) {
       graph.clear(1);
-      fill(graph, 0, lane, row);
+      fill(graph, 0, variant, row);
       t.ok(areClose(rowOf(await graph.run(1), 0), rowOf(batch, row)), `row ${row}`);
     }
     t.notOk(areClose(rowOf(batch, 0), rowOf(batch, 1)), 'two people, two answers');
   });
 
-  t.test(`${lane}: rows are cleared, those behind them are not`, async (t) => {
-    const graph = await openGraph(lane, graphsOf(MODEL)[lane], BATCH_MAX, OPTIONS);
-    const used = Object.values(graph.inputs).slice(0, lane === 'base' ? 1 : undefined) as Float32Array[];
+  t.test(`${variant}: rows are cleared, those behind them are not`, async (t) => {
+    const graph = await openGraph(variant, graphsOf(MODEL)[variant], BATCH_MAX, OPTIONS);
+    const used = Object.values(graph.inputs).slice(0, variant === 'base' ? 1 : undefined) as Float32Array[];
     for (const input of used) input.fill(1);
     graph.clear(3);
     for (const input of used) t.equal(input.indexOf(1), (3 * input.length) / BATCH_MAX);
   });
 
-  t.test(`${lane}: scores are 0 to 100 and probabilities 0 to 1, for anybody`, async (t) => {
-    const graph = await openGraph(lane, graphsOf(MODEL)[lane], BATCH_MAX, OPTIONS);
+  t.test(`${variant}: scores are 0 to 100 and probabilities 0 to 1, for anybody`, async (t) => {
+    const graph = await openGraph(variant, graphsOf(MODEL)[variant], BATCH_MAX, OPTIONS);
     const random = seededRandom(9);
     for (let round = 0; round < 50; round++) {
       const { inputs } = graph;

@@ -50,14 +50,14 @@ def session_row(session: Session) -> np.ndarray:
 
 
 def history_rows(past: list[Session], targets: list[ScoreRecord]) -> dict[str, np.ndarray]:
-    """The model's inputs for the past, slot 0 the newest."""
+    """The model's inputs for the past, blockIndex 0 the newest."""
     rows = np.zeros((1, PAST_MAX, len(INDEX)), np.float32)
     scores = np.zeros((1, PAST_MAX, 7), np.float32)
     present = np.zeros((1, PAST_MAX), np.float32)
-    for slot, (session, target) in enumerate(zip(reversed(past), reversed(targets), strict=True)):
-        rows[0, slot] = session_row(session)
-        scores[0, slot] = target_row(target)
-        present[0, slot] = 1
+    for blockIndex, (session, target) in enumerate(zip(reversed(past), reversed(targets), strict=True)):
+        rows[0, blockIndex] = session_row(session)
+        scores[0, blockIndex] = target_row(target)
+        present[0, blockIndex] = 1
     return {"past": rows, "targets": scores, "present": present}
 
 

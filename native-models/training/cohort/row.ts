@@ -1,18 +1,18 @@
 import { SERIES_FIELDS } from '#acuity/contract/request.js';
 import { featuriseSession } from '#acuity/pipeline/featurise.js';
-import { isUnitError, type Kernel } from '#acuity/pipeline/kernel.js';
+import { isUnitError, type WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { writeScalars } from '#acuity/pipeline/records.js';
 import type { Recording } from './sensor.js';
 
 /** Writes the feature row of a recorded session, through the service's own pipeline. */
-export function writeRow(kernel: Kernel, recording: Recording, rows: Float32Array, offset: number): void {
+export function writeRow(parser: WasmParser, recording: Recording, rows: Float32Array, offset: number): void {
   const { session, samples, bounds } = recording;
-  const request = kernel.blank(0);
+  const request = parser.blank(0);
   writeScalars(session, request.records, 0);
   for (const field of SERIES_FIELDS) {
     const k = session[field]?.[0];
     if (k === undefined) continue;
-    kernel.summarise(samples.subarray(bounds[2 * k], bounds[2 * k + 1]), field, 0);
+    parser.summarise(samples.subarray(bounds[2 * k], bounds[2 * k + 1]), field, 0);
     if (isUnitError(request, 0, field)) throw new Error('the cohort wrote a session in wrong units');
   }
   featuriseSession(request, 0, rows, offset);

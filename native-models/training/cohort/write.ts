@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { FEATURES, FEATURE_COUNT, featuresHash } from '#acuity/contract/features.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { Life, STREAM } from './day.js';
 import { Effects, OUTCOMES, OUTCOME_COUNT } from './effects.js';
 import { fitNorms, Standing, type Norms } from './norms.js';
@@ -49,7 +49,7 @@ class Simulation {
   private readonly effects: Effects;
   private readonly standing: Standing;
   private readonly sensor: Sensor;
-  private readonly kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+  private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 
   constructor(
     private readonly seed: number,
@@ -68,7 +68,7 @@ class Simulation {
       const place = id * days + index;
       const day = life.next();
       const recording = this.sensor.record(person, day);
-      writeRow(this.kernel, recording, features, place * FEATURE_COUNT);
+      writeRow(this.parser, recording, features, place * FEATURE_COUNT);
       const { group, whole, slope } = this.standing.of(person, this.effects.of(person, day));
       causes.set(group, place * 3 * OUTCOME_COUNT);
       causes.set(whole, (place * 3 + 1) * OUTCOME_COUNT);

@@ -19,7 +19,7 @@ const ALTERATIONS = [
   { name: 'sleep −3 h', alter: shiftFeatures({ sleep_time: -3 / 1.3 }, ['']) },
 ] as const;
 
-type Alter = (inputs: Inputs, row: number, slot: number) => void;
+type Alter = (inputs: Inputs, row: number, pastIndex: number) => void;
 
 /** Point 3: each further session lowers the error, and newer ones count more. */
 export async function history(context: Context): Promise<Section> {
@@ -111,22 +111,22 @@ function recency(name: string, shifts: readonly number[]): Demand {
   return demand(`${name}: newest session moves the scores most, strictly in order`, found, falls(shifts));
 }
 
-/** Mean movement of the scores when session `slot` alone is altered; slot 0, the newest, first. */
+/** Mean movement of the scores when session `pastIndex` alone is altered; pastIndex 0, the newest, first. */
 async function influences({ model, people, day, rollout }: Context, alter: Alter): Promise<number[]> {
   const some = { ...people, people: people.people.slice(0, ALTERED_PEOPLE) };
   const plain = await scoreDay(model, some, rollout.targets, day, PAST_MAX);
   const shifts: number[] = [];
-  for (let slot = 0; slot < PAST_MAX; slot++) {
+  for (let pastIndex = 0; pastIndex < PAST_MAX; pastIndex++) {
     const moved = await scoreDay(model, some, rollout.targets, day, PAST_MAX, (inputs, row) =>
-      alter(inputs, row, slot),
+      alter(inputs, row, pastIndex),
     );
     shifts.push(mean(SCORES.map((_, k) => meanAbsolute(dayColumn(plain, k), dayColumn(moved, k)))));
   }
   return shifts;
 }
 
-function shiftTargets(inputs: Inputs, row: number, slot: number): void {
-  const place = (row * PAST_MAX + slot) * TARGET_COUNT;
+function shiftTargets(inputs: Inputs, row: number, pastIndex: number): void {
+  const place = (row * PAST_MAX + pastIndex) * TARGET_COUNT;
   for (let k = 0; k < 5; k++) inputs.targets[place + k] = (inputs.targets[place + k] ?? 0) + 20 / 25;
 }
 
@@ -138,8 +138,8 @@ function shiftFeatures(groups: Readonly<Record<string, number>>, suffixes: reado
       return feature === undefined ? [] : [{ feature, mask: FEATURE_INDEX.get(`${group}_known`) ?? 0, by }];
     }),
   );
-  return (inputs, row, slot) => {
-    const place = (row * PAST_MAX + slot) * FEATURE_COUNT;
+  return (inputs, row, pastIndex) => {
+    const place = (row * PAST_MAX + pastIndex) * FEATURE_COUNT;
     for (const { feature, mask, by } of shifts) {
       const known = inputs.past[place + mask] ?? 0;
       inputs.past[place + feature] = (inputs.past[place + feature] ?? 0) + by * known;

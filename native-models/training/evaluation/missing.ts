@@ -1,6 +1,6 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { Life, STREAM } from '../cohort/day.js';
 import { parameters } from '../cohort/parameters.js';
 import { drawPerson } from '../cohort/person.js';
@@ -162,12 +162,12 @@ async function everySubset({ model }: Context): Promise<{ count: number; bad: nu
   const p = { ...parameters(), nightLost: 0, dayLost: 0 };
   const person = drawPerson(0, new Random(SEED, 0, STREAM.traits), p);
   const recording = new Sensor(SEED, p).record(person, new Life(person, SEED, p).next());
-  const kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+  const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
   const count = 2 ** FIELDS.length;
   const scores = await model.scoreRows('base', count, (inputs, row, subset) => {
     const removed = FIELDS.filter((_, bit) => ((subset >> bit) & 1) === 1);
     const session = without(recording.session, removed);
-    writeRow(kernel, { ...recording, session }, inputs.session, row * FEATURE_COUNT);
+    writeRow(parser, { ...recording, session }, inputs.session, row * FEATURE_COUNT);
   });
   const bad = scores.reduce((sum, score) => sum + (score >= 0 && score <= 100 ? 0 : 1), 0);
   return { count, bad };

@@ -1,6 +1,6 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
-import { Kernel } from '#acuity/pipeline/kernel.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { Life, STREAM, type Day, type Intervention } from '../cohort/day.js';
 import { Effects, OUTCOME_COUNT } from '../cohort/effects.js';
 import { fitNorms, Standing, type Norms } from '../cohort/norms.js';
@@ -37,7 +37,7 @@ export interface Plan {
 export class World {
   private readonly parameters: Parameters;
   private readonly norms: Norms;
-  private readonly kernel = new Kernel(DEFAULT_SERIES_LIMITS);
+  private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 
   constructor(private readonly seed: number) {
     this.parameters = parameters();
@@ -68,7 +68,7 @@ export class World {
         const lived = life.next(plan.intervene?.(day) ?? {});
         const recording = sensor.record(person, lived);
         const session = plan.wear?.(recording.session, person, day) ?? recording.session;
-        writeRow(this.kernel, { ...recording, session }, population.rows, cell * FEATURE_COUNT);
+        writeRow(this.parser, { ...recording, session }, population.rows, cell * FEATURE_COUNT);
         judge.write(person, lived, population, cell);
       }
     }

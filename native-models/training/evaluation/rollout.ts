@@ -86,9 +86,9 @@ function fill(inputs: Inputs, row: number, population: Population, targets: Floa
   const { rows, days } = population;
   const cell = view.person * days + view.day;
   inputs.session.set(rows.subarray(cell * FEATURE_COUNT, (cell + 1) * FEATURE_COUNT), row * FEATURE_COUNT);
-  for (let slot = 0; slot < view.sessions; slot++) {
-    const from = cell - 1 - slot;
-    const place = row * PAST_MAX + slot;
+  for (let pastIndex = 0; pastIndex < view.sessions; pastIndex++) {
+    const from = cell - 1 - pastIndex;
+    const place = row * PAST_MAX + pastIndex;
     inputs.past.set(rows.subarray(from * FEATURE_COUNT, (from + 1) * FEATURE_COUNT), place * FEATURE_COUNT);
     inputs.targets.set(
       targets.subarray(from * TARGET_COUNT, (from + 1) * TARGET_COUNT),

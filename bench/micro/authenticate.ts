@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { randomFillSync } from 'node:crypto';
+import { createGate, type Gate, type Verdict } from '#acuity/auth/authenticator.js';
+import { createKey, digestOf } from '#acuity/auth/key.js';
+import type { IndexedRecord } from '#acuity/auth/keyTable.js';
+import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { systemClock } from '#acuity/base/clock.js';
+import { nothing, turns, type MicroCase, type Suite } from './harness.js';
+import { itemAt } from './requests.js';
+
+const FEW = 100;
+const MANY = 100_000;
+const CALLERS = 64;
+const DIGEST_BYTES = 32;
+
+/** The check of a key: sent before, unknown, malformed; and whether it depends on how many keys there are. */
+export const AUTHENTICATE: Suite = {
+  name: 'authenticate',
+  open: () => Promise.resolve({ cases: [FEW, MANY].flatMap(casesOf), close: nothing }),
+};
+
+function casesOf(count: number): MicroCase[] {
+  const limits = new Limits(allocateLimits(CALLERS));
+  const gate = createGate({ clock: systemClock, limits });
+  const keys = Array.from({ length: Math.min(CALLERS, count) }, () => createKey('live'));
+  gate.replace([...keys.map(recordOf), ...fillers(Math.max(0, count - CALLERS))]);
+  const strangers = Array.from({ length: CALLERS }, () => createKey('live'));
+  const malformed = strangers.map((key) => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`);
+  return [
+    caseOf(gate, `sent before, of ${count} keys`, keys, 'admitted'),
+    caseOf(gate, `unknown, of ${count} keys`, strangers, 'invalid'),
+    caseOf(gate, `wrong checksum, of ${count} keys`, malformed, 'invalid'),
+  ];
+}
+
+function caseOf(gate: Gate, name: string, keys: readonly string[], outcome: Verdict['outcome']): MicroCase {
+  const next = turns(keys.length);
+  return {
+    name,
+    units: 1,
+    run: () => gate.check(itemAt(keys, next())),
+    check: (result) => assert.equal((result as Verdict).outcome, outcome),
+  };
+}
+
+/** With a limit that is never reached: looking it up is part of the check. */
+function recordOf(key: string, keyIndex: number): IndexedRecord {
+  return { ...unlimited(digestOf(key), keyIndex), keyIndex, ratePerS: 1_000_000_000 };
+}
+
+/** Keys that nobody sends; a digest is as good as random, and one call makes a million of them. */
+function fillers(count: number): IndexedRecord[] {
+  const digests = randomFillSync(Buffer.alloc(count * DIGEST_BYTES));
+  return Array.from({ length: count }, (_, index) =>
+    unlimited(digests.subarray(index * DIGEST_BYTES, (index + 1) * DIGEST_BYTES), index + CALLERS),
+  );
+}
+
+function unlimited(digest: Buffer, index: number): IndexedRecord {
+  return {
+    id: `key_${index}`,
+    kind: 'live',
+    digest: digest.toString('base64url'),
+    usableUntilMs: Infinity,
+    keyIndex: 0,
+    ratePerS: null,
+    dailyMax: null,
+  };
+}
+
+/** What checking a key takes among `count`, in microseconds: one sent before, and one that nobody has. */
+export function keyCost(count: number, roundMs: number): { knownMicros: number; unknownMicros: number } {
+  const [known, unknown] = casesOf(count);
+  if (known === undefined || unknown === undefined) throw new RangeError('no cases');
+  return { knownMicros: microsOf(known, roundMs), unknownMicros: microsOf(unknown, roundMs) };
+}
+
+const TURNS = 1_000;
+
+function microsOf(micro: MicroCase, roundMs: number): number {
+  for (let turn = 0; turn < TURNS; turn++) micro.check(micro.run());
+  const startMs = performance.now();
+  let runs = 0;
+  while (performance.now() - startMs < roundMs) {
+    for (let turn = 0; turn < TURNS; turn++) micro.run();
+    runs += TURNS;
+  }
+  return ((performance.now() - startMs) * 1000) / runs;
+}

@@ -1,0 +1,157 @@
+import { quantile, type MetricReader } from '../base/metrics.js';
+import {
+  GRAPH_VARIANTS,
+  METRICS,
+  REFUSAL_CAUSES,
+  STAGES,
+  type LoopCatalogue,
+  type RefusalCause,
+} from '../contract/metrics.js';
+import type { Clock } from '../base/clock.js';
+
+/** One second of the service's life, as the dashboard draws it. NaN (null in JSON) where nothing happened. */
+export interface Point {
+  /** The end of the second, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** Requests a second. */
+  readonly served: number;
+  readonly refused: number;
+  /** Of the scored requests, from head to answer, in milliseconds. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
+  /** Requests in flight, and those of them that wait for a worker. */
+  readonly inFlight: number;
+  readonly queued: number;
+  /** Mean requests in a model run. */
+  readonly batchRows: number;
+  /** Shares of the second, 0 to 1: all workers together, and each event loop. */
+  readonly workersBusy: number;
+  readonly loopsBusy: readonly number[];
+  readonly lagMs: number;
+  /** Share of the second in garbage collection, the event loops' threads summed. */
+  readonly gc: number;
+  readonly rssBytes: number;
+  readonly connections: number;
+  /** Workers lost and batches failed in this second. */
+  readonly faults: number;
+  /** Requests refused in this second, by cause; causes without any are absent. */
+  readonly refusals: Readonly<Partial<Record<RefusalCause, number>>>;
+}
+
+/** Fifteen minutes. */
+export const POINTS_MAX = 900;
+const TOTAL = STAGES.indexOf('total');
+
+/** The counters at one moment; a point is the difference of two. */
+interface Snapshot {
+  readonly monotonicMs: number;
+  readonly served: number;
+  readonly buckets: Float64Array;
+  readonly batches: number;
+  readonly rows: number;
+  readonly workerBusyMs: number;
+  readonly loopBusyMs: readonly number[];
+  readonly gcMs: number;
+  readonly faults: number;
+  readonly refusals: readonly number[];
+}
+
+export interface TimeSeriesOptions {
+  readonly reader: MetricReader<LoopCatalogue>;
+  readonly clock: Clock;
+  readonly workers: number;
+  readonly rssBytes: () => number;
+}
+
+/** The last 15 minutes, a point a second. Reads counters that are kept anyway: no request pays for it. */
+export class TimeSeries {
+  private readonly kept: Point[] = [];
+  private last: Snapshot;
+
+  constructor(private readonly options: TimeSeriesOptions) {
+    this.last = this.snapshot();
+  }
+
+  /** Oldest first. */
+  get points(): readonly Point[] {
+    return this.kept;
+  }
+
+  /** Adds a point for the time since the last one. */
+  sample(): Point {
+    const before = this.last;
+    const now = this.snapshot();
+    this.last = now;
+    const point = this.between(before, now);
+    this.kept.push(point);
+    if (this.kept.length > POINTS_MAX) this.kept.shift();
+    return point;
+  }
+
+  private between(before: Snapshot, now: Snapshot): Point {
+    const { reader, clock, workers, rssBytes } = this.options;
+    const elapsedMs = Math.max(1, now.monotonicMs - before.monotonicMs);
+    const perSecond = 1000 / elapsedMs;
+    const refused = now.refusals.map((count, cause) => count - (before.refusals[cause] ?? 0));
+    const buckets = now.buckets.map((count, bucket) => count - (before.buckets[bucket] ?? 0));
+    const latency = (q: number): number => short(quantile(METRICS.stages, buckets, q));
+    return {
+      atMs: Math.round(clock.nowMs()),
+      served: short((now.served - before.served) * perSecond),
+      refused: short(sum(refused) * perSecond),
+      p50Ms: latency(0.5),
+      p99Ms: latency(0.99),
+      p999Ms: latency(0.999),
+      inFlight: reader.total('pending'),
+      queued: reader.total('queued'),
+      batchRows: short((now.rows - before.rows) / (now.batches - before.batches)),
+      workersBusy: share(now.workerBusyMs - before.workerBusyMs, elapsedMs * workers),
+      loopsBusy: now.loopBusyMs.map((ms, loop) => share(ms - (before.loopBusyMs[loop] ?? 0), elapsedMs)),
+      lagMs: short(Math.max(...now.loopBusyMs.map((_, loop) => reader.ofLoop(loop, 'loopLag')))),
+      gc: share(now.gcMs - before.gcMs, elapsedMs),
+      rssBytes: rssBytes(),
+      connections: reader.total('connections'),
+      faults: now.faults - before.faults,
+      refusals: Object.fromEntries(
+        REFUSAL_CAUSES.map((cause, cell) => [cause, refused[cell] ?? 0] as const).filter(
+          ([, count]) => count > 0,
+        ),
+      ),
+    };
+  }
+
+  private snapshot(): Snapshot {
+    const { reader, clock } = this.options;
+    const { buckets } = reader.histogram('stages', TOTAL);
+    const variants = GRAPH_VARIANTS.map((_, cell) => reader.histogram('batchRows', cell));
+    return {
+      monotonicMs: clock.monotonicMs(),
+      served: sum(buckets),
+      buckets,
+      batches: sum(variants.map((variant) => sum(variant.buckets))),
+      rows: sum(variants.map((variant) => variant.sum)),
+      workerBusyMs: reader.total('workerBusy'),
+      loopBusyMs: Array.from({ length: reader.loopCount }, (_, loop) => reader.ofLoop(loop, 'loopBusy')),
+      gcMs: sum(METRICS.gcTime.labels.kind.map((_, cell) => reader.total('gcTime', cell))),
+      faults: reader.total('workerRestarts') + reader.total('batchFaults'),
+      refusals: REFUSAL_CAUSES.map((_, cell) => reader.total('refusals', cell)),
+    };
+  }
+}
+
+function sum(values: ArrayLike<number>): number {
+  let total = 0;
+  for (let index = 0; index < values.length; index++) total += values[index] ?? 0;
+  return total;
+}
+
+/** Gauges of an event loop are up to a quarter of a second old: a share may seem to exceed 1. */
+function share(part: number, whole: number): number {
+  return short(Math.min(1, Math.max(0, part / whole)));
+}
+
+/** To a thousandth: more would only make the events longer. */
+function short(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

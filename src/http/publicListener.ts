@@ -1,0 +1,89 @@
+import uWS from 'uWebSockets.js';
+import type { ConnectionLimit } from './connectionLimit.js';
+import type { Predict } from './predict.js';
+
+export interface PublicAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A listening public server on this thread's event loop. */
+export interface PublicListener {
+  readonly address: PublicAddress;
+  /** Connections open now. */
+  readonly connections: number;
+  /** Takes no new connections; those that are open go on. */
+  stopListening(): void;
+  /** Ends every connection by force. */
+  close(): void;
+}
+
+export interface ListenOptions extends PublicAddress {
+  /** Other event loops of this process listen on the same port. */
+  readonly isShared: boolean;
+  /** Of the whole process. */
+  readonly limit: ConnectionLimit;
+  /** A connection was one too many, and closed. */
+  onRefused(): void;
+}
+
+/** @throws Error where the address cannot be listened on */
+export function listen(predict: Predict, options: ListenOptions): PublicListener {
+  const { host, port, isShared, limit, onRefused } = options;
+  let connections = 0;
+  let socket: uWS.us_listen_socket | false = false;
+  const app = uWS
+    .App()
+    .filter((res, change) => {
+      connections += Number(change);
+      if (change === -1) return limit.closed();
+      if (limit.opened()) return;
+      onRefused();
+      res.close(); // calls this filter again, with −1
+    })
+    .post('/predict', (res, req) => predict.handle(res, req))
+    .any('/predict', (res, req) => predict.methodNotAllowed(res, req))
+    .any('/*', (res, req) => predict.notFound(res, req));
+  listenOn(app, host, port, isShared ? 0 : EXCLUSIVE, (listening) => {
+    socket = listening;
+  });
+  if (!socket) throw new Error(`cannot listen on ${host}:${port}: the port is taken or the host is not ours`);
+  const listening: uWS.us_listen_socket = socket;
+  let isListening = true;
+  const stopListening = (): void => {
+    if (isListening) uWS.us_listen_socket_close(listening);
+    isListening = false;
+  };
+  return {
+    address: { host, port: uWS.us_socket_local_port(listening) },
+    get connections() {
+      return connections;
+    },
+    stopListening,
+    close() {
+      stopListening();
+      app.close();
+    },
+  };
+}
+
+/** Without it a second server would silently share the port; the published types lack the constant. */
+const EXCLUSIVE = (uWS as unknown as { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number })
+  .LIBUS_LISTEN_EXCLUSIVE_PORT;
+
+type ListenCallback = (listening: uWS.us_listen_socket | false) => void;
+
+/** The overload with both a host and options, which the published types lack too. */
+interface HostListener {
+  listen(host: string, port: number, options: number, callback: ListenCallback): unknown;
+}
+
+function listenOn(
+  app: uWS.TemplatedApp,
+  host: string,
+  port: number,
+  options: number,
+  callback: ListenCallback,
+): void {
+  (app as unknown as HostListener).listen(host, port, options, callback);
+}

@@ -1,0 +1,316 @@
+import { readFileSync } from 'node:fs';
+import {
+  PAST_MAX,
+  SERIES_FIELDS,
+  STRUCTURE_BOUNDS,
+  type SESSION_SCALARS,
+  type SeriesField,
+  type SeriesLimits,
+  type StructureBounds,
+} from '../contract/request.js';
+import { powersOfFive } from './powersOfFive.js';
+
+/**
+ * The WebAssembly parser (`assembly/`): it reads a request of the plain form from its bytes, summarises series, and
+ * finds for the exact path what is where in a body. This file is its only host.
+ */
+
+/** The offsets that `assembly/layout.ts` exports: nothing of the layout is written down twice. */
+const LAYOUT_NAMES = [
+  'SCALARS',
+  'RECORD_LENGTH',
+  'SUMMARY_LENGTH',
+  'TARGET_LENGTH',
+  'RECORDS',
+  'TARGETS',
+  'SAMPLES',
+  'INPUT_PADDING',
+  'POWERS_OF_FIVE',
+  'FIVE_EXPONENT_MIN',
+  'FIVE_EXPONENT_MAX',
+  'UNKNOWN_FIELDS',
+  'SUMMARISED',
+  'OUTLINE',
+  'OUTLINE_SLOTS',
+  'SERIES_SLOT',
+  'SERIES_ALIAS_SLOT',
+  'MISFITS',
+  'MISFITS_MAX',
+  'TOP',
+  'SESSION',
+  'TARGET',
+  'CURRENT',
+  'PAST_SESSIONS',
+  'PAST_TARGETS',
+  'PAST_TARGET',
+  'SLEEP_TIME',
+  'DEEP',
+  'REM',
+  'LIGHT',
+  'AWAKE',
+  'DEEP_SHARE',
+  'REM_SHARE',
+  'LIGHT_SHARE',
+  'AGE',
+  'HEIGHT',
+  'WEIGHT',
+  'SEX',
+  'HR_DAY',
+  'RR_DAY',
+  'HR_NIGHT',
+  'RR_NIGHT',
+  'COUNT',
+  'IMPLAUSIBLE',
+  'MEAN',
+  'SD',
+  'P10',
+  'P50',
+  'P90',
+  'SLOPE',
+  'RMSSD',
+  'IRREGULARITY',
+  'FIRST',
+  'LAST',
+  'NADIR',
+  'NADIR_AT',
+] as const;
+type Layout = Readonly<Record<(typeof LAYOUT_NAMES)[number], number>>;
+
+interface ParserExports {
+  readonly memory: WebAssembly.Memory;
+  /** Lays out the memory; returns where a request is to be put. */
+  initialise(daySamplesMax: number, nightSamplesMax: number): number;
+  /** The number of past sessions, or −1 where the exact path must look. */
+  read(input: number, length: number): number;
+  /** Makes the bytes at `input` those that all below looks at, as `read` does; all places are bytes of the memory. */
+  openText(input: number, length: number): void;
+  isWithinBounds(levelsMax: number, bracketsMax: number, stringsMax: number): number;
+  /** Where the text stops being JSON, or −1; only for a text within the bounds. */
+  firstBadByte(): number;
+  /** What follows is for JSON only, and writes to `OUTLINE`. */
+  outlineBody(): void;
+  outlineFields(place: number, kind: number): number;
+  outlineElements(place: number, most: number): number;
+  numberAt(place: number): number;
+  /** Decodes the array at `place` as samples; its length, or −1 where it is too long. */
+  decodeSeries(place: number, samplesMax: number): number;
+  /** Summarises the first `length` samples to the summary at byte `summary`. */
+  summarise(length: number, isHeart: boolean, summary: number): void;
+}
+
+const module = new WebAssembly.Module(readFileSync(new URL('./parser.wasm', import.meta.url)));
+
+function instantiate(): WebAssembly.Exports {
+  const abort = (): never => {
+    throw new Error('the parser met an impossible state');
+  };
+  return new WebAssembly.Instance(module, { env: { abort } }).exports;
+}
+
+export const LAYOUT: Layout = Object.freeze(readLayout(instantiate()));
+
+function readLayout(exports: WebAssembly.Exports): Layout {
+  const entries = LAYOUT_NAMES.map((name) => {
+    const global = exports[name];
+    if (!(global instanceof WebAssembly.Global)) throw new Error(`the parser exports no ${name}`);
+    return [name, Number(global.value)];
+  });
+  return Object.fromEntries(entries) as Layout;
+}
+
+/** Where in a record the fields that are one value each stand. */
+export const SCALAR_PLACES: Readonly<Record<(typeof SESSION_SCALARS)[number], number>> = {
+  sleepTimeSeconds: LAYOUT.SLEEP_TIME,
+  deepSleepSeconds: LAYOUT.DEEP,
+  remSleepSeconds: LAYOUT.REM,
+  lightSleepSeconds: LAYOUT.LIGHT,
+  awakeSleepSeconds: LAYOUT.AWAKE,
+  deepPercentage: LAYOUT.DEEP_SHARE,
+  remPercentage: LAYOUT.REM_SHARE,
+  lightPercentage: LAYOUT.LIGHT_SHARE,
+  age: LAYOUT.AGE,
+  height_cm: LAYOUT.HEIGHT,
+  weight_kg: LAYOUT.WEIGHT,
+  sex: LAYOUT.SEX,
+};
+
+/** The order of the series in a record. */
+export const SERIES_PLACES: Readonly<Record<SeriesField, number>> = {
+  HR_day_1h: LAYOUT.HR_DAY,
+  RR_day_1h: LAYOUT.RR_DAY,
+  HR_night: LAYOUT.HR_NIGHT,
+  RR_night: LAYOUT.RR_NIGHT,
+};
+
+const PAGE_BYTES = 65_536;
+const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
+
+/** From this many implausible samples on, more than half of a series is called a unit error. */
+const UNIT_ERROR_SAMPLES_MIN = 3;
+
+/**
+ * A request that passed every check: a record of numbers for each session, one after the other. The views are
+ * the parser's reused memory: they hold until the next request is read.
+ */
+export interface PredictionRequest {
+  /** Record i is `records[i · RECORD_LENGTH …]`: 0 the current session, then the past ones, oldest first. No more. */
+  readonly records: Float64Array;
+  /** Target i of past session i + 1 is `targets[i · TARGET_LENGTH …]`. */
+  readonly targets: Float64Array;
+  /** Past sessions, and as many targets. */
+  readonly pastCount: number;
+}
+
+/** A request that was just read. */
+export interface ReadRequest extends PredictionRequest {
+  /** Fields that the contract does not know, in all its objects. */
+  readonly unknownFields: number;
+}
+
+interface OwnRequest extends ReadRequest {
+  unknownFields: number;
+}
+
+const POWERS_OF_FIVE = powersOfFive(LAYOUT.FIVE_EXPONENT_MIN, LAYOUT.FIVE_EXPONENT_MAX);
+
+/** One instance of the parser, for one thread. */
+export class WasmParser {
+  /** Where `summarise` expects its samples. */
+  samples: Float32Array = new Float32Array();
+  /** What the exact path asks for, see there. */
+  readonly exports: ParserExports;
+  /** Where a value begins and where it ends, in pairs: what `outline…` has noted. */
+  outline: Uint32Array = new Uint32Array();
+  /** How many elements of the series decoded last can't be samples, and which. */
+  misfits: Int32Array = new Int32Array();
+  /** The whole memory; bodies lie at its end. */
+  bytes: Buffer = Buffer.alloc(0);
+  private unknown: Int32Array = new Int32Array();
+  private summarised: Uint32Array = new Uint32Array();
+  private readonly samplesMax: number;
+  private readonly input: number;
+  /** By the number of past sessions: views of the same memory, each as long as its request. */
+  private requests: readonly OwnRequest[];
+
+  constructor({ daySamplesMax, nightSamplesMax }: SeriesLimits) {
+    this.exports = instantiate() as unknown as ParserExports;
+    this.samplesMax = Math.max(daySamplesMax, nightSamplesMax);
+    this.input = this.exports.initialise(daySamplesMax, nightSamplesMax);
+    this.requests = this.makeRoom(PAGE_BYTES);
+    new BigUint64Array(this.exports.memory.buffer, LAYOUT.POWERS_OF_FIVE).set(POWERS_OF_FIVE);
+  }
+
+  /** The request in `bytes`, or undefined where it is not of the plain form: then they are open. */
+  read(bytes: Uint8Array): ReadRequest | undefined {
+    this.put(bytes);
+    const request = this.requests[this.exports.read(this.input, bytes.length)];
+    if (request !== undefined) request.unknownFields = this.unknown[0]!; // one cell
+    return request;
+  }
+
+  /** Puts `bytes` where the exact path looks at them. */
+  open(bytes: Uint8Array): void {
+    this.put(bytes);
+    this.exports.openText(this.input, bytes.length);
+  }
+
+  /**
+   * What keeps the bytes that are open from being looked at: that they are `beyondBounds` of structure, whatever
+   * else they are, or the offset of the first byte that can't continue a JSON text; −1 where nothing does.
+   */
+  check(bounds: StructureBounds = STRUCTURE_BOUNDS): number | 'beyondBounds' {
+    const { levelsMax, bracketsMax, stringsMax } = bounds;
+    const isWithin = this.exports.isWithinBounds(levelsMax, bracketsMax, stringsMax) !== 0;
+    return isWithin ? this.exports.firstBadByte() : 'beyondBounds';
+  }
+
+  /** An empty request to be written by hand: every scalar NaN, every series empty. */
+  blank(pastCount: number): PredictionRequest {
+    const request = this.written(pastCount, 0);
+    const { records } = request;
+    for (let record = 0; record < records.length; record += LAYOUT.RECORD_LENGTH) {
+      records.fill(NaN, record, record + LAYOUT.SCALARS);
+      records.fill(0, record + LAYOUT.SCALARS, record + LAYOUT.RECORD_LENGTH);
+    }
+    return request;
+  }
+
+  /** The request of so many past sessions, with what was written to it since it was blank. */
+  written(pastCount: number, unknownFields: number): ReadRequest {
+    const request = this.requests[pastCount];
+    if (request === undefined) throw new RangeError(`${pastCount} past sessions`);
+    request.unknownFields = unknownFields;
+    return request;
+  }
+
+  /** Summarises `values` (plain numbers, no longer than the longest series) into record `session`. */
+  summarise(values: ArrayLike<number>, field: SeriesField, session: number): void {
+    if (values.length > this.samplesMax) throw new RangeError(`a series of ${values.length} samples`);
+    this.samples.set(values);
+    this.summariseSamples(values.length, field, session);
+  }
+
+  /** Summarises the first `length` of `samples` into record `session`. */
+  summariseSamples(length: number, field: SeriesField, session: number): void {
+    const isHeart = field === 'HR_day_1h' || field === 'HR_night';
+    const summary = LAYOUT.RECORDS + summaryAt(session, field) * FLOAT64_BYTES;
+    this.exports.summarise(length, isHeart, summary);
+  }
+
+  /** Whether the summary in record `session` is already that of the array at `start` of the bytes that are open. */
+  isSummarised(start: number, field: SeriesField, session: number): boolean {
+    return this.summarised[session * SERIES_FIELDS.length + SERIES_PLACES[field]] === start;
+  }
+
+  /** A series without samples. */
+  clearSummary(field: SeriesField, session: number): void {
+    const { records } = this.written(PAST_MAX, 0);
+    const summary = summaryAt(session, field);
+    records.fill(0, summary, summary + LAYOUT.SUMMARY_LENGTH);
+  }
+
+  private put(bytes: Uint8Array): void {
+    const end = this.input + bytes.length;
+    if (end + LAYOUT.INPUT_PADDING > this.bytes.length) this.requests = this.makeRoom(bytes.length);
+    this.bytes.set(bytes, this.input);
+  }
+
+  /** Grows the memory for an input of `inputBytes`; views of a memory end when it grows. */
+  private makeRoom(inputBytes: number): OwnRequest[] {
+    const { memory } = this.exports;
+    const missing = this.input + inputBytes + LAYOUT.INPUT_PADDING - memory.buffer.byteLength;
+    if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+    this.bytes = Buffer.from(memory.buffer);
+    this.samples = new Float32Array(memory.buffer, LAYOUT.SAMPLES, this.samplesMax);
+    this.outline = new Uint32Array(memory.buffer, LAYOUT.OUTLINE, 2 * LAYOUT.OUTLINE_SLOTS);
+    this.misfits = new Int32Array(memory.buffer, LAYOUT.MISFITS, 1 + LAYOUT.MISFITS_MAX);
+    this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 1);
+    const series = (1 + PAST_MAX) * SERIES_FIELDS.length;
+    this.summarised = new Uint32Array(memory.buffer, LAYOUT.SUMMARISED, series);
+    return Array.from({ length: 1 + PAST_MAX }, (_, pastCount) => ({
+      records: new Float64Array(memory.buffer, LAYOUT.RECORDS, (1 + pastCount) * LAYOUT.RECORD_LENGTH),
+      targets: new Float64Array(memory.buffer, LAYOUT.TARGETS, pastCount * LAYOUT.TARGET_LENGTH),
+      pastCount,
+      unknownFields: 0,
+    }));
+  }
+}
+
+/** Where in `records` the summary of a series begins. */
+export function summaryAt(session: number, field: SeriesField): number {
+  return session * LAYOUT.RECORD_LENGTH + LAYOUT.SCALARS + SERIES_PLACES[field] * LAYOUT.SUMMARY_LENGTH;
+}
+
+/** Most samples of the series lie where no such signal can: another unit, most likely. */
+export function isUnitError({ records }: PredictionRequest, session: number, field: SeriesField): boolean {
+  const summary = summaryAt(session, field);
+  const implausible = records[summary + LAYOUT.IMPLAUSIBLE] ?? 0;
+  return implausible >= UNIT_ERROR_SAMPLES_MIN && implausible > (records[summary + LAYOUT.COUNT] ?? 0);
+}
+
+export function hasUnitError(request: PredictionRequest): boolean {
+  for (let session = 0; session <= request.pastCount; session++) {
+    for (const field of SERIES_FIELDS) if (isUnitError(request, session, field)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import type { IndexedRecord } from '../auth/keyTable.js';
+import { Limits } from '../auth/limits.js';
+import { YOUNG_THREAD_LIMITS } from '../base/collector.js';
+import type { Log } from '../base/log.js';
+import { allocateBodyBudget } from '../http/bodyBudget.js';
+import { allocateConnectionCount } from '../http/connectionLimit.js';
+import type { PublicAddress } from '../http/publicListener.js';
+import {
+  openEventLoopServer,
+  type EventLoopServer,
+  type EventLoopEvents,
+  type EventLoopSetup,
+} from './eventLoopServer.js';
+import type { FromEventLoop, EventLoopThreadData, Question, ToEventLoop } from './eventLoopThread.js';
+
+/** Several event loops on one port, as one front; a single one runs on the main thread. */
+export async function openEventLoops(
+  setup: Omit<EventLoopSetup, 'workers' | 'loops' | 'metrics' | 'bodies' | 'connections'> & {
+    /** One for each event loop. */
+    readonly metrics: readonly SharedArrayBuffer[];
+  },
+  log: Log,
+  events: EventLoopEvents & { onCrash(error: Error): void },
+): Promise<EventLoopServer> {
+  const { workers, httpThreads: loops } = setup.config;
+  const [metrics] = setup.metrics;
+  const bodies = allocateBodyBudget(new Limits(setup.limits).keysMax);
+  const shared = { ...setup, bodies, connections: allocateConnectionCount() };
+  if (metrics === undefined || setup.metrics.length !== loops)
+    throw new RangeError('an event loop cannot count');
+  if (loops === 1) return openEventLoopServer({ ...shared, metrics, workers, loops }, log, events);
+  const address = await freeAddress(setup.address);
+  const servers: EventLoopServer[] = [];
+  try {
+    for (const [loop, memory] of setup.metrics.entries()) {
+      const share = Math.floor(workers / loops) + (loop < workers % loops ? 1 : 0);
+      const own = { ...shared, address, workers: share, loops, metrics: memory };
+      const data = { setup: own, name: `http-${loop + 1}` };
+      servers.push(await openEventLoopThread(data, events));
+    }
+  } catch (error) {
+    await joined(servers, address).close();
+    throw error;
+  }
+  return joined(servers, address);
+}
+
+function joined(servers: readonly EventLoopServer[], address: PublicAddress): EventLoopServer {
+  const all = async (run: (front: EventLoopServer) => Promise<void>): Promise<void> => {
+    await Promise.all(servers.map(run));
+  };
+  return {
+    address,
+    replaceKeys: (records) => servers.forEach((server) => server.replaceKeys(records)),
+    async prepareModel(bundle) {
+      const outcomes = await Promise.allSettled(servers.map((server) => server.prepareModel(bundle)));
+      const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failure === undefined) return;
+      await all((server) => server.dropModel()); // all loops serve one model, or none changes
+      throw failure.reason;
+    },
+    switchModel: () => all((server) => server.switchModel()),
+    dropModel: () => all((server) => server.dropModel()),
+    drain: () => all((server) => server.drain()),
+    close: () => all((server) => server.close()),
+  };
+}
+
+/**
+ * Our own loops share the port, so the parser would let another server of ours share it too: it must be free.
+ * Port 0 is made a port here, as a socket on port 0 is never shared.
+ */
+async function freeAddress({ host, port }: PublicAddress): Promise<PublicAddress> {
+  const probe = createServer();
+  probe.listen({ host, port, exclusive: true });
+  try {
+    await once(probe, 'listening');
+  } catch (error) {
+    throw new Error(`cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error });
+  }
+  const found = (probe.address() as AddressInfo).port;
+  probe.close();
+  await once(probe, 'close');
+  return { host, port: found };
+}
+
+async function openEventLoopThread(
+  data: EventLoopThreadData,
+  events: EventLoopEvents & { onCrash(error: Error): void },
+): Promise<EventLoopServer> {
+  const thread = new Worker(new URL('./eventLoopThread.js', import.meta.url), {
+    workerData: data,
+    resourceLimits: YOUNG_THREAD_LIMITS,
+  });
+  const waiting = new Map<number, (error: Error | undefined) => void>();
+  let asked = 0;
+  const tell = (message: ToEventLoop): void => thread.postMessage(message);
+  const ask = (question: Question): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const id = asked++;
+      waiting.set(id, (error) => (error === undefined ? resolve() : reject(error)));
+      tell({ kind: 'ask', id, question });
+    });
+  const address = await new Promise<PublicAddress>((resolve, reject) => {
+    thread.on('message', (message: FromEventLoop) => {
+      if (message.kind === 'listening') resolve(message.address);
+      else if (message.kind === 'failed') reject(message.error);
+      else if (message.kind === 'hung') events.onHung();
+      else {
+        waiting.get(message.id)?.(message.error);
+        waiting.delete(message.id);
+      }
+    });
+    thread.on('error', (error) => {
+      reject(error);
+      events.onCrash(error);
+    });
+  });
+  return {
+    address,
+    replaceKeys: (records: readonly IndexedRecord[]) => tell({ kind: 'keys', records }),
+    prepareModel: (bundle) => ask({ kind: 'prepareModel', bundle }),
+    switchModel: () => ask({ kind: 'switchModel' }),
+    dropModel: () => ask({ kind: 'dropModel' }),
+    drain: () => ask({ kind: 'drain' }),
+    async close() {
+      const ended = once(thread, 'exit');
+      await ask({ kind: 'close' });
+      await ended; // leaving the process earlier would end a thread with sockets in its loop
+    },
+  };
+}

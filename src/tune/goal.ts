@@ -1,0 +1,86 @@
+import { pairwise, spreadOf, type Spread } from '../load/statistics.js';
+
+export type GoalName = 'throughput' | 'latency';
+
+export interface Goal {
+  readonly name: GoalName;
+  /** The 99th percentile that is accepted at most; undefined: any. */
+  readonly p99Ms: number | undefined;
+}
+
+/** What a load saw. */
+export interface Outcome {
+  readonly perSecond: number;
+  readonly p99Ms: number;
+  readonly errors: number;
+}
+
+/** Orders outcomes, the better first: sound before faulty, within the limit before beyond it, then by the goal. */
+export function compareOutcomes({ name, p99Ms = Infinity }: Goal, a: Outcome, b: Outcome): number {
+  const faulty = Number(isFaulty(a)) - Number(isFaulty(b));
+  if (faulty !== 0) return faulty;
+  const late = Number(a.p99Ms > p99Ms) - Number(b.p99Ms > p99Ms);
+  if (late !== 0) return late;
+  return name === 'latency' || a.p99Ms > p99Ms ? a.p99Ms - b.p99Ms : b.perSecond - a.perSecond;
+}
+
+function isFaulty({ perSecond, errors }: Outcome): boolean {
+  return errors > 0 || !(perSecond > 0);
+}
+
+/** The winner of the search and the defaults, measured in turn. */
+export interface Duel {
+  readonly winner: readonly Outcome[];
+  readonly defaults: readonly Outcome[];
+}
+
+export interface Verdict {
+  readonly recommends: 'winner' | 'defaults';
+  readonly sentence: string;
+  /** Throughput, or the 99th percentile for that goal, of the winner over that of the defaults. */
+  readonly ratio: Spread | undefined;
+}
+
+/** Fewer pairs say nothing. */
+const PAIRS_MIN = 3;
+
+/** Recommends the winner only where every pair says so. */
+export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
+  const isThroughput = goal.name === 'throughput';
+  const valueOf = ({ perSecond, p99Ms }: Outcome): number => (isThroughput ? perSecond : p99Ms);
+  if (winner.length === 0)
+    return {
+      recommends: 'defaults',
+      sentence: 'There was no time left to repeat the winner against the defaults: the defaults stay.',
+      ratio: undefined,
+    };
+  const ratio = spreadOf(
+    pairwise(winner.map(valueOf), defaults.map(valueOf), (value, other) => value / other),
+  );
+  const text = `${ratio.median.toFixed(2)} × (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}) their ${isThroughput ? 'throughput' : 'p99'} over ${winner.length} pairs`;
+  const conclude = (recommends: Verdict['recommends'], words: string): Verdict => ({
+    recommends,
+    sentence: `${words}: ${text}.`,
+    ratio,
+  });
+  if (winner.some(isFaulty))
+    return conclude('defaults', 'The winner had requests without a 200, and the defaults stay');
+  if (winner.length < PAIRS_MIN)
+    return conclude('defaults', 'Too few pairs to tell the winner from the defaults, and the defaults stay');
+  const limit = goal.p99Ms ?? Infinity;
+  const [winnerP99, defaultsP99] = [winner, defaults].map(
+    (outcomes) => spreadOf(outcomes.map(({ p99Ms }) => p99Ms)).median,
+  );
+  const [winnerHolds, defaultsHold] = [(winnerP99 ?? NaN) <= limit, (defaultsP99 ?? NaN) <= limit];
+  if (winnerHolds && !defaultsHold)
+    return conclude('winner', `The winner keeps p99 within ${limit} ms, the defaults do not`);
+  if (!winnerHolds && defaultsHold)
+    return conclude(
+      'defaults',
+      `The defaults keep p99 within ${limit} ms, the winner did not when it was repeated`,
+    );
+  const [isBetter, isWorse] = isThroughput ? [ratio.min > 1, ratio.max < 1] : [ratio.max < 1, ratio.min > 1];
+  if (isBetter) return conclude('winner', 'The winner is better than the defaults in every pair');
+  if (isWorse) return conclude('defaults', 'The defaults are better than the winner in every pair');
+  return conclude('defaults', 'The defaults are as good: the difference lies within the spread');
+}

@@ -1,0 +1,69 @@
+import t from 'tap';
+import { MetricReader, MetricWriter } from '#acuity/base/metrics.js';
+import { METRICS, PROCESS_METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { exportMetrics, type ProcessReadings } from '#acuity/admin/metricsExport.js';
+import { parseMetrics, promtool, valueOf, WITHOUT_PROMTOOL } from '../fixtures/promtool.js';
+
+const PROCESS = Object.fromEntries(
+  Object.keys(PROCESS_METRICS).map((key) => [
+    key,
+    { value: 1, ...(key === 'model' ? { labels: { version: '1"\\\n' } } : {}) },
+  ]),
+) as unknown as ProcessReadings;
+
+function scene() {
+  const memories = [allocateLoopMetrics(), allocateLoopMetrics()];
+  const [first, second] = memories.map((memory) => new MetricWriter(METRICS, memory));
+  if (first === undefined || second === undefined) throw new Error('two loops');
+  return { first, second, metrics: exportMetrics(new MetricReader(METRICS, memories), () => PROCESS) };
+}
+
+t.test('every metric of the catalogue is exported with its help and type', async (t) => {
+  const { metrics } = scene();
+  const text = await metrics.text();
+  for (const { name, help, type } of [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)]) {
+    t.ok(text.includes(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name}`), name);
+  }
+  t.match(metrics.contentType, /^text\/plain; version=0\.0\.4/);
+});
+
+t.test('milliseconds become seconds; loops are summed, or told apart by a label', async (t) => {
+  const { first, second, metrics } = scene();
+  first.cells('loopBusy').set(0, 1500);
+  second.cells('loopBusy').set(0, 500);
+  first.cells('workerBusy').add(0, 250);
+  second.cells('workerBusy').add(0, 500);
+  const series = parseMetrics(await metrics.text());
+  t.equal(valueOf(series, METRICS.loopBusy.name, { loop: '0' }), 1.5);
+  t.equal(valueOf(series, METRICS.loopBusy.name, { loop: '1' }), 0.5);
+  t.equal(valueOf(series, METRICS.workerBusy.name), 0.75);
+});
+
+t.test('a histogram counts up to each bound and agrees with its count', async (t) => {
+  const { first, second, metrics } = scene();
+  const batches = [first, second].map((writer) => writer.histograms('batchRows'));
+  for (const rows of [1, 2, 3, 32]) batches[0]?.observe(1, rows);
+  batches[1]?.observe(1, 2000);
+  const series = parseMetrics(await metrics.text());
+  const upTo = (le: string): number => valueOf(series, 'acuity_batch_rows_bucket', { graph: 'history', le });
+  t.strictSame(['1', '2', '4', '16', '32', '1024', '+Inf'].map(upTo), [1, 2, 3, 3, 4, 4, 5]);
+  t.equal(valueOf(series, 'acuity_batch_rows_count', { graph: 'history' }), 5);
+  t.equal(valueOf(series, 'acuity_batch_rows_sum', { graph: 'history' }), 2038);
+  t.equal(valueOf(series, 'acuity_batch_rows_count', { graph: 'base' }), 0);
+});
+
+t.test('bounds of durations are short decimals of seconds', async (t) => {
+  const { metrics } = scene();
+  const bounds = parseMetrics(await metrics.text())
+    .filter(({ name, labels }) => name === 'acuity_stage_seconds_bucket' && labels['stage'] === 'total')
+    .map(({ labels }) => labels['le'] ?? '');
+  t.ok(['0.001', '0.0015', '0.002', '0.256', '16.384', '+Inf'].every((bound) => bounds.includes(bound)));
+  const digits = bounds.map((bound) => bound.replace('.', '').replace(/^0+/, '').length);
+  t.ok(Math.max(...digits) <= 9, 'no dust of binary fractions');
+});
+
+t.test('promtool finds no fault', { skip: WITHOUT_PROMTOOL }, async (t) => {
+  const { ok, says } = promtool(['check', 'metrics'], await scene().metrics.text());
+  t.ok(ok, says);
+  t.equal(says, '');
+});

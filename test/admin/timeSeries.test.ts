@@ -1,0 +1,85 @@
+import t from 'tap';
+import { manualClock } from '#acuity/base/clock.js';
+import { MetricReader, MetricWriter } from '#acuity/base/metrics.js';
+import { METRICS, REFUSAL_CAUSES, STAGES, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { TimeSeries, POINTS_MAX } from '#acuity/admin/timeSeries.js';
+
+const TOTAL = STAGES.indexOf('total');
+
+function scene({ loops = 1, workers = 1 } = {}) {
+  const memories = Array.from({ length: loops }, allocateLoopMetrics);
+  const writers = memories.map((memory) => new MetricWriter(METRICS, memory));
+  const clock = manualClock(1_000_000);
+  const timeSeries = new TimeSeries({
+    reader: new MetricReader(METRICS, memories),
+    clock,
+    workers,
+    rssBytes: () => 123,
+  });
+  const [writer] = writers;
+  if (writer === undefined) throw new Error('a loop');
+  return { writers, writer, clock, timeSeries };
+}
+
+t.test('a point is what happened since the one before, by the second', async (t) => {
+  const { writer, clock, timeSeries } = scene({ workers: 2 });
+  const total = writer.histograms('stages');
+  for (let request = 0; request < 200; request++) total.observe(TOTAL, 1);
+  writer.cells('refusals').add(REFUSAL_CAUSES.indexOf('queueFull'), 10);
+  writer.histograms('batchRows').observe(0, 12);
+  writer.histograms('batchRows').observe(1, 4);
+  writer.cells('workerBusy').add(0, 1000);
+  clock.advance(2000);
+  t.match(timeSeries.sample(), {
+    atMs: 1_002_000,
+    served: 100,
+    refused: 5,
+    refusals: { queueFull: 10 },
+    batchRows: 8,
+    workersBusy: 0.25,
+    rssBytes: 123,
+  });
+  clock.advance(1000);
+  t.match(timeSeries.sample(), {
+    served: 0,
+    refused: 0,
+    refusals: {},
+    workersBusy: 0,
+    p50Ms: NaN,
+    batchRows: NaN,
+  });
+});
+
+t.test('quantiles are of this second alone', async (t) => {
+  const { writer, clock, timeSeries } = scene();
+  const total = writer.histograms('stages');
+  for (let request = 0; request < 1000; request++) total.observe(TOTAL, 500);
+  clock.advance(1000);
+  timeSeries.sample();
+  for (let request = 0; request < 98; request++) total.observe(TOTAL, 1);
+  for (let request = 0; request < 2; request++) total.observe(TOTAL, 40);
+  clock.advance(1000);
+  const { p50Ms, p99Ms, p999Ms } = timeSeries.sample();
+  t.ok(p50Ms > 0.8 && p50Ms <= 1, `p50 ${p50Ms}`);
+  t.ok(p99Ms > 32 && p99Ms <= 41, `p99 ${p99Ms}`);
+  t.ok(p999Ms >= p99Ms && p999Ms <= 41, `p99.9 ${p999Ms}`);
+});
+
+t.test('each event loop has its own share', async (t) => {
+  const { writers, clock, timeSeries } = scene({ loops: 2 });
+  writers[0]?.cells('loopBusy').set(0, 300);
+  writers[1]?.cells('loopBusy').set(0, 5000);
+  clock.advance(1000);
+  t.strictSame(timeSeries.sample().loopsBusy, [0.3, 1], 'never more than all of the time');
+});
+
+t.test('fifteen minutes are kept, oldest first', async (t) => {
+  const { clock, timeSeries } = scene();
+  for (let second = 0; second < POINTS_MAX + 5; second++) {
+    clock.advance(1000);
+    timeSeries.sample();
+  }
+  t.equal(timeSeries.points.length, POINTS_MAX);
+  t.equal(timeSeries.points[0]?.atMs, 1_006_000);
+  t.equal(timeSeries.points.at(-1)?.atMs, 1_000_000 + 1000 * (POINTS_MAX + 5));
+});

@@ -1,0 +1,33 @@
+import t from 'tap';
+import { pairwise, quantileOf, spreadOf } from '#acuity/load/statistics.js';
+
+t.test('a spread is the middle and the ends, whatever the order', async (t) => {
+  t.strictSame(spreadOf([9, 1, 5]), { median: 5, min: 1, max: 9 });
+  t.strictSame(spreadOf([10, 2, 9, 1]), { median: 5.5, min: 1, max: 10 });
+  t.strictSame(spreadOf([3]), { median: 3, min: 3, max: 3 });
+});
+
+t.test('a quantile lies between its neighbours', async (t) => {
+  const sorted = Float64Array.of(0, 10, 20, 30, 40);
+  t.equal(quantileOf(sorted, 0), 0);
+  t.equal(quantileOf(sorted, 0.5), 20);
+  t.equal(quantileOf(sorted, 0.625), 25);
+  t.equal(quantileOf(sorted, 1), 40);
+});
+
+t.test('numbers are sorted as numbers', async (t) => {
+  t.equal(spreadOf([100, 20, 3]).median, 20);
+});
+
+t.test('nothing has no spread', async (t) => {
+  t.throws(() => spreadOf([]), { name: 'RangeError' });
+});
+
+t.test('ratios are taken within a repetition: a slow minute of the machine cancels out', async (t) => {
+  const ratio = pairwise([600, 300, 1200], [100, 50, 200], (ours, theirs) => ours / theirs);
+  t.strictSame(ratio, [6, 6, 6]);
+});
+
+t.test('what was not measured side by side has no ratio', async (t) => {
+  t.throws(() => pairwise([1, 2], [1], (a, b) => a / b), { name: 'RangeError' });
+});

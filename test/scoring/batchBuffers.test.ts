@@ -1,0 +1,55 @@
+import t from 'tap';
+import {
+  ROW_LENGTHS,
+  blockAt,
+  createBatchBuffers,
+  readRow,
+  blockCountOf,
+  writeRow,
+  type Block,
+} from '#acuity/scoring/protocol.js';
+import { requestBody } from '../fixtures/bodies.js';
+import { requestOf } from '../fixtures/requests.js';
+
+const BATCH_MAX = 3;
+const BLOCKS = 4;
+const PIECES = Object.keys(ROW_LENGTHS) as (keyof Block)[];
+
+t.test('an buffers holds its blocks and nothing else', async (t) => {
+  const buffers = createBatchBuffers(BLOCKS, BATCH_MAX);
+  t.equal(blockCountOf(buffers, BATCH_MAX), BLOCKS);
+  const { records, scores } = blockAt(buffers, BATCH_MAX, BLOCKS - 1);
+  t.equal(records.length, BATCH_MAX * ROW_LENGTHS.records);
+  const left = buffers.byteLength - (scores.byteOffset + scores.byteLength);
+  t.ok(left >= 0 && left < Float64Array.BYTES_PER_ELEMENT, 'but what the doubles’ bounds need');
+  t.throws(() => blockAt(buffers, BATCH_MAX, BLOCKS), RangeError);
+});
+
+t.test('no piece of a block touches another one, nor another block', async (t) => {
+  const buffers = createBatchBuffers(BLOCKS, BATCH_MAX);
+  const pieces = Array.from({ length: BLOCKS }, (_, blockIndex) =>
+    blockAt(buffers, BATCH_MAX, blockIndex),
+  ).flatMap((block) => PIECES.map((name) => block[name]));
+  pieces.forEach((piece, index) => piece.fill(index + 1));
+  pieces.forEach((piece, index) => t.ok(piece.every((value) => value === index + 1)));
+});
+
+t.test('two views of a block see the same floats', async (t) => {
+  const buffers = createBatchBuffers(BLOCKS, BATCH_MAX);
+  blockAt(buffers, BATCH_MAX, 2).pastCounts[1] = 7;
+  t.equal(blockAt(buffers, BATCH_MAX, 2).pastCounts[1], 7);
+  t.equal(blockAt(buffers, BATCH_MAX, 1).pastCounts[1], 0);
+});
+
+t.test('a request is read as it was written, and its neighbours are left alone', async (t) => {
+  const block = blockAt(createBatchBuffers(1, BATCH_MAX), BATCH_MAX, 0);
+  const bodies = [requestBody(5, 1), requestBody(0, 2), requestBody(3, 3)];
+  bodies.forEach((body, row) => writeRow(block, row, requestOf(body)));
+  bodies.forEach((body, row) => {
+    const { records, targets, pastCount } = requestOf(body);
+    const found = readRow(block, row);
+    t.equal(found.pastCount, pastCount);
+    t.strictSame([...found.records.subarray(0, records.length)], [...records]);
+    t.strictSame([...found.targets.subarray(0, targets.length)], [...targets]);
+  });
+});

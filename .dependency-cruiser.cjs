@@ -28,7 +28,6 @@ const LAYERS = {
   batch: ['base', 'process', 'config', 'contract', 'model', 'pipeline', 'scoring'],
   load: ['base', 'contract'],
   tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],
-  client: ['contract'],
 };
 
 /** The only files that may import a technology. */
@@ -40,7 +39,7 @@ const OWNERS = {
   pino: ['^src/process/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],
-  undici: ['^src/client/'],
+  undici: ['^packages/client-ts/src/undici\\.ts$'],
   'prom-client': ['^src/admin/metricsExport\\.ts$'],
 };
 
@@ -60,7 +59,7 @@ const owners = Object.entries(OWNERS).map(([technology, files]) => ({
   name: `one-owner-${technology.replace(/[^\w-]/g, '')}`,
   comment: `only ${files.join(' and ')} may import ${technology}`,
   severity: 'error',
-  from: { path: '^(src|native-models)/', pathNot: files },
+  from: { path: '^(src|native-models|packages)/', pathNot: files },
   to: { path: `(^|node_modules/)${technology}(/|$)` },
 }));
 
@@ -68,6 +67,14 @@ module.exports = {
   forbidden: [
     ...arrows,
     ...owners,
+    {
+      name: 'client-stands-alone',
+      comment:
+        'what others install may bring nothing of the service, and nothing else than undici, which is optional',
+      severity: 'error',
+      from: { path: '^packages/client-ts/src/' },
+      to: { pathNot: ['^packages/client-ts/src/', '(^|node_modules/)undici/'], dependencyTypesNot: ['core'] },
+    },
     {
       name: 'no-circular',
       comment: 'a cycle has no bottom to start reading from',

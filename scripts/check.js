@@ -17,6 +17,7 @@ const CHECKS = [
     'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
     '--config=.dependency-cruiser.cjs',
     'src',
+    'packages/client-ts/src',
     'test',
     'bench',
     'native-models/training',

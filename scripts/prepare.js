@@ -1,6 +1,6 @@
 /**
  * Installs and builds, each only where it is needed. Plain JavaScript without a dependency: it runs before there
- * is anything to depend on. (`.npmrc` sets ignore-scripts, with which npm runs no pre- and post-scripts either.)
+ * is anything to depend on. (It runs no install script of a dependency.)
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -23,6 +23,9 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const TSC = 'node_modules/typescript/bin/tsc';
 
+/** The TypeScript client, which the server's package has as `acuity/client`. */
+const CLIENT = ['packages/client-ts/tsconfig.json', 'packages/client-ts/src'];
+
 /** @type {Readonly<Record<string, BuildStep>>} */
 export const STEPS = {
   parser: {
@@ -43,10 +46,10 @@ export const STEPS = {
   },
   src: {
     needs: ['parser'],
-    inputs: ['package-lock.json', 'tsconfig.base.json', 'src'],
+    inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...CLIENT],
     outputs: ['dist/main.js'],
-    command: [TSC, '-b', 'src'],
-    compiled: { src: 'dist' },
+    command: [TSC, '-b', 'src', 'packages/client-ts'],
+    compiled: { src: 'dist', 'packages/client-ts/src': 'dist/client' },
   },
   all: {
     needs: ['parser'],
@@ -55,6 +58,7 @@ export const STEPS = {
       'tsconfig.base.json',
       'tsconfig.json',
       'src',
+      ...CLIENT,
       'test',
       'bench',
       'native-models/training',
@@ -63,6 +67,7 @@ export const STEPS = {
     command: [TSC, '-b'],
     compiled: {
       src: 'dist',
+      'packages/client-ts/src': 'dist/client',
       test: '.build/test',
       bench: '.build/bench',
       'native-models/training': '.build/training',
@@ -90,7 +95,15 @@ export async function install(root = ROOT, run = runNode, machine = thisMachine)
     if (readStamp(stamp) === wanted) return;
     if (!matchesLockFile(root)) {
       say('Installing the dependencies (once) …');
-      await run(root, [npmCli(), 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+      await run(root, [
+        npmCli(),
+        'ci',
+        '--include=dev',
+        '--ignore-scripts',
+        '--no-audit',
+        '--no-fund',
+        '--loglevel=error',
+      ]);
     }
     writeAtomically(stamp, wanted);
   });
@@ -117,7 +130,7 @@ export async function build(name, root = ROOT, steps = STEPS, run = runNode) {
     rmSync(stamp, { force: true });
     const inputs = hashOf(root, step.inputs); // before the compiler reads: an edit meanwhile makes the next build run
     await run(root, step.command);
-    for (const [sources, output] of Object.entries(step.compiled)) removeOrphans(root, sources, output);
+    for (const output of Object.values(step.compiled)) removeOrphans(root, output, step.compiled);
     writeAtomically(stamp, inputs);
   });
 }
@@ -131,7 +144,7 @@ function matchesLockFile(root) {
   const wanted = readPackages(join(root, 'package-lock.json'));
   if (installed === undefined || wanted === undefined) return false;
   return Object.entries(wanted).every(([path, { version, integrity, optional }]) => {
-    if (path === '') return true;
+    if (!path.startsWith('node_modules/')) return true; // this repository and its workspaces
     const found = installed[path];
     if (found === undefined) return optional === true;
     return found.version === version && found.integrity === integrity;
@@ -173,12 +186,20 @@ export function filesBelow(dir) {
 }
 
 /** The compiler leaves the output of a source that was deleted or renamed; a deleted test would go on running. */
-function removeOrphans(root, sources, output) {
+function removeOrphans(root, output, compiled) {
   for (const declaration of filesBelow(join(root, output)).filter((path) => path.endsWith('.d.ts'))) {
     const stem = declaration.slice(0, -'.d.ts'.length);
-    if (existsSync(join(root, sources, `${relative(join(root, output), stem)}.ts`))) continue;
+    if (hasSource(root, stem, compiled)) continue;
     for (const suffix of ['.d.ts', '.js', '.js.map']) rmSync(stem + suffix, { force: true });
   }
+}
+
+/** One project may be compiled into a folder within another's. */
+function hasSource(root, stem, compiled) {
+  return Object.entries(compiled).some(([sources, output]) => {
+    const path = relative(join(root, output), stem);
+    return !path.startsWith('..') && existsSync(join(root, sources, `${path}.ts`));
+  });
 }
 
 /** npm as a script for this Node: the one that runs us, else the one beside the Node binary. */

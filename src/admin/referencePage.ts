@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { openapiDocument } from '../contract/openapi.js';
 
@@ -64,12 +64,19 @@ const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=';
 /** Redoc's script; undefined where it is not installed, as in an image without development packages. */
 const viewer = once((): string | undefined => {
   try {
-    const path = fileURLToPath(import.meta.resolve('redoc/bundles/redoc.standalone.js'));
-    return readFileSync(path, 'utf8').replaceAll(REMOTE_LOGO, EMPTY_IMAGE);
+    return readFileSync(viewerPath(), 'utf8').replaceAll(REMOTE_LOGO, EMPTY_IMAGE);
   } catch {
     return undefined; // the page then says where the document itself is
   }
 });
+
+/** The packed server brings it along (scripts/serverPackage.js); a clone has it from its development packages. */
+function viewerPath(): string {
+  const packed = fileURLToPath(new URL('../reference/redoc.standalone.js', import.meta.url));
+  return existsSync(packed)
+    ? packed
+    : fileURLToPath(import.meta.resolve('redoc/bundles/redoc.standalone.js'));
+}
 
 const CSP = 'Content-Security-Policy';
 /** Redoc writes its styles into the page and runs its search in a worker made from a blob. */

@@ -40,7 +40,7 @@ t.test('a service that asks for longer than we wait is not waited for', async (t
 t.test('what the service asks for is never undercut, and the longest pause never exceeded', async () => {
   fc.assert(
     fc.property(
-      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: DEFAULT_RETRY.retries }),
       fc.double({ min: 0, max: 20, noNaN: true }),
       fc.double({ min: 0, max: 1, noNaN: true }),
       (number, askedS, drawn) => {

@@ -18,6 +18,9 @@ const BREACHES: Readonly<Record<string, { readonly source: string; readonly rule
   'src/commands/keys.ts': { source: `import '../../test/a.js';`, rule: 'service-without-tests' },
   'src/model/a.ts': { source: `import './b.js';`, rule: 'no-circular' },
   'src/contract/request.ts': { source: `import 'ajv';`, rule: 'production-dependencies-only' },
+  'packages/client-ts/src/a.ts': { source: `import '../../../src/model/b.js';`, rule: 'client-stands-alone' },
+  'packages/client-ts/src/b.ts': { source: `import 'undici';`, rule: 'one-owner-undici' },
+  'packages/client-ts/src/c.ts': { source: `import 'node:crypto';`, rule: '' },
   'test/a.ts': { source: `import '../src/scoring/pool.js';`, rule: '' },
 };
 
@@ -31,7 +34,14 @@ t.test('each import rule fires', async (t) => {
   writeFiles(dir, Object.fromEntries(Object.entries(BREACHES).map(([path, { source }]) => [path, source])));
   const { stdout } = await ended(
     process.execPath,
-    [CRUISER, `--config=${join(REPOSITORY, '.dependency-cruiser.cjs')}`, '--output-type=json', 'src', 'test'],
+    [
+      CRUISER,
+      `--config=${join(REPOSITORY, '.dependency-cruiser.cjs')}`,
+      '--output-type=json',
+      'src',
+      'test',
+      'packages',
+    ],
     { cwd: dir, env: cleanEnvironment() },
   );
   const { summary } = JSON.parse(stdout) as {

@@ -1,0 +1,108 @@
+"""Client of the acuity scoring service. It belongs on a server: the key must never be in an app."""
+
+from ._client import AcuityClient, AsyncAcuityClient
+from ._core import AttemptReport, Hooks, RetryReport
+from ._errors import (
+    AcuityConnectionError,
+    AcuityError,
+    AcuityTimeoutError,
+    InvalidRequestError,
+    KeyMissingError,
+    KeyRejectedError,
+    MalformedRequestError,
+    OverloadedError,
+    RateLimitedError,
+    RefusedError,
+    RequestTooLargeError,
+    ServiceError,
+    UnexpectedAnswerError,
+    UnsupportedMediaTypeError,
+    WrongAddressError,
+)
+from ._history import (
+    AsyncHistory,
+    AsyncHistoryStorage,
+    History,
+    HistoryEntry,
+    HistoryStorage,
+    MemoryStorage,
+)
+from ._moment import Moment
+from ._retry import RetryPolicy
+from ._session import Sample, Samples, SessionBuilder
+from ._sleep import Stage, StageInterval
+from ._slips import FieldNameWarning
+from ._sqlite import SqliteStorage
+from ._transport import (
+    AsyncTransport,
+    Incoming,
+    Outgoing,
+    Transport,
+    TransportBroken,
+    TransportTimeout,
+)
+from ._types import (
+    Explanation,
+    Finding,
+    Prediction,
+    PredictionRequest,
+    ScoreRecord,
+    Session,
+)
+from ._units import UnitError
+from ._urllib import AsyncUrllibTransport, UrllibTransport
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AcuityClient",
+    "AcuityConnectionError",
+    "AcuityError",
+    "AcuityTimeoutError",
+    "AsyncAcuityClient",
+    "AsyncHistory",
+    "AsyncHistoryStorage",
+    "AsyncTransport",
+    "AsyncUrllibTransport",
+    "AttemptReport",
+    "Explanation",
+    "FieldNameWarning",
+    "Finding",
+    "History",
+    "HistoryEntry",
+    "HistoryStorage",
+    "Hooks",
+    "Incoming",
+    "InvalidRequestError",
+    "KeyMissingError",
+    "KeyRejectedError",
+    "MalformedRequestError",
+    "MemoryStorage",
+    "Moment",
+    "Outgoing",
+    "OverloadedError",
+    "Prediction",
+    "PredictionRequest",
+    "RateLimitedError",
+    "RefusedError",
+    "RequestTooLargeError",
+    "RetryPolicy",
+    "RetryReport",
+    "Sample",
+    "Samples",
+    "ScoreRecord",
+    "ServiceError",
+    "Session",
+    "SessionBuilder",
+    "SqliteStorage",
+    "Stage",
+    "StageInterval",
+    "Transport",
+    "TransportBroken",
+    "TransportTimeout",
+    "UnexpectedAnswerError",
+    "UnitError",
+    "UnsupportedMediaTypeError",
+    "UrllibTransport",
+    "WrongAddressError",
+]

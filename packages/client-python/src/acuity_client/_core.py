@@ -1,0 +1,323 @@
+"""What both clients share: everything about a request but the sending and the waiting."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import re
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from ._contradictions import check_request
+from ._errors import (
+    AcuityConnectionError,
+    AcuityError,
+    AcuityTimeoutError,
+    OverloadedError,
+    RateLimitedError,
+    Refusal,
+    RefusedError,
+    error_for,
+)
+from ._retry import RetryPolicy
+from ._slips import FieldNameWarning, slips
+from ._transport import Incoming, Outgoing, TransportBroken, TransportTimeout
+from ._types import Prediction, PredictionRequest, ScoreRecord
+
+URL_VARIABLE = "ACUITY_URL"
+KEY_VARIABLE = "ACUITY_API_KEY"
+DEFAULT_TIMEOUT_S = 10.0
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+_KEY_FORM = re.compile(r"sk_(demo|live)_[0-9A-Za-z]{38}")
+_KNOWN_WARNINGS_MAX = 1_000
+
+
+@dataclass(frozen=True)
+class AttemptReport:
+    """An attempt ended with an answer, or without one (`status` None)."""
+
+    request_id: str
+    attempt: int
+    """From 1 on."""
+    status: int | None
+    duration_s: float
+    request_bytes: int
+
+
+@dataclass(frozen=True)
+class RetryReport:
+    """Another attempt follows after a pause."""
+
+    request_id: str
+    attempt: int
+    """The attempt that failed."""
+    status: int | None
+    pause_s: float
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Told of what happens, for logs and metrics; never of keys or biometric values. Called in the caller's thread."""
+
+    on_attempt: Callable[[AttemptReport], None] | None = None
+    on_retry: Callable[[RetryReport], None] | None = None
+    on_warning: Callable[[str], None] | None = None
+    """A mistyped field name. Without it, `warnings.warn` is told: once for each name."""
+
+
+class _Secret:
+    """A text that no repr shows."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return "***"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a client holds a key and can't be pickled: make one in each process")
+
+
+@dataclass
+class Call:
+    """One request on its way, through all of its attempts."""
+
+    request_id: str
+    body: bytes = field(repr=False)
+    timeout_s: float
+    policy: RetryPolicy
+    attempt: int = 0
+    started: float = 0.0
+
+
+class Core:
+    """The settings of a client, and what follows from them."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None,
+        api_key: str | None,
+        timeout_s: float,
+        retry: RetryPolicy,
+        hooks: Hooks | None,
+        allow_plain_http: bool,
+    ) -> None:
+        base_url = base_url or os.environ.get(URL_VARIABLE)
+        api_key = api_key or os.environ.get(KEY_VARIABLE)
+        if not base_url:
+            raise ValueError(f"no address: set {URL_VARIABLE} to the base address of the service")
+        if not api_key:
+            raise ValueError(f"no key: set {KEY_VARIABLE} to the key that the operator issued")
+        self.url = _address(base_url, allow_plain_http)
+        self._key = _Secret(_checked_key(api_key))
+        self._timeout_s = _checked_timeout(timeout_s)
+        self._retry = retry
+        self._hooks = hooks or Hooks()
+        self._warned: set[str] = set()
+        self.random: Callable[[], float] = random.random
+
+    def begin(
+        self,
+        request: PredictionRequest | Mapping[str, Any],
+        request_id: str | None,
+        timeout_s: float | None,
+        retries: int | None,
+    ) -> Call:
+        """What is to be sent. Raises before anything is, where it can't be right."""
+        request_id = request_id or str(uuid.uuid4())
+        if not _REQUEST_ID.fullmatch(request_id):
+            raise ValueError("a request id is 1 to 128 of A-Z a-z 0-9 . _ -")
+        self._warn_of_slips(request)
+        check_request(request)
+        policy = self._retry
+        if retries is not None:
+            policy = RetryPolicy(retries, policy.first_pause_s, policy.pause_max_s)
+        timeout_s = self._timeout_s if timeout_s is None else _checked_timeout(timeout_s)
+        return Call(request_id, encoded(request), timeout_s, policy)
+
+    def outgoing(self, call: Call) -> Outgoing:
+        """The next attempt."""
+        call.attempt += 1
+        call.started = time.monotonic()
+        return Outgoing(
+            url=self.url,
+            headers={
+                "x-api-key": self._key.text,
+                "content-type": "application/json",
+                "x-request-id": call.request_id,
+            },
+            body=call.body,
+            timeout_s=call.timeout_s,
+        )
+
+    def after(self, call: Call, answer: Incoming | TransportTimeout | TransportBroken) -> Prediction | float:
+        """The scores, or the seconds to wait before the next attempt; raises where there is none."""
+        status = answer.status if isinstance(answer, Incoming) else None
+        if self._hooks.on_attempt is not None:
+            duration_s = time.monotonic() - call.started
+            self._hooks.on_attempt(AttemptReport(call.request_id, call.attempt, status, duration_s, len(call.body)))
+        outcome = _judged(call, answer)
+        if isinstance(outcome, Prediction):
+            return outcome
+        pause_s = self._pause_after(call, outcome)
+        if pause_s is None:
+            raise outcome
+        if self._hooks.on_retry is not None:
+            self._hooks.on_retry(RetryReport(call.request_id, call.attempt, status, pause_s))
+        return pause_s
+
+    def _pause_after(self, call: Call, error: AcuityError) -> float | None:
+        if not isinstance(error, (RateLimitedError, OverloadedError, AcuityConnectionError)):
+            return None
+        asked_s = None if isinstance(error, AcuityConnectionError) else error.retry_after_s
+        return call.policy.pause_before(call.attempt, asked_s, self.random)
+
+    def _warn_of_slips(self, request: Mapping[str, Any]) -> None:
+        for sentence in slips(request):
+            if sentence in self._warned:
+                continue
+            if len(self._warned) < _KNOWN_WARNINGS_MAX:
+                self._warned.add(sentence)
+            if self._hooks.on_warning is not None:
+                self._hooks.on_warning(sentence)
+            else:
+                warnings.warn(sentence, FieldNameWarning, stacklevel=4)
+
+
+def _judged(call: Call, answer: Incoming | TransportTimeout | TransportBroken) -> Prediction | AcuityError:
+    if isinstance(answer, TransportTimeout):
+        return AcuityTimeoutError(f"no answer within {call.timeout_s:g} s", call.request_id)
+    if isinstance(answer, TransportBroken):
+        return AcuityConnectionError(f"no connection: {answer}", call.request_id)
+    request_id = answer.headers.get("x-request-id", call.request_id)
+    body = _decoded(answer.body)
+    if answer.status == 200:
+        prediction = _prediction(body, answer, request_id)
+        if prediction is not None:
+            return prediction
+    return _refusal(body, answer, request_id)
+
+
+_SCORES = tuple(ScoreRecord.__annotations__)
+
+
+def _prediction(body: object, answer: Incoming, request_id: str) -> Prediction | None:
+    if not isinstance(body, dict) or not all(name in body for name in (*_SCORES, "inference_time_ms")):
+        return None
+    scores: Any = {name: body[name] for name in _SCORES}
+    return Prediction(
+        scores=scores,
+        model_version=answer.headers.get("x-model-version", ""),
+        request_id=request_id,
+        inference_time_ms=body["inference_time_ms"],
+        explanation=body.get("explanation"),
+    )
+
+
+def _refusal(body: object, answer: Incoming, request_id: str) -> RefusedError:
+    # What has no detail is not of the service: a proxy's 503 is tried again all the same.
+    detail = body.get("detail") if isinstance(body, dict) else None
+    return error_for(
+        Refusal(
+            status=answer.status,
+            request_id=request_id,
+            detail=detail if isinstance(detail, str) else "",
+            findings=[finding for finding in detail if _is_finding(finding)] if isinstance(detail, list) else [],
+            retry_after_s=seconds_of(answer.headers.get("retry-after")),
+            rate_limit=answer.headers.get("ratelimit"),
+        )
+    )
+
+
+def _is_finding(finding: object) -> bool:
+    return isinstance(finding, dict) and isinstance(finding.get("loc"), list) and "msg" in finding
+
+
+def seconds_of(retry_after: str | None) -> float | None:
+    """`Retry-After` is a number of seconds or a date; anything else counts as absent."""
+    if retry_after is None:
+        return None
+    if re.fullmatch(r"[0-9]+", retry_after):
+        return float(retry_after)
+    try:
+        until = parsedate_to_datetime(retry_after)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, until.timestamp() - time.time())
+
+
+def encoded(request: object) -> bytes:
+    """JSON; arrays of numpy and pandas become lists."""
+    try:
+        return json.dumps(request, allow_nan=False, separators=(",", ":"), default=_plain).encode()
+    except ValueError:
+        pass  # its text may name the value
+    raise ValueError("the request holds NaN or Infinity, which JSON has not: leave such samples out")
+
+
+def _plain(value: object) -> Any:
+    """Arrays and numbers of numpy and pandas, as lists and numbers."""
+    for name in ("tolist", "item"):
+        method = getattr(value, name, None)
+        if callable(method):
+            return method()
+    raise TypeError(f"a request is made of JSON; it holds a {type(value).__name__}")
+
+
+def _decoded(body: bytes) -> object:
+    try:
+        decoded: object = json.loads(body)
+    except ValueError:
+        return None  # a page of something in between
+    return decoded
+
+
+def _address(base_url: str, allow_plain_http: bool) -> str:
+    base = urlsplit(base_url)
+    if base.scheme not in ("http", "https") or not base.hostname:
+        raise ValueError("the address must be an http or https URL")
+    if base.username is not None or base.query or base.fragment:
+        raise ValueError("the address must have no user, query or fragment")
+    if base.scheme == "http" and not _is_loopback(base.hostname) and not allow_plain_http:
+        raise ValueError(
+            "http to another machine carries the key and biometrics in clear: use https, or allow_plain_http"
+        )
+    prefix = base.path.rstrip("/")
+    if prefix.endswith("/predict"):
+        raise ValueError("give the base address, without /predict")
+    return f"{base.scheme}://{base.netloc}{prefix}/predict"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False  # a name
+
+
+def _checked_key(key: str) -> str:
+    trimmed = key.strip()
+    if not _KEY_FORM.fullmatch(trimmed):
+        raise ValueError("the key must be whole: sk_demo_ or sk_live_ and 38 letters and digits")
+    return trimmed
+
+
+def _checked_timeout(timeout_s: float) -> float:
+    if not (timeout_s > 0 and math.isfinite(timeout_s)):
+        raise ValueError("a time limit is a positive number of seconds")
+    return timeout_s

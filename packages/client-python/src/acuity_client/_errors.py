@@ -1,0 +1,164 @@
+"""One error for each way in which a request may miss its scores. No message holds a key or a biometric value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ._types import Finding
+
+
+class AcuityError(Exception):
+    """Anything that keeps a request from its scores."""
+
+    def __init__(self, message: str, request_id: str) -> None:
+        super().__init__(message)
+        self.request_id = request_id
+        """The id under which the service's log knows the request."""
+
+
+class AcuityTimeoutError(AcuityError):
+    """No answer within the time limit. Whether the request was scored is not known; scoring changes nothing."""
+
+
+class AcuityConnectionError(AcuityError):
+    """The connection could not be made, or broke before the answer."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a refusal came with."""
+
+    status: int
+    request_id: str
+    detail: str = ""
+    """The answer's `detail`; empty where it is no text."""
+    findings: list[Finding] = field(default_factory=list)
+    retry_after_s: float | None = None
+    rate_limit: str | None = None
+    """The header `RateLimit`: which limit was reached."""
+
+
+class RefusedError(AcuityError):
+    """The service answered, but not with scores."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        said = f"{refusal.status} {refusal.detail}".rstrip()
+        super().__init__(f"{said}: {self._remedy(refusal)}", refusal.request_id)
+        self.status = refusal.status
+        self.detail = refusal.detail
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return "the service refused the request"
+
+
+class MalformedRequestError(RefusedError):
+    """400: what arrived is not JSON. With this client that means something between it and the service."""
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return "the body was not JSON when it arrived; look at what stands in between"
+
+
+class KeyMissingError(RefusedError):
+    """401: the key did not arrive."""
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return "the key did not arrive; does a proxy take the header X-API-Key out?"
+
+
+class KeyRejectedError(RefusedError):
+    """403: the key is not accepted."""
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return "the key is unknown, expired or revoked; ask the operator to renew or replace it"
+
+
+class WrongAddressError(RefusedError):
+    """404 or 405: there is another server, or a wrong prefix, at the address."""
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return "no scoring service at this address; give the base address, without /predict"
+
+
+class RequestTooLargeError(RefusedError):
+    """413: the request is longer than the operator allows."""
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return "send fewer samples"
+
+
+class UnsupportedMediaTypeError(RefusedError):
+    """415: the headers did not arrive as they were sent."""
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return "the headers were changed on the way, or the body compressed"
+
+
+class InvalidRequestError(RefusedError):
+    """422: the request is JSON but not what the service takes; `findings` say where and why."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal)
+        self.findings = refusal.findings
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return "; ".join(f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in refusal.findings)
+
+
+class RateLimitedError(RefusedError):
+    """429: the key's rate or its daily quota is used up."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal)
+        self.retry_after_s = refusal.retry_after_s
+        """Seconds until another attempt may succeed."""
+        self.rate_limit = refusal.rate_limit
+        """The limit that was reached, as the header `RateLimit` has it."""
+
+    def _remedy(self, refusal: Refusal) -> str:
+        seconds = "some" if refusal.retry_after_s is None else f"{refusal.retry_after_s:g}"
+        return f"try again in {seconds} s, or ask for a higher limit"
+
+
+class OverloadedError(RefusedError):
+    """503: too much to do, or stopping."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal)
+        self.retry_after_s = refusal.retry_after_s
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return "the service stayed overloaded through every attempt"
+
+
+class ServiceError(RefusedError):
+    """500: an error inside the service."""
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return f"tell the operator the request id {refusal.request_id}"
+
+
+class UnexpectedAnswerError(RefusedError):
+    """An answer that is none of the service's: most likely of something in front of it."""
+
+    def _remedy(self, refusal: Refusal) -> str:
+        return "not an answer of this service; something else stands in front of it"
+
+
+_BY_STATUS: dict[int, type[RefusedError]] = {
+    400: MalformedRequestError,
+    401: KeyMissingError,
+    403: KeyRejectedError,
+    404: WrongAddressError,
+    405: WrongAddressError,
+    413: RequestTooLargeError,
+    415: UnsupportedMediaTypeError,
+    422: InvalidRequestError,
+    429: RateLimitedError,
+    500: ServiceError,
+    503: OverloadedError,
+}
+
+
+def error_for(refusal: Refusal) -> RefusedError:
+    """The error that stands for a refusal."""
+    return _BY_STATUS.get(refusal.status, UnexpectedAnswerError)(refusal)

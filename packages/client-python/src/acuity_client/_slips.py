@@ -1,0 +1,72 @@
+"""Field names that are a slip away from a known one: the service ignores them, and scores without the field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from ._types import ScoreRecord, Session
+
+_SESSION = frozenset(Session.__annotations__) | {"HR_night_imputed", "RR_night_imputed"}
+_TARGET = frozenset(ScoreRecord.__annotations__)
+_REQUEST = frozenset(("current_session", "past_sessions", "past_targets", "past_target", "explain"))
+_NAME_LENGTH_MAX = 32
+"""No known name is as long; a longer one is no slip."""
+_LETTERS_PER_EDIT = 3
+"""One edit for every so many letters."""
+
+
+class FieldNameWarning(UserWarning):
+    """A field that the service does not know, and that most likely was meant to be another. Never holds a value."""
+
+
+def slips(request: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each unknown name near a known one, with its place."""
+    yield from _slips_in("", request, _REQUEST)
+    for name, known in (
+        ("current_session", _SESSION),
+        ("past_sessions", _SESSION),
+        ("past_targets", _TARGET),
+        ("past_target", _TARGET),
+    ):
+        value = request.get(name)
+        for part in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(part, Mapping):
+                yield from _slips_in(f"{name}.", part, known)
+
+
+def _slips_in(place: str, given: Mapping[str, Any], known: frozenset[str]) -> Iterator[str]:
+    for name in given:
+        if name in known or not isinstance(name, str):
+            continue
+        meant = nearest(name, known)
+        # Beside the field itself it is another thing, which merely sounds alike.
+        if meant is not None and given.get(meant) is None:
+            yield f"{place}{name} is no field of the service and is ignored; did you mean {meant}?"
+
+
+@lru_cache(maxsize=1024)
+def nearest(name: str, known: frozenset[str]) -> str | None:
+    """The known name that is meant, None where there is none near."""
+    if len(name) > _NAME_LENGTH_MAX:
+        return None
+    plain = _plain(name)
+    edits, candidate = min((_distance(plain, _plain(candidate)), candidate) for candidate in known)
+    return candidate if edits <= len(plain) // _LETTERS_PER_EDIT else None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_ ]", "", name).lower()
+
+
+def _distance(a: str, b: str) -> int:
+    """Letters put in, left out or exchanged, at the least (Levenshtein), one row at a time."""
+    above = list(range(len(b) + 1))
+    for i, letter in enumerate(a, 1):
+        row = [i]
+        for j, other in enumerate(b, 1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != other)))
+        above = row
+    return above[-1]

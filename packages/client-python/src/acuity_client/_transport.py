@@ -1,0 +1,86 @@
+"""The one way to the network. A transport of your own needs `send` and `close`, an asynchronous one `aclose`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+CONNECTIONS_MAX = 32
+KEEP_ALIVE_S = 5.0
+"""The service closes connections that are idle for 8 to 12 s: ours go well before, so that no request meets one."""
+ANSWER_BYTES_MAX = 1 << 20
+"""An answer of the service has a few hundred bytes, a refusal a few thousand; a proxy's page a little more."""
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """One attempt's request. Headers and body are no part of its repr: they hold the key and health data."""
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    timeout_s: float
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """An answer; the header names are lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+
+
+class TransportTimeout(Exception):
+    """No answer within the time limit."""
+
+
+class TransportBroken(Exception):
+    """The connection could not be made, or broke before the answer; the text says what is known of the cause."""
+
+
+class Transport(Protocol):
+    """Carries one request and its answer. Follows no redirect: the key must not go elsewhere."""
+
+    def send(self, request: Outgoing, /) -> Incoming:
+        """Raises TransportTimeout or TransportBroken; what else it raises reaches the caller as it is."""
+        ...
+
+    def close(self) -> None:
+        """Closes the connections."""
+        ...
+
+
+class AsyncTransport(Protocol):
+    """The same for asyncio."""
+
+    async def send(self, request: Outgoing, /) -> Incoming:
+        """Raises TransportTimeout or TransportBroken; what else it raises reaches the caller as it is."""
+        ...
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        ...
+
+
+def default_transport() -> Transport:
+    """httpx where it is installed, else the standard library."""
+    try:
+        from ._httpx import HttpxTransport
+    except ModuleNotFoundError:
+        from ._urllib import UrllibTransport
+
+        return UrllibTransport()
+    return HttpxTransport()
+
+
+def default_async_transport() -> AsyncTransport:
+    """httpx where it is installed, else the standard library in threads."""
+    try:
+        from ._httpx import AsyncHttpxTransport
+    except ModuleNotFoundError:
+        from ._urllib import AsyncUrllibTransport
+
+        return AsyncUrllibTransport()
+    return AsyncHttpxTransport()

@@ -1,0 +1,126 @@
+"""What is sent and what comes back, as JSON has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+Sex = Literal["M", "F"]
+Level = Literal["Low", "High"]
+
+
+class Session(TypedDict, total=False):
+    """One night and the hour before the moment to score. Whatever is not known is left out, or None."""
+
+    HR_day_1h: Sequence[float] | None
+    """Beats per minute over the hour before, oldest first."""
+    RR_day_1h: Sequence[float] | None
+    """Breaths per minute over the hour before; not R-R intervals."""
+    HR_night: Sequence[float] | None
+    RR_night: Sequence[float] | None
+    sleepTimeSeconds: int | None
+    deepSleepSeconds: int | None
+    remSleepSeconds: int | None
+    lightSleepSeconds: int | None
+    awakeSleepSeconds: int | None
+    deepPercentage: float | None
+    remPercentage: float | None
+    lightPercentage: float | None
+    age: float | None
+    height_cm: float | None
+    weight_kg: float | None
+    sex: Sex | None
+
+
+class ScoreRecord(TypedDict):
+    """The seven scores of a session. 50 is typical for the person's age and sex."""
+
+    C_SCORE: float
+    attention: float
+    memory: float
+    reasoning: float
+    stress: float
+    valence: Level
+    arousal: Level
+
+
+class _Required(TypedDict):
+    current_session: Session
+
+
+class PredictionRequest(_Required, total=False):
+    """What `predict` sends."""
+
+    past_sessions: Sequence[Session] | None
+    past_targets: Sequence[ScoreRecord] | None
+    explain: bool | None
+
+
+class Finding(TypedDict):
+    """One entry of a 422: where, what, and of which kind."""
+
+    loc: list[str | int]
+    msg: str
+    type: str
+
+
+class SeriesQuality(TypedDict):
+    """How many samples of a series were sent, and how many the network could use."""
+
+    samples: int
+    used: int
+
+
+class Quality(TypedDict):
+    """What the data were like."""
+
+    confidence: Literal["high", "medium", "low"]
+    sessions: int
+    missing: list[str]
+    implausible: list[str]
+    series: dict[str, SeriesQuality]
+
+
+class ExplainedScore(TypedDict, total=False):
+    """One score beside what is usual; `usual` is there with history only."""
+
+    reference: float
+    usual: float
+    change: float
+    notable: bool
+    repeatability: list[float]
+    explained: float
+
+
+class Contributor(TypedDict):
+    """How much a group of inputs moved each score."""
+
+    group: str
+    C_SCORE: float
+    attention: float
+    memory: float
+    reasoning: float
+    stress: float
+
+
+class Explanation(TypedDict):
+    """The answer to `"explain": True`."""
+
+    quality: Quality
+    scores: dict[str, ExplainedScore]
+    labels: dict[str, float]
+    contributors: list[Contributor]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the service said of one session."""
+
+    scores: ScoreRecord
+    model_version: str
+    """Version of the network that gave the scores; keep it beside them."""
+    request_id: str
+    inference_time_ms: float
+    explanation: Explanation | None = None
+    """There where it was asked for and the service can explain."""

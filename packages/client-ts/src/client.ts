@@ -1,0 +1,335 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Explanation, Finding, PredictionRequestBody, ScoreRecord } from './contract.js';
+import {
+  AcuityError,
+  ConnectionError,
+  errorFor,
+  OverloadedError,
+  RateLimitedError,
+  RefusedError,
+  TimeoutError,
+} from './errors.js';
+import { fetchTransport } from './fetchTransport.js';
+import { fieldWarnings, ProcessWarnings, type FieldWarning } from './fieldNames.js';
+import { refuseBrowser } from './place.js';
+import { DEFAULT_RETRY, pauseBefore, type RetryOptions } from './retry.js';
+import {
+  codeOf,
+  isConnectionFailure,
+  type Incoming,
+  type OpenTransport,
+  type Transport,
+} from './transport.js';
+import { checkRequest } from './unitChecks.js';
+
+export interface AcuityClientOptions {
+  /** Base address of the service, as `https://scores.example`, without `/predict`. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** Longest wait for the answer of one attempt. Default 10,000. */
+  readonly timeoutMs?: number;
+  /** Most connections open at once. Default 32. */
+  readonly connections?: number;
+  readonly retry?: Partial<RetryOptions>;
+  /** Told of what happens, for logs and metrics; never of keys or biometric values. */
+  readonly hooks?: ClientHooks;
+  /** How requests travel: by Node's `fetch`, or `undiciTransport` of `acuity-client/undici`, or your own. */
+  readonly transport?: OpenTransport;
+  /** Allows `http:` to another machine: biometrics and the key then travel in clear. Default false. */
+  readonly allowPlainHttp?: boolean;
+}
+
+export interface ClientHooks {
+  /** An attempt ended with an answer, or without one (`status` undefined). */
+  onAttempt?(attempt: AttemptReport): void;
+  /** Another attempt follows after a pause. */
+  onRetry?(retry: RetryReport): void;
+  /** A field is about to be ignored, and most likely mistyped. Without it, `process.emitWarning`, once for each name. */
+  onWarning?(warning: FieldWarning): void;
+}
+
+export interface AttemptReport {
+  readonly requestId: string;
+  /** From 1 on. */
+  readonly attempt: number;
+  readonly status: number | undefined;
+  readonly durationMs: number;
+  readonly requestBytes: number;
+}
+
+export interface RetryReport {
+  readonly requestId: string;
+  /** The attempt that failed. */
+  readonly attempt: number;
+  readonly status: number | undefined;
+  readonly pauseMs: number;
+}
+
+export interface PredictOptions {
+  /** Your own id for the request, `[A-Za-z0-9._-]{1,128}`; one is made where it is absent. */
+  readonly requestId?: string;
+  /** Longest wait for the answer of one attempt, in place of the client's. */
+  readonly timeoutMs?: number;
+  /** Attempts after the first, in place of the client's. */
+  readonly retries?: number;
+  /** Gives the request up, pauses between attempts included. */
+  readonly signal?: AbortSignal;
+}
+
+/** What the service said of one session. */
+export interface Prediction {
+  readonly scores: ScoreRecord;
+  /** Version of the network that gave them; keep it beside them. */
+  readonly modelVersion: string;
+  readonly requestId: string;
+  readonly inferenceTimeMs: number;
+  /** There where it was asked for (`explain`) and the service can explain. */
+  readonly explanation?: Explanation;
+}
+
+/** What tests put in the place of the network, chance and time. */
+export interface ClientParts {
+  readonly transport: Transport;
+  readonly random: () => number;
+  readonly pause: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** Names of the variables that `fromEnvironment` looks for. */
+export const URL_VARIABLE = 'ACUITY_URL';
+export const KEY_VARIABLE = 'ACUITY_API_KEY';
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_CONNECTIONS = 32;
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const KEY_FORM = /^sk_(demo|live)_[0-9A-Za-z]{38}$/;
+
+/** A connection pool to one service with one key. Make one and keep it. */
+export class AcuityClient {
+  readonly #apiKey: string;
+  readonly #path: string;
+  readonly #transport: Transport;
+  readonly #retry: RetryOptions;
+  readonly #timeoutMs: number;
+  readonly #hooks: ClientHooks;
+  readonly #parts: Omit<ClientParts, 'transport'>;
+  readonly #warnings = new ProcessWarnings();
+
+  /**
+   * @throws Error in a browser
+   * @throws TypeError where the address or the key can't be one
+   */
+  constructor(options: AcuityClientOptions, parts: Partial<ClientParts> = {}) {
+    refuseBrowser();
+    const { origin, path } = readAddress(options.url, options.allowPlainHttp ?? false);
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, connections = DEFAULT_CONNECTIONS } = options;
+    this.#apiKey = readKey(options.apiKey);
+    this.#path = path;
+    this.#retry = { ...DEFAULT_RETRY, ...options.retry };
+    this.#timeoutMs = timeoutMs;
+    this.#hooks = options.hooks ?? {};
+    const open = options.transport ?? fetchTransport;
+    this.#transport = parts.transport ?? open({ origin, connections, connectTimeoutMs: timeoutMs });
+    this.#parts = { random: parts.random ?? Math.random, pause: parts.pause ?? pause };
+  }
+
+  /**
+   * A client with the address and the key from the environment that is given, the process's own as a rule:
+   * `ACUITY_URL` and `ACUITY_API_KEY`.
+   * @throws TypeError where one of them is absent
+   */
+  static fromEnvironment(
+    environment: Readonly<Record<string, string | undefined>>,
+    options: Partial<AcuityClientOptions> = {},
+  ): AcuityClient {
+    const url = options.url ?? environment[URL_VARIABLE];
+    const apiKey = options.apiKey ?? environment[KEY_VARIABLE];
+    if (!url) throw new TypeError(`no address: set ${URL_VARIABLE} to the base address of the service`);
+    if (!apiKey) throw new TypeError(`no key: set ${KEY_VARIABLE} to the key that the operator issued`);
+    return new AcuityClient({ ...options, url, apiKey });
+  }
+
+  /**
+   * Scores one request; refusals for want of room (429, 503) and broken connections are tried again.
+   * @throws UnitError where a session contradicts itself, before anything is sent
+   * @throws AcuityError of the kind that fits, or the signal's reason
+   */
+  async predict(request: PredictionRequestBody, options: PredictOptions = {}): Promise<Prediction> {
+    const requestId = options.requestId ?? randomUUID();
+    if (!REQUEST_ID.test(requestId)) throw new TypeError('a request id is 1 to 128 of A-Z a-z 0-9 . _ -');
+    this.#warn(request);
+    checkRequest(request);
+    const { signal, timeoutMs = this.#timeoutMs, retries = this.#retry.retries } = options;
+    const call: Call = { requestId, body: JSON.stringify(request), signal, timeoutMs, retries };
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#attempt(call, attempt);
+      if (!(outcome instanceof AcuityError)) return outcome;
+      const status = outcome instanceof RefusedError ? outcome.status : undefined;
+      const pauseMs = this.#pauseAfter(outcome, { attempt, retries });
+      if (pauseMs === undefined) throw outcome;
+      this.#hooks.onRetry?.({ requestId, attempt, status, pauseMs });
+      await this.#parts.pause(pauseMs, signal);
+    }
+  }
+
+  /** Finishes what is under way and closes the connections. */
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #warn(request: PredictionRequestBody): void {
+    for (const warning of fieldWarnings(request)) {
+      if (this.#hooks.onWarning === undefined) this.#warnings.tell(warning);
+      else this.#hooks.onWarning(warning);
+    }
+  }
+
+  /** One way there and back. Throws only what no further attempt could mend. */
+  async #attempt(call: Call, attempt: number): Promise<Prediction | AcuityError> {
+    const { requestId, body, signal, timeoutMs } = call;
+    const startedMs = performance.now();
+    const report = (status: number | undefined): void =>
+      this.#hooks.onAttempt?.({
+        requestId,
+        attempt,
+        status,
+        durationMs: performance.now() - startedMs,
+        requestBytes: Buffer.byteLength(body),
+      });
+    const timeout = AbortSignal.timeout(timeoutMs);
+    let answer: Incoming;
+    try {
+      const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+      const headers = this.#headers(requestId);
+      answer = await this.#transport.send({ path: this.#path, headers, body, signal: either });
+    } catch (error) {
+      report(undefined);
+      signal?.throwIfAborted();
+      if (timeout.aborted) return new TimeoutError(`no answer within ${timeoutMs} ms`, requestId);
+      if (!isConnectionFailure(error)) throw error;
+      return new ConnectionError(`no connection: ${codeOf(error) ?? 'unknown cause'}`, requestId, {
+        cause: error,
+      });
+    }
+    report(answer.status);
+    return readAnswer(answer, requestId);
+  }
+
+  #headers(requestId: string): Record<string, string> {
+    return { 'x-api-key': this.#apiKey, 'content-type': 'application/json', 'x-request-id': requestId };
+  }
+
+  #pauseAfter(
+    error: AcuityError,
+    { attempt, retries }: { attempt: number; retries: number },
+  ): number | undefined {
+    const isPassing =
+      error instanceof RateLimitedError ||
+      error instanceof OverloadedError ||
+      error instanceof ConnectionError;
+    if (!isPassing) return undefined;
+    const retryAfterS = error instanceof ConnectionError ? undefined : error.retryAfterS;
+    return pauseBefore({ attempt, retryAfterS }, { ...this.#retry, retries }, this.#parts.random);
+  }
+}
+
+interface Call {
+  readonly requestId: string;
+  readonly body: string;
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  readonly retries: number;
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+  } catch (error) {
+    signal?.throwIfAborted(); // the caller's own reason, not the timer's
+    throw error;
+  }
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+function readAddress(url: string, allowPlainHttp: boolean): { origin: string; path: string } {
+  const base = URL.canParse(url) ? new URL(url) : undefined;
+  if (base === undefined || !/^https?:$/.test(base.protocol)) {
+    throw new TypeError('the address must be an http or https URL');
+  }
+  if (base.username !== '' || base.search !== '' || base.hash !== '') {
+    throw new TypeError('the address must have no user, query or fragment');
+  }
+  if (base.protocol === 'http:' && !LOOPBACK.test(base.hostname) && !allowPlainHttp) {
+    throw new TypeError(
+      'http to another machine carries the key and biometrics in clear: use https, or allowPlainHttp',
+    );
+  }
+  const prefix = base.pathname.replace(/\/+$/, '');
+  if (prefix.endsWith('/predict')) throw new TypeError('give the base address, without /predict');
+  return { origin: base.origin, path: `${prefix}/predict` };
+}
+
+function readKey(key: string): string {
+  const trimmed = key.trim();
+  if (!KEY_FORM.test(trimmed)) {
+    throw new TypeError('the key must be whole: sk_demo_ or sk_live_ and 38 letters and digits');
+  }
+  return trimmed;
+}
+
+function readAnswer(answer: Incoming, sentId: string): Prediction | AcuityError {
+  const requestId = answer.header('x-request-id') ?? sentId;
+  const body = parse(answer.text);
+  if (answer.status === 200 && isPrediction(body)) {
+    const { inference_time_ms: inferenceTimeMs, explanation } = body;
+    const modelVersion = answer.header('x-model-version') ?? '';
+    const prediction = { scores: scoresOf(body), inferenceTimeMs, requestId, modelVersion };
+    return explanation === undefined ? prediction : { ...prediction, explanation };
+  }
+  const detail = (body as { detail?: unknown } | null | undefined)?.detail;
+  // What has no detail is not of the service: a proxy's 503 is tried again all the same.
+  return errorFor({
+    status: answer.status,
+    detail: typeof detail === 'string' ? detail : '',
+    findings: Array.isArray(detail) ? detail.filter(isFinding) : [],
+    requestId,
+    retryAfterS: secondsOf(answer.header('retry-after')),
+    rateLimit: answer.header('ratelimit'),
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined; // a page of something in between
+  }
+}
+
+type Scored = ScoreRecord & { readonly inference_time_ms: number; readonly explanation?: Explanation };
+
+const SCORES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
+
+function isPrediction(body: unknown): body is Scored {
+  if (typeof body !== 'object' || body === null) return false;
+  return [...SCORES, 'inference_time_ms'].every((name) => name in body);
+}
+
+/** What else a service of tomorrow may say beside the scores is none of them. */
+function scoresOf({ C_SCORE, attention, memory, reasoning, stress, valence, arousal }: Scored): ScoreRecord {
+  return { C_SCORE, attention, memory, reasoning, stress, valence, arousal };
+}
+
+function isFinding(finding: unknown): finding is Finding {
+  if (typeof finding !== 'object' || finding === null) return false;
+  return 'loc' in finding && Array.isArray(finding.loc) && 'msg' in finding;
+}
+
+/** `Retry-After` is a number of seconds or a date; anything else counts as absent. */
+function secondsOf(retryAfter: string | undefined): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  if (/^\d+$/.test(retryAfter)) return Number(retryAfter);
+  const untilMs = Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(untilMs) ? undefined : Math.max(0, untilMs / 1000);
+}

@@ -1,0 +1,90 @@
+/**
+ * What is sent and what comes back, as JSON has it. Written out, since the package stands alone; a test holds these
+ * types against the service's schemas.
+ */
+
+/** One night and the hour before the moment to score. Whatever is not known is left out, or null. */
+export interface Session {
+  /** Beats per minute over the hour before, oldest first. */
+  HR_day_1h?: number[] | null;
+  /** Breaths per minute over the hour before; not R-R intervals. */
+  RR_day_1h?: number[] | null;
+  /** Beats per minute during the night's sleep. */
+  HR_night?: number[] | null;
+  /** Breaths per minute during the night's sleep. */
+  RR_night?: number[] | null;
+  /** Another name of `HR_night`; give one of the two. */
+  HR_night_imputed?: number[] | null;
+  /** Another name of `RR_night`. */
+  RR_night_imputed?: number[] | null;
+  sleepTimeSeconds?: number | null;
+  deepSleepSeconds?: number | null;
+  remSleepSeconds?: number | null;
+  lightSleepSeconds?: number | null;
+  awakeSleepSeconds?: number | null;
+  /** Fractions or percent points, one scale for all three. */
+  deepPercentage?: number | null;
+  remPercentage?: number | null;
+  lightPercentage?: number | null;
+  age?: number | null;
+  height_cm?: number | null;
+  weight_kg?: number | null;
+  sex?: 'M' | 'F' | null;
+}
+
+/** The seven scores of a session. 50 is typical for the person's age and sex. */
+export interface ScoreRecord {
+  C_SCORE: number;
+  attention: number;
+  memory: number;
+  reasoning: number;
+  stress: number;
+  valence: 'Low' | 'High';
+  arousal: 'Low' | 'High';
+}
+
+export interface PredictionRequestBody {
+  current_session: Session;
+  /** At most five, oldest first. */
+  past_sessions?: Session[] | null;
+  /** The scores of `past_sessions`: same length, same order. */
+  past_targets?: ScoreRecord[] | null;
+  /** Another name of `past_targets`; give one of the two. */
+  past_target?: ScoreRecord[] | null;
+  /** Asks for `explanation` beside the scores, where the service can explain. */
+  explain?: boolean | null;
+}
+
+/** One entry of a 422: where (from "body" on), what, and of which kind. */
+export interface Finding {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly type: string;
+}
+
+type NumericScore = 'C_SCORE' | 'attention' | 'memory' | 'reasoning' | 'stress';
+
+/** The answer to `explain`. */
+export interface Explanation {
+  readonly quality: {
+    readonly confidence: 'high' | 'medium' | 'low';
+    readonly sessions: number;
+    readonly missing: readonly string[];
+    readonly implausible: readonly string[];
+    readonly series: Readonly<Record<string, { readonly samples: number; readonly used: number }>>;
+  };
+  readonly scores: Readonly<Record<NumericScore, ExplainedScore>>;
+  /** The probability of `High`. */
+  readonly labels: { readonly valence: number; readonly arousal: number };
+  readonly contributors: readonly ({ readonly group: string } & Readonly<Record<NumericScore, number>>)[];
+}
+
+export interface ExplainedScore {
+  readonly reference: number;
+  /** There with history only. */
+  readonly usual?: number;
+  readonly change: number;
+  readonly notable: boolean;
+  readonly repeatability: readonly [number, number];
+  readonly explained: number;
+}

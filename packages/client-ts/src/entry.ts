@@ -1,0 +1,44 @@
+/** What `acuity-client` publishes, and the server's package as `acuity/client`: the one file that only passes on, because it is the way in. */
+export {
+  AcuityClient,
+  type AcuityClientOptions,
+  type AttemptReport,
+  type ClientHooks,
+  type Prediction,
+  type PredictOptions,
+  type RetryReport,
+} from './client.js';
+export {
+  AcuityError,
+  ConnectionError,
+  InvalidRequestError,
+  KeyMissingError,
+  KeyRejectedError,
+  MalformedRequestError,
+  OverloadedError,
+  RateLimitedError,
+  RefusedError,
+  RequestTooLargeError,
+  ServiceError,
+  TimeoutError,
+  UnexpectedAnswerError,
+  UnsupportedMediaTypeError,
+  WrongAddressError,
+} from './errors.js';
+export type { FieldWarning } from './fieldNames.js';
+export { History, memoryStorage, type HistoryEntry, type HistoryStorage } from './history.js';
+export type { Moment } from './moment.js';
+export type { Person } from './person.js';
+export type { RetryOptions } from './retry.js';
+export { SessionBuilder, type Sample } from './sessionBuilder.js';
+export type { Stage, StageDurations, StageInterval } from './sleep.js';
+export { UnitError } from './unitChecks.js';
+export type {
+  ExplainedScore,
+  Explanation,
+  Finding,
+  PredictionRequestBody,
+  ScoreRecord,
+  Session,
+} from './contract.js';
+export type { Incoming, OpenTransport, Outgoing, Transport, TransportOptions } from './transport.js';

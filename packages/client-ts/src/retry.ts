@@ -1,0 +1,38 @@
+/** When a request is tried again. */
+export interface RetryOptions {
+  /** Attempts after the first; 0 for none. Default 2. */
+  readonly retries: number;
+  /** The first pause is at most this long; each further one may be twice as long. Default 200. */
+  readonly firstPauseMs: number;
+  /** No pause is longer. A service that asks for more (a daily quota) is not waited for. Default 20,000. */
+  readonly pauseMaxMs: number;
+}
+
+export const DEFAULT_RETRY: RetryOptions = { retries: 2, firstPauseMs: 200, pauseMaxMs: 20_000 };
+
+/** An attempt that failed in a way that may pass. */
+export interface FailedAttempt {
+  /** From 1 on. */
+  readonly attempt: number;
+  /** Seconds that the service asked for. */
+  readonly retryAfterS: number | undefined;
+}
+
+/**
+ * The pause before the next attempt, in milliseconds; undefined where there is none. Pauses grow and are drawn
+ * at random ("full jitter"), so that callers who were refused together do not come back together; what
+ * `Retry-After` asks for is never undercut.
+ *
+ * @param random  uniform, 0 to 1
+ */
+export function pauseBefore(
+  { attempt, retryAfterS }: FailedAttempt,
+  { retries, firstPauseMs, pauseMaxMs }: RetryOptions,
+  random: () => number,
+): number | undefined {
+  if (attempt > retries) return undefined;
+  const askedMs = (retryAfterS ?? 0) * 1000;
+  if (askedMs > pauseMaxMs) return undefined;
+  const jitterMs = random() * Math.min(pauseMaxMs, firstPauseMs * 2 ** (attempt - 1));
+  return Math.min(pauseMaxMs, askedMs + jitterMs);
+}

@@ -1,0 +1,156 @@
+import type { Session } from './contract.js';
+import { momentMs, type Moment } from './moment.js';
+import { personFields, type Person } from './person.js';
+import {
+  checkSeconds,
+  measureStages,
+  secondsOfMinutes,
+  sleepFields,
+  type Span,
+  type StageDurations,
+  type StageInterval,
+} from './sleep.js';
+import { checkApart, checkSession, checkUnit, isReading, type Signal } from './unitChecks.js';
+
+/** One sample of a wearable. What is no reading (null, 0, −1, −2, 255) is left out. */
+export interface Sample {
+  readonly at: Moment;
+  readonly value: number | null | undefined;
+}
+
+interface Reading {
+  readonly atMs: number;
+  readonly value: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** The night before: it ended less than this ago. */
+const NIGHT_AGE_MAX_MS = 36 * HOUR_MS;
+/** The service's default limits, in samples. */
+const DAY_SAMPLES_MAX = 7_200;
+const NIGHT_SAMPLES_MAX = 43_200;
+
+/**
+ * Makes a session out of what wearables give: timestamped samples in any order and of any length, and the
+ * stages of sleep. The hour before `at` becomes the day series, what lies within the night the night series.
+ *
+ *     new SessionBuilder(now).person({ age: 34, sex: 'F' }).heartRate(samples).sleepStages(stages).build()
+ */
+export class SessionBuilder {
+  private readonly atMs: number;
+  private who: Person = {};
+  private heart: readonly Reading[] = [];
+  private breath: readonly Reading[] = [];
+  private span: Span | undefined;
+  private seconds: StageDurations = {};
+
+  /** @param at  the moment that is scored */
+  constructor(at: Moment) {
+    this.atMs = momentMs(at, 'the moment to score');
+  }
+
+  person(person: Person): this {
+    this.who = person;
+    return this;
+  }
+
+  /** Heart rate in beats per minute. */
+  heartRate(samples: Iterable<Sample>): this {
+    this.heart = readings(samples, 'heart rate');
+    return this;
+  }
+
+  /** Respiratory rate in breaths per minute; not R-R intervals. */
+  respiratoryRate(samples: Iterable<Sample>): this {
+    this.breath = readings(samples, 'respiratory rate');
+    return this;
+  }
+
+  /** The night as a tracker gives it: stretches of stages, which also say when the night was. */
+  sleepStages(intervals: readonly StageInterval[]): this {
+    const { night, seconds } = measureStages(intervals);
+    this.span = night;
+    this.seconds = seconds;
+    return this;
+  }
+
+  /** Where only totals are known, in minutes; say with `night` when it was. */
+  sleepMinutes(minutes: StageDurations): this {
+    this.seconds = secondsOfMinutes(minutes);
+    return this;
+  }
+
+  /** Where only totals are known, in seconds; say with `night` when it was. */
+  sleepSeconds(seconds: StageDurations): this {
+    this.seconds = checkSeconds(seconds);
+    return this;
+  }
+
+  /** From falling asleep to getting up. */
+  night(from: Moment, to: Moment): this {
+    const span = {
+      fromMs: momentMs(from, 'the beginning of the night'),
+      toMs: momentMs(to, 'the end of the night'),
+    };
+    if (span.toMs <= span.fromMs) throw new RangeError('the night ends before it begins');
+    this.span = span;
+    return this;
+  }
+
+  /**
+   * @throws UnitError where something is most likely in another unit
+   * @throws RangeError where the night is not the one before
+   */
+  build(): Session {
+    const { atMs, span } = this;
+    if (span !== undefined) checkNight(span, atMs);
+    const hour = { fromMs: atMs - HOUR_MS, toMs: atMs };
+    const session: Session = {
+      HR_day_1h: seriesWithin(hour, this.heart, DAY_SAMPLES_MAX),
+      RR_day_1h: seriesWithin(hour, this.breath, DAY_SAMPLES_MAX),
+      HR_night: seriesWithin(span, this.heart, NIGHT_SAMPLES_MAX),
+      RR_night: seriesWithin(span, this.breath, NIGHT_SAMPLES_MAX),
+      ...sleepFields(this.seconds),
+      ...personFields(this.who, atMs),
+    };
+    checkSeries('heart rate', session.HR_day_1h, session.HR_night);
+    checkSeries('respiratory rate', session.RR_day_1h, session.RR_night);
+    checkApart(session.HR_day_1h ?? [], session.RR_day_1h ?? []);
+    checkApart(session.HR_night ?? [], session.RR_night ?? []);
+    checkSession(session, 'session');
+    return session;
+  }
+}
+
+/** Each series by itself, as the service looks at them. */
+function checkSeries(signal: Signal, ...series: readonly (readonly number[] | null | undefined)[]): void {
+  for (const values of series) checkUnit(signal, values ?? []);
+}
+
+/** Oldest first; of several samples of one moment, as overlapping downloads give them, the last counts. */
+function readings(samples: Iterable<Sample>, signal: Signal): readonly Reading[] {
+  const byMoment = new Map<number, number>();
+  for (const { at, value } of samples) {
+    if (isReading(value)) byMoment.set(momentMs(at, `the time of a ${signal} sample`), value);
+  }
+  return Array.from(byMoment, ([atMs, value]) => ({ atMs, value })).toSorted((a, b) => a.atMs - b.atMs);
+}
+
+function seriesWithin(span: Span | undefined, all: readonly Reading[], samplesMax: number): number[] {
+  if (span === undefined) return [];
+  const values = all.filter(({ atMs }) => atMs >= span.fromMs && atMs <= span.toMs).map(({ value }) => value);
+  return thinned(values, samplesMax);
+}
+
+/** Every second, third, … sample, where there are more than the service takes: the spacing stays even. */
+function thinned(values: number[], samplesMax: number): number[] {
+  const step = Math.ceil(values.length / samplesMax);
+  return step <= 1 ? values : values.filter((_, index) => index % step === 0);
+}
+
+function checkNight({ fromMs, toMs }: Span, atMs: number): void {
+  if (toMs > atMs) throw new RangeError('the night ends after the moment to score');
+  if (atMs - toMs > NIGHT_AGE_MAX_MS)
+    throw new RangeError('this is not the night before the moment to score');
+  if (toMs - fromMs > 24 * HOUR_MS) throw new RangeError('the night is longer than a day');
+}

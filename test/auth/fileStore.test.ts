@@ -259,9 +259,12 @@ t.test('a watcher hears once of a damaged or lost file, and again when it is who
   t.match(await next(), /it is not JSON/);
   await rename(join(folder, 'aside'), path);
   t.equal(await next(), 'a');
-  await rm(path);
-  await mkdir(path);
-  t.match(await next(), /it is not a regular file/);
+  await mkdir(join(folder, 'other'));
+  await rename(path, join(folder, 'aside'));
+  await rename(join(folder, 'other'), path);
+  const told = [await next()];
+  if (/is gone/.test(told[0] ?? '')) told.push(await next()); // a look between the two
+  t.match(told.at(-1), /it is not a regular file/);
 });
 
 t.test('a folder that is replaced by another one is watched again', async (t) => {

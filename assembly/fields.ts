@@ -12,14 +12,14 @@ import {
   REM_SHARE,
   RR_DAY,
   RR_NIGHT,
-  SERIES_SLOT,
+  SERIES_INDEX,
   SEX,
   SLEEP_TIME,
   WEIGHT,
 } from './layout';
 import { same } from './names';
 
-/** Which field a name means: the numbers are slots of `OUTLINE`, −1 is an unknown field. */
+/** Which field a name means: the numbers are indexes of `OUTLINE`, −1 is an unknown field. */
 
 /** A series has an alias of this length, and no name of its own of that length. */
 export const SERIES_ALIAS_LENGTH: i32 = 16;
@@ -32,12 +32,12 @@ export function sessionField(key: usize, length: i32): i32 {
       if (same(key, 'sex', 3)) return SEX;
       return -1;
     case 8:
-      if (same(key, 'HR_night', 8)) return SERIES_SLOT + HR_NIGHT;
-      if (same(key, 'RR_night', 8)) return SERIES_SLOT + RR_NIGHT;
+      if (same(key, 'HR_night', 8)) return SERIES_INDEX + HR_NIGHT;
+      if (same(key, 'RR_night', 8)) return SERIES_INDEX + RR_NIGHT;
       return -1;
     case 9:
-      if (same(key, 'HR_day_1h', 9)) return SERIES_SLOT + HR_DAY;
-      if (same(key, 'RR_day_1h', 9)) return SERIES_SLOT + RR_DAY;
+      if (same(key, 'HR_day_1h', 9)) return SERIES_INDEX + HR_DAY;
+      if (same(key, 'RR_day_1h', 9)) return SERIES_INDEX + RR_DAY;
       if (same(key, 'height_cm', 9)) return HEIGHT;
       if (same(key, 'weight_kg', 9)) return WEIGHT;
       return -1;
@@ -52,8 +52,8 @@ export function sessionField(key: usize, length: i32): i32 {
     case 16:
       if (same(key, 'sleepTimeSeconds', 16)) return SLEEP_TIME;
       if (same(key, 'deepSleepSeconds', 16)) return DEEP;
-      if (same(key, 'HR_night_imputed', 16)) return SERIES_SLOT + HR_NIGHT;
-      if (same(key, 'RR_night_imputed', 16)) return SERIES_SLOT + RR_NIGHT;
+      if (same(key, 'HR_night_imputed', 16)) return SERIES_INDEX + HR_NIGHT;
+      if (same(key, 'RR_night_imputed', 16)) return SERIES_INDEX + RR_NIGHT;
       return -1;
     case 17:
       if (same(key, 'lightSleepSeconds', 17)) return LIGHT;

@@ -66,15 +66,15 @@ export const UNKNOWN_FIELDS: usize = (LIMBS_RIGHT + (1 + LIMBS_MAX) * 4 + 7) & ~
 export const SUMMARISED: usize = UNKNOWN_FIELDS + 8;
 /**
  * What the exact path finds of an object or array: where a value begins and where it ends, u32 each, for every field
- * by its slot, or for the first elements. A value that begins at 0 is absent.
+ * by its index there, or for the first elements. A value that begins at 0 is absent.
  */
 export const OUTLINE: usize = SUMMARISED + SESSIONS_MAX * 4 * 4;
-/** Slots of a session: its scalars as above, its series from here on, and their aliases behind those. */
-export const SERIES_SLOT: i32 = 16;
-export const SERIES_ALIAS_SLOT: i32 = SERIES_SLOT + 4;
-export const OUTLINE_SLOTS: i32 = SERIES_ALIAS_SLOT + 4;
+/** Indexes of a session: its scalars as above, its series from here on, and their aliases behind those. */
+export const SERIES_INDEX: i32 = 16;
+export const SERIES_ALIAS_INDEX: i32 = SERIES_INDEX + 4;
+export const OUTLINE_LENGTH: i32 = SERIES_ALIAS_INDEX + 4;
 /** Elements of a series that can't be one: how many, then the index of each, negative − 1 where it is no number. */
-export const MISFITS: usize = OUTLINE + OUTLINE_SLOTS * 8;
+export const MISFITS: usize = OUTLINE + OUTLINE_LENGTH * 8;
 export const MISFITS_MAX: i32 = 8;
 /** A key without its escapes, as far as it may be a known one. */
 export const KEY: usize = (MISFITS + 4 + MISFITS_MAX * 4 + 15) & ~15;

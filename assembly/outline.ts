@@ -1,6 +1,6 @@
 import { BLOCK, closes, lookAtBlock, opens, outsideOfStrings, startBlocks, whereEqual } from './blocks';
 import { SERIES_ALIAS_LENGTH, sessionField, targetField, topField } from './fields';
-import { KEY, KEY_MAX, MISFITS, MISFITS_MAX, OUTLINE, OUTLINE_SLOTS, SAMPLES, SERIES_ALIAS_SLOT, SERIES_SLOT } from './layout';
+import { KEY, KEY_MAX, MISFITS, MISFITS_MAX, OUTLINE, OUTLINE_LENGTH, SAMPLES, SERIES_ALIAS_INDEX, SERIES_INDEX } from './layout';
 import { decodeNumber } from './number';
 import { decodeArray } from './samples';
 import {
@@ -33,23 +33,23 @@ export const TARGET: i32 = 2;
 
 /** Notes the whole body as the first element. */
 export function outlineBody(): void {
-  clear(OUTLINE, OUTLINE_SLOTS * 8);
+  clear(OUTLINE, OUTLINE_LENGTH * 8);
   const start = behindSpace(inputStart);
   note(0, start, behindValue(start));
 }
 
 /** Notes the fields of the object at `place`, of those with one name the last; returns how many are unknown. */
 export function outlineFields(place: usize, kind: i32): i32 {
-  clear(OUTLINE, OUTLINE_SLOTS * 8);
+  clear(OUTLINE, OUTLINE_LENGTH * 8);
   let unknown: i32 = 0;
   let next = behindSpace(place + 1);
   // Each turn begins at the quote of a key, and ends behind a comma or at the bracket.
   while (load<u8>(next) == QUOTE) {
-    const slot = readSlot(kind, next + 1);
+    const index = readField(kind, next + 1);
     const start = behindSpace(behindSpace(behindKey) + 1);
     const end = behindValue(start);
-    if (slot < 0) unknown++;
-    else note(slot, start, end);
+    if (index < 0) unknown++;
+    else note(index, start, end);
     next = behindSpace(end);
     if (load<u8>(next) == COMMA) next = behindSpace(next + 1);
   }
@@ -58,7 +58,7 @@ export function outlineFields(place: usize, kind: i32): i32 {
 
 /** Notes the elements of the array at `place`, up to `most`; returns how many those are. */
 export function outlineElements(place: usize, most: i32): i32 {
-  clear(OUTLINE, OUTLINE_SLOTS * 8);
+  clear(OUTLINE, OUTLINE_LENGTH * 8);
   let count: i32 = 0;
   let next = behindSpace(place + 1);
   while (count < most && load<u8>(next) != CLOSE_ARRAY) {
@@ -72,16 +72,16 @@ export function outlineElements(place: usize, most: i32): i32 {
 
 // @ts-ignore: decorator
 @inline
-function note(slot: i32, start: usize, end: usize): void {
-  const entry = OUTLINE + (<usize>slot << 3);
+function note(index: i32, start: usize, end: usize): void {
+  const entry = OUTLINE + (<usize>index << 3);
   store<u32>(entry, <u32>start);
   store<u32>(entry, <u32>end, 4);
 }
 
 let behindKey: usize = 0;
 
-/** The slot of the key whose first letter is at `start`, or −1; `behindKey` is behind its quote then. */
-function readSlot(kind: i32, start: usize): i32 {
+/** The index of the key whose first letter is at `start`, or −1; `behindKey` is behind its quote then. */
+function readField(kind: i32, start: usize): i32 {
   let place = start;
   let byte = <u32>load<u8>(place);
   while (byte != QUOTE && byte != BACKSLASH && <i32>(place - start) <= KEY_MAX) byte = <u32>load<u8>(++place);
@@ -98,8 +98,8 @@ function slotOf(kind: i32, key: usize, length: i32): i32 {
   if (kind == TOP) return topField(key, length);
   if (kind == TARGET) return targetField(key, length);
   const field = sessionField(key, length);
-  const isAlias = field >= SERIES_SLOT && length == SERIES_ALIAS_LENGTH;
-  return isAlias ? field - SERIES_SLOT + SERIES_ALIAS_SLOT : field;
+  const isAlias = field >= SERIES_INDEX && length == SERIES_ALIAS_LENGTH;
+  return isAlias ? field - SERIES_INDEX + SERIES_ALIAS_INDEX : field;
 }
 
 /** Writes the key at `start` to `KEY` without its escapes; its length, or −1 where it can't be a known one. */

@@ -14,7 +14,7 @@ import {
   SAMPLES,
   SAMPLES_SLACK,
   SCALARS,
-  SERIES_SLOT,
+  SERIES_INDEX,
   SESSIONS_MAX,
   SEX,
   SUMMARISED,
@@ -160,8 +160,8 @@ function readSession(session: i32): bool {
       // A field met twice, by whatever name, is the exact path's.
       if ((seen >>> field) & 1) return false;
       seen |= 1 << field;
-      if (field >= SERIES_SLOT) {
-        if (!readSeries(record, session, field - SERIES_SLOT)) return false;
+      if (field >= SERIES_INDEX) {
+        if (!readSeries(record, session, field - SERIES_INDEX)) return false;
       } else if (!readScalar(record, field)) return false;
     }
     skipSpace();

@@ -34,7 +34,7 @@ def load(folder: Path, kept: tuple[str, ...]) -> Cohort:
 def last_day(model, today: Cohort, past: Cohort, rolled: torch.Tensor):
     """Scores of the last day of `today`, without history and with the last sessions of `past`."""
     day = today.days - 1
-    days = [day - 1 - slot for slot in range(PAST)]
+    days = [day - 1 - index for index in range(PAST)]
     rows = today.rows[:, day]
     present = torch.ones(today.people, PAST)
     together = model.with_history(rows, past.rows[:, days], rolled[:, days], present)

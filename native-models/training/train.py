@@ -50,9 +50,9 @@ class Windows:
         length = torch.where(torch.rand(count, generator=generator) < 0.5, most, length)
         past_day = day[:, None] - 1 - torch.arange(PAST)[None, :]
         present = (torch.arange(PAST)[None, :] < length[:, None]).float()
-        slot = past_day.clamp(min=0)
+        chosen = past_day.clamp(min=0)
         rows = cohort.rows[person, day]
-        past = cohort.rows[person[:, None], slot]
+        past = cohort.rows[person[:, None], chosen]
         on = draw_toggles(count, generator)
         if self.is_plain:
             on[:] = 1
@@ -65,8 +65,8 @@ class Windows:
             past_keep = torch.where(cohort.layout.toggles[toggle] > 0, keep, past_keep)
         past = past * past_keep[:, None, :] * present[..., None]
         causes = cohort.causes[person, day]
-        past_causes = cohort.causes[person[:, None], slot]
-        targets = self.rolled[person[:, None], slot]
+        past_causes = cohort.causes[person[:, None], chosen]
+        targets = self.rolled[person[:, None], chosen]
         truth, wanted, kind = self.truths(causes, past_causes)
         numbers = ((kind == 1) | (kind == 2))[:, None, None]
         labels = ((kind == 1) | (kind == 3))[:, None, None]
@@ -136,9 +136,9 @@ class Windows:
             if day == 0:
                 logits = model.without_history(rows)
             else:
-                slots = [day - 1 - slot for slot in range(PAST)]
-                present = torch.tensor([1.0 if slot >= 0 else 0.0 for slot in slots]).expand(cohort.people, PAST)
-                chosen = torch.tensor([max(slot, 0) for slot in slots])
+                past_days = [day - 1 - index for index in range(PAST)]
+                present = torch.tensor([1.0 if past >= 0 else 0.0 for past in past_days]).expand(cohort.people, PAST)
+                chosen = torch.tensor([max(past, 0) for past in past_days])
                 past = cohort.rows[:, chosen] * present[..., None]
                 targets = self.rolled[:, chosen] * present[..., None]
                 logits = torch.cat(

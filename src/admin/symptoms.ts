@@ -7,7 +7,7 @@ export interface Symptom {
   readonly title: string;
   /** Where it shows: names of metrics, most telling first. */
   readonly metrics: readonly string[];
-  /** What to look at and what to turn, in order. */
+  /** What to look at and what to change, in order. */
   readonly remedy: string;
   /** Whether it shows in the last seconds; absent where only a longer look can tell. */
   isRed?(recent: Recent): boolean;
@@ -75,7 +75,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'The slowest requests come near the deadline',
     metrics: [METRICS.stages.name],
     remedy:
-      'Find the stage that grew. receive: callers send slowly, nothing to turn here. queue: too few workers. dispatch or infer: too many threads for the cores. reply or read: the event loop.',
+      'Find the stage that grew. receive: callers send slowly, nothing to change here. queue: too few workers. dispatch or infer: too many threads for the cores. reply or read: the event loop.',
     isRed: (recent) => mean(recent, ({ p99Ms }) => p99Ms) > recent.deadlineMs / 2,
   },
   {

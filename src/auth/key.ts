@@ -7,7 +7,7 @@ import type { KeyKind } from './store.js';
  *   ──┬───── ──────────┬───────── ──┬───
  *   prefix   secret, base62         checksum: CRC-32 of all before it, base62
  *
- * The checksum is no secret and proves nothing. It lets the gate refuse mistyped keys and plain junk without
+ * The checksum is no secret and proves nothing. It lets the authenticator refuse mistyped keys and plain junk without
  * hashing, and lets secret scanners recognise a leaked key.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

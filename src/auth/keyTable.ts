@@ -6,7 +6,7 @@ const WORDS = 8;
 const NOBODY = 0;
 const KINDS: readonly KeyKind[] = ['demo', 'live'];
 
-/** What the gate knows of a key. Plain data: crosses threads. */
+/** What the authenticator knows of a key. Plain data: crosses threads. */
 export interface IndexedRecord {
   readonly id: string;
   readonly kind: KeyKind;

@@ -73,7 +73,7 @@ export class KeyStoreError extends OperatorError {
 }
 
 /** Words an error of the system for the operator; passes any other error on unchanged. */
-export function storeError(deed: string, error: unknown): unknown {
+export function storeError(action: string, error: unknown): unknown {
   const reason = systemReason(error);
-  return reason === undefined ? error : new KeyStoreError(`can't ${deed}: ${reason}`, { cause: error });
+  return reason === undefined ? error : new KeyStoreError(`can't ${action}: ${reason}`, { cause: error });
 }

@@ -44,7 +44,7 @@ export interface DecodedSeries {
 
 type Names = readonly (string | undefined)[];
 
-/** The names of the fields by their slots. */
+/** The names of the fields by their indexes. */
 const TOP_NAMES = named([
   ['current_session', LAYOUT.CURRENT],
   ['past_sessions', LAYOUT.PAST_SESSIONS],
@@ -53,15 +53,15 @@ const TOP_NAMES = named([
 ]);
 const SESSION_NAMES = named([
   ...SESSION_SCALARS.map((field) => [field, SCALAR_PLACES[field]] as const),
-  ...SERIES_FIELDS.map((field) => [field, LAYOUT.SERIES_SLOT + SERIES_PLACES[field]] as const),
-  [SERIES_ALIASES.HR_night, LAYOUT.SERIES_ALIAS_SLOT + LAYOUT.HR_NIGHT],
-  [SERIES_ALIASES.RR_night, LAYOUT.SERIES_ALIAS_SLOT + LAYOUT.RR_NIGHT],
+  ...SERIES_FIELDS.map((field) => [field, LAYOUT.SERIES_INDEX + SERIES_PLACES[field]] as const),
+  [SERIES_ALIASES.HR_night, LAYOUT.SERIES_ALIAS_INDEX + LAYOUT.HR_NIGHT],
+  [SERIES_ALIASES.RR_night, LAYOUT.SERIES_ALIAS_INDEX + LAYOUT.RR_NIGHT],
 ]);
-const TARGET_NAMES = named([...SCORE_FIELDS, ...LABEL_FIELDS].map((field, slot) => [field, slot] as const));
+const TARGET_NAMES = named([...SCORE_FIELDS, ...LABEL_FIELDS].map((field, index) => [field, index] as const));
 
-function named(slots: readonly (readonly [name: string, slot: number])[]): Names {
-  const names: (string | undefined)[] = Array.from({ length: LAYOUT.OUTLINE_SLOTS });
-  for (const [name, slot] of slots) names[slot] = name;
+function named(indexes: readonly (readonly [name: string, index: number])[]): Names {
+  const names: (string | undefined)[] = Array.from({ length: LAYOUT.OUTLINE_LENGTH });
+  for (const [name, index] of indexes) names[index] = name;
   return names;
 }
 
@@ -153,16 +153,16 @@ export class Outline {
   private fields({ start }: JsonValue, kind: number, names: Names): KnownFields {
     const unknown = this.parser.exports.outlineFields(start, kind);
     const fields = new Map<string, JsonValue>();
-    for (const [slot, name] of names.entries()) {
-      const value = this.noted(slot);
+    for (const [index, name] of names.entries()) {
+      const value = this.noted(index);
       if (name !== undefined && value.start > 0) fields.set(name, value);
     }
     return { fields, unknown };
   }
 
-  private noted(slot: number): JsonValue {
+  private noted(index: number): JsonValue {
     const { outline } = this.parser;
-    return { start: outline[2 * slot]!, end: outline[2 * slot + 1]! }; // slot < OUTLINE_SLOTS
+    return { start: outline[2 * index]!, end: outline[2 * index + 1]! }; // index < OUTLINE_LENGTH
   }
 
   private firstByte({ start }: JsonValue): number {

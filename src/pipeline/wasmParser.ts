@@ -31,9 +31,9 @@ const LAYOUT_NAMES = [
   'UNKNOWN_FIELDS',
   'SUMMARISED',
   'OUTLINE',
-  'OUTLINE_SLOTS',
-  'SERIES_SLOT',
-  'SERIES_ALIAS_SLOT',
+  'OUTLINE_LENGTH',
+  'SERIES_INDEX',
+  'SERIES_ALIAS_INDEX',
   'MISFITS',
   'MISFITS_MAX',
   'TOP',
@@ -271,7 +271,7 @@ export class WasmParser {
     if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
     this.bytes = Buffer.from(memory.buffer);
     this.samples = new Float32Array(memory.buffer, LAYOUT.SAMPLES, this.samplesMax);
-    this.outline = new Uint32Array(memory.buffer, LAYOUT.OUTLINE, 2 * LAYOUT.OUTLINE_SLOTS);
+    this.outline = new Uint32Array(memory.buffer, LAYOUT.OUTLINE, 2 * LAYOUT.OUTLINE_LENGTH);
     this.misfits = new Int32Array(memory.buffer, LAYOUT.MISFITS, 1 + LAYOUT.MISFITS_MAX);
     this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 1);
     const series = (1 + PAST_MAX) * SERIES_FIELDS.length;

@@ -46,7 +46,7 @@ export function countFour(samples: v128, binsPerUnit: v128, shift: v128): void {
   store<u32>(fourth, load<u32>(fourth, HISTOGRAM + 3 * TABLE_BYTES) + 1, HISTOGRAM + 3 * TABLE_BYTES);
 }
 
-/** Adds to the count of a bin, which may be short of what it will be: counts wrap around. */
+/** Adds to the count of a bin. A negative `count` may come first: unsigned counts wrap around, and the sum is right. */
 // @ts-ignore: decorator
 @inline
 export function addToBin(bin: usize, count: i32): void {

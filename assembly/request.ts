@@ -2,18 +2,16 @@ import { isDoubtful } from './doubts';
 import { CURRENT, PAST_SESSIONS, TARGET_FIELDS, sessionField, targetField, topField } from './fields';
 import { behindNumber, behindString } from './json';
 import {
-  AGE,
-  AWAKE,
-  HEIGHT,
   HR_DAY,
   HR_NIGHT,
-  LIGHT_SHARE,
   RECORDS,
   RECORD_LENGTH,
   RR_DAY,
   SAMPLES,
   SAMPLES_SLACK,
   SCALARS,
+  SCALAR_BOUNDS,
+  SCALAR_BOUNDS_LENGTH,
   SERIES_INDEX,
   SESSIONS_MAX,
   SEX,
@@ -190,13 +188,11 @@ function readScalar(record: usize, field: i32): bool {
   return true;
 }
 
-/** The bounds of the contract; NaN, which the decoder gives for what it does not take, is in no range. */
+/** NaN, which the decoder gives for what it does not take, is in no range. */
 function isInRange(field: i32, value: f64): bool {
-  if (field <= AWAKE) return value >= 0 && value <= 172_800 && floor(value) == value;
-  if (field <= LIGHT_SHARE) return value >= 0 && value <= 100;
-  if (field == AGE) return value >= 0 && value <= 130;
-  if (field == HEIGHT) return value >= 30 && value <= 272;
-  return value >= 1 && value <= 650;
+  const bounds = SCALAR_BOUNDS + ((<usize>field * SCALAR_BOUNDS_LENGTH) << 3);
+  if (!(value >= load<f64>(bounds) && value <= load<f64>(bounds, 8))) return false;
+  return load<f64>(bounds, 16) == 0 || floor(value) == value;
 }
 
 function readSex(record: usize): bool {
@@ -257,7 +253,7 @@ function readKey(): usize {
   return start;
 }
 
-/** Goes behind the value of a field that nobody reads; objects and arrays are left to the exact path. */
+/** Goes behind the value of an unknown field; objects and arrays are left to the exact path. */
 function skipUnknown(): bool {
   if (++unknownFields > UNKNOWN_MAX) return false;
   const byte = <u32>load<u8>(at);

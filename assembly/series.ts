@@ -99,7 +99,7 @@ function gatherAll(length: i32, low: f32, binsPerUnit: f32): void {
   if (padding > 0) addToBin(binOf(load<f32>(SAMPLES), binsPerUnit, shift), -padding);
 }
 
-/** Some samples are to be left out: they are counted in a bin that nobody reads. Four at a time too. */
+/** Some samples are to be left out: they are counted in a bin that is emptied afterwards. Four at a time too. */
 function gatherPlausible(length: i32, low: f32, high: f32, binsPerUnit: f32): void {
   const end = SAMPLES + (<usize>length << 2);
   v128.store(end, i32x4.splat(0)); // a sentinel: what is filled up is none of the samples

@@ -27,7 +27,7 @@ interface RatioGoal {
 }
 
 const SERVICE = 'acuity';
-/** The goals are said of so many; what was measured with others is no answer to them. */
+/** Connections for which the goals are stated; runs with another number are not compared with them. */
 const SATURATING_CONNECTIONS = 64;
 
 const GOALS: readonly RatioGoal[] = [

@@ -6,11 +6,6 @@ import { parseArgs } from 'node:util';
 import { SCORE_FIELDS } from '#acuity/contract/request.js';
 import type { Golden } from '#acuity/model/manifest.js';
 
-/**
- * Rebuilds everything from a seed: cohorts, the served network, its rivals, the bundle. Cohorts and fits land in
- * `.build/model`, the served graphs in `native-models/acuity-base`, the rivals in `native-models/training/rivals`.
- */
-// The large rival gets two rounds and the cohorts of point 11 one: they are compared with, not served.
 const VERSION = '0.3.0';
 const SEED = '1';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -37,6 +32,7 @@ const COHORTS: readonly CohortOrder[] = [
   { name: 'cohort-half', people: 16_000, effectScale: 0.5 },
   { name: 'cohort-double', people: 16_000, effectScale: 2 },
 ];
+/** The large rival gets two rounds and the cohorts of point 11 one: they are compared with, not served. */
 const FITS: readonly FitOrder[] = [
   { name: 'network', kind: 'network', cohort: 'cohort', rounds: 3 },
   { name: 'linear', kind: 'linear', cohort: 'cohort', rounds: 2 },
@@ -45,6 +41,10 @@ const FITS: readonly FitOrder[] = [
   { name: 'double', kind: 'network', cohort: 'cohort-double', rounds: 1 },
 ];
 
+/**
+ * Rebuilds everything from a seed: cohorts, the served network, its rivals, the bundle. Cohorts and fits land in
+ * `.build/model`, the served graphs in `native-models/acuity-base`, the rivals in `native-models/training/rivals`.
+ */
 function build(python: string, isServedOnly: boolean): void {
   const cohorts = isServedOnly ? COHORTS.slice(0, 1) : COHORTS;
   const fits = isServedOnly ? FITS.slice(0, 1) : FITS;

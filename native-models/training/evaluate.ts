@@ -27,7 +27,6 @@ import { summaryTable, tablesOf } from './evaluation/summary.js';
 import { unitTraps } from './evaluation/unitTraps.js';
 import { ServedModel } from './served.js';
 
-/** Scores people never seen through the served path, prints the points and rewrites the model card. */
 /** People of this seed played no part in choosing the network: variants were compared on others. */
 const SEED = 23;
 const PARAMETERS = 'native-models/training/cohort/parameters.md';
@@ -51,6 +50,7 @@ const POINTS = new Map<number, Point>([
   [16, transition],
 ]);
 
+/** Scores people never seen through the served path, prints the points and rewrites the model card. */
 async function evaluate(folder: string, rivals: string, points: readonly number[], people: number) {
   const progress = new Progress('evaluate', POINTS.size + 1);
   const context = await prepare(folder, rivals, people);

@@ -104,7 +104,7 @@ function histogramSamples(
   return samples;
 }
 
-/** Without the dust of binary fractions: the text of a bound is its name. */
+/** Rounded to nine digits: 0.1 + 0.2 would name its bucket 0.30000000000000004. */
 function decimal(value: number): string {
   return String(Number(value.toPrecision(9)));
 }

@@ -57,7 +57,7 @@ const document = once(() => {
   return openapiDocument({ version: (JSON.parse(text) as { version: string }).version });
 });
 
-/** Redoc shows its maker's logo from its maker's server; the page asks nobody but this listener. */
+/** Redoc shows its maker's logo from its maker's server; the page may ask this listener only. */
 const REMOTE_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=';
 

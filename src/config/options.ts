@@ -44,7 +44,7 @@ export function environment(): Environment {
 
 /**
  * Sets what the native libraries read from the environment when they load: call it before importing any of them.
- * ONNX Runtime reports usage to its vendor unless told not to; a health service phones nobody.
+ * ONNX Runtime reports usage to its vendor unless told not to. This service sends data to no third party.
  */
 export function prepareEnvironment(): void {
   process.env['ORT_DISABLE_TELEMETRY'] = '1';

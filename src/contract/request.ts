@@ -72,6 +72,16 @@ const scalars = {
 /** The fields of a session that are one value each. */
 export const SESSION_SCALARS = Object.keys(scalars) as readonly (keyof typeof scalars)[];
 
+/** Least and most of each scalar that is a number. The parser is given them when it starts. */
+export const SCALAR_BOUNDS = SESSION_SCALARS.filter((field) => field !== 'sex').map((field) => {
+  const { type, minimum, maximum } = scalars[field] as unknown as {
+    readonly type: readonly string[];
+    readonly minimum: number;
+    readonly maximum: number;
+  };
+  return { field, minimum, maximum, isWhole: type.includes('integer') };
+});
+
 const series = (maxItems: number, description: string) =>
   Type.Optional(
     Type.Unsafe<number[] | null>({

@@ -47,7 +47,7 @@ export function removeLeftovers(path: string): void {
       if (name.startsWith(prefix) && LEFTOVER.test(name.slice(prefix.length))) rmSync(join(folder, name));
     }
   } catch {
-    return; // as on a read-only disk: leftovers are in nobody's way
+    return; // as on a read-only disk: leftovers do no harm
   }
 }
 

@@ -56,7 +56,7 @@ export class AccessLog {
   /** `nowMs` is monotonic. */
   refused(cause: RefusalCause, line: AccessLine, nowMs: number): void {
     const known = this.repeats.get(cause);
-    // What the service itself did wrong is told each time: somebody will ask for that very request.
+    // A 500 always has a line of its own: its request id is what a caller will report.
     if (cause === 'internal' || known === undefined || (nowMs >= known.quietUntilMs && known.count === 0)) {
       this.repeats.set(cause, { quietUntilMs: nowMs + QUIET_MS, count: 0, last: undefined });
       return this.tell(cause, line, 1);

@@ -139,7 +139,7 @@ export class Predict implements ExchangeContext {
     exchange.refuseHead(cause, bodyBytes);
   }
 
-  /** A body of known end is discarded by the parser behind our answer, unless it is longer than we bear. */
+  /** A body of declared length is discarded behind the answer; one longer than `DISCARD_BYTES_MAX` ends the connection. */
   private refuseTooLarge(exchange: Exchange, admission: Admission, declaredBytes: number): void {
     if (declaredBytes > DISCARD_BYTES_MAX) return this.refuseWhileReceiving(exchange, admission);
     this.charge(admission, declaredBytes);

@@ -56,7 +56,7 @@ export class RequestMetrics {
     this.bodyBytes.add(0, bytes);
   }
 
-  /** A request was understood; whether its known fields are looked at is this counter's business. */
+  /** Counts the unknown fields of a valid request; of one request in `SAMPLED_EVERY`, which known fields it has. */
   understood(request: ReadRequest): void {
     if (request.unknownFields > 0) this.fieldsUnknown.add(0, request.unknownFields);
     this.untilSample--;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   PAST_MAX,
+  SCALAR_BOUNDS,
   SERIES_FIELDS,
   STRUCTURE_BOUNDS,
   type SESSION_SCALARS,
@@ -25,6 +26,8 @@ const LAYOUT_NAMES = [
   'TARGETS',
   'SAMPLES',
   'INPUT_PADDING',
+  'SCALAR_BOUNDS',
+  'SCALAR_BOUNDS_LENGTH',
   'POWERS_OF_FIVE',
   'FIVE_EXPONENT_MIN',
   'FIVE_EXPONENT_MAX',
@@ -187,6 +190,14 @@ export class WasmParser {
     this.input = this.exports.initialise(daySamplesMax, nightSamplesMax);
     this.requests = this.makeRoom(PAGE_BYTES);
     new BigUint64Array(this.exports.memory.buffer, LAYOUT.POWERS_OF_FIVE).set(POWERS_OF_FIVE);
+    this.writeBounds();
+  }
+
+  private writeBounds(): void {
+    for (const { field, minimum, maximum, isWhole } of SCALAR_BOUNDS) {
+      const place = LAYOUT.SCALAR_BOUNDS + SCALAR_PLACES[field] * LAYOUT.SCALAR_BOUNDS_LENGTH * FLOAT64_BYTES;
+      new Float64Array(this.exports.memory.buffer, place).set([minimum, maximum, isWhole ? 1 : 0]);
+    }
   }
 
   /** The request in `bytes`, or undefined where it is not of the plain form: then they are open. */

@@ -11,6 +11,7 @@ declare namespace WebAssembly {
     readonly value: unknown;
   }
   class Memory {
+    constructor(descriptor: { readonly initial: number });
     readonly buffer: ArrayBuffer;
     grow(pages: number): number;
   }

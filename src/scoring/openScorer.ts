@@ -19,7 +19,7 @@ export interface ScorerSetup {
   readonly workers: number;
   /** Event loops of the process, each with a scorer: the queue is divided by them. */
   readonly loops: number;
-  /** Where the event loop counts; absent where nobody does. */
+  /** Where the event loop counts; absent in `acuity score`. */
   readonly metrics?: SharedArrayBuffer;
 }
 
@@ -69,7 +69,7 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
   return scorer;
 }
 
-/** What the pool and its batches leave behind; nothing where nobody counts. */
+/** Counters of batches and workers; undefined where there is no metrics memory, as in `acuity score`. */
 function scoringCounters(memory: SharedArrayBuffer | undefined):
   | {
       readonly run: (variant: GraphVariant, rows: number, inferMs: number) => void;

@@ -32,7 +32,7 @@ export async function openEventLoops(
   const bodies = allocateBodyBudget(new Limits(setup.limits).keysMax);
   const shared = { ...setup, bodies, connections: allocateConnectionCount() };
   if (metrics === undefined || setup.metrics.length !== loops)
-    throw new RangeError('an event loop cannot count');
+    throw new RangeError('expected one metrics buffer per HTTP thread');
   const address = await freeAddress(setup.address);
   // Port 0 is left to the listener itself where there is one.
   if (loops === 1) return openEventLoopServer({ ...shared, metrics, workers, loops }, log, events);

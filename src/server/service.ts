@@ -37,7 +37,7 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type StopSignal = (typeof STOP_SIGNALS)[number];
 /** Most keys with limits of their own: what each takes is virtual until it is used. */
 const KEYS_MAX = 1 << 20;
-/** After a hang, so long for the answers that are being written. */
+/** Time for the last answers to be written after a worker hung, before the process exits. */
 const LAST_WORDS_MS = 250;
 
 /*
@@ -141,7 +141,7 @@ class Service {
       log,
       { onHung: () => this.leaveHung(), onCrash: (error) => this.crash(error) },
     );
-    // A key that was revoked while the workers started was told to nobody.
+    // While the workers started, changes of keys reached no event loop.
     this.eventLoops.replaceKeys(this.keyring.records);
     this.modelSwitch = new ModelSwitch({
       folder: config.model,

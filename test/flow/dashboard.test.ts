@@ -47,7 +47,7 @@ t.test('the live page', { skip: BROWSER === undefined && 'there is no Chromium h
         t.equal(await page.textContent('#status'), 'ready');
         t.equal(await page.locator('#charts canvas').count(), CHARTS);
         t.equal(await page.locator('#tiles dd').count(), 12);
-        t.match(await page.textContent('#model'), /^\d+\.\d+\.\d+/);
+        t.match(await page.textContent('#model'), /^[\w-]+\/\d+\.\d+\.\d+/);
         t.match(await page.textContent('#settings'), /ACUITY_QUEUE_MAX\s*2048/);
         t.match(await page.textContent('#red'), 'Nothing is red.');
       });

@@ -5,7 +5,6 @@ import {
   HR_DAY,
   HR_NIGHT,
   IMPLAUSIBLE,
-  LEVEL,
   LIGHT,
   LIGHT_SHARE,
   REM,
@@ -16,7 +15,7 @@ import {
   SLEEP_TIME,
   SUMMARY_LENGTH,
 } from './layout';
-import { MEDIAN_SAMPLES_MIN } from './series';
+import { isBreathingFast } from './series';
 
 /**
  * Whether a session may be in other units than it says, or contradict itself. The exact path decides, by
@@ -29,8 +28,7 @@ export function isDoubtful(record: usize): bool {
     isImplausible(record, RR_DAY) ||
     isImplausible(record, HR_NIGHT) ||
     isImplausible(record, RR_NIGHT) ||
-    isFastBreathing(record, RR_DAY) ||
-    isFastBreathing(record, RR_NIGHT) ||
+    isBreathingFast ||
     isDoubtfulSleep(record)
   );
 }
@@ -40,17 +38,6 @@ export function isDoubtful(record: usize): bool {
 function isImplausible(record: usize, series: i32): bool {
   const implausible = summaryValue(record, series, IMPLAUSIBLE);
   return implausible >= 3 && implausible > summaryValue(record, series, COUNT);
-}
-
-/**
- * Most samples may lie above 40. A median from the histogram is right to a quarter of a breath. The mean of ten or
- * eleven, without its extremes, may be as low as 23.5: five samples are left above 40, the others may be 3.
- */
-// @ts-ignore: decorator
-@inline
-function isFastBreathing(record: usize, series: i32): bool {
-  const isMean = summaryValue(record, series, COUNT) < MEDIAN_SAMPLES_MIN;
-  return summaryValue(record, series, LEVEL) > (isMean ? 23 : 39.5);
 }
 
 // @ts-ignore: decorator

@@ -24,7 +24,7 @@ import {
 import { narrowNames, same } from './names';
 import { decodeNumber, fillPowersOfTen } from './number';
 import { decodeArray } from './samples';
-import { summarise } from './series';
+import { forgetBreathing, summarise } from './series';
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -144,6 +144,7 @@ function readSession(session: i32): bool {
   for (let scalar: usize = 0; scalar < <usize>SCALARS; scalar++) store<f64>(record + (scalar << 3), NaN);
   // The whole of it: what the request before left behind an empty series would be handed on.
   clear(summaryAt(record, 0), 4 * SUMMARY_LENGTH * 8);
+  forgetBreathing();
   if (!take(OPEN_OBJECT)) return false;
   skipSpace();
   if (take(CLOSE_OBJECT)) return true;

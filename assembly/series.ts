@@ -18,9 +18,18 @@ const BREATH_BINS_PER_UNIT: f32 = 4;
 const UNREAD_ABOVE: f32 = 8;
 
 /** Below so many samples the level is a mean: such samples are averages themselves, and a median would jump. */
-export const MEDIAN_SAMPLES_MIN: i32 = 12;
+const MEDIAN_SAMPLES_MIN: i32 = 12;
 /** From so many on, that mean leaves out the smallest and the largest: one of them may be wild. */
 const TRIMMED_SAMPLES_MIN: i32 = 5;
+
+/** A breathing series whose median is above this may be heart rate: a histogram's median is right to a quarter of a breath. */
+const FAST_BREATHS_MIN: f64 = 39.5;
+/** Whether a breathing series since `forgetBreathing` was so fast. */
+export let isBreathingFast: bool = false;
+
+export function forgetBreathing(): void {
+  isBreathingFast = false;
+}
 
 let count: i32 = 0;
 let implausible: i32 = 0;
@@ -48,6 +57,7 @@ export function summarise(length: i32, isHeart: bool, summary: usize): void {
     return;
   }
   const median = takeMedian(count, low, binsPerUnit, smallest, largest); // leaves the histogram empty
+  if (!isHeart && median > FAST_BREATHS_MIN) isBreathingFast = true;
   put(summary, LEVEL, count < MEDIAN_SAMPLES_MIN ? trimmedMean(length, low, high) : median);
 }
 

@@ -1,5 +1,6 @@
-import { init, type EChartsOption } from 'echarts';
+import type { EChartsOption } from 'echarts';
 import { colourStyle, type ColourName } from '#acuity/tune/page.js';
+import { renderSvg } from './renderSvg.js';
 
 /** One line of a chart, or one colour of its bars. */
 export interface Series {
@@ -36,14 +37,8 @@ const FONT = 'system-ui, sans-serif';
 
 /** A chart as SVG that stands alone: it brings its colours for light and dark. */
 export function svgOf(chart: Chart): string {
-  const drawing = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
-  try {
-    drawing.setOption(optionOf(chart));
-    const svg = drawing.renderToSVGString().replace(/ xmlns:xlink="[^"]*"/, '');
-    return named(withPageColours(svg), chart.title);
-  } finally {
-    drawing.dispose(); // else a timer of it keeps the process alive
-  }
+  const svg = renderSvg(optionOf(chart), WIDTH, HEIGHT).replace(/ xmlns:xlink="[^"]*"/, '');
+  return named(withPageColours(svg), chart.title);
 }
 
 function optionOf({ kind, x, y, isLogX = false, isLogY = false, series }: Chart): EChartsOption {
@@ -72,7 +67,6 @@ function optionOf({ kind, x, y, isLogX = false, isLogY = false, series }: Chart)
     nameTextStyle: { ...label, align: 'left' as const },
   };
   return {
-    animation: false,
     color: SERIES_COLOURS,
     textStyle: { fontFamily: FONT },
     legend:

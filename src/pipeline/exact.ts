@@ -42,7 +42,7 @@ const sessionCheck = Compile(SessionFrameSchema);
 const scoreRecordCheck = Compile(ScoreRecordSchema);
 const TARGET_FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 
-/** As in `assembly/doubts.ts`: below this level no series is heart rate. */
+/** Below this level no series is heart rate: of ten or eleven samples the level is the mean without the extremes, so five above 40 and four of 3 are left. */
 const FAST_BREATHS_MIN = 23;
 
 const STRUCTURE_FINDING: Finding = {

@@ -18,7 +18,7 @@ import {
 import { listenError } from './listenError.js';
 import type { FromEventLoop, EventLoopThreadData, Question, ToEventLoop } from './eventLoopThread.js';
 
-/** Several event loops on one port, as one front; a single one runs on the main thread. */
+/** Opens the event loops on one port, as one server. A single one runs on the main thread. */
 export async function openEventLoops(
   setup: Omit<EventLoopSetup, 'workers' | 'loops' | 'metrics' | 'bodies' | 'connections'> & {
     /** One for each event loop. */
@@ -52,7 +52,7 @@ export async function openEventLoops(
 }
 
 function joined(servers: readonly EventLoopServer[], address: PublicAddress): EventLoopServer {
-  const all = async (run: (front: EventLoopServer) => Promise<void>): Promise<void> => {
+  const all = async (run: (server: EventLoopServer) => Promise<void>): Promise<void> => {
     await Promise.all(servers.map(run));
   };
   return {

@@ -1,4 +1,4 @@
-import { init } from 'echarts';
+import { renderSvg } from '#bench/report/renderSvg.js';
 
 /** One line or set of dots. */
 export interface Series {
@@ -27,9 +27,7 @@ const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9
 /** The chart as an SVG document. */
 export function plot(chart: Chart): string {
   const { title, x, y, series, xRange, yRange } = chart;
-  const view = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
-  view.setOption({
-    animation: false,
+  const option = {
     backgroundColor: '#ffffff',
     title: { text: title, left: 'center', textStyle: { fontSize: 14 } },
     legend: { bottom: 0, left: 40, right: 140, itemGap: 30, textStyle: { fontSize: 11 } },
@@ -45,10 +43,8 @@ export function plot(chart: Chart): string {
       lineStyle: { type: style === 'dashed' ? 'dashed' : 'solid' },
       showSymbol: points.length <= 30,
     })),
-  });
-  const svg = view.renderToSVGString();
-  view.dispose();
-  return tidied(svg);
+  };
+  return `${renderSvg(option, WIDTH, HEIGHT).trim()}\n`;
 }
 
 function axis(name: string, nameGap: number, range: readonly [number, number] | undefined) {
@@ -59,9 +55,4 @@ function axis(name: string, nameGap: number, range: readonly [number, number] | 
 /** Five digits are enough for a picture, and the same on every machine. */
 function rounded(value: number): number {
   return Number(value.toPrecision(5));
-}
-
-/** ECharts numbers its views; a rebuild shall give the same file. */
-function tidied(svg: string): string {
-  return `${svg.replace(/zr\d+-/g, 'zr-').trim()}\n`;
 }

@@ -1,3 +1,4 @@
+import type { EChartsOption } from 'echarts';
 import { renderSvg } from '#bench/report/renderSvg.js';
 
 /** One line or set of dots. */
@@ -44,7 +45,7 @@ export function plot(chart: Chart): string {
       showSymbol: points.length <= 30,
     })),
   };
-  return `${renderSvg(option, WIDTH, HEIGHT).trim()}\n`;
+  return `${renderSvg(option as EChartsOption, WIDTH, HEIGHT).trim()}\n`;
 }
 
 function axis(name: string, nameGap: number, range: readonly [number, number] | undefined) {

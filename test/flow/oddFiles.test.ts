@@ -115,7 +115,7 @@ async function startOnDead(
   symlinkSync(copyModel(join(links, 'model')), model);
   const server = await startServer(t, {
     nodeOptions,
-    env: { ACUITY_MODEL: model, ACUITY_DRAIN_MS: '1000', ...loopsOf(loops) },
+    env: { ACUITY_MODEL: model, ACUITY_DRAIN_MS: '5000', ...loopsOf(loops) },
     keys: [{ kind: 'demo' }],
   });
   replaceBy(keyPath(server), (place) => symlinkSync(join(dead, 'keys.json'), place));

@@ -1,19 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../base/errors.js';
 import { errorCode } from './fileError.js';
-import { runOperation, type FileOperation } from './files.js';
+import { STARTED, type FileAnswer, type FileQuestion } from './fileMessages.js';
+import { runOperation } from './files.js';
 
 /** Code of a thread for file operations, one after the other; `fileThreads.ts` faces it. */
-
-export interface FileQuestion {
-  readonly operation: FileOperation;
-  readonly args: readonly string[];
-}
-
-/** An error does not keep its code when it crosses threads. */
-export type FileAnswer =
-  | { readonly value: unknown }
-  | { readonly error: { readonly message: string; readonly code: string | undefined } };
 
 function answer({ operation, args }: FileQuestion): FileAnswer {
   try {
@@ -24,3 +15,4 @@ function answer({ operation, args }: FileQuestion): FileAnswer {
 }
 
 parentPort?.on('message', (question: FileQuestion) => parentPort?.postMessage(answer(question)));
+parentPort?.postMessage(STARTED);

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { asError } from '../base/errors.js';
 import { NO_ANSWER, systemError } from './fileError.js';
 import { filesBy, type Files } from './files.js';
-import type { FileAnswer, FileQuestion } from './fileThread.js';
+import { STARTED, type FileAnswer, type FileQuestion, type FileThreadMessage } from './fileMessages.js';
 
 /** How long the owner of an operation waits for it. */
 export interface Patience {
@@ -39,6 +39,9 @@ export class FileThreads {
   /** Threads that are idle or at work on what is not late yet. */
   private prompt = 0;
   private late = 0;
+  /** Threads that load their code. */
+  private readonly starting = new Set<FileThread>();
+  private isClosed = false;
 
   /** `code`: what a thread runs; tests put other code in its place. */
   constructor(private readonly code: URL = new URL('./fileThread.js', import.meta.url)) {}
@@ -54,7 +57,19 @@ export class FileThreads {
     return filesBy((operation, args) => this.ask(owner, { operation, args }));
   }
 
+  /**
+   * Refuses every further operation. Resolves when no thread is being made any more: leaving the process meanwhile
+   * takes from under it what it uses, and crashes. What hangs is not waited for.
+   */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const { question, reject } of this.waiting) reject(noAnswer(question));
+    this.waiting.clear();
+    await Promise.all([...this.starting].map(({ started }) => started));
+  }
+
   private ask(owner: Owner, question: FileQuestion): Promise<unknown> {
+    if (this.isClosed) return Promise.reject(noAnswer(question));
     if (owner.late >= owner.lateMax) return Promise.reject(noAnswer(question));
     return new Promise((resolve, reject) => {
       const task: Task = { question, owner, resolve, reject };
@@ -84,6 +99,7 @@ export class FileThreads {
           this.prompt++;
           this.late--;
         },
+        onStarted: () => this.starting.delete(thread),
         onFree: () => this.free(thread),
         onEnd: () => {
           this.prompt--;
@@ -91,6 +107,7 @@ export class FileThreads {
         },
       });
       this.prompt++;
+      this.starting.add(thread);
       thread.give(task);
     } catch (error) {
       // As where no file descriptor is left: the owner will ask again.
@@ -113,6 +130,8 @@ interface FileThreadEvents {
   onLate(): void;
   /** A late task came back after all, or its thread has ended. */
   onBack(): void;
+  /** Its code is loaded, or it has ended before. */
+  onStarted(): void;
   /** It can be given another task. */
   onFree(): void;
   /** It is no more. */
@@ -129,15 +148,25 @@ class FileThread {
   private task: Task | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isLate = false;
+  readonly started: Promise<void>;
 
   constructor(
     code: URL,
     private readonly events: FileThreadEvents,
   ) {
     this.worker = new Worker(code, { resourceLimits: LIMITS });
-    this.worker.on('message', (answer: FileAnswer) => this.answered(answer));
     this.worker.on('error', (error: Error) => this.finish()?.reject(error));
     this.worker.once('exit', () => events.onEnd());
+    this.started = new Promise((resolve) => {
+      const onStarted = (): void => {
+        events.onStarted();
+        resolve();
+      };
+      this.worker.once('message', onStarted).once('exit', onStarted);
+    });
+    this.worker.on('message', (message: FileThreadMessage) => {
+      if (message !== STARTED) this.answered(message);
+    });
   }
 
   give(task: Task): void {

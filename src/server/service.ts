@@ -251,19 +251,22 @@ class Service {
     // A start that is broken off may come to an end: leaving while threads are being made crashes.
     const graceMs = this.eventLoops === undefined ? Math.min(this.config.drainMs, START_MAX_MS) : 0;
     const limits = [this.limit(graceMs + KILL_MS), this.stopLimit];
-    const [isStarted] = await Promise.all([
+    const [isStarted, areThreadsMade] = await Promise.all([
       within(graceMs + STEP_MS, Promise.allSettled([this.starting])),
+      within(graceMs + STEP_MS, this.threads.close()),
       within(STEP_MS, Promise.all(limits)),
       within(HALT_MS, this.halt()),
     ]);
     await this.output.flushed(FLUSH_MS);
-    await leave({ code, signal, threads: this.threadsState(isStarted), terminals: this.terminals });
+    const threads = this.threadsState(isStarted && areThreadsMade);
+    await leave({ code, signal, threads, terminals: this.terminals });
   }
 
   private async halt(): Promise<void> {
     if (!this.isClosed) await this.eventLoops?.halt();
   }
 
+  /** `isStarted`: no thread is being made any more. */
   private threadsState(isStarted: boolean): 'idle' | 'halted' | 'busy' {
     if (!isStarted) return 'busy';
     const hasRuns = this.eventLoops !== undefined && !this.isClosed;

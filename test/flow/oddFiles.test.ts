@@ -103,6 +103,29 @@ async function mountDead(t: Test): Promise<{ readonly folder?: string; readonly 
   return line === 'mounted' ? { folder } : { problem: line };
 }
 
+/** A server whose keys, counts and model come to lie on a disk that no longer answers. */
+async function startOnDead(
+  t: Test,
+  dead: string,
+  loops: number,
+  nodeOptions: readonly string[] = [],
+): Promise<RunningServer> {
+  const links = t.testdir();
+  const model = join(links, 'served');
+  symlinkSync(copyModel(join(links, 'model')), model);
+  const server = await startServer(t, {
+    nodeOptions,
+    env: { ACUITY_MODEL: model, ACUITY_DRAIN_MS: '1000', ...loopsOf(loops) },
+    keys: [{ kind: 'demo' }],
+  });
+  replaceBy(keyPath(server), (place) => symlinkSync(join(dead, 'keys.json'), place));
+  replaceBy(model, (place) => symlinkSync(join(dead, 'model'), place));
+  await until(() => /keys\.json: the file system does not answer/.test(server.output()));
+  server.signal('SIGHUP');
+  t.equal(await status(server, server.keys[1]?.key ?? ''), 200, 'it serves on');
+  return server;
+}
+
 for (const loops of [1, 2]) {
   t.test(
     `keys, counts and model on a disk that stops answering: ${loops} event loops`,
@@ -110,22 +133,19 @@ for (const loops of [1, 2]) {
     async (t) => {
       const { folder, problem } = await mountDead(t);
       if (folder === undefined) return t.plan(0, `no such mount here: ${problem}`);
-      const links = t.testdir();
-      const model = join(links, 'served');
-      symlinkSync(copyModel(join(links, 'model')), model);
-      const server = await startServer(t, {
-        env: { ACUITY_MODEL: model, ACUITY_DRAIN_MS: '1000', ...loopsOf(loops) },
-        keys: [{ kind: 'demo' }],
-      });
-      replaceBy(keyPath(server), (place) => symlinkSync(join(folder, 'keys.json'), place));
-      replaceBy(model, (place) => symlinkSync(join(folder, 'model'), place));
-      await until(() => /keys\.json: the file system does not answer/.test(server.output()));
-      server.signal('SIGHUP');
-      t.equal(await status(server, server.keys[1]?.key ?? ''), 200, 'it serves on');
+      const server = await startOnDead(t, folder, loops);
       t.strictSame(await endOf(t, server, terminate(server)), { code: 0, signal: null });
     },
   );
 }
+
+t.test('a stop while a file thread starts, and another one hangs', { skip }, async (t) => {
+  const { folder, problem } = await mountDead(t);
+  if (folder === undefined) return t.plan(0, `no such mount here: ${problem}`);
+  const slow = ['--import', new URL('../fixtures/slowThreads.js', import.meta.url).href];
+  const server = await startOnDead(t, folder, 1, slow);
+  t.strictSame(await endOf(t, server, terminate(server)), { code: 0, signal: null });
+});
 
 t.test('a start and a stop where the key store does not answer', { skip }, async (t) => {
   const { folder, problem } = await mountDead(t);

@@ -1,0 +1,5 @@
+import { mixup } from './mixup.js';
+import type { Part } from './part.js';
+
+/** In the order of the table. */
+export const PARTS: readonly Part[] = [mixup];

@@ -26,6 +26,10 @@ const LEFT = 0.02;
 const CUT = 0.5;
 /** Requests upon which a worker dies, or its run fails: each takes a worker's start, which is long. */
 const FATAL: Readonly<Record<Form, number>> = { short: 0.002, long: 0.0004 };
+/** Keys in force at once. */
+const KEYS = 4;
+/** Requests with a key that was revoked. */
+const REVOKED = 0.02;
 const SWITCH_MS = 3_000;
 const KEYS_MS = 700;
 const SAY_MS = 30_000;
@@ -95,8 +99,10 @@ const FATAL_BODIES = [BAD_AGES.exits, BAD_AGES.throws].map((age) =>
 );
 
 class MixupRun {
-  /** Answers that are the very answer to their request, or a refusal that had its cause. */
+  /** Scores, and whether they are those of the request that got them. */
   readonly answers = new Count();
+  /** Other answers, and whether they had a cause. */
+  private readonly refusals = new Count();
   private readonly statuses = new Map<number, number>();
   private readonly keys: HeldKey[];
   private left = 0;
@@ -133,7 +139,7 @@ class MixupRun {
     const reply = await connection.send(requestTo({ port, key: held.key }, body, id));
     this.statuses.set(reply.status, (this.statuses.get(reply.status) ?? 0) + 1);
     if (reply.status === 200 && !isFatal) this.answers.add(wrongAnswer(reply, id, known));
-    else this.answers.add(this.wrongRefusal(reply.status, held, isFatal));
+    else this.refusals.add(this.wrongRefusal(reply.status, held, isFatal));
   }
 
   private wrongRefusal(status: number, held: HeldKey, isFatal: boolean): string | undefined {
@@ -152,18 +158,21 @@ class MixupRun {
     this.left++;
   }
 
-  /** Mostly one that holds; sometimes one that has just been revoked. */
+  /** Mostly one that holds; sometimes one that was revoked lately. */
   private pickKey(random: Random): HeldKey {
-    return pick(random, this.keys.slice(-4));
+    const isOld = random() < REVOKED;
+    const keys = this.keys.filter(({ isRevoked }) => isRevoked === isOld);
+    return pick(random, keys.length === 0 ? this.keys.slice(0, 1) : keys.slice(-KEYS));
   }
 
-  /** Another key comes, the oldest but the first goes. */
+  /** Another key comes; where there are enough, the oldest but the first goes. */
   async changeKeys(): Promise<void> {
     const { record, key } = issue({ kind: 'live', ratePerS: null, dailyMax: null }, Date.now());
     await this.server.keyStore.insert(record);
     await pause(KEYS_MS); // until it counts
-    const oldest = this.keys.findLast(({ isRevoked }, index) => !isRevoked && index > 0);
     this.keys.push({ id: record.id, key, isRevoked: false });
+    const held = this.keys.filter(({ isRevoked }) => !isRevoked);
+    const oldest = held.length > KEYS ? held[1] : undefined;
     if (oldest === undefined) return;
     oldest.isRevoked = true;
     await this.server.keyStore.amend(oldest.id, (found) => revoked(found, Date.now()));
@@ -180,7 +189,8 @@ class MixupRun {
     const rest = new Count();
     rest.add(left);
     return [
-      this.answers.trial('each answer is the one to its request', figure),
+      this.answers.trial('scores are those of the request that gets them', figure),
+      this.refusals.trial('every other answer has its cause'),
       rest.trial('nothing is left behind'),
     ];
   }

@@ -6,7 +6,7 @@ import { readPlainly, type PlainOutcome } from '#fixtures/plainReader.js';
 import { RequestText, mutated } from '#fixtures/requestText.js';
 import { startServer, type RunningServer } from '#fixtures/server.js';
 import { isSame, requestTo, scoresOf } from './knownAnswers.js';
-import { leftBehind } from './metrics.js';
+import { leftBehind } from '#fixtures/atRest.js';
 import { Count, type Form, type Part } from './part.js';
 
 /** Bodies of every kind over HTTP, each answer held against plain code over `JSON.parse`. */

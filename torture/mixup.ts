@@ -10,7 +10,7 @@ import { changeManifest, copyModel } from '#fixtures/model.js';
 import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
 import { FAULTY, loopsOf } from '#fixtures/stops.js';
 import { knownAnswers, requestTo, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
-import { leftBehind, metricsOf } from './metrics.js';
+import { leftBehind, metricsOf } from '#fixtures/atRest.js';
 import { Count, type Form, type Part, type Trial } from './part.js';
 import { valueOf } from '#fixtures/promtool.js';
 
@@ -180,7 +180,7 @@ class MixupRun {
   }
 
   async trials(left: string | undefined): Promise<Trial[]> {
-    const lost = valueOf(await metricsOf(this.server), 'acuity_worker_restarts_total');
+    const lost = valueOf(await metricsOf(this.server.adminPort), 'acuity_worker_restarts_total');
     const statuses = [...this.statuses].toSorted(([one], [other]) => one - other);
     const figure =
       `${statuses.map(([status, count]) => `${count} × ${status}`).join(', ')}; ` +

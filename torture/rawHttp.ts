@@ -1,7 +1,7 @@
 import { rawCases } from '#fixtures/rawCases.js';
 import { expectedOutcome, observedOutcome } from '#fixtures/rawOutcome.js';
 import { startServer } from '#fixtures/server.js';
-import { leftBehind } from './metrics.js';
+import { leftBehind } from '#fixtures/atRest.js';
 import { Count, type Part } from './part.js';
 
 /** Odd bytes: what the server does with them is what docs/ERRORS.md says, and it serves on. */

@@ -20,6 +20,7 @@ const CHECKS = [
     'packages/client-ts/src',
     'test',
     'bench',
+    'torture',
     'native-models/training',
   ],
   ['dead code', 'node_modules/knip/bin/knip.js'],

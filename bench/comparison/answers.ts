@@ -46,7 +46,10 @@ export async function questionsOf(bundle: Bundle, bodies: readonly string[]): Pr
 }
 
 /** What is wrong with an answer; undefined where nothing is. Holds no values: requests may be real ones. */
-export function differenceOf({ status, body }: Reply, expected: ScoreRecord): string | undefined {
+export function differenceOf(
+  { status, body }: Pick<Reply, 'status' | 'body'>,
+  expected: ScoreRecord,
+): string | undefined {
   if (status !== 200) return `status ${status}`;
   const actual = JSON.parse(body) as ScoreRecord;
   for (const field of SCORE_FIELDS) {

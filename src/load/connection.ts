@@ -8,6 +8,8 @@ export interface Target {
 
 export interface Reply {
   readonly status: number;
+  /** Status line and headers. */
+  readonly head: string;
   readonly body: string;
 }
 
@@ -72,6 +74,7 @@ export class Connection {
     if (this.received.length < end) return;
     const reply = {
       status: Number(head.slice(STATUS_AT, STATUS_AT + 3)),
+      head,
       body: this.received.slice(bodyStart, end),
     };
     this.received = this.received.slice(end);

@@ -110,6 +110,10 @@ export class Batcher implements Scorer {
     }
   }
 
+  started(): Promise<void> {
+    return this.options.pool.started();
+  }
+
   async close(): Promise<void> {
     clearInterval(this.sweeper);
     await this.options.pool.close();

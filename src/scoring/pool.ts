@@ -1,4 +1,5 @@
 import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import { createBatchBuffers } from './batchBuffers.js';
@@ -33,9 +34,14 @@ export interface InferencePool {
   collect(): void;
   /** Resolves when each worker has loaded both graphs and run them; rejects where one can't. */
   warmUp(): Promise<void>;
+  /** Resolves when no worker is being started, of those that were lost neither. */
+  started(): Promise<void>;
   /** Only when no run is in flight: ending a worker during a run aborts the process. */
   close(): Promise<void>;
 }
+
+/** How often a pool is looked at that somebody waits for. */
+const START_STEP_MS = 5;
 
 export type RunListener = (result: BatchResult) => void;
 
@@ -108,6 +114,10 @@ class PiscinaPool implements InferencePool {
     }
   }
 
+  async started(): Promise<void> {
+    while (!this.workers.every(({ hasBegun }) => hasBegun)) await sleep(START_STEP_MS);
+  }
+
   async close(): Promise<void> {
     this.isClosing = true;
     await this.piscina.destroy();
@@ -145,6 +155,10 @@ class WorkerHandle {
 
   get running(): number {
     return this.runs.length;
+  }
+
+  get hasBegun(): boolean {
+    return this.writer.hasBegun;
   }
 
   /** @throws RangeError where the ring is full: the pool's `capacity` was overstepped */

@@ -44,6 +44,8 @@ export interface Scorer {
   readonly queued: number;
   /** Resolves when no request is pending and no run is in flight. */
   drained(): Promise<void>;
+  /** Resolves when no worker is being started. */
+  started(): Promise<void>;
   /** Ends the workers; only when drained. */
   close(): Promise<void>;
 }

@@ -5,14 +5,16 @@ import type { BatchTask } from './protocol.js';
 export const BATCHES_PER_WORKER = 2;
 
 /*
- * The ring, in Int32 cells: how many tasks were ever sent, how many results were ever posted, then the last
- * BATCHES_PER_WORKER tasks in turn. Nothing is overwritten: no more are sent than that before a result has come back.
+ * The ring, in Int32 cells: how many tasks were ever sent, how many results were ever posted, whether the worker has
+ * begun to look for tasks, then the last BATCHES_PER_WORKER tasks in turn. Nothing is overwritten: no more are sent
+ * than that before a result has come back.
  *
- *   sent │ posted │ variant │ blockIndex │ first │ rows │ variant │ blockIndex │ first │ rows
+ *   sent │ posted │ begun │ variant │ blockIndex │ first │ rows │ variant │ blockIndex │ first │ rows
  */
 const SENT = 0;
 const POSTED = 1;
-const FIRST_TASK = 2;
+const BEGUN = 2;
+const FIRST_TASK = 3;
 const TASK_CELLS = 4;
 
 export function createTaskRing(): SharedArrayBuffer {
@@ -58,6 +60,11 @@ export class TaskRingWriter {
   get posted(): number {
     return Atomics.load(this.cells, POSTED);
   }
+
+  /** Whether the worker has started. */
+  get hasBegun(): boolean {
+    return Atomics.load(this.cells, BEGUN) === 1;
+  }
 }
 
 /** The side of a ring that receives. */
@@ -67,6 +74,7 @@ export class TaskRingReader {
 
   constructor(ring: SharedArrayBuffer) {
     this.cells = new Int32Array(ring);
+    Atomics.store(this.cells, BEGUN, 1);
   }
 
   /** The next task; blocks the thread until there is one. */

@@ -59,7 +59,10 @@ export interface EventLoopServer {
   dropModel(): Promise<void>;
   /** Refuses new requests; resolves when every admitted one is answered. */
   drain(): Promise<void>;
-  /** Takes nothing more, and holds its thread where it has one of its own: the process is about to be left. */
+  /**
+   * The process is about to be left: takes nothing more, and holds its thread where it has one of its own. Resolves
+   * when no thread is being made or ended, which leaving would crash in.
+   */
   halt(): Promise<void>;
   /** Stops listening, ends connections and workers; only when drained. */
   close(): Promise<void>;
@@ -128,9 +131,9 @@ export async function openEventLoopServer(
       predict.drain();
       await Promise.all([predict.scorer.drained(), models.retired]);
     },
-    halt() {
+    async halt() {
       predict.drain();
-      return Promise.resolve();
+      await Promise.all([models.halt(), predict.scorer.started()]);
     },
     async close() {
       server.stopListening();
@@ -147,12 +150,17 @@ export async function openEventLoopServer(
   };
 }
 
+/** What is left undone where the process is about to be left. */
+const NEVER = new Promise<never>(() => undefined);
+
 /** The models of one event loop: the one in force is `Predict`'s, another may stand ready beside it. */
 class Models {
   /** Settles when the model that was replaced last is closed. */
   retired: Promise<void> = Promise.resolve();
   private prepared: Scorer | undefined;
   private opening: Promise<unknown> = Promise.resolve();
+  private closing: Promise<unknown> = Promise.resolve();
+  private isHalted = false;
 
   constructor(
     private readonly setup: EventLoopSetup,
@@ -161,6 +169,7 @@ class Models {
   ) {}
 
   open(bundle: Bundle): Promise<Scorer> {
+    if (this.isHalted) return NEVER;
     return openScorer({ ...this.setup, bundle }, this.log, this.onHung);
   }
 
@@ -178,8 +187,14 @@ class Models {
     this.prepared = undefined;
     const { scorer } = predict;
     predict.scorer = prepared;
-    this.retired = scorer.drained().then(() => scorer.close());
+    this.retired = scorer.drained().then(() => this.close(scorer));
     return this.retired;
+  }
+
+  /** Resolves when no workers are being made or ended, and none will be any more. */
+  async halt(): Promise<void> {
+    this.isHalted = true;
+    await Promise.all([this.opening, this.closing]);
   }
 
   /** Ending its workers while they start or run would end the process: a model that is being opened is awaited. */
@@ -187,7 +202,14 @@ class Models {
     await this.opening;
     const { prepared } = this;
     this.prepared = undefined;
-    await prepared?.close();
+    if (prepared !== undefined) await this.close(prepared);
+  }
+
+  private async close(scorer: Scorer): Promise<void> {
+    if (this.isHalted) return NEVER;
+    const closing = scorer.close();
+    this.closing = Promise.allSettled([this.closing, closing]);
+    await closing;
   }
 }
 

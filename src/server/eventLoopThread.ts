@@ -44,7 +44,7 @@ async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void>
   const server = await openEventLoopServer(setup, log, { onHung: () => say({ kind: 'hung' }) });
   port.on('message', (message: ToEventLoop) => {
     if (message.kind === 'keys') return server.replaceKeys(message.records);
-    if (message.kind === 'halt') return halt(() => say({ kind: 'halted' }));
+    if (message.kind === 'halt') return void server.halt().then(() => hold(() => say({ kind: 'halted' })));
     const { id, question } = message;
     void answer(server, question).then(
       async () => {
@@ -60,7 +60,7 @@ async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void>
 }
 
 /** Holds this thread for the rest of the process's life. */
-function halt(say: () => void): void {
+function hold(say: () => void): void {
   say();
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }

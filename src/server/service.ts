@@ -50,8 +50,6 @@ const KILL_MS = 1800;
 const STEP_MS = 1000;
 /** So long, and no longer than a drain, a start that is broken off may take to come to an end. */
 const START_MAX_MS = 4000;
-/** An event loop that is not told within this time hangs. */
-const HALT_MS = 500;
 /** Of a signal that is passed on, the second one comes within this time. */
 const PASSED_ON_MS = 500;
 
@@ -251,14 +249,14 @@ class Service {
     // A start that is broken off may come to an end: leaving while threads are being made crashes.
     const graceMs = this.eventLoops === undefined ? Math.min(this.config.drainMs, START_MAX_MS) : 0;
     const limits = [this.limit(graceMs + KILL_MS), this.stopLimit];
-    const [isStarted, areThreadsMade] = await Promise.all([
+    const settled = await Promise.all([
       within(graceMs + STEP_MS, Promise.allSettled([this.starting])),
       within(graceMs + STEP_MS, this.threads.close()),
+      within(STEP_MS, this.halt()),
       within(STEP_MS, Promise.all(limits)),
-      within(HALT_MS, this.halt()),
     ]);
     await this.output.flushed(FLUSH_MS);
-    const threads = this.threadsState(isStarted && areThreadsMade);
+    const threads = this.threadsState(settled.every(Boolean));
     await leave({ code, signal, threads, terminals: this.terminals });
   }
 
@@ -266,9 +264,9 @@ class Service {
     if (!this.isClosed) await this.eventLoops?.halt();
   }
 
-  /** `isStarted`: no thread is being made any more. */
-  private threadsState(isStarted: boolean): 'idle' | 'halted' | 'busy' {
-    if (!isStarted) return 'busy';
+  /** `isSettled`: no thread is being made or ended any more, and no event loop but this one runs. */
+  private threadsState(isSettled: boolean): 'idle' | 'halted' | 'busy' {
+    if (!isSettled) return 'busy';
     const hasRuns = this.eventLoops !== undefined && !this.isClosed;
     return hasRuns || this.threads.isHanging ? 'halted' : 'idle';
   }

@@ -18,6 +18,7 @@ import {
   predict,
   serverEnvironment,
   skipElsewhere,
+  SLOW_THREADS,
   startToStop,
   terminate,
   TROUBLED,
@@ -87,6 +88,22 @@ t.test('a second signal under load', async (t) => {
   t.ok(exit.code === 128 + 15 || exit.code === 128 + 2, JSON.stringify(exit));
   await Promise.all(load);
 });
+
+for (const loops of [1, 2]) {
+  t.test(`a second signal while the workers of another model start: ${loops} event loops`, async (t) => {
+    const server = await startToStop(t, loops, { nodeOptions: SLOW_THREADS });
+    server.signal('SIGHUP');
+    // They are being made by then, on any machine that is not too busy for that.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const exit = await endOf(t, server, () => {
+      server.signal('SIGTERM');
+      server.signal('SIGINT');
+    });
+    // Where they take long, the process ends by the signal itself: shells show the same code.
+    const [code, signal] = [exit.code ?? 0, exit.signal ?? ''];
+    t.ok([128 + 15, 128 + 2].includes(code) || ['SIGTERM', 'SIGINT'].includes(signal), JSON.stringify(exit));
+  });
+}
 
 /** Asks without pause until the connection ends. */
 async function hammer({ port, key }: RunningServer): Promise<void> {

@@ -9,7 +9,7 @@ import { send } from '../fixtures/connection.js';
 import { copyModel } from '../fixtures/model.js';
 import { REPOSITORY } from '../fixtures/scripts.js';
 import { runServer, startServer, type RunningServer } from '../fixtures/server.js';
-import { endOf, loopsOf, skipElsewhere, startToStop, terminate } from '../fixtures/stops.js';
+import { endOf, loopsOf, skipElsewhere, SLOW_THREADS, startToStop, terminate } from '../fixtures/stops.js';
 
 /** A file that the server reads may be replaced by anything, and its disk may stop answering. */
 
@@ -142,8 +142,7 @@ for (const loops of [1, 2]) {
 t.test('a stop while a file thread starts, and another one hangs', { skip }, async (t) => {
   const { folder, problem } = await mountDead(t);
   if (folder === undefined) return t.plan(0, `no such mount here: ${problem}`);
-  const slow = ['--import', new URL('../fixtures/slowThreads.js', import.meta.url).href];
-  const server = await startOnDead(t, folder, 1, slow);
+  const server = await startOnDead(t, folder, 1, SLOW_THREADS);
   t.strictSame(await endOf(t, server, terminate(server)), { code: 0, signal: null });
 });
 

@@ -1,5 +1,6 @@
-"""A caller in Python: `client.py http.client PORT` or `client.py requests PORT`. See test/fixtures/foreign.ts."""
+"""A caller in Python: `client.py LIBRARY PORT`, of CLIENTS. See test/fixtures/foreign.ts."""
 
+import asyncio
 import http.client
 import os
 import sys
@@ -115,6 +116,80 @@ def apart(body):
     yield body
 
 
+class Httpx:
+    """`httpx`, on httpcore and h11."""
+
+    def open(self):
+        import httpx
+
+        return httpx.Client(trust_env=False)
+
+    def send(self, client, way, body):
+        import httpx
+
+        content = {
+            "apart": lambda: apart(body),
+            "pieces": lambda: pieces_of(body),
+            "cut": lambda: half_of(body),
+            "chunked": lambda: pieces_of(body),
+        }.get(way, lambda: body)()
+        length = {} if way == "chunked" else {"Content-Length": str(len(body))}
+        timeout = httpx.Timeout(TIMEOUT_S, read=0.001 if way == "left" else TIMEOUT_S)
+        url = f"http://127.0.0.1:{PORT}/predict"
+        try:
+            answer = client.post(url, content=content, headers={**HEADERS, **length}, timeout=timeout)
+        except httpx.ReadTimeout:
+            if way == "left":
+                return None
+            raise
+        return None if way == "left" else report(answer.status_code, answer.content)
+
+
+class Aiohttp:
+    """`aiohttp`, with an event loop of its own."""
+
+    def open(self):
+        import aiohttp
+
+        return AiohttpSession(aiohttp, asyncio.new_event_loop())
+
+    def send(self, session, way, body):
+        session.loop.run_until_complete(session.send(way, body))
+
+
+class AiohttpSession:
+    def __init__(self, aiohttp, loop):
+        self.aiohttp, self.loop = aiohttp, loop
+        self.session = loop.run_until_complete(self.opened())
+
+    async def opened(self):
+        return self.aiohttp.ClientSession(trust_env=False)
+
+    def close(self):
+        self.loop.run_until_complete(self.session.close())
+        self.loop.close()
+
+    async def send(self, way, body):
+        make = {"apart": apart, "pieces": pieces_of, "cut": half_of, "chunked": pieces_of}.get(way)
+        data = body if make is None else each(make(body))
+        length = {} if way == "chunked" else {"Content-Length": str(len(body))}
+        timeout = self.aiohttp.ClientTimeout(total=TIMEOUT_S, sock_read=0.001 if way == "left" else None)
+        url = f"http://127.0.0.1:{PORT}/predict"
+        try:
+            async with self.session.post(url, data=data, headers={**HEADERS, **length}, timeout=timeout) as answer:
+                text = await answer.read()
+                if way not in ("left", "cut"):
+                    report(answer.status, text)
+        except (self.aiohttp.ClientError, asyncio.TimeoutError, Dropped):
+            if way not in ("left", "cut"):
+                raise
+
+
+async def each(pieces):
+    for piece in pieces:
+        yield piece
+
+
 def run(client, connection, way, bodies):
     kept = client.open()
     try:
@@ -130,8 +205,11 @@ def run(client, connection, way, bodies):
         kept.close()
 
 
+CLIENTS = {"http.client": HttpClient, "requests": Requests, "httpx": Httpx, "aiohttp": Aiohttp}
+
+
 def main():
-    client = {"http.client": HttpClient, "requests": Requests}[LIBRARY]()
+    client = CLIENTS[LIBRARY]()
     for line in sys.stdin:
         connection, way, times, *paths = line.split()
         bodies = []

@@ -1,0 +1,117 @@
+import { request } from 'node:https';
+import t from 'tap';
+import { Connection, head, send, sendOn } from '../fixtures/connection.js';
+import { startProxy, WITHOUT_HAPROXY, type Proxy } from '../fixtures/haproxy.js';
+import { rawCases } from '../fixtures/rawCases.js';
+import { startServer, type RunningServer } from '../fixtures/server.js';
+
+/**
+ * The raw cases of docs/ERRORS.md through deploy/haproxy.cfg: each one is answered, by the service or by the proxy,
+ * never by the HTTP library; nothing waits for a time-out but what the caller left unfinished; and the next request on
+ * the connection is answered as itself, or the connection ends.
+ */
+
+const PAUSE_MS = 300;
+const NEXT_ID = 'the-next-request';
+const BODY = '{"current_session":{}}';
+/** Cases whose caller says less than it promised: the proxy's time-out ends them. */
+const UNFINISHED = /^(a body that (stops|trickles)|nothing, or part|`Expect: 100-Continue`)/;
+/** What a proxy answers where it waited in vain. */
+const TIMED_OUT = [408, 502, 504];
+/** In the library's own pages. */
+const LIBRARY = 'uWebSockets';
+
+const skip = WITHOUT_HAPROXY;
+
+interface Outcome {
+  readonly statuses: readonly number[];
+  readonly text: string;
+}
+
+/** Everything that comes back, the answer to one more request included where there is one. */
+async function outcomeOf({ port }: Proxy, key: string, pieces: readonly string[]): Promise<Outcome> {
+  const connection = await Connection.open(port);
+  try {
+    for (const [index, piece] of pieces.entries()) {
+      if (index > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await connection.write(Buffer.from(piece, 'latin1'));
+    }
+    await Promise.race([connection.receives('\r\n').catch(() => undefined), connection.closed()]);
+    const headers = { 'X-API-Key': key, 'X-Request-Id': NEXT_ID, 'Content-Length': String(BODY.length) };
+    await connection.write(head({ headers: { ...headers, Connection: 'close' } }) + BODY);
+    const text = await connection.closed();
+    return {
+      statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)),
+      text,
+    };
+  } finally {
+    connection.destroy();
+  }
+}
+
+async function start(t: Parameters<typeof startServer>[0]): Promise<{ server: RunningServer; proxy: Proxy }> {
+  const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal' } });
+  return { server, proxy: await startProxy(t, server.port) };
+}
+
+t.test('the raw cases through deploy/haproxy.cfg', { skip }, async (t) => {
+  const { server, proxy } = await start(t);
+  const cases = rawCases(server.key);
+  const outcomes = await Promise.all(cases.map(({ pieces }) => outcomeOf(proxy, server.key, pieces)));
+  for (const [index, { what }] of cases.entries()) {
+    const { statuses, text } = outcomes[index] ?? { statuses: [], text: '' };
+    const said = `${what}: ${statuses.join(', ')}`;
+    t.notMatch(text, LIBRARY, said);
+    if (!UNFINISHED.test(what))
+      t.notOk(
+        statuses.some((status) => TIMED_OUT.includes(status)),
+        said,
+      );
+    // An answer to the one more request is its own, and the last; without one the connection has ended.
+    const at = text.indexOf(NEXT_ID);
+    if (at !== -1) t.equal(text.slice(at).match(/HTTP\/1\.1 /), null, said);
+    if (at !== -1) t.equal(statuses.at(-1), 200, said);
+  }
+  const { status } = await send(server.port, { headers: { 'X-API-Key': server.key }, body: BODY });
+  t.equal(status, 200, 'the service serves on');
+});
+
+t.test(
+  'usual requests through it: answers and refusals of the service, long bodies, TLS',
+  { skip },
+  async (t) => {
+    const { server, proxy } = await start(t);
+    const headers = { 'X-API-Key': server.key, 'X-Request-Id': 'mine' };
+    const connection = await Connection.open(proxy.port);
+    t.teardown(() => connection.destroy());
+    const ask = async (
+      body: string,
+      more: Record<string, string> = {},
+      target = '/predict',
+    ): Promise<number> => {
+      const reply = await sendOn(connection, { headers: { ...headers, ...more }, body, target });
+      t.equal(reply.headers.get('x-request-id'), 'mine');
+      return reply.status;
+    };
+    t.equal(await ask(BODY), 200);
+    t.equal(await ask(BODY.padEnd(3_000_000)), 200);
+    t.equal(await ask('{'), 400);
+    t.equal(await ask('{}'), 422);
+    t.equal(await ask(BODY, { 'X-API-Key': 'other' }), 403);
+    t.equal(await ask(BODY, {}, '/other'), 404);
+    t.equal(await ask(BODY, { 'Content-Type': 'text/plain' }), 415);
+    const long = await send(proxy.port, { headers: { ...headers, 'Content-Length': '5000000' } });
+    t.equal(long.status, 413);
+    t.equal(await statusOverTls(proxy, headers), 200);
+  },
+);
+
+function statusOverTls({ tlsPort, certificate }: Proxy, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = { host: 'localhost', port: tlsPort, path: '/predict', method: 'POST', ca: certificate };
+    const call = request({ ...options, headers, agent: false }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode ?? 0));
+    });
+    call.once('error', reject).end(BODY);
+  });
+}

@@ -1,0 +1,99 @@
+import { below, pick, seededRandom } from '#acuity/base/random.js';
+import { Connection, type Reply } from '#acuity/load/connection.js';
+import { requestBody } from '#fixtures/bodies.js';
+
+/** A body and the scores that belong to it and to no other of the same set. */
+export interface KnownAnswer {
+  readonly body: Buffer;
+  readonly scores: Scores;
+}
+
+/** Those that are numbers: a label whose probability lies at its threshold may fall on either side. */
+type Scores = readonly number[];
+
+const NUMBERS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'];
+/** The sums of a batch are added up in another order than those of one request: the second decimal may differ. */
+const SAME_MAX = 0.015;
+/** Bodies are told apart by a score that lies at least so far from every other body's. */
+const APART_MIN = 0.05;
+
+/**
+ * `count` bodies of several lengths and forms with the scores that the server gives to each of them alone. Those that
+ * score too much like another are left out.
+ */
+export async function knownAnswers(
+  target: { readonly port: number; readonly key: string },
+  count: number,
+  seed: number,
+): Promise<KnownAnswer[]> {
+  const connection = await Connection.open(target.port);
+  const found: KnownAnswer[] = [];
+  try {
+    for (let index = 0; found.length < count; index++) {
+      const body = Buffer.from(bodyText(seed * 100_000 + index));
+      const reply = await connection.send(requestTo(target, body, 'known'));
+      if (reply.status !== 200) throw new Error(`${reply.status} ${reply.body}`);
+      const scores = scoresOf(reply.body);
+      if (found.every((other) => isApart(other.scores, scores))) found.push({ body, scores });
+    }
+  } finally {
+    connection.close();
+  }
+  return found;
+}
+
+/** Bodies that take either path of the reader, with and without history. */
+function bodyText(seed: number): string {
+  const random = seededRandom(seed);
+  const past = random() < 0.4 ? 1 + below(random, 5) : 0;
+  const { current_session, ...history } = requestBody(past, seed * 7);
+  const isShort = random() < 0.6;
+  const session = {
+    ...current_session,
+    HR_night: current_session.HR_night?.slice(0, isShort ? 20 : 220) ?? [],
+    RR_night: current_session.RR_night?.slice(0, isShort ? 20 : 220) ?? [],
+    age: 18 + below(random, 70),
+    weight_kg: 50 + below(random, 500) / 10,
+    sex: pick(random, ['M', 'F']),
+  };
+  const text = JSON.stringify({ current_session: session, ...history });
+  // An escaped name is for the exact path alone.
+  return random() < 0.2 ? text.replace('"age"', '"\\u0061ge"') : text;
+}
+
+export interface RequestTarget {
+  readonly port: number;
+  readonly key: string;
+}
+
+/** The bytes of a request that names itself. */
+export function requestTo({ port, key }: RequestTarget, body: Uint8Array, id: string): Buffer {
+  const head =
+    `POST /predict HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-API-Key: ${key}\r\n` +
+    `X-Request-Id: ${id}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), body]);
+}
+
+/** What is wrong with a 200; undefined where it is the answer to this very request. */
+export function wrongAnswer(reply: Reply, id: string, known: KnownAnswer): string | undefined {
+  const given = requestIdOf(reply);
+  if (given !== id) return `the answer of ${given} came to ${id}`;
+  return isSame(scoresOf(reply.body), known.scores) ? undefined : `other scores: ${reply.body}`;
+}
+
+export function requestIdOf({ head }: Reply): string {
+  return /\r\nx-request-id: *([^\r]*)/i.exec(head)?.[1] ?? '';
+}
+
+export function scoresOf(body: string): Scores {
+  const answer = JSON.parse(body) as Record<string, unknown>;
+  return NUMBERS.map((name) => Number(answer[name]));
+}
+
+export function isSame(one: Scores, other: Scores): boolean {
+  return one.every((score, index) => Math.abs(score - (other[index] ?? NaN)) <= SAME_MAX);
+}
+
+function isApart(one: Scores, other: Scores): boolean {
+  return one.some((score, index) => Math.abs(score - (other[index] ?? NaN)) >= APART_MIN);
+}

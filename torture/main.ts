@@ -1,0 +1,65 @@
+/** `npm run torture -- PART…`: everything that can be thrown at the service, and what came of it. */
+import { parseArgs } from 'node:util';
+import { messageOf } from '#acuity/base/errors.js';
+import type { Part } from './part.js';
+
+// Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
+process.env['ORT_DISABLE_TELEMETRY'] = '1';
+const { PARTS } = await import('./parts.js');
+const { runParts } = await import('./run.js');
+
+const EXIT_USAGE = 64;
+
+const USAGE = `npm run torture -- [PART…] [options]
+
+${PARTS.map(({ name, about }) => `  ${name.padEnd(10)}${about}`).join('\n')}
+
+  --short      little of each, as in npm test
+  --minutes N  of the soak (default 5)
+  --seed N     of what is drawn (default 1)
+  --json       the outcome as JSON instead of a table
+  --docs       writes the table to docs/RELIABILITY.md, the parts that were not run left as they are`;
+
+// What was started is ended by an exit handler, which a signal alone would not run.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+try {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      short: { type: 'boolean', default: false },
+      minutes: { type: 'string', default: '5' },
+      seed: { type: 'string', default: '1' },
+      json: { type: 'boolean', default: false },
+      docs: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) process.stdout.write(`${USAGE}\n`);
+  else {
+    const options = {
+      form: values.short ? 'short' : 'long',
+      seed: positive(values.seed),
+      minutes: positive(values.minutes),
+      isJson: values.json,
+      isDocumented: values.docs,
+    } as const;
+    process.exitCode = (await runParts(asked(positionals), options)) ? 0 : 1;
+  }
+} catch (error) {
+  if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error;
+  process.stderr.write(`${messageOf(error)}\n\n${USAGE}\n`);
+  process.exitCode = EXIT_USAGE;
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (value > 0 && Number.isFinite(value)) return value;
+  throw new RangeError('--minutes and --seed want numbers above 0');
+}
+
+function asked(names: readonly string[]): readonly Part[] {
+  const unknown = names.filter((name) => !PARTS.some((part) => part.name === name));
+  if (unknown.length > 0) throw new RangeError(`no part is called ${unknown.join(', ')}`);
+  return names.length === 0 ? PARTS : PARTS.filter(({ name }) => names.includes(name));
+}

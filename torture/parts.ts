@@ -1,0 +1,10 @@
+import { clients } from './clients.js';
+import { input } from './input.js';
+import { mixup } from './mixup.js';
+import { overload } from './overload.js';
+import type { Part } from './part.js';
+import { rawHttp } from './rawHttp.js';
+import { soak } from './soak.js';
+
+/** In the order of the table. */
+export const PARTS: readonly Part[] = [clients, input, rawHttp, overload, mixup, soak];

@@ -19,8 +19,12 @@ const HEART = 'HKQuantityTypeIdentifierHeartRate';
 const BREATH = 'HKQuantityTypeIdentifierRespiratoryRate';
 /** After `HKCategoryValueSleepAnalysis`. "InBed" is no sleep, and lies over the others. */
 const VALUES: Readonly<Record<string, Stage | 'asleep'>> = {
-  ...{ AsleepDeep: 'deep', AsleepREM: 'rem', AsleepCore: 'light', Awake: 'awake' },
-  ...{ Asleep: 'asleep', AsleepUnspecified: 'asleep' },
+  AsleepDeep: 'deep',
+  AsleepREM: 'rem',
+  AsleepCore: 'light',
+  Awake: 'awake',
+  Asleep: 'asleep',
+  AsleepUnspecified: 'asleep',
 };
 const PER_MINUTE: Readonly<Record<string, number>> = { 'count/min': 1, 'count/s': 60 };
 /** Sleep that goes on after a longer pause is another sleep. */

@@ -17,7 +17,12 @@ export interface GoogleHealthInput extends AdapterOptions {
 }
 
 const STAGES: Readonly<Record<string, Stage | 'asleep'>> = {
-  ...{ DEEP: 'deep', REM: 'rem', LIGHT: 'light', AWAKE: 'awake', ASLEEP: 'asleep', RESTLESS: 'awake' },
+  DEEP: 'deep',
+  REM: 'rem',
+  LIGHT: 'light',
+  AWAKE: 'awake',
+  ASLEEP: 'asleep',
+  RESTLESS: 'awake',
 };
 
 /** The summary of a sleep is of its time, or soon after. */

@@ -17,10 +17,17 @@ export interface HealthConnectInput extends AdapterOptions {
   readonly respiratoryRate?: unknown;
 }
 
-/** 0 is unknown. */
-const STAGES: Readonly<Record<number, Stage | 'asleep'>> = {
-  ...{ 1: 'awake', 2: 'asleep', 3: 'awake', 4: 'light', 5: 'deep', 6: 'rem', 7: 'awake' },
-};
+/** By number; 0 is unknown. */
+const STAGES: readonly (Stage | 'asleep' | undefined)[] = [
+  undefined,
+  'awake',
+  'asleep',
+  'awake',
+  'light',
+  'deep',
+  'rem',
+  'awake',
+];
 
 /** The session of what an app read of Health Connect. */
 export function fromHealthConnect({

@@ -176,12 +176,11 @@ export function durations(
   const sum = (deep ?? 0) + (rem ?? 0) + (light ?? 0);
   const asleepS = seconds(given.asleep);
   const hasStages = sum > 0 || asleepS === undefined || asleepS === 0;
-  const totalS = Math.max(sum, asleepS ?? 0);
+  const sleepS = Math.max(sum, asleepS ?? 0);
   const spanS = (toMs - fromMs) / 1000;
-  if (totalS > spanS * 1.05 + 120 || (totalS > 0 && totalS < spanS / 30))
-    throw new UnitError(
-      `${field.path}: expected ${unit}; they add up to far ${totalS > spanS ? 'more' : 'less'} than the sleep is long`,
-    );
+  const far = distance(sleepS, awake ?? 0, spanS);
+  if (far !== undefined)
+    throw new UnitError(`${field.path}: expected ${unit}; they add up to far ${far} than the sleep is long`);
   return {
     stages: {
       ...(hasStages && deep !== undefined && { deep }),
@@ -191,6 +190,15 @@ export function durations(
     },
     asleepS,
   };
+}
+
+/** Whether sleep and time awake can't be those of so long a sleep. Somebody may well lie awake nearly all night. */
+function distance(sleepS: number, awakeS: number, spanS: number): 'more' | 'less' | undefined {
+  const fits = (seconds: number) => seconds <= spanS * 1.05 + 120;
+  if (!fits(sleepS + awakeS)) return 'more';
+  const isMinutesBesideSeconds = sleepS * 60 > spanS / 2 && fits(sleepS * 60 + awakeS);
+  const isShort = sleepS + awakeS > 0 && sleepS + awakeS < spanS / 30;
+  return isShort || (isMinutesBesideSeconds && sleepS < spanS / 30) ? 'less' : undefined;
 }
 
 /** Seconds of stages of stretches; `asleep` is sleep of no known stage: there are no stages then, only the sum. */

@@ -18,9 +18,8 @@ export interface PolarInput extends AdapterOptions {
 }
 
 const DAY_MS = 86_400_000;
-const LEVELS: Readonly<Record<number, Stage>> = {
-  ...{ 0: 'awake', 1: 'rem', 2: 'light', 3: 'light', 4: 'deep' },
-};
+/** By number; 5 is unknown. */
+const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
 
 /** The session of what Polar sent. */
 export function fromPolar({ sleep, recharge, heartRate, ...options }: PolarInput): Adapted {

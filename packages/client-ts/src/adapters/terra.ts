@@ -15,9 +15,16 @@ export interface TerraInput extends AdapterOptions {
 }
 
 const UTC = 0;
-const LEVELS: Readonly<Record<number, Stage | 'asleep'>> = {
-  ...{ 1: 'awake', 2: 'asleep', 3: 'awake', 4: 'light', 5: 'deep', 6: 'rem' },
-};
+/** By number; 0 is unknown. */
+const LEVELS: readonly (Stage | 'asleep' | undefined)[] = [
+  undefined,
+  'awake',
+  'asleep',
+  'awake',
+  'light',
+  'deep',
+  'rem',
+];
 
 /** The session of what Terra sent. */
 export function fromTerra({ sleep, daily, ...options }: TerraInput): Adapted {

@@ -14,9 +14,8 @@ export interface WithingsInput extends AdapterOptions {
   readonly sleep?: unknown;
 }
 
-const STATES: Readonly<Record<number, Stage | 'asleep'>> = {
-  ...{ 0: 'awake', 1: 'light', 2: 'deep', 3: 'rem', 4: 'asleep' },
-};
+/** By number; 4 is entered by hand, 5 unknown. */
+const STATES: readonly (Stage | 'asleep')[] = ['awake', 'light', 'deep', 'rem', 'asleep'];
 
 /** The session of what Withings sent. */
 export function fromWithings({ summary, sleep, ...options }: WithingsInput): Adapted {

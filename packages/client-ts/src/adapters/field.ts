@@ -13,7 +13,7 @@ export class AdapterError extends RangeError {
   }
 }
 
-/** A value within what a provider sent, and where it lies. What is null counts as absent. */
+/** A value within what a provider sent, and where it lies. What is null counts as absent. @internal */
 export class Field {
   constructor(
     readonly value: unknown,

@@ -22,13 +22,13 @@ export interface Adapted {
   readonly session: Session;
 }
 
-/** Samples of one signal, and the field to name where they can't be right. */
+/** Samples of one signal, and the field to name where they can't be right. @internal */
 export interface Series {
   readonly field: Field;
   readonly samples: readonly Sample[];
 }
 
-/** What a provider says of one sleep. */
+/** What a provider says of one sleep. @internal */
 export interface SleepDetails {
   readonly stages?: StageDurations;
   /** Time asleep, without the time awake in between: where the stages are not known. */
@@ -40,7 +40,7 @@ export interface SleepDetails {
   readonly breathAverage?: Field;
 }
 
-/** A sleep among those that a provider sent; only the one that counts is read further. */
+/** A sleep among those that a provider sent; only the one that counts is read further. @internal */
 export interface SleepRecord {
   readonly field: Field;
   readonly fromMs: number;
@@ -60,6 +60,7 @@ const DAY_OF_SLEEP_MS = 16 * HOUR_MS;
  * The session of what a provider sent.
  * @param sleeps  every sleep it sent; undefined where it was not asked
  * @param heart  samples beside those of the sleep: the hour's, and the night's where the sleep has none
+ * @internal
  */
 export function adapt(
   options: AdapterOptions,
@@ -162,6 +163,7 @@ const UNIT_S = { milliseconds: 0.001, seconds: 1, minutes: 60 } as const;
  * Seconds of the stages that are there. All three stages of sleep at zero are what devices without stages give.
  * @param field  what to name where the stages can't be those of a sleep from `fromMs` to `toMs`
  * @throws UnitError where they add up to far more or far less than the sleep is long
+ * @internal
  */
 export function durations(
   field: Field,
@@ -201,7 +203,7 @@ function distance(sleepS: number, awakeS: number, spanS: number): 'more' | 'less
   return isShort || (isMinutesBesideSeconds && sleepS < spanS / 30) ? 'less' : undefined;
 }
 
-/** Seconds of stages of stretches; `asleep` is sleep of no known stage: there are no stages then, only the sum. */
+/** Seconds of stages of stretches; `asleep` is sleep of no known stage: there are no stages then, only the sum. @internal */
 export function stretches(
   field: Field,
   span: Span,
@@ -218,7 +220,7 @@ export function stretches(
 
 const STAGED = { deep: 'deep', rem: 'rem', light: 'light', awake: 'awake', asleep: 'light' } as const;
 
-/** Samples of a list of objects; those without a time or a value are left out. */
+/** Samples of a list of objects; those without a time or a value are left out. @internal */
 export function series(
   field: Field,
   items: readonly Field[],

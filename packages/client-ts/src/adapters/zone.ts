@@ -1,4 +1,4 @@
-/** Day, time and, where there is one, offset; Apple Health writes spaces between them. */
+/** Day, time and, where there is one, offset; Apple Health writes spaces between them. @internal */
 export const TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:\s*([Zz]|[+-]\d\d:?\d\d))?$/;
 const DAY_MS = 86_400_000;
 
@@ -7,6 +7,7 @@ const DAY_MS = 86_400_000;
  * @param clock  the local time, read as if it were UTC
  * @param zone  an offset ("+01:00", "Z") or a name ("Europe/Berlin")
  * @throws RangeError where there is no such zone
+ * @internal
  */
 export function localMs(clock: number, zone: string): number {
   const offset = offsetMs(zone);
@@ -17,7 +18,7 @@ export function localMs(clock: number, zone: string): number {
   return clock - offsetAt(after, zone) === after ? after : before;
 }
 
-/** East of UTC, in milliseconds; undefined where it is no offset. */
+/** East of UTC, in milliseconds; undefined where it is no offset. @internal */
 export function offsetMs(zone: string): number | undefined {
   if (zone.toUpperCase() === 'Z') return 0;
   const found = /^([+-])(\d\d):?(\d\d)$/.exec(zone);

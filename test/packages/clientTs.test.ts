@@ -9,7 +9,10 @@ const PACKAGE = join(REPOSITORY, 'packages/client-ts');
 
 /** What somebody who installed the package writes. */
 const USE = `import { AcuityClient, History, memoryStorage, SessionBuilder, type Session } from 'acuity-client';
+import { AdapterError, fromOura, type Adapted } from 'acuity-client/adapters';
 import { undiciTransport } from 'acuity-client/undici';
+export const adapted = (sleep: unknown): Adapted => fromOura({ sleep, person: { age: 34 } });
+export const fieldOf = (error: unknown): string | undefined => error instanceof AdapterError ? error.field : undefined;
 const session: Session = new SessionBuilder(Date.now()).person({ age: 34, sex: 'F' }).build();
 const client = new AcuityClient({ url: 'http://127.0.0.1:1', apiKey: 'sk_live_' + 'a'.repeat(38), transport: undiciTransport });
 export const scored = (): Promise<number> =>
@@ -69,6 +72,8 @@ t.test('the packed client in an empty folder', async (t) => {
     const required = `const client = require('acuity-client'); ${show}`;
     t.equal((await run('--input-type=module', '-e', asModule)).stdout, 'function function\n');
     t.equal((await run('--input-type=commonjs', '-e', required)).stdout, 'function function\n');
+    const adapter = `console.log(typeof require('acuity-client/adapters').fromOura)`;
+    t.equal((await run('--input-type=commonjs', '-e', adapter)).stdout, 'function\n');
   });
 
   await t.test('in a browser’s place it refuses', async (t) => {

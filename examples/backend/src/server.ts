@@ -1,0 +1,112 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { AcuityError, UnitError, type History } from 'acuity-client';
+import { AdapterError } from 'acuity-client/adapters';
+import { pageOfPeople, pageOfPerson } from './page.js';
+import { scoreEvent, type TerraEvent } from './scoring.js';
+import type { Store } from './store.js';
+
+export interface BackendOptions {
+  readonly store: Store;
+  readonly history: History;
+  /** With it, webhooks without Terra's signature are refused. */
+  readonly secret?: string | undefined;
+  /** Of times that have none. */
+  readonly zone?: string | undefined;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+const BODY_MAX_BYTES = 8 * 1024 * 1024;
+const NIGHTS_MAX = 28;
+const SIGNATURE_AGE_MAX_S = 300;
+const HEADERS = {
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** The webhook and the pages. Pages show health data: put your own login in front, and listen on the loopback. */
+export function backend(options: BackendOptions): Server {
+  return createServer((request, response) => {
+    answer(options, request)
+      .catch((error: unknown) => {
+        console.error(error);
+        return json(500, { error: 'internal' });
+      })
+      .then(({ status, type, body }) => {
+        response.writeHead(status, { ...HEADERS, 'Content-Type': type });
+        response.end(body);
+      })
+      .catch(() => response.destroy());
+  });
+}
+
+async function answer(options: BackendOptions, request: IncomingMessage): Promise<Answer> {
+  const path = new URL(request.url ?? '/', 'http://backend').pathname;
+  if (request.method === 'POST' && path === '/webhooks/terra') return webhook(options, request);
+  if (request.method !== 'GET') return json(405, { error: 'method not allowed' });
+  if (path === '/') return html(pageOfPeople(await options.store.people()));
+  const person = /^\/people\/([^/]+)$/.exec(path)?.[1];
+  if (person === undefined) return json(404, { error: 'not found' });
+  const name = decodeURIComponent(person);
+  return html(pageOfPerson(name, await options.store.nights(name, NIGHTS_MAX)));
+}
+
+/** A provider sends again what is not answered with 2xx: that must be so for what will go better next time only. */
+async function webhook(options: BackendOptions, request: IncomingMessage): Promise<Answer> {
+  const body = await bodyOf(request);
+  if (body === undefined) return json(413, { error: 'too large' });
+  const { secret } = options;
+  if (secret !== undefined && !isSigned(body, request.headers['terra-signature'], secret))
+    return json(401, { error: 'signature' });
+  let event: TerraEvent;
+  try {
+    event = JSON.parse(body) as TerraEvent;
+  } catch {
+    return json(400, { error: 'no JSON' });
+  }
+  if (event?.type !== 'sleep') return json(200, { scored: false, why: 'not a sleep' });
+  try {
+    const person = await scoreEvent(event, options.history, options.store, options.zone);
+    return json(200, { scored: true, person });
+  } catch (error) {
+    // What can't be right stays so, and is for a person to look at; the message names the field, not the value.
+    if (error instanceof AdapterError || error instanceof UnitError || error instanceof RangeError)
+      return json(200, { scored: false, why: error.message });
+    if (error instanceof AcuityError) return json(503, { error: error.name });
+    throw error;
+  }
+}
+
+/** What is too large is read to its end and not kept, so that the sender sees the answer; Node bounds how long that takes. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes <= BODY_MAX_BYTES) pieces.push(piece);
+  }
+  return bytes > BODY_MAX_BYTES ? undefined : Buffer.concat(pieces).toString('utf8');
+}
+
+/** `t=<seconds>,v1=<HMAC-SHA-256 of "<seconds>.<body>", hex>`. */
+function isSigned(body: string, header: string | string[] | undefined, secret: string): boolean {
+  const found = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(typeof header === 'string' ? header : '');
+  if (found === null) return false;
+  if (Math.abs(Date.now() / 1000 - Number(found[1])) > SIGNATURE_AGE_MAX_S) return false;
+  const wanted = createHmac('sha256', secret).update(`${found[1]}.${body}`).digest();
+  return timingSafeEqual(wanted, Buffer.from(found[2] ?? '', 'hex'));
+}
+
+function html(body: string): Answer {
+  return { status: 200, type: 'text/html; charset=utf-8', body };
+}
+
+function json(status: number, value: object): Answer {
+  return { status, type: 'application/json', body: `${JSON.stringify(value)}\n` };
+}

@@ -1,0 +1,91 @@
+/**
+ * `npm start`: installs and builds what is missing, then runs the backend. Where ACUITY_URL is not set it also starts
+ * the scoring service of this clone, with a key that lives as long as it does, and sends the recorded payloads.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const ROOT = join(HERE, '../..');
+const env = { ...process.env };
+const children = [];
+let folder;
+
+const node = (...args) => execFileSync(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 2, 2] });
+
+prepare();
+if (env['ACUITY_URL'] === undefined) await startService();
+const address = await firstLine(run(HERE, join(HERE, 'dist/main.js')), /^http:\S+/);
+if (folder !== undefined) await sendRecorded(address);
+process.stdout.write(`${address}people/person-1\n`);
+
+function prepare() {
+  node('scripts/build.js', 'src');
+  if (!existsSync(join(ROOT, 'packages/client-ts/dist/esm/adapters.js'))) node('scripts/clientPackage.js');
+  if (!existsSync(join(HERE, 'node_modules/better-sqlite3'))) {
+    execFileSync('npm', ['ci'], { cwd: HERE, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+  }
+  node('node_modules/typescript/bin/tsc', '-p', HERE);
+}
+
+async function startService() {
+  folder = mkdtempSync(join(tmpdir(), 'acuity-example-'));
+  Object.assign(env, { ACUITY_KEYS: `file:${join(folder, 'keys.json')}`, ACUITY_LOG_LEVEL: 'info' });
+  Object.assign(env, {
+    ACUITY_PORT: env['ACUITY_PORT'] ?? '0',
+    ACUITY_ADMIN_PORT: env['ACUITY_ADMIN_PORT'] ?? '0',
+  });
+  const issue = [
+    'dist/main.js',
+    'keys',
+    'issue',
+    '--json',
+    '--kind',
+    'live',
+    '--rate',
+    'unlimited',
+    '--daily',
+    'unlimited',
+  ];
+  const issued = execFileSync(process.execPath, issue, { cwd: ROOT, env, encoding: 'utf8' });
+  env['ACUITY_API_KEY'] = JSON.parse(issued).key;
+  const port = await firstLine(run(ROOT, 'dist/main.js', 'serve'), /"port":(\d+)/);
+  env['ACUITY_URL'] = `http://127.0.0.1:${port}`;
+}
+
+async function sendRecorded(address) {
+  const events = readFileSync(join(HERE, 'payloads/terra.ndjson'), 'utf8').trim().split('\n');
+  for (const body of events) {
+    const { status } = await fetch(`${address}webhooks/terra`, { method: 'POST', body });
+    if (status !== 200) throw new Error(`the webhook answered ${status}`);
+  }
+}
+
+function run(cwd, ...args) {
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  child.once('exit', (code) => {
+    for (const other of children) other.kill();
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    process.exitCode ??= code ?? 0;
+  });
+  return child;
+}
+
+/** What the pattern finds in the first line of output that has it; the rest is read and dropped. */
+function firstLine(child, pattern) {
+  return new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const found = pattern.exec(line);
+      if (found !== null) resolve(found[1] ?? found[0]);
+    });
+    child.once('exit', (code) => reject(new Error(`ended with ${code}`)));
+  });
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => children.forEach((child) => child.kill(signal)));

@@ -1,0 +1,32 @@
+"""From what a provider of wearable data sent to a session: a function for each provider."""
+
+from ._field import AdapterError
+from ._night import Adapted, Person
+from .apple_health import from_apple_health
+from .fitbit_archive import from_fitbit_archive
+from .garmin import from_garmin
+from .google_health import from_google_health
+from .health_connect import from_health_connect
+from .junction import from_junction
+from .oura import from_oura
+from .polar import from_polar
+from .terra import from_terra
+from .whoop import from_whoop
+from .withings import from_withings
+
+__all__ = [
+    "Adapted",
+    "AdapterError",
+    "Person",
+    "from_apple_health",
+    "from_fitbit_archive",
+    "from_garmin",
+    "from_google_health",
+    "from_health_connect",
+    "from_junction",
+    "from_oura",
+    "from_polar",
+    "from_terra",
+    "from_whoop",
+    "from_withings",
+]

@@ -1,0 +1,65 @@
+"""
+Archives of Fitbit (Google Takeout): the files `sleep-*.json` and `heart_rate-*.json`. The sleep logs are those of the
+Fitbit Web API, https://dev.fitbit.com/build/reference/web-api/sleep, 2026-11-22. Unverified: the form of the heart rate's
+files and that its times are UTC, which no document says; times of sleep are local.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .._moment import Moment
+from .._sleep import Span
+from ._field import Field
+from ._night import Adapted, Person, SleepDetails, SleepRecord, adapt, durations, series
+
+_HEART_TIME = re.compile(r"([0-9]{2})/([0-9]{2})/([0-9]{2}) ([0-9]{2}:[0-9]{2}:[0-9]{2})")
+"""Month first."""
+
+
+def from_fitbit_archive(
+    sleep: object = None,
+    *,
+    heart_rate: object = None,
+    at: Moment | None = None,
+    person: Person | None = None,
+    zone: str | None = None,
+) -> Adapted:
+    """
+    The session of what an archive of Fitbit holds: `sleep` is the content of `sleep-*.json`, or of several, one after
+    the other; `heart_rate` that of `heart_rate-*.json`, likewise.
+    """
+    logs = [_record_of(log, zone) for log in Field(sleep, "sleep").items()]
+    field = Field(heart_rate, "heartRate")
+    heart = series(
+        field,
+        field.items(),
+        lambda one: _heart_ms(one.get("dateTime")),
+        lambda one: one.get("value", "bpm").number(),
+    )
+    return adapt(at, person, None if sleep is None else logs, [heart])
+
+
+def _heart_ms(field: Field) -> int:
+    found = _HEART_TIME.fullmatch(field.text() or "")
+    if found is None:
+        field.fail("expected a time as 03/01/26 06:45:00")
+    return Field(f"20{found[3]}-{found[1]}-{found[2]}T{found[4]}Z", field.path).moment()
+
+
+def _record_of(field: Field, zone: str | None) -> SleepRecord:
+    span = Span(field.get("startTime").moment(zone), field.get("endTime").moment(zone))
+    main = field.get("mainSleep")
+    summary = field.get("levels", "summary")
+
+    def read() -> SleepDetails:
+        given = {"asleep": field.get("minutesAsleep").number()}
+        if field.get("type").text() == "classic":
+            # A classic log knows asleep, restless and awake: only the sum of sleep is known.
+            given["awake"] = field.get("minutesAwake").number()
+        else:
+            for stage, name in (("deep", "deep"), ("rem", "rem"), ("light", "light"), ("awake", "wake")):
+                given[stage] = summary.get(name, "minutes").number()
+        return SleepDetails(*durations(summary, span, "minutes", given))
+
+    return SleepRecord(field, span, read, is_nap=not main.is_absent and not main.flag())

@@ -1,0 +1,132 @@
+"""
+Polar AccessLink v3: https://www.polar.com/accesslink-api (sleep, nightly recharge, continuous heart rate), 2026-11-22.
+Within a night the times are those of a clock, without a date: they count from the sleep's beginning, in its offset.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .._moment import Moment
+from .._sleep import Durations, Span
+from ._field import Field
+from ._night import (
+    Adapted,
+    AnyStage,
+    Person,
+    Sample,
+    Series,
+    SleepDetails,
+    SleepRecord,
+    Stretch,
+    adapt,
+    durations,
+    stretches,
+)
+
+_DAY_MS = 86_400_000
+_LEVELS: dict[float, AnyStage] = {0: "awake", 1: "rem", 2: "light", 3: "light", 4: "deep"}
+_CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
+
+
+def from_polar(
+    sleep: object = None,
+    *,
+    recharge: object = None,
+    heart_rate: object = None,
+    at: Moment | None = None,
+    person: Person | None = None,
+    zone: str | None = None,
+) -> Adapted:
+    """
+    The session of what Polar sent: `sleep` is the answer of `GET /v3/users/sleep`, or one night of it; `recharge` that
+    of `GET /v3/users/nightly-recharge`, or one of it: the breathing; `heart_rate` that of
+    `GET /v3/users/continuous-heart-rate/{date}`: its times are in the offset of the sleep, or `zone`.
+    """
+    nights = _many_of(Field(sleep, "sleep"), "nights", "sleep_start_time")
+    recharges = _many_of(Field(recharge, "recharge"), "recharges", "date")
+    offset = _offset_of(nights[0]) if nights else None
+    days = _many_of(Field(heart_rate, "heartRate"), "heart_rates", "date")
+    heart = [_heart_of(day, zone or offset) for day in days]
+    records = [_record_of(night, recharges) for night in nights]
+    return adapt(at, person, None if sleep is None else records, heart)
+
+
+def _many_of(sent: Field, many: str, of_one: str) -> list[Field]:
+    return sent.get(many).items() if sent.get(of_one).is_absent else [sent]
+
+
+def _offset_of(night: Field) -> str | None:
+    """What the time that a sleep began at ends with."""
+    found = re.search(r"(Z|[+-][0-9]{2}:?[0-9]{2})$", night.get("sleep_start_time").text() or "")
+    return None if found is None else found[1]
+
+
+def _record_of(field: Field, recharges: Sequence[Field]) -> SleepRecord:
+    span = Span(field.get("sleep_start_time").moment(), field.get("sleep_end_time").moment())
+
+    def read() -> SleepDetails:
+        begin = field.get("sleep_start_time").text() or ""
+        details = SleepDetails(
+            *_stages_of(field, span, begin),
+            heart=_clock_series(field.get("heart_rate_samples"), span.from_ms, begin),
+        )
+        day = field.get("date").text()
+        recharge = next((one for one in recharges if one.get("date").text() == day), None)
+        if recharge is not None:
+            details.heart_average = recharge.get("heart_rate_avg")
+            details.breath = _clock_series(recharge.get("breathing_samples"), span.from_ms, begin)
+            details.breath_average = recharge.get("breathing_rate_avg")
+        return details
+
+    return SleepRecord(field, span, read)
+
+
+def _stages_of(field: Field, span: Span, begin: str) -> tuple[Durations, float | None]:
+    given = {
+        "deep": field.get("deep_sleep").number(),
+        "rem": field.get("rem_sleep").number(),
+        "light": field.get("light_sleep").number(),
+        "awake": field.get("total_interruption_duration").number(),
+    }
+    if given["deep"] is not None or given["light"] is not None:
+        return durations(field, span, "seconds", given)
+    points = _clock_series(field.get("hypnogram"), span.from_ms, begin).samples
+    ends = [at_ms for at_ms, _ in points[1:]] + [span.to_ms]
+    intervals = [Stretch(_LEVELS.get(int(level)), at_ms, end) for (at_ms, level), end in zip(points, ends)]
+    return stretches(field.get("hypnogram"), span, intervals)
+
+
+def _clock_series(field: Field, from_ms: int, begin: str) -> Series:
+    """`{"23:39": 58, "00:04": 56}`: the first time at or after the beginning that has this clock time."""
+    found = re.search(r"T([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?", begin)
+    hour, minute, second = (int(part or 0) for part in found.groups()) if found else (0, 0, 0)
+    midnight_ms = from_ms - ((hour * 60 + minute) * 60 + second) * 1000
+    samples: list[Sample] = []
+    for clock, value in field.entries():
+        ms = midnight_ms + _clock_ms(clock, value)
+        number = value.number()
+        if number is not None:
+            # Samples carry whole minutes: one of the minute that the sleep began in is of the same day.
+            samples.append((ms + _DAY_MS if ms < from_ms - 60_000 else max(ms, from_ms), number))
+    return Series(field, sorted(samples, key=lambda sample: sample[0]))
+
+
+def _clock_ms(clock: str, field: Field) -> int:
+    found = _CLOCK.fullmatch(clock)
+    if found is None:
+        field.fail("expected a time of the clock, as 23:39")
+    return ((int(found[1]) * 60 + int(found[2])) * 60 + int(found[3] or 0)) * 1000
+
+
+def _heart_of(day: Field, zone: str | None) -> Series:
+    date = day.get("date").required(day.get("date").text())
+    samples: list[Sample] = []
+    for one in day.get("heart_rate_samples").items():
+        clock = one.get("sample_time")
+        number = one.get("heart_rate").number()
+        at_ms = Field(f"{date}T{clock.text()}", clock.path).moment(zone)
+        if number is not None:
+            samples.append((at_ms, number))
+    return Series(day.get("heart_rate_samples"), samples)

@@ -1,0 +1,51 @@
+import { Field } from './field.js';
+import { adapt, durations, series } from './night.js';
+import type { Adapted, AdapterOptions, SleepDetails, SleepRecord } from './night.js';
+
+/**
+ * Archives of Fitbit (Google Takeout): the files `sleep-*.json` and `heart_rate-*.json`. The sleep logs are those of
+ * the Fitbit Web API, https://dev.fitbit.com/build/reference/web-api/sleep, 2026-11-22. Unverified: the form of the
+ * heart rate's files and that its times are UTC, which no document says; times of sleep are local.
+ */
+export interface FitbitArchiveInput extends AdapterOptions {
+  /** The content of `sleep-*.json`, or of several, one after the other. */
+  readonly sleep?: unknown;
+  /** The content of `heart_rate-*.json`, likewise. */
+  readonly heartRate?: unknown;
+}
+
+/** The session of what an archive of Fitbit holds. */
+export function fromFitbitArchive({ sleep, heartRate, ...options }: FitbitArchiveInput): Adapted {
+  const logs = new Field(sleep, 'sleep').items().map((log) => recordOf(log, options.zone));
+  const field = new Field(heartRate, 'heartRate');
+  const value = (one: Field) => one.get('value', 'bpm').number();
+  const heart = series(field, field.items(), (one) => heartMs(one.get('dateTime')), value);
+  return adapt(options, sleep === undefined ? undefined : logs, [heart]);
+}
+
+/** "03/01/26 06:45:00", month first. */
+function heartMs(field: Field): number {
+  const found = /^(\d\d)\/(\d\d)\/(\d\d) (\d\d:\d\d:\d\d)$/.exec(field.text() ?? '');
+  if (found === null) field.fail('expected a time as 03/01/26 06:45:00');
+  return new Field(`20${found[3]}-${found[1]}-${found[2]}T${found[4]}Z`, field.path).moment();
+}
+
+function recordOf(field: Field, zone: string | undefined): SleepRecord {
+  const span = {
+    fromMs: field.get('startTime').moment(zone),
+    toMs: field.get('endTime').moment(zone),
+  };
+  const main = field.get('mainSleep');
+  const summary = field.get('levels', 'summary');
+  const minutes = (stage: string) => summary.get(stage, 'minutes').number();
+  const read = (): SleepDetails => {
+    const asleep = field.get('minutesAsleep').number();
+    // A classic log knows asleep, restless and awake: only the sum of sleep is known.
+    const isClassic = field.get('type').text() === 'classic';
+    const stages = isClassic
+      ? { awake: field.get('minutesAwake').number() }
+      : { deep: minutes('deep'), rem: minutes('rem'), light: minutes('light'), awake: minutes('wake') };
+    return durations(summary, span, 'minutes', { ...stages, asleep });
+  };
+  return { field, ...span, isNap: !main.isAbsent && !main.flag(), read };
+}

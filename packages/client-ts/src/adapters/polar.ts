@@ -1,0 +1,110 @@
+import type { Stage } from '../sleep.js';
+import { Field } from './field.js';
+import { adapt, durations, stretches } from './night.js';
+import type { Adapted, AdapterOptions, Series, SleepDetails, SleepRecord } from './night.js';
+
+/**
+ * Polar AccessLink v3: https://www.polar.com/accesslink-api (sleep, nightly recharge, continuous heart rate),
+ * 2026-11-22. Within a night the times are those of a clock, without a date: they count from the sleep's beginning, in
+ * its offset.
+ */
+export interface PolarInput extends AdapterOptions {
+  /** The answer of `GET /v3/users/sleep`, or one night of it. */
+  readonly sleep?: unknown;
+  /** The answer of `GET /v3/users/nightly-recharge`, or one of it: the breathing. */
+  readonly recharge?: unknown;
+  /** The answer of `GET /v3/users/continuous-heart-rate/{date}`: its times are in the offset of the sleep, or `zone`. */
+  readonly heartRate?: unknown;
+}
+
+const DAY_MS = 86_400_000;
+/** By number; 5 is unknown. */
+const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
+
+/** The session of what Polar sent. */
+export function fromPolar({ sleep, recharge, heartRate, ...options }: PolarInput): Adapted {
+  const nights = manyOf(new Field(sleep, 'sleep'), 'nights', 'sleep_start_time');
+  const recharges = manyOf(new Field(recharge, 'recharge'), 'recharges', 'date');
+  const offset = nights[0] === undefined ? undefined : offsetOf(nights[0]);
+  const days = manyOf(new Field(heartRate, 'heartRate'), 'heart_rates', 'date');
+  const heart = days.map((day) => heartOf(day, options.zone ?? offset));
+  const records = nights.map((night) => recordOf(night, recharges));
+  return adapt(options, sleep === undefined ? undefined : records, heart);
+}
+
+function manyOf(sent: Field, list: string, ofOne: string): Field[] {
+  return sent.get(ofOne).isAbsent ? sent.get(list).items() : [sent];
+}
+
+/** What the time that a sleep began at ends with. */
+function offsetOf(night: Field): string | undefined {
+  return /(Z|[+-]\d\d:?\d\d)$/.exec(night.get('sleep_start_time').text() ?? '')?.[1];
+}
+
+function recordOf(field: Field, recharges: readonly Field[]): SleepRecord {
+  const span = {
+    fromMs: field.get('sleep_start_time').moment(),
+    toMs: field.get('sleep_end_time').moment(),
+  };
+  const read = (): SleepDetails => {
+    const day = field.get('date').text();
+    const recharge = recharges.find((one) => one.get('date').text() === day);
+    const begin = field.get('sleep_start_time').text() ?? '';
+    return {
+      ...stagesOf(field, span, begin),
+      heart: clockSeries(field.get('heart_rate_samples'), span.fromMs, begin),
+      ...(recharge !== undefined && {
+        heartAverage: recharge.get('heart_rate_avg'),
+        breath: clockSeries(recharge.get('breathing_samples'), span.fromMs, begin),
+        breathAverage: recharge.get('breathing_rate_avg'),
+      }),
+    };
+  };
+  return { field, ...span, isNap: false, read };
+}
+
+function stagesOf(field: Field, span: { fromMs: number; toMs: number }, begin: string) {
+  const given = {
+    deep: field.get('deep_sleep').number(),
+    rem: field.get('rem_sleep').number(),
+    light: field.get('light_sleep').number(),
+    awake: field.get('total_interruption_duration').number(),
+  };
+  if (given.deep !== undefined || given.light !== undefined) return durations(field, span, 'seconds', given);
+  const points = clockSeries(field.get('hypnogram'), span.fromMs, begin).samples;
+  const intervals = points.map(({ at, value }, index) => ({
+    stage: LEVELS[value ?? -1],
+    from: at,
+    to: points[index + 1]?.at ?? span.toMs,
+  }));
+  return stretches(field.get('hypnogram'), span, intervals);
+}
+
+/** `{"23:39": 58, "00:04": 56}`: the first time at or after the beginning that has this clock time. */
+function clockSeries(field: Field, fromMs: number, begin: string): Series {
+  const [, hour = '0', minute = '0', second = '0'] = /T(\d\d):(\d\d)(?::(\d\d))?/.exec(begin) ?? [];
+  const midnightMs = fromMs - ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000;
+  const samples = field.entries().map(([clock, value]) => {
+    const ms = midnightMs + clockMs(clock, value);
+    // Samples carry whole minutes: one of the minute that the sleep began in is of the same day.
+    return { at: ms < fromMs - 60_000 ? ms + DAY_MS : Math.max(ms, fromMs), value: value.number() };
+  });
+  return { field, samples: samples.toSorted((a, b) => a.at - b.at) };
+}
+
+function clockMs(clock: string, field: Field): number {
+  const found = /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/.exec(clock);
+  if (found === null) field.fail('expected a time of the clock, as 23:39');
+  return ((Number(found[1]) * 60 + Number(found[2])) * 60 + Number(found[3] ?? 0)) * 1000;
+}
+
+function heartOf(day: Field, zone: string | undefined): Series {
+  const date = day.get('date').text() ?? day.get('date').fail('is missing');
+  const list = day.get('heart_rate_samples');
+  const samples = list.items().map((one) => {
+    const clock = one.get('sample_time');
+    const at = new Field(`${date}T${clock.text()}`, clock.path).moment(zone);
+    return { at, value: one.get('heart_rate').number() };
+  });
+  return { field: list, samples };
+}

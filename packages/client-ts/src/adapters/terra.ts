@@ -1,0 +1,96 @@
+import { Field } from './field.js';
+import { adapt, durations, series, stretches } from './night.js';
+import type { Adapted, AdapterOptions, Series, SleepDetails, SleepRecord } from './night.js';
+import type { Stage } from '../sleep.js';
+
+/**
+ * Terra: data models of its OpenAPI description, https://github.com/tryterra/openapi (schemas/core), 2026-11-22.
+ * Times without an offset are local, unless `metadata.timestamp_localization` says UTC (0).
+ */
+export interface TerraInput extends AdapterOptions {
+  /** A webhook event of type `sleep`, or the answer of `GET /sleep`. */
+  readonly sleep?: unknown;
+  /** The same of type `daily`: the heart rate of the day. */
+  readonly daily?: unknown;
+}
+
+const UTC = 0;
+/** By number; 0 is unknown. */
+const LEVELS: readonly (Stage | 'asleep' | undefined)[] = [
+  undefined,
+  'awake',
+  'asleep',
+  'awake',
+  'light',
+  'deep',
+  'rem',
+];
+
+/** The session of what Terra sent. */
+export function fromTerra({ sleep, daily, ...options }: TerraInput): Adapted {
+  const days = dataOf(new Field(daily, 'daily'), 'daily').map((day) => heartOf(day, options.zone));
+  const sleeps = dataOf(new Field(sleep, 'sleep'), 'sleep').map((one) => recordOf(one, options.zone));
+  return adapt(options, sleep === undefined ? undefined : sleeps, days);
+}
+
+function dataOf(event: Field, type: string): Field[] {
+  const given = event.get('type').text();
+  if (given !== undefined && given !== type) event.get('type').fail(`expected an event of type ${type}`);
+  return event.get('data').items();
+}
+
+function zoneOf(record: Field, zone: string | undefined): string | undefined {
+  return record.get('metadata', 'timestamp_localization').number() === UTC ? 'Z' : zone;
+}
+
+function recordOf(field: Field, given: string | undefined): SleepRecord {
+  const zone = zoneOf(field, given);
+  const span = {
+    fromMs: field.get('metadata', 'start_time').moment(zone),
+    toMs: field.get('metadata', 'end_time').moment(zone),
+  };
+  const read = (): SleepDetails => {
+    const breaths = field.get('respiration_data', 'breaths_data');
+    return {
+      ...stagesOf(field.get('sleep_durations_data'), span, zone),
+      heart: heartOf(field, given),
+      breath: samplesOf(breaths.get('samples'), 'breaths_per_min', zone),
+      heartAverage: field.get('heart_rate_data', 'summary', 'avg_hr_bpm'),
+      breathAverage: breaths.get('avg_breaths_per_min'),
+    };
+  };
+  return { field, ...span, isNap: field.get('metadata', 'is_nap').flag(), read };
+}
+
+function stagesOf(field: Field, span: { fromMs: number; toMs: number }, zone: string | undefined) {
+  const asleep = field.get('asleep');
+  const given = durations(asleep, span, 'seconds', {
+    deep: asleep.get('duration_deep_sleep_state_seconds').number(),
+    rem: asleep.get('duration_REM_sleep_state_seconds').number(),
+    light: asleep.get('duration_light_sleep_state_seconds').number(),
+    awake: field.get('awake', 'duration_awake_state_seconds').number(),
+    asleep: asleep.get('duration_asleep_state_seconds').number(),
+  });
+  const isKnown = given.asleepS !== undefined || Object.keys(given.stages ?? {}).length > 0;
+  if (isKnown) return given;
+  const samples = field.get('hypnogram_samples').items();
+  const points = samples.map((one) => ({
+    stage: LEVELS[one.get('level').number() ?? 0],
+    from: one.get('timestamp').moment(zone),
+  }));
+  return stretches(
+    field.get('hypnogram_samples'),
+    span,
+    points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? span.toMs })),
+  );
+}
+
+function heartOf(record: Field, zone: string | undefined): Series {
+  const samples = record.get('heart_rate_data', 'detailed', 'hr_samples');
+  return samplesOf(samples, 'bpm', zoneOf(record, zone));
+}
+
+function samplesOf(samples: Field, name: string, zone: string | undefined): Series {
+  const atMs = (one: Field) => one.get('timestamp').moment(zone);
+  return series(samples, samples.items(), atMs, (one) => one.get(name).number());
+}

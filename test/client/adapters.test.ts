@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import * as adapters from '#acuity/client/adapters.js';
+import { UnitError } from '#acuity/client/unitChecks.js';
+import { REPOSITORY } from '../fixtures/scripts.js';
+
+/** The cases of packages/cases/adapters, which every client passes: what a provider sent, and the session of it. */
+const FOLDER = join(REPOSITORY, 'packages/cases/adapters');
+
+interface Case {
+  readonly name: string;
+  readonly trap?: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly expect: Partial<adapters.Adapted> & { readonly error?: string; readonly has?: string };
+}
+
+type Adapter = (input: Case['input']) => adapters.Adapted;
+
+const ADAPTERS = adapters as unknown as Readonly<Record<string, Adapter>>;
+const ERRORS: Readonly<Record<string, new (...args: never[]) => Error>> = {
+  AdapterError: adapters.AdapterError,
+  UnitError,
+  Error,
+};
+
+const providers = readdirSync(FOLDER).map((file) => file.replace('.json', ''));
+
+t.test('every provider has cases, and every file of cases its provider', async (t) => {
+  const names = providers.map((provider) => `from${provider.charAt(0).toUpperCase()}${provider.slice(1)}`);
+  const functions = Object.keys(ADAPTERS).filter((name) => name.startsWith('from'));
+  t.strictSame(names.toSorted(), functions.toSorted());
+});
+
+for (const provider of providers) {
+  t.test(provider, async (t) => {
+    const adapter = ADAPTERS[`from${provider.charAt(0).toUpperCase()}${provider.slice(1)}`];
+    if (adapter === undefined) return;
+    for (const { name, trap, input, expect } of casesOf(provider)) {
+      await t.test(trap === undefined ? name : `${name} (${trap})`, async (t) => {
+        if (expect.error === undefined) {
+          t.strictSame(adapter(input), { at: expect.at, session: expect.session });
+          return;
+        }
+        const caught = thrownBy(() => adapter(input));
+        t.ok(caught instanceof (ERRORS[expect.error] ?? Error), String(caught));
+        t.ok(String(caught).includes(expect.has ?? ''), String(caught));
+        if (caught instanceof adapters.AdapterError) t.ok(caught.message.startsWith(`${caught.field}: `));
+      });
+    }
+  });
+}
+
+t.test('what was sent stays as it was', async (t) => {
+  const [first] = casesOf('terra');
+  const before = JSON.stringify(first?.input);
+  adapters.fromTerra(first?.input ?? {});
+  t.equal(JSON.stringify(first?.input), before);
+});
+
+t.test('no error holds a value', async (t) => {
+  for (const provider of providers) {
+    for (const { name, expect } of casesOf(provider)) {
+      if (expect.has !== undefined) t.notMatch(expect.has, /\b(1050|1071|57|14400|5400000)\b/, name);
+    }
+  }
+});
+
+function casesOf(provider: string): readonly Case[] {
+  return JSON.parse(readFileSync(join(FOLDER, `${provider}.json`), 'utf8')) as Case[];
+}
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { startServer } from '../fixtures/server.js';
+
+/** docs/ADAPTERS.md and the examples that it shows. */
+
+const PAGE = readFileSync(join(REPOSITORY, 'docs/ADAPTERS.md'), 'utf8');
+const EXAMPLES = join(REPOSITORY, 'docs/examples/adapters');
+const SOURCES = join(REPOSITORY, 'packages/client-ts/src/adapters');
+const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'];
+const EXAMPLE_BLOCK = /<!-- example: (\S+) -->\n```\w+\n([^]*?)```\n/g;
+
+t.test('the page shows the examples as they are', async (t) => {
+  const shown = [...PAGE.matchAll(EXAMPLE_BLOCK)];
+  for (const [, name = '', code] of shown) t.equal(code, readFileSync(join(EXAMPLES, name), 'utf8'), name);
+  const names = shown.map(([, name]) => name).toSorted();
+  t.strictSame(
+    names,
+    readdirSync(EXAMPLES)
+      .filter((name) => !name.endsWith('.json'))
+      .toSorted(),
+  );
+});
+
+t.test('each provider has a section, which says where its shapes are documented, and when', async (t) => {
+  const cases = readdirSync(join(REPOSITORY, 'packages/cases/adapters'));
+  for (const provider of cases.map((file) => file.replace('.json', ''))) {
+    const name = `from${provider.charAt(0).toUpperCase()}${provider.slice(1)}`;
+    const section = PAGE.split('\n## ').find((part) => part.includes(`\`${name}\``)) ?? '';
+    t.match(section, /Documentation: .*https:\/\/\S+.*, 2026-\d\d-\d\d/, name);
+    for (const point of ['Read', 'Missing', 'Traps']) t.match(section, `**${point}.**`, `${name}: ${point}`);
+    const source = readFileSync(join(SOURCES, `${provider}.ts`), 'utf8');
+    if (source.includes('nverified')) t.match(section, /[Uu]nverified/, `${name} is unverified`);
+  }
+});
+
+const PREPARED = join(REPOSITORY, '.build/python/bin/python');
+const python = existsSync(PREPARED) ? PREPARED : 'python3';
+const isRecent = spawnSync(python, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0;
+
+t.test('each example scores a night', async (t) => {
+  const server = await startServer(t);
+  const env = cleanEnvironment({
+    ACUITY_URL: `http://127.0.0.1:${server.port}`,
+    ACUITY_API_KEY: server.key,
+    PYTHONPATH: join(REPOSITORY, 'packages/client-python/src'),
+  });
+  const run = async (t: Test, command: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await ended(command, args, { cwd: REPOSITORY, env });
+    t.equal(code, 0, stderr);
+    t.equal(stderr, '');
+    for (const field of SCORE_FIELDS) t.match(stdout, field);
+  };
+  for (const name of ['oura', 'terra']) {
+    await t.test(`${name} in JavaScript`, (t) => run(t, process.execPath, join(EXAMPLES, `${name}.js`)));
+    const skip = !isRecent && 'there is no Python 3.10 or newer here';
+    await t.test(`${name} in Python`, { skip }, (t) => run(t, python, '-B', join(EXAMPLES, `${name}.py`)));
+  }
+});

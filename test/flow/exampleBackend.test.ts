@@ -1,0 +1,218 @@
+/// <reference lib="dom" />
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, connect, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { chromium } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { startServer } from '../fixtures/server.js';
+
+/** The backend of examples/, with the recorded payloads, over the running service. */
+
+const EXAMPLE = join(REPOSITORY, 'examples/backend');
+const EVENTS = readFileSync(join(EXAMPLE, 'payloads/terra.ndjson'), 'utf8').trim().split('\n');
+const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
+const SECRET = 'a secret of this test';
+const isInstalled = existsSync(join(EXAMPLE, 'node_modules/better-sqlite3'));
+const skip = !isInstalled && 'examples/backend is not installed: npm --prefix examples/backend ci';
+
+t.test('the backend', { skip }, async (t) => {
+  const client = join(REPOSITORY, 'packages/client-ts/dist/esm/adapters.js');
+  const tsc = [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', EXAMPLE];
+  if (!existsSync(client)) await built(t, [join(REPOSITORY, 'scripts/clientPackage.js')]);
+  await built(t, tsc);
+  const service = await startServer(t);
+  const env = { ACUITY_URL: `http://127.0.0.1:${service.port}`, ACUITY_API_KEY: service.key };
+
+  await t.test('keeps nights in SQLite', async (t) => {
+    const file = join(t.testdir({}), 'nights.db');
+    const address = await start(t, { ...env, DATABASE_FILE: file });
+    await scoresAll(t, address);
+    t.ok(existsSync(file));
+    await t.test('answers what it can’t score with 200 and why', (t) => refuses(t, address));
+    await t.test('the page', { skip: BROWSER === undefined && 'there is no Chromium here' }, (t) =>
+      looks(t, address),
+    );
+  });
+
+  const postgres = postgresFolder();
+  const why =
+    postgres === undefined ? 'there is no PostgreSQL here' : unprivileged() === undefined && 'no setpriv';
+  await t.test('keeps nights in PostgreSQL', { skip: why }, async (t) => {
+    const url = await startPostgres(t, postgres ?? '');
+    await scoresAll(t, await start(t, { ...env, DATABASE_URL: url }));
+    const again = await start(t, { ...env, DATABASE_URL: url });
+    t.match(await (await fetch(`${again}people/person-1`)).text(), /20 nights/, 'they outlive the process');
+  });
+
+  await t.test('with a secret, takes what is signed alone', async (t) => {
+    const file = join(t.testdir({}), 'nights.db');
+    const address = await start(t, { ...env, DATABASE_FILE: file, TERRA_SIGNING_SECRET: SECRET });
+    const body = EVENTS[0] ?? '';
+    const seconds = Math.floor(Date.now() / 1000);
+    const signed = (at: number, text: string) =>
+      `t=${at},v1=${createHmac('sha256', SECRET).update(`${at}.${text}`).digest('hex')}`;
+    const status = async (signature?: string) => (await send(address, body, signature)).status;
+    t.equal(await status(), 401);
+    t.equal(await status(signed(seconds, `${body} `)), 401);
+    t.equal(await status(signed(seconds - 3600, body)), 401);
+    t.equal(await status(signed(seconds, body)), 200);
+  });
+
+  await t.test('says 503 while the service does not answer, for the provider to send again', async (t) => {
+    const file = join(t.testdir({}), 'nights.db');
+    const nobody = { ...env, ACUITY_URL: `http://127.0.0.1:${await freePort()}` };
+    const address = await start(t, { ...nobody, DATABASE_FILE: file });
+    t.equal((await send(address, EVENTS[0] ?? '')).status, 503);
+  });
+});
+
+async function built(t: Test, command: readonly string[]): Promise<void> {
+  const { code, stdout, stderr } = await ended(process.execPath, command, {
+    cwd: REPOSITORY,
+    env: cleanEnvironment(),
+  });
+  t.equal(code, 0, stdout + stderr);
+}
+
+/** Its address. */
+async function start(t: Test, variables: Readonly<Record<string, string>>): Promise<string> {
+  const env = cleanEnvironment({ PORT: '0', ...variables });
+  const child = spawn(process.execPath, [join(EXAMPLE, 'dist/main.js')], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(() => stop(child, 'SIGTERM'));
+  for await (const line of createInterface({ input: child.stdout })) return line;
+  throw new Error('the backend ended');
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, 'exit');
+}
+
+function send(address: string, body: string, signature?: string): Promise<Response> {
+  const headers = signature === undefined ? {} : { 'Terra-Signature': signature };
+  return fetch(`${address}webhooks/terra`, { method: 'POST', body, headers });
+}
+
+async function scoresAll(t: Test, address: string): Promise<void> {
+  for (const body of EVENTS) {
+    t.strictSame(await (await send(address, body)).json(), { scored: true, person: 'person-1' });
+  }
+  const again = await send(address, EVENTS.at(-1) ?? '');
+  t.equal(again.status, 200, 'the same night again does no harm');
+  t.match(await (await fetch(address)).text(), '<a href="/people/person-1">');
+  t.match(await (await fetch(`${address}people/person-1`)).text(), /20 nights, scored by [\w-]+\/\d/);
+}
+
+async function refuses(t: Test, address: string): Promise<void> {
+  const why = async (change: (text: string) => string): Promise<unknown> => {
+    const answer = await send(address, change(EVENTS[0] ?? ''));
+    t.equal(answer.status, 200);
+    return answer.json();
+  };
+  const nap = await why((text) => text.replace('"is_nap":false', '"is_nap":true'));
+  t.match(nap, { scored: false, why: /only naps/ });
+  const local = await why((text) => text.replaceAll('+01:00', ''));
+  t.match(local, { scored: false, why: /^sleep\.data\[0\]\.metadata\.start_time: a local time/ });
+  t.match(await why((text) => text.replace('"sleep"', '"activity"')), { scored: false });
+  t.equal((await send(address, 'no JSON')).status, 400);
+  t.equal((await send(address, 'x'.repeat(9 * 1024 * 1024))).status, 413);
+  t.equal((await fetch(`${address}nothing`)).status, 404);
+  t.match(await (await fetch(`${address}people/%3Cb%3E`)).text(), '&#60;b&#62;');
+}
+
+async function looks(t: Test, address: string): Promise<void> {
+  const browser = await chromium.launch({
+    executablePath: BROWSER ?? '',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+  t.teardown(() => browser.close());
+  for (const [width, colorScheme] of [
+    [1280, 'light'],
+    [1280, 'dark'],
+    [390, 'dark'],
+  ] as const) {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('requestfailed', (request) => complaints.push(request.url()));
+    await page.goto(address);
+    await page.click('a[href="/people/person-1"]');
+    t.equal(await page.locator('svg[role=img]').count(), 5);
+    t.equal(await page.locator('svg').first().locator('circle').count(), 20);
+    t.equal(await page.locator('svg').first().locator('circle.partial').count(), 3);
+    t.equal(await page.locator('tbody tr').count(), 20);
+    t.match(await page.getAttribute('svg[role=img]', 'aria-label'), /^Overall over 20 nights, last \d+$/);
+    t.equal(
+      await page.evaluate(() => document.documentElement.scrollWidth),
+      width,
+      'nothing to scroll sideways',
+    );
+    t.strictSame(complaints, [], `${width} px, ${colorScheme}`);
+    await context.close();
+  }
+}
+
+function postgresFolder(): string | undefined {
+  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
+  const folders = versions.toSorted().map((version) => `/usr/lib/postgresql/${version}/bin`);
+  return folders.findLast((folder) => existsSync(`${folder}/initdb`));
+}
+
+/** PostgreSQL refuses to run as root: it gets another user's rights. Undefined where nothing can give them. */
+function unprivileged(): readonly string[] | undefined {
+  if (process.getuid?.() !== 0) return [];
+  const isThere = spawnSync('setpriv', ['--version']).status === 0;
+  return isThere ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : undefined;
+}
+
+/** Its address. */
+async function startPostgres(t: Test, binaries: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'acuity-postgres-'));
+  chmodSync(folder, 0o777);
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const port = await freePort();
+  const as = (...command: readonly string[]): [string, string[]] => {
+    const [first = '', ...rest] = [...(unprivileged() ?? []), ...command];
+    return [first, rest];
+  };
+  const data = join(folder, 'data');
+  const options = ['--auth=trust', '--username=acuity', '--no-sync', '-D', data];
+  const made = await ended(...as(join(binaries, 'initdb'), ...options), { cwd: folder });
+  t.equal(made.code, 0, made.stderr);
+  const settings = ['-D', data, '-k', folder, '-h', '127.0.0.1', '-p', String(port), '-F'];
+  const server = spawn(...as(join(binaries, 'postgres'), ...settings), { cwd: folder, stdio: 'ignore' });
+  t.teardown(() => stop(server, 'SIGQUIT'));
+  while (server.exitCode === null && !(await isListening(port))) await pause(50);
+  return `postgresql://acuity@127.0.0.1:${port}/postgres`;
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -59,7 +59,7 @@ export async function assumptions(context: Context): Promise<Section> {
             const own = served.columns[k] ?? empty;
             const distance = meanAbsolute(column, own);
             const together = (slope(own, column) * sd(own)) / sd(column);
-            return `${fixed(sd(column), 1)} \\| ${fixed(distance, 1)} \\| ${fixed(together, 2)} \\| ${signed(change[k] ?? NaN, 1)}`;
+            return `${fixed(sd(column), 1)} | ${fixed(distance, 1)} | ${fixed(together, 2)} | ${signed(change[k] ?? NaN, 1)}`;
           }),
         ]),
       },

@@ -60,7 +60,7 @@ export async function closedLoop({ world, model }: Context): Promise<Section> {
         header: ['', 'scores fed back', 'five sessions, nothing fed back', 'no history'],
         rows: locked.map(({ name, year, month }) => [
           name,
-          ...year.map((share, way) => `${percent(share)} \\| ${percent(month[way] ?? NaN)}`),
+          ...year.map((share, way) => `${percent(share)} | ${percent(month[way] ?? NaN)}`),
         ]),
       },
       {

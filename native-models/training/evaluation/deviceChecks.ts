@@ -189,7 +189,7 @@ async function biasTable(context: Context, plain: Seen): Promise<Table> {
     rows: rows.map(({ other, by }) => [
       other.name,
       ...SCORES.map((_, k) =>
-        settings.map((setting) => signed(by.get(setting)?.shift[k] ?? NaN, 1)).join(' \\| '),
+        settings.map((setting) => signed(by.get(setting)?.shift[k] ?? NaN, 1)).join(' | '),
       ),
     ]),
   };

@@ -49,7 +49,7 @@ export async function dose(context: Context): Promise<Section> {
           ...HOURS.map((hours) =>
             (['alone', 'together'] as const)
               .map((way) => fixed(at(age, hours, way, column), 1))
-              .join(' \\| '),
+              .join(' | '),
           ),
         ]),
       })),
@@ -64,7 +64,7 @@ export async function dose(context: Context): Promise<Section> {
       {
         caption: 'Mean stress by heart rate of the whole night, without history | after five usual nights',
         header: NIGHT_HR.map((bpm) => `${bpm} bpm`),
-        rows: [stress.map(({ alone, together }) => `${fixed(alone, 1)} \\| ${fixed(together, 1)}`)],
+        rows: [stress.map(({ alone, together }) => `${fixed(alone, 1)} | ${fixed(together, 1)}`)],
       },
     ],
     decisive: {

@@ -89,7 +89,7 @@ export async function missing(context: Context): Promise<Section> {
           String(count),
           ...SCORES.map(
             (_, k) =>
-              `${fixed(curves.alone[step]?.[k] ?? NaN, 2)} \\| ${fixed(curves.together[step]?.[k] ?? NaN, 2)}`,
+              `${fixed(curves.alone[step]?.[k] ?? NaN, 2)} | ${fixed(curves.together[step]?.[k] ?? NaN, 2)}`,
           ),
         ]),
       },

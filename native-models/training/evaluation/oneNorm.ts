@@ -47,7 +47,7 @@ export async function oneNorm(context: Context): Promise<Section> {
           `${sex} ${age}`,
           ...COLUMNS.map(
             (_, column) =>
-            [0, LAST].map((sessions) => signed(find(shifts, age, sex, withheld, sessions)[column] ?? NaN, 1)).join(' \\| '), // prettier-ignore
+            [0, LAST].map((sessions) => signed(find(shifts, age, sex, withheld, sessions)[column] ?? NaN, 1)).join(' | '), // prettier-ignore
           ),
         ]),
       ),

@@ -154,7 +154,7 @@ function shiftTable(version: string, population: Population, shifts: { given: Sh
       return [
         name,
         String(chosen.length),
-        ...SCORES.map((_, k) => `${text(shifts.given, k, chosen)} \\| ${text(shifts.withheld, k, chosen)}`),
+        ...SCORES.map((_, k) => `${text(shifts.given, k, chosen)} | ${text(shifts.withheld, k, chosen)}`),
       ];
     }),
   };

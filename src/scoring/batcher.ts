@@ -29,6 +29,13 @@ export interface BatcherOptions {
 
 /** How often waits are looked at, in shares of the deadline. */
 const SWEEPS_PER_DEADLINE = 20;
+/**
+ * A run must be too long at so many sweeps: those of a process that was paused find every run too long, and none of
+ * them at the next sweeps, as the workers go on too.
+ */
+const SWEEPS_TOO_LONG = 10;
+/** So much longer a run may take while a worker is being started, for which it may have to wait. */
+const START_MS = 25_000;
 
 interface Retry {
   readonly batch: Batch;
@@ -52,6 +59,8 @@ export class Batcher implements Scorer {
   private inFlight = 0;
   private flushScheduled = false;
   private hasHung = false;
+  /** Sweeps in a row that found a run too long. */
+  private sweepsTooLong = 0;
   /** While finished batches are taken in the middle of somebody's request, no answer may be written. */
   private isCollecting = false;
   /** Answers of such batches. */
@@ -281,14 +290,19 @@ export class Batcher implements Scorer {
     const expiresMs = nowMs - this.options.deadlineMs;
     for (const batch of this.queue) this.shed(batch, expiresMs);
     for (const { batch } of this.retries) this.shed(batch, expiresMs);
-    for (const batch of this.running) {
-      this.shed(batch, expiresMs);
-      if (nowMs - batch.sentMs > this.options.hangMs && !this.hasHung) {
-        this.hasHung = true;
-        this.options.onHung();
-        return this.shedAll();
-      }
-    }
+    for (const batch of this.running) this.shed(batch, expiresMs);
+    this.sweepsTooLong = this.isRunTooLong(nowMs) ? this.sweepsTooLong + 1 : 0;
+    if (this.sweepsTooLong < SWEEPS_TOO_LONG || this.hasHung) return;
+    this.hasHung = true;
+    this.options.onHung();
+    this.shedAll();
+  }
+
+  private isRunTooLong(nowMs: number): boolean {
+    const { hangMs, pool } = this.options;
+    const limitMs = hangMs + (pool.isStarting ? START_MS : 0);
+    for (const batch of this.running) if (nowMs - batch.sentMs > limitMs) return true;
+    return false;
   }
 
   /** The process is about to leave: everybody is told. */

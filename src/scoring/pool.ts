@@ -34,6 +34,8 @@ export interface InferencePool {
   collect(): void;
   /** Resolves when each worker has loaded both graphs and run them; rejects where one can't. */
   warmUp(): Promise<void>;
+  /** Whether a worker is being started: runs wait for it. */
+  readonly isStarting: boolean;
   /** Resolves when no worker is being started, of those that were lost neither. */
   started(): Promise<void>;
   /** Only when no run is in flight: ending a worker during a run aborts the process. */
@@ -115,7 +117,11 @@ class PiscinaPool implements InferencePool {
   }
 
   async started(): Promise<void> {
-    while (!this.workers.every(({ hasBegun }) => hasBegun)) await sleep(START_STEP_MS);
+    while (this.isStarting) await sleep(START_STEP_MS);
+  }
+
+  get isStarting(): boolean {
+    return !this.workers.every(({ hasBegun }) => hasBegun);
   }
 
   async close(): Promise<void> {

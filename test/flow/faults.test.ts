@@ -81,6 +81,20 @@ t.test('a worker that hangs in native code: 503, not ready, exit code 70', async
   t.match(server.output(), /"level":"fatal".*a worker hangs/);
 });
 
+t.test('a process that was paused for longer than a run may take goes on', async (t) => {
+  const server = await startServer(t, { nodeOptions: FAULTY, env: { ACUITY_HANG_MS: '2000' } });
+  const lagging = ask(server, BAD_AGES.lags);
+  // Two requests and their answers later, the worker has the first one.
+  await send(server.port, { target: '/other' });
+  await send(server.port, { target: '/other' });
+  server.signal('SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  server.signal('SIGCONT');
+  t.equal((await lagging).status, 200);
+  t.equal((await ask(server, 40)).status, 200);
+  t.equal(await readiness(server), 200);
+});
+
 t.test('a stop that a hanging run outlasts: exit code 70, at the end of the drain', async (t) => {
   const server = await startServer(t, {
     nodeOptions: FAULTY,

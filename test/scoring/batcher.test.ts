@@ -275,6 +275,38 @@ t.test('a worker that hangs is told once, and everybody who waits is told', asyn
   t.equal(hangs(), 1);
 });
 
+t.test('a process that was paused has no hung worker: its runs end once it goes on', async (t) => {
+  const { clock, hangs, admit, firstRun } = setUp(t);
+  const caller = admit(1);
+  await turn();
+  clock.advance(10 * HANG_MS); // what the timers of a paused process find first
+  await sweep();
+  firstRun().land();
+  clock.advance(10 * HANG_MS);
+  for (let sweeps = 0; sweeps < 20; sweeps++) await sweep();
+  t.equal(hangs(), 0);
+  t.strictSame(caller.told, ['expired']);
+});
+
+t.test('a worker that is still being started does not hang', async (t) => {
+  const { pool, clock, hangs, admit, firstRun } = setUp(t);
+  pool.isStarting = true;
+  admit(1);
+  await turn();
+  clock.advance(10 * HANG_MS);
+  for (let sweeps = 0; sweeps < 20; sweeps++) await sweep();
+  t.equal(hangs(), 0);
+  pool.isStarting = false;
+  firstRun().land();
+  for (let sweeps = 0; sweeps < 20; sweeps++) await sweep();
+  t.equal(hangs(), 0);
+  admit(2);
+  await turn();
+  pool.isStarting = true;
+  clock.advance(100 * HANG_MS);
+  await until(() => hangs() > 0);
+});
+
 t.test('a batch that fails is run again row by row, each alone', async (t) => {
   const { pool, faults, admit, firstRun } = setUp(t, { capacity: 2 });
   const ages = [10, 20, 30];

@@ -47,9 +47,7 @@ export async function dose(context: Context): Promise<Section> {
         rows: AGES.map((age) => [
           String(age),
           ...HOURS.map((hours) =>
-            (['alone', 'together'] as const)
-              .map((way) => fixed(at(age, hours, way, column), 1))
-              .join(' | '),
+            (['alone', 'together'] as const).map((way) => fixed(at(age, hours, way, column), 1)).join(' | '),
           ),
         ]),
       })),

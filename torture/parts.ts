@@ -1,4 +1,5 @@
 import { clients } from './clients.js';
+import { faults } from './faults.js';
 import { input } from './input.js';
 import { mixup } from './mixup.js';
 import { overload } from './overload.js';
@@ -7,4 +8,4 @@ import { rawHttp } from './rawHttp.js';
 import { soak } from './soak.js';
 
 /** In the order of the table. */
-export const PARTS: readonly Part[] = [clients, input, rawHttp, overload, mixup, soak];
+export const PARTS: readonly Part[] = [clients, input, rawHttp, overload, mixup, faults, soak];

@@ -50,6 +50,8 @@ const KILL_MS = 1800;
 const STEP_MS = 1000;
 /** So long, and no longer than a drain, a start that is broken off may take to come to an end. */
 const START_MAX_MS = 4000;
+/** So long a stop may wait for threads, where the drain took less than its time. */
+const SPARE_MAX_MS = 4000;
 /** Of a signal that is passed on, the second one comes within this time. */
 const PASSED_ON_MS = 500;
 
@@ -212,6 +214,7 @@ class Service {
   private async stop(): Promise<void> {
     const { eventLoops, log, config } = this;
     if (eventLoops === undefined) return;
+    const drainEndsMs = performance.now() + config.drainMs;
     this.modelSwitch?.stop();
     if (!(await within(config.drainMs, eventLoops.drain()))) {
       log.error({ drainMs: config.drainMs }, 'requests still in flight at the end of the drain');
@@ -221,7 +224,8 @@ class Service {
     this.isClosed = await within(CLOSE_MS, this.close(eventLoops));
     if (!this.isClosed) log.warn('leaving before everything is closed');
     log.info('stopped');
-    await this.leave(0);
+    // What is left of the drain's time is for threads that are being made or ended.
+    await this.leave(0, 'SIGKILL', Math.min(SPARE_MAX_MS, Math.max(0, drainEndsMs - performance.now())));
   }
 
   private async close(eventLoops: EventLoopServer): Promise<void> {
@@ -243,16 +247,16 @@ class Service {
   }
 
   /** Whatever the workers are doing. */
-  private async leave(code: number, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+  private async leave(code: number, signal: NodeJS.Signals = 'SIGKILL', spareMs = 0): Promise<void> {
     if (this.isLeaving) return;
     this.isLeaving = true;
     // A start that is broken off may come to an end: leaving while threads are being made crashes.
-    const graceMs = this.eventLoops === undefined ? Math.min(this.config.drainMs, START_MAX_MS) : 0;
+    const graceMs = this.eventLoops === undefined ? Math.min(this.config.drainMs, START_MAX_MS) : spareMs;
     const limits = [this.limit(graceMs + KILL_MS), this.stopLimit];
     const settled = await Promise.all([
       within(graceMs + STEP_MS, Promise.allSettled([this.starting])),
       within(graceMs + STEP_MS, this.threads.close()),
-      within(STEP_MS, this.halt()),
+      within(graceMs + STEP_MS, this.halt()),
       within(STEP_MS, Promise.all(limits)),
     ]);
     await this.output.flushed(FLUSH_MS);

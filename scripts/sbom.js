@@ -1,0 +1,46 @@
+/**
+ * `npm run --silent sbom`: every package that ships, in CycloneDX form, from the lock file. (`npm sbom --omit=dev` leaves
+ * out packages that a development dependency needs too, so half of ours.)
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './prepare.js';
+
+const { version, packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+
+const components = Object.entries(packages)
+  .filter(
+    ([path, entry]) => path.startsWith('node_modules/') && !entry.dev && !entry.devOptional && !entry.link,
+  )
+  .map(([path, entry]) => componentOf(entry.name ?? path.replace(/^.*node_modules\//, ''), entry));
+
+const list = {
+  bomFormat: 'CycloneDX',
+  specVersion: '1.5',
+  version: 1,
+  metadata: {
+    component: { type: 'application', name: 'acuity', version, licenses: licensesOf(packages['']) },
+  },
+  components,
+};
+process.stdout.write(`${JSON.stringify(list, undefined, 2)}\n`);
+
+function componentOf(name, entry) {
+  const [algorithm, digest] = (entry.integrity ?? '').split(/-(.*)/s);
+  return {
+    type: 'library',
+    name,
+    version: entry.version,
+    purl: `pkg:npm/${name.replace('@', '%40')}@${entry.version}`,
+    licenses: licensesOf(entry),
+    hashes:
+      algorithm === 'sha512'
+        ? [{ alg: 'SHA-512', content: Buffer.from(digest, 'base64').toString('hex') }]
+        : [],
+  };
+}
+
+function licensesOf({ license }) {
+  if (license === undefined) return [];
+  return [/^[\w.-]+$/.test(license) ? { license: { id: license } } : { expression: license }];
+}

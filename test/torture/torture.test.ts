@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { REPOSITORY, cleanEnvironment, ended } from '../fixtures/scripts.js';
+
+/**
+ * `npm run torture`, little of each part. Foreign clients, odd bytes and most of the faults have tests of their own in
+ * test/flow, and are left out here.
+ */
+
+const PARTS = ['input', 'mixup', 'overload', 'soak'];
+const MAIN = join(REPOSITORY, '.build/torture/main.js');
+
+interface Outcome {
+  readonly name: string;
+  readonly trials: readonly {
+    readonly what: string;
+    readonly tried: number;
+    readonly held: number;
+    readonly failures?: readonly string[];
+  }[];
+}
+
+for (const part of PARTS) {
+  t.test(part, async (t) => {
+    const { stdout, stderr } = await ended(process.execPath, [MAIN, part, '--short', '--json'], {
+      cwd: REPOSITORY,
+      env: cleanEnvironment(),
+    });
+    const [outcome] = JSON.parse(stdout || '[]') as Outcome[];
+    t.equal(outcome?.name, part, stderr);
+    for (const { what, tried, held, failures } of outcome?.trials ?? []) {
+      t.equal(held, tried, `${what}: ${(failures ?? []).join('; ')}`);
+    }
+  });
+}
+
+t.test('a part that there is not', async (t) => {
+  const { code, stderr } = await ended(process.execPath, [MAIN, 'other'], { cwd: REPOSITORY });
+  t.equal(code, 64);
+  t.match(stderr, 'no part is called other');
+});
+
+t.test('the document has a place for each part', async (t) => {
+  const { stdout } = await ended(process.execPath, [MAIN, '--help'], { cwd: REPOSITORY });
+  const names = [...stdout.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name = '']) => name);
+  t.ok(names.length >= PARTS.length);
+  const document = readFileSync(join(REPOSITORY, 'docs/RELIABILITY.md'), 'utf8');
+  for (const name of names) {
+    t.match(document, `<!-- torture ${name}: npm run torture -- ${name} --docs -->`);
+    t.match(document, `<!-- /torture ${name} -->`);
+  }
+});

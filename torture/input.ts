@@ -13,7 +13,7 @@ import { Count, type Form, type Part } from './part.js';
 
 /** Small, so that series come to them. */
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };
-const BODIES: Readonly<Record<Form, number>> = { short: 12_000, long: 1_000_000 };
+const BODIES: Readonly<Record<Form, number>> = { short: 4_000, long: 1_000_000 };
 const CONNECTIONS = 16;
 const FINDINGS_MAX = 8;
 /** One in so many scored bodies is sent again, written as `JSON.stringify` writes it. */

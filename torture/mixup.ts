@@ -20,7 +20,7 @@ import { valueOf } from '#fixtures/promtool.js';
 const CONNECTIONS = 64;
 const LOOPS = 2;
 const BODIES: Readonly<Record<Form, number>> = { short: 60, long: 300 };
-const ANSWERS: Readonly<Record<Form, number>> = { short: 8_000, long: 500_000 };
+const ANSWERS: Readonly<Record<Form, number>> = { short: 4_000, long: 500_000 };
 /** Requests whose caller does not wait for the answer. */
 const LEFT = 0.02;
 /** Of those, the ones that break off within the body. */

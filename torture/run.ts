@@ -30,6 +30,9 @@ export async function runParts(parts: readonly Part[], options: RunOptions): Pro
 async function runPart(part: Part, options: RunOptions): Promise<PartOutcome> {
   const ends: (() => unknown)[] = [];
   const scope: Teardown = { teardown: (end) => void ends.push(end) };
+  // On a signal: what can be done at once, as the killing of servers, is.
+  const onExit = (): void => ends.toReversed().forEach((end) => void end());
+  process.once('exit', onExit);
   const startMs = performance.now();
   const say = (line: string): void => {
     const seconds = Math.round((performance.now() - startMs) / 1000);
@@ -47,6 +50,7 @@ async function runPart(part: Part, options: RunOptions): Promise<PartOutcome> {
       trials: [{ what: 'it ran', tried: 1, held: 0, figure: '', failures }],
     };
   } finally {
+    process.off('exit', onExit);
     for (const end of ends.toReversed()) await end();
   }
 }

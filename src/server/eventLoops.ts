@@ -101,6 +101,9 @@ async function openEventLoopThread(
     workerData: data,
     resourceLimits: YOUNG_THREAD_LIMITS,
   });
+  const ended = new Promise<void>((resolve) => {
+    thread.once('exit', () => resolve());
+  });
   const waiting = new Map<number, (error: Error | undefined) => void>();
   let halted = (): void => undefined;
   let asked = 0;
@@ -134,13 +137,14 @@ async function openEventLoopThread(
     switchModel: () => ask({ kind: 'switchModel' }),
     dropModel: () => ask({ kind: 'dropModel' }),
     drain: () => ask({ kind: 'drain' }),
-    halt: () =>
-      new Promise((resolve) => {
+    async halt() {
+      const held = new Promise<void>((resolve) => {
         halted = resolve;
-        tell({ kind: 'halt' });
-      }),
+      });
+      tell({ kind: 'halt' });
+      await Promise.race([held, ended]); // a thread that has ended is as good as one that is held
+    },
     async close() {
-      const ended = once(thread, 'exit');
       await ask({ kind: 'close' });
       await ended; // leaving the process earlier would end a thread with sockets in its loop
     },

@@ -10,7 +10,7 @@ import { readPlainly, type PlainOutcome } from '../fixtures/plainReader.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';
 
 /** Bodies in the comparison of the readers; a long run takes millions. */
-const CASES = Number(process.env['FUZZ_CASES'] ?? 60_000);
+const CASES = Number(process.env['FUZZ_CASES'] ?? 30_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };

@@ -2,17 +2,7 @@ import type { Command } from 'commander';
 import { messageOf } from '../base/errors.js';
 import { prepareEnvironment } from '../config/options.js';
 import { configOrExit } from './config.js';
-
-interface BundleFlags {
-  readonly base: string;
-  readonly history: string;
-  readonly out: string;
-  readonly name: string;
-  readonly version: string;
-  readonly golden?: string;
-  readonly training?: string;
-  readonly card?: string;
-}
+import type { BundleOrder } from './modelBundle.js';
 
 /** `acuity model …`: networks of one's own, from the rows that they are trained on to a folder that serves. */
 export function registerModel(program: Command): void {
@@ -40,7 +30,7 @@ export function registerModel(program: Command): void {
     ) // prettier-ignore
     .option('--training <file>', 'what it was trained on: a JSON object, kept in the manifest')
     .option('--card <file>', 'its model card')
-    .action((flags: BundleFlags) =>
+    .action((flags: BundleOrder) =>
       run(async () => {
         const { bundleModel } = await import('./modelBundle.js');
         await bundleModel(flags, configOrExit(), say);

@@ -23,6 +23,26 @@ export function countFrom(tapOutput, exitCode) {
   };
 }
 
+/**
+ * The test files that failed, by the lines with which tap ends each of them.
+ * @param {string} tapOutput
+ * @returns {string[]} paths as they were given to tap
+ */
+export function failedFiles(tapOutput) {
+  return [...tapOutput.matchAll(/^not ok \d+ - (\S+\.test\.js)/gm)].map(([, path]) => path);
+}
+
+/**
+ * The count of a run whose failed files were run again: a point that failed and does not fail alone has passed.
+ * @param {Count} first  of all files
+ * @param {Count} again  of the failed ones
+ * @returns {Count}
+ */
+export function countAfterAnother(first, again) {
+  const passed = first.passed + Math.max(0, first.failed - again.failed);
+  return { ...first, passed, failed: again.failed };
+}
+
 /** @param {Count} count */
 export function summary({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;

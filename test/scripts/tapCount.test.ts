@@ -7,7 +7,9 @@ interface Count {
   readonly skipped: number;
 }
 
-const { countFrom, summary, isSuccess } = await script<{
+const { countAfterAnother, countFrom, failedFiles, summary, isSuccess } = await script<{
+  countAfterAnother(first: Count, again: Count): Count;
+  failedFiles(tapOutput: string): readonly string[];
   countFrom(tapOutput: string, exitCode: number): Count;
   summary(count: Count): string;
   isSuccess(count: Count): boolean;
@@ -57,4 +59,23 @@ for (const { name, totals, exitCode, line, ok } of CASES) {
 t.test('totals that a test printed inside a subtest are not the run’s', async (t) => {
   const output = '# Subtest: a\n    # { total: 9, pass: 9 }\n# { total: 1, fail: 1 }\n';
   t.equal(summary(countFrom(output, 1)), '0 passed, 1 failed');
+});
+
+t.test('the files that failed are named, not their subtests', async (t) => {
+  const output = `TAP version 14
+# Subtest: .build/test/a.test.js
+    not ok 1 - inner.test.js
+not ok 1 - .build/test/a.test.js # time=5ms
+ok 2 - .build/test/b.test.js # time=5ms
+not ok 3 - .build/test/c.test.js # timeout! # time=5ms
+`;
+  t.strictSame(failedFiles(output), ['.build/test/a.test.js', '.build/test/c.test.js']);
+});
+
+t.test('what failed and does not fail alone has passed; what fails again has failed', async (t) => {
+  const first = { passed: 90, failed: 3, skipped: 2 };
+  const again = { passed: 11, failed: 1, skipped: 0 };
+  t.equal(summary(countAfterAnother(first, again)), '92 passed, 1 failed, 2 skipped');
+  const more = countAfterAnother(first, { passed: 0, failed: 4, skipped: 0 });
+  t.equal(summary(more), '90 passed, 4 failed, 2 skipped');
 });

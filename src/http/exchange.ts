@@ -13,6 +13,7 @@ import {
   problemAnswer,
   writeAnswer,
   writeAnswerHeldOpen,
+  type ConnectionEnd,
 } from './reply.js';
 
 /** What is known of an exchange: more with each step that it got to. */
@@ -53,6 +54,8 @@ export interface ExchangeHead {
   readonly startedMs: number;
   /** The answer has no body. */
   readonly isHead: boolean;
+  /** What the caller asked for. */
+  readonly connection: ConnectionEnd;
 }
 
 const NO_HEADERS = '';
@@ -205,7 +208,8 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
       else if (isOver) res.close();
     });
     this.isGone = true;
-    writeAnswerHeldOpen(res, { status, requestId, headers: NO_HEADERS, body, isHead: false, close: true });
+    const headers = NO_HEADERS;
+    writeAnswerHeldOpen(res, { status, requestId, headers, body, isHead: false, connection: 'ends' });
     this.context.observer.refused(this, cause, statusCode(status));
   }
 
@@ -223,17 +227,18 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     heldRefusals.hold(this);
   }
 
-  private refuse({ cause, status, headers, body }: Refusal, close = this.context.isDraining): void {
-    if (this.write(status, headers, body, close))
+  private refuse({ cause, status, headers, body }: Refusal, mustClose = false): void {
+    if (this.write(status, headers, body, mustClose))
       this.context.observer.refused(this, cause, statusCode(status));
   }
 
   /** False where there is nobody to write to any more. */
-  private write(status: string, headers: string, body: string, close = this.context.isDraining): boolean {
+  private write(status: string, headers: string, body: string, mustClose = false): boolean {
     if (this.isGone) return false;
     this.isGone = true;
-    const { requestId, isHead } = this.head;
-    writeAnswer(this.res, { status, requestId, headers, body, isHead, close });
+    const { requestId, isHead, connection: asked } = this.head;
+    const connection = asked === 'stays' && (mustClose || this.context.isDraining) ? 'ends' : asked;
+    writeAnswer(this.res, { status, requestId, headers, body, isHead, connection });
     return true;
   }
 }

@@ -12,7 +12,7 @@ import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
 import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
 import { HeldRefusals } from './heldRefusals.js';
 import type { LoopLag } from './lag.js';
-import { headerLine } from './reply.js';
+import { headerLine, type ConnectionEnd } from './reply.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
 export interface PredictOptions {
@@ -41,6 +41,7 @@ const CONTENT_LENGTH = Buffer.from('content-length');
 const TRANSFER_ENCODING = Buffer.from('transfer-encoding');
 const X_REQUEST_ID = Buffer.from('x-request-id');
 const TRACEPARENT = Buffer.from('traceparent');
+const CONNECTION = Buffer.from('connection');
 
 /** After a 413, so much of a body that still arrives is read and thrown away. */
 const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
@@ -129,6 +130,7 @@ export class Predict implements ExchangeContext {
       traceparent: req.getHeader(TRACEPARENT),
       startedMs: clock.monotonicMs(),
       isHead,
+      connection: connectionEnd(req.getHeader(CONNECTION)),
     });
   }
 
@@ -245,6 +247,17 @@ function hasUnknownCoding(req: HttpRequest, length: string): boolean {
   if (length !== '') return false;
   const coding = req.getHeader(TRANSFER_ENCODING);
   return coding !== '' && coding.toLowerCase() !== 'chunked';
+}
+
+/**
+ * The library ends a connection whose caller says `close`, or anything else of five letters, but does not say so; a
+ * caller that keeps connections (axios, `node:http` with an agent) would send its next request on a dead one. A `close`
+ * among other options it does not see at all.
+ */
+function connectionEnd(asked: string): ConnectionEnd {
+  if (asked === '') return 'stays';
+  if (asked.length === 'close'.length) return 'endsAsAsked';
+  return asked.split(',').some((option) => option.trim().toLowerCase() === 'close') ? 'ends' : 'stays';
 }
 
 function isHead(req: HttpRequest): boolean {

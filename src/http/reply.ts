@@ -15,6 +15,12 @@ export function headerLine(name: string, value: string): string {
   return `\r\n${name}: ${value}`;
 }
 
+/**
+ * What becomes of the connection behind an answer: it ends by our wish, or by that of its caller, which the library
+ * has seen itself and then does not say in the answer.
+ */
+export type ConnectionEnd = 'stays' | 'ends' | 'endsAsAsked';
+
 export interface Answer {
   /** Status line without the protocol, as in "200 OK". */
   readonly status: string;
@@ -24,16 +30,17 @@ export interface Answer {
   readonly body: string;
   /** HEAD: the body's length is told, the body is not sent. */
   readonly isHead: boolean;
-  /** Ends the connection behind the answer. */
-  readonly close: boolean;
+  readonly connection: ConnectionEnd;
 }
 
 /** The one place that writes responses: whole, corked, once. The caller knows that `res` is still there. */
 export function writeAnswer(res: HttpResponse, answer: Answer): void {
   res.cork(() => {
     writeHead(res, answer);
-    if (!answer.isHead) return res.end(answer.body, answer.close);
-    if (answer.close) writeClose(res);
+    const isEnd = answer.connection !== 'stays';
+    // Told to end a connection that was to stay, the library writes the header itself.
+    if (answer.connection === 'endsAsAsked' || (isEnd && answer.isHead)) writeClose(res);
+    if (!answer.isHead) return res.end(answer.body, isEnd);
     // RFC 9110 section 8.6: a length in the answer to HEAD must be that of the body it stands for. The build
     // for Node 20 leaves the answer open where `endWithoutBody` is told a length.
     res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
@@ -48,7 +55,7 @@ export function writeAnswer(res: HttpResponse, answer: Answer): void {
 export function writeAnswerHeldOpen(res: HttpResponse, answer: Answer): void {
   res.cork(() => {
     writeHead(res, answer);
-    if (answer.close) writeClose(res);
+    if (answer.connection !== 'stays') writeClose(res);
     res.write(answer.body);
   });
 }
@@ -69,7 +76,6 @@ function writeHead(res: HttpResponse, { status, requestId, headers }: Answer): v
   );
 }
 
-/** Where `res.end` is told to close, it writes this header itself. */
 function writeClose(res: HttpResponse): void {
   res.writeHeader('Connection', 'close');
 }

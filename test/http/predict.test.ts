@@ -1,3 +1,4 @@
+import { Agent, request } from 'node:http';
 import t, { type Test } from 'tap';
 import { LoopLag } from '#acuity/http/lag.js';
 import type { PredictOptions } from '#acuity/http/predict.js';
@@ -168,6 +169,40 @@ t.test('while draining, every answer ends its connection and says so once', asyn
   const toHead = await send(loop.port, { method: 'HEAD' });
   t.equal(toHead.headers.get('connection'), 'close');
 });
+
+t.test('a caller that asks for the end of its connection is told of it', async (t) => {
+  const loop = openLoop(t);
+  for (const asked of ['close', 'Close', 'TE, close']) {
+    for (const sent of [{ body: BODY }, { target: '/other' }, { method: 'PUT' }]) {
+      const connection = await connect(t, loop);
+      const reply = await sendOn(connection, { ...sent, headers: { Connection: asked } });
+      t.equal(reply.headers.get('connection'), 'close', asked);
+      await connection.closed();
+    }
+  }
+  const kept = await connect(t, loop);
+  for (const asked of ['keep-alive', 'TE']) {
+    const reply = await sendOn(kept, { body: BODY, headers: { Connection: asked } });
+    t.equal(reply.headers.get('connection'), undefined, asked);
+  }
+});
+
+t.test('an agent of node:http that keeps connections loses no request that asks for an end', async (t) => {
+  const loop = openLoop(t);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  for (let sent = 0; sent < 6; sent++) t.equal(await statusOf(agent, loop.port), 401);
+});
+
+function statusOf(agent: Agent, port: number): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const options = { port, agent, method: 'POST', path: '/predict', headers: { Connection: 'close' } };
+    const sent = request(options, (answer) => {
+      answer.resume().once('end', () => resolve(answer.statusCode));
+    });
+    sent.once('error', reject).end(BODY);
+  });
+}
 
 t.test('a scorer without room: 503', async (t) => {
   const loop = openLoop(t);

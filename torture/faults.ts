@@ -13,7 +13,7 @@ const FILE_MS = 300_000;
 
 /** Of test/flow, with what goes wrong there. */
 const FILES: Readonly<Record<string, string>> = {
-  faults: 'workers that throw, exit and hang; a paused process; a drain that is outlasted',
+  faults: 'workers that throw, exit, hang and give no scores; a paused process; a drain that is outlasted',
   hanging: 'full disks, readers of the log that are gone, event loops and files that hang, second signals',
   oddFiles: 'keys, counts and model replaced by pipes, or on a disk that stops answering',
   stopping: 'terminals and readers that go away, idle and busy connections at a stop',
@@ -22,6 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
   readOnly: 'folders that can’t be written',
   keys: 'keys that come and go, files that are broken',
   modelSwitch: 'models that come and go, one of them corrupt',
+  clock: 'a clock that jumps by hours and weeks',
 };
 
 export const faults: Part = {

@@ -19,6 +19,20 @@ const REACHES_OUT = /\bconnect\(|sa_family=AF_INET6?, .*\) *= *\d+$/;
 /** Listening, and being told who has connected. */
 const SERVES = /\b(bind|accept4?|getsockname|getpeername)\(/;
 
+/** The calls of a trace, a line each: one that another thread's came between stands in two. */
+function callsIn(trace: string): readonly string[] {
+  const begun = new Map<string, string>();
+  return trace.split('\n').flatMap((line) => {
+    const [, thread = '', start] = /^(\d+) +(.*) <unfinished \.\.\.>$/.exec(line) ?? [];
+    if (start !== undefined) {
+      begun.set(thread, line.slice(0, -' <unfinished ...>'.length));
+      return [];
+    }
+    const [, resuming = '', end] = /^(\d+) +<\.\.\. \w+ resumed>(.*)$/.exec(line) ?? [];
+    return [end === undefined ? line : `${begun.get(resuming) ?? `${resuming} `}${end}`];
+  });
+}
+
 for (const loops of [1, 2]) {
   t.test(`nothing leaves the process: ${loops} event loops`, { skip }, async (t) => {
     const folder = t.testdir();
@@ -44,7 +58,7 @@ for (const loops of [1, 2]) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     server.signal('SIGTERM');
     t.strictSame(await server.exited, { code: 0, signal: null });
-    const lines = readFileSync(trace, 'utf8').split('\n');
+    const lines = callsIn(readFileSync(trace, 'utf8'));
     t.ok(
       lines.some((line) => /\bbind\(/.test(line)),
       'the trace shows what there is',
@@ -65,4 +79,16 @@ t.test('the patterns find what they should', async (t) => {
     '12 sendto(20, "x", 1, 0, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("192.0.2.1")}, 16) = 1';
   for (const line of [out, told]) t.ok(REACHES_OUT.test(line) && !SERVES.test(line));
   t.notOk(REACHES_OUT.test('12 sendto(20, "HTTP/1.1 200 OK", 15, MSG_NOSIGNAL, NULL, 0) = 15'));
+});
+
+t.test('a call that another thread’s came between is one call', async (t) => {
+  const trace = [
+    '7 accept4(5,  <unfinished ...>',
+    '8 connect(9, {sa_family=AF_INET, sin_port=htons(443), sin_addr=inet_addr("192.0.2.1")}, 16 <unfinished ...>',
+    '7 <... accept4 resumed>{sa_family=AF_INET, sin_port=htons(2), sin_addr=inet_addr("127.0.0.1")}, [128 => 16], 0) = 6',
+    '8 <... connect resumed>) = 0',
+  ].join('\n');
+  const [accepted = '', connected = ''] = callsIn(trace);
+  t.ok(SERVES.test(accepted), accepted);
+  t.ok(REACHES_OUT.test(connected) && !SERVES.test(connected), connected);
 });

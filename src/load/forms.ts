@@ -100,7 +100,11 @@ function withUnknown(request: PredictionRequestBody): object {
 }
 
 function withoutBreathing(request: PredictionRequestBody): object {
-  return withSessions(request, ({ RR_day_1h, RR_night, ...rest }) => rest);
+  return withSessions(request, (session) => ({
+    ...session,
+    RR_day_1h: undefined,
+    RR_night: undefined,
+  }));
 }
 
 function atOneHertz(session: Session): Session {

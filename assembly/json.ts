@@ -32,15 +32,28 @@ export let badPlace: usize = 0;
  * byte of an ill-formed UTF-8 sequence, −1 where everything is well. At most 64 levels, see `isWithinBounds`.
  */
 export function firstBadByte(): i32 {
+  const behind = behindValue(behindSpace(inputStart), LEVELS_MAX, usize.MAX_VALUE);
+  if (behind == 0) return <i32>(badPlace - inputStart);
+  const place = behindSpace(behind);
+  return place == inputEnd ? -1 : <i32>(place - inputStart);
+}
+
+/** Levels that are open are bits of one number. */
+const LEVELS_MAX: i32 = 64;
+
+/** Behind the value at `from`, of at most `levelsMax` levels (64 at most), in which no value begins behind `limit`. */
+export function behindValue(from: usize, levelsMax: i32, limit: usize): usize {
   // The levels that are open as bits, the innermost lowest: 1 an object, 0 an array.
   let objects: u64 = 0;
   let level: i32 = 0;
   let patience: i32 = 0;
-  let place = behindSpace(inputStart);
+  let place = from;
   while (place != 0) {
     // A value begins here.
+    if (place > limit) return bad(place);
     const byte = <u32>load<u8>(place);
     if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) {
+      if (level == levelsMax) return bad(place);
       const isObject = byte == OPEN_OBJECT;
       objects = (objects << 1) | u64(isObject);
       level++;
@@ -51,12 +64,12 @@ export function firstBadByte(): i32 {
       }
     } else {
       place = behindScalar(place);
-      if (place == 0) break;
+      if (place == 0) return 0;
     }
     // Behind a value, or in front of the bracket that closes an empty one.
     for (;;) {
+      if (level == 0) return place;
       place = behindSpace(place);
-      if (level == 0) return place == inputEnd ? -1 : <i32>(place - inputStart);
       const next = <u32>load<u8>(place);
       const isObject = (objects & 1) != 0;
       if (next == COMMA) {
@@ -64,20 +77,20 @@ export function firstBadByte(): i32 {
         if (isObject) place = behindKey(place);
         else if (patience > 0) patience--;
         else {
-          const from = place;
+          const start = place;
           place = behindSpace(behindNumbers(place));
           // Where they are few, looking for them costs more than it saves.
-          if (place - from < 16) patience = 16;
+          if (place - start < 16) patience = 16;
         }
         break;
       }
-      if (next != (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) return <i32>(place - inputStart);
+      if (next != (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) return bad(place);
       place++;
       level--;
       objects >>>= 1;
     }
   }
-  return <i32>(badPlace - inputStart);
+  return 0;
 }
 
 function bad(place: usize): usize {

@@ -31,9 +31,6 @@ const NAMES: StaticArray<string> = [
   'reasoning',
   '"High"',
   '"Low"',
-  'true',
-  'null',
-  'false',
 ];
 
 /**

@@ -1,6 +1,6 @@
 import { isDoubtful } from './doubts';
 import { CURRENT, PAST_SESSIONS, TARGET_FIELDS, sessionField, targetField, topField } from './fields';
-import { behindNumber, behindString } from './json';
+import { behindString, behindValue } from './json';
 import {
   HR_DAY,
   HR_NIGHT,
@@ -26,6 +26,7 @@ import { decodeNumber, fillPowersOfTen } from './number';
 import { decodeArray } from './samples';
 import { forgetBreathing, summarise } from './series';
 import {
+  BACKSLASH,
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COLON,
@@ -45,7 +46,7 @@ import {
 } from './text';
 
 /**
- * Reads a request of the contract's plain form: known fields and scalars of unknown ones, names without escapes, no
+ * Reads a request of the contract's plain form: known fields by names without escapes, unknown ones of any kind, no
  * field twice, every value in range, no doubt about a unit. Whatever is not plainly that is refused here without a
  * reason, and the host has it read again on the exact path: this reader only ever has to be right about yes.
  */
@@ -59,6 +60,11 @@ let unknownFields: i32 = 0;
  * are also far from the bounds of structure, which only they could reach here.
  */
 const UNKNOWN_MAX: i32 = 256;
+
+/** As much of objects and arrays in unknown fields keeps the bounds of structure, whatever it holds; so do such levels. */
+const UNKNOWN_BYTES_MAX: usize = 8_192;
+const UNKNOWN_LEVELS_MAX: i32 = 60;
+let unknownBytes: usize = 0;
 
 /** Prepares the tables of the readers; once for each instance. */
 export function initialise(dayMax: i32, nightMax: i32): usize {
@@ -75,6 +81,7 @@ export function initialise(dayMax: i32, nightMax: i32): usize {
 export function read(input: usize, length: i32): i32 {
   openText(input, length);
   unknownFields = 0;
+  unknownBytes = 0;
   let hasCurrent = false;
   let sessions: i32 = -1;
   let targets: i32 = -1;
@@ -246,7 +253,7 @@ function readKey(): usize {
   skipSpace();
   if (!take(QUOTE)) return 0;
   const start = at;
-  if (!skipString()) return 0;
+  if (!skipString() && !skipOddKey(start)) return 0;
   keyLength = <i32>(at - 1 - start);
   skipSpace();
   if (!take(COLON)) return 0;
@@ -254,22 +261,30 @@ function readKey(): usize {
   return start;
 }
 
-/** Goes behind the value of an unknown field; objects and arrays are left to the exact path. */
-function skipUnknown(): bool {
-  if (++unknownFields > UNKNOWN_MAX) return false;
-  const byte = <u32>load<u8>(at);
-  if (same(at, 'true', 4) || same(at, 'null', 4)) {
-    moveTo(at + 4);
-    return true;
-  }
-  if (same(at, 'false', 5)) {
-    moveTo(at + 5);
-    return true;
-  }
-  const behind = byte == QUOTE ? behindString(at + 1) : behindNumber(at);
+/**
+ * A key with escapes or beyond ASCII, which is unknown as it stands; false where it is none, or where an escape may
+ * stand for a letter of a name.
+ */
+function skipOddKey(start: usize): bool {
+  const behind = behindString(start);
   if (behind == 0) return false;
+  for (let place = start; place < behind; place++) {
+    if (load<u8>(place) == BACKSLASH && load<u8>(++place) == 0x75) return false; // u
+  }
   moveTo(behind);
   return true;
+}
+
+/** Goes behind the value of an unknown field, if it is JSON. */
+function skipUnknown(): bool {
+  if (++unknownFields > UNKNOWN_MAX) return false;
+  const start = at;
+  const behind = behindValue(start, UNKNOWN_LEVELS_MAX, start + UNKNOWN_BYTES_MAX);
+  if (behind == 0) return false;
+  moveTo(behind);
+  const byte = <u32>load<u8>(start);
+  if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) unknownBytes += behind - start;
+  return unknownBytes <= UNKNOWN_BYTES_MAX;
 }
 
 // @ts-ignore: decorator

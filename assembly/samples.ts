@@ -1,7 +1,7 @@
 import { BLOCK, whereEqual } from './blocks';
 import { SAMPLES } from './layout';
 import { decodeNumber } from './number';
-import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, SPACE, at, inputEnd, moveTo, skipSpace, take } from './text';
+import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, SPACE, ZERO, at, behindSpace, inputEnd, moveTo, skipSpace, take } from './text';
 
 /**
  * The arrays of numbers. A series mixes `61.5`, `62` and `101.3`, and a branch for each form would be mispredicted
@@ -13,7 +13,10 @@ import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, SPACE, at, inputEnd, moveTo, skipSpace,
  *    their stead. It sees whether all four were usual: `d`, `dd` or `ddd`, with or without one decimal.
  * 3. `decodeThousandths` does the same for up to three decimals, in half as many steps again: averages are written
  *    so. From the first four that are not tenths on, an array is decoded with it, tenths and all.
- * 4. `decodeOneByOne` decodes four that neither takes, in any form that JSON has.
+ * 4. From the first four on that neither takes, `decodeLong` decodes one by one: means of up to sixteen decimals as
+ *    vectors, and any other form that JSON has as any number.
+ *
+ * A gap, -1, is none of these, and taken out by the way (`takeGaps`).
  */
 
 /** From where `findEnds` says that a sample ends to what follows its comma: it names the eight bytes in front. */
@@ -25,23 +28,73 @@ export function decodeArray(samplesMax: i32): i32 {
   skipSpace();
   if (take(CLOSE_ARRAY)) return 0;
   const from = at;
-  const isSpaced = isFirstCommaSpaced(from);
-  const length = findEnds(from, isSpaced, samplesMax);
-  if (length < 0) return -1;
-  if (decodeAtEnds(from, isSpaced, length)) return length;
-  // Commas of both kinds: rare enough to begin again.
-  return isSpaced ? decodeMixed(from, samplesMax) : -1;
+  const gap = firstGap(from);
+  const length = gap > 2 ? findIndentedEnds(from, gap, samplesMax) : findEnds(from, gap == 2, samplesMax);
+  if (length == TOO_LONG) return -1;
+  if (length > 0 && decodeAtEnds(from, gap, length)) return length;
+  // Samples that are not all the same way apart: rare enough to begin again.
+  return gap > 1 ? decodeMixed(from, samplesMax) : -1;
 }
 
-/** Whether the array is written with `, `. */
-function isFirstCommaSpaced(from: usize): bool {
-  const commas = i8x16.bitmask(i8x16.eq(v128.load(from), i8x16.splat(<i8>COMMA)));
-  return commas != 0 && load<u8>(from + <usize>ctz(commas) + 1) == SPACE;
+/** What the finders of ends give for an array that is longer than it may be or does not end, and for one that is not theirs. */
+const TOO_LONG: i32 = -1;
+const NOT_INDENTED: i32 = 0;
+
+/** Bytes from the end of the first sample to the second one: 1 for a comma alone, 2 for one with a space, more for lines. */
+function firstGap(from: usize): i32 {
+  const commas = whereEqual(from, COMMA);
+  if (commas == 0) return 1;
+  const comma = from + <usize>ctz(commas);
+  const byte = <u32>load<u8>(comma + 1);
+  if (byte > SPACE) return 1;
+  if (byte == SPACE && <u32>load<u8>(comma + 2) > SPACE) return 2;
+  const gap = <i32>(behindSpace(comma + 1) - comma);
+  return gap > 2 ? gap : 1;
 }
 
 function decodeMixed(from: usize, samplesMax: i32): i32 {
   const length = findEnds(from, false, samplesMax);
-  return length >= 0 && decodeAtEnds(from, false, length) ? length : -1;
+  return length >= 0 && decodeAtEnds(from, 1, length) ? length : -1;
+}
+
+/**
+ * As `findEnds`, for an array of which each sample stands on a line of its own. That every gap is space is told from
+ * the number of such bytes: the decoders take no sample with one of them.
+ */
+function findIndentedEnds(from: usize, gap: i32, samplesMax: i32): i32 {
+  const length = findEnds(from, false, samplesMax);
+  if (length < 0) return TOO_LONG;
+  const lastEnd = SAMPLES + (<usize>(length - 1) << 2);
+  const bracket = <usize>load<u32>(lastEnd) + 8;
+  let behindLast = bracket;
+  while (behindLast > from && isSpace(<u32>load<u8>(behindLast - 1))) behindLast--;
+  if (countSpaces(from, behindLast) != (length - 1) * (gap - 1)) return NOT_INDENTED;
+  store<u32>(lastEnd, <u32>(behindLast - 8));
+  return length;
+}
+
+// @ts-ignore: decorator
+@inline
+function isSpace(byte: u32): bool {
+  return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
+}
+
+/** Bytes from `from` to `end` that are space, tab, or the end of a line. */
+function countSpaces(from: usize, end: usize): i32 {
+  // Each of those below 16 stands at its own place, and no other.
+  const controls = i8x16(-1, -1, -1, -1, -1, -1, -1, -1, -1, 9, 10, -1, -1, 13, -1, -1);
+  let count: i32 = 0;
+  let place = from;
+  for (; place + 16 <= end; place += 16) {
+    const bytes = v128.load(place);
+    const spaces = v128.or(
+      i8x16.eq(bytes, i8x16.splat(<i8>SPACE)),
+      i8x16.eq(bytes, i8x16.swizzle(controls, bytes)),
+    );
+    count += popcnt(i8x16.bitmask(spaces));
+  }
+  for (; place < end; place++) count += i32(isSpace(<u32>load<u8>(place)));
+  return count;
 }
 
 /**
@@ -103,11 +156,11 @@ function hasAboveDigits(block: usize): bool {
 }
 
 /** Turns the `length` ends at `SAMPLES` into samples and goes behind the array; false for what no decoder takes. */
-function decodeAtEnds(from: usize, isSpaced: bool, length: i32): bool {
+function decodeAtEnds(from: usize, gap: i32, length: i32): bool {
   const end = SAMPLES + (<usize>length << 2);
   const lastEnd = <usize>load<u32>(end - 4);
-  if (!decodeCoarsely(end, from, isSpaced ? 2 : 1)) return false;
-  moveTo(lastEnd + BEHIND);
+  if (!decodeCoarsely(end, from, gap)) return false;
+  moveTo(behindSpace(lastEnd + 8) + 1);
   return true;
 }
 
@@ -119,7 +172,8 @@ function decodeCoarsely(end: usize, from: usize, gap: i32): bool {
   for (const fours = end - (<usize>rest << 2); place < fours; place += 16) {
     const ends = v128.load(place);
     const starts = v128.shuffle<i32>(before, ends, 3, 4, 5, 6);
-    if (v128.any_true(decodeTenths(place, starts, ends, gap))) {
+    const unusual = decodeTenths(place, starts, ends, gap);
+    if (v128.any_true(unusual) && !takeGaps(place, starts, ends, gap, unusual)) {
       v128.store(place, ends);
       return decodeFinely(place, end, before, from, gap);
     }
@@ -140,8 +194,10 @@ function decodeFinely(place: usize, end: usize, before: v128, from: usize, gap: 
   for (const fours = end - (<usize>rest << 2); place < fours; place += 16) {
     const ends = v128.load(place);
     const starts = v128.shuffle<i32>(before, ends, 3, 4, 5, 6);
-    if (v128.any_true(decodeThousandths(place, starts, ends, gap))) {
-      if (!decodeOneByOne(place, 4, max(from, startOf(starts)), i32x4.extract_lane(ends, 3))) return false;
+    const unusual = decodeThousandths(place, starts, ends, gap);
+    if (v128.any_true(unusual) && !takeGaps(place, starts, ends, gap, unusual)) {
+      v128.store(place, ends);
+      return decodeLong(place, end, before, from, gap);
     }
     before = ends;
   }
@@ -150,7 +206,46 @@ function decodeFinely(place: usize, end: usize, before: v128, from: usize, gap: 
   const ends = lastEnds(place, rest, lanes);
   const starts = v128.shuffle<i32>(before, ends, 3, 4, 5, 6);
   if (!v128.any_true(v128.and(decodeThousandths(place, starts, ends, gap), lanes))) return true;
-  return decodeOneByOne(place, rest, max(from, startOf(starts)), i32x4.extract_lane(ends, 3));
+  v128.store(place, ends);
+  return decodeLong(place, end, before, from, gap);
+}
+
+/** `-1`, as a device writes a gap: in the pair of bytes it stands for, the first one lowest. */
+const GAP_TEXT: u32 = 0x312d;
+
+/** Writes the sample of each lane of the four that is `unusual` because it is a gap; false where one is not. */
+function takeGaps(place: usize, starts: v128, ends: v128, gap: i32, unusual: v128): bool {
+  const lengths = lengthsLessOne(starts, ends, gap);
+  const texts = i32x4(
+    <i32>load<u16>(<usize>i32x4.extract_lane(starts, 0) + <usize>(gap + 8)),
+    <i32>load<u16>(<usize>i32x4.extract_lane(starts, 1) + <usize>(gap + 8)),
+    <i32>load<u16>(<usize>i32x4.extract_lane(starts, 2) + <usize>(gap + 8)),
+    <i32>load<u16>(<usize>i32x4.extract_lane(starts, 3) + <usize>(gap + 8)),
+  );
+  const gaps = v128.and(i32x4.eq(lengths, i32x4.splat(1)), i32x4.eq(texts, i32x4.splat(GAP_TEXT)));
+  const isOther = v128.andnot(i32x4.ne(unusual, i32x4.splat(0)), gaps);
+  if (v128.any_true(isOther)) return false;
+  v128.store(place, v128.bitselect(f32x4.splat(-1), v128.load(place), gaps));
+  return true;
+}
+
+/**
+ * Decodes the samples whose ends lie from `place` to `end`, of which `before` are the four ends in front, one at a
+ * time: means, as nobody rounds them.
+ */
+function decodeLong(place: usize, end: usize, before: v128, from: usize, gap: i32): bool {
+  let start = max(from, <usize>i32x4.extract_lane(before, 3) + <usize>(gap + 8));
+  for (; place < end; place += 4) {
+    const sampleEnd = <usize>load<u32>(place) + 8;
+    let sample = decodeMean(start, <i32>(sampleEnd - start));
+    if (sample != sample) {
+      sample = decodeOne(start, sampleEnd, gap);
+      if (sample != sample) return false;
+    }
+    store<f32>(place, sample);
+    start = sampleEnd + <usize>gap;
+  }
+  return true;
 }
 
 /** The last ends, fewer than four. Behind them lies anything: those lanes are given the last one. */
@@ -288,26 +383,68 @@ function lengthsLessOne(starts: v128, ends: v128, gap: i32): v128 {
   return i32x4.sub(i32x4.sub(ends, starts), i32x4.splat(gap + 1));
 }
 
-/** What follows the comma before the first of four; in front of `from` for the first of an array with spaces. */
-// @ts-ignore: decorator
-@inline
-function startOf(starts: v128): usize {
-  return <usize>i32x4.extract_lane(starts, 0) + BEHIND;
-}
+/** Bytes of a mean: three digits, a point, and as many decimals as one vector holds. */
+const DECIMALS_MAX: i32 = 16;
 
 /**
- * Decodes `count` samples of any form. Whatever follows a sample is skipped unseen: only where it was an end each
- * time does the last step lead behind `end`.
+ * The sample of `length` bytes at `start`, one to three digits in front of the point and up to sixteen behind, or a
+ * gap; NaN for what is none, and where the last bits of a double decide.
+ *
+ *   61.53333333333333    whole 61, decimals in two numbers of eight digits: 53333333 and 33333300
+ *   value                whole + (high · 10^8 + low) · 10^−16, at most 3 units of a double's last place off
+ *
+ * A float drops 29 bits of a double. Only where those lie within 8 of their middle may such an error matter, and then
+ * the double has to be the one of JSON.parse.
  */
-function decodeOneByOne(place: usize, count: i32, start: usize, end: u32): bool {
-  moveTo(start);
-  for (let index: i32 = 0; index < count; index++) {
-    skipSpace();
-    const value = decodeNumber();
-    if (!(abs(value) < Infinity)) return false;
-    store<f32>(place + (<usize>index << 2), <f32>value);
-    skipSpace();
-    moveTo(at + 1);
+// @ts-ignore: decorator
+@inline
+function decodeMean(start: usize, length: i32): f32 {
+  const head = load<u32>(start);
+  const points = head ^ 0x2e2e_2e2e;
+  const found = (points - 0x0101_0101) & ~points & 0x8080_8080;
+  const digits = found == 0 ? min(length, 4) : min(length, <i32>(ctz(found) >>> 3));
+  if (<u32>(digits - 1) > 2) return load<u16>(start) == GAP_TEXT && length == 2 ? -1 : NaN;
+  // The digits in front of the point, moved to the end of four bytes, with zeros in front of them.
+  const moves = <u32>(32 - (digits << 3));
+  const whole = (head << moves) ^ (0x3030_3030 << moves);
+  if ((((whole + 0x7676_7676) | whole) & 0x8080_8080) != 0) {
+    return load<u16>(start) == GAP_TEXT && length == 2 ? -1 : NaN;
   }
-  return at == <usize>end + BEHIND;
+  if (digits > 1 && (head & 0xff) == ZERO) return NaN;
+  const wholes = <i32>((whole >>> 8) & 0xff) * 100 + <i32>((whole >>> 16) & 0xff) * 10 + <i32>(whole >>> 24);
+  if (digits == length) return <f32>wholes;
+
+  const decimals = length - digits - 1;
+  if (<u32>(decimals - 1) >= <u32>DECIMALS_MAX) return NaN;
+  const text = v128.xor(v128.load(start + <usize>(digits + 1)), i8x16.splat(0x30));
+  const valid = i8x16.gt_s(
+    i8x16.splat(<i8>decimals),
+    i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+  );
+  const values = v128.and(text, valid);
+  if (v128.any_true(i8x16.gt_u(values, i8x16.splat(9)))) return NaN;
+  const pairs = i16x8.shr_u(i16x8.mul(values, i16x8.splat(0x0a01)), 8);
+  const fours = i32x4.dot_i16x8_s(pairs, i16x8(100, 1, 100, 1, 100, 1, 100, 1));
+  const eights = i32x4.dot_i16x8_s(
+    i16x8.narrow_i32x4_s(fours, fours),
+    i16x8(10000, 1, 10000, 1, 10000, 1, 10000, 1),
+  );
+  const high = <f64>i32x4.extract_lane(eights, 0);
+  const low = <f64>i32x4.extract_lane(eights, 1);
+  const value = <f64>wholes + (high * 1e8 + low) * 1e-16;
+  const dropped = <i32>(<u32>reinterpret<u64>(value) & 0x1fff_ffff);
+  return abs(dropped - 0x1000_0000) <= NEAR_MIDDLE ? NaN : <f32>value;
+}
+
+/** Units of a double's last place around the middle between two floats. */
+const NEAR_MIDDLE: i32 = 8;
+
+/** A sample of any form between the two places; NaN for what is none, or not finite. */
+function decodeOne(start: usize, end: usize, gap: i32): f32 {
+  moveTo(start);
+  const isIndented = gap > 2; // the spaces are counted then
+  if (!isIndented) skipSpace();
+  const value = decodeNumber();
+  if (!isIndented) skipSpace();
+  return at == end && abs(value) < Infinity ? <f32>value : NaN;
 }

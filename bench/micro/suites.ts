@@ -1,3 +1,4 @@
+import { FORMS_SUITE } from './forms.js';
 import { FEATURISE } from './featurise.js';
 import { AUTHENTICATE } from './authenticate.js';
 import type { Suite } from './harness.js';
@@ -12,6 +13,7 @@ import { VALIDATE } from './validate.js';
 export const SUITES: readonly Suite[] = [
   AUTHENTICATE,
   READ,
+  FORMS_SUITE,
   VALIDATE,
   FEATURISE,
   DISPATCH,

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
+import { FORMS, type Form } from '#acuity/load/forms.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { nothing, turns, type MicroCase, type Suite } from './harness.js';
+import { itemAt } from './requests.js';
+
+const VARIANTS = 8;
+
+/** What the parser takes for the same history in the forms in which callers write it. */
+export const FORMS_SUITE: Suite = {
+  name: 'forms',
+  open: () => Promise.resolve({ cases: FORMS.map(caseOf), close: nothing }),
+};
+
+/** A body that the parser leaves to the exact path fails the check. */
+function caseOf({ name, texts }: Form): MicroCase {
+  const bodies = texts(VARIANTS).map((text) => Buffer.from(text));
+  const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
+  const next = turns(bodies.length);
+  return {
+    name,
+    units: 1,
+    run: () => parser.read(itemAt(bodies, next())),
+    check: (result) => assert.notEqual(result, undefined),
+  };
+}

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t from 'tap';
+import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { below, seededRandom, type Random } from '#acuity/base/random.js';
+import { REPOSITORY } from '../fixtures/scripts.js';
+
+/**
+ * Samples of many decimals: each is `Math.fround(JSON.parse(text))`, to the last bit. The numbers are those that a
+ * float can't tell apart: a double midway between two floats, its neighbours, and what rounds to them.
+ */
+
+const CASES = Number(process.env['FUZZ_CASES'] ?? 200_000);
+const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
+const PER_ARRAY = 1_000;
+
+const words = new DataView(new ArrayBuffer(8));
+
+/** The double `units` of its last place further on. */
+function beside(value: number, units: number): number {
+  words.setFloat64(0, value);
+  words.setBigInt64(0, words.getBigInt64(0) + BigInt(units));
+  return words.getFloat64(0);
+}
+
+/** Midway between two floats below 1000. */
+function middle(random: Random): number {
+  const low = Math.fround(random() * 10 ** below(random, 4));
+  words.setFloat32(0, low);
+  words.setUint32(0, words.getUint32(0) + 1);
+  return (low + words.getFloat32(0)) / 2;
+}
+
+const KINDS: Readonly<Record<string, (random: Random) => string>> = {
+  'a middle, with all decimals that fit': (random) => middle(random).toFixed(16),
+  'a middle, cut or rounded': (random) => middle(random).toFixed(9 + below(random, 8)),
+  'some last places beside a middle': (random) => beside(middle(random), below(random, 41) - 20).toFixed(16),
+  'the shortest text of a double near a middle': (random) =>
+    String(beside(middle(random), below(random, 41) - 20)),
+  means: (random) => String((1 + below(random, 60_000)) / (1 + below(random, 400))),
+  'any digits': (random) => (random() * 10 ** below(random, 4)).toFixed(4 + below(random, 13)),
+};
+
+type Parser = Pick<WasmParser, 'read' | 'samples'>;
+
+/** Texts that the parser decodes as another float than JSON.parse and rounding do. */
+function different(parser: Parser, texts: readonly string[]): readonly string[] {
+  parser.read(Buffer.from(`{"current_session":{"HR_night":[${texts.join()}]}}`));
+  return texts.filter(
+    (text, index) => !Object.is(parser.samples[index], Math.fround(JSON.parse(text) as number)),
+  );
+}
+
+function* arraysOf(kind: (random: Random) => string, cases: number): Generator<readonly string[]> {
+  const random = seededRandom(SEED);
+  for (let count = 0; count < cases; count += PER_ARRAY)
+    yield Array.from({ length: PER_ARRAY }, () => kind(random));
+}
+
+const kinds = Object.entries(KINDS);
+for (const [name, kind] of kinds) {
+  t.test(name, async (t) => {
+    const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
+    for (const texts of arraysOf(kind, CASES / kinds.length)) {
+      const found = different(parser, texts);
+      if (found.length > 0) t.fail(found.slice(0, 3).join(' '));
+    }
+    t.pass();
+  });
+}
+
+t.test('a parser that does not ask whether a float lies near the middle fails these tests', async (t) => {
+  const folder = t.testdir();
+  cpSync(join(REPOSITORY, 'assembly'), join(folder, 'assembly'), { recursive: true });
+  cpSync(join(REPOSITORY, 'dist'), join(folder, 'dist'), { recursive: true });
+  const source = join(folder, 'assembly/samples.ts');
+  const text = readFileSync(source, 'utf8');
+  const careless = text.replace('NEAR_MIDDLE: i32 = 8;', 'NEAR_MIDDLE: i32 = -1;');
+  t.not(careless, text);
+  writeFileSync(source, careless);
+  const output = join(folder, 'dist/pipeline/parser.wasm');
+  const options = ['--outFile', output, '-O1', '--runtime', 'stub', '--enable', 'simd'];
+  const compiler = join(REPOSITORY, 'node_modules/assemblyscript/bin/asc.js');
+  execFileSync(process.execPath, [compiler, join(folder, 'assembly/index.ts'), ...options]);
+  const built = (await import(pathToFileURL(join(folder, 'dist/pipeline/wasmParser.js')).href)) as {
+    WasmParser: typeof WasmParser;
+  };
+  const parser = new built.WasmParser(DEFAULT_SERIES_LIMITS);
+  let found = 0;
+  for (const kind of Object.values(KINDS).slice(0, 4)) {
+    for (const texts of arraysOf(kind, 10_000)) found += different(parser, texts).length;
+  }
+  t.ok(found > 10, `${found} of 40,000`);
+});

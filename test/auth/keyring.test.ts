@@ -4,9 +4,11 @@ import t from 'tap';
 import { KeyCheck } from '../fixtures/keyCheck.js';
 import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
-import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { allocateLimits } from '#acuity/auth/limitEntries.js';
+import { Limits } from '#acuity/auth/limits.js';
 import { storesAt } from '#acuity/auth/location.js';
 import type { KeyRecord, KeyStore, KeyStoreWatcher, UsageStore } from '#acuity/auth/store.js';
+import { Usage } from '#acuity/auth/usage.js';
 import { manualClock, type ManualClock } from '#acuity/base/clock.js';
 
 const DAY_MS = 86_400_000;
@@ -43,7 +45,7 @@ async function start({
     });
   const keyring = await openKeyring({
     store: keys,
-    usage,
+    ledger: (parts) => new Usage({ ...parts, store: usage }),
     limits,
     clock,
     onRecords: (records) => keyCheck.replace(records),
@@ -68,6 +70,7 @@ function memoryStore(records: KeyRecord[]): { keys: KeyStore; tell(): void } {
     list: async () => [...records],
     insert: unused,
     insertFirst: unused,
+    insertMissing: unused,
     amend: unused,
     watch(given) {
       watcher = given;

@@ -2,20 +2,9 @@ import { resolve } from 'node:path';
 import type { Files } from '../files/files.js';
 import { FileKeyStore } from './fileStore.js';
 import { FileUsageStore } from './fileUsage.js';
-import type { Ledger, LedgerParts } from './ledger.js';
-import { KeyStoreError, type KeyStore, type UsageHistory } from './store.js';
+import type { KeyStores } from './keyStores.js';
+import { KeyStoreError } from './store.js';
 import { Usage } from './usage.js';
-
-/** All that lies in one place: keys, counts, and what keeps them. */
-export interface KeyStores {
-  readonly keys: KeyStore;
-  readonly usage: UsageHistory;
-  /** Whether several servers share it, over a network that may fail: known keys hold for a limited time then. */
-  readonly isShared: boolean;
-  ledger(parts: LedgerParts): Ledger;
-  /** Ends what is open, at once. */
-  close(): void;
-}
 
 /** The stores of one server, in files. */
 export interface FileStores extends KeyStores {

@@ -1,4 +1,4 @@
-import type { KeyStores } from './location.js';
+import type { KeyStores } from './keyStores.js';
 import { RedisConnection } from './redisConnection.js';
 import { RedisLedger } from './redisLedger.js';
 import { CHANNEL, usageKey } from './redisScripts.js';

@@ -9,7 +9,8 @@ import {
   type KeyOrder,
 } from '../auth/lifecycle.js';
 import { dateOf, dayOf } from '../auth/limits.js';
-import { openStores, storesAt, type KeyStores } from '../auth/location.js';
+import type { KeyStores } from '../auth/keyStores.js';
+import { openStores, storesAt } from '../auth/location.js';
 import {
   KeyStoreError,
   type KeyKind,

@@ -129,6 +129,28 @@ t.test('the usage file is the owner’s alone and holds counts by id', async (t)
   t.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
+t.test('the counts of a day that is over are kept', async (t) => {
+  const { keys, usage } = storesAt(`file:${join(t.testdir(), 'keys.json')}`);
+  const { record, key } = issue({ kind: 'live', ratePerS: null }, NOON_MS);
+  await keys.insert(record);
+  const clock = manualClock(NOON_MS);
+  const { keyCheck, keyring } = await start({ keys, usage, clock });
+  admitted(keyCheck, key, 3);
+  clock.advance(DAY_MS);
+  admitted(keyCheck, key, 4);
+  await keyring.close();
+  const second = await start({ keys, usage, clock });
+  clock.advance(DAY_MS);
+  admitted(second.keyCheck, key, 5);
+  await second.keyring.close();
+  const used = (await usage.days(19_999, 20_003)).map((each) => [each.day, each.used[record.id]]);
+  t.strictSame(used, [
+    [20_000, 3],
+    [20_001, 4],
+    [20_002, 5],
+  ]);
+});
+
 t.test('a refund survives a restart', async (t) => {
   const usage = memoryUsage();
   const { record, key } = issue(DEMO, NOON_MS);

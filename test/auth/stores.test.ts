@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { issue, revoked } from '#acuity/auth/lifecycle.js';
-import { openStores, type KeyStores } from '#acuity/auth/location.js';
+import type { KeyStores } from '#acuity/auth/keyStores.js';
+import { openStores } from '#acuity/auth/location.js';
 import type { KeyRecord } from '#acuity/auth/store.js';
 import { REDIS, startStore, VALKEY_IF_NAMED, type StoreProgram } from '../fixtures/redis.js';
 import { until } from '../fixtures/until.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection, requestBytes, type Target } from '#acuity/load/connection.js';
+import { Connection, requestBytes, type Reply, type Target } from '#acuity/load/connection.js';
 import { quantileOf } from '#acuity/load/statistics.js';
 
 /** What a phase saw of the load. */
@@ -43,6 +43,7 @@ export class PhasedLoad {
   }
 
   begin(name: string): void {
+    process.stderr.write(`${name}\n`);
     this.endPhase();
     this.phase = { name, latenciesMs: [], failures: new Map() };
   }
@@ -90,15 +91,36 @@ export class PhasedLoad {
   }
 
   private async statusOf(): Promise<number> {
+    let connection: Connection | undefined;
     try {
-      const connection = this.idle.pop() ?? (await Connection.open(this.target.port));
-      const { status, head } = await connection.send(this.request);
+      connection = openOneOf(this.idle) ?? (await Connection.open(this.target.port));
+      const { status, head } = await answerOf(connection, this.request);
       if (/\r\nconnection: *close/i.test(head)) connection.close();
       else this.idle.push(connection);
       return status;
     } catch {
+      connection?.close();
       return 0;
     }
+  }
+}
+
+const ANSWER_MS = 20_000;
+
+/** One that the load balancer has not closed meanwhile. */
+function openOneOf(idle: Connection[]): Connection | undefined {
+  let connection = idle.pop();
+  while (connection?.isOpen === false) connection = idle.pop();
+  return connection;
+}
+
+/** No answer in its time is none. */
+async function answerOf(connection: Connection, request: Buffer): Promise<Reply> {
+  const timer = setTimeout(() => connection.close(), ANSWER_MS);
+  try {
+    return await connection.send(request);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -130,9 +152,11 @@ export class Caller {
   }
 
   private async one(request: Buffer): Promise<void> {
-    const connection = this.connections.pop() ?? (await Connection.open(this.target.port));
-    const { status } = await connection.send(request);
+    const connection = openOneOf(this.connections) ?? (await Connection.open(this.target.port));
+    const reply = await answerOf(connection, request).catch(() => undefined);
+    const status = reply?.status ?? 0;
     this.answers.set(status, this.count(status) + 1);
-    this.connections.push(connection);
+    if (reply === undefined || /\r\nconnection: *close/i.test(reply.head)) connection.close();
+    else this.connections.push(connection);
   }
 }

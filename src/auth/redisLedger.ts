@@ -13,7 +13,7 @@ export interface RedisLedgerOptions extends LedgerParts {
 
 const EVERY_MS = 100;
 /** A report is due after this time even where nothing was counted: it says that this replica lives. */
-const SIGN_OF_LIFE_MS = 500;
+const SIGN_OF_LIFE_MS = 200;
 /** From here on the others are taken to use their share. */
 const LATE_MS = 300;
 /** From here on that is told. */
@@ -40,6 +40,7 @@ export class RedisLedger implements Ledger {
   readonly #recent = new Map<number, number>();
   #replicas = 1;
   #heardMs: number;
+  /** Up to here the others' share is accounted for, by what was heard or by what was taken for granted. */
   #drainedMs: number;
   /** Not known to have arrived: it is sent again as it is. */
   #unheard: BuiltReport | undefined;
@@ -125,7 +126,7 @@ export class RedisLedger implements Ledger {
     const keys = [replicaKey(this.#name), KEYS.replicas, KEYS.buckets, ...days];
     const answer = (await connection.run(REPORT, keys, [JSON.stringify(built.report)])) as readonly unknown[];
     this.#unheard = undefined;
-    this.#heardMs = clock.monotonicMs();
+    this.#heardMs = this.#drainedMs = clock.monotonicMs();
     this.#replicas = Math.max(1, Number(answer[0]));
     this.#reports.heard(built, answer.slice(1).map(Number), isLate);
   }
@@ -134,12 +135,12 @@ export class RedisLedger implements Ledger {
   #drain(): void {
     const { clock, keys } = this.#options;
     const nowMs = clock.monotonicMs();
-    const sinceMs = nowMs - this.#drainedMs;
-    this.#drainedMs = nowMs;
     for (const [keyIndex, usedMs] of this.#recent) {
       if (nowMs - usedMs > RECENT_MS) this.#recent.delete(keyIndex);
     }
     if (nowMs - this.#heardMs < LATE_MS || this.#replicas === 1) return;
+    const sinceMs = nowMs - this.#drainedMs;
+    this.#drainedMs = nowMs;
     const othersShare = (this.#replicas - 1) / this.#replicas;
     for (const keyIndex of this.#recent.keys()) {
       const ratePerS = keys.at(keyIndex)?.ratePerS ?? 0;

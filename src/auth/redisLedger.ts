@@ -38,9 +38,10 @@ export class RedisLedger implements Ledger {
   readonly #name = randomBase62(NAME_LENGTH);
   /** Keys with a rate that were used lately: keyIndex → when, on the monotonic clock. */
   readonly #recent = new Map<number, number>();
+  /** Of these, the keys whose bucket was divided since the store was last heard. */
+  readonly #ownShares = new Set<number>();
   #replicas = 1;
   #heardMs: number;
-  /** Up to here the others' share is accounted for, by what was heard or by what was taken for granted. */
   #drainedMs: number;
   /** Not known to have arrived: it is sent again as it is. */
   #unheard: BuiltReport | undefined;
@@ -126,7 +127,8 @@ export class RedisLedger implements Ledger {
     const keys = [replicaKey(this.#name), KEYS.replicas, KEYS.buckets, ...days];
     const answer = (await connection.run(REPORT, keys, [JSON.stringify(built.report)])) as readonly unknown[];
     this.#unheard = undefined;
-    this.#heardMs = this.#drainedMs = clock.monotonicMs();
+    this.#heardMs = clock.monotonicMs();
+    this.#ownShares.clear();
     this.#replicas = Math.max(1, Number(answer[0]));
     this.#reports.heard(built, answer.slice(1).map(Number), isLate);
   }
@@ -138,15 +140,17 @@ export class RedisLedger implements Ledger {
     for (const [keyIndex, usedMs] of this.#recent) {
       if (nowMs - usedMs > RECENT_MS) this.#recent.delete(keyIndex);
     }
-    if (nowMs - this.#heardMs < LATE_MS || this.#replicas === 1) return;
     const sinceMs = nowMs - this.#drainedMs;
     this.#drainedMs = nowMs;
+    if (nowMs - this.#heardMs < LATE_MS || this.#replicas === 1) return;
     const othersShare = (this.#replicas - 1) / this.#replicas;
     for (const keyIndex of this.#recent.keys()) {
       const ratePerS = keys.at(keyIndex)?.ratePerS ?? 0;
       if (ratePerS === 0) continue;
-      const tokens = (othersShare * ratePerS * sinceMs) / 1000;
-      this.#tallies.drain(keyIndex, ratePerS, tokens, clock.nowMs());
+      if (this.#ownShares.has(keyIndex))
+        this.#tallies.drain(keyIndex, ratePerS, (othersShare * ratePerS * sinceMs) / 1000, clock.nowMs());
+      else this.#reports.divide(keyIndex, ratePerS, this.#replicas, this.#heardMs);
+      this.#ownShares.add(keyIndex);
     }
   }
 }

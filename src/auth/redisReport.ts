@@ -1,5 +1,5 @@
 import type { LedgerParts } from './ledger.js';
-import { dayOf } from './limits.js';
+import { BURST_S, dayOf } from './limits.js';
 import type { Report, ReportedKey } from './redisScripts.js';
 import type { Tallies, Tally } from './tallies.js';
 
@@ -41,6 +41,11 @@ export class ReportBuilder {
   readonly #reported = new Map<number, Reported>();
   /** Keys of which something is lent to this replica: keyIndex → when it was lent. The longest ago first. */
   readonly #leases = new Map<number, number>();
+  /** What the fleet's buckets lacked when they were last heard of, and what this replica had taken by then. */
+  readonly #buckets = new Map<
+    number,
+    { readonly spent: number; readonly taken: number; readonly atMs: number }
+  >();
   #number = 0;
 
   constructor(
@@ -98,6 +103,8 @@ export class ReportBuilder {
         used: dailyMax === null ? null : dailyMax - grant,
       };
       const moved = this.tallies.correct(keyIndex, tally, truth, clock.nowMs());
+      if (truth.spent !== null)
+        this.#buckets.set(keyIndex, { spent, taken: tally.taken, atMs: clock.monotonicMs() });
       const reported = this.#reported.get(keyIndex);
       if (moved !== 0 && reported?.day === tally.day)
         this.#reported.set(keyIndex, { ...reported, used: reported.used + moved });
@@ -105,6 +112,21 @@ export class ReportBuilder {
       if (dailyMax !== null && grant > 0 && tally.day === today)
         this.#leases.set(keyIndex, clock.monotonicMs());
     });
+  }
+
+  /**
+   * Divides a bucket by the replicas, as of when the store was last heard: what it held and what it owed then, and what
+   * has flowed into it since. What this replica took since is its own.
+   */
+  divide(keyIndex: number, ratePerS: number, replicas: number, heardMs: number): void {
+    const { clock } = this.parts;
+    const tally = this.tallies.tally(keyIndex, ratePerS, clock.nowMs());
+    const told = this.#buckets.get(keyIndex) ?? { spent: 0, taken: 0, atMs: heardMs };
+    const full = BURST_S * ratePerS;
+    const spent = Math.max(0, told.spent - (ratePerS * Math.max(0, heardMs - told.atMs)) / 1000);
+    const refilled = (ratePerS * (clock.monotonicMs() - heardMs)) / 1000;
+    const own = full - (full - spent + refilled) / replicas + tally.taken - told.taken;
+    this.tallies.correct(keyIndex, tally, { spent: Math.max(0, own), used: null }, clock.nowMs());
   }
 
   #addLeases(nowMs: number): void {

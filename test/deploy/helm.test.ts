@@ -22,17 +22,14 @@ const skipDecoding = skip || (runs('go', 'version') ? false : 'Go is not install
 const INSTALLATIONS: Readonly<Record<string, readonly string[]>> = {
   plain: ['--set', 'keyStore.url=rediss://acuity:secret@store:6380/0'],
   'with everything': [
-    ...['--set', 'keyStore.existingSecret=mine', '--set', 'autoscaling.enabled=true'],
-    ...['--set', 'keyStore.cidr=10.0.0.7/32', '--set', 'env.ACUITY_WORKERS=2'],
-    ...[
-      '--set',
-      'nodeSelector.disk=ssd',
-      '--set',
-      'tolerations[0].operator=Exists',
-      '--set',
-      'image.tag=1.2.3',
-    ],
-  ],
+    'keyStore.existingSecret=mine',
+    'autoscaling.enabled=true',
+    'keyStore.cidr=10.0.0.7/32',
+    'env.ACUITY_WORKERS=2',
+    'nodeSelector.disk=ssd',
+    'tolerations[0].operator=Exists',
+    'image.tag=1.2.3',
+  ].flatMap((value) => ['--set', value]),
 };
 
 function helm(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {

@@ -35,7 +35,7 @@ const OWNERS = {
   'uWebSockets\\.js': ['^src/http/'],
   piscina: ['^src/scoring/pool\\.ts$'],
   'onnxruntime-node': ['^src/worker/session\\.ts$', '^native-models/training/'],
-  '(redis|ioredis|@redis/.*)': ['^src/auth/redisStore\\.ts$'],
+  '(redis|ioredis|@redis/.*)': ['^src/auth/redisConnection\\.ts$'],
   pino: ['^src/process/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],

@@ -21,6 +21,8 @@ export interface DashboardOptions {
   readonly settings: readonly Setting[];
   readonly batchMax: number;
   readonly deadlineMs: number;
+  /** Time since the key store was last seen. */
+  keyStoreAgeS?(): number;
   /** A second could not be sampled; the next one is tried. */
   onProblem(error: Error): void;
 }
@@ -101,7 +103,12 @@ export class Dashboard {
   private state(): object {
     const { timeSeries, deadlineMs } = this.options;
     const isReady = this.options.isReady();
-    const recent = { points: timeSeries.points.slice(-JUDGED_POINTS), isReady, deadlineMs };
+    const recent = {
+      points: timeSeries.points.slice(-JUDGED_POINTS),
+      isReady,
+      deadlineMs,
+      keyStoreAgeS: this.options.keyStoreAgeS?.() ?? 0,
+    };
     return {
       ready: isReady,
       model: this.options.modelVersion(),

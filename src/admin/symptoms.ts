@@ -1,4 +1,5 @@
 import { METRICS, PROCESS_METRICS, type RefusalCause } from '../contract/metrics.js';
+import { KEY_STORE_SYMPTOM } from './keyStoreSymptom.js';
 import type { Point } from './timeSeries.js';
 
 /** What someone on call sees, where it shows, and what to do: for the dashboard and for `docs/OPERATIONS.md`. */
@@ -18,6 +19,8 @@ export interface Recent {
   readonly points: readonly Point[];
   readonly isReady: boolean;
   readonly deadlineMs: number;
+  /** Time since the key store was last seen. */
+  readonly keyStoreAgeS?: number;
 }
 
 /** A symptom is judged over so many seconds: one slow second is no reason to wake anybody. */
@@ -136,6 +139,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'Bodies held: see above. Otherwise each worker costs memory by itself: fewer ACUITY_WORKERS. Growth that goes on at constant load is a defect: keep a heap snapshot and restart.',
   },
+  KEY_STORE_SYMPTOM,
 ];
 
 function refusedFor(causes: readonly RefusalCause[], shareMin: number): (recent: Recent) => boolean {

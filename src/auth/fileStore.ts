@@ -7,6 +7,7 @@ import { errorCode, ifPresent } from '../files/fileError.js';
 import { directFiles, type Files, type Look } from '../files/files.js';
 import { Observer } from '../base/observer.js';
 import { withFileLock } from './fileLock.js';
+import { KeyRecordSchema } from './keyRecord.js';
 import {
   KeyStoreError,
   storeError,
@@ -24,25 +25,10 @@ const GATHER_MS = 5;
 const LOCK_WAIT_MS = 10_000;
 const OWNER_ONLY_FOLDER = 0o700;
 
-const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$' });
-const Limit = Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Type.Null()]);
-
 const KeyFile = Compile(
   Type.Object({
     version: Type.Literal(VERSION),
-    keys: Type.Array(
-      Type.Object({
-        id: Type.String({ minLength: 1 }),
-        kind: Type.Union([Type.Literal('demo'), Type.Literal('live')]),
-        digest: Type.String({ pattern: '^[\\w-]{43}$' }),
-        label: Type.String(),
-        createdAt: Time,
-        expiresAt: Type.Union([Time, Type.Null()]),
-        revokedAt: Type.Union([Time, Type.Null()]),
-        ratePerS: Limit,
-        dailyMax: Limit,
-      }),
-    ),
+    keys: Type.Array(KeyRecordSchema),
   }),
 );
 
@@ -83,6 +69,17 @@ export class FileKeyStore implements KeyStore {
     // Without a lock first: a store on a read-only disk is a store.
     if ((await storedAt(this.#files, this.#path)) !== undefined) return false;
     return this.#write((stored) => (stored === undefined ? [record] : undefined));
+  }
+
+  async insertMissing(records: readonly KeyRecord[]): Promise<number> {
+    let count = 0;
+    await this.#write((stored = []) => {
+      const ids = new Set(stored.map(({ id }) => id));
+      const missing = records.filter(({ id }) => !ids.has(id));
+      count = missing.length;
+      return [...stored, ...missing];
+    });
+    return count;
   }
 
   async amend(id: string, change: (record: KeyRecord) => Amendment): Promise<Amendment> {
@@ -148,13 +145,14 @@ class FileWatch {
     const { signature, text, folder, folderId } = await lookAt(this.#files, this.#path, this.#signature);
     if (this.#isStopped) return;
     this.#folder.watch(folder, folderId);
-    if (signature === this.#signature) return;
     // A server that was started before its first key waits for it; one that had keys keeps them.
-    if (text === undefined && this.#signature === undefined) return;
+    if (signature === this.#signature || (text === undefined && this.#signature === undefined))
+      return this.#watcher.onSeen();
     if (text === undefined) throw new KeyStoreError(`${this.#path} is gone`);
     // A file that couldn't be opened is tried again; one that makes no sense is told once.
     this.#signature = signature;
     this.#watcher.onChange(keysIn(this.#path, text));
+    this.#watcher.onSeen();
   }
 }
 

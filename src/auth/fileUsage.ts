@@ -2,10 +2,11 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ifPresent } from '../files/fileError.js';
 import { directFiles, type Files } from '../files/files.js';
-import { KeyStoreError, storeError, type DailyUsage, type UsageStore } from './store.js';
+import { dateOf } from './limits.js';
+import { KeyStoreError, storeError, type DailyUsage, type UsageHistory, type UsageStore } from './store.js';
 
 const VERSION = 1;
-const COUNT_MAX = 2 ** 31 - 1;
+const COUNT_MAX = 2 ** 32 - 1;
 
 const UsageFile = Compile(
   Type.Object({
@@ -15,10 +16,15 @@ const UsageFile = Compile(
   }),
 );
 
-/** The daily counts in a file beside the key store. One server writes it. */
-export class FileUsageStore implements UsageStore {
+/**
+ * The daily counts in a file beside the key store; one server writes it. When another day begins, those of the day
+ * before are kept in a file of their own, named after it: keys.usage.2030-01-31.json.
+ */
+export class FileUsageStore implements UsageStore, UsageHistory {
   readonly #path: string;
   readonly #files: Files;
+  /** What the file holds, as far as is known. */
+  #last: DailyUsage | undefined;
 
   constructor(path: string, files: Files = directFiles) {
     this.#path = path;
@@ -26,28 +32,62 @@ export class FileUsageStore implements UsageStore {
   }
 
   async read(): Promise<DailyUsage | undefined> {
+    await this.#removeLeftovers();
+    this.#last = await this.#readAt(this.#path);
+    return this.#last;
+  }
+
+  async write(usage: DailyUsage): Promise<void> {
+    if (this.#last !== undefined && this.#last.day < usage.day)
+      await this.#writeAt(this.#pathOf(this.#last.day), this.#last);
+    await this.#writeAt(this.#path, usage);
+    this.#last = usage;
+  }
+
+  async days(first: number, last: number): Promise<readonly DailyUsage[]> {
+    const days: DailyUsage[] = [];
+    const current = await this.#readAt(this.#path);
+    for (let day = first; day <= last; day++) {
+      const usage = day === current?.day ? current : await this.#readAt(this.#pathOf(day));
+      if (usage !== undefined) days.push(usage);
+    }
+    return days;
+  }
+
+  #pathOf(day: number): string {
+    return `${this.#path.replace(/\.json$/, '')}.${dateOf(day)}.json`;
+  }
+
+  async #removeLeftovers(): Promise<void> {
     try {
       await this.#files.removeLeftovers(this.#path);
-      const text = await ifPresent(this.#files.readText(this.#path));
-      return text === undefined ? undefined : this.#parsed(text);
     } catch (error) {
       throw storeError(`read ${this.#path}`, error);
     }
   }
 
-  async write({ day, used }: DailyUsage): Promise<void> {
+  async #readAt(path: string): Promise<DailyUsage | undefined> {
     try {
-      await this.#files.replaceFile(this.#path, `${JSON.stringify({ version: VERSION, day, used })}\n`);
+      const text = await ifPresent(this.#files.readText(path));
+      return text === undefined ? undefined : parsed(path, text);
     } catch (error) {
-      throw storeError(`write ${this.#path}`, error);
+      throw storeError(`read ${path}`, error);
     }
   }
 
-  #parsed(text: string): DailyUsage {
-    const usage = jsonOrUndefined(text);
-    if (UsageFile.Check(usage)) return usage;
-    throw new KeyStoreError(`${this.#path} is damaged: delete it to count today's predictions from zero`);
+  async #writeAt(path: string, { day, used }: DailyUsage): Promise<void> {
+    try {
+      await this.#files.replaceFile(path, `${JSON.stringify({ version: VERSION, day, used })}\n`);
+    } catch (error) {
+      throw storeError(`write ${path}`, error);
+    }
   }
+}
+
+function parsed(path: string, text: string): DailyUsage {
+  const usage = jsonOrUndefined(text);
+  if (UsageFile.Check(usage)) return usage;
+  throw new KeyStoreError(`${path} is damaged: delete it to count that day's predictions from zero`);
 }
 
 function jsonOrUndefined(text: string): unknown {

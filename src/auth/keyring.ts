@@ -1,30 +1,37 @@
 import type { Clock } from '../base/clock.js';
+import { asError } from '../base/errors.js';
 import { Observer } from '../base/observer.js';
 import type { IndexedRecord } from './keyTable.js';
 import { usableUntilMs } from './lifecycle.js';
 import type { Limits } from './limits.js';
-import { KeyStoreError, type KeyRecord, type KeyStore, type UsageStore } from './store.js';
-import { Usage } from './usage.js';
+import type { Ledger, LedgerParts } from './ledger.js';
+import { KeyStoreError, type KeyRecord, type KeyStore } from './store.js';
 
 export interface KeyringOptions {
   readonly store: KeyStore;
-  readonly usage: UsageStore;
+  readonly ledger: (parts: LedgerParts) => Ledger;
   readonly limits: Limits;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
+  /** A store that could not be looked at for so long: from then on no key is known. For ever where absent. */
+  readonly staleMs?: number;
   /** Called with the first records before `openKeyring` resolves, then after each change: feed the gates. */
   onRecords(records: readonly IndexedRecord[]): void;
-  /** The store or the usage file failed on a running server, which goes on with what it has. */
+  /** The store or the ledger failed on a running server, which goes on with what it has. */
   onProblem(error: Error): void;
 }
 
 export interface Keyring {
   /** For gates that are made later, as in a replaced thread. */
   readonly records: readonly IndexedRecord[];
+  /** Time since the store was last seen as it is, in ms. */
+  readonly ageMs: number;
+  /** Whether that is longer than the keys hold. */
+  readonly isStale: boolean;
+  /** Whether limits over several replicas hold for this one alone. */
+  readonly isLocal: boolean;
   /** Stops watching and writes the daily counts a last time. */
   close(): Promise<void>;
 }
-
-const SAVE_MS = 1000;
 
 /** Owns the store, the keyIndexes and the daily counts of this process. Rejects where the store can't be read. */
 export async function openKeyring(options: KeyringOptions): Promise<Keyring> {
@@ -37,44 +44,84 @@ class WatchingKeyring implements Keyring {
   readonly #options: KeyringOptions;
   /** Key id → keyIndex. A keyIndex is never given to another key: a late refund can't reach the wrong one. */
   readonly #keyIndexes = new Map<string, number>();
-  readonly #usage: Usage;
+  /** By keyIndex. */
+  readonly #byIndex: IndexedRecord[] = [];
+  readonly #ledger: Ledger;
   #records: readonly IndexedRecord[] = [];
+  #seenMs: number;
+  #isStale = false;
   #stopWatching: () => void = () => undefined;
   #saving: Observer | undefined;
 
   constructor(options: KeyringOptions) {
     this.#options = options;
-    const { usage: store, limits, clock } = options;
-    this.#usage = new Usage({ store, limits, clock, keyIndexes: this.#keyIndexes });
+    const { limits, clock, ledger } = options;
+    const keys = { at: (keyIndex: number) => this.#byIndex[keyIndex], all: () => this.#byIndex };
+    this.#ledger = ledger({ memory: limits.memory, clock, keys });
+    this.#seenMs = clock.monotonicMs();
   }
 
   get records(): readonly IndexedRecord[] {
-    return this.#records;
+    return this.#isStale ? [] : this.#records;
+  }
+
+  get ageMs(): number {
+    return this.#options.clock.monotonicMs() - this.#seenMs;
+  }
+
+  get isStale(): boolean {
+    return this.#isStale;
+  }
+
+  get isLocal(): boolean {
+    return this.#ledger.isLocal;
   }
 
   async open(): Promise<void> {
     const { store } = this.#options;
-    const records = this.#indexed(await store.list());
-    await this.#usage.restore();
-    this.#publish(records);
+    this.#publish(this.#indexed(await store.list()));
+    this.#seen();
+    await this.#ledger.restore();
     const onProblem = (error: Error): void => this.#options.onProblem(error);
     this.#stopWatching = store.watch({
       onChange: (changed) => this.#publish(this.#indexed(changed)),
+      onSeen: () => this.#seen(),
       onProblem,
     });
-    this.#saving = new Observer({ look: () => this.#usage.save(), onProblem }, SAVE_MS);
+    this.#saving = new Observer({ look: () => this.#save(), onProblem }, this.#ledger.everyMs);
   }
 
   async close(): Promise<void> {
     this.#stopWatching();
-    // Behind a save that began before the last answer.
-    await this.#saving?.look();
     this.#saving?.stop();
+    try {
+      await this.#ledger.close();
+    } catch (error) {
+      this.#options.onProblem(asError(error));
+    }
+  }
+
+  #save(): Promise<void> {
+    const { staleMs = Infinity, onProblem, onRecords } = this.#options;
+    if (!this.#isStale && this.ageMs > staleMs) {
+      this.#isStale = true;
+      onProblem(new KeyStoreError('the key store was out of reach for too long: no key counts any more'));
+      onRecords([]);
+    }
+    return this.#ledger.save();
+  }
+
+  #seen(): void {
+    this.#seenMs = this.#options.clock.monotonicMs();
+    if (!this.#isStale) return;
+    this.#isStale = false;
+    this.#options.onRecords(this.#records);
   }
 
   #publish(records: readonly IndexedRecord[]): void {
     this.#records = records;
-    this.#options.onRecords(records);
+    for (const record of records) this.#byIndex[record.keyIndex] = record;
+    if (!this.#isStale) this.#options.onRecords(records);
   }
 
   #indexed(records: readonly KeyRecord[]): readonly IndexedRecord[] {

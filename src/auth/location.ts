@@ -2,11 +2,14 @@ import { resolve } from 'node:path';
 import type { Files } from '../files/files.js';
 import { FileKeyStore } from './fileStore.js';
 import { FileUsageStore } from './fileUsage.js';
-import { KeyStoreError, type KeyStore, type UsageStore } from './store.js';
+import type { KeyStores } from './keyStores.js';
+import { KeyStoreError } from './store.js';
+import { Usage } from './usage.js';
 
-export interface KeyStores {
-  readonly keys: KeyStore;
-  readonly usage: UsageStore;
+/** The stores of one server, in files. */
+export interface FileStores extends KeyStores {
+  readonly keys: FileKeyStore;
+  readonly usage: FileUsageStore;
 }
 
 /** How files are reached where a server must not wait for the disk. */
@@ -15,20 +18,31 @@ export interface StoreFiles {
   readonly usage: Files;
 }
 
+/** The stores at `file:PATH` or `redis[s]://…`. Opens no connection yet. Rejects with `KeyStoreError`. */
+export async function openStores(location: string, files?: StoreFiles): Promise<KeyStores> {
+  if (!/^rediss?:\/\//.test(location)) return storesAt(location, files);
+  // Only where it is wanted: the client takes memory and time to load.
+  const { redisStores } = await import('./redisStores.js');
+  return redisStores(location);
+}
+
 /** The stores at `file:PATH`, a path relative to the working directory. Throws `KeyStoreError`. */
-export function storesAt(location: string, files?: StoreFiles): KeyStores {
+export function storesAt(location: string, files?: StoreFiles): FileStores {
   const path = filePath(location);
+  const usage = new FileUsageStore(`${path.replace(/\.json$/, '')}.usage.json`, files?.usage);
   return {
     keys: new FileKeyStore(path, files && { files: files.keys }),
-    usage: new FileUsageStore(`${path.replace(/\.json$/, '')}.usage.json`, files?.usage),
+    usage,
+    isShared: false,
+    ledger: (parts) => new Usage({ ...parts, store: usage }),
+    close: () => undefined,
   };
 }
 
 /** The location itself is never quoted: that of a shared store may hold a password. */
 function filePath(location: string): string {
-  if (/^rediss?:/.test(location)) throw new KeyStoreError('key stores at redis:// are not supported yet');
   const path = /^file:(\/\/(?=\/))?(.+)$/.exec(location)?.[2];
   if (path === undefined || path.startsWith('//'))
-    throw new KeyStoreError('the key store must be given as file:PATH');
+    throw new KeyStoreError('the key store must be given as file:PATH, redis://… or rediss://…');
   return resolve(path);
 }

@@ -5,7 +5,7 @@ import { BURST_EXCEEDED, BURST_S, DAILY_EXCEEDED, msToNextDay, type Limits } fro
 export interface Admission {
   readonly outcome: 'admitted';
   readonly key: KeyEntry;
-  /** The UTC day whose quota the request counts against. */
+  /** The UTC day on which the request counts. */
   readonly day: number;
 }
 
@@ -22,8 +22,6 @@ export interface Limited {
   readonly state: string;
 }
 
-/** The day of a request that counts against no quota: 1970-01-01 can't come again. */
-const NO_DAY = 0;
 const DAY_S = 86_400;
 
 /** Charges requests to their keys. One for each event loop; `limits` is shared by all. */
@@ -37,12 +35,11 @@ export class RateLimiter {
   }
 
   /**
-   * Charges a request one token, and one of the day's quota where there is one. Synchronous and local; `nowMs` is the
+   * Charges a request one token, and counts it against the day's quota, or without one for `acuity keys usage`. Synchronous and local; `nowMs` is the
    * wall clock's.
    */
   admit(key: KeyEntry, nowMs: number): Admission | Limited {
-    const { keyIndex, ratePerS, dailyMax } = key;
-    if (ratePerS === null && dailyMax === null) return this.#admission(key, NO_DAY);
+    const { keyIndex, ratePerS } = key;
     const outcome = this.#limits.take(keyIndex, key, nowMs);
     if (outcome === DAILY_EXCEEDED) return limited(key, 'daily', msToNextDay(nowMs));
     if (outcome !== BURST_EXCEEDED) return this.#admission(key, outcome);
@@ -56,7 +53,7 @@ export class RateLimiter {
 
   /** Gives the day's quota back: call it once when the answer to an admitted request was not a 200. */
   refund({ key, day }: Admission): void {
-    if (day !== NO_DAY) this.#limits.refund(key.keyIndex, day);
+    this.#limits.refund(key.keyIndex, day);
   }
 
   #admission(key: KeyEntry, day: number): Admission {

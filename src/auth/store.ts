@@ -32,6 +32,8 @@ export interface Amendment {
 export interface KeyStoreWatcher {
   /** The whole store as it is now; called after each change, whoever made it. */
   onChange(records: readonly KeyRecord[]): void;
+  /** The store was looked at: what was told last is in force. */
+  onSeen(): void;
   /** The store can't be read at the moment; the last records told still hold. */
   onProblem(error: Error): void;
 }
@@ -47,13 +49,15 @@ export interface KeyStore {
   insert(record: KeyRecord): Promise<void>;
   /** Adds a key only where there is no store yet. Of several callers at once, one is told `true`. */
   insertFirst(record: KeyRecord): Promise<boolean>;
+  /** Adds those keys that are not there, all of them in one step; resolves to how many they were. */
+  insertMissing(records: readonly KeyRecord[]): Promise<number>;
   /** Replaces the record of one key. What `change` throws is passed on, and nothing is written. */
   amend(id: string, change: (record: KeyRecord) => Amendment): Promise<Amendment>;
   /** Tells about changes, most of them at once and each within half a second, until the returned function is called. Keeps no process alive. */
   watch(watcher: KeyStoreWatcher): () => void;
 }
 
-/** How many predictions each key was answered on one UTC day. */
+/** How many predictions each key was answered on one UTC day; those that are being made count as well. */
 export interface DailyUsage {
   /** Days since 1970-01-01. */
   readonly day: number;
@@ -65,6 +69,12 @@ export interface DailyUsage {
 export interface UsageStore {
   read(): Promise<DailyUsage | undefined>;
   write(usage: DailyUsage): Promise<void>;
+}
+
+/** The counts of days, today's and those before. */
+export interface UsageHistory {
+  /** Of the days from `first` to `last`, those on which something was counted, in order. */
+  days(first: number, last: number): Promise<readonly DailyUsage[]>;
 }
 
 /** An operating error of the store, worded for the operator in one line. Holds no key. */

@@ -1,39 +1,41 @@
-import type { Clock } from '../base/clock.js';
-import { dayOf, type Limits } from './limits.js';
-import type { DailyUsage, UsageStore } from './store.js';
+import type { Ledger, LedgerParts } from './ledger.js';
+import { dayOf } from './limits.js';
+import type { UsageStore } from './store.js';
+import { Tallies } from './tallies.js';
 
-export interface UsageOptions {
+export interface UsageOptions extends LedgerParts {
   readonly store: UsageStore;
-  readonly limits: Limits;
-  readonly clock: Pick<Clock, 'nowMs'>;
-  /** Key id → keyIndex; grows as keys are issued. */
-  readonly keyIndexes: ReadonlyMap<string, number>;
 }
 
 /** Carries the daily counts over a restart. What is in flight at a crash counts as used. */
-export class Usage {
-  readonly #store: UsageStore;
-  readonly #limits: Limits;
-  readonly #clock: Pick<Clock, 'nowMs'>;
-  readonly #keyIndexes: ReadonlyMap<string, number>;
-  #savedChanges: number;
+export class Usage implements Ledger {
+  readonly everyMs = 1000;
+  readonly isLocal = false;
+  readonly #options: UsageOptions;
+  readonly #tallies: Tallies;
+  #day: number;
+  /** Key id → predictions of that day. */
+  #used = new Map<string, number>();
+  #isSaved = true;
+  /** Days that ended with counts that are not written yet. */
+  readonly #over: { readonly day: number; readonly used: ReadonlyMap<string, number> }[] = [];
   #saving: Promise<void> | undefined;
 
-  constructor({ store, limits, clock, keyIndexes }: UsageOptions) {
-    this.#store = store;
-    this.#limits = limits;
-    this.#clock = clock;
-    this.#keyIndexes = keyIndexes;
-    this.#savedChanges = limits.changes;
+  constructor(options: UsageOptions) {
+    this.#options = options;
+    this.#tallies = new Tallies(options.memory);
+    this.#day = dayOf(options.clock.nowMs());
   }
 
   /** Sets the counts that an earlier server saved today. */
   async restore(): Promise<void> {
-    const saved = await this.#store.read();
-    if (saved?.day !== dayOf(this.#clock.nowMs())) return;
-    for (const [id, keyIndex] of this.#keyIndexes) {
+    const { store, keys } = this.#options;
+    const saved = await store.read();
+    if (saved?.day !== this.#day) return;
+    this.#used = new Map(Object.entries(saved.used));
+    for (const { id, keyIndex } of keys.all()) {
       const used = saved.used[id];
-      if (used !== undefined) this.#limits.restore(keyIndex, saved.day, used);
+      if (used !== undefined) this.#tallies.restore(keyIndex, saved.day, used);
     }
   }
 
@@ -45,18 +47,58 @@ export class Usage {
     return this.#saving;
   }
 
-  async #write(): Promise<void> {
-    const { changes } = this.#limits;
-    if (changes === this.#savedChanges) return;
-    await this.#store.write(this.#today());
-    this.#savedChanges = changes;
+  async close(): Promise<void> {
+    // Behind a save that began before the last answer.
+    await this.#saving?.catch(() => undefined);
+    await this.save();
   }
 
-  #today(): DailyUsage {
-    const day = dayOf(this.#clock.nowMs());
-    const counts = [...this.#keyIndexes].map(
-      ([id, keyIndex]) => [id, this.#limits.usedOn(keyIndex, day)] as const,
-    );
-    return { day, used: Object.fromEntries(counts.filter(([, used]) => used > 0)) };
+  async #write(): Promise<void> {
+    this.#collect();
+    for (let over = this.#over[0]; over !== undefined; over = this.#over[0]) {
+      await this.#options.store.write({ day: over.day, used: Object.fromEntries(over.used) });
+      this.#over.shift();
+    }
+    if (this.#isSaved) return;
+    const used = Object.fromEntries(this.#used);
+    this.#isSaved = true;
+    try {
+      await this.#options.store.write({ day: this.#day, used });
+    } catch (error) {
+      this.#isSaved = false;
+      throw error;
+    }
+  }
+
+  /** Brings the counts up to date. */
+  #collect(): void {
+    const nowMs = this.#options.clock.nowMs();
+    const next = new Map<string, number>();
+    let nextDay = this.#day;
+    for (const keyIndex of this.#tallies.takeChanged()) {
+      const id = this.#options.keys.at(keyIndex)?.id;
+      if (id === undefined) continue;
+      const tally = this.#tallies.tally(keyIndex, null, nowMs);
+      if (tally.day === this.#day) this.#set(id, tally.used >>> 0);
+      else {
+        if (tally.dayBefore === this.#day) this.#set(id, tally.usedBefore >>> 0);
+        nextDay = tally.day;
+        next.set(id, tally.used >>> 0);
+      }
+    }
+    if (next.size > 0) this.#begin(nextDay, next);
+  }
+
+  #begin(day: number, used: Map<string, number>): void {
+    if (!this.#isSaved) this.#over.push({ day: this.#day, used: this.#used });
+    this.#day = day;
+    this.#used = used;
+    this.#isSaved = false;
+  }
+
+  #set(id: string, used: number): void {
+    if (used > 0) this.#used.set(id, used);
+    else this.#used.delete(id);
+    this.#isSaved = false;
   }
 }

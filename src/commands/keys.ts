@@ -8,8 +8,16 @@ import {
   type IssuedKey,
   type KeyOrder,
 } from '../auth/lifecycle.js';
-import { storesAt } from '../auth/location.js';
-import { KeyStoreError, type KeyKind, type KeyRecord, type KeyStore } from '../auth/store.js';
+import { dateOf, dayOf } from '../auth/limits.js';
+import type { KeyStores } from '../auth/keyStores.js';
+import { openStores, storesAt } from '../auth/location.js';
+import {
+  KeyStoreError,
+  type KeyKind,
+  type KeyRecord,
+  type KeyStore,
+  type UsageHistory,
+} from '../auth/store.js';
 import { systemClock, type Clock } from '../base/clock.js';
 import { textTable } from '../base/table.js';
 
@@ -42,7 +50,13 @@ interface CommonFlags {
   readonly json?: boolean;
 }
 
+interface UsageFlags extends CommonFlags {
+  readonly days: number;
+}
+
 const UNLIMITED = 'unlimited';
+/** As long as a shared store keeps counts. */
+const DAYS_MAX = 400;
 /** What a counter of 32 bits holds. */
 const DAILY_MAX = 2 ** 31 - 1;
 /** Beyond what one server can answer. */
@@ -56,6 +70,7 @@ type NowMs = Pick<Clock, 'nowMs'>;
 /** Where a command does its work. */
 interface CommandContext {
   readonly store: KeyStore;
+  readonly usage: UsageHistory;
   readonly nowMs: number;
 }
 
@@ -67,17 +82,23 @@ interface Report {
 
 type KeyCommand = (context: CommandContext) => Promise<Report>;
 
-/** Adds `keys issue|list|renew|revoke|rotate`. `keysLocation` is asked when one of them runs. */
+/** Adds `keys issue|list|usage|import|renew|revoke|rotate`. `keysLocation` is asked when one of them runs. */
 export function registerKeys(program: Command, keysLocation: () => string, clock: NowMs = systemClock): void {
-  const keys = program.command('keys').description('issue, list, renew, revoke and rotate API keys');
+  const keys = program
+    .command('keys')
+    .description('issue, list, count, import, renew, revoke and rotate API keys');
   const perform = async (command: KeyCommand, { json }: CommonFlags): Promise<void> => {
+    let stores: KeyStores | undefined;
     try {
-      const report = await command({ store: storesAt(keysLocation()).keys, nowMs: clock.nowMs() });
+      stores = await openStores(keysLocation());
+      const report = await command({ store: stores.keys, usage: stores.usage, nowMs: clock.nowMs() });
       keys.configureOutput().writeOut?.(`${json ? JSON.stringify(report.json) : report.text}\n`);
     } catch (error) {
       // What the operator can mend is one line on stderr; anything else is a defect.
       if (!(error instanceof KeyStoreError)) throw error;
       keys.error(`error: ${error.message}`, { exitCode: EXIT_FAILED });
+    } finally {
+      stores?.close();
     }
   };
 
@@ -87,6 +108,12 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
   command(keys, 'list', 'list every key, without its secret').action((flags: CommonFlags) =>
     perform(listAt, flags),
   );
+  command(keys, 'usage', 'predictions answered with 200, by key and UTC day')
+    .option('--days <n>', 'of how many days, today included', daysUpTo, 1)
+    .action((flags: UsageFlags) => perform((context) => usageAt(context, flags.days), flags));
+  command(keys, 'import', 'add the keys of a key file to this store; those that are there stay as they are')
+    .argument('<file>', 'as ACUITY_KEYS=file:PATH has written it')
+    .action((file: string, flags: CommonFlags) => perform((context) => importAt(context, file), flags));
   for (const { name, description, change } of CHANGES) {
     command(keys, name, description)
       .argument('<id>', 'as printed by issue and list')
@@ -100,8 +127,12 @@ export async function issueFirstDemoKey(
   clock: NowMs = systemClock,
 ): Promise<{ id: string; key: string } | undefined> {
   const { record, key } = issue({ kind: 'demo', label: 'first demo key' }, clock.nowMs());
-  const isFirst = await storesAt(location).keys.insertFirst(record);
-  return isFirst ? { id: record.id, key } : undefined;
+  const stores = await openStores(location);
+  try {
+    return (await stores.keys.insertFirst(record)) ? { id: record.id, key } : undefined;
+  } finally {
+    stores.close();
+  }
 }
 
 const CHANGES = [
@@ -132,6 +163,31 @@ async function issueAt({ store, nowMs }: CommandContext, order: KeyOrder): Promi
 async function listAt({ store, nowMs }: CommandContext): Promise<Report> {
   const keys = (await store.list()).map((record) => viewOf(record, nowMs));
   return { json: { keys }, text: table(keys) };
+}
+
+async function usageAt({ store, usage, nowMs }: CommandContext, days: number): Promise<Report> {
+  const today = dayOf(nowMs);
+  const labels = new Map((await store.list()).map((record) => [record.id, record.label]));
+  const counted = (await usage.days(today - days + 1, today)).flatMap(({ day, used }) =>
+    Object.entries(used)
+      .filter(([, predictions]) => predictions > 0)
+      .map(([id, predictions]) => ({ day: dateOf(day), id, label: labels.get(id) ?? '', predictions }))
+      .toSorted((a, b) => b.predictions - a.predictions || (a.id < b.id ? -1 : 1)),
+  );
+  const rows = counted.map(({ day, id, predictions, label: text }) => [day, id, String(predictions), text]);
+  const text = textTable([['DAY', 'ID', 'PREDICTIONS', 'LABEL'], ...rows], {
+    alignsRight: false,
+    hasRule: false,
+  });
+  return { json: { usage: counted }, text: rows.length === 0 ? 'no predictions' : text };
+}
+
+async function importAt({ store }: CommandContext, file: string): Promise<Report> {
+  const records = await storesAt(`file:${file}`).keys.list();
+  if (records.length === 0) throw new KeyStoreError('the file holds no keys');
+  const imported = await store.insertMissing(records);
+  const known = records.length - imported;
+  return { json: { imported, known }, text: `${imported} keys imported, ${known} were there already` };
 }
 
 async function renewAt({ store, nowMs }: CommandContext, id: string): Promise<Report> {
@@ -212,6 +268,12 @@ function limitUpTo(max: number): (text: string) => LimitFlag {
     if (/^[1-9]\d*$/.test(text) && limit <= max) return limit;
     throw new InvalidArgumentError(`It must be an integer from 1 to ${max}, or unlimited.`);
   };
+}
+
+function daysUpTo(text: string): number {
+  const days = Number(text);
+  if (/^[1-9]\d*$/.test(text) && days <= DAYS_MAX) return days;
+  throw new InvalidArgumentError(`It must be an integer from 1 to ${DAYS_MAX}.`);
 }
 
 /**

@@ -115,7 +115,13 @@ export const VARIABLES = {
     schema: Type.String({ default: 'file:data/keys.json', pattern: '^(file:.+|rediss?://.+)$' }),
     expects: 'file:PATH or redis://…',
     secret: true,
-    doc: 'Key store; a path is relative to the working directory',
+    doc: 'Key store: a file, its path relative to the working directory; or Redis or Valkey, which several replicas share',
+  },
+  keysStaleMs: {
+    env: 'ACUITY_KEYS_STALE_MS',
+    schema: Type.Integer({ default: 86_400_000, minimum: 1000, maximum: 2_592_000_000 }),
+    unit: 'ms',
+    doc: 'Longest time that known keys go on while a shared key store is out of reach; then no key counts, and the replica is not ready',
   },
   model: {
     env: 'ACUITY_MODEL',
@@ -134,6 +140,12 @@ export const VARIABLES = {
     schema: Type.Integer({ default: 10_000, minimum: 0, maximum: 600_000 }),
     unit: 'ms',
     doc: 'Longest graceful shutdown',
+  },
+  stopDelayMs: {
+    env: 'ACUITY_STOP_DELAY_MS',
+    schema: Type.Integer({ default: 0, minimum: 0, maximum: 600_000 }),
+    unit: 'ms',
+    doc: 'How long a replica that was told to stop says so on `/readyz`, and goes on answering, before it takes no more requests: longer than a load balancer takes to notice',
   },
   daySamplesMax: {
     env: 'ACUITY_DAY_SAMPLES_MAX',

@@ -252,6 +252,16 @@ export const PROCESS_METRICS = {
     name: 'acuity_deadline_seconds',
     help: 'Longest wait before a request is shed (ACUITY_DEADLINE_MS)',
   },
+  keyStoreAge: {
+    type: 'gauge',
+    name: 'acuity_key_store_age_seconds',
+    help: 'Time since the key store was last seen as it is: keys issued or revoked since then do not count yet',
+  },
+  limitsLocal: {
+    type: 'gauge',
+    name: 'acuity_limits_local',
+    help: '1 while the shared key store is out of reach, and this replica keeps to its share of each limit, else 0',
+  },
   rss: { type: 'gauge', name: 'process_resident_memory_bytes', help: 'Resident memory of the process' },
   cpu: {
     type: 'counter',

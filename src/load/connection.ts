@@ -49,8 +49,14 @@ export class Connection {
     return new Connection(socket);
   }
 
+  /** Whether the other side may still answer. */
+  get isOpen(): boolean {
+    return !this.socket.destroyed && !this.socket.readableEnded;
+  }
+
   send(request: Buffer): Promise<Reply> {
     if (this.isBusy) throw new Error('one request at a time');
+    if (!this.isOpen) return Promise.reject(new Error('the server closed the connection'));
     this.isBusy = true;
     return new Promise((resolve, reject) => {
       this.settle = { resolve, reject };

@@ -38,6 +38,7 @@ export async function openAdmin(
     settings: settingsOf(config),
     batchMax,
     deadlineMs,
+    keyStoreAgeS: () => state.keys.ageMs / 1000,
     onProblem: (error) => log.warn({ err: error }, 'dashboard'),
   });
   const exported = exportMetrics(reader, processReadings(config, state, rssBytes));

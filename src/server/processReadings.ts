@@ -6,6 +6,8 @@ export interface ProcessState {
   /** Whether requests are taken. */
   readonly isReady: () => boolean;
   readonly modelVersion: () => string;
+  /** What is known of the key store. */
+  readonly keys: { readonly ageMs: number; readonly isLocal: boolean };
 }
 
 /** The version of the package. */
@@ -48,6 +50,8 @@ export function processReadings(
       loops: { value: config.httpThreads },
       queueMax: { value: config.queueMax },
       deadline: { value: config.deadlineMs / 1000 },
+      keyStoreAge: { value: state.keys.ageMs / 1000 },
+      limitsLocal: { value: Number(state.keys.isLocal) },
       rss: { value: rssBytes() },
       cpu: { value: (user + system) / 1e6 },
       started: { value: startedS },

@@ -1,7 +1,9 @@
 import { constants } from 'node:os';
 import { openKeyring, type Keyring } from '../auth/keyring.js';
-import { Limits, allocateLimits } from '../auth/limits.js';
-import { storesAt } from '../auth/location.js';
+import { allocateLimits } from '../auth/limitEntries.js';
+import { Limits } from '../auth/limits.js';
+import { openStores } from '../auth/location.js';
+import type { KeyStores } from '../auth/keyStores.js';
 import { systemClock } from '../base/clock.js';
 import { collectWithoutHelpers } from '../process/collector.js';
 import { FileThreads, type Patience } from '../files/fileThreads.js';
@@ -80,6 +82,7 @@ class Service {
   private isStopping = false;
   private isLeaving = false;
   private lastSignal: { readonly name: StopSignal; readonly atMs: number } | undefined;
+  private stores: KeyStores | undefined;
   private keyring: Keyring | undefined;
   private eventLoops: EventLoopServer | undefined;
   private admin: AdminServer | undefined;
@@ -114,19 +117,22 @@ class Service {
     this.assertWanted();
     const limits = new Limits(allocateLimits(KEYS_MAX));
     const keyFiles = { keys: threads.files(KEYS_PATIENCE), usage: threads.files(USAGE_PATIENCE) };
-    const { keys: store, usage } = storesAt(config.keys, keyFiles);
+    this.stores = await openStores(config.keys, keyFiles);
     this.keyring = await openKeyring({
-      store,
-      usage,
+      store: this.stores.keys,
+      ledger: this.stores.ledger,
       limits,
       clock: systemClock,
+      ...(this.stores.isShared && { staleMs: config.keysStaleMs }),
       onRecords: (records) => this.eventLoops?.replaceKeys(records),
       onProblem: (error) => log.warn({ err: error }, 'key store'),
     });
     this.assertWanted();
     const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
     const modelVersion = (): string => this.modelSwitch?.version ?? modelLabel(bundle.manifest);
-    this.admin = await openAdmin(config, { isReady: () => this.isReady, modelVersion }, metrics, log);
+    const { keyring } = this;
+    const state = { isReady: () => this.isReady && !keyring.isStale, modelVersion, keys: keyring };
+    this.admin = await openAdmin(config, state, metrics, log);
     const { openEventLoops } = await importEventLoops();
     this.assertWanted();
     this.eventLoops = await openEventLoops(
@@ -206,7 +212,7 @@ class Service {
     this.isStopping = true;
     this.isReady = false;
     this.log.info(cause, 'stopping');
-    this.stopLimit = this.limit(this.config.drainMs + KILL_MS);
+    this.stopLimit = this.limit(this.config.stopDelayMs + this.config.drainMs + KILL_MS);
     void this.stop();
   }
 
@@ -214,6 +220,8 @@ class Service {
   private async stop(): Promise<void> {
     const { eventLoops, log, config } = this;
     if (eventLoops === undefined) return;
+    // Whoever balances load sees from /readyz that this replica leaves; until then requests are answered as ever.
+    if (config.stopDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, config.stopDelayMs));
     const drainEndsMs = performance.now() + config.drainMs;
     this.modelSwitch?.stop();
     if (!(await within(config.drainMs, eventLoops.drain()))) {
@@ -231,6 +239,7 @@ class Service {
   private async close(eventLoops: EventLoopServer): Promise<void> {
     this.admin?.close();
     await Promise.all([eventLoops.close(), this.keyring?.close()]);
+    this.stores?.close();
   }
 
   /** A hung worker can't be ended without the process: the supervisor starts another. */

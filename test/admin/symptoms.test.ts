@@ -37,6 +37,15 @@ t.test('nothing is red while all is well, idle, or just started', async (t) => {
   t.strictSame(none, []);
 });
 
+t.test('a key store that was not seen for a while is red', async (t) => {
+  const at = (keyStoreAgeS: number): string[] =>
+    SYMPTOMS.filter(({ isRed }) =>
+      isRed?.({ points: [CALM], isReady: true, deadlineMs: 1000, keyStoreAgeS }),
+    ).map(({ id }) => id);
+  t.strictSame(at(1), []);
+  t.strictSame(at(10), ['keyStore']);
+});
+
 const CASES: readonly [id: string, point: Partial<Point>][] = [
   ['queueFull', { refused: 1, refusals: { queueFull: 1 } }],
   ['deadline', { refused: 1, refusals: { deadline: 1 } }],

@@ -1,7 +1,9 @@
 import t from 'tap';
 import { createKey, digestOf } from '#acuity/auth/key.js';
 import type { IndexedRecord } from '#acuity/auth/keyTable.js';
-import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { allocateLimits } from '#acuity/auth/limitEntries.js';
+import { Limits } from '#acuity/auth/limits.js';
+import { Tallies } from '#acuity/auth/tallies.js';
 import type { Admission } from '#acuity/auth/rateLimiter.js';
 import { manualClock, type ManualClock } from '#acuity/base/clock.js';
 import { KeyCheck, type Verdict } from '../fixtures/keyCheck.js';
@@ -250,16 +252,21 @@ t.test('refused keys are charged to nobody', async (t) => {
   const { keyCheck, limits } = scene();
   const key = createKey('demo');
   keyCheck.replace([recordOf(key, { keyIndex: 0, ratePerS: 1, usableUntilMs: 0 })]);
+  const before = Buffer.from(limits.memory.slice(0));
   for (let at = 0; at < 5; at++) keyCheck.check(key);
-  t.ok(new Uint8Array(limits.memory).every((byte) => byte === 0));
+  t.ok(before.equals(Buffer.from(limits.memory)));
 });
 
-t.test('an unlimited key touches no shared memory', async (t) => {
+t.test('an unlimited key is counted, and what it gives back is not', async (t) => {
   const { keyCheck, limits } = scene();
   const key = createKey('live');
   keyCheck.replace([recordOf(key)]);
-  for (let at = 0; at < 5; at++) keyCheck.refund(admission(keyCheck.check(key)));
-  t.ok(new Uint8Array(limits.memory).every((byte) => byte === 0));
+  const admissions = [1, 2, 3].map(() => admission(keyCheck.check(key)));
+  const [{ day } = { day: 0 }] = admissions;
+  const used = (): number => new Tallies(limits.memory).usedOn(recordOf(key).keyIndex, day);
+  t.equal(used(), 3);
+  for (const each of admissions) keyCheck.refund(each);
+  t.equal(used(), 0);
 });
 
 t.test('no verdict holds the key', async (t) => {

@@ -206,6 +206,7 @@ function watched(store: FileKeyStore): { next(): Promise<string>; stop(): void }
   };
   const stop = store.watch({
     onChange: (records) => note(labels(records).join()),
+    onSeen: () => undefined,
     onProblem: (error) => note(error.message),
   });
   const next = async (): Promise<string> => {
@@ -289,6 +290,7 @@ t.test('a watcher that stopped hears nothing more', async (t) => {
   await store.list();
   const stop = store.watch({
     onChange: () => t.fail('told of a change'),
+    onSeen: () => undefined,
     onProblem: () => t.fail('told of a problem'),
   });
   const { next, stop: stopOther } = watched(store);

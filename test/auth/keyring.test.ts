@@ -4,9 +4,11 @@ import t from 'tap';
 import { KeyCheck } from '../fixtures/keyCheck.js';
 import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
-import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { allocateLimits } from '#acuity/auth/limitEntries.js';
+import { Limits } from '#acuity/auth/limits.js';
 import { storesAt } from '#acuity/auth/location.js';
 import type { KeyRecord, KeyStore, KeyStoreWatcher, UsageStore } from '#acuity/auth/store.js';
+import { Usage } from '#acuity/auth/usage.js';
 import { manualClock, type ManualClock } from '#acuity/base/clock.js';
 
 const DAY_MS = 86_400_000;
@@ -43,7 +45,7 @@ async function start({
     });
   const keyring = await openKeyring({
     store: keys,
-    usage,
+    ledger: (parts) => new Usage({ ...parts, store: usage }),
     limits,
     clock,
     onRecords: (records) => keyCheck.replace(records),
@@ -68,6 +70,7 @@ function memoryStore(records: KeyRecord[]): { keys: KeyStore; tell(): void } {
     list: async () => [...records],
     insert: unused,
     insertFirst: unused,
+    insertMissing: unused,
     amend: unused,
     watch(given) {
       watcher = given;
@@ -124,6 +127,28 @@ t.test('the usage file is the owner’s alone and holds counts by id', async (t)
     used: { [record.id]: 2 },
   });
   t.equal((await stat(path)).mode & 0o777, 0o600);
+});
+
+t.test('the counts of a day that is over are kept', async (t) => {
+  const { keys, usage } = storesAt(`file:${join(t.testdir(), 'keys.json')}`);
+  const { record, key } = issue({ kind: 'live', ratePerS: null }, NOON_MS);
+  await keys.insert(record);
+  const clock = manualClock(NOON_MS);
+  const { keyCheck, keyring } = await start({ keys, usage, clock });
+  admitted(keyCheck, key, 3);
+  clock.advance(DAY_MS);
+  admitted(keyCheck, key, 4);
+  await keyring.close();
+  const second = await start({ keys, usage, clock });
+  clock.advance(DAY_MS);
+  admitted(second.keyCheck, key, 5);
+  await second.keyring.close();
+  const used = (await usage.days(19_999, 20_003)).map((each) => [each.day, each.used[record.id]]);
+  t.strictSame(used, [
+    [20_000, 3],
+    [20_001, 4],
+    [20_002, 5],
+  ]);
 });
 
 t.test('a refund survives a restart', async (t) => {

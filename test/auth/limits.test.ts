@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { allocateLimits } from '#acuity/auth/limitEntries.js';
+import { Tallies } from '#acuity/auth/tallies.js';
 import * as fc from 'fast-check';
 import t from 'tap';
 import {
-  allocateLimits,
   BURST_EXCEEDED,
   DAILY_EXCEEDED,
   dayOf,
@@ -108,7 +109,7 @@ t.test('the daily quota is counted exactly', async (t) => {
   const limits = freshLimits();
   t.equal(admitted(limits, key, 20, NOON_MS), 7);
   t.equal(limits.take(KEY_INDEX, key, NOON_MS), DAILY_EXCEEDED);
-  t.equal(limits.usedOn(KEY_INDEX, dayOf(NOON_MS)), 7);
+  t.equal(new Tallies(limits.memory).usedOn(KEY_INDEX, dayOf(NOON_MS)), 7);
 });
 
 t.test('what is refunded can be used again', async (t) => {
@@ -164,19 +165,59 @@ t.test('the keyIndexes don’t touch one another', async (t) => {
   }
 });
 
-t.test('a count restored counts, and every change of a count is announced', async (t) => {
+t.test('a count restored counts, and every change of a count is told once', async (t) => {
   const key = { ratePerS: null, dailyMax: 10 };
-  const limits = freshLimits();
-  limits.restore(KEY_INDEX, dayOf(NOON_MS), 8);
-  const before = limits.changes;
+  const limits = new Limits(allocateLimits(100));
+  const tallies = new Tallies(limits.memory);
+  tallies.restore(KEY_INDEX, dayOf(NOON_MS), 8);
+  t.strictSame(tallies.takeChanged(), []);
   t.equal(admitted(limits, key, 5, NOON_MS), 2);
-  t.not(limits.changes, before);
+  const day = limits.take(77, key, NOON_MS);
+  t.strictSame(tallies.takeChanged(), [KEY_INDEX, 77]);
+  t.strictSame(tallies.takeChanged(), []);
+  limits.refund(77, day);
+  t.strictSame(tallies.takeChanged(), [77]);
+});
+
+t.test('without a quota it is counted all the same, also what is given back on the next day', async (t) => {
+  const key = { ratePerS: null, dailyMax: null };
+  const limits = freshLimits();
+  const tallies = new Tallies(limits.memory);
+  const [day] = [1, 2, 3].map(() => limits.take(KEY_INDEX, key, NOON_MS));
+  limits.take(KEY_INDEX, key, NOON_MS + DAY_MS);
+  limits.refund(KEY_INDEX, day ?? 0);
+  t.match(tallies.tally(KEY_INDEX, null, NOON_MS), {
+    day: dayOf(NOON_MS) + 1,
+    used: 1,
+    dayBefore: dayOf(NOON_MS),
+    usedBefore: 2,
+  });
+});
+
+t.test('a correction keeps what came since the tally', async (t) => {
+  const key = { ratePerS: 10, dailyMax: 30 };
+  const limits = freshLimits();
+  const tallies = new Tallies(limits.memory);
+  admitted(limits, key, 4, NOON_MS);
+  const tally = tallies.tally(KEY_INDEX, 10, NOON_MS);
+  t.match(tally, { used: 4, taken: 4, spent: 4 });
+  admitted(limits, key, 3, NOON_MS);
+  t.equal(tallies.correct(KEY_INDEX, tally, { spent: 15, used: 26 }, NOON_MS), 22);
+  t.match(tallies.tally(KEY_INDEX, 10, NOON_MS), { used: 29, taken: 7, spent: 18 });
+  t.equal(admitted(limits, key, 9, NOON_MS), 1, 'the quota has one left');
+  tallies.drain(KEY_INDEX, 10, 30, NOON_MS);
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), BURST_EXCEEDED);
+  t.equal(
+    tallies.correct(KEY_INDEX, { ...tally, day: 1 }, { spent: null, used: 0 }, NOON_MS),
+    0,
+    'another day',
+  );
 });
 
 t.test('a lock that a dead thread left is taken over', async (t) => {
   const limits = freshLimits();
-  // Eight cells a keyIndex, after a header of as many; the first is the lock.
-  new Int32Array(limits.memory)[(KEY_INDEX + 1) * 8] = 1;
+  // Sixteen cells a keyIndex, after a header of as many; the first is the lock.
+  new Int32Array(limits.memory)[(KEY_INDEX + 1) * 16] = 1;
   t.equal(limits.take(KEY_INDEX, { ratePerS: 1, dailyMax: null }, NOON_MS), dayOf(NOON_MS));
 });
 

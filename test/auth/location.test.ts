@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { issue } from '#acuity/auth/lifecycle.js';
-import { storesAt } from '#acuity/auth/location.js';
+import { openStores, storesAt } from '#acuity/auth/location.js';
 
 t.test('file:PATH leads to a key store, with its usage file beside it', async (t) => {
   const folder = t.testdir();
@@ -19,14 +19,8 @@ t.test('file:PATH leads to a key store, with its usage file beside it', async (t
 });
 
 t.test('other locations are refused without being quoted', async (t) => {
-  for (const location of [
-    '',
-    'keys.json',
-    'file:',
-    'file://host/keys.json',
-    'http://secret',
-    'redis://u:secret@h',
-  ])
+  for (const location of ['', 'keys.json', 'file:', 'file://host/keys.json', 'http://secret', 'redis:secret'])
     t.throws(() => storesAt(location), { name: 'KeyStoreError', message: /^(?!.*secret)/ }, location);
-  t.throws(() => storesAt('rediss://h'), { message: /not supported yet/ });
+  for (const location of ['redis://u:secret@[h', 'rediss://:secret@h:port/', 'redis://secret@h/x'])
+    await t.rejects(openStores(location), { name: 'KeyStoreError', message: /^(?!.*secret)/ }, location);
 });

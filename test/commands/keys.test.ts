@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import t from 'tap';
 import { digestOf, isWellFormed } from '#acuity/auth/key.js';
+import { storesAt } from '#acuity/auth/location.js';
 import { manualClock, type ManualClock } from '#acuity/base/clock.js';
 import { issueFirstDemoKey, registerKeys, type KeyView } from '#acuity/commands/keys.js';
 
@@ -191,11 +192,57 @@ t.test('renewing a key that never expires is refused', async (t) => {
   t.match(await operator.run('renew', id), { exitCode: 1, stderr: /never expires/ });
 });
 
-t.test('a shared store is not supported yet, and its password stays out of the message', async (t) => {
-  const { exitCode, stderr } = await new Operator('redis://user:secret@host').run('list');
+t.test('a shared store that is not there is told in one line, without its password', async (t) => {
+  const { exitCode, stderr } = await new Operator('redis://user:secret@127.0.0.1:1').run('list');
   t.equal(exitCode, 1);
-  t.match(stderr, /not supported yet/);
+  t.match(stderr, /^error: can't reach the key store: connection refused \(ECONNREFUSED\)\n$/);
   t.notMatch(stderr, /secret/);
+});
+
+t.test('usage tells the predictions of each key by day', async (t) => {
+  const folder = t.testdir();
+  const operator = operatorAt(folder);
+  const [a, b] = [
+    await operator.json<Issued>('issue', '--kind', 'live', '--label', 'a'),
+    await operator.json<Issued>('issue', '--kind', 'live'),
+  ];
+  t.equal((await operator.run('usage')).stdout, 'no predictions\n');
+  const today = NOW_MS / DAY_MS;
+  const { usage } = storesAt(operator.location);
+  await usage.write({ day: today - 2, used: { [a.id]: 7 } });
+  await usage.write({ day: today - 1, used: { [a.id]: 3, [b.id]: 4 } });
+  await usage.write({ day: today, used: { [a.id]: 5 } });
+  const row = (day: string, { id, label }: KeyView, predictions: number): object => ({
+    day,
+    id,
+    label,
+    predictions,
+  });
+  t.strictSame(await operator.json('usage'), { usage: [row('2030-01-01', a, 5)] });
+  t.strictSame(await operator.json('usage', '--days', '3'), {
+    usage: [
+      row('2029-12-30', a, 7),
+      row('2029-12-31', b, 4),
+      row('2029-12-31', a, 3),
+      row('2030-01-01', a, 5),
+    ],
+  });
+  t.match((await operator.run('usage')).stdout, /^DAY +ID +PREDICTIONS +LABEL\n2030-01-01 +key_\w+ +5 +a\n$/);
+  for (const days of ['0', '401', '1.5', 'all'])
+    t.match(await operator.run('usage', '--days', days), { exitCode: 1, stderr: /from 1 to 400/ });
+});
+
+t.test('import adds the keys of a file that are not there', async (t) => {
+  const folder = t.testdir({ other: {} });
+  const [from, into] = [operatorAt(folder), operatorAt(join(folder, 'other'))];
+  const file = join(folder, 'keys.json');
+  const refused = await into.run('import', file);
+  t.match(refused, { exitCode: 1, stderr: 'error: the file holds no keys\n' });
+  await from.json('issue', '--kind', 'live');
+  t.strictSame(await into.json('import', file), { imported: 1, known: 0 });
+  await from.json('issue', '--kind', 'demo');
+  t.equal((await into.run('import', file)).stdout, '1 keys imported, 1 were there already\n');
+  t.strictSame(await into.list(), await from.list());
 });
 
 t.test('the first demo key is issued only where there is no store', async (t) => {

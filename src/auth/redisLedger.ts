@@ -1,0 +1,156 @@
+import { within } from '../base/within.js';
+import type { Ledger, LedgerParts } from './ledger.js';
+import { dayOf } from './limits.js';
+import { randomBase62 } from './key.js';
+import type { RedisConnection } from './redisConnection.js';
+import { KEYS, leasesKey, REPORT, replicaKey, usageKey } from './redisScripts.js';
+import { ReportBuilder, type BuiltReport } from './redisReport.js';
+import { Tallies } from './tallies.js';
+
+export interface RedisLedgerOptions extends LedgerParts {
+  readonly connection: RedisConnection;
+}
+
+const EVERY_MS = 100;
+/** A report is due after this time even where nothing was counted: it says that this replica lives. */
+const SIGN_OF_LIFE_MS = 200;
+/** From here on the others are taken to use their share. */
+const LATE_MS = 300;
+/** From here on that is told. */
+const LOCAL_MS = 1000;
+/** After a silence as long as a bucket takes to fill, what was taken meanwhile says less than the bucket itself. */
+const RETURN_MS = 2000;
+/** A bucket whose key was idle for so long is full, or as good as that. */
+const RECENT_MS = 5000;
+const CLOSE_MS = 700;
+const NAME_LENGTH = 12;
+
+/**
+ * Makes limits and counts those of the whole fleet. What was counted here goes out in the background, and what the
+ * others did comes back: the buckets are copies of the fleet's, at most a report old, and of a day's quota this replica
+ * may use what it was lent. While the store is out of reach the others are taken to use their share, and no more.
+ */
+export class RedisLedger implements Ledger {
+  readonly everyMs = EVERY_MS;
+  readonly #options: RedisLedgerOptions;
+  readonly #tallies: Tallies;
+  readonly #reports: ReportBuilder;
+  readonly #name = randomBase62(NAME_LENGTH);
+  /** Keys with a rate that were used lately: keyIndex → when, on the monotonic clock. */
+  readonly #recent = new Map<number, number>();
+  /** Of these, the keys whose bucket was divided since the store was last heard. */
+  readonly #ownShares = new Set<number>();
+  #replicas = 1;
+  #heardMs: number;
+  #drainedMs: number;
+  /** Not known to have arrived: it is sent again as it is. */
+  #unheard: BuiltReport | undefined;
+  #sending: Promise<void> | undefined;
+  #problem: Error | undefined;
+
+  constructor(options: RedisLedgerOptions) {
+    this.#options = options;
+    this.#tallies = new Tallies(options.memory);
+    this.#reports = new ReportBuilder(this.#tallies, options, this.#name);
+    this.#heardMs = this.#drainedMs = options.clock.monotonicMs();
+  }
+
+  get isLocal(): boolean {
+    return this.#options.clock.monotonicMs() - this.#heardMs > LOCAL_MS;
+  }
+
+  async restore(): Promise<void> {
+    const { connection, keys, clock } = this.#options;
+    const day = dayOf(clock.nowMs());
+    const used = new Map<string, number>();
+    for await (const [id, count] of connection.hash(usageKey(day))) used.set(id, Number(count));
+    for (const { id, keyIndex, dailyMax } of keys.all()) {
+      const count = Math.min(used.get(id) ?? 0, dailyMax ?? 0);
+      if (count > 0) this.#reports.restore(keyIndex, day, count);
+    }
+    this.#heardMs = clock.monotonicMs();
+  }
+
+  /** Waits no longer than until the next one is due; a report may take longer than that. */
+  async save(): Promise<void> {
+    this.#collect();
+    this.#drain();
+    this.#send(false);
+    await within(EVERY_MS, this.#sending ?? Promise.resolve());
+    if (this.#problem !== undefined) throw this.#problem;
+  }
+
+  async close(): Promise<void> {
+    const endsMs = performance.now() + CLOSE_MS;
+    if (this.#sending !== undefined) await within(CLOSE_MS, this.#sending);
+    this.#collect();
+    this.#send(true);
+    if (!(await within(Math.max(0, endsMs - performance.now()), this.#sending ?? Promise.resolve())))
+      throw new Error('the last counts did not reach the key store in time');
+    if (this.#problem !== undefined) throw this.#problem;
+  }
+
+  #collect(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const keyIndex of this.#tallies.takeChanged()) {
+      this.#reports.add(keyIndex);
+      if (this.#options.keys.at(keyIndex)?.ratePerS !== null) this.#recent.set(keyIndex, nowMs);
+    }
+  }
+
+  #send(isLast: boolean): void {
+    this.#sending ??= this.#sendAll(isLast)
+      .then(
+        () => (this.#problem = undefined),
+        (error: Error) => (this.#problem = error),
+      )
+      .then(() => {
+        this.#sending = undefined;
+      });
+  }
+
+  async #sendAll(isLast: boolean): Promise<void> {
+    const { clock } = this.#options;
+    const silentMs = clock.monotonicMs() - this.#heardMs;
+    if (this.#unheard !== undefined) await this.#deliver(this.#unheard, silentMs > RETURN_MS);
+    const flags = { isReturn: silentMs > RETURN_MS, isLast };
+    if (!this.#reports.isDue(clock.monotonicMs()) && !isLast && silentMs < SIGN_OF_LIFE_MS) return;
+    do {
+      this.#unheard = this.#reports.next(flags);
+      await this.#deliver(this.#unheard, false);
+    } while (this.#reports.hasMore);
+  }
+
+  async #deliver(built: BuiltReport, isLate: boolean): Promise<void> {
+    const { connection, clock } = this.#options;
+    const days = built.days.flatMap((day) => [usageKey(day), leasesKey(day)]);
+    const keys = [replicaKey(this.#name), KEYS.replicas, KEYS.buckets, ...days];
+    const answer = (await connection.run(REPORT, keys, [JSON.stringify(built.report)])) as readonly unknown[];
+    this.#unheard = undefined;
+    this.#heardMs = clock.monotonicMs();
+    this.#ownShares.clear();
+    this.#replicas = Math.max(1, Number(answer[0]));
+    this.#reports.heard(built, answer.slice(1).map(Number), isLate);
+  }
+
+  /** What the others are taken to spend while nothing is heard of them. */
+  #drain(): void {
+    const { clock, keys } = this.#options;
+    const nowMs = clock.monotonicMs();
+    for (const [keyIndex, usedMs] of this.#recent) {
+      if (nowMs - usedMs > RECENT_MS) this.#recent.delete(keyIndex);
+    }
+    const sinceMs = nowMs - this.#drainedMs;
+    this.#drainedMs = nowMs;
+    if (nowMs - this.#heardMs < LATE_MS || this.#replicas === 1) return;
+    const othersShare = (this.#replicas - 1) / this.#replicas;
+    for (const keyIndex of this.#recent.keys()) {
+      const ratePerS = keys.at(keyIndex)?.ratePerS ?? 0;
+      if (ratePerS === 0) continue;
+      if (this.#ownShares.has(keyIndex))
+        this.#tallies.drain(keyIndex, ratePerS, (othersShare * ratePerS * sinceMs) / 1000, clock.nowMs());
+      else this.#reports.divide(keyIndex, ratePerS, this.#replicas, this.#heardMs);
+      this.#ownShares.add(keyIndex);
+    }
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * What the shared store holds, and the scripts that write it: each is one step, whoever else writes.
+ *
+ *   acuity:meta           store: name of this store, made with it │ version: of the last change │ order: of the last key
+ *   acuity:keys           key id → order, a space, the record as JSON
+ *   acuity:digests        digest → key id
+ *   acuity:changed        key ids by the version of their last change
+ *   acuity:replicas       replicas by the time they were last heard of
+ *   acuity:replica:NAME   number of the last report of a replica: one that is sent twice counts once
+ *   acuity:buckets        key id → tokens spent, a space, as of when
+ *   acuity:usage:DAY      key id → predictions of that UTC day
+ *   acuity:leases:DAY     key id, |, replica → how much of the day's quota is lent to it
+ */
+export const KEYS = {
+  meta: 'acuity:meta',
+  keys: 'acuity:keys',
+  digests: 'acuity:digests',
+  changed: 'acuity:changed',
+  replicas: 'acuity:replicas',
+  buckets: 'acuity:buckets',
+} as const;
+
+/** Says that keys changed. */
+export const CHANNEL = 'acuity:changes';
+
+export function replicaKey(replica: string): string {
+  return `acuity:replica:${replica}`;
+}
+
+export function usageKey(day: number): string {
+  return `acuity:usage:${day}`;
+}
+
+export function leasesKey(day: number): string {
+  return `acuity:leases:${day}`;
+}
+
+/** A replica that was silent for this long has no share, and what was lent to it is free. */
+export const REPLICA_SILENT_MS = 5000;
+
+/** What `WRITE` is told, as JSON. */
+export interface WriteOrder {
+  /** The store's name, where there is none yet. */
+  readonly store: string;
+  readonly channel: string;
+  /** Write only where there is no store yet. */
+  readonly isFirst?: true;
+  /** Leave out keys that are there. */
+  readonly isMissingOnly?: true;
+  /** The record that is replaced, as it was read and as it becomes. */
+  readonly replace?: { readonly id: string; readonly was: string; readonly now: string };
+  readonly add: readonly { readonly id: string; readonly digest: string; readonly text: string }[];
+}
+
+/** What `WRITE` answers in place of the number of keys added. */
+export const REPLACED_MEANWHILE = -1;
+export const KEY_TWICE = -2;
+
+/** KEYS: meta, keys, digests, changed. Writes keys, all or none. */
+export const WRITE = `
+local meta, keys, digests, changed = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local order = cjson.decode(ARGV[1])
+local isThere = redis.call('HEXISTS', meta, 'store') == 1
+if order.isFirst and isThere then return 0 end
+if order.replace and redis.call('HGET', keys, order.replace.id) ~= order.replace.was then return ${REPLACED_MEANWHILE} end
+local adds = {}
+local ids, seen = {}, {}
+for _, key in ipairs(order.add) do
+  local isKnown = ids[key.id] or seen[key.digest] or redis.call('HEXISTS', keys, key.id) == 1
+    or redis.call('HEXISTS', digests, key.digest) == 1
+  if isKnown and not order.isMissingOnly then return ${KEY_TWICE} end
+  if not isKnown then
+    ids[key.id], seen[key.digest] = true, true
+    adds[#adds + 1] = key
+  end
+end
+if not isThere then redis.call('HSET', meta, 'store', order.store) end
+if #adds == 0 and not order.replace and isThere then return 0 end
+local version = redis.call('HINCRBY', meta, 'version', 1)
+if order.replace then
+  redis.call('HSET', keys, order.replace.id, order.replace.now)
+  redis.call('ZADD', changed, version, order.replace.id)
+end
+for _, key in ipairs(adds) do
+  local place = redis.call('HINCRBY', meta, 'order', 1)
+  redis.call('HSET', keys, key.id, string.format('%d ', place) .. key.text)
+  redis.call('HSET', digests, key.digest, key.id)
+  redis.call('ZADD', changed, version, key.id)
+end
+redis.call('PUBLISH', order.channel, version)
+return #adds
+`;
+
+/** More changes than this are read with all the rest, in pieces. */
+const CHANGES_MAX = 1000;
+
+/**
+ * KEYS: meta, keys, changed. ARGV: name and version of the store as known. Answers name, version, whether the changes
+ * follow (1) or all keys have to be read (0), and the changed keys as they stand in the store.
+ */
+export const LOOK = `
+local store = redis.call('HGET', KEYS[1], 'store')
+if not store then return {'', '0', 1} end
+local version = redis.call('HGET', KEYS[1], 'version') or '0'
+if store ~= ARGV[1] or tonumber(version) < tonumber(ARGV[2]) then return {store, version, 0} end
+if version == ARGV[2] then return {store, version, 1} end
+local ids = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ${CHANGES_MAX} + 1)
+if #ids > ${CHANGES_MAX} then return {store, version, 0} end
+local answer = {store, version, 1}
+for _, id in ipairs(ids) do answer[#answer + 1] = redis.call('HGET', KEYS[2], id) or '' end
+return answer
+`;
+
+/** What one replica reports of one key, as JSON. */
+export interface ReportedKey {
+  readonly id: string;
+  /** Which of the days given with the report: its keys' place, from 0. */
+  readonly day: number;
+  /** Predictions since the last report; less than zero where some were given back. */
+  readonly count: number;
+  /** Tokens taken since the last report. */
+  readonly tokens: number;
+  /** Tokens that the replica's own bucket lacks. */
+  readonly spent: number;
+  /** 0: without that limit. */
+  readonly ratePerS: number;
+  readonly dailyMax: number;
+}
+
+export interface Report {
+  readonly replica: string;
+  readonly number: number;
+  /** After a longer silence: the replica's bucket tells more than what it took meanwhile. */
+  readonly isReturn: boolean;
+  /** The last one: nothing is lent to this replica any more. */
+  readonly isLast: boolean;
+  readonly keys: readonly ReportedKey[];
+}
+
+/**
+ * KEYS: replica's number, replicas, buckets, and for each day its usage and its leases. ARGV: a report.
+ * Answers the number of replicas, and for each key the tokens that the bucket of the whole fleet lacks, and how much of
+ * the day's quota this replica may use until its next report (-1: without a quota).
+ */
+export const REPORT = `
+local report = cjson.decode(ARGV[1])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local isNew = tonumber(redis.call('GET', KEYS[1]) or '0') < report.number
+if isNew then redis.call('SET', KEYS[1], report.number, 'EX', 86400) end
+redis.call('ZADD', KEYS[2], now, report.replica)
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - ${REPLICA_SILENT_MS})
+local live = redis.call('ZRANGE', KEYS[2], 0, -1)
+local answer = {#live}
+for _, key in ipairs(report.keys) do
+  local usage, leases = KEYS[4 + 2 * key.day], KEYS[5 + 2 * key.day]
+  if isNew and key.count ~= 0 then
+    redis.call('HINCRBY', usage, key.id, key.count)
+    redis.call('EXPIRE', usage, 34560000)
+  end
+  local spent = 0
+  if key.ratePerS > 0 then
+    local bucket = redis.call('HGET', KEYS[3], key.id)
+    if bucket then
+      local tokens, at = string.match(bucket, '^(%S+) (%S+)$')
+      spent = math.max(0, tonumber(tokens) - math.max(0, now - tonumber(at)) * key.ratePerS / 1000)
+    end
+    if isNew then
+      if report.isReturn then spent = math.max(spent, key.spent) else spent = spent + key.tokens end
+      redis.call('HSET', KEYS[3], key.id, string.format('%.3f %.3f', spent, now))
+    end
+  end
+  local grant = -1
+  if key.dailyMax > 0 then
+    local left = key.dailyMax - tonumber(redis.call('HGET', usage, key.id) or '0')
+    local fields = {}
+    for _, replica in ipairs(live) do
+      if replica ~= report.replica then fields[#fields + 1] = key.id .. '|' .. replica end
+    end
+    local lent = 0
+    if #fields > 0 then
+      for _, lease in ipairs(redis.call('HMGET', leases, unpack(fields))) do lent = lent + tonumber(lease or '0') end
+    end
+    grant = math.max(0, math.min(left - lent, math.max(1, math.floor(left / #live))))
+    redis.call('HSET', leases, key.id .. '|' .. report.replica, grant)
+    redis.call('EXPIRE', leases, 172800)
+  end
+  answer[#answer + 1] = string.format('%.3f', spent)
+  answer[#answer + 1] = string.format('%d', grant)
+end
+if report.isLast then redis.call('ZREM', KEYS[2], report.replica) end
+return answer
+`;

@@ -1,0 +1,104 @@
+import {
+  DAY,
+  DAY_BEFORE,
+  ENTRY_READINGS,
+  LimitEntries,
+  MARKS_IN_CELL,
+  TAKEN,
+  USED,
+  USED_BEFORE,
+} from './limitEntries.js';
+
+/** What is counted of one key. */
+export interface Tally {
+  /** The UTC day of `used`, in days since 1970-01-01; 0 where nothing was counted yet. */
+  readonly day: number;
+  /** Counted on that day: 32 bits, of which only differences matter. */
+  readonly used: number;
+  /** The day that was counted before it. */
+  readonly dayBefore: number;
+  readonly usedBefore: number;
+  /** Tokens taken since the process started. */
+  readonly taken: number;
+  /** Tokens that the bucket lacks. */
+  readonly spent: number;
+}
+
+/** What a tally should have been; `null`: as it was. */
+export interface Truth {
+  readonly spent: number | null;
+  readonly used: number | null;
+}
+
+/** What is counted of each key, for whoever keeps it beyond this process. Not for the way of a request. */
+export class Tallies extends LimitEntries {
+  /** How much of that day's quota is used. */
+  usedOn(keyIndex: number, day: number): number {
+    const first = this.lock(keyIndex);
+    const used = this.cell(first + DAY) === day ? this.cell(first + USED) : 0;
+    this.unlock(first);
+    return used >>> 0;
+  }
+
+  /** What is counted of a key, all of one moment. */
+  tally(keyIndex: number, ratePerS: number | null, nowMs: number): Tally {
+    const first = this.lock(keyIndex);
+    const tally = {
+      day: this.cell(first + DAY),
+      used: this.cell(first + USED),
+      dayBefore: this.cell(first + DAY_BEFORE),
+      usedBefore: this.cell(first + USED_BEFORE),
+      taken: this.reading((keyIndex + 1) * ENTRY_READINGS + TAKEN),
+      spent: ratePerS === null ? 0 : this.spentAt(keyIndex, ratePerS, nowMs),
+    };
+    this.unlock(first);
+    return tally;
+  }
+
+  /**
+   * Sets what was true when `tally` was read, as others know it; what came since is kept. Returns by how much the
+   * daily count was moved: by nothing where another day has begun.
+   */
+  correct(keyIndex: number, tally: Tally, truth: Truth, nowMs: number): number {
+    const first = this.lock(keyIndex);
+    if (truth.spent !== null) {
+      const taken = this.reading((keyIndex + 1) * ENTRY_READINGS + TAKEN);
+      this.settle(keyIndex, Math.max(0, truth.spent + taken - tally.taken), nowMs);
+    }
+    const used = this.cell(first + USED);
+    const isSameDay = truth.used !== null && this.cell(first + DAY) === tally.day;
+    const moved = isSameDay ? Math.max(0, truth.used + used - tally.used) - used : 0;
+    this.cells[first + USED] = used + moved;
+    this.unlock(first);
+    return moved;
+  }
+
+  /** Spends tokens of the bucket that nobody here has taken. */
+  drain(keyIndex: number, ratePerS: number, tokens: number, nowMs: number): void {
+    const first = this.lock(keyIndex);
+    this.settle(keyIndex, this.spentAt(keyIndex, ratePerS, nowMs) + tokens, nowMs);
+    this.unlock(first);
+  }
+
+  /** Sets what was used before a restart. */
+  restore(keyIndex: number, day: number, used: number): void {
+    const first = this.lock(keyIndex);
+    this.cells[first + DAY] = day;
+    this.cells[first + USED] = used;
+    this.unlock(first);
+  }
+
+  /** The keyIndexes that were charged or refunded since the last call. Only one caller may ask. */
+  takeChanged(): number[] {
+    const changed: number[] = [];
+    const cells = Math.ceil(this.keysMax / MARKS_IN_CELL);
+    for (let cell = 0; cell < cells; cell++) {
+      if (this.cell(this.marks + cell) === 0) continue;
+      const marks = Atomics.exchange(this.cells, this.marks + cell, 0);
+      for (let bit = 0; bit < MARKS_IN_CELL; bit++) {
+        if ((marks & (1 << bit)) !== 0) changed.push(cell * MARKS_IN_CELL + bit);
+      }
+    }
+    return changed;
+  }
+}

@@ -1,0 +1,99 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseYaml } from '@redocly/openapi-core';
+import t from 'tap';
+import { VARIABLES } from '#acuity/config/variables.js';
+import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/haproxy.js';
+import { WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
+import { REPOSITORY } from '../fixtures/scripts.js';
+import { freePort, startServer } from '../fixtures/server.js';
+
+const read = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
+
+interface Service {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly read_only?: boolean;
+  readonly depends_on?: unknown;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, object>>;
+}
+
+const { services, volumes } = parseYaml(read('deploy/compose.yml')) as Compose;
+
+t.test('what compose mounts is there, but for the certificate', async (t) => {
+  const mounted = Object.values(services).flatMap((service) => service.volumes ?? []);
+  t.ok(mounted.length > 8);
+  for (const mount of mounted) {
+    const [from = ''] = mount.split(':');
+    if (from === './certificate.pem') continue;
+    t.ok(from in volumes || existsSync(join(REPOSITORY, 'deploy', from)), mount);
+  }
+});
+
+t.test('two replicas share a store, under names that the other parts know', async (t) => {
+  const known: readonly string[] = Object.values(VARIABLES).map(({ env }) => env);
+  for (const name of ['acuity-1', 'acuity-2']) {
+    const { environment = {}, read_only: isReadOnly } = services[name] ?? {};
+    t.strictSame(
+      Object.keys(environment).filter((variable) => !known.includes(variable)),
+      [],
+    );
+    t.match(environment['ACUITY_KEYS'], /^redis:\/\/acuity:.*@store:6379\/0$/);
+    t.match(environment['ACUITY_ADMIN_HOSTS'], name, 'Prometheus asks it by that name');
+    t.equal(isReadOnly, true);
+    t.match(read('deploy/prometheus.yml'), `'${name}:9464'`);
+    t.match(read('deploy/haproxy-replicas.cfg'), `server ${name} ${name}:8080 check port 9464`);
+  }
+});
+
+t.test('the store’s user has the rights that the documents name', async (t) => {
+  const [, rights] = /^user acuity on >PASSWORD (.*)$/m.exec(read('docs/FLEET.md')) ?? [];
+  t.equal(services['store']?.environment?.['STORE_RIGHTS'], rights);
+});
+
+t.test('Grafana finds its source and its dashboard', async (t) => {
+  const { datasources } = parseYaml(read('deploy/grafana/datasource.yml')) as {
+    datasources: readonly { type: string; url: string; isDefault: boolean }[];
+  };
+  t.match(datasources, [{ type: 'prometheus', url: 'http://prometheus:9090', isDefault: true }]);
+  const { providers } = parseYaml(read('deploy/grafana/dashboards.yml')) as {
+    providers: readonly { options: { path: string } }[];
+  };
+  const [{ options } = { options: { path: '' } }] = providers;
+  t.ok(services['grafana']?.volumes?.some((mount) => mount.includes(`${options.path}/acuity.json`)));
+});
+
+t.test('promtool takes the configuration of Prometheus', { skip: WITHOUT_PROMTOOL }, async (t) => {
+  const { ok, says } = promtool(['check', 'config', join(REPOSITORY, 'deploy/prometheus.yml')]);
+  t.ok(ok, says);
+});
+
+t.test('promtool takes the expression by which the fleet grows', { skip: WITHOUT_PROMTOOL }, async (t) => {
+  const [rule] = parseYaml(read('deploy/helm/files/adapter-rules.yaml')) as readonly {
+    metricsQuery: string;
+  }[];
+  const expr = rule?.metricsQuery
+    .replaceAll('<<.GroupBy>>', 'pod')
+    .replaceAll('<<.LabelMatchers>>', 'pod="a"');
+  const file = join(t.testdir(), 'rules.yml');
+  writeFileSync(file, `groups: [{ name: use, rules: [{ record: use, expr: ${JSON.stringify(expr)} }] }]\n`);
+  const { ok, says } = promtool(['check', 'rules', file]);
+  t.ok(ok, says);
+});
+
+t.test('HAProxy sends requests to the replica that is there', { skip: WITHOUT_HAPROXY }, async (t) => {
+  const server = await startServer(t);
+  const gone = { port: await freePort(), adminPort: await freePort() };
+  const proxy = await startReplicasProxy(t, [gone, server]);
+  const headers = { 'X-API-Key': server.key, 'Content-Type': 'application/json' };
+  for (let at = 0; at < 6; at++) {
+    const init = { method: 'POST', headers, body: '{"current_session":{}}' };
+    const response = await fetch(`http://127.0.0.1:${proxy.port}/predict`, init);
+    t.equal(response.status, 200);
+    await response.arrayBuffer();
+  }
+});

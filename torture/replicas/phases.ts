@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Teardown } from '#fixtures/server.js';
+import type { Fleet } from './fleet.js';
+import { PhasedLoad, type PhaseOutcome } from './load.js';
+
+export interface Pace {
+  /** Requests per second of the load. */
+  readonly rate: number;
+  /** Length of a phase that has no end of its own. */
+  readonly seconds: number;
+}
+
+export interface PhasesOutcome {
+  readonly phases: readonly PhaseOutcome[];
+  readonly mistakes: readonly string[];
+}
+
+const KILLED = 'one killed and replaced';
+
+/** Load from the first phase to the last, while the fleet is changed and broken under it. */
+export async function runPhases(t: Teardown, fleet: Fleet, body: string, pace: Pace): Promise<PhasesOutcome> {
+  const { replicas, releases, store } = fleet;
+  const { key } = await fleet.issue({ kind: 'live', ratePerS: null });
+  const mistakes: string[] = [];
+  const load = new PhasedLoad({ port: fleet.port, key }, body, pace.rate);
+
+  load.begin('three replicas');
+  await sleep(pace.seconds * 1000);
+
+  load.begin(KILLED);
+  const [victim] = replicas;
+  // What it was answering, and what reached its sockets before anybody knew.
+  const atRisk = load.inFlight + 2;
+  await victim?.kill();
+  await sleep(1000);
+  await victim?.start(t, releases.now);
+  await sleep(pace.seconds * 500);
+
+  load.begin('rolled to a new version and model');
+  for (const replica of replicas) {
+    const code = await replica.stop();
+    if (code !== 0) mistakes.push(`a replica that was stopped ended with ${code}`);
+    await replica.start(t, releases.next);
+    if (!(await replica.runs(releases.next)))
+      mistakes.push('a replica does not run the new version and model');
+    await sleep(1500); // until the load balancer has seen it
+  }
+  await sleep(pace.seconds * 500);
+
+  load.begin('Redis cut');
+  await store.kill();
+  await sleep(pace.seconds * 1000);
+  for (const replica of replicas) {
+    if (!(await replica.isLocal())) mistakes.push('a replica does not say that its limits are local');
+  }
+
+  load.begin('Redis back');
+  await store.start();
+  await sleep(pace.seconds * 1000);
+  for (const replica of replicas) {
+    if (await replica.isLocal()) mistakes.push('a replica still says that its limits are local');
+  }
+
+  const phases = await load.end();
+  for (const { phase, requests, failed, failures } of phases) {
+    const allowed = phase === KILLED ? atRisk : 0;
+    if (requests === 0) mistakes.push(`${phase}: nothing was sent`);
+    if (failed > allowed)
+      mistakes.push(`${phase}: ${failed} failed, ${allowed} may: ${JSON.stringify(failures)}`);
+  }
+  return { phases, mistakes };
+}

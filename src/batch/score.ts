@@ -30,6 +30,9 @@ const LOOKS_PER_HANG = 10;
  */
 const NOBODY_WAITS = { deadlineMs: Infinity, hangMs: 2 ** 31 - 1 } as const;
 
+/** Larger batches than where somebody waits: less is said between threads, and a wave of history is run at once. */
+const BATCH_MIN = 256;
+
 /**
  * Scores rows of files, or of standard input to standard output, without HTTP, through the service's own pipeline
  * and pool. Leaves the process: 0, or 65 where a row was bad.
@@ -58,7 +61,9 @@ export async function score(config: Config, options: ScoreOptions): Promise<void
 }
 
 async function open(config: Config, log: Log): Promise<Scorer> {
-  const setup = { ...config, ...NOBODY_WAITS };
+  const batchMax = Math.max(config.batchMax, BATCH_MIN);
+  const queueMax = Math.max(config.queueMax, 8 * batchMax);
+  const setup = { ...config, ...NOBODY_WAITS, batchMax, queueMax };
   const bundle = await loadBundle(config.model);
   return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, () => undefined);
 }

@@ -79,14 +79,31 @@ function scalarColumn(field: ScalarColumn['field'], vector: Vector): ScalarColum
     return isText ? { field, at: (row) => sexOf(vector.get(row)) } : undefined;
   }
   if (!DataType.isInt(type) && !DataType.isFloat(type)) return undefined;
-  return {
-    field,
-    at: (row) => {
-      const value = vector.get(row) as number | bigint | null;
-      // Not a number is no JSON: the exact path says so.
-      return value === null ? NaN : Number.isNaN(value) ? Infinity : Number(value);
-    },
-  };
+  return (
+    plainColumn(field, vector) ?? {
+      field,
+      at: (row) => {
+        const value = vector.get(row) as number | bigint | null;
+        return value === null ? NaN : given(Number(value));
+      },
+    }
+  );
+}
+
+/** Numbers that JavaScript has as such, by their place; undefined for others. */
+function plainColumn(field: ScalarColumn['field'], { data, type }: Vector): ScalarColumn | undefined {
+  const [only] = data;
+  const isPlain =
+    (DataType.isFloat(type) && type.precision > 0) || (DataType.isInt(type) && type.bitWidth < 64);
+  const values: unknown = only?.values;
+  if (only === undefined || data.length !== 1 || !isPlain || !isSamples(values)) return undefined;
+  const isNull = nullsOf(only);
+  return { field, at: (row) => (isNull(row) ? NaN : given(values[row] ?? NaN)) };
+}
+
+/** A number that is there; "not a number" is no JSON, so it goes to the exact path, as what is out of bounds does. */
+function given(value: number): number {
+  return Number.isNaN(value) ? Infinity : value;
 }
 
 function isTextType(type: DataType): boolean {

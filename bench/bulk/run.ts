@@ -61,7 +61,12 @@ export async function scoreLake(
 
 /** The same sessions over HTTP, from as many connections as fill the service; the caller shares its cores. */
 export async function scoreOverHttp(key: BenchKey, seconds: number, folder: string): Promise<Cost> {
-  const env = { ACUITY_KEYS: key.location, ACUITY_ADMIN_PORT: '0', ACUITY_LOG_LEVEL: 'error' };
+  const env = {
+    ACUITY_KEYS: key.location,
+    ACUITY_ADMIN_PORT: '0',
+    ACUITY_LOG_LEVEL: 'error',
+    ACUITY_DEADLINE_MS: '30000',
+  };
   const server = await startServer(
     {
       name: 'acuity',

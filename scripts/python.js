@@ -28,7 +28,7 @@ function install(requirements) {
 function testEngines() {
   const { status } = spawnSync(PYTHON, ['-B', '-m', 'unittest', '-v', 'tests.test_engines'], {
     cwd: PACKAGE,
-    env: { ...process.env, ACUITY_TEST_ENGINES: '1', PYTHONPATH: join(PACKAGE, 'src') },
+    env: { ...process.env, TEST_ENGINES: '1', PYTHONPATH: join(PACKAGE, 'src') },
     stdio: ['ignore', 2, 2],
   });
   if (status !== 0) throw new StepFailed('the tests of the engines failed');

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
-_WANTED = os.environ.get("ACUITY_TEST_ENGINES") == "1"
+_WANTED = os.environ.get("TEST_ENGINES") == "1"
 _PEOPLE = 12
 _NIGHTS = 8
 

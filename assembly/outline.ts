@@ -1,4 +1,5 @@
 import { BLOCK, closes, lookAtBlock, opens, outsideOfStrings, startBlocks, whereEqual } from './blocks';
+import { forgetExtras, noteExtra } from './extras';
 import { SERIES_ALIAS_LENGTH, sessionField, targetField, topField } from './fields';
 import { KEY, KEY_MAX, MISFITS, MISFITS_MAX, OUTLINE, OUTLINE_LENGTH, SAMPLES, SERIES_ALIAS_INDEX, SERIES_INDEX } from './layout';
 import { decodeNumber } from './number';
@@ -41,15 +42,21 @@ export function outlineBody(): void {
 /** Notes the fields of the object at `place`, of those with one name the last; returns how many are unknown. */
 export function outlineFields(place: usize, kind: i32): i32 {
   clear(OUTLINE, OUTLINE_LENGTH * 8);
+  if (kind == TOP) forgetExtras();
   let unknown: i32 = 0;
   let next = behindSpace(place + 1);
   // Each turn begins at the quote of a key, and ends behind a comma or at the bracket.
   while (load<u8>(next) == QUOTE) {
-    const index = readField(kind, next + 1);
+    const key = next + 1;
+    const index = readField(kind, key);
+    const keyEnd = behindKey - 1;
     const start = behindSpace(behindSpace(behindKey) + 1);
     const end = behindValue(start);
-    if (index < 0) unknown++;
-    else note(index, start, end);
+    if (index >= 0) note(index, start, end);
+    else {
+      unknown++;
+      if (kind == TOP) noteExtra(key, keyEnd, start, end);
+    }
     next = behindSpace(end);
     if (load<u8>(next) == COMMA) next = behindSpace(next + 1);
   }

@@ -23,6 +23,7 @@ import {
 } from './layout';
 import { narrowNames, same } from './names';
 import { decodeNumber, fillPowersOfTen } from './number';
+import { forgetExtras, noteExtra } from './extras';
 import { decodeArray } from './samples';
 import { forgetBreathing, summarise } from './series';
 import {
@@ -82,6 +83,7 @@ export function read(input: usize, length: i32): i32 {
   openText(input, length);
   unknownFields = 0;
   unknownBytes = 0;
+  forgetExtras();
   let hasCurrent = false;
   let sessions: i32 = -1;
   let targets: i32 = -1;
@@ -103,7 +105,11 @@ export function read(input: usize, length: i32): i32 {
       if (targets >= 0) return -1;
       targets = readTargets();
       if (targets < 0) return -1;
-    } else if (!skipUnknown()) return -1;
+    } else {
+      const value = at;
+      if (!skipUnknown()) return -1;
+      noteExtra(key, key + <usize>keyLength, value, at);
+    }
     skipSpace();
   } while (take(COMMA));
   if (!take(CLOSE_OBJECT) || !hasCurrent) return -1;

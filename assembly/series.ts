@@ -85,6 +85,18 @@ function findExtremes(length: i32): void {
   largest = f32x4.extract_lane(high, 0);
 }
 
+/** Whether none of the first `length` floats at `SAMPLES` is infinite or no number: their exponent has a zero. */
+export function areFinite(length: i32): bool {
+  const exponent = i32x4.splat(0x7f800000);
+  let found = i32x4.splat(0);
+  padSamples(length);
+  const end = SAMPLES + (<usize>length << 2);
+  for (let place = SAMPLES; place < end; place += 16) {
+    found = v128.or(found, i32x4.eq(v128.and(v128.load(place), exponent), exponent));
+  }
+  return !v128.any_true(found);
+}
+
 /** Repeats the first sample behind the last one, as far as anyone reads. */
 function padSamples(length: i32): void {
   const first = f32x4.splat(load<f32>(SAMPLES));

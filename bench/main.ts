@@ -7,6 +7,7 @@ const { runMicro, USAGE: MICRO } = await import('./micro.js');
 const { runPeers } = await import('./peers.js');
 const { USAGE: PEERS } = await import('./comparison/options.js');
 const { runWorst, USAGE: WORST } = await import('./worst.js');
+const { runBulk, USAGE: BULK } = await import('./bulk.js');
 const { runReport } = await import('./report.js');
 const { USAGE: REPORT } = await import('./report/options.js');
 
@@ -26,6 +27,7 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
     run: runReport,
   },
   peers: { answers: 'how the service compares with what else could be written', usage: PEERS, run: runPeers },
+  bulk: { answers: 'what a backfill costs, by format, beside HTTP', usage: BULK, run: runBulk },
   micro: { answers: 'what each part costs alone', usage: MICRO, run: runMicro },
   worst: { answers: 'which bodies hold an event loop longest', usage: WORST, run: runWorst },
 };

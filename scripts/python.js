@@ -1,19 +1,37 @@
 /**
  * `npm run python`: a Python environment below .build with what the Python client's tests use beside the standard
- * library. Without it those tests are skipped.
+ * library. Without it those tests are skipped. `npm run python -- engines` adds Ray and Spark, and runs their tests.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { failWith, ROOT, StepFailed } from './prepare.js';
 
 const FOLDER = join(ROOT, '.build/python');
-const REQUIREMENTS = join(ROOT, 'packages/client-python/tests/requirements.txt');
+const PACKAGE = join(ROOT, 'packages/client-python');
+const PYTHON = join(FOLDER, 'bin/python');
 
 try {
   run('python3', '-m', 'venv', FOLDER);
-  run(join(FOLDER, 'bin/python'), '-m', 'pip', 'install', '--quiet', '-r', REQUIREMENTS);
+  install('requirements.txt');
+  if (process.argv[2] === 'engines') {
+    install('requirements-engines.txt');
+    testEngines();
+  }
 } catch (error) {
   failWith(error);
+}
+
+function install(requirements) {
+  run(PYTHON, '-m', 'pip', 'install', '--quiet', '-r', join(PACKAGE, 'tests', requirements));
+}
+
+function testEngines() {
+  const { status } = spawnSync(PYTHON, ['-B', '-m', 'unittest', '-v', 'tests.test_engines'], {
+    cwd: PACKAGE,
+    env: { ...process.env, TEST_ENGINES: '1', PYTHONPATH: join(PACKAGE, 'src') },
+    stdio: ['ignore', 2, 2],
+  });
+  if (status !== 0) throw new StepFailed('the tests of the engines failed');
 }
 
 function run(command, ...args) {

@@ -1,5 +1,5 @@
 import { progressBar } from '../base/progressBar.js';
-import type { Tally } from './scoreLines.js';
+import type { Tally } from './scorePages.js';
 
 export interface ProgressOptions {
   /** The terminal that is drawn on. */
@@ -43,14 +43,15 @@ export function progressLine(
   );
 }
 
-/** One line for people, at the end. */
-export function summaryLine(tally: Readonly<Tally>, elapsedMs: number): string {
+/** One line for people, at the end. `people` are those whose history was kept. */
+export function summaryLine(tally: Readonly<Tally>, elapsedMs: number, people?: number): string {
   const bad =
     tally.badLines === 0
       ? 'none bad'
       : `${grouped(tally.badLines)} bad, the first is line ${tally.firstBadLine}`;
   const seconds = (elapsedMs / 1000).toFixed(1);
-  return `${grouped(tally.lines)} lines in ${seconds} s (${grouped(linesPerSecond(tally, elapsedMs))}/s), ${bad}`;
+  const who = people === undefined ? '' : ` of ${grouped(people)} people`;
+  return `${grouped(tally.lines)} lines${who} in ${seconds} s (${grouped(linesPerSecond(tally, elapsedMs))}/s), ${bad}`;
 }
 
 function linesPerSecond(tally: Readonly<Tally>, elapsedMs: number): number {

@@ -4,12 +4,14 @@ import { exitAtOnce } from '../process/exit.js';
 import { createLog, type Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { loadBundle } from '../model/bundle.js';
-import { createReader } from '../pipeline/read.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { openScorer } from '../scoring/openScorer.js';
-import { newTally, scoreLines, type Tally } from './scoreLines.js';
+import { Run, type ScoreOptions } from './run.js';
+import { newTally, type Tally } from './scorePages.js';
 import { showProgress, summaryLine } from './progress.js';
 import { messageOf } from '../base/errors.js';
+import { OperatorError } from '../base/operatorError.js';
+import type { InputFile } from './inputs.js';
 
 /** Exit codes of sysexits.h: some lines were bad; an internal error; standard input or output failed. */
 const EXIT_BAD_LINES = 65;
@@ -28,62 +30,83 @@ const LOOKS_PER_HANG = 10;
  */
 const NOBODY_WAITS = { deadlineMs: Infinity, hangMs: 2 ** 31 - 1 } as const;
 
+/** Larger batches than where somebody waits: less is said between threads, and a wave of history is run at once. */
+const BATCH_MIN = 256;
+
 /**
- * Scores NDJSON from standard input to standard output, without HTTP, through the service's own pipeline and
- * pool. Leaves the process: 0, or 65 where a line was bad.
+ * Scores rows of files, or of standard input to standard output, without HTTP, through the service's own pipeline
+ * and pool. Leaves the process: 0, or 65 where a row was bad.
  */
-export async function score(config: Config): Promise<void> {
+export async function score(config: Config, options: ScoreOptions): Promise<void> {
   const log = createLog({ level: config.logLevel, sink: standardError });
+  const tally = newTally();
   let scorer: Scorer;
+  let run: Run;
+  let todo: readonly InputFile[];
   try {
+    run = new Run(config, options, tally);
+    todo = await run.open();
+    const skipped = run.inputs.length - todo.length;
+    if (skipped > 0) say(`${skipped} of ${run.inputs.length} files are finished already`);
+    if (todo.length === 0 && run.inputs.length > 0) process.exit(0);
     scorer = await open(config, log);
   } catch (error) {
-    process.stderr.write(`acuity score: ${messageOf(error)}\n`);
+    say(messageOf(error));
     process.exit(EXIT_FAILED_START);
   }
-  const tally = newTally();
-  const code = await run(config, scorer, tally);
+  const code = await work(config, { scorer, tally, run, todo });
   await scorer.drained();
   await scorer.close();
   process.exit(code);
 }
 
 async function open(config: Config, log: Log): Promise<Scorer> {
-  const setup = { ...config, ...NOBODY_WAITS };
+  const batchMax = Math.max(config.batchMax, BATCH_MIN);
+  const queueMax = Math.max(config.queueMax, 8 * batchMax);
+  const setup = { ...config, ...NOBODY_WAITS, batchMax, queueMax };
   const bundle = await loadBundle(config.model);
   return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, () => undefined);
 }
 
+interface Work {
+  readonly scorer: Scorer;
+  readonly tally: Tally;
+  readonly run: Run;
+  readonly todo: readonly InputFile[];
+}
+
 /** @returns the exit code */
-async function run(config: Config, scorer: Scorer, tally: Tally): Promise<number> {
-  const { stdin, stdout, stderr } = process;
-  const { daySamplesMax, nightSamplesMax } = config;
+async function work(config: Config, { scorer, tally, run, todo }: Work): Promise<number> {
+  const { stdin, stderr } = process;
+  const isStream = run.inputs.length === 0;
   const startedMs = systemClock.monotonicMs();
   const watch = watchForHang(config.hangMs, scorer, tally);
-  if (stdin.isTTY) stderr.write('acuity score: reading requests from the terminal, one on each line\n');
+  if (isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
+  const totalBytes = isStream ? inputBytes() : todo.reduce((sum, { bytes }) => sum + bytes, 0);
   const hideProgress = stderr.isTTY
-    ? showProgress({ terminal: stderr, totalBytes: inputBytes(), tally, nowMs: systemClock.monotonicMs })
+    ? showProgress({ terminal: stderr, totalBytes, tally, nowMs: systemClock.monotonicMs })
     : undefined;
   let failure: unknown;
   try {
-    await scoreLines(stdin, stdout, {
-      readRequest: createReader({ daySamplesMax, nightSamplesMax }),
-      scorer,
-      inFlightMax: config.queueMax,
-      lineBytesMax: config.bodyMaxBytes,
-      tally,
-    });
+    await run.score(todo, scorer);
   } catch (error) {
     failure = error;
   }
   clearInterval(watch);
   hideProgress?.();
-  stderr.write(`acuity score: ${summaryLine(tally, systemClock.monotonicMs() - startedMs)}\n`);
-  if (failure !== undefined) {
-    stderr.write(`acuity score: standard input or output failed: ${messageOf(failure)}\n`);
-    return EXIT_IO;
+  say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
+  if (failure === undefined) return tally.badLines > 0 ? EXIT_BAD_LINES : 0;
+  const place = run.current === undefined ? '' : `${run.current}: `;
+  if (failure instanceof OperatorError) {
+    say(`${place}${failure.message}`);
+    return EXIT_BAD_LINES;
   }
-  return tally.badLines > 0 ? EXIT_BAD_LINES : 0;
+  say(`${place}${isStream ? 'standard ' : ''}input or output failed: ${messageOf(failure)}`);
+  return EXIT_IO;
+}
+
+function say(line: string): void {
+  process.stderr.write(`acuity score: ${line}\n`);
 }
 
 /** Ends the process where lines are under way and none is answered any more. */
@@ -97,7 +120,7 @@ function watchForHang(hangMs: number, scorer: Scorer, tally: Readonly<Tally>): N
       looks = pending > 0 && pending === seen.pending && lines === seen.lines ? looks + 1 : 0;
       seen = { lines, pending };
       if (looks < LOOKS_PER_HANG) return;
-      process.stderr.write(`acuity score: a worker hangs behind line ${lines}\n`);
+      say(`a worker hangs behind line ${lines}`);
       exitAtOnce(EXIT_SOFTWARE);
     },
     Math.max(1, hangMs / LOOKS_PER_HANG),

@@ -1,20 +1,74 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
 import { configOrExit } from './config.js';
+import type { ScoreOptions } from '../batch/run.js';
+
+/** EX_USAGE of sysexits.h. */
+const EXIT_USAGE = 64;
+const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
+const PEOPLE_MAX = 10_000_000;
+
+interface ScoreFlags extends Pick<ScoreOptions, 'keep' | 'format' | 'to' | 'outDir' | 'state' | 'peopleMax'> {
+  readonly person?: string;
+  readonly order?: string;
+}
 
 export function registerScore(program: Command): void {
   program
     .command('score')
-    .description('score NDJSON without HTTP: one request a line on standard input, one answer a line out')
+    .description('score rows without HTTP: files to files beside them, or standard input to standard output')
+    .argument('[files...]', 'files or patterns; without any, standard input')
+    .option('--keep <names>', 'fields or columns that go through to the output', namesOf, ['id', 'custom_id'])
+    .option('--person <name>', 'field or column that says whose a row is: earlier rows become its past')
+    .option('--order <name>', 'field or column that says when a row was; rows of a person are sorted by it')
+    .option('--state <file>', 'read the latest sessions of each person from it, and leave them there')
+    .option('--people-max <n>', 'hold the past of no more people (1.3 KB each)', countOf, 1_000_000)
+    .addOption(new Option('--format <format>', 'of the input (else by its name)').choices(FORMATS))
+    .addOption(new Option('--to <format>', 'of the output (else that of the input)').choices(FORMATS))
+    .option('--out-dir <folder>', 'write there, not beside the inputs')
     .addHelpText(
       'after',
-      '\nA bad line gives {"error":{"line":N,"status":S,"detail":…}} in its place and, at the end, exit code 65.',
+      '\nFILE.ndjson is scored to FILE.scores.ndjson; rows without scores go to FILE.bad.ndjson. Finished files are\n' +
+        'skipped when run again. In a stream a bad line gives {"error":{"line":N,"status":S,"detail":…}} in its place.\n' +
+        'Where any row was bad, the exit code is 65.',
     )
-    .action(async () => {
+    .action(async (files: string[], flags: ScoreFlags) => {
+      const options = optionsOf(files, flags);
+      if (typeof options === 'string') {
+        process.stderr.write(`acuity score: ${options}\n`);
+        process.exit(EXIT_USAGE);
+      }
       const config = configOrExit();
       prepareEnvironment();
       // Imported only now: the native libraries read the environment when they load.
       const { score } = await import('../batch/score.js');
-      await score(config);
+      await score(config, options);
     });
+}
+
+/** The options, or what is wrong with them. */
+function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreFlags): ScoreOptions | string {
+  if ((person === undefined) !== (order === undefined)) return '--person and --order need each other';
+  const history = person === undefined || order === undefined ? undefined : { person, order };
+  if (flags.state !== undefined && history === undefined) return '--state needs --person and --order';
+  if (history !== undefined && flags.state === undefined && files.length > 1) {
+    return '--person over several files needs --state: there the past of the finished ones is kept';
+  }
+  if (files.length === 0 && (flags.to ?? flags.format) === 'parquet') {
+    return 'Parquet needs files: standard output takes ndjson, csv and arrow';
+  }
+  if (files.length === 0 && flags.outDir !== undefined) return '--out-dir needs files';
+  return { ...flags, files, history };
+}
+
+function namesOf(text: string): string[] {
+  const names = text.split(',').filter((name) => name !== '');
+  if (new Set(names).size !== names.length) throw new InvalidArgumentError('A name stands there twice.');
+  return names;
+}
+
+function countOf(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count > 0 && count <= PEOPLE_MAX) return count;
+  throw new InvalidArgumentError(`It must be a whole number, 1 to ${PEOPLE_MAX}.`);
 }

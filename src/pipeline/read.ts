@@ -15,6 +15,10 @@ export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome
  * exact path, which decides and words the refusal.
  */
 export function createReader(limits: SeriesLimits): RequestReader {
-  const parser = new WasmParser(limits);
+  return readerOf(new WasmParser(limits), limits);
+}
+
+/** As `createReader`, with a parser that others may ask for more of the body. */
+export function readerOf(parser: WasmParser, limits: SeriesLimits): RequestReader {
   return (bytes) => parser.read(bytes) ?? readOpened(limits, parser);
 }

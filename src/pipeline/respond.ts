@@ -15,12 +15,12 @@ export function rounded(value: number): string {
 
 /**
  * The body of a 200. `scores[offset …]` are C_SCORE, attention, memory, reasoning, stress (0 to 100) and the
- * probabilities of High valence and arousal; `inferMs` are milliseconds.
+ * probabilities of High valence and arousal; `inferMs` are milliseconds, and left out where they are not told.
  */
 export function respond(
   scores: Float32Array,
   offset: number,
-  inferMs: number,
+  inferMs: number | undefined,
   thresholds: Thresholds,
 ): string {
   // offset + 7 ≤ scores.length: a row of the model's output
@@ -30,6 +30,6 @@ export function respond(
     `{"C_SCORE":${rounded(scores[offset]!)},"attention":${rounded(scores[offset + 1]!)}` +
     `,"memory":${rounded(scores[offset + 2]!)},"reasoning":${rounded(scores[offset + 3]!)}` +
     `,"stress":${rounded(scores[offset + 4]!)},"valence":"${valence}","arousal":"${arousal}"` +
-    `,"inference_time_ms":${rounded(inferMs)}}`
+    (inferMs === undefined ? '}' : `,"inference_time_ms":${rounded(inferMs)}}`)
   );
 }

@@ -39,6 +39,8 @@ const LAYOUT_NAMES = [
   'SERIES_ALIAS_INDEX',
   'MISFITS',
   'MISFITS_MAX',
+  'EXTRAS',
+  'EXTRAS_MAX',
   'TOP',
   'SESSION',
   'TARGET',
@@ -88,6 +90,11 @@ interface ParserExports {
   decodeSeries(place: number, samplesMax: number): number;
   /** Summarises the first `length` samples to the summary at byte `summary`. */
   summarise(length: number, isHeart: boolean, summary: number): void;
+  /** Whether the first `length` samples are all finite. */
+  areFinite(length: number): number;
+  /** Whether the exact path must look at the record at `record`, summarised since `forgetBreathing`. */
+  isDoubtful(record: number): number;
+  forgetBreathing(): void;
 }
 
 const module = new WebAssembly.Module(readFileSync(new URL('./parser.wasm', import.meta.url)));
@@ -178,6 +185,7 @@ export class WasmParser {
   /** The whole memory; bodies lie at its end. */
   bytes: Buffer = Buffer.alloc(0);
   private unknown: Int32Array = new Int32Array();
+  private extras: Uint32Array = new Uint32Array();
   private summarised: Uint32Array = new Uint32Array();
   private readonly samplesMax: number;
   private readonly input: number;
@@ -206,6 +214,25 @@ export class WasmParser {
     const request = this.requests[this.exports.read(this.input, bytes.length)];
     if (request !== undefined) request.unknownFields = this.unknown[0]!; // one cell
     return request;
+  }
+
+  /**
+   * The JSON text of the unknown field `name` of the body that was read last; undefined where it has none. Only the
+   * first fields that the contract does not know are looked at (`EXTRAS_MAX`); of two of one name the last counts.
+   */
+  extra(name: string): string | undefined {
+    for (let entry = 4 * this.extras[0]! - 3; entry > 0; entry -= 4) {
+      const key = this.extras[entry]!; // entry ≤ 4 · EXTRAS_MAX
+      const keyEnd = this.extras[entry + 1]!;
+      if (keyEnd - key < name.length || this.bytes.toString('utf8', key, keyEnd) !== name) continue;
+      return this.bytes.toString('utf8', this.extras[entry + 2], this.extras[entry + 3]);
+    }
+    return undefined;
+  }
+
+  /** Forgets the unknown fields of the body before. */
+  forgetExtras(): void {
+    this.extras[0] = 0;
   }
 
   /** Puts `bytes` where the exact path looks at them. */
@@ -262,6 +289,11 @@ export class WasmParser {
     return this.summarised[session * SERIES_FIELDS.length + SERIES_PLACES[field]] === start;
   }
 
+  /** Whether record 0, written by hand and summarised since `forgetBreathing`, needs the exact path. */
+  isDoubtful(): boolean {
+    return this.exports.isDoubtful(LAYOUT.RECORDS) !== 0;
+  }
+
   /** A series without samples. */
   clearSummary(field: SeriesField, session: number): void {
     const { records } = this.written(PAST_MAX, 0);
@@ -284,6 +316,7 @@ export class WasmParser {
     this.samples = new Float32Array(memory.buffer, LAYOUT.SAMPLES, this.samplesMax);
     this.outline = new Uint32Array(memory.buffer, LAYOUT.OUTLINE, 2 * LAYOUT.OUTLINE_LENGTH);
     this.misfits = new Int32Array(memory.buffer, LAYOUT.MISFITS, 1 + LAYOUT.MISFITS_MAX);
+    this.extras = new Uint32Array(memory.buffer, LAYOUT.EXTRAS, 1 + 4 * LAYOUT.EXTRAS_MAX);
     this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 1);
     const series = (1 + PAST_MAX) * SERIES_FIELDS.length;
     this.summarised = new Uint32Array(memory.buffer, LAYOUT.SUMMARISED, series);

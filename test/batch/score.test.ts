@@ -1,8 +1,22 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import {
+  createWriteStream,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { AcuityClient } from '#acuity/client/client.js';
+import { History, memoryStorage } from '#acuity/client/history.js';
+import type { Session } from '#acuity/client/contract.js';
+import { requestsOf } from '#acuity/load/payloads.js';
 import { MODEL } from '../fixtures/model.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
@@ -11,8 +25,18 @@ const REQUEST = JSON.stringify(
   JSON.parse(readFileSync(join(REPOSITORY, 'docs/examples/request.json'), 'utf8')),
 );
 
-function startScore(t: Test, env: Readonly<Record<string, string>> = {}): ChildProcessWithoutNullStreams {
-  const child = spawn(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'score'], {
+/** People whose nights are compared with `History` over HTTP, as with `ACUITY_TEST_PEOPLE=100 npm test -- batch/score`. */
+const PEOPLE = Number(process.env['ACUITY_TEST_PEOPLE'] ?? 6);
+const NIGHTS = 9;
+
+type Environment = Readonly<Record<string, string>>;
+
+function startScore(
+  t: Test,
+  env: Environment = {},
+  args: readonly string[] = [],
+): ChildProcessWithoutNullStreams {
+  const child = spawn(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'score', ...args], {
     cwd: REPOSITORY,
     env: cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL, ...env }),
   });
@@ -21,8 +45,8 @@ function startScore(t: Test, env: Readonly<Record<string, string>> = {}): ChildP
   return child;
 }
 
-async function score(t: Test, input: string, env?: Readonly<Record<string, string>>) {
-  const child = startScore(t, env);
+async function score(t: Test, input: string, env?: Environment, args?: readonly string[]) {
+  const child = startScore(t, env, args);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -32,36 +56,204 @@ async function score(t: Test, input: string, env?: Readonly<Record<string, strin
   return { code, stderr, lines: stdout.split('\n').slice(0, -1) };
 }
 
-const withoutTime = (line: string): unknown => ({ ...(JSON.parse(line) as object), inference_time_ms: 0 });
+/** Without what a line of the output has beyond an answer, and without the time. */
+function answerOf(line: string): object {
+  const answer = JSON.parse(line) as Record<string, unknown>;
+  delete answer['model'];
+  delete answer['model_version'];
+  return { ...answer, inference_time_ms: 0 };
+}
 
-t.test('a line gets the scores that the service gives for it', async (t) => {
-  const server = await startServer(t);
-  const other = JSON.stringify({ current_session: { age: 70, sex: 'M', HR_night: [80, 82, 81] } });
-  const answers: unknown[] = [];
-  for (const body of [REQUEST, other]) {
-    const headers = { 'X-API-Key': server.key, 'Content-Type': 'application/json' };
-    const answer = await fetch(`http://127.0.0.1:${server.port}/predict`, { method: 'POST', headers, body });
-    answers.push(withoutTime(await answer.text()));
-  }
-  const { code, lines, stderr } = await score(t, `${REQUEST}\n${other}\n${REQUEST}`);
-  t.equal(code, 0, stderr);
-  t.strictSame(lines.map(withoutTime), [answers[0], answers[1], answers[0]]);
-  t.match(stderr, /^acuity score: 3 lines in [\d.]+ s \([\d,]+\/s\), none bad\n$/);
-});
+function folder(t: Test): string {
+  const path = mkdtempSync(join(tmpdir(), 'acuity-score-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
 
-t.test('bad lines cost nothing but themselves and the exit code', async (t) => {
-  const { code, lines, stderr } = await score(t, `${REQUEST}\nnonsense\n${REQUEST}\n`);
-  t.equal(code, 65);
-  t.equal(lines.length, 3);
-  t.strictSame(withoutTime(lines[0] ?? ''), withoutTime(lines[2] ?? ''));
-  t.strictSame(JSON.parse(lines[1] ?? ''), {
-    error: { line: 2, status: 400, detail: 'Malformed JSON at byte 1' },
+interface Night {
+  readonly person: string;
+  readonly at: string;
+  readonly session: Session;
+}
+
+/** The nights of some people, by time, with a night that nobody can score. */
+function nights(): Night[] {
+  const sessions = requestsOf('baseline', 64).map(({ current_session }) => current_session as Session);
+  return Array.from({ length: NIGHTS * PEOPLE }, (_, row) => {
+    const person = row % PEOPLE;
+    const night = Math.floor(row / PEOPLE);
+    const at = new Date(Date.UTC(2025, 0, 1 + night, 7, 0, person)).toISOString();
+    const session = sessions[(row * 11) % 64] ?? {};
+    return { person: `p${person}`, at, session: row === PEOPLE + 1 ? { ...session, age: 131 } : session };
   });
-  t.match(stderr, /1 bad, the first is line 2/);
-});
+}
 
-t.test('nothing in, nothing out', async (t) => {
-  t.match(await score(t, ''), { code: 0, lines: [] });
+function textOf(rows: readonly Night[]): string {
+  return rows
+    .map(
+      ({ person, at, session }, row) =>
+        `${JSON.stringify({ id: row, person, at, current_session: session })}\n`,
+    )
+    .join('');
+}
+
+t.test(
+  'a line gets the scores that the service gives for it, and rows the past that History gives',
+  async (t) => {
+    const server = await startServer(t);
+    const other = JSON.stringify({ current_session: { age: 70, sex: 'M', HR_night: [80, 82, 81] } });
+    const answers: unknown[] = [];
+    for (const body of [REQUEST, other]) {
+      const headers = { 'X-API-Key': server.key, 'Content-Type': 'application/json' };
+      const answer = await fetch(`http://127.0.0.1:${server.port}/predict`, {
+        method: 'POST',
+        headers,
+        body,
+      });
+      answers.push(answerOf(await answer.text()));
+    }
+    const { code, lines, stderr } = await score(t, `${REQUEST}\nnonsense\n${other}\n${REQUEST}`);
+    t.equal(code, 65, stderr);
+    t.strictSame(
+      [0, 2, 3].map((line) => answerOf(lines[line] ?? '')),
+      [answers[0], answers[1], answers[0]],
+    );
+    t.strictSame(JSON.parse(lines[1] ?? ''), {
+      error: { line: 2, status: 400, detail: 'Malformed JSON at byte 1' },
+    });
+    t.match(stderr, /^acuity score: 4 lines in [\d.]+ s \([\d,]+\/s\), 1 bad, the first is line 2\n$/);
+
+    const dir = folder(t);
+    const rows = nights();
+    const half = 4 * PEOPLE + 2;
+    writeFileSync(join(dir, 'nights-1.ndjson'), textOf(rows.slice(0, half)));
+    writeFileSync(join(dir, 'nights-2.ndjson'), textOf(rows.slice(half)));
+    const args = [join(dir, 'nights-*.ndjson'), '--keep', 'person,at', '--person', 'person', '--order', 'at'];
+    const client = new AcuityClient({ url: `http://127.0.0.1:${server.port}`, apiKey: server.key });
+    const history = new History(client, memoryStorage());
+    const expected: unknown[] = [];
+    for (const { person, at, session } of rows) {
+      const prediction = await history.score(person, at, session).catch(() => undefined);
+      if (prediction !== undefined) expected.push({ person, at, ...prediction.scores });
+    }
+    t.equal(expected.length, rows.length - 1);
+    const outputs: string[][] = [];
+    for (const workers of ['1', '2']) {
+      const out = join(dir, workers);
+      const more = ['--out-dir', out, '--state', join(dir, `state-${workers}`)];
+      const run = await score(t, '', { ACUITY_WORKERS: workers }, [...args, ...more]);
+      t.equal(run.code, 65, run.stderr);
+      t.strictSame(readdirSync(out), [
+        'nights-1.bad.ndjson',
+        'nights-1.scores.ndjson',
+        'nights-2.scores.ndjson',
+      ]);
+      const text = ['nights-1', 'nights-2'].map((name) =>
+        readFileSync(join(out, `${name}.scores.ndjson`), 'utf8'),
+      );
+      outputs.push([...text, readFileSync(join(dir, `state-${workers}`), 'utf8')]);
+    }
+    t.strictSame(
+      outputs[0]?.slice(0, 2),
+      outputs[1]?.slice(0, 2),
+      'the same bytes whatever the number of workers',
+    );
+    t.equal(outputs[0]?.[2], outputs[1]?.[2], 'and the same state');
+    const scored = `${outputs[0]?.[0]}${outputs[0]?.[1]}`.split('\n').slice(0, -1);
+    const plain = scored.map((line) => {
+      const { model: _, model_version: __, ...rest } = JSON.parse(line) as Record<string, unknown>;
+      return rest;
+    });
+    t.strictSame(plain, expected, 'to the last digit');
+    t.match(JSON.parse(readFileSync(join(dir, '1/nights-1.bad.ndjson'), 'utf8')), {
+      person: 'p1',
+      file: 'nights-1.ndjson',
+      row: PEOPLE + 2,
+      status: 422,
+      detail: [{ loc: ['body', 'current_session', 'age'] }],
+    });
+  },
+);
+
+t.test(
+  'killed half-way and run again: complete, nothing twice, nothing finished is scored again',
+  async (t) => {
+    const dir = folder(t);
+    const rows = nights();
+    const third = Math.ceil(rows.length / 3);
+    const [first = '', second = '', last = ''] = [0, 1, 2].map((part) =>
+      textOf(rows.slice(part * third, (part + 1) * third)),
+    );
+    const files = ['a', 'b', 'c'].map((name) => join(dir, `${name}.ndjson`));
+    const [a = '', b = '', c = ''] = files;
+    writeFileSync(a, first);
+    writeFileSync(c, last);
+    // A pipe that gives half of what it has, and then nothing: so the run is in the middle of the second file.
+    execFileSync('mkfifo', [b]);
+    const out = join(dir, 'out');
+    const args = [
+      ...files,
+      '--person',
+      'person',
+      '--order',
+      'at',
+      '--state',
+      join(dir, 'state'),
+      '--out-dir',
+      out,
+    ];
+    const child = startScore(t, {}, args);
+    child.stdin.end();
+    const pipe = createWriteStream(b);
+    pipe.on('error', () => undefined); // its reader is killed
+    t.teardown(() => pipe.destroy());
+    pipe.write(second.slice(0, second.length / 2));
+    const ended = once(child, 'close');
+    const endsMs = Date.now() + 60_000;
+    while (!existsSync(join(out, 'b.scores.ndjson.partial'))) {
+      if (Date.now() > endsMs || child.exitCode !== null) throw new Error('the second file was never begun');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    child.kill('SIGKILL');
+    await ended;
+    pipe.destroy();
+    t.notOk(existsSync(join(out, 'b.scores.ndjson')));
+    const finished = join(out, 'a.scores.ndjson');
+    const { mtimeMs, ino } = statSync(finished);
+    rmSync(b);
+    writeFileSync(b, second);
+    const again = await score(t, '', {}, args);
+    t.equal(again.code, 0, again.stderr);
+    t.match(again.stderr, /1 of 3 files are finished already/);
+    t.match(statSync(finished), { mtimeMs, ino }, 'the first file is the one of before');
+    const names = ['a', 'b', 'c'].map((name) => readFileSync(join(out, `${name}.scores.ndjson`), 'utf8'));
+    const whole = join(dir, 'whole.ndjson');
+    writeFileSync(whole, first + second + last);
+    const atOnce = await score(t, '', {}, [whole, '--person', 'person', '--order', 'at']);
+    t.equal(atOnce.code, 65);
+    t.equal(names.join(''), readFileSync(join(dir, 'whole.scores.ndjson'), 'utf8'), 'as from one run');
+    const third2 = await score(t, '', {}, args);
+    t.match(third2, { code: 0, stderr: /3 of 3 files are finished already/ });
+  },
+);
+
+t.test('what can’t be done is said before anything is done', async (t) => {
+  const dir = folder(t);
+  writeFileSync(join(dir, 'a.txt'), '');
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [['--person', 'p'], /--person and --order need each other/],
+    [['--state', 's'], /--state needs/],
+    [['--format', 'parquet'], /Parquet needs files/],
+    [[join(dir, 'a.txt')], /the name does not say the format/],
+    [[join(dir, '*.ndjson')], /no file matches/],
+  ];
+  const runs = await Promise.all(
+    cases.map(async ([args, message]) => ({ message, ...(await score(t, '', {}, args)) })),
+  );
+  for (const { code, stderr, message } of runs) {
+    t.ok(code === 64 || code === 1, String(code));
+    t.match(stderr, message);
+  }
 });
 
 t.test('a model that may not serve may not score', async (t) => {
@@ -73,7 +265,7 @@ t.test('a model that may not serve may not score', async (t) => {
 
 t.test('a reader that stops reading stops the work, and is no hang', async (t) => {
   const child = startScore(t, { ACUITY_HANG_MS: '300', ACUITY_QUEUE_MAX: '64' });
-  const lines = 20_000;
+  const lines = 10_000;
   const step = `${REQUEST}\n`.repeat(50);
   let accepted = 0;
   const closed = once(child, 'close');
@@ -106,7 +298,7 @@ t.test('a reader that goes away ends the work', async (t) => {
   const child = startScore(t);
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  child.stdin.write(`${REQUEST}\n`.repeat(20_000));
+  child.stdin.write(`${REQUEST}\n`.repeat(10_000));
   await once(child.stdout, 'data');
   child.stdout.destroy();
   child.stdin.end();

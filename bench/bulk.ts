@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { markdownTable } from '#acuity/base/table.js';
+import { messageOf } from '#acuity/base/errors.js';
+import { BULK_FORMATS, writeLake, type BulkFormat } from './bulk/data.js';
+import { scoreLake, scoreOverHttp, type Cost } from './bulk/run.js';
+import { issueKey } from './server/key.js';
+import { UsageError } from './usage.js';
+
+export const USAGE = `npm run bench -- bulk [options]
+
+  --rows N         nights (default 200000)
+  --people N       whose they are (default 2000)
+  --formats LIST   of ${BULK_FORMATS.join(', ')} (default all)
+  --repetitions N  of everything, one after the other (default 3)
+  --seconds N      of the load over HTTP (default 5)
+  --folder DIR     where the nights are written, and removed at the end (default below ${tmpdir()})`;
+
+interface Way {
+  readonly name: string;
+  run(): Promise<Cost>;
+}
+
+/** What a backfill costs, by format, beside the same sessions over HTTP. @throws UsageError */
+export async function runBulk(args: readonly string[]): Promise<void> {
+  const values = parse(args);
+  const rows = whole(values.rows);
+  const formats = values.formats.split(',').map(formatOf);
+  const folder = mkdtempSync(join(values.folder, 'acuity-bulk-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const key = await issueKey(folder);
+  const patterns = writeLake(folder, { rows, people: whole(values.people), formats });
+  const ways: Way[] = [
+    { name: 'HTTP', run: () => scoreOverHttp(key, whole(values.seconds), folder) },
+    ...[false, true].flatMap((history) =>
+      formats.map((format) => ({
+        name: `${format}${history ? ' with history' : ''}`,
+        run: () => scoreLake(patterns[format], { rows, history, folder }),
+      })),
+    ),
+  ];
+  const costs = new Map<string, Cost[]>(ways.map(({ name }) => [name, []]));
+  for (let repetition = 0; repetition < whole(values.repetitions); repetition++) {
+    // Turn by turn, so that what else the machine does meets all of them.
+    for (const { name, run } of ways) costs.get(name)?.push(await run());
+  }
+  process.stdout.write(
+    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ` +
+      `${rows} rows of ${values.people} people, ${values.repetitions} repetitions: the median, and least to most\n\n` +
+      `${table(costs)}\n`,
+  );
+}
+
+function table(costs: ReadonlyMap<string, readonly Cost[]>): string {
+  const http = costs.get('HTTP') ?? [];
+  const header = [
+    '',
+    'rows a second',
+    'processor µs a row',
+    'peak memory MiB',
+    'rows a second ÷ HTTP',
+    'processor HTTP ÷ it',
+  ];
+  const lines = [...costs].map(([name, runs]) => {
+    const of = (value: (cost: Cost, index: number) => number, digits: number): string =>
+      spread(runs.map(value), digits);
+    return [
+      name,
+      of(({ perSecond }) => perSecond, 0),
+      of(({ cpuMicros }) => cpuMicros, 1),
+      of(({ rssMiB }) => rssMiB, 0),
+      of(({ perSecond }, index) => perSecond / (http[index]?.perSecond ?? NaN), 2),
+      of(({ cpuMicros }, index) => (http[index]?.cpuMicros ?? NaN) / cpuMicros, 2),
+    ];
+  });
+  return markdownTable([header, ...lines], { alignsRight: true });
+}
+
+/** "median (least–most)". */
+function spread(values: readonly number[], digits: number): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (index: number): string => (sorted[index] ?? NaN).toFixed(digits);
+  return `${at(Math.floor((sorted.length - 1) / 2))} (${at(0)}–${at(sorted.length - 1)})`;
+}
+
+function formatOf(name: string): BulkFormat {
+  const format = BULK_FORMATS.find((known) => known === name);
+  if (format === undefined) throw new UsageError(`no format is called ${name}`);
+  return format;
+}
+
+function whole(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new UsageError(`${text} is no whole number above 0`);
+  return Number(text);
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        rows: { type: 'string', default: '200000' },
+        people: { type: 'string', default: '2000' },
+        formats: { type: 'string', default: BULK_FORMATS.join(',') },
+        repetitions: { type: 'string', default: '3' },
+        seconds: { type: 'string', default: '5' },
+        folder: { type: 'string', default: tmpdir() },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}

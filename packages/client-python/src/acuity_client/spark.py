@@ -1,0 +1,44 @@
+"""
+Scores of a Spark data frame, by `acuity score` on each executor (`pip install acuity-client pyspark pyarrow`).
+
+    from acuity_client.spark import ScoreCommand, score
+    scores = score(spark.read.parquet("nights/"), ScoreCommand(person="user_id", order="night"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+
+from ._bulk import SCORES, TEXTS, BulkError, ScoreCommand, score_batches
+
+__all__ = ["BulkError", "ScoreCommand", "score"]
+
+
+def score(frame: Any, command: ScoreCommand | None = None, *, parts: int | None = None) -> Any:
+    """
+    A data frame of the kept columns and the scores of `frame`, which has a column for each field of a session.
+
+    Each partition goes through a process of its own. With a history the rows are first divided by person, into
+    `parts` partitions where that is given, and sorted by time within each. A task that fails is run again by Spark.
+    """
+    wanted = command if command is not None else ScoreCommand()
+    if wanted.person is not None:
+        by = (wanted.person,) if parts is None else (parts, wanted.person)
+        frame = frame.repartition(*by).sortWithinPartitions(wanted.order)
+    elif parts is not None:
+        frame = frame.repartition(parts)
+    kept = [frame.schema[name] for name in wanted.keep if name in frame.columns]
+    scores = [StructField(name, DoubleType()) for name in SCORES]
+    schema = StructType([*kept, *scores, *(StructField(name, StringType()) for name in TEXTS)])
+    return frame.mapInArrow(_Scorer(wanted), schema)
+
+
+class _Scorer:
+    def __init__(self, command: ScoreCommand) -> None:
+        self._command = command
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        return score_batches(batches, self._command)

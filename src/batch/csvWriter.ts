@@ -1,0 +1,65 @@
+import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/request.js';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { rounded } from '../pipeline/respond.js';
+import type { Job } from './job.js';
+import type { LineOptions } from './lineWriter.js';
+
+const NEEDS_QUOTES = /[",\r\n]/;
+
+/** The rows of a page in CSV. */
+export class CsvWriter {
+  private readonly model: string;
+
+  /** `isStream`: bad rows stand in their places, with a column that says what is wrong. */
+  constructor(
+    private readonly options: LineOptions,
+    private readonly isStream: boolean,
+  ) {
+    this.model = options.model.version.split('/').map(quoted).join(',');
+  }
+
+  header(): string {
+    const names = [...this.options.keep, ...SCORE_FIELDS, ...LABEL_FIELDS, 'model', 'model_version'];
+    return `${[...names, ...(this.isStream ? ['error'] : [])].map(quoted).join(',')}\n`;
+  }
+
+  text(job: Job): string {
+    let text = '';
+    for (let row = 0; row < job.page.rows; row++) {
+      const problem = job.problems.get(row);
+      if (problem !== undefined && !this.isStream) continue;
+      const kept = this.options.keep.map((name) => cellOf(job.page.kept(name, row)));
+      const rest =
+        problem === undefined
+          ? [...this.scores(job, row), ...(this.isStream ? [''] : [])]
+          : [
+              ...Array.from({ length: OUTPUT_COLUMNS + 2 }, () => ''),
+              quoted(JSON.stringify({ row: job.page.firstRow + row, ...problem })),
+            ];
+      text += `${[...kept, ...rest].join(',')}\n`;
+    }
+    return text;
+  }
+
+  private scores(job: Job, row: number): string[] {
+    const values = job.scores.subarray(row * OUTPUT_COLUMNS, (row + 1) * OUTPUT_COLUMNS);
+    const { thresholds } = this.options.model;
+    return [
+      ...Array.from(values.subarray(0, SCORE_FIELDS.length), rounded),
+      ...LABEL_FIELDS.map((label, index) =>
+        (values[SCORE_FIELDS.length + index] ?? 0) >= thresholds[label] ? 'High' : 'Low',
+      ),
+      this.model,
+    ];
+  }
+}
+
+/** A kept value, which is JSON, as a cell: text without its quotes. */
+function cellOf(json: string | undefined): string {
+  if (json === undefined || json === 'null') return '';
+  return quoted(json.startsWith('"') ? (JSON.parse(json) as string) : json);
+}
+
+function quoted(text: string): string {
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

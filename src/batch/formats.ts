@@ -1,0 +1,121 @@
+import { createReadStream } from 'node:fs';
+import { Transform, type TransformCallback } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Decompress } from 'fzstd';
+import { OperatorError } from '../base/operatorError.js';
+import { linePages, type BodyPagesOptions } from './bodyPages.js';
+import { csvPages } from './csvPages.js';
+import type { Page, Reading } from './page.js';
+
+export const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** What a name or an option asks for that can't be done. */
+export class FormatError extends OperatorError {
+  override readonly name = 'FormatError';
+}
+
+const ENDINGS: Readonly<Record<string, Format>> = {
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  json: 'ndjson',
+  csv: 'csv',
+  arrow: 'arrow',
+  arrows: 'arrow',
+  feather: 'arrow',
+  ipc: 'arrow',
+  parquet: 'parquet',
+};
+
+/** Larger pieces than Node's own: fewer turns of the loop for each row. */
+const CHUNK_BYTES = 1 << 20;
+
+/** A file's name without what says its form, and that form. */
+export interface NamedFormat {
+  readonly stem: string;
+  readonly format: Format | undefined;
+  readonly compression: 'gzip' | 'zstd' | undefined;
+}
+
+export function formatOf(name: string): NamedFormat {
+  const [, inner = name, packed] = /^(.*)\.(gz|zst|zstd)$/i.exec(name) ?? [];
+  const [, stem = inner, ending = ''] = /^(.*)\.([^.]+)$/.exec(inner) ?? [];
+  const format = ENDINGS[ending.toLowerCase()];
+  const compression = packed === undefined ? undefined : packed.toLowerCase() === 'gz' ? 'gzip' : 'zstd';
+  return { stem: format === undefined ? inner : stem, format, compression };
+}
+
+/** The pages of standard input. */
+export async function* streamPages(
+  input: AsyncIterable<Uint8Array>,
+  format: Format,
+  reading: Reading,
+  options: BodyPagesOptions,
+): AsyncGenerator<Page, void, undefined> {
+  if (format === 'parquet') {
+    throw new FormatError('Parquet is read from its end on: it needs a file, not standard input');
+  }
+  if (format === 'ndjson') return yield* linePages(input, reading, options);
+  if (format === 'csv') return yield* csvPages(input, reading, options);
+  const { arrowBatches, tablePages } = await import('./tablePages.js');
+  yield* tablePages(arrowBatches(counted(input, reading)), options);
+}
+
+/** The pages of a file. */
+export async function* filePages(
+  path: string,
+  format: Format,
+  reading: Reading,
+  options: BodyPagesOptions,
+): AsyncGenerator<Page, void, undefined> {
+  const { compression } = formatOf(path);
+  if (format === 'ndjson' || format === 'csv') {
+    const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+    const input = compression === undefined ? file : file.compose(decompressor(compression));
+    return yield* streamPages(input as AsyncIterable<Uint8Array>, format, reading, options);
+  }
+  if (compression !== undefined) {
+    throw new FormatError(`${path}: ${format} is compressed inside, not as a whole`);
+  }
+  // Loaded only where tables are read: both libraries take a while.
+  const { arrowFileBatches, tablePages } = await import('./tablePages.js');
+  if (format === 'arrow') return yield* tablePages(arrowFileBatches(path, reading), options);
+  const { parquetBatches } = await import('./parquet.js');
+  const { isKnown } = await import('./tableColumns.js');
+  const others = [...options.keep, options.history?.person, options.history?.order];
+  const isWanted = (name: string): boolean => isKnown(name) || others.includes(name);
+  yield* tablePages(parquetBatches(path, isWanted, reading), options);
+}
+
+async function* counted(input: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<Uint8Array> {
+  for await (const chunk of input) {
+    reading.bytesRead += chunk.length;
+    yield chunk;
+  }
+}
+
+function decompressor(compression: 'gzip' | 'zstd'): Transform {
+  return compression === 'gzip' ? createGunzip({ chunkSize: CHUNK_BYTES }) : new ZstdDecoder();
+}
+
+/** Zstandard, which `node:zlib` has from Node 22 on only. */
+class ZstdDecoder extends Transform {
+  private readonly decoder = new Decompress((bytes) => this.push(bytes));
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    this.feed(chunk, false, done);
+  }
+
+  override _flush(done: TransformCallback): void {
+    this.feed(new Uint8Array(0), true, done);
+  }
+
+  private feed(chunk: Uint8Array, isLast: boolean, done: TransformCallback): void {
+    try {
+      this.decoder.push(chunk, isLast);
+      done();
+    } catch {
+      done(new FormatError('the input is no Zstandard data, or damaged'));
+    }
+  }
+}

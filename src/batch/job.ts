@@ -1,0 +1,114 @@
+import { MALFORMED, PROBLEMS, UNPROCESSABLE, type BodyProblem } from '../contract/problems.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/request.js';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { LAYOUT } from '../pipeline/wasmParser.js';
+import type { Thresholds } from '../pipeline/respond.js';
+import type { ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
+import type { Page, RowProblem } from './page.js';
+
+const SCORES = SCORE_FIELDS.length;
+
+/** A page on its way: what is known of each of its rows by now. */
+export class Job {
+  /** Row i is `scores[i · OUTPUT_COLUMNS …]`, as the network gave them. */
+  readonly scores: Float32Array;
+  /** How long the model ran for each row, in milliseconds. */
+  readonly inferMs: Float32Array;
+  readonly problems = new Map<number, RowProblem>();
+  /** Rows that have neither scores nor a problem yet. */
+  left: number;
+  /** Reading ended in the middle of it. */
+  isBroken = false;
+  /** The records of the rows, where a later row needs them. */
+  readonly records: Float64Array | undefined;
+
+  constructor(
+    readonly page: Page,
+    keepsRecords: boolean,
+    readonly onComplete: () => void,
+  ) {
+    this.left = page.rows;
+    this.scores = new Float32Array(page.rows * OUTPUT_COLUMNS);
+    this.inferMs = new Float32Array(page.rows);
+    this.records = keepsRecords ? new Float64Array(page.rows * LAYOUT.RECORD_LENGTH) : undefined;
+  }
+
+  get isComplete(): boolean {
+    return this.left === 0;
+  }
+
+  refuse(row: number, problem: RowProblem): void {
+    this.problems.set(row, problem);
+    this.finished();
+  }
+
+  finished(): void {
+    this.left--;
+    if (this.left === 0) this.onComplete();
+  }
+}
+
+/** The place of one row, which its scores come to. */
+export class RowPlace implements ScoreHandler {
+  readonly isGone = false;
+  /** Told when the row has its scores, as a past target, or has none. */
+  onDone: ((target: Float64Array | undefined) => void) | undefined;
+
+  constructor(
+    private readonly job: Job,
+    private readonly index: number,
+  ) {}
+
+  /** From 1 on, in the whole input. */
+  get row(): number {
+    return this.job.page.firstRow + this.index;
+  }
+
+  get record(): Float64Array {
+    const { RECORD_LENGTH } = LAYOUT;
+    if (this.job.records === undefined) throw new Error('no records are kept');
+    return this.job.records.subarray(this.index * RECORD_LENGTH, (this.index + 1) * RECORD_LENGTH);
+  }
+
+  scored(scores: Float32Array, offset: number, { inferMs }: Timing, { thresholds }: ScoringModel): void {
+    const { job, index } = this;
+    const first = index * OUTPUT_COLUMNS;
+    for (let column = 0; column < OUTPUT_COLUMNS; column++)
+      job.scores[first + column] = scores[offset + column]!; // a row of the output
+    job.inferMs[index] = inferMs;
+    this.onDone?.(targetOf(job.scores, first, thresholds));
+    job.finished();
+  }
+
+  failed(cause: 'expired' | 'fault'): void {
+    this.refused(cause === 'expired' ? PROBLEMS.overloaded : PROBLEMS.internal);
+  }
+
+  refused({ status, detail }: RowProblem): void {
+    this.onDone?.(undefined);
+    this.job.refuse(this.index, { status, detail });
+  }
+}
+
+/** What the service would have answered to a body that it does not take. */
+export function rowProblem(problem: BodyProblem): RowProblem {
+  return problem.kind === 'malformed'
+    ? { status: MALFORMED.status, detail: `Malformed JSON at byte ${problem.byte}` }
+    : { status: UNPROCESSABLE.status, detail: problem.findings };
+}
+
+/** A score of the network as an answer has it: to two decimals. */
+export function twoDecimals(score: number): number {
+  return Math.round(score * 100) / 100;
+}
+
+const target = new Float64Array(LAYOUT.TARGET_LENGTH);
+
+/** The scores as the caller would have sent them back; holds until the next call. */
+function targetOf(scores: Float32Array, first: number, thresholds: Thresholds): Float64Array {
+  for (let column = 0; column < SCORES; column++) target[column] = twoDecimals(scores[first + column]!);
+  for (const [index, label] of LABEL_FIELDS.entries()) {
+    target[SCORES + index] = scores[first + SCORES + index]! >= thresholds[label] ? 1 : -1;
+  }
+  return target;
+}

@@ -1,0 +1,63 @@
+import { respond } from '../pipeline/respond.js';
+import type { ScoringModel } from '../scoring/scorer.js';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import type { Job } from './job.js';
+import type { RowProblem } from './page.js';
+
+export interface LineOptions {
+  readonly keep: readonly string[];
+  readonly model: ScoringModel;
+}
+
+/** The lines of a page in NDJSON, each with its line feed. */
+export class LineWriter {
+  private readonly keys: readonly (readonly [name: string, key: string])[];
+  private readonly model: string;
+
+  /** `isStream`: errors stand in their places, and each line tells how long the model ran. */
+  constructor(
+    private readonly options: LineOptions,
+    private readonly isStream: boolean,
+  ) {
+    this.keys = options.keep.map((name) => [name, `${JSON.stringify(name)}:`]);
+    const [name = '', version = ''] = options.model.version.split('/');
+    this.model = `"model":${JSON.stringify(name)},"model_version":${JSON.stringify(version)}}\n`;
+  }
+
+  text(job: Job): string {
+    let text = '';
+    for (let row = 0; row < job.page.rows; row++) {
+      const problem = job.problems.get(row);
+      if (problem === undefined) text += this.scored(job, row);
+      else if (this.isStream) text += this.refused(job, row, problem);
+    }
+    return text;
+  }
+
+  /** Of a bad row in a file of its own: which row of which file it was. */
+  bad(job: Job, row: number, file: string, { status, detail }: RowProblem): string {
+    const place = { file, row: job.page.firstRow + row, status, detail };
+    return `{${this.kept(job, row)}${JSON.stringify(place).slice(1)}\n`;
+  }
+
+  private scored(job: Job, row: number): string {
+    const { thresholds } = this.options.model;
+    const inferMs = this.isStream ? job.inferMs[row] : undefined;
+    const body = respond(job.scores, row * OUTPUT_COLUMNS, inferMs, thresholds);
+    return `{${this.kept(job, row)}${body.slice(1, -1)},${this.model}`;
+  }
+
+  private refused(job: Job, row: number, { status, detail }: RowProblem): string {
+    const error = JSON.stringify({ line: job.page.firstRow + row, status, detail });
+    return `{${this.kept(job, row)}"error":${error}}\n`;
+  }
+
+  private kept(job: Job, row: number): string {
+    let text = '';
+    for (const [name, key] of this.keys) {
+      const value = job.page.kept(name, row);
+      if (value !== undefined) text += `${key}${value},`;
+    }
+    return text;
+  }
+}

@@ -1,0 +1,32 @@
+import type { RecordBatch } from 'apache-arrow';
+import type { BodyProblem, Finding } from '../contract/problems.js';
+import type { ReadRequest } from '../pipeline/wasmParser.js';
+
+/** Why a row has no scores: a status of the service, and the `detail` that it would have answered with. */
+export interface RowProblem {
+  readonly status: number;
+  readonly detail: string | readonly Finding[];
+}
+
+/** Rows that are read together, and written together once all of them are scored. */
+export interface Page {
+  readonly rows: number;
+  /** Of the first row, from 1 on. */
+  readonly firstRow: number;
+  /** Reads a row, each once and in order; the request holds until the next one is read. */
+  read(row: number): ReadRequest | BodyProblem | RowProblem;
+  /** The kept field `name` of a row that was read, as JSON; undefined where it has none. */
+  kept(name: string, row: number): string | undefined;
+  /** Who the row is of and when it was, as the input says it; for a row that was read. */
+  person(row: number): string | number | bigint | null | undefined;
+  moment(row: number): string | number | null | undefined;
+  /** The kept columns as they came, where the input has columns; at hand once every row was read. */
+  readonly keptColumns?: RecordBatch | undefined;
+  /** Lets go of what only reading needs; when every row was read. */
+  close(): void;
+}
+
+/** Bytes of the input that were read so far are told here. */
+export interface Reading {
+  bytesRead: number;
+}

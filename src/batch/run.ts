@@ -1,0 +1,127 @@
+import { basename, dirname, relative, resolve } from 'node:path';
+import type { Config } from '../config/options.js';
+import type { Scorer } from '../scoring/scorer.js';
+import type { BodyPagesOptions } from './bodyPages.js';
+import { streamPages, type Format } from './formats.js';
+import { Histories } from './histories.js';
+import { inputFiles, type InputFile } from './inputs.js';
+import { finish, isAside, isFinished, scoreFile } from './scoreFile.js';
+import { scorePages, type Tally } from './scorePages.js';
+import { flushed, openSink, toStream } from './sinks.js';
+import { StateError, StateFile } from './state.js';
+import { Waves } from './waves.js';
+
+export interface ScoreOptions {
+  /** Files and patterns; none for standard input. */
+  readonly files: readonly string[];
+  /** Fields or columns that go through to the output. */
+  readonly keep: readonly string[];
+  /** The columns that say whose a row is and when it was; where history is asked for. */
+  readonly history?: { readonly person: string; readonly order: string } | undefined;
+  readonly state?: string | undefined;
+  /** Most people whose latest sessions are held. */
+  readonly peopleMax: number;
+  readonly format?: Format | undefined;
+  readonly to?: Format | undefined;
+  readonly outDir?: string | undefined;
+}
+
+/** Most rows read and not yet written. */
+const ROWS_MAX = 2_048;
+/** With history more of them: where the nights of a person lie together, many people must be under way at once. */
+const HISTORY_ROWS_MAX = 32_768;
+
+/** One run over standard input or files, with what it remembers of people. */
+export class Run {
+  readonly inputs: readonly InputFile[];
+  /** What is being scored, for messages. */
+  current: string | undefined;
+  private readonly histories: Histories | undefined;
+  private readonly state: StateFile | undefined;
+
+  /** @throws FormatError */
+  constructor(
+    private readonly config: Config,
+    private readonly options: ScoreOptions,
+    private readonly tally: Tally,
+  ) {
+    const { files, history, peopleMax, state } = options;
+    this.inputs = files.length === 0 ? [] : inputFiles(files, options);
+    this.histories = history === undefined ? undefined : new Histories(peopleMax);
+    if (this.histories !== undefined && state !== undefined)
+      this.state = new StateFile(state, this.histories);
+  }
+
+  /** People whose latest sessions are held. */
+  get people(): number | undefined {
+    return this.histories?.size;
+  }
+
+  /** Reads the state, and finds out which inputs are still to be scored. @throws StateError */
+  async open(): Promise<InputFile[]> {
+    await this.state?.load();
+    return this.inputs.filter((input) => !this.isDone(input));
+  }
+
+  /** Scores `todo`, one after the other, or standard input where no files were named. */
+  async score(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
+    if (this.options.files.length === 0) return this.scoreStream(scorer);
+    for (const input of todo) {
+      this.current = basename(input.path);
+      await scoreFile(input, {
+        pages: this.pages,
+        scoring: this.scoring(scorer),
+        lines: { keep: this.options.keep, model: scorer.model },
+      });
+      this.state?.inputs.add(this.nameInState(input));
+      this.state?.save();
+      finish(input);
+    }
+  }
+
+  private async scoreStream(scorer: Scorer): Promise<void> {
+    const { format = 'ndjson', keep, to = format } = this.options;
+    const { stdin, stdout } = process;
+    const lines = { keep, model: scorer.model };
+    const sink = await openSink(toStream(stdout), { ...lines, format: to, isStream: true });
+    await scorePages(streamPages(stdin, format, this.tally, this.pages), sink, this.scoring(scorer));
+    await sink.end();
+    await flushed(stdout);
+    this.state?.save();
+  }
+
+  /** Finished before; an input that only its state knows of is finished here. @throws StateError */
+  private isDone(input: InputFile): boolean {
+    const isInState = this.state?.inputs.has(this.nameInState(input));
+    if (isInState === undefined || isInState === isFinished(input)) return isFinished(input);
+    if (!isInState) {
+      throw new StateError(
+        `${input.output} is there, but its sessions are not in the state: give the state of that run, or remove the scores`,
+      );
+    }
+    // The state is written first: the scores that it speaks of are whole.
+    if (!isAside(input)) {
+      throw new StateError(
+        `the sessions of ${input.path} are in the state, but ${input.output} is gone: remove the state and all scores to begin again`,
+      );
+    }
+    finish(input);
+    return true;
+  }
+
+  private nameInState({ path }: InputFile): string {
+    return relative(dirname(resolve(this.options.state ?? '')), path);
+  }
+
+  private get pages(): BodyPagesOptions {
+    const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = this.config;
+    const { keep, history } = this.options;
+    return { limits: { daySamplesMax, nightSamplesMax }, bodyMaxBytes, keep, history };
+  }
+
+  private scoring(scorer: Scorer) {
+    const waves = this.histories === undefined ? undefined : new Waves(this.histories, scorer);
+    const rowsMax = waves === undefined ? ROWS_MAX : HISTORY_ROWS_MAX;
+    return { scorer, rowsMax, tally: this.tally, waves };
+  }
+}

@@ -1,0 +1,182 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import { UNPROCESSABLE } from '../contract/problems.js';
+import type { Scorer } from '../scoring/scorer.js';
+import { Job, RowPlace, rowProblem } from './job.js';
+import type { Page, RowProblem } from './page.js';
+import type { Waves } from './waves.js';
+
+/** Where scored pages go, in the order of the input. */
+export interface PageSink {
+  /** Resolves once there is room for more. */
+  write(job: Job): Promise<void>;
+}
+
+export interface ScorePagesOptions {
+  readonly scorer: Pick<Scorer, 'admit'>;
+  /** Most rows read and not yet written. */
+  readonly rowsMax: number;
+  /** Kept up to date as rows are written. */
+  readonly tally: Tally;
+  /** Where rows get the past of their person. */
+  readonly waves?: Waves | undefined;
+}
+
+/** How far the work has come. */
+export interface Tally {
+  bytesRead: number;
+  /** Rows written: scores and errors. */
+  lines: number;
+  badLines: number;
+  /** Number of the first bad row in its file; 0 while there is none. */
+  firstBadLine: number;
+}
+
+export function newTally(): Tally {
+  return { bytesRead: 0, lines: 0, badLines: 0, firstBadLine: 0 };
+}
+
+/**
+ * Scores the rows of `pages` and writes each page to `sink`, in the same order.
+ *
+ *   pages ─► row ─► [waves] ─► scorer ─┐
+ *             │                        ▼
+ *             └─ problem ─► page whole ─► in order ─► sink
+ *
+ * Reading stops while `rowsMax` rows are under way.
+ * @throws what `pages` or `sink` throws, once nothing is under way any more
+ */
+export async function scorePages(
+  pages: AsyncIterable<Page>,
+  sink: PageSink,
+  options: ScorePagesOptions,
+): Promise<void> {
+  const queue = new OrderedPages(sink, options);
+  try {
+    for await (const page of pages) await queue.take(page);
+  } finally {
+    await queue.finished();
+  }
+}
+
+const PAST_BESIDE_PERSON: RowProblem = {
+  status: UNPROCESSABLE.status,
+  detail: 'past_sessions of its own in a row whose past comes from --person',
+};
+
+/** Pages under way, oldest first; what is whole leaves from the front. */
+class OrderedPages {
+  private readonly jobs: Job[] = [];
+  private rowsUnderWay = 0;
+  private failure: { readonly error: unknown } | undefined;
+  private isWriting = false;
+  private wake: (() => void) | undefined;
+
+  constructor(
+    private readonly sink: PageSink,
+    private readonly options: ScorePagesOptions,
+  ) {}
+
+  async take(page: Page): Promise<void> {
+    if (page.rows === 0) return;
+    const job = new Job(page, this.options.waves !== undefined, () => this.write());
+    while (this.failure === undefined && this.rowsUnderWay > 0 && !this.hasRoomFor(page.rows)) {
+      await this.change();
+    }
+    if (this.failure !== undefined) throw this.failure.error;
+    this.jobs.push(job);
+    this.rowsUnderWay += page.rows;
+    let row = 0;
+    try {
+      for (; row < page.rows; row++) {
+        const waiting = this.start(job, row);
+        if (waiting !== undefined) await waiting;
+      }
+    } catch (error) {
+      // The rows behind it are not read: the pages before this one are written, and nothing of it is.
+      job.isBroken = true;
+      for (; row < page.rows; row++) job.finished();
+      throw error;
+    } finally {
+      page.close();
+    }
+  }
+
+  /** Resolves when every page taken was written. */
+  async finished(): Promise<void> {
+    while (this.jobs.length > 0) await this.change();
+    if (this.failure !== undefined) throw this.failure.error;
+  }
+
+  /** A page that is larger than all that may be under way goes alone. */
+  private hasRoomFor(rows: number): boolean {
+    return this.rowsUnderWay + rows <= this.options.rowsMax;
+  }
+
+  /** Reads a row and sends it on its way. @returns what to wait for before the next one may be read */
+  private start(job: Job, row: number): Promise<void> | undefined {
+    const { page } = job;
+    const { scorer, waves } = this.options;
+    const place = new RowPlace(job, row);
+    const request = page.read(row);
+    if ('status' in request) return void place.refused(request);
+    if ('kind' in request) return void place.refused(rowProblem(request));
+    if (waves === undefined) {
+      return scorer.admit(request, place) === 'saturated' ? this.admitLater(request, place) : undefined;
+    }
+    if (request.pastCount > 0) return void place.refused(PAST_BESIDE_PERSON);
+    place.record.set(request.records);
+    const problem = waves.take(place, { person: page.person(row), moment: page.moment(row) });
+    if (problem !== undefined) place.refused({ status: UNPROCESSABLE.status, detail: problem });
+    return undefined;
+  }
+
+  /** The request holds until the next row is read, and none is read before this one is admitted. */
+  private async admitLater(request: PredictionRequest, place: RowPlace): Promise<void> {
+    do await turnOfTheLoop();
+    while (this.options.scorer.admit(request, place) === 'saturated');
+  }
+
+  private write(): void {
+    if (this.isWriting) return;
+    this.isWriting = true;
+    // Once for all that became whole in this turn: a batch answers its rows one after the other.
+    queueMicrotask(() => void this.writeWhole());
+  }
+
+  private async writeWhole(): Promise<void> {
+    for (let job = this.jobs[0]; job?.isComplete === true; job = this.jobs[0]) {
+      try {
+        if (this.failure === undefined && !job.isBroken) {
+          await this.sink.write(job);
+          this.count(job);
+        }
+      } catch (error) {
+        this.failure ??= { error };
+      }
+      this.jobs.shift();
+      this.rowsUnderWay -= job.page.rows;
+      this.changed();
+    }
+    this.isWriting = false;
+  }
+
+  private count({ page, problems }: Job): void {
+    const { tally } = this.options;
+    tally.lines += page.rows;
+    tally.badLines += problems.size;
+    if (problems.size > 0) tally.firstBadLine ||= page.firstRow + Math.min(...problems.keys());
+  }
+
+  private change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = resolve;
+    });
+  }
+
+  private changed(): void {
+    const { wake } = this;
+    this.wake = undefined;
+    wake?.();
+  }
+}

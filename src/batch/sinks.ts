@@ -1,0 +1,122 @@
+import type { FileHandle } from 'node:fs/promises';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { Writable } from 'node:stream';
+import type { RecordBatch } from 'apache-arrow';
+import type { Format } from './formats.js';
+import type { Job } from './job.js';
+import { LineWriter, type LineOptions } from './lineWriter.js';
+import type { PageSink } from './scorePages.js';
+
+/** Where bytes go; resolves once there is room for more. */
+export type WriteBytes = (bytes: string | Uint8Array) => Promise<void>;
+
+/** Scores on their way to a file or a stream. */
+export interface ScoreSink extends PageSink {
+  /** Writes what is left; the bytes themselves stay open. */
+  end(): Promise<void>;
+}
+
+export interface SinkOptions extends LineOptions {
+  readonly format: Format;
+  /** Bad rows stay in their places, as in a stream; else they are left out here. */
+  readonly isStream: boolean;
+}
+
+export async function openSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
+  const { format, isStream } = options;
+  if (format === 'ndjson') {
+    const lines = new LineWriter(options, isStream);
+    return { write: async (job) => writeText(write, lines.text(job)), end: async () => undefined };
+  }
+  if (format === 'csv') {
+    const { CsvWriter } = await import('./csvWriter.js');
+    const rows = new CsvWriter(options, isStream);
+    await write(rows.header());
+    return { write: async (job) => writeText(write, rows.text(job)), end: async () => undefined };
+  }
+  return openTableSink(write, options);
+}
+
+async function openTableSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
+  const { TableWriter } = await import('./tableWriter.js');
+  const tables = new TableWriter(options, options.isStream);
+  const batches = await openBatches(write, options);
+  let isEmpty = true;
+  return {
+    async write(job: Job): Promise<void> {
+      for (const batch of tables.batches(job)) {
+        isEmpty = false;
+        await batches.write(batch);
+      }
+    },
+    async end(): Promise<void> {
+      if (isEmpty) await batches.write(tables.empty());
+      await batches.end();
+    },
+  };
+}
+
+interface BatchSink {
+  write(batch: RecordBatch): Promise<void>;
+  end(): Promise<void>;
+}
+
+async function openBatches(write: WriteBytes, { format, isStream }: SinkOptions): Promise<BatchSink> {
+  if (format === 'parquet') {
+    const { ParquetWriter } = await import('./parquet.js');
+    return new ParquetWriter(write);
+  }
+  const { RecordBatchFileWriter, RecordBatchStreamWriter } = await import('apache-arrow');
+  const writer = isStream ? new RecordBatchStreamWriter() : new RecordBatchFileWriter();
+  const copied = (async () => {
+    for await (const chunk of writer) await write(chunk);
+  })();
+  copied.catch(() => undefined); // told at the next write
+  return {
+    async write(batch) {
+      writer.write(batch);
+      // Its bytes leave before the next ones are made.
+      await Promise.race([turnOfTheLoop(), copied]);
+    },
+    async end() {
+      writer.finish();
+      await copied;
+    },
+  };
+}
+
+async function writeText(write: WriteBytes, text: string): Promise<void> {
+  if (text !== '') await write(text);
+}
+
+/** Standard output: waits while nobody takes it, and fails where nobody will any more. */
+export function toStream(output: Writable): WriteBytes {
+  let failure: Error | undefined;
+  let wake: (() => void) | undefined;
+  const changed = (): void => wake?.();
+  output.on('error', (error) => {
+    failure ??= error;
+    changed();
+  });
+  output.on('drain', changed);
+  output.on('close', changed);
+  return async (bytes) => {
+    if (failure === undefined && !output.write(bytes)) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    if (failure !== undefined) throw failure;
+  };
+}
+
+/** Resolves when the stream has let go of everything that was written. */
+export function flushed(output: Writable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    output.write('', (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+export function toFile(file: FileHandle): WriteBytes {
+  return async (bytes) => void (await file.writeFile(bytes));
+}

@@ -1,0 +1,108 @@
+import { closeSync, createReadStream, existsSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { OperatorError } from '../base/operatorError.js';
+import { PAST_MAX } from '../contract/request.js';
+import { ENTRY_LENGTH, type Histories } from './histories.js';
+import { LAYOUT } from '../pipeline/wasmParser.js';
+
+const { RECORD_LENGTH } = LAYOUT;
+const KIND = 'acuity histories';
+const FORMAT = 1;
+const OWNER_ONLY = 0o600;
+const CHUNK_CHARS = 1 << 20;
+
+/** A state that can't be used. */
+export class StateError extends OperatorError {
+  override readonly name = 'StateError';
+}
+
+/**
+ * The latest sessions of each person in a file, so that another run goes on. Its first line says which inputs are in
+ * it, then each person has a line: moment, record and scores of each session. It is health data, readable by its owner
+ * only.
+ */
+export class StateFile {
+  /** The inputs whose sessions are in it. */
+  readonly inputs: Set<string> = new Set();
+
+  constructor(
+    private readonly path: string,
+    private readonly histories: Histories,
+  ) {}
+
+  /** Reads what another run left; nothing where there is no file yet. @throws StateError */
+  async load(): Promise<void> {
+    if (!existsSync(this.path)) return;
+    const lines = createInterface({ input: createReadStream(this.path), crlfDelay: Infinity });
+    let number = 0;
+    for await (const line of lines) {
+      number++;
+      try {
+        if (number === 1) this.loadHead(JSON.parse(line));
+        else this.loadPerson(JSON.parse(line));
+      } catch (error) {
+        if (error instanceof OperatorError) throw error;
+        throw new StateError(`${this.path}: line ${number} is not what a state file holds`);
+      }
+    }
+    if (number === 0) throw new StateError(`${this.path} is empty: no state file`);
+  }
+
+  /** Replaces the file as a whole: a crash leaves the old one or the new one. */
+  save(): void {
+    const aside = `${this.path}.partial`;
+    const file = openSync(aside, 'w', OWNER_ONLY);
+    try {
+      const head = { kind: KIND, format: FORMAT, record: RECORD_LENGTH, inputs: [...this.inputs] };
+      let text = `${JSON.stringify(head)}\n`;
+      for (const [person, numbers] of this.histories.entries()) {
+        text += `${JSON.stringify([person, ...numbers])}\n`; // what is missing is null
+        if (text.length < CHUNK_CHARS) continue;
+        writeAll(file, text);
+        text = '';
+      }
+      writeAll(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(aside, this.path);
+  }
+
+  private loadHead(head: unknown): void {
+    const { kind, format, record, inputs } = head as Record<string, unknown>;
+    if (kind !== KIND) throw new StateError(`${this.path} is no state file`);
+    if (format !== FORMAT || record !== RECORD_LENGTH) {
+      throw new StateError(
+        `${this.path} was written by another version: score from the beginning, without it`,
+      );
+    }
+    for (const input of inputs as unknown[]) this.inputs.add(String(input));
+  }
+
+  private loadPerson(line: unknown): void {
+    const [person, ...numbers] = line as [string, ...(number | null)[]];
+    const sessions = numbers.length / ENTRY_LENGTH;
+    if (typeof person !== 'string' || !Number.isInteger(sessions) || sessions > PAST_MAX) {
+      throw new RangeError('not a person');
+    }
+    const values = Float64Array.from(numbers, (value) => value ?? NaN);
+    const index = this.histories.indexOf(person);
+    for (let at = 0; at < values.length; at += ENTRY_LENGTH) {
+      const entry = values.subarray(at, at + ENTRY_LENGTH);
+      const [moment = NaN] = entry;
+      if (!(moment > this.histories.latest(index))) throw new RangeError('not in order');
+      this.histories.add(
+        index,
+        moment,
+        entry.subarray(1, 1 + RECORD_LENGTH),
+        entry.subarray(1 + RECORD_LENGTH),
+      );
+    }
+  }
+}
+
+function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+}

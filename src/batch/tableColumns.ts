@@ -1,0 +1,144 @@
+import { DataType, type Data, type Field, type RecordBatch, type Vector } from 'apache-arrow';
+import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '../contract/request.js';
+import type { ScalarColumn, SeriesColumn, SessionColumns } from '../pipeline/columns.js';
+
+const SERIES_NAMES = new Map<string, SeriesField>([
+  ...SERIES_FIELDS.map((field) => [field, field] as const),
+  [SERIES_ALIASES.HR_night, 'HR_night'],
+  [SERIES_ALIASES.RR_night, 'RR_night'],
+]);
+const SCALAR_NAMES = new Map(SESSION_SCALARS.map((field) => [field as string, field]));
+
+/** Whether a column of this name is a field of a session. */
+export function isKnown(name: string): boolean {
+  return SERIES_NAMES.has(name) || SCALAR_NAMES.has(name);
+}
+
+/** The columns of a record batch that are fields of a session; nothing is copied. */
+export function sessionColumns(batch: RecordBatch): SessionColumns {
+  const known = batch.schema.fields.filter(({ name }) => isKnown(name));
+  const series: (SeriesColumn | undefined)[] = [];
+  const scalars: (ScalarColumn | undefined)[] = [];
+  for (const { name } of known) {
+    const vector = batch.getChild(name);
+    if (vector === null) continue;
+    const seriesField = SERIES_NAMES.get(name);
+    const scalarField = SCALAR_NAMES.get(name);
+    if (seriesField !== undefined) series.push(seriesColumn(seriesField, vector));
+    if (scalarField !== undefined) scalars.push(scalarColumn(scalarField, vector));
+  }
+  const plainSeries = series.filter((column) => column !== undefined);
+  const plainScalars = scalars.filter((column) => column !== undefined);
+  const isOneName = new Set(plainSeries.map(({ field }) => field)).size === series.length;
+  return {
+    series: plainSeries,
+    scalars: plainScalars,
+    arePlain: isOneName && plainScalars.length === scalars.length,
+    bodyOf: (row) => bodyOf(batch, known, row),
+  };
+}
+
+type Samples = SeriesColumn['values'];
+
+/** Lists without holes, of numbers that JavaScript has as such; undefined for any other column. */
+function seriesColumn(field: SeriesField, vector: Vector): SeriesColumn | undefined {
+  const [data] = vector.data;
+  const [items] = data?.children ?? [];
+  if (data === undefined || items === undefined || vector.data.length !== 1) return undefined;
+  const values: unknown = items.values;
+  if (!isSamples(values) || items.nullCount > 0) return undefined;
+  const isFloat = DataType.isFloat(items.type) && items.type.precision > 0; // halves are no numbers here
+  const isWhole = DataType.isInt(items.type) && items.type.bitWidth < 64;
+  if (!isFloat && !isWhole) return undefined;
+  const isNull = nullsOf(data);
+  if (DataType.isFixedSizeList(data.type)) {
+    const { listSize } = data.type;
+    return {
+      field,
+      values,
+      from: (row) => row * listSize,
+      to: (row) => (isNull(row) ? row : row + 1) * listSize,
+    };
+  }
+  if (!DataType.isList(data.type) && !DataType.isLargeList(data.type)) return undefined;
+  const offsets: Int32Array | BigInt64Array = data.valueOffsets;
+  return {
+    field,
+    values,
+    from: (row) => Number(offsets[row]),
+    to: (row) => Number(offsets[isNull(row) ? row : row + 1]),
+  };
+}
+
+/** Numbers, and M or F; undefined for any other column. */
+function scalarColumn(field: ScalarColumn['field'], vector: Vector): ScalarColumn | undefined {
+  const { type } = vector;
+  if (DataType.isNull(type)) return { field, at: () => NaN };
+  if (field === 'sex') {
+    const isText = isTextType(DataType.isDictionary(type) ? (type.dictionary as DataType) : type);
+    return isText ? { field, at: (row) => sexOf(vector.get(row)) } : undefined;
+  }
+  if (!DataType.isInt(type) && !DataType.isFloat(type)) return undefined;
+  return (
+    plainColumn(field, vector) ?? {
+      field,
+      at: (row) => {
+        const value = vector.get(row) as number | bigint | null;
+        return value === null ? NaN : given(Number(value));
+      },
+    }
+  );
+}
+
+/** Numbers that JavaScript has as such, by their place; undefined for others. */
+function plainColumn(field: ScalarColumn['field'], { data, type }: Vector): ScalarColumn | undefined {
+  const [only] = data;
+  const isPlain =
+    (DataType.isFloat(type) && type.precision > 0) || (DataType.isInt(type) && type.bitWidth < 64);
+  const values: unknown = only?.values;
+  if (only === undefined || data.length !== 1 || !isPlain || !isSamples(values)) return undefined;
+  const isNull = nullsOf(only);
+  return { field, at: (row) => (isNull(row) ? NaN : given(values[row] ?? NaN)) };
+}
+
+/** A number that is there; "not a number" is no JSON, so it goes to the exact path, as what is out of bounds does. */
+function given(value: number): number {
+  return Number.isNaN(value) ? Infinity : value;
+}
+
+function isTextType(type: DataType): boolean {
+  return DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View(type);
+}
+
+function sexOf(value: unknown): number {
+  if (value === null) return NaN;
+  return value === 'M' ? 1 : value === 'F' ? -1 : Infinity;
+}
+
+function nullsOf({ nullCount, nullBitmap, offset }: Data): (row: number) => boolean {
+  if (nullCount === 0) return () => false;
+  return (row) => (((nullBitmap[(offset + row) >> 3] ?? 0) >> ((offset + row) & 7)) & 1) === 0;
+}
+
+function isSamples(values: unknown): values is Samples {
+  return ArrayBuffer.isView(values) && !(values instanceof DataView) && !(values instanceof BigInt64Array);
+}
+
+/** A row as the body of a request; what JSON has no word for becomes what the exact path refuses. */
+function bodyOf(batch: RecordBatch, known: readonly Field[], row: number): string {
+  const session: Record<string, unknown> = {};
+  for (const { name } of known) {
+    const value: unknown = batch.getChild(name)?.get(row);
+    if (value !== null && value !== undefined) session[name] = plainOf(value);
+  }
+  return JSON.stringify({ current_session: session });
+}
+
+function plainOf(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (typeof value === 'object' && value !== null && Symbol.iterator in value) {
+    return Array.from(value as Iterable<unknown>, (item) => plainOf(item));
+  }
+  return value;
+}

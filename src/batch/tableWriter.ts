@@ -1,0 +1,143 @@
+import {
+  Field,
+  Float64,
+  RecordBatch,
+  Schema,
+  Struct,
+  Utf8,
+  makeData,
+  type Data,
+  type DataType,
+} from 'apache-arrow';
+import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/request.js';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { twoDecimals, type Job } from './job.js';
+import type { LineOptions } from './lineWriter.js';
+
+interface Column {
+  readonly field: Field;
+  readonly data: Data;
+}
+
+/** The rows of a page as record batches: kept columns as they came, then the scores. */
+export class TableWriter {
+  private readonly model: readonly string[];
+
+  /** `isStream`: bad rows stand in their places without scores, with a column that says what is wrong. */
+  constructor(
+    private readonly options: LineOptions,
+    private readonly isStream: boolean,
+  ) {
+    this.model = options.model.version.split('/');
+  }
+
+  batches(job: Job): RecordBatch[] {
+    if (this.isStream) return [this.batch(job, 0, job.page.rows)];
+    return soundRuns(job).map(([from, to]) => this.batch(job, from, to));
+  }
+
+  /** A table without rows still says its columns; those that are kept are not known of. */
+  empty(): RecordBatch {
+    return batchOf(this.scoreColumns(undefined, 0, 0), 0);
+  }
+
+  private batch(job: Job, from: number, to: number): RecordBatch {
+    return batchOf([...this.keptColumns(job, from, to), ...this.scoreColumns(job, from, to)], to - from);
+  }
+
+  private keptColumns({ page }: Job, from: number, to: number): Column[] {
+    const { keptColumns } = page;
+    if (keptColumns !== undefined) {
+      const slice = keptColumns.slice(from, to);
+      return slice.schema.fields.flatMap((field, index) => {
+        const data = slice.data.children[index];
+        return data === undefined ? [] : [{ field, data }];
+      });
+    }
+    return this.options.keep.map((name) => {
+      const texts = rowsOf(from, to, (row) => textOf(page.kept(name, row)));
+      return column(name, textData(texts));
+    });
+  }
+
+  private scoreColumns(job: Job | undefined, from: number, to: number): Column[] {
+    const { thresholds } = this.options.model;
+    const isBad = (row: number): boolean => job?.problems.has(row) === true;
+    const at = (row: number, index: number): number => job?.scores[row * OUTPUT_COLUMNS + index] ?? 0;
+    const scores = SCORE_FIELDS.map((name, index) => {
+      const values = Float64Array.from({ length: to - from }, (_, row) => twoDecimals(at(from + row, index)));
+      const isNull = (row: number): boolean => isBad(from + row);
+      return column(name, makeData({ type: new Float64(), data: values, ...nullsOf(to - from, isNull) }));
+    });
+    const labels = LABEL_FIELDS.map((name, index) => {
+      const isHigh = (row: number): boolean => at(row, SCORE_FIELDS.length + index) >= thresholds[name];
+      const texts = rowsOf(from, to, (row) => (isBad(row) ? undefined : isHigh(row) ? 'High' : 'Low'));
+      return column(name, textData(texts));
+    });
+    const model = ['model', 'model_version'].map((name, index) =>
+      column(name, textData(rowsOf(from, to, (row) => (isBad(row) ? undefined : this.model[index])))),
+    );
+    if (!this.isStream) return [...scores, ...labels, ...model];
+    const errors = rowsOf(from, to, (row) => {
+      const problem = job?.problems.get(row);
+      return problem === undefined ? undefined : JSON.stringify(problem);
+    });
+    return [...scores, ...labels, ...model, column('error', textData(errors))];
+  }
+}
+
+/** The stretches of rows that have scores, each from its first row to behind its last. */
+function soundRuns({ page, problems }: Job): (readonly [from: number, to: number])[] {
+  const runs: (readonly [number, number])[] = [];
+  let from = 0;
+  for (const bad of [...problems.keys()].toSorted((a, b) => a - b)) {
+    if (bad > from) runs.push([from, bad]);
+    from = bad + 1;
+  }
+  if (page.rows > from) runs.push([from, page.rows]);
+  return runs;
+}
+
+function rowsOf<T>(from: number, to: number, at: (row: number) => T): T[] {
+  return Array.from({ length: to - from }, (_, row) => at(from + row));
+}
+
+function batchOf(columns: readonly Column[], length: number): RecordBatch {
+  const fields = columns.map(({ field }) => field);
+  const children = columns.map(({ data }) => data);
+  const data = makeData({ type: new Struct(fields), length, nullCount: 0, children });
+  return new RecordBatch(new Schema(fields), data);
+}
+
+function column(name: string, data: Data): Column {
+  return { field: new Field(name, data.type as DataType, true), data };
+}
+
+function textData(texts: readonly (string | undefined)[]): Data<Utf8> {
+  const valueOffsets = new Int32Array(texts.length + 1);
+  let end = 0;
+  for (const [index, text] of texts.entries()) {
+    if (text !== undefined) end += Buffer.byteLength(text);
+    valueOffsets[index + 1] = end;
+  }
+  const data = new Uint8Array(Buffer.from(texts.join('')));
+  const isNull = (row: number): boolean => texts[row] === undefined;
+  return makeData({ type: new Utf8(), valueOffsets, data, ...nullsOf(texts.length, isNull) });
+}
+
+function nullsOf(length: number, isNull: (row: number) => boolean) {
+  const nullBitmap = new Uint8Array(Math.ceil(length / 8)).fill(0xff);
+  let nullCount = 0;
+  for (let row = 0; row < length; row++) {
+    if (!isNull(row)) continue;
+    nullCount++;
+    nullBitmap[row >> 3] = (nullBitmap[row >> 3] ?? 0) & ~(1 << (row & 7));
+  }
+  return nullCount === 0 ? { length, nullCount: 0 } : { length, nullCount, nullBitmap };
+}
+
+/** A kept value, which is JSON, as text; what is no text stays JSON. */
+function textOf(json: string | undefined): string | undefined {
+  if (json === undefined || json === 'null') return undefined;
+  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
+}

@@ -1,0 +1,266 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import t, { type Test } from 'tap';
+import { FORMATS, formatOf, streamPages, type Format } from '#acuity/batch/formats.js';
+import { Histories } from '#acuity/batch/histories.js';
+import { inputFiles, type InputOptions } from '#acuity/batch/inputs.js';
+import { finish, scoreFile } from '#acuity/batch/scoreFile.js';
+import { newTally, scorePages } from '#acuity/batch/scorePages.js';
+import { openSink, toStream } from '#acuity/batch/sinks.js';
+import { Waves } from '#acuity/batch/waves.js';
+import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
+import { requestsOf } from '#acuity/load/payloads.js';
+import { FormulaScorer, HAND_MODEL } from '#fixtures/handScorer.js';
+import { rowsOfTable, tableOf, writeArrow, writeParquetFile, type TableRow } from '#fixtures/tables.js';
+
+const KEEP = ['id', 'n'];
+const HISTORY = { person: 'person', order: 'at' };
+const OPTIONS = { limits: DEFAULT_SERIES_LIMITS, bodyMaxBytes: 1 << 20, keep: KEEP };
+const ROWS = 300;
+
+function folder(t: Test): string {
+  const path = mkdtempSync(join(tmpdir(), 'acuity-formats-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Sessions as they come: whole samples, some missing, some empty, some that are refused. */
+function rows(): TableRow[] {
+  const sessions = requestsOf('baseline', 32).map(({ current_session }) => current_session);
+  return Array.from({ length: ROWS }, (_, row) => {
+    const session: Record<string, unknown> = { ...sessions[row % 32] };
+    for (const [name, value] of Object.entries(session)) {
+      if (Array.isArray(value)) session[name] = (value as number[]).map(Math.round);
+    }
+    if (row % 5 === 1) session['HR_day_1h'] = [];
+    if (row % 7 === 2) session['RR_night'] = null;
+    if (row % 11 === 3) session['sex'] = null;
+    if (row % 40 === 7) session['age'] = 131;
+    if (row % 40 === 8) session['sex'] = 'W';
+    if (row % 40 === 9) session['RR_night'] = session['HR_night'];
+    if (row % 40 === 10)
+      Object.assign(session, { sleepTimeSeconds: 420, deepSleepSeconds: 90, remSleepSeconds: 100 });
+    if (row % 40 === 11) session['deepSleepSeconds'] = 1.5;
+    const at = Date.UTC(2025, 0, 1 + Math.floor(row / 20), 7);
+    return { id: `night ${row}, "é"`, n: row / 4, person: `p${row % 20}`, at, ...session };
+  });
+}
+
+function ndjsonOf(of: readonly TableRow[]): string {
+  return of
+    .map(({ id, n, person, at, ...session }) => {
+      const moment = new Date(at as number).toISOString();
+      return `${JSON.stringify({ id, n, person, at: moment, current_session: session })}\n`;
+    })
+    .join('');
+}
+
+function csvOf(of: readonly TableRow[]): string {
+  const names = [...new Set(of.flatMap((row) => Object.keys(row)))];
+  const cell = (value: unknown, row: number): string => {
+    if (value === null || value === undefined) return '';
+    // JSON, or numbers with something between
+    if (Array.isArray(value)) return row % 2 === 0 ? `"${JSON.stringify(value)}"` : value.join(' ');
+    return typeof value === 'string' ? `"${value.replaceAll('"', '""')}"` : String(value);
+  };
+  const lines = of.map((row, index) => names.map((name) => cell(row[name], index)).join(','));
+  return `\uFEFF${[names.join(','), ...lines].join('\r\n')}\r\n`;
+}
+
+/** Scores files as the command does. @returns the scores and the bad rows, by the name of the file */
+async function score(
+  path: string,
+  options: InputOptions & { readonly history?: boolean } = {},
+): Promise<{ scores: Buffer; bad: string; name: string }> {
+  const scorer = new FormulaScorer();
+  const [input] = inputFiles([path], options);
+  if (input === undefined) throw new Error('no input');
+  const waves = options.history === true ? new Waves(new Histories(100), scorer) : undefined;
+  const pages = options.history === true ? { ...OPTIONS, history: HISTORY } : OPTIONS;
+  const scoring = { scorer, rowsMax: 128, tally: newTally(), waves };
+  await scorer.answering(scoreFile(input, { pages, scoring, lines: { keep: KEEP, model: HAND_MODEL } }));
+  finish(input);
+  const read = (file: string): Buffer => readFileSync(file);
+  return { scores: read(input.output), bad: read(input.bad).toString(), name: input.output };
+}
+
+/** Frames of Zstandard, the text in raw blocks. */
+function zstdOf(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const blocks: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += 100_000) {
+    const block = bytes.subarray(at, at + 100_000);
+    const isLast = at + block.length === bytes.length;
+    const head = Buffer.alloc(3);
+    head.writeUIntLE((block.length << 3) | (isLast ? 1 : 0), 0, 3);
+    blocks.push(head, block);
+  }
+  // No checksum, no dictionary, a window of 1 MiB.
+  return Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50]), ...blocks]);
+}
+
+t.test('a table has the scores and the refusals of the same rows in JSON, in every format', async (t) => {
+  const dir = folder(t);
+  const all = rows();
+  const path = (name: string): string => join(dir, name);
+  writeFileSync(path('json.ndjson'), ndjsonOf(all));
+  writeFileSync(path('gzip.ndjson.gz'), gzipSync(ndjsonOf(all)));
+  writeFileSync(path('zstd.ndjson.zst'), zstdOf(ndjsonOf(all)));
+  writeFileSync(path('csv.csv'), csvOf(all));
+  for (const samples of ['float', 'double', 'int'] as const) {
+    writeArrow(path(`${samples}.arrow`), tableOf(all, samples), 'file');
+    writeArrow(path(`${samples}.arrows`), tableOf(all, samples), 'stream');
+    writeParquetFile(path(`${samples}.parquet`), tableOf(all, samples));
+  }
+  const names = readdirSync(dir);
+  t.equal(names.length, 13);
+  for (const history of [false, true]) {
+    const expected = await score(path('json.ndjson'), { to: 'ndjson', outDir: path('out'), history });
+    t.equal(expected.scores.toString().split('\n').length - 1, ROWS - expected.bad.split('\n').length + 1);
+    for (const name of names) {
+      const { scores, bad } = await score(path(name), { to: 'ndjson', outDir: path('out'), history });
+      t.equal(scores.toString(), expected.scores.toString(), `${name}${history ? ' with history' : ''}`);
+      t.equal(bad.replaceAll(name, 'json.ndjson'), expected.bad, `the bad rows of ${name}`);
+    }
+  }
+});
+
+t.test('what is written is the same in every format', async (t) => {
+  const dir = folder(t);
+  const all = rows();
+  writeFileSync(join(dir, 'a.ndjson'), ndjsonOf(all));
+  writeArrow(join(dir, 'a.arrow'), tableOf(all, 'float'), 'file');
+  const lines = (await score(join(dir, 'a.ndjson'), { to: 'ndjson' })).scores
+    .toString()
+    .split('\n')
+    .slice(0, -1);
+  const expected = lines.map((line) => JSON.parse(line) as TableRow);
+  for (const from of ['a.ndjson', 'a.arrow']) {
+    for (const to of ['arrow', 'parquet'] as const) {
+      const outDir = join(dir, `${from}-${to}`);
+      const { scores } = await score(join(dir, from), { to, outDir });
+      const found = rowsOfTable(scores, to).map((row) => ({ ...row, n: Number(row['n']) }));
+      t.strictSame(found, expected, `${from} to ${to}`);
+    }
+    const outDir = join(dir, `${from}-csv`);
+    const csv = (await score(join(dir, from), { to: 'csv', outDir })).scores.toString();
+    const [header, first] = csv.split('\n');
+    const { id: _, ...rest } = expected[0] ?? {};
+    t.equal(header, Object.keys(expected[0] ?? {}).join(','));
+    t.equal(first, `"night 0, ""é""",${Object.values(rest).join(',')}`);
+    t.equal(csv.split('\n').length, expected.length + 2);
+  }
+});
+
+t.test('in a stream the bad rows of a table stand in their places', async (t) => {
+  const all = rows();
+  const scorer = new FormulaScorer();
+  const output = new PassThrough();
+  const chunks: Buffer[] = [];
+  output.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const sink = await openSink(toStream(output), {
+    keep: KEEP,
+    model: HAND_MODEL,
+    format: 'arrow',
+    isStream: true,
+  });
+  const tally = newTally();
+  const dir = folder(t);
+  writeArrow(join(dir, 'a'), tableOf(all, 'float'), 'stream');
+  async function* input(): AsyncGenerator<Uint8Array> {
+    const bytes = readFileSync(join(dir, 'a'));
+    for (let at = 0; at < bytes.length; at += 9_999) yield bytes.subarray(at, at + 9_999);
+  }
+  await scorer.answering(
+    scorePages(streamPages(input(), 'arrow', tally, OPTIONS), sink, { scorer, rowsMax: 100, tally }),
+  );
+  await sink.end();
+  const found = rowsOfTable(Buffer.concat(chunks), 'arrow');
+  t.strictSame(
+    found.map(({ id }) => id),
+    all.map(({ id }) => id),
+  );
+  const bad = found.filter(({ error }) => error !== null);
+  t.equal(bad.length, tally.badLines);
+  t.match(bad[0], { C_SCORE: null, valence: null, model: null, error: /"status":422/ });
+  t.equal(found.find(({ error }) => error === null)?.['model'], 'hand');
+});
+
+t.test('what is no sample is refused in a table too', async (t) => {
+  const dir = folder(t);
+  const bad = [
+    { HR_night: [60, null, 61] },
+    { HR_night: [60, NaN, 61] },
+    { HR_night: [60, Infinity] },
+    { age: NaN },
+  ];
+  writeArrow(join(dir, 'a.arrow'), tableOf([...bad, { HR_night: [60] }], 'float'), 'file');
+  const { bad: text, scores } = await score(join(dir, 'a.arrow'), { to: 'ndjson' });
+  const found = text.split('\n').slice(0, -1);
+  t.equal(scores.toString().split('\n').length - 1, 1);
+  t.match(
+    found.map((line) => JSON.parse(line) as unknown),
+    [
+      { row: 1, detail: [{ loc: ['body', 'current_session', 'HR_night', 1], type: 'number_type' }] },
+      { row: 2, detail: [{ loc: ['body', 'current_session', 'HR_night', 1], type: 'number_type' }] },
+      { row: 3, detail: [{ loc: ['body', 'current_session', 'HR_night', 1] }] },
+      { row: 4, detail: [{ loc: ['body', 'current_session', 'age'], type: 'number_type' }] },
+    ],
+  );
+});
+
+t.test('a table that can’t be scored says why', async (t) => {
+  const dir = folder(t);
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    ['a.csv', 'id,name\n1,2\n', /no column is named as a field/],
+    ['b.csv', 'id,age\n1,"2\n', /no CSV: CSV_QUOTE_NOT_CLOSED/],
+    ['c.ndjson.gz', 'no gzip', /incorrect header/],
+    ['d.ndjson.zst', 'no zstd at all', /no Zstandard data/],
+  ];
+  for (const [name, text, message] of cases) {
+    writeFileSync(join(dir, name), text);
+    await t.rejects(score(join(dir, name)), { message }, name);
+  }
+  writeArrow(join(dir, 'e.arrow'), tableOf([{ id: '1' }], 'float'), 'file');
+  await t.rejects(score(join(dir, 'e.arrow')), { message: /no column is named as a field/ });
+  await t.rejects(score(join(dir, 'e.arrow'), { history: true }), { message: /no column/ });
+  writeFileSync(join(dir, 'f.csv'), 'id,age,n\n1,30,2\n2,31\n');
+  t.match(
+    (await score(join(dir, 'f.csv'))).bad,
+    /"row":2,"status":422,"detail":"a row with more or fewer cells/,
+  );
+});
+
+t.test('a name says the format', async (t) => {
+  const cases: readonly (readonly [string, string, Format | undefined, string | undefined])[] = [
+    ['a.ndjson', 'a', 'ndjson', undefined],
+    ['a.b.jsonl.gz', 'a.b', 'ndjson', 'gzip'],
+    ['a.csv.zst', 'a', 'csv', 'zstd'],
+    ['part-0.snappy.parquet', 'part-0.snappy', 'parquet', undefined],
+    ['a.txt', 'a.txt', undefined, undefined],
+  ];
+  for (const [name, stem, format, compression] of cases)
+    t.strictSame(formatOf(name), { stem, format, compression });
+  t.equal(FORMATS.length, 4);
+});
+
+t.test('patterns mean files, and never what was written before', async (t) => {
+  const dir = folder(t);
+  for (const name of ['b.ndjson', 'a.ndjson', 'a.scores.ndjson', 'a.bad.ndjson', '.hidden.ndjson', 'x.csv']) {
+    writeFileSync(join(dir, name), '');
+  }
+  const found = inputFiles([join(dir, '*.ndjson'), join(dir, 'b.ndjson')], {});
+  t.strictSame(
+    found.map(({ path }) => path),
+    [join(dir, 'a.ndjson'), join(dir, 'b.ndjson')],
+  );
+  t.match(inputFiles([join(dir, '?.csv')], { to: 'arrow', outDir: '/out' }), [
+    { output: '/out/x.scores.arrow', bad: '/out/x.bad.ndjson', format: 'csv' },
+  ]);
+  writeFileSync(join(dir, 'a.jsonl'), '');
+  t.throws(() => inputFiles([join(dir, 'a.*')], {}), { message: /would both be scored to/ });
+  t.throws(() => inputFiles([join(dir, 'none.csv')], {}), { message: /there is no such file/ });
+});

@@ -6,6 +6,8 @@ export interface ProcessState {
   /** Whether requests are taken. */
   readonly isReady: () => boolean;
   readonly modelVersion: () => string;
+  /** Why the model in the configured folder was refused; undefined where it serves. */
+  readonly modelRefusal: () => string | undefined;
 }
 
 /** The version of the package. */
@@ -44,6 +46,7 @@ export function processReadings(
       build: { value: 1, labels: { version, node: process.versions.node } },
       model: { value: 1, labels: { version: state.modelVersion() } },
       ready: { value: Number(state.isReady()) },
+      modelRefused: { value: Number(state.modelRefusal() !== undefined) },
       workers: { value: config.workers },
       loops: { value: config.httpThreads },
       queueMax: { value: config.queueMax },

@@ -126,7 +126,9 @@ class Service {
     this.assertWanted();
     const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
     const modelVersion = (): string => this.modelSwitch?.version ?? modelLabel(bundle.manifest);
-    this.admin = await openAdmin(config, { isReady: () => this.isReady, modelVersion }, metrics, log);
+    const modelRefusal = (): string | undefined => this.modelSwitch?.refusal;
+    const state = { isReady: (): boolean => this.isReady, modelVersion, modelRefusal };
+    this.admin = await openAdmin(config, state, metrics, log);
     const { openEventLoops } = await importEventLoops();
     this.assertWanted();
     this.eventLoops = await openEventLoops(

@@ -179,8 +179,13 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'keyInvalid from a known caller: its key expired or was revoked; see "acuity keys list", then renew or issue. From unknown callers: somebody is guessing; block the address at the proxy.',
     signs: [refusedOften('without a valid key', KEY_CAUSES)],
-    sentence: (recent) =>
-      `Keys that are not valid: ${percent(refusedShare(recent, ['keyInvalid']))} of the requests have an unknown, expired or revoked key, ${percent(refusedShare(recent, ['keyMissing']))} have none.`,
+    sentence(recent) {
+      const invalid = refusedShare(recent, ['keyInvalid']);
+      const missing = refusedShare(recent, ['keyMissing']);
+      return invalid >= missing
+        ? `Keys are not valid: ${percent(invalid)} of the requests have an unknown, expired or revoked one.`
+        : `Keys are missing: ${percent(missing)} of the requests have none.`;
+    },
   },
   {
     id: 'limits',

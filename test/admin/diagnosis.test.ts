@@ -139,7 +139,7 @@ const CASES: readonly {
   {
     name: 'junk keys, and a loop that is busy with nothing else',
     point: { served: 10, loopsBusy: [0.97], loopsOnCore: [0.97], refusals: { keyInvalid: 9000 } },
-    says: 'Keys that are not valid: 100 % of the requests have an unknown, expired or revoked key, 0 % have none.',
+    says: 'Keys are not valid: 99 % of the requests have an unknown, expired or revoked one.',
     causes: ['red keys'],
     effects: ['loopBusy'],
   },
@@ -148,6 +148,12 @@ const CASES: readonly {
     point: { served: 800, loopsBusy: [0.97], loopsOnCore: [0.97], refusals: { keyInvalid: 200 } },
     says: 'The event loop is the limit: 97 % busy, workers 50 %.',
     causes: ['red loopBusy', 'red keys'],
+  },
+  {
+    name: 'a caller that forgets its key',
+    point: { served: 345, refusals: { keyMissing: 30 } },
+    says: 'Keys are missing: 8 % of the requests have none.',
+    causes: ['amber keys'],
   },
   {
     name: 'a lost worker, and what waited for it',

@@ -59,8 +59,13 @@ async function drawAdmin(into) {
         await underLoad(server.port, [{ key, rate: RATE }], () =>
           shoot({ url, name: 'dashboard', into, ready: '#tiles dd' }),
         );
-        await underLoad(server.port, [{ key, rate: RATE }, { key: 'sk_live_nonsense', rate: RATE }], () =>
-          shoot({ url, name: 'dashboard-red', into, ready: '#diagnosis.red' }),
+        await underLoad(
+          server.port,
+          [
+            { key, rate: RATE },
+            { key: 'sk_live_nonsense', rate: RATE },
+          ],
+          () => shoot({ url, name: 'dashboard-red', into, ready: '#diagnosis.red' }),
         );
         await shoot({ url: `${url}docs`, name: 'reference', into, ready: 'body[data-drawn]' });
       });
@@ -121,7 +126,9 @@ async function underLoad(port, callers, use) {
   const { bodiesOf } = await import('../dist/load/payloads.js');
   const [body] = bodiesOf('history', 1);
   const ended = new AbortController();
-  const sending = callers.map(({ key, rate }) => sendSteadily({ port, key, rate, body, ended: ended.signal }));
+  const sending = callers.map(({ key, rate }) =>
+    sendSteadily({ port, key, rate, body, ended: ended.signal }),
+  );
   try {
     await sleep(LOAD_S * 1000);
     await use();

@@ -66,6 +66,18 @@ export const CHARTS = [
     unit: 'MiB resident',
     series: () => [{ label: 'memory', color: 1, value: (point) => point.rssBytes / 2 ** 20, show: whole }],
   },
+  {
+    title: 'Garbage collection',
+    unit: '% of the time, event loops',
+    series: () => [
+      { label: 'collecting', color: 5, value: (point) => point.gc * 100, show: (value) => plain(value, 1) },
+    ],
+  },
+  {
+    title: 'Connections',
+    unit: 'open',
+    series: () => [{ label: 'open', color: 6, value: (point) => point.connections, show: whole }],
+  },
 ];
 
 function inMilliseconds(value) {

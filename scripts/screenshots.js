@@ -1,7 +1,7 @@
 /**
- * `npm run screenshots`: draws the pages of the admin listener, as they are in each state, into docs/images. With names
- * of HTML files behind it, those are drawn instead (a report of `npm run bench`, a page of `acuity tune`), into the
- * folder that `--into` names. Needs a Chromium.
+ * `npm run screenshots`: draws the pages of the admin listener, as they are in each state, into docs/images: those that
+ * the documents show, or with `--all` every state in every look. With names of HTML files behind it, those are drawn
+ * instead (a report of `npm run bench`, a page of `acuity tune`), into the folder that `--into` names. Needs a Chromium.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -19,6 +19,16 @@ const LOOKS = [
   { look: 'light', width: 1280, height: 860, colorScheme: 'light' },
   { look: 'dark', width: 1280, height: 860, colorScheme: 'dark' },
   { look: 'phone', width: 390, height: 780, colorScheme: 'light' },
+  { look: 'phone-dark', width: 390, height: 780, colorScheme: 'dark' },
+];
+/** What documents show. */
+const SHOWN = [
+  'dashboard-idle-light',
+  'dashboard-light',
+  'dashboard-red-dark',
+  'dashboard-red-phone',
+  'reference-light',
+  'reference-dark',
 ];
 /** Requests a second under load, and how long before the picture: the charts then show something. */
 const RATE = 150;
@@ -27,34 +37,42 @@ const LOAD_S = 25;
 try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { into: { type: 'string', default: join(ROOT, 'docs/images') } },
+    options: {
+      into: { type: 'string', default: join(ROOT, 'docs/images') },
+      all: { type: 'boolean', default: false },
+    },
   });
   if (BROWSER === undefined) throw new Error('there is no Chromium here');
   await install();
   await build('src');
   const into = resolve(values.into);
   mkdirSync(into, { recursive: true });
-  await (positionals.length > 0 ? drawFiles(positionals, into) : drawAdmin(into));
+  await (positionals.length > 0
+    ? drawFiles(positionals, into)
+    : drawAdmin(into, values.all ? () => true : (name) => SHOWN.includes(name)));
 } catch (error) {
   failWith(error);
 }
 
 async function drawFiles(files, into) {
-  await withBrowser(async (shoot) => {
-    for (const file of files) {
-      const url = pathToFileURL(resolve(file)).href;
-      await shoot({ url, name: basename(file, '.html'), into, isFull: true });
-    }
-  });
+  await withBrowser(
+    () => true,
+    async (shoot) => {
+      for (const file of files) {
+        const url = pathToFileURL(resolve(file)).href;
+        await shoot({ url, name: basename(file, '.html'), into, isFull: true });
+      }
+    },
+  );
 }
 
-async function drawAdmin(into) {
+async function drawAdmin(into, isWanted) {
   const folder = mkdtempSync(join(tmpdir(), 'acuity-screenshots-'));
   try {
     const { key, server } = await serve(folder);
     try {
       const url = `http://127.0.0.1:${server.adminPort}/`;
-      await withBrowser(async (shoot) => {
+      await withBrowser(isWanted, async (shoot) => {
         await shoot({ url, name: 'dashboard-idle', into, ready: '#diagnosis.calm' });
         await underLoad(server.port, [{ key, rate: RATE }], () =>
           shoot({ url, name: 'dashboard', into, ready: '#tiles dd' }),
@@ -77,13 +95,14 @@ async function drawAdmin(into) {
   }
 }
 
-/** Calls `use` with what draws one page in every look. */
-async function withBrowser(use) {
+/** Calls `use` with what draws one page in every look that is wanted. */
+async function withBrowser(isWanted, use) {
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({ executablePath: BROWSER, args: FLAGS });
   try {
     await use(async ({ url, name, into, ready, isFull = false }) => {
       for (const { look, width, height, colorScheme } of LOOKS) {
+        if (!isWanted(`${name}-${look}`)) continue;
         const page = await browser.newPage({ viewport: { width, height }, colorScheme });
         await page.goto(url);
         if (ready !== undefined) await page.waitForSelector(ready, { timeout: 60_000 });

@@ -1,8 +1,12 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { pageFor } from '#acuity/tune/report.js';
+import { htmlOf } from '#bench/report/output.js';
 import { requestBody } from '../fixtures/bodies.js';
 import {
   DESK,
@@ -16,6 +20,7 @@ import {
   type OpenPage,
 } from '../fixtures/browser.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
+import { FINDINGS, REPORT } from '../fixtures/pageSamples.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /** The pages of the admin listener in a real browser, over a real server. */
@@ -38,6 +43,7 @@ t.test('the pages of the admin listener', { skip: WITHOUT_BROWSER }, async (t) =
       reference(t, { browser, look, server }),
     );
   }
+  await t.test('the pages of acuity tune and npm run bench', (t) => files(t, browser));
   await t.test('the live page says so when the server goes', async (t) => {
     const { page } = await openPage(t, browser, {
       url: `http://127.0.0.1:${server.adminPort}/`,
@@ -141,6 +147,28 @@ async function reference(t: Test, { browser, look, server }: Setting): Promise<v
   t.strictSame(await seriousFindings(page), []);
   t.strictSame(elsewhere, []);
   t.strictSame(complaints, []);
+}
+
+/** Pages that are files: they have to read well on a phone too. */
+async function files(t: Test, browser: Browser): Promise<void> {
+  const folder = t.testdir({ 'tune.html': pageFor(FINDINGS), 'bench.html': htmlOf(REPORT) });
+  for (const name of ['tune', 'bench']) {
+    for (const look of LOOKS) {
+      const url = pathToFileURL(join(folder, `${name}.html`)).href;
+      const { page, complaints } = await openPage(t, browser, { url, look });
+      const { wide, small } = await legibility(page);
+      t.equal(wide, look.width, `${name}: nothing to scroll sideways`);
+      t.strictSame(small, [], `${name}: no text below 11 px`);
+      const cut = await page.evaluate(() =>
+        [...globalThis.document.querySelectorAll('.wide')]
+          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+          .map(({ textContent }) => textContent),
+      );
+      t.strictSame(cut, [], `${name}: tables wrap`);
+      t.strictSame(await seriousFindings(page), [], name);
+      t.strictSame(complaints, [], name);
+    }
+  }
 }
 
 /** Sends requests, some of them without a good key, until what is returned is called. */

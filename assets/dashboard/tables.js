@@ -28,7 +28,7 @@ const TILES = [
     first: true,
     unit: 'busy',
     value: (point) => percent(busiest(point)),
-    symptoms: ['loopBusy', 'coresFull'],
+    symptoms: ['loopBusy', 'loopLate', 'coresFull'],
   },
   {
     name: 'workers',

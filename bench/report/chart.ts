@@ -1,29 +1,9 @@
 import type { EChartsOption } from 'echarts';
 import { spreadOf } from '#acuity/load/statistics.js';
+import type { ChartPoint, Series } from './series.js';
 import { whiskersOf } from './whiskers.js';
 import { colourStyle, type ColourName } from '#acuity/tune/page.js';
 import { renderSvg } from './renderSvg.js';
-
-/** One line of a chart, or one colour of its bars. */
-export interface Series {
-  readonly name: string;
-  readonly points: readonly ChartPoint[];
-}
-
-/** `spread`: how far repetitions lie apart; bars have whiskers for it. */
-export type ChartPoint = readonly [x: number | string, y: number, spread?: Range];
-
-export interface Range {
-  readonly min: number;
-  readonly max: number;
-}
-
-/** The bar of what was measured several times: its median, with the least and the most. */
-export function barOf(name: string, values: readonly number[]): ChartPoint {
-  if (values.length === 0) return [name, NaN];
-  const { median, min, max } = spreadOf(values);
-  return [name, median, { min, max }];
-}
 
 export interface Chart {
   /** File name without its ending. */
@@ -35,6 +15,13 @@ export interface Chart {
   readonly isLogX?: boolean;
   readonly isLogY?: boolean;
   readonly series: readonly Series[];
+}
+
+/** The bar of what was measured several times: its median, with the least and the most. */
+export function barOf(name: string, values: readonly number[]): ChartPoint {
+  if (values.length === 0) return [name, NaN];
+  const { median, min, max } = spreadOf(values);
+  return [name, median, { min, max }];
 }
 
 const WIDTH = 520;
@@ -82,14 +69,17 @@ function optionOf({ kind, x, y, isLogX = false, isLogY = false, series }: Chart)
     ...axis,
     axisLabel: { ...label, formatter: short },
     name: y,
+    nameGap: 26,
     nameTextStyle: { ...label, align: 'left' as const },
   };
   return {
     color: SERIES_COLOURS,
     textStyle: { fontFamily: FONT },
     legend:
-      series.length > 1 ? { bottom: 0, textStyle: { ...label, color: STAND_INS.ink } } : { show: false },
-    grid: { left: 8, right: 24, top: 34, bottom: series.length > 1 ? 54 : 28, containLabel: true },
+      series.length > 1
+        ? { bottom: 0, itemGap: 24, textStyle: { ...label, color: STAND_INS.ink } }
+        : { show: false },
+    grid: { left: 8, right: 24, top: 48, bottom: series.length > 1 ? 54 : 28, containLabel: true },
     xAxis: kind === 'bars' ? { ...category, ...below } : { ...number, ...below },
     yAxis: isLogY ? { ...upright, type: 'log' } : { ...upright, type: 'value' },
     series: [

@@ -1,5 +1,5 @@
 import type { CustomSeriesOption } from 'echarts';
-import type { Series } from './chart.js';
+import type { Series } from './series.js';
 
 export interface WhiskerStyle {
   readonly ink: string;

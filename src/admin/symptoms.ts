@@ -40,7 +40,7 @@ const BODY_CAUSES: readonly RefusalCause[] = [
 
 const WITHIN = `in the last ${JUDGED_POINTS} seconds`;
 /** What a lack of capacity shows as. */
-const CAPACITY = ['faults', 'coresFull', 'loopBusy', 'workersBusy'] as const;
+const CAPACITY = ['faults', 'coresFull', 'loopBusy', 'workersBusy', 'loopLate'] as const;
 
 /**
  * Every symptom. Of two that show at the same level and explain nothing of each other, the one that stands first here
@@ -85,15 +85,23 @@ export const SYMPTOMS: readonly Symptom[] = [
   {
     id: 'loopBusy',
     title: 'An event loop is at its limit',
-    metrics: [METRICS.loopBusy.name, METRICS.loopLag.name, METRICS.refusals.name],
+    metrics: [METRICS.loopBusy.name, METRICS.loopLag.name],
     remedy:
       'Reading requests is the limit, not the model. Raise ACUITY_HTTP_THREADS where cores are free (each loop wants a worker of its own), else add a replica. Look at the mean body size too: long series cost most.',
-    signs: [
-      { what: 'event loop busy', value: loopAtWork, words: percent, ...BUSY },
-      refusals('refused because the event loop is late', ['loopLag']),
-    ],
+    signs: [{ what: 'event loop busy', value: loopAtWork, words: percent, ...BUSY }],
     sentence: loopSentence,
     followsFrom: (recent) => ['coresFull', ...mostOfTheWork(recent)],
+  },
+  {
+    id: 'loopLate',
+    title: 'Requests are refused because an event loop is late',
+    metrics: [METRICS.refusals.name, METRICS.loopLag.name, METRICS.gcTime.name],
+    remedy:
+      'A loop that is late without being busy was held up at once: by other work on its core, by a CPU limit of the container, by a long body or a garbage collection. Look at those before adding event loops; a longer ACUITY_DEADLINE_MS forgives longer pauses.',
+    signs: [refusals('refused because the event loop is late', ['loopLag'])],
+    sentence: (recent) =>
+      `An event loop was held up: ${counted(refusedFor(recent, ['loopLag']), 'request')} refused for it ${WITHIN}, at ${percent(busiestLoop(recent).busy)} busy.`,
+    followsFrom: () => ['coresFull', 'loopBusy'],
   },
   {
     id: 'workersBusy',

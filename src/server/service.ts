@@ -21,9 +21,16 @@ import { ModelSwitch } from './modelSwitch.js';
 import { openAdmin } from './adminListener.js';
 import { messageOf } from '../base/errors.js';
 
+export interface ListeningAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly adminHost: string;
+  readonly adminPort: number;
+}
+
 export interface ServeHooks {
   /** Called once the public listener accepts connections. */
-  onListening?(address: { readonly host: string; readonly port: number }): void;
+  onListening?(address: ListeningAddress): void;
   /** Stops the service as SIGTERM does, where it is not stopping already. */
   readonly stopWhen?: AbortSignal;
   /** A signal may come twice for one wish: a terminal sends it to all, and a launcher passes it on. */
@@ -164,7 +171,7 @@ class Service {
   private announce({ host, port }: PublicAddress, { host: adminHost, port: adminPort }: AdminServer): void {
     const line = { event: 'listening', pid: process.pid, host, port, adminHost, adminPort };
     this.output.write(`${JSON.stringify(line)}\n`);
-    this.hooks.onListening?.({ host, port });
+    this.hooks.onListening?.({ host, port, adminHost, adminPort });
   }
 
   onSignal(signal: StopSignal): void {

@@ -50,7 +50,7 @@ th:first-child,td:first-child{text-align:left;padding-left:0}
 .lead.good,td.good,th.good{color:var(--good)}.lead.bad,td.bad{color:var(--bad)}td.good,td.bad{font-weight:600}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:.8rem;border:1px solid var(--grid);border-radius:6px}
 .bar{display:inline-block;height:.7rem;background:var(--one);border-radius:2px;vertical-align:middle}
-@media(max-width:40rem){body{padding:.8rem}th,td{white-space:normal;padding:.3rem .35rem;overflow-wrap:anywhere}table{width:100%;font-size:.82rem}.bar{max-width:100%}}
+@media(max-width:40rem){body{padding:.8rem}th,td{white-space:normal;padding:.3rem .2rem;overflow-wrap:break-word}table{width:100%;font-size:.72rem}.bar{max-width:100%}}
 `;
 
 /** The colours as CSS, for whichever the reader's system is set to. */

@@ -90,7 +90,13 @@ const CASES: readonly {
     },
     says: 'An event loop is the limit: 97 % busy, workers 5 %.',
     causes: ['red loopBusy'],
-    effects: ['queueFull', 'deadline', 'slow'],
+    effects: ['loopLate', 'queueFull', 'deadline', 'slow'],
+  },
+  {
+    name: 'a loop that was late is not called busy',
+    point: { loopsBusy: [0.13], loopsOnCore: [0.1], refusals: { loopLag: 2 } },
+    says: 'An event loop was held up: 10 requests refused for it in the last 5 seconds, at 13 % busy.',
+    causes: ['red loopLate'],
   },
   {
     name: 'saturated workers explain the queue and the waiting',

@@ -119,7 +119,9 @@ async function refuse(
   await t.test('a refused model', async (t) => {
     symlinkSync(bad, `${link}.new`);
     renameSync(`${link}.new`, link);
-    const { diagnosis } = await feed.until(({ diagnosis }) => /^A new model was/.test(diagnosis.sentence));
+    const { diagnosis } = await feed.until(({ diagnosis }) =>
+      diagnosis.sentence.startsWith('A new model was'),
+    );
     t.match(diagnosis.sentence, /^A new model was refused: \S+ keeps serving\.$/);
     t.equal(diagnosis.level, 'amber');
   });

@@ -13,6 +13,7 @@ import { curvesSection } from './report/curvesSection.js';
 import { kneeSection } from './report/kneeSection.js';
 import { knobsSection } from './report/knobsSection.js';
 import { machineLine, textOf, writeDocs, writeReport } from './report/output.js';
+import { otherWork, otherWorkSentence } from './report/otherWork.js';
 import { peersSection } from './report/peersSection.js';
 import { stagesSection } from './report/stagesSection.js';
 
@@ -38,8 +39,10 @@ export async function runReport(args: readonly string[]): Promise<void> {
   let report: Report;
   try {
     const context = { folder, key: await issueKey(folder), seconds, repetitions, say, faults };
+    const before = await otherWork();
     const sections = await sectionsOf(context, options);
-    report = { subtitle: machineLine(seconds, repetitions), sections, faults };
+    const busy = otherWorkSentence(before, await otherWork());
+    report = { subtitle: machineLine(seconds, repetitions), sections, faults, busy };
   } finally {
     await rm(folder, { recursive: true });
   }

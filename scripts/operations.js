@@ -1,4 +1,5 @@
 /** The tables of docs/OPERATIONS.md, from what the service itself works with. Needs a built tree. */
+import { signWords } from '../dist/admin/symptom.js';
 import { markdownTable } from '../dist/base/table.js';
 
 /**
@@ -18,14 +19,15 @@ export function metricsTable({ catalogues }) {
   return table(['metric', 'type', 'labels', 'what it says'], rows);
 }
 
-/** @param {readonly { title: string, metrics: readonly string[], remedy: string }[]} symptoms */
+/** @param {readonly import('../src/admin/symptom.js').Symptom[]} symptoms */
 export function symptomsTable(symptoms) {
-  const rows = symptoms.map(({ title, metrics, remedy }) => [
+  const rows = symptoms.map(({ title, metrics, remedy, signs }) => [
     withCode(title),
+    withCode(signs.map(signWords).join('; ') || 'only a longer look can tell'),
     metrics.map((name) => `\`${name}\``).join(', '),
     withCode(remedy),
   ]);
-  return table(['symptom', 'metrics', 'what to do'], rows);
+  return table(['symptom', 'amber and red', 'metrics', 'what to do'], rows);
 }
 
 /**

@@ -28,12 +28,12 @@ async function serve(args) {
   const first = await firstDemoKey();
   let isShown = false;
   const show = (address) => {
-    if (first === undefined || isShown) return;
+    if (isShown) return;
     isShown = true;
-    process.stderr.write(welcome(first.key, address));
+    process.stderr.write(`${linesFor(first?.key, address).join('\n')}\n`);
   };
   // The key exists nowhere else in clear: where the server does not get as far as listening, it is shown all the same.
-  process.once('exit', () => show(undefined));
+  if (first !== undefined) process.once('exit', () => show(undefined));
   // npm passes SIGINT and SIGTERM on, and a terminal sends SIGINT to all of us.
   await run(['serve', ...args], {
     onListening: show,
@@ -51,17 +51,25 @@ async function firstDemoKey() {
   return issueFirstDemoKey(reading.config.keys);
 }
 
-function welcome(key, address) {
-  const lines = ['', `This key is shown once: ${key}`];
-  if (address === undefined) return [...lines, ''].join('\n');
+/** What whoever started the service wants to know: `key` only where it was made just now. */
+function linesFor(key, address) {
+  if (address === undefined) return ['', `This key is shown once: ${key}`];
+  const { host, port, adminHost, adminPort } = address;
+  const at = baseUrl({ host, port });
+  const dashboard = `Live dashboard: ${baseUrl({ host: adminHost, port: adminPort })}/`;
+  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+  const issue = `Issue a key: node ${quoted(main)} keys issue --kind demo`;
+  if (key === undefined) return [`acuity answers at ${at}/predict`, dashboard, issue];
   const example = fileURLToPath(new URL('../docs/examples/request.json', import.meta.url));
   return [
     'The first demo key, shown only now. Paste this into another terminal:',
     '',
-    `curl -s ${baseUrl(address)}/predict -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d ${quoted(`@${example}`)}`,
+    `curl -s ${at}/predict -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d ${quoted(`@${example}`)}`,
     '',
+    dashboard,
+    issue.replace('a key', 'another key'),
     '',
-  ].join('\n');
+  ];
 }
 
 /** A listener on every address is reached through this machine's own. */

@@ -4,13 +4,16 @@ import type { Mode } from './options.js';
 import type { Result } from './run.js';
 import { seriesOf, throughputOf } from './series.js';
 
+export const HOLDS = 'holds';
+export const FALLS_SHORT = 'falls short';
+
 /** What the service must reach, beside what it did. */
 export interface GoalLine {
   readonly goal: string;
   readonly payload: PayloadName | 'all';
   readonly wanted: string;
   readonly reached: string;
-  readonly verdict: 'holds' | 'falls short' | 'not measured';
+  readonly verdict: typeof HOLDS | typeof FALLS_SHORT | 'not measured';
 }
 
 /** A goal that compares the service with a peer, repetition by repetition; the median decides. */
@@ -169,7 +172,7 @@ function notMeasured(goal: string, payload: GoalLine['payload'], wanted: string)
 }
 
 function verdict(holds: boolean): GoalLine['verdict'] {
-  return holds ? 'holds' : 'falls short';
+  return holds ? HOLDS : FALLS_SHORT;
 }
 
 /** "6.21 × (5.98–6.40)". */

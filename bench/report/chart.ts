@@ -1,12 +1,9 @@
 import type { EChartsOption } from 'echarts';
+import { spreadOf } from '#acuity/load/statistics.js';
+import type { ChartPoint, Series } from './series.js';
+import { whiskersOf } from './whiskers.js';
 import { colourStyle, type ColourName } from '#acuity/tune/page.js';
 import { renderSvg } from './renderSvg.js';
-
-/** One line of a chart, or one colour of its bars. */
-export interface Series {
-  readonly name: string;
-  readonly points: readonly (readonly [x: number | string, y: number])[];
-}
 
 export interface Chart {
   /** File name without its ending. */
@@ -20,10 +17,17 @@ export interface Chart {
   readonly series: readonly Series[];
 }
 
+/** The bar of what was measured several times: its median, with the least and the most. */
+export function barOf(name: string, values: readonly number[]): ChartPoint {
+  if (values.length === 0) return [name, NaN];
+  const { median, min, max } = spreadOf(values);
+  return [name, median, { min, max }];
+}
+
 const WIDTH = 520;
 const HEIGHT = 320;
 /** ECharts wants colours that it can parse; these stand for the page's own and are replaced afterwards. */
-const STAND_INS: Readonly<Record<Exclude<ColourName, 'paper'>, string>> = {
+const STAND_INS: Readonly<Record<Exclude<ColourName, 'paper' | 'good' | 'bad'>, string>> = {
   ink: '#010101',
   muted: '#020202',
   grid: '#030303',
@@ -34,6 +38,7 @@ const STAND_INS: Readonly<Record<Exclude<ColourName, 'paper'>, string>> = {
 };
 const SERIES_COLOURS = [STAND_INS.one, STAND_INS.two, STAND_INS.three, STAND_INS.four];
 const FONT = 'system-ui, sans-serif';
+const BAR_GAPS = { barGap: '15%', barCategoryGap: '30%' } as const;
 
 /** A chart as SVG that stands alone: it brings its colours for light and dark. */
 export function svgOf(chart: Chart): string {
@@ -64,32 +69,37 @@ function optionOf({ kind, x, y, isLogX = false, isLogY = false, series }: Chart)
     ...axis,
     axisLabel: { ...label, formatter: short },
     name: y,
+    nameGap: 26,
     nameTextStyle: { ...label, align: 'left' as const },
   };
   return {
     color: SERIES_COLOURS,
     textStyle: { fontFamily: FONT },
     legend:
-      series.length > 1 ? { bottom: 0, textStyle: { ...label, color: STAND_INS.ink } } : { show: false },
-    grid: { left: 8, right: 24, top: 34, bottom: series.length > 1 ? 54 : 28, containLabel: true },
+      series.length > 1
+        ? { bottom: 0, itemGap: 24, textStyle: { ...label, color: STAND_INS.ink } }
+        : { show: false },
+    grid: { left: 8, right: 24, top: 48, bottom: series.length > 1 ? 54 : 28, containLabel: true },
     xAxis: kind === 'bars' ? { ...category, ...below } : { ...number, ...below },
     yAxis: isLogY ? { ...upright, type: 'log' } : { ...upright, type: 'value' },
-    series: series.map(({ name, points }) => ({
-      name,
-      type: kind === 'bars' ? ('bar' as const) : ('line' as const),
-      data: points.filter(([, value]) => Number.isFinite(value)).map((point) => [...point]),
-      symbolSize: 7,
-      lineStyle: { width: 2.5 },
-      label: {
-        show: kind === 'bars',
-        position: 'top' as const,
-        color: STAND_INS.ink,
-        fontFamily: FONT,
-        fontSize: isCrowded ? 10 : 12,
-        formatter: ({ value }: { value?: unknown }) =>
-          (isCrowded ? shorter : short)(Number((value as number[])[1])),
-      },
-    })),
+    series: [
+      ...series.map(({ name, points }) => ({
+        name,
+        type: kind === 'bars' ? ('bar' as const) : ('line' as const),
+        data: points.filter(([, value]) => Number.isFinite(value)).map(([x, value]) => [x, value]),
+        symbolSize: 7,
+        lineStyle: { width: 2.5 },
+        ...BAR_GAPS,
+      })),
+      ...(kind === 'bars'
+        ? whiskersOf(series, {
+            ink: STAND_INS.ink,
+            font: `${isCrowded ? 10 : 12}px ${FONT}`,
+            words: isCrowded ? shorter : short,
+            gaps: BAR_GAPS,
+          })
+        : []),
+    ],
   };
 }
 

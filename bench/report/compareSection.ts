@@ -1,8 +1,8 @@
-import { spreadOf } from '#acuity/load/statistics.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
 import { ratioOf } from '#bench/comparison/goals.js';
 import { seriesOf } from '#bench/comparison/series.js';
 import { acuity, type Peer } from '#bench/peers/catalogue.js';
+import { barOf } from './chart.js';
 import type { BenchContext } from './context.js';
 import { interleaved, peerTable } from './peersSection.js';
 import { buildRevision } from './revision.js';
@@ -33,10 +33,12 @@ export async function compareSection(context: BenchContext, revision: string): P
           y: 'µs',
           series: PAYLOADS.map((payload) => ({
             name: payload,
-            points: ['base', 'change'].map((peer): [string, number] => {
+            points: ['base', 'change'].map((peer) => {
               const series = seriesOf(results, { peer, payload, mode: 'saturation', connections: 64 });
-              const values = series.map(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest);
-              return [peer, values.length === 0 ? NaN : spreadOf(values).median];
+              return barOf(
+                peer,
+                series.map(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest),
+              );
             }),
           })),
         },

@@ -2,6 +2,7 @@ import { pairwise, spreadOf } from '#acuity/load/statistics.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { spreadText } from '#bench/comparison/goals.js';
 import type { ServerProcess } from '#bench/server/process.js';
+import { barOf } from './chart.js';
 import { AS_IS, press, withService, type BenchContext, type Pressed, type Setting } from './context.js';
 import type { ReportSection } from './section.js';
 
@@ -37,7 +38,7 @@ export async function knobsSection(context: BenchContext): Promise<ReportSection
         x: '',
         y: 'requests per second',
         series: [
-          { name: 'history', points: rows.map(({ name, runs }) => [name, middle(runs, perSecondOf)]) },
+          { name: 'history', points: rows.map(({ name, runs }) => barOf(name, runs.map(perSecondOf))) },
         ],
       },
     ],

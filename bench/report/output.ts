@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { htmlTable, pageOf } from '#acuity/tune/page.js';
+import { htmlTable, pageOf, type Tone } from '#acuity/tune/page.js';
+import { FALLS_SHORT, HOLDS } from '#bench/comparison/goals.js';
 import { ROOT } from '#bench/paths.js';
 import { markdownTable, textTable } from '#acuity/base/table.js';
 import { svgOf } from './chart.js';
@@ -12,6 +13,8 @@ export interface Report {
   /** Machine and settings, in a line. */
   readonly subtitle: string;
   readonly sections: readonly ReportSection[];
+  /** That the machine had other work, in a sentence; undefined where it had none to speak of. */
+  readonly busy?: string | undefined;
   /** Where there is one, the figures are not to be used. */
   readonly faults: readonly string[];
 }
@@ -26,11 +29,11 @@ export function machineLine(seconds: number, repetitions: number): string {
 }
 
 /** The report for a terminal. */
-export function textOf({ subtitle, sections, faults }: Report): string {
+export function textOf({ subtitle, sections, faults, busy }: Report): string {
   const parts = sections.map(({ heading, tables }) =>
     [heading, ...tables.map((rows) => textTable(rows))].join('\n\n'),
   );
-  return [subtitle, ...parts, verdictOf(faults)].join('\n\n');
+  return [...(busy === undefined ? [] : [busy]), subtitle, ...parts, verdictOf(faults)].join('\n\n');
 }
 
 function verdictOf(faults: readonly string[]): string {
@@ -39,16 +42,25 @@ function verdictOf(faults: readonly string[]): string {
 }
 
 /** The page: charts drawn, nothing loaded. */
-export function htmlOf({ subtitle, sections, faults }: Report): string {
+export function htmlOf({ subtitle, sections, faults, busy }: Report): string {
+  const isUsable = faults.length === 0;
   return pageOf({
     title: TITLE,
-    subtitle: `${subtitle}. ${verdictOf(faults)}`,
+    lead: isUsable
+      ? { text: busy ?? 'The machine had nothing else to do.', tone: busy === undefined ? 'good' : 'bad' }
+      : { text: verdictOf(faults), tone: 'bad' },
+    subtitle: isUsable ? `${subtitle}. ${verdictOf(faults)}` : `${subtitle}. ${busy ?? ''}`,
     sections: sections.map(({ heading, note, charts, tables }) => ({
       heading,
       note,
-      html: [figures(charts), ...tables.map(htmlTable)].join('\n'),
+      html: [figures(charts), ...tables.map((rows) => htmlTable(rows, toneOf))].join('\n'),
     })),
   });
+}
+
+/** What falls short of its goal is coloured. */
+function toneOf(cell: string): Tone | undefined {
+  return cell === FALLS_SHORT ? 'bad' : cell === HOLDS ? 'good' : undefined;
 }
 
 function figures(charts: ReportSection['charts']): string {

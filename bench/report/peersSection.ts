@@ -6,7 +6,7 @@ import { compare, type Result } from '#bench/comparison/run.js';
 import { seriesOf, throughputOf } from '#bench/comparison/series.js';
 import { hasWrk } from '#bench/load/wrk.js';
 import { acuity, FASTIFY, FLOOR, type Peer } from '#bench/peers/catalogue.js';
-import type { Chart } from './chart.js';
+import { barOf, type Chart } from './chart.js';
 import type { BenchContext } from './context.js';
 import type { ReportSection } from './section.js';
 
@@ -85,10 +85,9 @@ function barsOf(
 ): Chart {
   const series = PAYLOADS.map((payload) => ({
     name: payload,
-    points: peersOf(results).map((peer): [string, number] => {
-      const values = seriesOf(results, { peer, payload, mode: MODE, connections: CONNECTIONS }).map(valueOf);
-      return [peer, spreadOf(values).median];
-    }),
+    points: peersOf(results).map((peer) =>
+      barOf(peer, seriesOf(results, { peer, payload, mode: MODE, connections: CONNECTIONS }).map(valueOf)),
+    ),
   }));
   return { name, title, kind: 'bars', x: '', y, series };
 }

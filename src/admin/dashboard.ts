@@ -1,28 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observer } from '../base/observer.js';
 import { REFUSAL_CAUSES, statusOf } from '../contract/metrics.js';
-import { JUDGED_POINTS, SYMPTOMS } from './symptoms.js';
-import { POINTS_MAX, type TimeSeries, type Point } from './timeSeries.js';
+import type { Clock } from '../base/clock.js';
+import { diagnose, type Diagnosis } from './diagnosis.js';
+import { JUDGED_POINTS, type Recent } from './measurements.js';
+import { signWords } from './symptom.js';
+import { SymptomLog } from './symptomLog.js';
+import { SYMPTOMS } from './symptoms.js';
+import { PARTS, POINTS_MAX, type TimeSeries, type Point } from './timeSeries.js';
 
 /** A variable of the configuration as it may be shown: secrets are masked. */
 export interface Setting {
   readonly name: string;
   readonly value: string;
   readonly meaning: string;
+  /** Whether it would be the same if nobody had set anything. */
+  readonly isDefault: boolean;
 }
 
 export interface DashboardOptions {
   readonly timeSeries: TimeSeries;
+  readonly clock: Pick<Clock, 'nowMs'>;
   isReady(): boolean;
   modelVersion(): string;
+  /** Why the model in the configured folder was refused; undefined where it serves. */
+  modelRefusal(): string | undefined;
   readonly version: string;
   /** When the process started, in milliseconds since 1970. */
   readonly startedMs: number;
   readonly settings: readonly Setting[];
   readonly batchMax: number;
   readonly deadlineMs: number;
+  readonly queueMax: number;
+  readonly bodiesMaxBytes: number;
   /** Time since the key store was last seen. */
-  keyStoreAgeS?(): number;
+  keyStoreAgeS(): number;
   /** A second could not be sampled; the next one is tried. */
   onProblem(error: Error): void;
 }
@@ -34,11 +46,17 @@ const UNREAD_BYTES_MAX = 1 << 20;
 
 /**
  * The feed of the live page: server-sent events, `start` with everything known so far, then `point` once a
- * second. While nobody looks, a second costs the difference of two readings of the counters and nothing else.
+ * second. While nobody looks, a second costs the difference of two readings of the counters and a judgement of the
+ * last five: who comes later is told what was wrong meanwhile.
  */
 export class Dashboard {
   private readonly viewers = new Set<ServerResponse>();
   private readonly observer: Observer;
+  private readonly log = new SymptomLog();
+  /** Of the last second; undefined before the first. */
+  private diagnosis: Diagnosis | undefined;
+  private toldRevision = 0;
+  private wasReady = false;
 
   constructor(private readonly options: DashboardOptions) {
     const onProblem = (error: Error): void => options.onProblem(error);
@@ -72,9 +90,20 @@ export class Dashboard {
   }
 
   private tick(): void {
-    const point = this.options.timeSeries.sample();
-    if (this.viewers.size === 0) return;
-    const text = event('point', { point, ...this.state() });
+    const { timeSeries, clock } = this.options;
+    const point = timeSeries.sample();
+    const recent = this.recent();
+    this.diagnosis = diagnose(recent);
+    // Every start is a time without readiness: that is no news.
+    this.wasReady ||= recent.isReady;
+    if (this.wasReady) this.log.note(this.diagnosis, clock.nowMs());
+    if (this.viewers.size > 0) this.tell(point);
+  }
+
+  private tell(point: Point): void {
+    const news = this.log.revision === this.toldRevision ? {} : { log: this.log.entries };
+    this.toldRevision = this.log.revision;
+    const text = event('point', { point, ...this.state(), ...news });
     for (const viewer of this.viewers) {
       if (viewer.writableLength > UNREAD_BYTES_MAX) viewer.destroy();
       else viewer.write(text);
@@ -83,7 +112,13 @@ export class Dashboard {
 
   private everything(): object {
     const { timeSeries, version, startedMs, settings, batchMax } = this.options;
-    const symptoms = SYMPTOMS.map(({ id, title, metrics, remedy }) => ({ id, title, metrics, remedy }));
+    const symptoms = SYMPTOMS.map(({ id, title, metrics, remedy, signs }) => ({
+      id,
+      title,
+      metrics,
+      remedy,
+      signs: signs.map(signWords),
+    }));
     const causes = REFUSAL_CAUSES.map((cause) => ({ cause, status: statusOf(cause) }));
     const points: readonly Point[] = timeSeries.points;
     return {
@@ -96,23 +131,31 @@ export class Dashboard {
       batchMax,
       symptoms,
       causes,
+      stages: PARTS,
+      log: this.log.entries,
       ...this.state(),
     };
   }
 
   private state(): object {
-    const { timeSeries, deadlineMs } = this.options;
-    const isReady = this.options.isReady();
-    const recent = {
-      points: timeSeries.points.slice(-JUDGED_POINTS),
-      isReady,
-      deadlineMs,
-      keyStoreAgeS: this.options.keyStoreAgeS?.() ?? 0,
-    };
     return {
-      ready: isReady,
+      ready: this.options.isReady(),
       model: this.options.modelVersion(),
-      red: SYMPTOMS.filter(({ isRed }) => isRed?.(recent) === true).map(({ id }) => id),
+      diagnosis: this.diagnosis ?? diagnose(this.recent()),
+    };
+  }
+
+  private recent(): Recent {
+    const { timeSeries, deadlineMs, queueMax, bodiesMaxBytes } = this.options;
+    return {
+      points: timeSeries.points.slice(-JUDGED_POINTS),
+      isReady: this.options.isReady(),
+      modelVersion: this.options.modelVersion(),
+      modelRefusal: this.options.modelRefusal(),
+      deadlineMs,
+      queueMax,
+      bodiesMaxBytes,
+      keyStoreAgeS: this.options.keyStoreAgeS(),
     };
   }
 }

@@ -20,10 +20,20 @@ const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
+const SCRIPTS: readonly string[] = [
+  'dashboard.js',
+  'chartList.js',
+  'charts.js',
+  'diagnosis.js',
+  'dom.js',
+  'numbers.js',
+  'tables.js',
+];
+
 /** By path: what the live page is made of. Everything comes from this listener. */
 const FILES: ReadonlyMap<string, PageFile> = new Map([
   ['/', asset('index.html', HTML)],
-  ['/dashboard/dashboard.js', asset('dashboard.js', SCRIPT)],
+  ...SCRIPTS.map((name) => [`/dashboard/${name}`, asset(name, SCRIPT)] as const),
   ['/dashboard/dashboard.css', asset('dashboard.css', STYLE)],
   ['/dashboard/uplot.js', uplot('uPlot.esm.js', SCRIPT)],
   ['/dashboard/uplot.css', uplot('uPlot.min.css', STYLE)],

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { openapiDocument } from '../contract/openapi.js';
 
 /** A file of the API reference. */
@@ -18,13 +17,13 @@ export function adminDocs(path: string): DocsAnswer | undefined {
     case '/openapi.json':
       return answer('application/json', JSON.stringify(document()));
     case '/docs':
-      return viewer() === undefined ? answer(HTML, NO_VIEWER) : answer(HTML, PAGE, { [CSP]: POLICY });
+      return answer(HTML, page(), { [CSP]: POLICY });
     case '/docs/start.js':
-      return answer(SCRIPT, START);
-    case '/docs/redoc.js': {
-      const script = viewer();
-      return script === undefined ? undefined : answer(SCRIPT, script);
-    }
+      return answer(SCRIPT, start());
+    case '/docs/reference.css':
+      return answer(STYLE, style());
+    case '/docs/redoc.js':
+      return answer(SCRIPT, viewer());
     default:
       return undefined;
   }
@@ -32,6 +31,7 @@ export function adminDocs(path: string): DocsAnswer | undefined {
 
 const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
 
 function answer(type: string, body: string, more: Readonly<Record<string, string>> = {}): DocsAnswer {
   return {
@@ -61,61 +61,24 @@ const document = once(() => {
 const REMOTE_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=';
 
-/** Redoc's script; undefined where it is not installed, as in an image without development packages. */
-const viewer = once((): string | undefined => {
-  try {
-    return readFileSync(viewerPath(), 'utf8').replaceAll(REMOTE_LOGO, EMPTY_IMAGE);
-  } catch {
-    return undefined; // the page then says where the document itself is
-  }
-});
+const file = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-/** The packed server brings it along (scripts/serverPackage.js); a clone has it from its development packages. */
-function viewerPath(): string {
-  const packed = fileURLToPath(new URL('../reference/redoc.standalone.js', import.meta.url));
-  return existsSync(packed)
-    ? packed
-    : fileURLToPath(import.meta.resolve('redoc/bundles/redoc.standalone.js'));
-}
+/** Its one colour of text that no theme names, and that can't be read on a dark ground. */
+const PATTERN_COLOUR = '#0e7c86';
+
+/** Redoc's script; the build puts it beside this code. */
+const viewer = once(() =>
+  file('../reference/redoc.standalone.js')
+    .replaceAll(REMOTE_LOGO, EMPTY_IMAGE)
+    .replaceAll(PATTERN_COLOUR, 'inherit'),
+);
+// Their addresses are relative: the page also works behind a proxy that adds a prefix.
+const page = once(() => file('../../assets/reference/index.html'));
+const start = once(() => file('../../assets/reference/start.js'));
+const style = once(() => file('../../assets/reference/reference.css'));
 
 const CSP = 'Content-Security-Policy';
 /** Redoc writes its styles into the page and runs its search in a worker made from a blob. */
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
   "worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-// Relative addresses: the page also works behind a proxy that adds a prefix.
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>acuity: API reference</title>
-<link rel="icon" href="data:,">
-<style>body { margin: 0 }</style>
-</head>
-<body>
-<div id="reference"></div>
-<script src="docs/redoc.js"></script>
-<script src="docs/start.js"></script>
-</body>
-</html>
-`;
-
-const START = `const font = 'system-ui, sans-serif';
-Redoc.init(
-  'openapi.json',
-  {
-    hideDownloadButtons: true,
-    theme: { typography: { fontFamily: font, headings: { fontFamily: font } } },
-  },
-  document.getElementById('reference'),
-);
-`;
-
-const NO_VIEWER = `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><title>acuity: API reference</title></head>
-<body><p>The viewer (the package redoc) is not installed. The document is at <a href="openapi.json">openapi.json</a>.</p></body>
-</html>
-`;

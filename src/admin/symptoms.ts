@@ -1,37 +1,53 @@
 import { METRICS, PROCESS_METRICS, type RefusalCause } from '../contract/metrics.js';
-import { KEY_STORE_SYMPTOM } from './keyStoreSymptom.js';
-import type { Point } from './timeSeries.js';
+import {
+  busiestLoop,
+  connectionsRefused,
+  heldBytes,
+  inFlight,
+  JUDGED_POINTS,
+  longestStage,
+  p99Ms,
+  refusedFor,
+  refusedShare,
+  runsFailed,
+  workersBusy,
+  workersLost,
+  type Recent,
+} from './measurements.js';
+import type { Level, Measure, Symptom } from './symptom.js';
+import { count, counted, mebibytes, milliseconds, percent, secondsAgo } from './words.js';
 
-/** What someone on call sees, where it shows, and what to do: for the dashboard and for `docs/OPERATIONS.md`. */
-export interface Symptom {
-  readonly id: string;
-  readonly title: string;
-  /** Where it shows: names of metrics, most telling first. */
-  readonly metrics: readonly string[];
-  /** What to look at and what to change, in order. */
-  readonly remedy: string;
-  /** Whether it shows in the last seconds; absent where only a longer look can tell. */
-  isRed?(recent: Recent): boolean;
-}
-
-/** The last seconds, and what they are judged against. */
-export interface Recent {
-  readonly points: readonly Point[];
-  readonly isReady: boolean;
-  readonly deadlineMs: number;
-  /** Time since the key store was last seen. */
-  readonly keyStoreAgeS?: number;
-}
-
-/** A symptom is judged over so many seconds: one slow second is no reason to wake anybody. */
-export const JUDGED_POINTS = 5;
-
-const BUSY_SHARE = 0.9;
-/** Refusals for one kind of reason count as red from this share of all requests on. */
-const REFUSED_SHARE = 0.1;
+/** Thresholds stand in this file and nowhere else. */
+const BUSY = { amber: 0.75, red: 0.9 } as const;
+/** Revocations count within a second: a store that was not seen for longer than this is out of reach. */
+const UNSEEN_S = 5;
+/** A loop that is busy and has no core for this share of the time competes for cores. */
+const WITHOUT_CORE = 0.25;
+/** Refusals that are the caller's doing count from this share of all requests on … */
+const REFUSED = { amber: 0.02, red: 0.1 } as const;
 /** … and from so many on: one mistyped key at night is no symptom. */
 const REFUSED_MIN = 20;
+/** From here on they are most of what there is to do, and explain a busy loop. */
+const MOST = 0.5;
 
+const KEY_CAUSES: readonly RefusalCause[] = ['keyMissing', 'keyInvalid'];
+const LIMIT_CAUSES: readonly RefusalCause[] = ['rateBurst', 'rateDaily'];
+const BODY_CAUSES: readonly RefusalCause[] = [
+  'malformed',
+  'unprocessable',
+  'bodyTooLarge',
+  'contentType',
+  'contentEncoding',
+];
+
+const WITHIN = `in the last ${JUDGED_POINTS} seconds`;
+/** What a lack of capacity shows as. */
+const CAPACITY = ['faults', 'coresFull', 'loopBusy', 'workersBusy', 'loopLate'] as const;
+
+/**
+ * Every symptom. Of two that show at the same level and explain nothing of each other, the one that stands first here
+ * is said first.
+ */
 export const SYMPTOMS: readonly Symptom[] = [
   {
     id: 'notReady',
@@ -39,55 +55,9 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [PROCESS_METRICS.ready.name],
     remedy:
       'The service is starting, draining or has a hung worker; the last lines of the log say which. A hung worker ends the process with 70 and the supervisor starts another; if that repeats, go back to the model before.',
-    isRed: ({ isReady }) => !isReady,
-  },
-  {
-    id: 'queueFull',
-    title: 'Requests are refused because too many are in flight',
-    metrics: [METRICS.refusals.name, METRICS.pending.name, PROCESS_METRICS.queueMax.name],
-    remedy:
-      'Demand exceeds what the workers give. Workers near 100 %: more ACUITY_WORKERS where cores are free, else another replica. Workers idle: the event loop is the limit, see there. Raise ACUITY_QUEUE_MAX only for short bursts: a longer queue means longer waits.',
-    isRed: refusedFor(['queueFull'], 0),
-  },
-  {
-    id: 'deadline',
-    title: 'Requests expire while they wait',
-    metrics: [METRICS.refusals.name, METRICS.queued.name, METRICS.stages.name],
-    remedy:
-      'They waited longer than ACUITY_DEADLINE_MS. Compare the stages queue, dispatch and infer: a long infer with a full machine means too many threads for the cores (ACUITY_WORKERS plus ACUITY_HTTP_THREADS should not exceed them); a long queue means too few workers. A lower ACUITY_QUEUE_MAX refuses at once what would expire later.',
-    isRed: refusedFor(['deadline'], 0),
-  },
-  {
-    id: 'loopBusy',
-    title: 'An event loop is at its limit',
-    metrics: [METRICS.loopBusy.name, METRICS.loopLag.name, METRICS.refusals.name],
-    remedy:
-      'Reading requests is the limit, not the model. Raise ACUITY_HTTP_THREADS where cores are free (each loop wants a worker of its own), else add a replica. Look at the mean body size too: long series cost most.',
-    isRed: (recent) => mean(recent, busiestLoop) > BUSY_SHARE || refusedFor(['loopLag'], 0)(recent),
-  },
-  {
-    id: 'workersBusy',
-    title: 'The workers are at their limit',
-    metrics: [METRICS.workerBusy.name, PROCESS_METRICS.workers.name, METRICS.batchRows.name],
-    remedy:
-      'More ACUITY_WORKERS where cores are free, else another replica. While batches are as large as ACUITY_BATCH_MAX allows, a larger one gives more throughput for a little more latency.',
-    isRed: (recent) => mean(recent, ({ workersBusy }) => workersBusy) > BUSY_SHARE,
-  },
-  {
-    id: 'slow',
-    title: 'The slowest requests come near the deadline',
-    metrics: [METRICS.stages.name],
-    remedy:
-      'Find the stage that grew. receive: callers send slowly, nothing to change here. queue: too few workers. dispatch or infer: too many threads for the cores. reply or read: the event loop.',
-    isRed: (recent) => mean(recent, ({ p99Ms }) => p99Ms) > recent.deadlineMs / 2,
-  },
-  {
-    id: 'bodiesFull',
-    title: 'Requests are refused because bodies fill the memory set aside for them',
-    metrics: [METRICS.refusals.name, METRICS.heldBytes.name, METRICS.connections.name],
-    remedy:
-      'bodiesFull: many callers upload slowly at once. bodiesOfKey: one of them does, and holds its quarter; the access log names the key. Let the proxy in front buffer bodies; raise ACUITY_BODIES_MAX_BYTES where memory is free; lower ACUITY_BODY_MAX_BYTES where no honest body is so long.',
-    isRed: refusedFor(['bodiesFull', 'bodiesOfKey'], 0),
+    signs: [{ what: 'no request is taken', holds: ({ isReady }) => !isReady, level: 'red' }],
+    sentence: () => 'Not ready: no request is taken.',
+    followsFrom: (recent) => [...(refusedFor(recent, ['hung']) > 0 ? ['faults'] : []), 'keyStore'],
   },
   {
     id: 'faults',
@@ -95,8 +65,139 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.batchFaults.name, METRICS.workerRestarts.name, METRICS.requests.name],
     remedy:
       'Search the log for "batch failed", "worker lost" and "request failed unexpectedly". A worker that is killed again and again is usually short of memory. After a change of model: go back to the one before.',
-    isRed: (recent) =>
-      recent.points.some(({ faults }) => faults > 0) || refusedFor(['internal', 'hung'], 0)(recent),
+    signs: [
+      { what: 'workers lost', value: workersLost, words: count, red: 1 },
+      { what: 'model runs failed', value: runsFailed, words: count, red: 1 },
+      refusals('requests failed unexpectedly', ['internal', 'hung']),
+    ],
+    sentence: faultSentence,
+  },
+  {
+    id: 'keyStore',
+    title: 'The key store is out of reach',
+    metrics: [PROCESS_METRICS.keyStoreAge.name, PROCESS_METRICS.limitsLocal.name],
+    remedy:
+      'Known keys go on, keys issued or revoked meanwhile do not count yet, and each replica keeps to its share of the limits. The log says why ("key store"). Bring the store back: nothing else is to be done. After ACUITY_KEYS_STALE_MS without it no key counts and the replica is not ready.',
+    signs: [
+      {
+        what: 'key store last seen',
+        value: ({ keyStoreAgeS }) => keyStoreAgeS,
+        words: secondsAgo,
+        amber: UNSEEN_S,
+      },
+    ],
+    sentence: ({ keyStoreAgeS, isReady }) =>
+      `The key store was last seen ${secondsAgo(keyStoreAgeS)}: ${isReady ? 'known keys go on, and each replica keeps to its share of the limits' : 'no key counts any longer'}.`,
+  },
+  {
+    id: 'coresFull',
+    title: 'There are too few cores for the work',
+    metrics: [METRICS.loopCpu.name, METRICS.loopBusy.name, PROCESS_METRICS.cpu.name],
+    remedy:
+      'Look for other processes on this machine, and for a CPU limit of the container. ACUITY_WORKERS plus ACUITY_HTTP_THREADS should not exceed the cores. Else give it more cores, or add a replica.',
+    signs: [{ what: 'event loop without a core', value: withoutCore, words: percent, amber: WITHOUT_CORE }],
+    sentence(recent) {
+      const { busy, onCore } = busiestLoop(recent);
+      return `The cores are the limit: the event loop is busy ${percent(busy)} of the time and has a core for ${percent(onCore)}.`;
+    },
+  },
+  {
+    id: 'loopBusy',
+    title: 'An event loop is at its limit',
+    metrics: [METRICS.loopBusy.name, METRICS.loopLag.name],
+    remedy:
+      'Reading requests is the limit, not the model. Raise ACUITY_HTTP_THREADS where cores are free (each loop wants a worker of its own), else add a replica. Look at the mean body size too: long series cost most.',
+    signs: [{ what: 'event loop busy', value: loopAtWork, words: percent, ...BUSY }],
+    sentence: loopSentence,
+    followsFrom: (recent) => ['coresFull', ...mostOfTheWork(recent)],
+  },
+  {
+    id: 'loopLate',
+    title: 'Requests are refused because an event loop is late',
+    metrics: [METRICS.refusals.name, METRICS.loopLag.name, METRICS.gcTime.name],
+    remedy:
+      'A loop that is late without being busy was held up at once: by other work on its core, by a CPU limit of the container, by a long body or a garbage collection. Look at those before adding event loops; a longer ACUITY_DEADLINE_MS forgives longer pauses.',
+    signs: [refusals('refused because the event loop is late', ['loopLag'])],
+    sentence: (recent) =>
+      `An event loop was held up: ${counted(refusedFor(recent, ['loopLag']), 'request')} refused for it ${WITHIN}, at ${percent(busiestLoop(recent).busy)} busy.`,
+    followsFrom: () => ['coresFull', 'loopBusy'],
+  },
+  {
+    id: 'workersBusy',
+    title: 'The workers are at their limit',
+    metrics: [METRICS.workerBusy.name, PROCESS_METRICS.workers.name, METRICS.batchRows.name],
+    remedy:
+      'More ACUITY_WORKERS where cores are free, else another replica. While batches are as large as ACUITY_BATCH_MAX allows, a larger one gives more throughput for a little more latency.',
+    signs: [{ what: 'workers busy', value: workersBusy, words: percent, ...BUSY }],
+    sentence: (recent, level) =>
+      `The workers ${nearness(level, 'are')}: ${percent(workersBusy(recent))} busy, event loop ${percent(busiestLoop(recent).busy)}.`,
+    followsFrom: () => ['coresFull'],
+  },
+  {
+    id: 'queueFull',
+    title: 'Requests are refused because too many are in flight',
+    metrics: [METRICS.refusals.name, METRICS.pending.name, PROCESS_METRICS.queueMax.name],
+    remedy:
+      'Demand exceeds what the workers give. Workers near 100 %: more ACUITY_WORKERS where cores are free, else another replica. Workers idle: the event loop is the limit, see there. Raise ACUITY_QUEUE_MAX only for short bursts: a longer queue means longer waits.',
+    signs: [
+      refusals('refused: too many in flight', ['queueFull']),
+      { what: 'in flight', value: inFlight, words: count, amber: 0.5, of: 'queueMax' },
+    ],
+    sentence(recent, level) {
+      const places = `${count(inFlight(recent))} in flight, ${count(recent.queueMax)} at most`;
+      return level === 'amber'
+        ? `The queue fills: ${places}.`
+        : `Too many requests at once: ${count(refusedFor(recent, ['queueFull']))} refused ${WITHIN}; ${places}.`;
+    },
+    followsFrom: () => CAPACITY,
+  },
+  {
+    id: 'deadline',
+    title: 'Requests expire while they wait',
+    metrics: [METRICS.refusals.name, METRICS.queued.name, METRICS.stages.name],
+    remedy:
+      'They waited longer than ACUITY_DEADLINE_MS. Compare the stages queue, dispatch and infer: a long infer with a full machine means too many threads for the cores (ACUITY_WORKERS plus ACUITY_HTTP_THREADS should not exceed them); a long queue means too few workers. A lower ACUITY_QUEUE_MAX refuses at once what would expire later.',
+    signs: [refusals('expired', ['deadline'])],
+    sentence: (recent) =>
+      `Requests expire: ${count(refusedFor(recent, ['deadline']))} waited longer than ${milliseconds(recent.deadlineMs)} ${WITHIN}.`,
+    followsFrom: () => CAPACITY,
+  },
+  {
+    id: 'slow',
+    title: 'The slowest requests come near the deadline',
+    metrics: [METRICS.stages.name],
+    remedy:
+      'Find the stage that grew: the dashboard has a chart of them. receive: callers send slowly, nothing to change here. queue: too few workers. dispatch or infer: too many threads for the cores. reply or read: the event loop.',
+    signs: [{ what: 'p99', value: p99Ms, words: milliseconds, amber: 0.25, red: 0.5, of: 'deadlineMs' }],
+    sentence(recent) {
+      const stage = longestStage(recent);
+      const most = stage === undefined ? '' : `; most of the time goes to the stage ${stage.stage}`;
+      return `Requests are slow: p99 ${milliseconds(p99Ms(recent))} of ${milliseconds(recent.deadlineMs)} allowed${most}.`;
+    },
+    followsFrom: () => CAPACITY,
+  },
+  {
+    id: 'bodiesFull',
+    title: 'Requests are refused because bodies fill the memory set aside for them',
+    metrics: [METRICS.refusals.name, METRICS.heldBytes.name, METRICS.connections.name],
+    remedy:
+      'bodiesFull: many callers upload slowly at once. bodiesOfKey: one of them does, and holds its quarter; the access log names the key. Let the proxy in front buffer bodies; raise ACUITY_BODIES_MAX_BYTES where memory is free; lower ACUITY_BODY_MAX_BYTES where no honest body is so long.',
+    signs: [
+      refusals('refused: no memory for the body', ['bodiesFull', 'bodiesOfKey']),
+      { what: 'held for bodies', value: heldBytes, words: mebibytes, amber: 0.75, of: 'bodiesMaxBytes' },
+    ],
+    sentence: (recent) =>
+      `Bodies fill their memory: ${mebibytes(heldBytes(recent))} held of ${mebibytes(recent.bodiesMaxBytes)}, ${counted(refusedFor(recent, ['bodiesFull', 'bodiesOfKey']), 'request')} refused ${WITHIN}.`,
+  },
+  {
+    id: 'connectionsFull',
+    title: 'New connections are closed at once',
+    metrics: [METRICS.connectionsRefused.name, METRICS.connections.name],
+    remedy:
+      'ACUITY_CONNECTIONS_MAX are open. Callers that open many and keep them idle belong behind the proxy. Raise it together with the limit on file descriptors (LimitNOFILE of the unit).',
+    signs: [{ what: 'connections closed at once', value: connectionsRefused, words: count, red: 1 }],
+    sentence: (recent) =>
+      `${counted(connectionsRefused(recent), 'new connection')} closed at once ${WITHIN}: as many are open as may be.`,
   },
   {
     id: 'keys',
@@ -104,7 +205,14 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.refusals.name],
     remedy:
       'keyInvalid from a known caller: its key expired or was revoked; see "acuity keys list", then renew or issue. From unknown callers: somebody is guessing; block the address at the proxy.',
-    isRed: refusedFor(['keyMissing', 'keyInvalid'], REFUSED_SHARE),
+    signs: [refusedOften('without a valid key', KEY_CAUSES)],
+    sentence(recent) {
+      const invalid = refusedShare(recent, ['keyInvalid']);
+      const missing = refusedShare(recent, ['keyMissing']);
+      return invalid >= missing
+        ? `Keys are not valid: ${percent(invalid)} of the requests have an unknown, expired or revoked one.`
+        : `Keys are missing: ${percent(missing)} of the requests have none.`;
+    },
   },
   {
     id: 'limits',
@@ -112,7 +220,11 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.refusals.name, METRICS.requests.name],
     remedy:
       'The access log names the request; a caller that needs more gets a key with "acuity keys issue --rate … --daily …". rateDaily ends at midnight UTC.',
-    isRed: refusedFor(['rateBurst', 'rateDaily'], REFUSED_SHARE),
+    signs: [refusedOften('over a limit', LIMIT_CAUSES)],
+    sentence(recent) {
+      const isDaily = refusedFor(recent, ['rateDaily']) > refusedFor(recent, ['rateBurst']);
+      return `Callers exceed the limits of their keys: ${percent(refusedShare(recent, LIMIT_CAUSES))} of the requests get 429, mostly for ${isDaily ? 'the day’s number' : 'the rate a second'}.`;
+    },
   },
   {
     id: 'bodies',
@@ -120,10 +232,25 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.findings.name, METRICS.refusals.name],
     remedy:
       'A caller changed its integration. The kinds of findings say what is wrong: unit_error means R-R intervals, minutes for seconds or another unit, value_error one thing under two names, too_long a limit of ours (ACUITY_DAY_SAMPLES_MAX, ACUITY_NIGHT_SAMPLES_MAX, ACUITY_BODY_MAX_BYTES).',
-    isRed: refusedFor(
-      ['malformed', 'unprocessable', 'bodyTooLarge', 'contentType', 'contentEncoding'],
-      REFUSED_SHARE,
-    ),
+    signs: [refusedOften('with a body that can’t be scored', BODY_CAUSES)],
+    sentence: (recent) =>
+      `Bodies can’t be scored: ${percent(refusedShare(recent, BODY_CAUSES))} of the requests are refused for what they hold.`,
+  },
+  {
+    id: 'modelRefused',
+    title: 'A new model was refused; the one before keeps serving',
+    metrics: [PROCESS_METRICS.modelRefused.name, PROCESS_METRICS.model.name],
+    remedy:
+      'The log says why ("model refused"), and so does "acuity model check DIR". Put the folder right, or have ACUITY_MODEL lead to the old one again: the service looks once a second, and at SIGHUP.',
+    signs: [
+      {
+        what: 'the model in the folder does not serve',
+        holds: ({ modelRefusal }) => modelRefusal !== undefined,
+        level: 'amber',
+        detail: ({ modelRefusal }) => modelRefusal,
+      },
+    ],
+    sentence: ({ modelVersion }) => `A new model was refused: ${modelVersion} keeps serving.`,
   },
   {
     id: 'missing',
@@ -131,6 +258,8 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.fieldsMissing.name, METRICS.sessionsSampled.name, METRICS.fieldsUnknown.name],
     remedy:
       'Scores stay valid but get less certain. A wearable or an integration stopped sending a field: ask the callers; the model card says what each field is worth. Where acuity_fields_unknown_total rises too, they send it under a name that nobody reads.',
+    signs: [],
+    sentence: () => 'Fields are missing more often.',
   },
   {
     id: 'memory',
@@ -138,28 +267,67 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [PROCESS_METRICS.rss.name, METRICS.heldBytes.name, METRICS.gcTime.name],
     remedy:
       'Bodies held: see above. Otherwise each worker costs memory by itself: fewer ACUITY_WORKERS. Growth that goes on at constant load is a defect: keep a heap snapshot and restart.',
+    signs: [],
+    sentence: () => 'Memory grows.',
   },
-  KEY_STORE_SYMPTOM,
 ];
 
-function refusedFor(causes: readonly RefusalCause[], shareMin: number): (recent: Recent) => boolean {
-  return ({ points }) => {
-    let refused = 0;
-    let all = 0;
-    for (const point of points) {
-      for (const cause of causes) refused += point.refusals[cause] ?? 0;
-      all += point.served + point.refused;
-    }
-    return refused >= (shareMin > 0 ? REFUSED_MIN : 1) && refused >= shareMin * all;
-  };
+/** Refusals that are never the caller's doing: one is red. */
+function refusals(what: string, causes: readonly RefusalCause[]): Measure {
+  return { what, value: (recent) => refusedFor(recent, causes), words: count, red: 1 };
 }
 
-function busiestLoop({ loopsBusy }: Point): number {
-  return Math.max(0, ...loopsBusy);
+/** Refusals that are the caller's doing: a share of all requests is. */
+function refusedOften(what: string, causes: readonly RefusalCause[]): Measure {
+  const value = (recent: Recent): number =>
+    refusedFor(recent, causes) < REFUSED_MIN ? 0 : refusedShare(recent, causes);
+  return { what, value, words: percent, ...REFUSED };
 }
 
-/** Of the points that have the value; 0 where none has. */
-function mean({ points }: Recent, value: (point: Point) => number): number {
-  const values = points.map(value).filter((one) => !Number.isNaN(one));
-  return values.length === 0 ? 0 : values.reduce((sum, one) => sum + one, 0) / values.length;
+/** Which kind of refusal is most of what the event loop does, if any. */
+function mostOfTheWork(recent: Recent): readonly string[] {
+  const kinds = { keys: KEY_CAUSES, limits: LIMIT_CAUSES, bodies: BODY_CAUSES };
+  return Object.entries(kinds)
+    .filter(([, causes]) => refusedShare(recent, causes) >= MOST)
+    .map(([id]) => id);
+}
+
+/** Of the time of a busy loop, the share in which it would work and has no core; 0 where that is not known. */
+function withoutCore(recent: Recent): number {
+  const { busy, onCore } = busiestLoop(recent);
+  return busy < BUSY.amber || Number.isNaN(onCore) ? 0 : Math.max(0, 1 - onCore / busy);
+}
+
+/** How busy the busiest loop is; where it competes for cores, only what it has of one: it may have reserves. */
+function loopAtWork(recent: Recent): number {
+  const { busy, onCore } = busiestLoop(recent);
+  return withoutCore(recent) >= WITHOUT_CORE ? onCore : busy;
+}
+
+function loopSentence(recent: Recent, level: Level): string {
+  const loop = recent.points.some(({ loopsBusy }) => loopsBusy.length > 1)
+    ? 'An event loop'
+    : 'The event loop';
+  const busy = percent(busiestLoop(recent).busy);
+  const workers = workersBusy(recent);
+  if (workers >= BUSY.red) {
+    return `${loop} and the workers ${nearness(level, 'are')}: ${busy} and ${percent(workers)} busy.`;
+  }
+  return `${loop} ${nearness(level, 'is')}: ${busy} busy, workers ${percent(workers)}.`;
+}
+
+function nearness(level: Level, verb: 'is' | 'are'): string {
+  return level === 'red' ? `${verb} the limit` : `${verb} near the limit`;
+}
+
+function faultSentence(recent: Recent): string {
+  if (refusedFor(recent, ['hung']) > 0)
+    return 'A worker hangs: requests are refused until another process starts.';
+  const parts = [
+    [workersLost(recent), 'worker', 'lost'],
+    [runsFailed(recent), 'model run', 'failed'],
+    [refusedFor(recent, ['internal']), 'request', 'failed unexpectedly'],
+  ] as const;
+  const said = parts.filter(([number]) => number > 0);
+  return `${said.map(([number, noun, verb]) => `${counted(number, noun)} ${verb}`).join(', ')} ${WITHIN}.`;
 }

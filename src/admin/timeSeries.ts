@@ -25,16 +25,25 @@ export interface Point {
   readonly queued: number;
   /** Mean requests in a model run. */
   readonly batchRows: number;
-  /** Shares of the second, 0 to 1: all workers together, and each event loop. */
+  /** Mean milliseconds of a scored request in each stage, in the order of `PARTS`. */
+  readonly stagesMs: readonly number[];
+  /** All workers together, as a share of the second. A long run counts when it ends: it may exceed 1. */
   readonly workersBusy: number;
+  /** Shares of the second, 0 to 1, of each event loop: not waiting for events, and on a core (NaN: not known). */
   readonly loopsBusy: readonly number[];
+  readonly loopsOnCore: readonly number[];
   readonly lagMs: number;
   /** Share of the second in garbage collection, the event loops' threads summed. */
   readonly gc: number;
   readonly rssBytes: number;
   readonly connections: number;
-  /** Workers lost and batches failed in this second. */
-  readonly faults: number;
+  /** Closed as soon as they were opened. */
+  readonly connectionsRefused: number;
+  /** Bytes of bodies that are still arriving. */
+  readonly heldBytes: number;
+  /** Workers lost, and model runs that failed, in this second. */
+  readonly workersLost: number;
+  readonly runsFailed: number;
   /** Requests refused in this second, by cause; causes without any are absent. */
   readonly refusals: Readonly<Partial<Record<RefusalCause, number>>>;
 }
@@ -42,18 +51,24 @@ export interface Point {
 /** Fifteen minutes. */
 export const POINTS_MAX = 900;
 const TOTAL = STAGES.indexOf('total');
+/** The stages that a request's time is made of, in order. */
+export const PARTS: readonly string[] = STAGES.slice(0, TOTAL);
 
 /** The counters at one moment; a point is the difference of two. */
 interface Snapshot {
   readonly monotonicMs: number;
   readonly served: number;
   readonly buckets: Float64Array;
+  readonly stagesMs: readonly number[];
   readonly batches: number;
   readonly rows: number;
   readonly workerBusyMs: number;
   readonly loopBusyMs: readonly number[];
+  readonly loopCpuMs: readonly number[];
   readonly gcMs: number;
-  readonly faults: number;
+  readonly connectionsRefused: number;
+  readonly workersLost: number;
+  readonly runsFailed: number;
   readonly refusals: readonly number[];
 }
 
@@ -95,10 +110,11 @@ export class TimeSeries {
     const perSecond = 1000 / elapsedMs;
     const refused = now.refusals.map((count, cause) => count - (before.refusals[cause] ?? 0));
     const buckets = now.buckets.map((count, bucket) => count - (before.buckets[bucket] ?? 0));
+    const served = now.served - before.served;
     const latency = (q: number): number => short(quantile(METRICS.stages, buckets, q));
     return {
       atMs: Math.round(clock.nowMs()),
-      served: short((now.served - before.served) * perSecond),
+      served: short(served * perSecond),
       refused: short(sum(refused) * perSecond),
       p50Ms: latency(0.5),
       p99Ms: latency(0.99),
@@ -106,13 +122,18 @@ export class TimeSeries {
       inFlight: reader.total('pending'),
       queued: reader.total('queued'),
       batchRows: short((now.rows - before.rows) / (now.batches - before.batches)),
-      workersBusy: share(now.workerBusyMs - before.workerBusyMs, elapsedMs * workers),
-      loopsBusy: now.loopBusyMs.map((ms, loop) => share(ms - (before.loopBusyMs[loop] ?? 0), elapsedMs)),
+      stagesMs: now.stagesMs.map((ms, stage) => short((ms - (before.stagesMs[stage] ?? 0)) / served)),
+      workersBusy: short((now.workerBusyMs - before.workerBusyMs) / (elapsedMs * workers)),
+      loopsBusy: now.loopBusyMs.map((ms, loop) => shareSince(before.loopBusyMs[loop], ms, elapsedMs) || 0),
+      loopsOnCore: now.loopCpuMs.map((ms, loop) => shareSince(before.loopCpuMs[loop], ms, elapsedMs)),
       lagMs: short(Math.max(...now.loopBusyMs.map((_, loop) => reader.ofLoop(loop, 'loopLag')))),
       gc: share(now.gcMs - before.gcMs, elapsedMs),
       rssBytes: rssBytes(),
       connections: reader.total('connections'),
-      faults: now.faults - before.faults,
+      connectionsRefused: now.connectionsRefused - before.connectionsRefused,
+      heldBytes: reader.total('heldBytes'),
+      workersLost: now.workersLost - before.workersLost,
+      runsFailed: now.runsFailed - before.runsFailed,
       refusals: Object.fromEntries(
         REFUSAL_CAUSES.map((cause, cell) => [cause, refused[cell] ?? 0] as const).filter(
           ([, count]) => count > 0,
@@ -125,16 +146,22 @@ export class TimeSeries {
     const { reader, clock } = this.options;
     const { buckets } = reader.histogram('stages', TOTAL);
     const variants = GRAPH_VARIANTS.map((_, cell) => reader.histogram('batchRows', cell));
+    const ofLoops = (key: 'loopBusy' | 'loopCpu'): number[] =>
+      Array.from({ length: reader.loopCount }, (_, loop) => reader.ofLoop(loop, key));
     return {
       monotonicMs: clock.monotonicMs(),
       served: sum(buckets),
       buckets,
+      stagesMs: PARTS.map((_, cell) => reader.histogram('stages', cell).sum),
       batches: sum(variants.map((variant) => sum(variant.buckets))),
       rows: sum(variants.map((variant) => variant.sum)),
       workerBusyMs: reader.total('workerBusy'),
-      loopBusyMs: Array.from({ length: reader.loopCount }, (_, loop) => reader.ofLoop(loop, 'loopBusy')),
+      loopBusyMs: ofLoops('loopBusy'),
+      loopCpuMs: ofLoops('loopCpu'),
       gcMs: sum(METRICS.gcTime.labels.kind.map((_, cell) => reader.total('gcTime', cell))),
-      faults: reader.total('workerRestarts') + reader.total('batchFaults'),
+      connectionsRefused: reader.total('connectionsRefused'),
+      workersLost: reader.total('workerRestarts'),
+      runsFailed: reader.total('batchFaults'),
       refusals: REFUSAL_CAUSES.map((_, cell) => reader.total('refusals', cell)),
     };
   }
@@ -149,6 +176,11 @@ function sum(values: ArrayLike<number>): number {
 /** Gauges of an event loop are up to a quarter of a second old: a share may seem to exceed 1. */
 function share(part: number, whole: number): number {
   return short(Math.min(1, Math.max(0, part / whole)));
+}
+
+/** NaN at a loop's first reading, which holds all the time since its thread began, and where there is none. */
+function shareSince(beforeMs: number | undefined, nowMs: number, elapsedMs: number): number {
+  return beforeMs === undefined || beforeMs === 0 ? NaN : share(nowMs - beforeMs, elapsedMs);
 }
 
 /** To a thousandth: more would only make the events longer. */

@@ -26,13 +26,17 @@ export function asText(config: Config): string {
   ).join('');
 }
 
-/** Every variable with its effective value, for the dashboard. */
-export function settingsOf(config: Config): { name: string; value: string; meaning: string }[] {
+/** Every variable with its effective value, for the dashboard; `defaults` is what this machine has where none is set. */
+export function settingsOf(
+  config: Config,
+  defaults: Config,
+): { name: string; value: string; meaning: string; isDefault: boolean }[] {
   const values = shown(config);
   return ENTRIES.map(([field, { env, doc }]) => ({
     name: env,
     value: String(values[field]),
     meaning: plain(doc),
+    isDefault: config[field] === defaults[field],
   }));
 }
 

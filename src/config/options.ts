@@ -70,6 +70,11 @@ export function readConfig(env: Environment, machine: Machine = thisMachine()): 
   return mistakes.length > 0 ? { ok: false, mistakes } : { ok: true, config };
 }
 
+/** What the configuration is where nothing is set. */
+export function defaultConfig(machine: Machine = thisMachine()): Config {
+  return withDefaults({}, machine);
+}
+
 function thisMachine(): Machine {
   return {
     cores: usableCores(),

@@ -185,6 +185,13 @@ export const METRICS = {
     eachLoop: true,
     ...MS,
   },
+  loopCpu: {
+    type: 'counter',
+    name: 'acuity_event_loop_cpu_seconds_total',
+    help: 'CPU time of an event loop’s thread: well below acuity_event_loop_busy_seconds_total where other work takes the cores. Stays 0 where the system does not tell (Linux does)',
+    eachLoop: true,
+    ...MS,
+  },
   loopLag: {
     type: 'gauge',
     name: 'acuity_event_loop_lag_seconds',
@@ -239,6 +246,11 @@ export const PROCESS_METRICS = {
     type: 'gauge',
     name: 'acuity_ready',
     help: '1 while requests are taken, else 0: starting, draining or hung',
+  },
+  modelRefused: {
+    type: 'gauge',
+    name: 'acuity_model_refused',
+    help: '1 while the model in the configured folder was refused and the one before keeps serving, else 0',
   },
   workers: { type: 'gauge', name: 'acuity_workers', help: 'Inference worker threads' },
   loops: { type: 'gauge', name: 'acuity_event_loops', help: 'Event loops that accept requests' },

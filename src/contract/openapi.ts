@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import Type from 'typebox';
+import { codeSamples } from './codeSamples.js';
 import {
   MALFORMED_EXAMPLE,
   REQUEST_EXAMPLES,
@@ -83,6 +84,17 @@ Any other path answers 404, any other method 405 with \`Allow: POST\`.
 
 The scores are no diagnosis, and this is not a medical device.`;
 
+/** Short enough to be read at a glance: any field may be absent. */
+const SAMPLE_REQUEST = {
+  current_session: {
+    HR_night: [60, 58, 57, 55, 54, 53, 55, 57, 54, 52, 55, 59],
+    RR_night: [14.6, 14.2, 13.9, 14.4, 13.8, 14.5],
+    sleepTimeSeconds: 26_100,
+    age: 34,
+    sex: 'F' as const,
+  },
+};
+
 function predictOperation(): JsonObject {
   return {
     operationId: 'predict',
@@ -91,6 +103,7 @@ function predictOperation(): JsonObject {
       'Every field of a session may be absent or `null`; more complete data gives more accurate scores. Scoring ' +
       'changes nothing, so a request may be repeated.',
     tags: ['scoring'],
+    'x-codeSamples': plain(codeSamples(SAMPLE_REQUEST)),
     parameters: [
       {
         name: 'X-Request-Id',

@@ -1,4 +1,5 @@
 import { PerformanceObserver, constants, performance } from 'node:perf_hooks';
+import { openThreadCpu } from './threadCpu.js';
 import type { Cells, MetricWriter } from '../base/metrics.js';
 import { Observer } from '../base/observer.js';
 import { GC_KINDS, type LoopCatalogue } from '../contract/metrics.js';
@@ -35,27 +36,36 @@ export function watchLoop(
     heldBytes: writer.cells('heldBytes'),
     loopLag: writer.cells('loopLag'),
     loopBusy: writer.cells('loopBusy'),
+    loopCpu: writer.cells('loopCpu'),
   };
-  const observer = new Observer({ look: () => sample(gauges, state()), onProblem }, PERIOD_MS);
+  const cpu = openThreadCpu();
+  const look = (): void => sample(gauges, state(), cpu.ms());
+  const observer = new Observer({ look, onProblem }, PERIOD_MS);
   const stopWatchingGc = watchGc(writer.cells('gcPauses'), writer.cells('gcTime'));
   return () => {
     observer.stop();
     stopWatchingGc();
-    sample(gauges, state());
+    look();
+    cpu.close();
   };
 }
 
 type Gauges = Readonly<
-  Record<'pending' | 'queued' | 'connections' | 'heldBytes' | 'loopLag' | 'loopBusy', Cells>
+  Record<'pending' | 'queued' | 'connections' | 'heldBytes' | 'loopLag' | 'loopBusy' | 'loopCpu', Cells>
 >;
 
-function sample(gauges: Gauges, { pending, queued, connections, heldBytes, lagMs }: LoopState): void {
+function sample(
+  gauges: Gauges,
+  { pending, queued, connections, heldBytes, lagMs }: LoopState,
+  cpuMs: number,
+): void {
   gauges.pending.set(0, pending);
   gauges.queued.set(0, queued);
   gauges.connections.set(0, connections);
   gauges.heldBytes.set(0, heldBytes);
   gauges.loopLag.set(0, lagMs);
   gauges.loopBusy.set(0, performance.eventLoopUtilization().active);
+  gauges.loopCpu.set(0, cpuMs);
 }
 
 function watchGc(runs: Cells, time: Cells): () => void {

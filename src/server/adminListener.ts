@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.js';
 import type { Log } from '../process/log.js';
 import { MetricReader } from '../base/metrics.js';
-import type { Config } from '../config/options.js';
+import { defaultConfig, type Config } from '../config/options.js';
 import { METRICS } from '../contract/metrics.js';
 import { listenAdmin, type AdminServer } from '../admin/listener.js';
 import { Dashboard } from '../admin/dashboard.js';
@@ -21,7 +21,8 @@ export async function openAdmin(
   metrics: readonly SharedArrayBuffer[],
   log: Log,
 ): Promise<AdminServer> {
-  const { adminHost: host, adminPort: port, adminHosts, workers, batchMax, deadlineMs } = config;
+  const { adminHost: host, adminPort: port, adminHosts, workers } = config;
+  const { batchMax, deadlineMs, queueMax, bodiesMaxBytes } = config;
   const rssBytes = rssReader();
   const reader = new MetricReader(METRICS, metrics);
   const timeSeries = new TimeSeries({
@@ -33,12 +34,15 @@ export async function openAdmin(
   const dashboard = new Dashboard({
     ...state,
     timeSeries,
+    clock: systemClock,
     version: packageVersion(),
     startedMs: systemClock.nowMs() - process.uptime() * 1000,
-    settings: settingsOf(config),
+    settings: settingsOf(config, defaultConfig()),
     batchMax,
     deadlineMs,
     keyStoreAgeS: () => state.keys.ageMs / 1000,
+    queueMax,
+    bodiesMaxBytes,
     onProblem: (error) => log.warn({ err: error }, 'dashboard'),
   });
   const exported = exportMetrics(reader, processReadings(config, state, rssBytes));

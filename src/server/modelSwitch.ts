@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.js';
 import { ifPresent } from '../files/fileError.js';
 import type { Files } from '../files/files.js';
 import type { Log } from '../process/log.js';
@@ -27,6 +28,8 @@ export class ModelSwitch {
   private readonly observer: Observer;
   /** Of the model that was switched to last; undefined before the first switch. */
   version: string | undefined;
+  /** Why the folder's model was refused when it was loaded last; undefined where it was not. */
+  refusal: string | undefined;
   private isBusy = false;
   private isWanted = false;
   /** Where the folder pointed when it was loaded last, well or not: a bad one is refused once. */
@@ -72,9 +75,11 @@ export class ModelSwitch {
       const retired = server.switchModel();
       const version = modelLabel(bundle.manifest);
       this.version = version;
+      this.refusal = undefined;
       log.info({ version }, 'model switched');
       await retired;
     } catch (error) {
+      this.refusal = messageOf(error);
       const cause = error instanceof OperatorError ? { reason: error.message } : { err: error };
       log.error(cause, 'model refused, the old one keeps serving');
     }

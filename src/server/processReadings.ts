@@ -6,6 +6,8 @@ export interface ProcessState {
   /** Whether requests are taken. */
   readonly isReady: () => boolean;
   readonly modelVersion: () => string;
+  /** Why the model in the configured folder was refused; undefined where it serves. */
+  readonly modelRefusal: () => string | undefined;
   /** What is known of the key store. */
   readonly keys: { readonly ageMs: number; readonly isLocal: boolean };
 }
@@ -46,6 +48,7 @@ export function processReadings(
       build: { value: 1, labels: { version, node: process.versions.node } },
       model: { value: 1, labels: { version: state.modelVersion() } },
       ready: { value: Number(state.isReady()) },
+      modelRefused: { value: Number(state.modelRefusal() !== undefined) },
       workers: { value: config.workers },
       loops: { value: config.httpThreads },
       queueMax: { value: config.queueMax },

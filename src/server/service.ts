@@ -23,9 +23,16 @@ import { ModelSwitch } from './modelSwitch.js';
 import { openAdmin } from './adminListener.js';
 import { messageOf } from '../base/errors.js';
 
+export interface ListeningAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly adminHost: string;
+  readonly adminPort: number;
+}
+
 export interface ServeHooks {
   /** Called once the public listener accepts connections. */
-  onListening?(address: { readonly host: string; readonly port: number }): void;
+  onListening?(address: ListeningAddress): void;
   /** Stops the service as SIGTERM does, where it is not stopping already. */
   readonly stopWhen?: AbortSignal;
   /** A signal may come twice for one wish: a terminal sends it to all, and a launcher passes it on. */
@@ -130,8 +137,10 @@ class Service {
     this.assertWanted();
     const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
     const modelVersion = (): string => this.modelSwitch?.version ?? modelLabel(bundle.manifest);
+    const modelRefusal = (): string | undefined => this.modelSwitch?.refusal;
     const { keyring } = this;
-    const state = { isReady: () => this.isReady && !keyring.isStale, modelVersion, keys: keyring };
+    const isReady = (): boolean => this.isReady && !keyring.isStale;
+    const state = { isReady, modelVersion, modelRefusal, keys: keyring };
     this.admin = await openAdmin(config, state, metrics, log);
     const { openEventLoops } = await importEventLoops();
     this.assertWanted();
@@ -168,7 +177,7 @@ class Service {
   private announce({ host, port }: PublicAddress, { host: adminHost, port: adminPort }: AdminServer): void {
     const line = { event: 'listening', pid: process.pid, host, port, adminHost, adminPort };
     this.output.write(`${JSON.stringify(line)}\n`);
-    this.hooks.onListening?.({ host, port });
+    this.hooks.onListening?.({ host, port, adminHost, adminPort });
   }
 
   onSignal(signal: StopSignal): void {

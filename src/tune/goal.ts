@@ -28,7 +28,7 @@ function isFaulty({ perSecond, errors }: Outcome): boolean {
   return errors > 0 || !(perSecond > 0);
 }
 
-/** The winner of the search and the defaults, measured in turn. */
+/** The setting that the search found (its winner) and the defaults, measured in turn. */
 export interface Duel {
   readonly winner: readonly Outcome[];
   readonly defaults: readonly Outcome[];
@@ -51,7 +51,8 @@ export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
   if (winner.length === 0)
     return {
       recommends: 'defaults',
-      sentence: 'There was no time left to repeat the winner against the defaults: the defaults stay.',
+      sentence:
+        'There was no time left to repeat the setting that was found against the defaults: the defaults stay.',
       ratio: undefined,
     };
   const ratio = spreadOf(
@@ -64,23 +65,32 @@ export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
     ratio,
   });
   if (winner.some(isFaulty))
-    return conclude('defaults', 'The winner had requests without a 200, and the defaults stay');
+    return conclude(
+      'defaults',
+      'The setting that was found had requests without a 200, and the defaults stay',
+    );
   if (winner.length < PAIRS_MIN)
-    return conclude('defaults', 'Too few pairs to tell the winner from the defaults, and the defaults stay');
+    return conclude(
+      'defaults',
+      'Too few pairs to tell the setting that was found from the defaults, and the defaults stay',
+    );
   const limit = goal.p99Ms ?? Infinity;
   const [winnerP99, defaultsP99] = [winner, defaults].map(
     (outcomes) => spreadOf(outcomes.map(({ p99Ms }) => p99Ms)).median,
   );
   const [winnerHolds, defaultsHold] = [(winnerP99 ?? NaN) <= limit, (defaultsP99 ?? NaN) <= limit];
   if (winnerHolds && !defaultsHold)
-    return conclude('winner', `The winner keeps p99 within ${limit} ms, the defaults do not`);
+    return conclude(
+      'winner',
+      `Better than the defaults: p99 within ${limit} ms, which the defaults do not keep`,
+    );
   if (!winnerHolds && defaultsHold)
     return conclude(
       'defaults',
-      `The defaults keep p99 within ${limit} ms, the winner did not when it was repeated`,
+      `The defaults are better: they keep p99 within ${limit} ms, the setting that was found did not when it was repeated`,
     );
   const [isBetter, isWorse] = isThroughput ? [ratio.min > 1, ratio.max < 1] : [ratio.max < 1, ratio.min > 1];
-  if (isBetter) return conclude('winner', 'The winner is better than the defaults in every pair');
-  if (isWorse) return conclude('defaults', 'The defaults are better than the winner in every pair');
+  if (isBetter) return conclude('winner', 'Better than the defaults in every pair');
+  if (isWorse) return conclude('defaults', 'The defaults are better in every pair');
   return conclude('defaults', 'The defaults are as good: the difference lies within the spread');
 }

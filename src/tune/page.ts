@@ -6,8 +6,13 @@ export interface PageSection {
   readonly html: string;
 }
 
+/** How something is coloured, beside what its words say. */
+export type Tone = 'good' | 'bad';
+
 export interface Page {
   readonly title: string;
+  /** What to know first; plain text. */
+  readonly lead?: { readonly text: string; readonly tone: Tone };
   /** Plain text below the title: the machine, the settings. */
   readonly subtitle: string;
   readonly sections: readonly PageSection[];
@@ -23,6 +28,8 @@ const COLOURS = {
   two: ['#c2410c', '#ff9f5a'],
   three: ['#127a4b', '#56cf92'],
   four: ['#7a3db8', '#c79bff'],
+  good: ['#17703f', '#5bd08f'],
+  bad: ['#b3261e', '#ff8a80'],
 } as const;
 
 export type ColourName = keyof typeof COLOURS;
@@ -39,8 +46,11 @@ svg{display:block;width:100%;height:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
 th,td{padding:.3rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--grid)}
 th:first-child,td:first-child{text-align:left;padding-left:0}
-pre{white-space:pre-wrap;padding:.8rem;border:1px solid var(--grid);border-radius:6px}
+.lead{margin:.8rem 0;padding:.6rem .9rem;border:1px solid var(--grid);border-left:.35rem solid;border-radius:6px;font-size:1.15rem;font-weight:600}
+.lead.good,td.good,th.good{color:var(--good)}.lead.bad,td.bad{color:var(--bad)}td.good,td.bad{font-weight:600}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:.8rem;border:1px solid var(--grid);border-radius:6px}
 .bar{display:inline-block;height:.7rem;background:var(--one);border-radius:2px;vertical-align:middle}
+@media(max-width:40rem){body{padding:.8rem}th,td{white-space:normal;padding:.3rem .2rem;overflow-wrap:break-word}table{width:100%;font-size:.72rem}.bar{max-width:100%}}
 `;
 
 /** The colours as CSS, for whichever the reader's system is set to. */
@@ -53,7 +63,7 @@ export function colourStyle(): string {
 }
 
 /** One self-contained HTML document: no script, nothing loaded. */
-export function pageOf({ title, subtitle, sections }: Page): string {
+export function pageOf({ title, lead, subtitle, sections }: Page): string {
   const parts = sections.map(({ heading, note, html }) =>
     [
       `<section><h2>${escapeHtml(heading)}</h2>`,
@@ -66,16 +76,25 @@ export function pageOf({ title, subtitle, sections }: Page): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>${escapeHtml(title)}</title><style>${colourStyle()}${STYLE}</style></head><body>
-<h1>${escapeHtml(title)}</h1><p class="sub">${escapeHtml(subtitle)}</p>
+<main>
+<h1>${escapeHtml(title)}</h1>${lead === undefined ? '' : `<p class="lead ${lead.tone}">${escapeHtml(lead.text)}</p>`}
+<p class="sub">${escapeHtml(subtitle)}</p>
 ${parts.join('\n')}
-</body></html>
+</main></body></html>
 `;
 }
 
-/** The first row is the header. */
-export function htmlTable([header = [], ...rows]: readonly (readonly string[])[]): string {
+/** The first row is the header; `toneOf` colours cells. */
+export function htmlTable(
+  [header = [], ...rows]: readonly (readonly string[])[],
+  toneOf: (cell: string, column: number) => Tone | undefined = () => undefined,
+): string {
+  const cellOf = (cell: string, column: number, tag: 'th' | 'td'): string => {
+    const tone = toneOf(cell, column);
+    return `<${tag}${tone === undefined ? '' : ` class="${tone}"`}>${escapeHtml(cell)}</${tag}>`;
+  };
   const line = (cells: readonly string[], tag: 'th' | 'td'): string =>
-    `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`;
+    `<tr>${cells.map((cell, column) => cellOf(cell, column, tag)).join('')}</tr>`;
   return `<div class="wide"><table>${line(header, 'th')}${rows.map((row) => line(row, 'td')).join('')}</table></div>`;
 }
 

@@ -1,4 +1,4 @@
-import { escapeHtml, htmlTable, pageOf } from './page.js';
+import { escapeHtml, htmlTable, pageOf, type Tone } from './page.js';
 import { spreadOf } from '../load/statistics.js';
 import { environmentOf, nameOf, type Candidate } from './candidates.js';
 import type { Duel, Goal, Outcome, Verdict } from './goal.js';
@@ -21,14 +21,43 @@ export interface TuneFindings {
 /** A generator busier than this may have been what was measured. */
 const GENERATOR_BUSY_MAX = 0.9;
 
-/** The block to paste, with what to expect of it; comments are the shell's. */
-export function blockOf({ winner, defaults, verdict, duel, rate }: TuneFindings): string {
-  const isWinner = verdict.recommends === 'winner';
-  const expected = isWinner ? duel.winner : duel.defaults;
-  const lines = Object.entries(environmentOf(isWinner ? winner : defaults)).map(
+/**
+ * The block to paste, as it is: into an environment file (systemd, Docker), or into a shell in front of the command.
+ * Everything but the settings stands behind `#`.
+ */
+export function blockOf(findings: TuneFindings): string {
+  const lines = Object.entries(environmentOf(recommendedOf(findings))).map(
     ([name, value]) => `${name}=${value}`,
   );
-  return [`# ${expectationOf(expected, rate)}`, ...lines].join('\n');
+  return [...remarksOf(findings).map((remark) => `# ${remark}`), ...lines].join('\n');
+}
+
+function isFound({ verdict }: TuneFindings): boolean {
+  return verdict.recommends === 'winner';
+}
+
+function recommendedOf(findings: TuneFindings): Candidate {
+  return isFound(findings) ? findings.winner : findings.defaults;
+}
+
+/** What the reader should know, a line each. */
+function remarksOf(findings: TuneFindings): string[] {
+  const { verdict, winner, defaults, goal, duel, rate } = findings;
+  const p99Ms = expectedP99(findings);
+  return [
+    `acuity tune: ${verdict.sentence}`,
+    `${isFound(findings) ? 'these' : 'found'}: ${nameOf(winner)}`,
+    `defaults: ${nameOf(defaults)}`,
+    expectationOf(isFound(findings) ? duel.winner : duel.defaults, rate),
+    ...(goal.p99Ms !== undefined && p99Ms !== undefined && p99Ms > goal.p99Ms
+      ? [`p99 stays above the ${goal.p99Ms} ms asked for: send less to this machine, or add machines.`]
+      : []),
+    ...(isGeneratorLimit(findings)
+      ? [
+          'The load generator was busy nearly all the time: throughput is what it could send, the server may do more.',
+        ]
+      : []),
+  ];
 }
 
 function expectationOf(outcomes: readonly Outcome[], rate: number | undefined): string {
@@ -43,30 +72,9 @@ function spreadText({ median, min, max }: ReturnType<typeof spreadOf>, digits: n
   return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
 }
 
-/** For the terminal. */
-export function textOf(findings: TuneFindings): string {
-  const { verdict, winner, defaults, goal } = findings;
-  const p99Ms = expectedP99(findings);
-  const lines = [
-    `best of the search: ${nameOf(winner)}`,
-    `defaults:           ${nameOf(defaults)}`,
-    verdict.sentence,
-    ...(goal.p99Ms !== undefined && p99Ms !== undefined && p99Ms > goal.p99Ms
-      ? [`p99 stays above the ${goal.p99Ms} ms asked for: send less to this machine, or add machines.`]
-      : []),
-    ...(isGeneratorLimit(findings)
-      ? [
-          'The load generator was busy nearly all the time: throughput is what it could send, the server may do more.',
-        ]
-      : []),
-    '',
-    blockOf(findings),
-  ];
-  return lines.join('\n');
-}
-
-function expectedP99({ duel, verdict }: TuneFindings): number | undefined {
-  const outcomes = verdict.recommends === 'winner' ? duel.winner : duel.defaults;
+function expectedP99(findings: TuneFindings): number | undefined {
+  const { duel } = findings;
+  const outcomes = isFound(findings) ? duel.winner : duel.defaults;
   return outcomes.length === 0 ? undefined : spreadOf(outcomes.map(({ p99Ms }) => p99Ms)).median;
 }
 
@@ -76,25 +84,21 @@ function isGeneratorLimit({ rounds }: TuneFindings): boolean {
 
 /** The same as a page. */
 export function pageFor(findings: TuneFindings): string {
-  const { machine, goal, rounds, duel } = findings;
+  const { machine, goal, rounds, verdict } = findings;
   return pageOf({
     title: 'acuity tune',
+    lead: { text: verdict.sentence, tone: 'good' },
     subtitle: `${machine}; goal: ${goal.name}${goal.p99Ms === undefined ? '' : `, p99 within ${goal.p99Ms} ms`}`,
     sections: [
-      { heading: 'To paste', html: `<pre>${escapeHtml(textOf(findings))}</pre>` },
       {
-        heading: 'The best of the search against the defaults',
+        heading: 'To paste',
+        note: 'As it is: into an environment file, or into a shell in front of the command.',
+        html: `<pre>${escapeHtml(blockOf(findings))}</pre>`,
+      },
+      {
+        heading: 'What was found, and the defaults',
         note: 'Measured in turn, pair by pair. Only a difference that every pair shows counts.',
-        html: htmlTable([
-          ['pair', 'winner, requests/s', 'defaults, requests/s', 'winner, p99 ms', 'defaults, p99 ms'],
-          ...duel.defaults.map((defaults, pair) => [
-            String(pair + 1),
-            duel.winner[pair]?.perSecond.toFixed(0) ?? '–',
-            defaults.perSecond.toFixed(0),
-            duel.winner[pair]?.p99Ms.toFixed(1) ?? '–',
-            defaults.p99Ms.toFixed(1),
-          ]),
-        ]),
+        html: settingsTable(findings) + pairsTable(findings),
       },
       ...rounds.map((trials, index) => ({
         heading: `Round ${index + 1} of the search`,
@@ -106,6 +110,45 @@ export function pageFor(findings: TuneFindings): string {
       })),
     ],
   });
+}
+
+/** The columns of both tables: the one that is recommended says so. */
+function columnsOf(findings: TuneFindings): { readonly found: string; readonly defaults: string } {
+  return isFound(findings)
+    ? { found: 'found: better', defaults: 'defaults' }
+    : { found: 'found', defaults: 'defaults: recommended' };
+}
+
+function settingsTable(findings: TuneFindings): string {
+  const { found, defaults } = columnsOf(findings);
+  const ours = environmentOf(findings.winner);
+  const theirs = environmentOf(findings.defaults);
+  return htmlTable(
+    [
+      ['setting', found, defaults],
+      ...Object.keys(ours).map((name) => [name, ours[name] ?? '', theirs[name] ?? '']),
+    ],
+    toneOfColumn(findings),
+  );
+}
+
+function pairsTable(findings: TuneFindings): string {
+  const { duel } = findings;
+  const { found, defaults } = columnsOf(findings);
+  const cell = (outcome: Outcome | undefined): string =>
+    outcome === undefined ? '–' : `${outcome.perSecond.toFixed(0)}/s, p99 ${outcome.p99Ms.toFixed(1)} ms`;
+  return htmlTable(
+    [
+      ['pair', found, defaults],
+      ...duel.defaults.map((theirs, pair) => [String(pair + 1), cell(duel.winner[pair]), cell(theirs)]),
+    ],
+    toneOfColumn(findings),
+  );
+}
+
+function toneOfColumn(findings: TuneFindings): (cell: string, column: number) => Tone | undefined {
+  const recommended = isFound(findings) ? 1 : 2;
+  return (_, column) => (column === recommended ? 'good' : undefined);
 }
 
 function roundTable(trials: TuneFindings['rounds'][number]): string {

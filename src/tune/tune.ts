@@ -9,7 +9,7 @@ import { bodiesOf, PAYLOADS, type PayloadName } from '../load/payloads.js';
 import { candidatesFor, defaultsFor, nameOf, thinned, type Candidate } from './candidates.js';
 import { compareOutcomes, judge, type Duel, type Goal, type Outcome } from './goal.js';
 import { affordable, halve } from './halving.js';
-import { pageFor, textOf, type TuneFindings } from './report.js';
+import { blockOf, pageFor, type TuneFindings } from './report.js';
 import { keysIn, loaded, startCandidate, tryCandidate, type Bench } from './trials.js';
 import { messageOf } from '../base/errors.js';
 
@@ -54,7 +54,7 @@ export async function tune(options: TuneOptions): Promise<void> {
   const progress = new Progress(startMs, endMs);
   const findings = await search(bench, options.goal, startMs, (line) => progress.say(line));
   progress.close();
-  process.stdout.write(`${textOf(findings)}\n`);
+  process.stdout.write(`${blockOf(findings)}\n`);
   if (options.htmlFile !== undefined) writeFileSync(options.htmlFile, pageFor(findings));
 }
 

@@ -14,16 +14,24 @@ async function scene(
   { isReady = (): boolean => true, text = () => Promise.resolve('up 1\n') } = {},
 ) {
   const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
-  const timeSeries = new TimeSeries({ reader, clock: manualClock(), workers: 1, rssBytes: () => 1 });
+  const clock = manualClock();
+  const timeSeries = new TimeSeries({ reader, clock, workers: 1, rssBytes: () => 1 });
   const dashboard = new Dashboard({
     timeSeries,
+    clock,
     isReady,
     modelVersion: () => '1.2.3',
+    modelRefusal: () => undefined,
+    keyStoreAgeS: () => 0,
     version: '0.0.0',
     startedMs: 0,
-    settings: [{ name: 'ACUITY_KEYS', value: 'redis://user:***@host', meaning: 'Key store' }],
+    settings: [
+      { name: 'ACUITY_KEYS', value: 'redis://user:***@host', meaning: 'Key store', isDefault: false },
+    ],
     batchMax: 32,
     deadlineMs: 1000,
+    queueMax: 2048,
+    bodiesMaxBytes: 1 << 26,
     onProblem: (error) => t.fail(error),
   });
   const metrics = { contentType: 'text/plain; version=0.0.4', text };
@@ -138,7 +146,9 @@ t.test('a viewer is told everything once, then a point a second', async (t) => {
   t.match(everything, {
     model: '1.2.3',
     ready: true,
-    red: [],
+    diagnosis: { level: 'calm', causes: [] },
+    log: [],
+    stages: ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply'],
     settings: [{ name: 'ACUITY_KEYS', value: 'redis://user:***@host' }],
     causes: [{ cause: 'notFound', status: 404 }],
   });

@@ -67,10 +67,43 @@ t.test('quantiles are of this second alone', async (t) => {
 
 t.test('each event loop has its own share', async (t) => {
   const { writers, clock, timeSeries } = scene({ loops: 2 });
-  writers[0]?.cells('loopBusy').set(0, 300);
-  writers[1]?.cells('loopBusy').set(0, 5000);
+  const read = (busyMs: readonly number[], cpuMs: readonly number[]): void => {
+    for (const [loop, writer] of writers.entries()) {
+      writer.cells('loopBusy').set(0, busyMs[loop] ?? 0);
+      writer.cells('loopCpu').set(0, cpuMs[loop] ?? 0);
+    }
+    clock.advance(1000);
+  };
+  read([900, 900], [800, 0]);
+  t.match(
+    timeSeries.sample(),
+    { loopsBusy: [0, 0], loopsOnCore: [NaN, NaN] },
+    'the first reading holds more than a second',
+  );
+  read([1200, 5900], [1000, 0]);
+  const { loopsBusy, loopsOnCore } = timeSeries.sample();
+  t.strictSame(loopsBusy, [0.3, 1], 'never more than all of the time');
+  t.strictSame(loopsOnCore, [0.2, NaN], 'NaN where the system does not tell');
+});
+
+t.test('the stages of a request, what is lost, and what is held', async (t) => {
+  const { writer, clock, timeSeries } = scene();
+  const stages = writer.histograms('stages');
+  for (let request = 0; request < 4; request++) {
+    stages.observe(STAGES.indexOf('receive'), 8);
+    stages.observe(STAGES.indexOf('infer'), 0.5);
+    stages.observe(TOTAL, 9);
+  }
+  writer.cells('workerRestarts').add(0, 1);
+  writer.cells('batchFaults').add(0, 2);
+  writer.cells('connectionsRefused').add(0, 3);
+  writer.cells('heldBytes').set(0, 77);
   clock.advance(1000);
-  t.strictSame(timeSeries.sample().loopsBusy, [0.3, 1], 'never more than all of the time');
+  const point = timeSeries.sample();
+  t.strictSame(point.stagesMs, [8, 0, 0, 0, 0.5, 0]);
+  t.match(point, { workersLost: 1, runsFailed: 2, connectionsRefused: 3, heldBytes: 77 });
+  clock.advance(1000);
+  t.match(timeSeries.sample(), { stagesMs: [NaN, NaN, NaN, NaN, NaN, NaN], workersLost: 0, heldBytes: 77 });
 });
 
 t.test('fifteen minutes are kept, oldest first', async (t) => {

@@ -3,16 +3,18 @@ import { join } from 'node:path';
 import t from 'tap';
 import { readOptions, SECTIONS } from '#bench/report/options.js';
 import { UsageError } from '#bench/usage.js';
-import { htmlOf, withFigures } from '#bench/report/output.js';
+import { otherWork, otherWorkSentence } from '#bench/report/otherWork.js';
+import { htmlOf, textOf, withFigures } from '#bench/report/output.js';
 import { spreading } from '#bench/report/scaling.js';
 import { verdictOf } from '#bench/report/compareSection.js';
-import { short, shorter, svgOf } from '#bench/report/chart.js';
+import { barOf, short, shorter, svgOf } from '#bench/report/chart.js';
 import {
   bodiesOfBytes,
   bodiesWithDecimals,
   bodiesWithPast,
   bodiesWithSamples,
 } from '#bench/report/bodies.js';
+import { REPORT } from '../fixtures/pageSamples.js';
 import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
 
 const SECTION = {
@@ -61,6 +63,36 @@ t.test('a chart has the colours of the reader, not of the library', async (t) =>
   t.match(svg, 'var(--one)');
   t.match(svg, 'prefers-color-scheme:dark');
   t.notMatch(svg, /#0[1-7]0[1-7]0[1-7]/);
+});
+
+t.test('bars show how far repetitions lie apart', async (t) => {
+  const [chart] = REPORT.sections[0]?.charts ?? [];
+  if (chart === undefined) throw new Error('a chart');
+  const lines = (svg: string): number => svg.split('stroke="var(--ink)"').length - 1;
+  const without = {
+    ...chart,
+    series: chart.series.map((one) => ({ ...one, points: one.points.map(([x, y]) => [x, y] as const) })),
+  };
+  t.equal(lines(svgOf(chart)) - lines(svgOf(without)), 9, 'three lines for each bar with a spread');
+  t.match(svgOf(chart), />900</, 'the value stands above');
+  t.strictSame(barOf('a', [3, 1, 2]), ['a', 2, { min: 1, max: 3 }]);
+  t.ok(Number.isNaN(barOf('a', [])[1]));
+});
+
+t.test('what falls short is coloured, and a machine with other work is said first', async (t) => {
+  const html = htmlOf(REPORT);
+  t.match(html, '<td class="bad">falls short</td>');
+  t.match(html, '<td class="good">holds</td>');
+  t.match(html, /<h1>[^<]*<\/h1><p class="lead bad">The machine had other work/);
+  t.match(textOf(REPORT), /^The machine had other work/);
+  t.match(htmlOf({ ...REPORT, busy: undefined }), '<p class="lead good">The machine had nothing else to do.');
+});
+
+t.test('other work is told from its share of the cores', async (t) => {
+  t.equal(otherWorkSentence(0.02, 0.05), undefined);
+  t.match(otherWorkSentence(0.4, 0.05), /^The machine had other work: 40 % of its cores were busy before/);
+  const share = await otherWork(50);
+  t.ok(share >= 0 && share <= 1, String(share));
 });
 
 t.test('faults are said on the page', async (t) => {

@@ -1,0 +1,174 @@
+/**
+ * `npm run screenshots`: draws the pages of the admin listener, as they are in each state, into docs/images: those that
+ * the documents show, or with `--all` every state in every look. With names of HTML files behind it, those are drawn
+ * instead (a report of `npm run bench`, a page of `acuity tune`), into the folder that `--into` names. Needs a Chromium.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build, failWith, install, ROOT } from './prepare.js';
+
+const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'];
+/** Name, width, colours. */
+const LOOKS = [
+  { look: 'light', width: 1280, height: 860, colorScheme: 'light' },
+  { look: 'dark', width: 1280, height: 860, colorScheme: 'dark' },
+  { look: 'phone', width: 390, height: 780, colorScheme: 'light' },
+  { look: 'phone-dark', width: 390, height: 780, colorScheme: 'dark' },
+];
+/** What documents show. */
+const SHOWN = [
+  'dashboard-idle-light',
+  'dashboard-light',
+  'dashboard-red-dark',
+  'dashboard-red-phone',
+  'reference-light',
+  'reference-dark',
+];
+/** Requests a second under load, and how long before the picture: the charts then show something. */
+const RATE = 150;
+const LOAD_S = 25;
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      into: { type: 'string', default: join(ROOT, 'docs/images') },
+      all: { type: 'boolean', default: false },
+    },
+  });
+  if (BROWSER === undefined) throw new Error('there is no Chromium here');
+  await install();
+  await build('src');
+  const into = resolve(values.into);
+  mkdirSync(into, { recursive: true });
+  await (positionals.length > 0
+    ? drawFiles(positionals, into)
+    : drawAdmin(into, values.all ? () => true : (name) => SHOWN.includes(name)));
+} catch (error) {
+  failWith(error);
+}
+
+async function drawFiles(files, into) {
+  await withBrowser(
+    () => true,
+    async (shoot) => {
+      for (const file of files) {
+        const url = pathToFileURL(resolve(file)).href;
+        await shoot({ url, name: basename(file, '.html'), into, isFull: true });
+      }
+    },
+  );
+}
+
+async function drawAdmin(into, isWanted) {
+  const folder = mkdtempSync(join(tmpdir(), 'acuity-screenshots-'));
+  try {
+    const { key, server } = await serve(folder);
+    try {
+      const url = `http://127.0.0.1:${server.adminPort}/`;
+      await withBrowser(isWanted, async (shoot) => {
+        await shoot({ url, name: 'dashboard-idle', into, ready: '#diagnosis.calm' });
+        await underLoad(server.port, [{ key, rate: RATE }], () =>
+          shoot({ url, name: 'dashboard', into, ready: '#tiles dd' }),
+        );
+        await underLoad(
+          server.port,
+          [
+            { key, rate: RATE },
+            { key: 'sk_live_nonsense', rate: RATE },
+          ],
+          () => shoot({ url, name: 'dashboard-red', into, ready: '#diagnosis.red' }),
+        );
+        await shoot({ url: `${url}docs`, name: 'reference', into, ready: 'body[data-drawn]' });
+      });
+    } finally {
+      server.child.kill('SIGTERM');
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Calls `use` with what draws one page in every look that is wanted. */
+async function withBrowser(isWanted, use) {
+  const { chromium } = await import('playwright-core');
+  const browser = await chromium.launch({ executablePath: BROWSER, args: FLAGS });
+  try {
+    await use(async ({ url, name, into, ready, isFull = false }) => {
+      for (const { look, width, height, colorScheme } of LOOKS) {
+        if (!isWanted(`${name}-${look}`)) continue;
+        const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+        await page.goto(url);
+        if (ready !== undefined) await page.waitForSelector(ready, { timeout: 60_000 });
+        await sleep(1500); // the charts have been drawn once more
+        await page.screenshot({ path: join(into, `${name}-${look}.png`), fullPage: isFull });
+        await page.close();
+        console.log(`${name}-${look}.png`);
+      }
+    });
+  } finally {
+    await browser.close();
+  }
+}
+
+/** A server of its own, with one key without limits. */
+async function serve(folder) {
+  const { issue } = await import('../dist/auth/lifecycle.js');
+  const { storesAt } = await import('../dist/auth/location.js');
+  const location = `file:${join(folder, 'keys.json')}`;
+  const { record, key } = issue({ kind: 'live', ratePerS: null, dailyMax: null }, Date.now());
+  await storesAt(location).keys.insert(record);
+  const child = spawn(process.execPath, [join(ROOT, 'dist/main.js'), 'serve'], {
+    env: { ...process.env, ACUITY_KEYS: location, ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const address = await new Promise((found, failed) => {
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (piece) => {
+      text += piece;
+      const line = /^\{"event":"listening".*$/m.exec(text);
+      if (line !== null) found(JSON.parse(line[0]));
+    });
+    child.once('close', () => failed(new Error('the server did not start')));
+  });
+  return { key, server: { ...address, child } };
+}
+
+/** Sends at a fixed rate to each key while `use` runs, which begins when the charts have something to show. */
+async function underLoad(port, callers, use) {
+  const { bodiesOf } = await import('../dist/load/payloads.js');
+  const [body] = bodiesOf('history', 1);
+  const ended = new AbortController();
+  const sending = callers.map(({ key, rate }) =>
+    sendSteadily({ port, key, rate, body, ended: ended.signal }),
+  );
+  try {
+    await sleep(LOAD_S * 1000);
+    await use();
+  } finally {
+    ended.abort();
+    await Promise.all(sending);
+  }
+}
+
+async function sendSteadily({ port, key, rate, body, ended }) {
+  const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
+  const pending = new Set();
+  const once = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/predict`, { method: 'POST', headers, body });
+    await response.arrayBuffer();
+  };
+  while (!ended.aborted) {
+    const one = once().catch(() => undefined);
+    pending.add(one);
+    void one.then(() => pending.delete(one));
+    await sleep(1000 / rate);
+  }
+  await Promise.all(pending);
+}

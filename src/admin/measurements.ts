@@ -1,0 +1,114 @@
+import type { RefusalCause } from '../contract/metrics.js';
+import { PARTS, type Point } from './timeSeries.js';
+
+/** The last seconds of the service, and what they are judged against. */
+export interface Recent {
+  /** Oldest first. */
+  readonly points: readonly Point[];
+  readonly isReady: boolean;
+  readonly deadlineMs: number;
+  readonly queueMax: number;
+  readonly bodiesMaxBytes: number;
+  /** Time since the key store was last seen. */
+  readonly keyStoreAgeS: number;
+  /** Name and version of the model in force. */
+  readonly modelVersion: string;
+  /** Why the model in the configured folder was refused; undefined where it serves. */
+  readonly modelRefusal: string | undefined;
+}
+
+/** Symptoms are judged over so many seconds: one slow second is no reason to wake anybody. */
+export const JUDGED_POINTS = 5;
+
+/** The event loop that waits least for events. */
+export interface LoopUse {
+  /** Share of the time that it did not wait for events. */
+  readonly busy: number;
+  /** Share of the time that its thread was on a core; NaN where that is not known. */
+  readonly onCore: number;
+}
+
+export function busiestLoop({ points }: Recent): LoopUse {
+  const count = points.at(-1)?.loopsBusy.length ?? 0;
+  let busiest: LoopUse = { busy: 0, onCore: NaN };
+  for (let loop = 0; loop < count; loop++) {
+    const busy = meanOf(points, (point) => point.loopsBusy[loop] ?? NaN);
+    if (busy > busiest.busy) busiest = { busy, onCore: loopOnCore(points, loop) };
+  }
+  return busiest;
+}
+
+function loopOnCore(points: readonly Point[], loop: number): number {
+  const known = points.filter(({ loopsOnCore }) => !Number.isNaN(loopsOnCore[loop] ?? NaN));
+  return known.length === 0 ? NaN : meanOf(known, (point) => point.loopsOnCore[loop] ?? NaN);
+}
+
+/** Mean use of the workers, 0 to 1. */
+export function workersBusy({ points }: Recent): number {
+  return Math.min(
+    1,
+    meanOf(points, (point) => point.workersBusy),
+  );
+}
+
+/** Mean over the points that have the value; 0 where none has. */
+export function meanOf(points: readonly Point[], value: (point: Point) => number): number {
+  const values = points.map(value).filter((one) => !Number.isNaN(one));
+  return values.length === 0 ? 0 : sumOf(values) / values.length;
+}
+
+/** How much of what is counted each second there was in all of the last seconds. */
+export function totalOf({ points }: Recent, value: (point: Point) => number): number {
+  return sumOf(points.map(value));
+}
+
+/** Requests refused for one of `causes`. */
+export function refusedFor(recent: Recent, causes: readonly RefusalCause[]): number {
+  return totalOf(recent, ({ refusals }) => sumOf(causes.map((cause) => refusals[cause] ?? 0)));
+}
+
+/** The same as a share of all requests, 0 to 1. */
+export function refusedShare(recent: Recent, causes: readonly RefusalCause[]): number {
+  const all = totalOf(recent, ({ served, refusals }) => served + sumOf(Object.values(refusals)));
+  return all === 0 ? 0 : refusedFor(recent, causes) / all;
+}
+
+/** The stage in which a scored request spends most of its time; undefined where none was scored. */
+export function longestStage({
+  points,
+}: Recent): { readonly stage: string; readonly ms: number } | undefined {
+  const stages = PARTS.map((stage, index) => ({
+    stage,
+    ms: meanOf(points, ({ stagesMs }) => stagesMs[index] ?? NaN),
+  }));
+  const longest = stages.toSorted((a, b) => b.ms - a.ms)[0];
+  return longest === undefined || longest.ms === 0 ? undefined : longest;
+}
+
+export function workersLost(recent: Recent): number {
+  return totalOf(recent, (point) => point.workersLost);
+}
+
+export function runsFailed(recent: Recent): number {
+  return totalOf(recent, (point) => point.runsFailed);
+}
+
+export function connectionsRefused(recent: Recent): number {
+  return totalOf(recent, (point) => point.connectionsRefused);
+}
+
+export function inFlight({ points }: Recent): number {
+  return meanOf(points, (point) => point.inFlight);
+}
+
+export function heldBytes({ points }: Recent): number {
+  return meanOf(points, (point) => point.heldBytes);
+}
+
+export function p99Ms({ points }: Recent): number {
+  return meanOf(points, (point) => point.p99Ms);
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,77 @@
+import type { Recent } from './measurements.js';
+import type { Words } from './words.js';
+
+/** Amber: look at it before it hurts. Red: callers feel it, or are about to. */
+export type Level = 'amber' | 'red';
+
+/** Settings that a threshold may be a share of. */
+export const BASES = {
+  deadlineMs: 'ACUITY_DEADLINE_MS',
+  queueMax: 'ACUITY_QUEUE_MAX',
+  bodiesMaxBytes: 'ACUITY_BODIES_MAX_BYTES',
+} as const;
+export type Basis = keyof typeof BASES;
+
+/** A number that says something from a threshold on. */
+export interface Measure {
+  /** What the number is of, as in `event loop busy`. */
+  readonly what: string;
+  value(recent: Recent): number;
+  readonly words: Words;
+  /** From here on; a share of the setting `of` where that is given. */
+  readonly amber?: number;
+  readonly red?: number;
+  readonly of?: Basis;
+}
+
+/** Something that holds or does not. */
+export interface State {
+  readonly what: string;
+  holds(recent: Recent): boolean;
+  readonly level: Level;
+  /** More of it, for who looks; not a number. */
+  detail?(recent: Recent): string | undefined;
+}
+
+export type Sign = Measure | State;
+
+/** What someone on call sees, where it shows, and what to do: for the dashboard and for `docs/OPERATIONS.md`. */
+export interface Symptom {
+  readonly id: string;
+  readonly title: string;
+  /** Where it shows: names of metrics, most telling first. */
+  readonly metrics: readonly string[];
+  /** What to look at and what to change, in order. */
+  readonly remedy: string;
+  /** How it is told; empty where only a longer look can. */
+  readonly signs: readonly Sign[];
+  /** What is wrong now, with its numbers: one sentence, said when a sign shows. */
+  sentence(recent: Recent, level: Level): string;
+  /** Symptoms that explain this one where they show too: their ids. */
+  followsFrom?(recent: Recent): readonly string[];
+}
+
+/** From which value on a sign has a level; undefined where it never has. */
+export function thresholdOf(sign: Measure, level: Level, recent: Recent): number | undefined {
+  const threshold = sign[level];
+  return threshold === undefined || sign.of === undefined ? threshold : threshold * recent[sign.of];
+}
+
+/** The same in words, for every `Recent`: `75 %`, `half of ACUITY_DEADLINE_MS`. */
+export function thresholdWords(sign: Measure, level: Level): string | undefined {
+  const threshold = sign[level];
+  if (threshold === undefined) return undefined;
+  return sign.of === undefined
+    ? sign.words(threshold)
+    : `${Math.round(threshold * 100)} % of ${BASES[sign.of]}`;
+}
+
+/** How a symptom is told, for a table: `event loop busy: amber from 75 %, red from 90 %`. */
+export function signWords(sign: Sign): string {
+  if ('holds' in sign) return `${sign.what}: ${sign.level}`;
+  const parts = (['amber', 'red'] as const).flatMap((level) => {
+    const words = thresholdWords(sign, level);
+    return words === undefined ? [] : [`${level} from ${words}`];
+  });
+  return `${sign.what}: ${parts.join(', ')}`;
+}

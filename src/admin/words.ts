@@ -1,0 +1,29 @@
+/** Numbers as people read them. The pages' own numbers are written in the browser (assets/dashboard/numbers.js). */
+export type Words = (value: number) => string;
+
+/** `0.974` → `97 %`. A share that is not quite all is not called 100 %. */
+export const percent: Words = (share) => {
+  const rounded = Math.round(share * 100);
+  return `${share < 1 && rounded === 100 ? 99 : rounded} %`;
+};
+
+export const milliseconds: Words = (ms) => `${decimals(ms)} ms`;
+
+export const count: Words = (number) => Math.round(number).toLocaleString('en');
+
+/** `7 s ago`, `3 min ago`. */
+export const secondsAgo: Words = (seconds) =>
+  seconds < 120 ? `${Math.round(seconds)} s ago` : `${count(seconds / 60)} min ago`;
+
+export const perSecond: Words = (rate) => `${decimals(rate)}/s`;
+
+export const mebibytes: Words = (bytes) => `${decimals(bytes / 2 ** 20)} MiB`;
+
+/** `1 worker`, `2 workers`. */
+export function counted(number: number, noun: string): string {
+  return `${count(number)} ${noun}${Math.round(number) === 1 ? '' : 's'}`;
+}
+
+function decimals(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 });
+}

@@ -1,0 +1,128 @@
+import { renameSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { BAD_AGES } from '../fixtures/ages.js';
+import { requestBody } from '../fixtures/bodies.js';
+import { Connection, sendOn } from '../fixtures/connection.js';
+import { Feed } from '../fixtures/feed.js';
+import { copyModel, manifestOf, replaceFile } from '../fixtures/model.js';
+import { startServer } from '../fixtures/server.js';
+
+/** What goes wrong is provoked, one thing after the other; the dashboard's first sentence has to name it. */
+
+const FAULTY = ['--import', new URL('../fixtures/faultyWorkers.js', import.meta.url).href];
+/** Often enough for a symptom, seldom enough to keep nothing busy. */
+const PAUSE_MS = 20;
+
+interface Caller {
+  readonly key: string;
+  readonly body: string;
+  readonly pauseMs?: number;
+}
+
+/** Sends one request after the other until what is returned is called. */
+function calling(port: number, { key, body, pauseMs = 0 }: Caller): () => Promise<void> {
+  const stop = new AbortController();
+  const headers = { 'X-API-Key': key };
+  const run = async (): Promise<void> => {
+    const connection = await Connection.open(port);
+    while (!stop.signal.aborted) {
+      await sendOn(connection, { headers, body });
+      if (pauseMs > 0) await pause(pauseMs);
+    }
+    connection.destroy();
+  };
+  const running = run();
+  running.catch(() => undefined); // told when it is awaited
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}
+
+/** A request whose reading takes long beside its sending: millions of bytes, with something unknown that is nested. */
+function longBody(): string {
+  const night = Array.from({ length: 40_000 }, (_, index) => 50 + ((index * 7919) % 1000) / 100);
+  const request = requestBody(5);
+  const past_sessions = request.past_sessions?.map((session) => ({ ...session, HR_night: night }));
+  return JSON.stringify({ ...request, past_sessions, notes: { taken: [{ by: 'a watch' }] } });
+}
+
+const aged = (age: number): string => {
+  const { current_session } = requestBody(0);
+  return JSON.stringify({ current_session: { ...current_session, age } });
+};
+
+t.test('the first sentence names what was provoked', async (t) => {
+  const folder = t.testdir({ good: {}, bad: {} });
+  const [good, bad] = ['good', 'bad'].map((name) => copyModel(join(folder, name)));
+  if (good === undefined || bad === undefined) throw new Error('two folders');
+  replaceFile(bad, manifestOf(bad).graphs.base.file, 'no graph');
+  const link = join(folder, 'served');
+  symlinkSync(good, link);
+  const server = await startServer(t, {
+    nodeOptions: FAULTY,
+    keys: [{ kind: 'live', ratePerS: 1, dailyMax: null }],
+    env: { ACUITY_LOG_LEVEL: 'fatal', ACUITY_MODEL: link },
+  });
+  const { port, key } = server;
+  const limited = server.keys[1]?.key ?? '';
+  const feed = await Feed.open(server.adminPort);
+  t.teardown(() => feed.close());
+
+  /** Calls, and goes on until the sentence is said. */
+  const provoke = async (name: string, says: RegExp, callers: readonly Caller[]): Promise<void> => {
+    await t.test(name, async (t) => {
+      const ends = callers.map((caller) => calling(port, caller));
+      try {
+        const { diagnosis } = await feed.until(({ diagnosis }) => says.test(diagnosis.sentence));
+        t.match(diagnosis.level, /^(amber|red)$/, diagnosis.sentence);
+        t.ok(diagnosis.causes.length > 0);
+      } finally {
+        await Promise.all(ends.map((end) => end()));
+      }
+    });
+  };
+
+  await provoke('junk keys', /^Keys are not valid: \d+ % of the requests/, [
+    { key: 'sk_live_nonsense', body: aged(40), pauseMs: PAUSE_MS },
+  ]);
+  await provoke('a key over its limit', /^Callers exceed the limits of their keys: \d+ % of the requests/, [
+    { key: limited, body: aged(40), pauseMs: PAUSE_MS },
+  ]);
+  await provoke('a lost worker', /^\d+ workers? lost/, [{ key, body: aged(BAD_AGES.exits), pauseMs: 500 }]);
+  await provoke('saturated workers', /^The workers (are|are near) the limit: \d+ % busy/, [
+    { key, body: aged(BAD_AGES.lags) },
+    { key, body: aged(BAD_AGES.lags) },
+  ]);
+  // On a machine that is busy with other things, the loop's want of a core is the truth.
+  await provoke(
+    'a saturated event loop',
+    /^The event loop is (near )?the limit: \d+ % busy|^The cores are the limit: the event loop is busy/,
+    [0, 1, 2].map(() => ({ key, body: longBody() })),
+  );
+  await refuse(t, { link, bad, feed });
+  await t.test('the log has kept all of it', async (t) => {
+    const late = await Feed.open(server.adminPort);
+    t.teardown(() => late.close());
+    const { log = [] } = await late.until(({ log }) => log !== undefined);
+    const ids = log.map(({ id }) => id);
+    for (const id of ['keys', 'limits', 'faults', 'workersBusy', 'modelRefused']) t.ok(ids.includes(id), id);
+  });
+});
+
+async function refuse(
+  t: Test,
+  { link, bad, feed }: { readonly link: string; readonly bad: string; readonly feed: Feed },
+): Promise<void> {
+  await t.test('a refused model', async (t) => {
+    symlinkSync(bad, `${link}.new`);
+    renameSync(`${link}.new`, link);
+    const { diagnosis } = await feed.until(({ diagnosis }) =>
+      diagnosis.sentence.startsWith('A new model was'),
+    );
+    t.match(diagnosis.sentence, /^A new model was refused: \S+ keeps serving\.$/);
+    t.equal(diagnosis.level, 'amber');
+  });
+}

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
 import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
@@ -26,7 +26,9 @@ t.test('the packed server in an empty folder', async (t) => {
   };
   mkdirSync(join(installed, 'node_modules'));
   for (const name of Object.keys(dependencies)) {
-    symlinkSync(join(REPOSITORY, 'node_modules', name), join(installed, 'node_modules', name));
+    const link = join(installed, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true }); // of a scoped package
+    symlinkSync(join(REPOSITORY, 'node_modules', name), link);
   }
   const acuity = join(installed, bin.acuity);
   const env = cleanEnvironment({ ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0' });

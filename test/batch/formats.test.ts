@@ -26,7 +26,7 @@ const OPTIONS = {
   parquet: new ParquetDecoder(),
 };
 t.teardown(() => OPTIONS.parquet.close());
-const ROWS = 300;
+const ROWS = 160;
 
 function folder(t: Test): string {
   const path = mkdtempSync(join(tmpdir(), 'acuity-formats-'));

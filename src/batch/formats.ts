@@ -6,6 +6,7 @@ import { OperatorError } from '../base/operatorError.js';
 import { linePages, type BodyPagesOptions } from './bodyPages.js';
 import { csvPages } from './csvPages.js';
 import type { Page, Reading } from './page.js';
+import type { ParquetDecoder } from './parquetDecoder.js';
 
 export const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -61,12 +62,16 @@ export async function* streamPages(
   yield* tablePages(arrowBatches(counted(input, reading)), options);
 }
 
+export interface FilePagesOptions extends BodyPagesOptions {
+  readonly parquet: ParquetDecoder;
+}
+
 /** The pages of a file. */
 export async function* filePages(
   path: string,
   format: Format,
   reading: Reading,
-  options: BodyPagesOptions,
+  options: FilePagesOptions,
 ): AsyncGenerator<Page, void, undefined> {
   const { compression } = formatOf(path);
   if (format === 'ndjson' || format === 'csv') {
@@ -78,13 +83,16 @@ export async function* filePages(
     throw new FormatError(`${path}: ${format} is compressed inside, not as a whole`);
   }
   // Loaded only where tables are read: both libraries take a while.
-  const { arrowFileBatches, tablePages } = await import('./tablePages.js');
-  if (format === 'arrow') return yield* tablePages(arrowFileBatches(path, reading), options);
-  const { parquetBatches } = await import('./parquet.js');
-  const { isKnown } = await import('./tableColumns.js');
-  const others = [...options.keep, options.history?.person, options.history?.order];
-  const isWanted = (name: string): boolean => isKnown(name) || others.includes(name);
-  yield* tablePages(parquetBatches(path, isWanted, reading), options);
+  const { tablePages } = await import('./tablePages.js');
+  if (format === 'arrow') {
+    const { arrowFileBatches } = await import('./arrowFile.js');
+    return yield* tablePages(arrowFileBatches(path, reading), options);
+  }
+  const { parquetBatches } = await import('./parquetReader.js');
+  const { FIELD_NAMES } = await import('./tableColumns.js');
+  const { keep, history } = options;
+  const columns = [...FIELD_NAMES, ...keep, ...(history === undefined ? [] : Object.values(history))];
+  yield* tablePages(parquetBatches(options.parquet, { path, columns }, reading), options);
 }
 
 async function* counted(input: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<Uint8Array> {

@@ -5,6 +5,7 @@ import type { BodyPagesOptions } from './bodyPages.js';
 import { streamPages, type Format } from './formats.js';
 import { Histories } from './histories.js';
 import { inputFiles, type InputFile } from './inputs.js';
+import { ParquetDecoder } from './parquetDecoder.js';
 import { finish, isAside, isFinished, scoreFile } from './scoreFile.js';
 import { scorePages, type Tally } from './scorePages.js';
 import { flushed, openSink, toStream } from './sinks.js';
@@ -38,6 +39,7 @@ export class Run {
   current: string | undefined;
   private readonly histories: Histories | undefined;
   private readonly state: StateFile | undefined;
+  private readonly parquet = new ParquetDecoder();
 
   /** @throws FormatError */
   constructor(
@@ -66,10 +68,18 @@ export class Run {
   /** Scores `todo`, one after the other, or standard input where no files were named. */
   async score(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
     if (this.options.files.length === 0) return this.scoreStream(scorer);
+    try {
+      await this.scoreFiles(todo, scorer);
+    } finally {
+      await this.parquet.close();
+    }
+  }
+
+  private async scoreFiles(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
     for (const input of todo) {
       this.current = basename(input.path);
       await scoreFile(input, {
-        pages: this.pages,
+        pages: { ...this.pages, parquet: this.parquet },
         scoring: this.scoring(scorer),
         lines: { keep: this.options.keep, model: scorer.model },
       });

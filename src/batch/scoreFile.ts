@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { filePages } from './formats.js';
+import { filePages, type FilePagesOptions } from './formats.js';
 import type { InputFile } from './inputs.js';
-import type { BodyPagesOptions } from './bodyPages.js';
 import type { Job } from './job.js';
 import { LineWriter, type LineOptions } from './lineWriter.js';
 import { openSink, toFile } from './sinks.js';
@@ -13,7 +12,7 @@ const OWNER_ONLY = 0o600;
 const ASIDE = '.partial';
 
 export interface ScoreFileOptions {
-  readonly pages: BodyPagesOptions;
+  readonly pages: FilePagesOptions;
   readonly scoring: ScorePagesOptions;
   readonly lines: LineOptions;
 }

@@ -63,7 +63,7 @@ interface BatchSink {
 
 async function openBatches(write: WriteBytes, { format, isStream }: SinkOptions): Promise<BatchSink> {
   if (format === 'parquet') {
-    const { ParquetWriter } = await import('./parquet.js');
+    const { ParquetWriter } = await import('./parquetWriter.js');
     return new ParquetWriter(write);
   }
   const { RecordBatchFileWriter, RecordBatchStreamWriter } = await import('apache-arrow');

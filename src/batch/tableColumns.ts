@@ -9,6 +9,9 @@ const SERIES_NAMES = new Map<string, SeriesField>([
 ]);
 const SCALAR_NAMES = new Map(SESSION_SCALARS.map((field) => [field as string, field]));
 
+/** The names that a session's columns may have. */
+export const FIELD_NAMES: readonly string[] = [...SERIES_NAMES.keys(), ...SCALAR_NAMES.keys()];
+
 /** Whether a column of this name is a field of a session. */
 export function isKnown(name: string): boolean {
   return SERIES_NAMES.has(name) || SCALAR_NAMES.has(name);

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import {
   RecordBatchReader,
   Table,
@@ -13,7 +12,7 @@ import { readRow, type ColumnReading, type SessionColumns } from '../pipeline/co
 import { readerOf } from '../pipeline/read.js';
 import { WasmParser } from '../pipeline/wasmParser.js';
 import type { RowColumns } from './bodyPages.js';
-import type { Page, Reading } from './page.js';
+import type { Page } from './page.js';
 import { isKnown, sessionColumns } from './tableColumns.js';
 
 /** A table that can't be scored as it is. */
@@ -47,26 +46,6 @@ export async function* arrowBatches(
   const reader = await RecordBatchReader.from(input);
   await reader.open();
   for await (const batch of reader) yield batch;
-}
-
-/** The record batches of a file: Arrow's file form, or a stream that was saved. */
-export async function* arrowFileBatches(
-  path: string,
-  reading: Reading,
-): AsyncGenerator<RecordBatch, void, undefined> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    const reader = await RecordBatchReader.from(file);
-    await reader.open();
-    const count = reader.isFile() ? reader.numRecordBatches : 0;
-    for await (const batch of reader) {
-      if (count > 0) reading.bytesRead += Math.floor(size / count);
-      yield batch;
-    }
-  } finally {
-    await file.close();
-  }
 }
 
 function checkColumns({ fields }: Schema, { history }: RowColumns): void {

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { FORMATS, formatOf, streamPages, type Format } from '#acuity/batch/formats.js';
 import { Histories } from '#acuity/batch/histories.js';
 import { inputFiles, type InputOptions } from '#acuity/batch/inputs.js';
+import { ParquetDecoder } from '#acuity/batch/parquetDecoder.js';
 import { finish, scoreFile } from '#acuity/batch/scoreFile.js';
 import { newTally, scorePages } from '#acuity/batch/scorePages.js';
 import { openSink, toStream } from '#acuity/batch/sinks.js';
@@ -18,8 +19,14 @@ import { rowsOfTable, tableOf, writeArrow, writeParquetFile, type TableRow } fro
 
 const KEEP = ['id', 'n'];
 const HISTORY = { person: 'person', order: 'at' };
-const OPTIONS = { limits: DEFAULT_SERIES_LIMITS, bodyMaxBytes: 1 << 20, keep: KEEP };
-const ROWS = 300;
+const OPTIONS = {
+  limits: DEFAULT_SERIES_LIMITS,
+  bodyMaxBytes: 1 << 20,
+  keep: KEEP,
+  parquet: new ParquetDecoder(),
+};
+t.teardown(() => OPTIONS.parquet.close());
+const ROWS = 160;
 
 function folder(t: Test): string {
   const path = mkdtempSync(join(tmpdir(), 'acuity-formats-'));
@@ -219,6 +226,7 @@ t.test('a table that can’t be scored says why', async (t) => {
     ['b.csv', 'id,age\n1,"2\n', /no CSV: CSV_QUOTE_NOT_CLOSED/],
     ['c.ndjson.gz', 'no gzip', /incorrect header/],
     ['d.ndjson.zst', 'no zstd at all', /no Zstandard data/],
+    ['g.parquet', 'no Parquet at all', /the Parquet file can't be read/],
   ];
   for (const [name, text, message] of cases) {
     writeFileSync(join(dir, name), text);

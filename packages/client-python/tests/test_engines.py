@@ -12,6 +12,7 @@ import random
 import shutil
 import signal
 import stat
+import sys
 import tempfile
 import unittest
 from datetime import datetime, timedelta, timezone
@@ -129,7 +130,7 @@ class Engines(unittest.TestCase):
 
         from acuity_client.ray import score
 
-        ray.init(num_cpus=2, include_dashboard=False, logging_level="error", log_to_driver=False)
+        ray.init(num_cpus=4, include_dashboard=False, logging_level="error", log_to_driver=False)
         self.addCleanup(ray.shutdown)
         for history in (False, True):
             given = ray.data.from_arrow(_nights()).repartition(3)
@@ -145,6 +146,7 @@ class Engines(unittest.TestCase):
 
         from acuity_client.spark import score
 
+        os.environ["PYSPARK_PYTHON"] = sys.executable
         builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
         builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
         spark = builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()

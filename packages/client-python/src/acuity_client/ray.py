@@ -11,6 +11,7 @@ import zlib
 from typing import Any
 
 import pyarrow as pa
+from ray.data import ActorPoolStrategy
 
 from ._bulk import BulkError, ScoreCommand, score_table
 
@@ -36,18 +37,23 @@ def score(
     fits its memory. An actor that dies is replaced, and what it had begun is scored again.
     """
     wanted = command if command is not None else ScoreCommand()
+    pool = ActorPoolStrategy(size=actors)
+    given = (wanted,)
     if wanted.person is None:
         return dataset.map_batches(
-            _Scorer,
-            fn_constructor_args=(wanted,),
-            batch_format="pyarrow",
-            batch_size=batch_rows,
-            concurrency=actors,
+            _Scorer, fn_constructor_args=given, batch_format="pyarrow", batch_size=batch_rows, compute=pool
         )
-    divided = dataset.map_batches(_Divider, fn_constructor_args=(wanted.person, parts), batch_format="pyarrow", concurrency=1)
-    return divided.groupby(_PART).map_groups(
-        _PartScorer, fn_constructor_args=(wanted,), batch_format="pyarrow", concurrency=actors
+    divided = dataset.map_batches(
+        _with_part, fn_kwargs={"person": wanted.person, "parts": parts}, batch_format="pyarrow"
     )
+    people = divided.groupby(_PART, num_partitions=parts)
+    return people.map_groups(_PartScorer, fn_constructor_args=given, batch_format="pyarrow", compute=pool)
+
+
+def _with_part(table: Any, person: str, parts: int) -> Any:
+    """Says to which part of the people each row belongs."""
+    people = table.column(person).to_pylist()
+    return table.append_column(_PART, pa.array([zlib.crc32(str(one).encode()) % parts for one in people], pa.int32()))
 
 
 class _Scorer:
@@ -56,19 +62,6 @@ class _Scorer:
 
     def __call__(self, table: Any) -> Any:
         return score_table(table, self._command)
-
-
-class _Divider:
-    """Says to which part of the people each row belongs."""
-
-    def __init__(self, person: str, parts: int) -> None:
-        self._person = person
-        self._parts = parts
-
-    def __call__(self, table: Any) -> Any:
-        people = table.column(self._person).to_pylist()
-        parts = pa.array([zlib.crc32(str(person).encode()) % self._parts for person in people], pa.int32())
-        return table.append_column(_PART, parts)
 
 
 class _PartScorer(_Scorer):

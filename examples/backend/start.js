@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { whenNpmDies } from '../../scripts/parents.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '../..');
@@ -17,11 +18,22 @@ let folder;
 
 const node = (...args) => execFileSync(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 2, 2] });
 
+let isStopping = false;
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
+// npm does not always pass a signal on.
+whenNpmDies(stop);
+
 prepare();
 if (env['ACUITY_URL'] === undefined) await startService();
 const address = await firstLine(run(HERE, join(HERE, 'dist/main.js')), /^http:\S+/);
 if (folder !== undefined) await sendRecorded(address);
 process.stdout.write(`${address}people/person-1\n`);
+
+/** Nothing that was started here outlives it. */
+function stop() {
+  isStopping = true;
+  for (const child of children) child.kill();
+}
 
 function prepare() {
   node('scripts/build.js', 'src');
@@ -68,8 +80,9 @@ async function sendRecorded(address) {
 function run(cwd, ...args) {
   const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
+  if (isStopping) child.kill();
   child.once('exit', (code) => {
-    for (const other of children) other.kill();
+    stop();
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     process.exitCode ??= code ?? 0;
   });
@@ -83,9 +96,6 @@ function firstLine(child, pattern) {
       const found = pattern.exec(line);
       if (found !== null) resolve(found[1] ?? found[0]);
     });
-    child.once('exit', (code) => reject(new Error(`ended with ${code}`)));
+    child.once('exit', (code) => (isStopping ? undefined : reject(new Error(`ended with ${code}`))));
   });
 }
-
-for (const signal of ['SIGINT', 'SIGTERM'])
-  process.once(signal, () => children.forEach((child) => child.kill(signal)));

@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { MODEL } from '../fixtures/model.js';
 import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 
@@ -65,6 +66,25 @@ t.test('the backend', { skip }, async (t) => {
     t.equal(await status(signed(seconds, `${body} `)), 401);
     t.equal(await status(signed(seconds - 3600, body)), 401);
     t.equal(await status(signed(seconds, body)), 200);
+  });
+
+  await t.test('with a service of its own, leaves nothing behind when npm is stopped', async (t) => {
+    const file = join(t.testdir({}), 'nights.db');
+    const npm = spawn('npm', ['--prefix', EXAMPLE, 'start'], {
+      env: cleanEnvironment({ PORT: '0', DATABASE_FILE: file, ACUITY_MODEL: MODEL }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.teardown(() => npm.kill('SIGKILL'));
+    const left = once(npm, 'close'); // when nobody is left who could write
+    const address = await new Promise<string>((resolve) => {
+      createInterface({ input: npm.stdout }).on('line', (line) => {
+        if (line.startsWith('http')) resolve(line);
+      });
+    });
+    t.equal((await fetch(address)).status, 200);
+    npm.kill('SIGTERM');
+    await left;
+    await t.rejects(fetch(address));
   });
 
   await t.test('says 503 while the service does not answer, for the provider to send again', async (t) => {

@@ -16,5 +16,7 @@ export function exampleAnswer(env = process.env) {
     env,
   });
   if (status !== 0) throw new Error(`the example request was not scored: ${stderr}`);
-  return `\`\`\`json\n${stdout.trim()}\n\`\`\`\n`;
+  // Rows name their model, which an answer over HTTP has in a header.
+  const answer = Object.entries(JSON.parse(stdout)).filter(([field]) => !field.startsWith('model'));
+  return `\`\`\`json\n${JSON.stringify(Object.fromEntries(answer))}\n\`\`\`\n`;
 }

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '#acuity/base/clock.js';
 import { MetricReader, MetricWriter } from '#acuity/base/metrics.js';
-import { METRICS, STATUSES, KEY_KINDS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import {
+  METRICS,
+  STATUSES,
+  KEY_KINDS,
+  allocateLoopMetrics,
+  PROCESS_METRICS,
+} from '#acuity/contract/metrics.js';
 import { TimeSeries } from '#acuity/admin/timeSeries.js';
 import { exportMetrics, type ProcessReadings } from '#acuity/admin/metricsExport.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
@@ -84,9 +90,7 @@ function refused(): MicroCase {
 function scrape(): MicroCase {
   const reading = { value: 1 };
   const process = Object.fromEntries(
-    ['build', 'model', 'ready', 'workers', 'loops', 'queueMax', 'deadline', 'rss', 'cpu', 'started'].map(
-      (key) => [key, reading],
-    ),
+    Object.keys(PROCESS_METRICS).map((key) => [key, reading]),
   ) as ProcessReadings;
   const metrics = exportMetrics(new MetricReader(METRICS, [allocateLoopMetrics()]), () => process);
   return {

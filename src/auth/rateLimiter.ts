@@ -35,8 +35,8 @@ export class RateLimiter {
   }
 
   /**
-   * Charges a request one token, and counts it against the day's quota, or without one for `acuity keys usage`. Synchronous and local; `nowMs` is the
-   * wall clock's.
+   * Charges a request one token, and counts it: against the day's quota, or without one for `acuity keys usage`.
+   * Synchronous and local; `nowMs` is the wall clock's.
    */
   admit(key: KeyEntry, nowMs: number): Admission | Limited {
     const { keyIndex, ratePerS } = key;

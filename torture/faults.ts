@@ -8,7 +8,7 @@ import type { Form, Part, Trial } from './part.js';
  * hundred times passes a test most times.
  */
 
-const ROUNDS: Readonly<Record<Form, number>> = { short: 1, long: 5 };
+const ROUNDS: Readonly<Record<Form, number>> = { short: 1, long: 3 };
 const FILE_MS = 300_000;
 
 /** Of test/flow, with what goes wrong there. */

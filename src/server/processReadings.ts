@@ -24,7 +24,7 @@ export function packageVersion(): string {
  */
 export function rssReader(read: () => number = () => process.memoryUsage.rss()): () => number {
   let lastBytes = NaN;
-  return () => {
+  const look = (): number => {
     try {
       lastBytes = read();
     } catch {
@@ -32,6 +32,8 @@ export function rssReader(read: () => number = () => process.memoryUsage.rss()):
     }
     return lastBytes;
   };
+  look(); // one to stand, should there never be another
+  return look;
 }
 
 /** What the process says of itself, read anew at each call. */

@@ -135,6 +135,20 @@ t.test('a table has the scores and the refusals of the same rows in JSON, in eve
   }
 });
 
+t.test('what is kept may stand in any column', async (t) => {
+  const dir = folder(t);
+  const first = rows();
+  const last = first.map(({ id, ...rest }) => ({ ...rest, id }));
+  const scored = await Promise.all(
+    [first, last].map(async (all, index) => {
+      const path = join(dir, `${index}.arrow`);
+      writeArrow(path, tableOf(all, 'float'), 'file');
+      return (await score(path, { to: 'ndjson' })).scores.toString();
+    }),
+  );
+  t.equal(scored[1], scored[0]);
+});
+
 t.test('what is written is the same in every format', async (t) => {
   const dir = folder(t);
   const all = rows();

@@ -14,6 +14,8 @@ export class Batch {
   rows = 0;
   /** When the batch was handed to the pool; 0 while it is not. */
   sentMs = 0;
+  /** The same by the time that its batcher has been awake. */
+  sentAwakeMs = 0;
   /** Rows of a failed batch that are still being run one by one. */
   retrying = 0;
   private readonly handlers: (ScoreHandler | undefined)[] = [];

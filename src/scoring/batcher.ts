@@ -30,10 +30,10 @@ export interface BatcherOptions {
 /** How often waits are looked at, in shares of the deadline. */
 const SWEEPS_PER_DEADLINE = 20;
 /**
- * A run must be too long at so many sweeps: those of a process that was paused find every run too long, and none of
- * them at the next sweeps, as the workers go on too.
+ * So much of the time between two sweeps counts as time that a run has taken, in sweeps: where more has passed, the
+ * process was paused, and its workers with it.
  */
-const SWEEPS_TOO_LONG = 10;
+const SWEEPS_COUNTED = 2;
 /** So much longer a run may take while a worker is being started, for which it may have to wait. */
 const START_MS = 25_000;
 
@@ -59,8 +59,10 @@ export class Batcher implements Scorer {
   private inFlight = 0;
   private flushScheduled = false;
   private hasHung = false;
-  /** Sweeps in a row that found a run too long. */
-  private sweepsTooLong = 0;
+  private readonly periodMs: number;
+  private sweptMs: number;
+  /** How long this batcher has been awake, to a sweep: runs are timed by it, so that no pause counts. */
+  private awakeMs = 0;
   /** While finished batches are taken in the middle of somebody's request, no answer may be written. */
   private isCollecting = false;
   /** Answers of such batches. */
@@ -73,8 +75,9 @@ export class Batcher implements Scorer {
     for (let blockIndex = blockCountOf(buffers, options.batchMax) - 1; blockIndex >= 0; blockIndex--) {
       this.free.push(new Batch(blockIndex, blockAt(buffers, options.batchMax, blockIndex)));
     }
-    const periodMs = Math.max(5, Math.min(options.deadlineMs, options.hangMs) / SWEEPS_PER_DEADLINE);
-    this.sweeper = setInterval(() => this.sweep(), periodMs).unref();
+    this.periodMs = Math.max(5, Math.min(options.deadlineMs, options.hangMs) / SWEEPS_PER_DEADLINE);
+    this.sweptMs = options.clock.monotonicMs();
+    this.sweeper = setInterval(() => this.sweep(), this.periodMs).unref();
   }
 
   get model(): ScoringModel {
@@ -211,6 +214,7 @@ export class Batcher implements Scorer {
 
   private start(batch: Batch): void {
     batch.sentMs = this.options.clock.monotonicMs();
+    batch.sentAwakeMs = this.awakeMs;
     this.inFlight++;
     this.running.add(batch);
   }
@@ -291,17 +295,19 @@ export class Batcher implements Scorer {
     for (const batch of this.queue) this.shed(batch, expiresMs);
     for (const { batch } of this.retries) this.shed(batch, expiresMs);
     for (const batch of this.running) this.shed(batch, expiresMs);
-    this.sweepsTooLong = this.isRunTooLong(nowMs) ? this.sweepsTooLong + 1 : 0;
-    if (this.sweepsTooLong < SWEEPS_TOO_LONG || this.hasHung) return;
+    this.awakeMs += Math.min(nowMs - this.sweptMs, SWEEPS_COUNTED * this.periodMs);
+    this.sweptMs = nowMs;
+    if (this.hasHung || !this.isRunTooLong()) return;
     this.hasHung = true;
     this.options.onHung();
     this.shedAll();
   }
 
-  private isRunTooLong(nowMs: number): boolean {
+  private isRunTooLong(): boolean {
     const { hangMs, pool } = this.options;
-    const limitMs = hangMs + (pool.isStarting ? START_MS : 0);
-    for (const batch of this.running) if (nowMs - batch.sentMs > limitMs) return true;
+    // One sweep more, since a run may have begun right before one.
+    const limitMs = hangMs + this.periodMs + (pool.isStarting ? START_MS : 0);
+    for (const batch of this.running) if (this.awakeMs - batch.sentAwakeMs > limitMs) return true;
     return false;
   }
 

@@ -15,6 +15,8 @@ from network import CLAMP, COMPOSITE, LEAK_MAX, SHARPNESS, LargeNetwork, scores_
 OPSET = 18
 IR_VERSION = 9
 AGREEMENT = 1e-4
+# Added to what is divided by: nothing known of the past gives 0, and whatever is known stays as it is.
+NOTHING = 1e-7
 
 
 class Graph:
@@ -52,13 +54,11 @@ class Graph:
             x = self.linear(x, layer) if isinstance(layer, torch.nn.Linear) else self.node("Relu", x)
         return x
 
-    def split(self, x: str, axis: int, sizes: list[int] | None = None) -> tuple[str, str]:
-        """Two parts of x, of the given sizes or halves."""
+    def pieces(self, x: str, widths: list[int]) -> list[str]:
+        """Neighbouring columns of x, of the given widths."""
         self.count += 1
-        names = (f"t{self.count}a", f"t{self.count}b")
-        inputs = [x] if sizes is None else [x, self.constant(sizes, np.int64)]
-        options = {"num_outputs": 2} if sizes is None else {}
-        self.nodes.append(helper.make_node("Split", inputs, names, axis=axis, **options))
+        names = [f"t{self.count}_{index}" for index in range(len(widths))]
+        self.nodes.append(helper.make_node("Split", [x, self.constant(widths, np.int64)], names, axis=1))
         return names
 
     def bounded(self, x: str, limit: float = CLAMP) -> str:
@@ -98,57 +98,88 @@ def base_graph(model) -> Graph:
     return graph
 
 
+class Blocks:
+    """Names for neighbouring columns of a matrix."""
+
+    def __init__(self, **widths: int):
+        self.width = sum(widths.values())
+        ends = np.cumsum(list(widths.values()))
+        self.of = {name: slice(end - width, end) for (name, width), end in zip(widths.items(), ends.tolist())}
+
+    def __getitem__(self, name: str) -> slice:
+        return self.of[name]
+
+    def at(self, name: str, index: int) -> int:
+        return self.of[name].start + index
+
+
 class Pooled:
     """The past as one session, in the graph: mirrors Pooling and what Network.with_history makes of it."""
 
     def __init__(self, graph: Graph, model, rows: str, past: str):
         pooling = model.pooling
-        mask_of = pooling.mask_of.numpy()
-        self.masks = np.unique(mask_of)
-        width = len(mask_of)
-        # Masks are picked out and spread over their groups by one-hot products: Gather along a row costs more.
-        pick = np.zeros((width, len(self.masks)), np.float32)
-        pick[self.masks, np.arange(len(self.masks))] = 1
-        spread = (mask_of[None, :] == self.masks[:, None]).astype(np.float32)
+        self.mask_of = pooling.mask_of.numpy()
+        width = len(self.mask_of)
+        columns = np.arange(width)
+        # Masks are spread over their groups, and masks and values exchanged, by one-hot products: Gather costs more.
+        spread = (self.mask_of[None, :] == columns[:, None]).astype(np.float32)
         weighted = graph.node("Mul", past, graph.constant(pooling.weights.numpy()))
         total = graph.node("ReduceSum", weighted, graph.constant([1], np.int64), keepdims=0)
-        self.known = graph.node("MatMul", total, graph.constant(pick))
-        inverse = graph.node("Reciprocal", graph.node("Max", self.known, graph.constant(1e-6)))
-        self.rows = graph.node("Mul", total, graph.node("MatMul", inverse, graph.constant(spread)))
-        has_both = graph.node(
-            "Mul", graph.node("MatMul", rows, graph.constant(pick)), graph.node("Mul", self.known, inverse)
-        )
-        both = graph.node("MatMul", has_both, graph.constant(spread))
-        self.change = graph.node("Mul", graph.node("Sub", rows, self.rows), both)
+        self.known = graph.node("Gemm", total, graph.constant(spread), graph.constant(np.full(width, NOTHING)))
+        self.rows = graph.node("Div", total, self.known)
+        # Of each group today's value where the past has one, and the past's value where today has one: what is
+        # missing is 0, and so is its mask. The change is the difference of the two.
+        same_group = self.mask_of[None, :] == self.mask_of[:, None]
+        partner = (same_group & ~np.eye(width, dtype=bool)).astype(np.float32)
+        self.cross = graph.node("Mul", rows, graph.node("MatMul", self.rows, graph.constant(partner)))
+
+    def crossed(self, weight: np.ndarray) -> np.ndarray:
+        """The weights of a layer for [rows, cross, …] where it has them for [rows, change, …]."""
+        width = len(self.mask_of)
+        change = weight[:, width : 2 * width]
+        cross = np.zeros((weight.shape[0], width), np.float32)
+        for column, mask in enumerate(self.mask_of):
+            if mask != column:
+                cross[:, column] += change[:, column]
+                cross[:, mask] -= change[:, column]
+        return np.concatenate([weight[:, :width], cross, weight[:, 2 * width :]], 1)
 
     def widened(self, weight: np.ndarray, model) -> np.ndarray:
-        """The weights of a layer whose input holds all masks' weights instead of those of a few groups."""
-        width = model.pooling.mask_of.shape[0]
+        """The same for [rows, cross, known, …] where it has them for [rows, change, a few groups' known, …]."""
+        width = len(self.mask_of)
+        weight = self.crossed(weight)
         chosen = model.pooling.confidence.numpy()
-        known = np.zeros((weight.shape[0], len(self.masks)), np.float32)
-        known[:, np.searchsorted(self.masks, chosen)] = weight[:, 2 * width : 2 * width + len(chosen)]
+        known = np.zeros((weight.shape[0], width), np.float32)
+        known[:, chosen] = weight[:, 2 * width : 2 * width + len(chosen)]
         return np.concatenate([weight[:, : 2 * width], known, weight[:, 2 * width + len(chosen) :]], 1)
 
 
 class PastTargets:
-    """Weighted means of the past targets: six outcomes, and the mean square over the scores. Absent sessions are zero."""
+    """Weighted sums of the past targets, by columns that are asked for. Absent sessions are zero."""
 
     def __init__(self, graph: Graph, model):
-        weights = model.pooling.target_weights.numpy()
-        present = graph.node("Clip", "present", graph.constant(0.0), graph.constant(1.0))
-        total = graph.node("MatMul", present, graph.constant(weights[:, None]))
-        self.weight = graph.node("Max", total, graph.constant(1e-6))
-        self.bounded = graph.bounded("targets")
-        self.flat = graph.node("Flatten", self.bounded, axis=1)
-        both = graph.node("Concat", self.flat, graph.node("Mul", self.flat, self.flat), axis=1)
-        mixing = np.zeros((2, PAST, 7, OUTCOMES + 1), np.float32)
-        for k in range(OUTCOMES):
-            mixing[0, :, 1 + k, k] = weights
-        for k in range(SCORES):
-            mixing[1, :, 1 + k, OUTCOMES] = weights / SCORES
-        sums = graph.node("MatMul", both, graph.constant(mixing.reshape(-1, OUTCOMES + 1)))
-        means = graph.node("Div", sums, self.weight)
-        self.mean, self.square = graph.split(means, 1, [OUTCOMES, 1])
+        self.weights = model.pooling.target_weights.numpy()
+        self.flat = graph.bounded(graph.node("Flatten", "targets", axis=1))
+        present = graph.bounded("present")
+        self.all = graph.node("Concat", self.flat, graph.node("Mul", self.flat, self.flat), present, axis=1)
+        self.inputs = Blocks(targets=PAST * 7, squares=PAST * 7, present=PAST)
+
+    def mixing(self, width: int) -> np.ndarray:
+        return np.zeros((self.inputs.width, width), np.float32)
+
+    def column(self, kind: str, session: int, outcome: int) -> int:
+        """Where outcome `outcome` of a session lies among targets or squares: C_SCORE stands before them."""
+        return self.inputs.at(kind, session * 7 + 1 + outcome)
+
+    def means(self, graph: Graph, mixing: np.ndarray) -> tuple[str, str]:
+        """Sums by `mixing`, divided by the weight of the sessions; and that weight, [B, 1]."""
+        weight = np.zeros((self.inputs.width, 1), np.float32)
+        weight[self.inputs["present"], 0] = self.weights
+        bias = np.append(np.zeros(mixing.shape[1], np.float32), np.float32(NOTHING))
+        matrix = graph.constant(np.concatenate([mixing, weight], 1))
+        sums = graph.node("Gemm", self.all, matrix, graph.constant(bias))
+        top, total = graph.pieces(sums, [mixing.shape[1], 1])
+        return graph.node("Div", top, total), total
 
 
 def history_graph(model) -> Graph:
@@ -158,79 +189,136 @@ def history_graph(model) -> Graph:
     pooled = Pooled(graph, model, rows, past)
     targets = PastTargets(graph, model)
     if isinstance(model, Linear):
-        context = graph.node("Concat", pooled.rows, pooled.change, targets.mean, targets.weight, axis=1)
-        graph.finish(graph.node("Add", graph.linear(rows, model.base), graph.linear(context, model.history)))
+        graph.finish(_linear_logits(graph, model, rows, pooled, targets))
         return graph
-    context = [pooled.rows, pooled.change, pooled.known, targets.weight]
+    # The encoder runs once over today's row, those of the past, and the pooled past.
+    flat_past = graph.node("Flatten", past, axis=1)
+    encoded = graph.node("Concat", rows, flat_past, pooled.rows, axis=1)
+    encoded = graph.node("Reshape", encoded, graph.constant([-1, len(pooled.mask_of)], np.int64))
+    encoded = graph.layers(encoded, model.base)
+    own = graph.node("Reshape", encoded, graph.constant([-1, (PAST + 2) * OUTCOMES], np.int64))
+    gated, difference, weight = _feedback(graph, model, own, targets)
+
+    context = [pooled.rows, pooled.cross, pooled.known, weight]
     if isinstance(model, LargeNetwork):
         flags = graph.node("Unsqueeze", "present", graph.constant([2], np.int64))
-        context.append(graph.node("Flatten", graph.node("Concat", past, targets.bounded, flags, axis=2), axis=1))
-    joined = graph.node("Concat", *context, axis=1)
-    first = model.history[0]
-    weight = graph.constant(pooled.widened(first.weight.detach().numpy(), model))
-    hidden = graph.node("Gemm", joined, weight, graph.constant(first.bias.detach().numpy()), transB=1)
-    hidden = graph.layers(hidden, model.history[1:])
-    direct = graph.constant(pooled.widened(model.direct.weight.detach().numpy(), model))
-    residual = graph.node("Gemm", joined, direct, hidden, transB=1)
-    # The encoder runs once over both rows, today's and the pooled past.
-    both = graph.layers(graph.node("Concat", rows, pooled.rows, axis=0), model.base)
-    today, own = graph.split(both, 0)
-    agreement = _agreement(graph, model, past, targets)
-    graph.finish(graph.node("Sum", today, residual, _feedback(graph, model, own, targets, agreement)))
+        by_session = graph.node("Concat", past, "targets", flags, axis=2)
+        context.append(graph.node("Flatten", by_session, axis=1))
+    hidden = _hidden(graph, model, pooled, graph.node("Concat", *context, axis=1))
+
+    last = model.history[-1].weight.detach().numpy()
+    same = np.eye(OUTCOMES, dtype=np.float32)
+    leak = np.append(model.score_leak.detach().clamp(0, LEAK_MAX).numpy(), [0, 0]).astype(np.float32)
+    parts = {
+        own: np.concatenate([same, np.zeros(((PAST + 1) * OUTCOMES, OUTCOMES), np.float32)]),
+        gated: np.concatenate([same, same]),
+        difference: np.concatenate([np.diag(leak), np.zeros((FELT.width - OUTCOMES, OUTCOMES), np.float32)]),
+        hidden: np.concatenate([last.T, same, -same]),
+    }
+    joined = graph.node("Concat", *parts, axis=1)
+    bias = graph.constant(model.history[-1].bias.detach().numpy())
+    graph.finish(graph.node("Gemm", joined, graph.constant(np.concatenate(list(parts.values()))), bias))
     return graph
 
 
-def _feedback(graph: Graph, model, own: str, targets: PastTargets, agreement: str) -> str:
-    """Mirrors Network.feedback, scores and labels side by side."""
-    view = graph.node("Tanh", graph.node("Mul", own, graph.constant(0.5)))
-    # Scores in units of 25 points, labels in −1..1.
-    views = graph.node("Mul", view, graph.constant([2] * SCORES + [1, 1]))
-    difference = graph.node("Sub", targets.mean, views)
-    # surprise = mean over scores of (square − 2·mean·view + view²) = square − mean of view·(mean + difference)
-    product = graph.node("Mul", views, graph.node("Add", targets.mean, difference))
-    average = graph.constant([[-1 / SCORES]] * SCORES + [[0], [0]])
-    surprise = graph.node("Add", targets.square, graph.node("MatMul", product, average))
-    gate = _open(graph, surprise, float(model.score_gate))
-
-    apart = graph.node("Sub", graph.constant(1.0), agreement)
-    open_label = _open(graph, graph.node("Mul", apart, apart), float(model.label_gate.detach()))
-    # The agreement has a column for each outcome, the scores' empty, so that all six go the same way.
-    label_gain = np.concatenate([np.zeros(SCORES, np.float32), model.label_gain.detach().numpy()])
-    leak = np.concatenate([model.score_leak.detach().clamp(0, LEAK_MAX).numpy(), np.zeros(2, np.float32)])
-    own_gain = graph.node("Add", graph.node("Mul", open_label, graph.constant(label_gain)), graph.constant(leak))
-    mixing = np.zeros((OUTCOMES, OUTCOMES), np.float32)
-    mixing[:SCORES, :SCORES] = model.score_gain.detach().numpy()
-    mixing[SCORES:, SCORES:] = np.diag(model.label_gain_open.detach().numpy())
-    gated = graph.node("Mul", graph.node("MatMul", difference, graph.constant(mixing)), gate)
-    return graph.node("Add", gated, graph.node("Mul", difference, own_gain))
+def _linear_logits(graph: Graph, model: Linear, rows: str, pooled: Pooled, targets: PastTargets) -> str:
+    mixing = targets.mixing(OUTCOMES)
+    for session, weight in enumerate(targets.weights):
+        for outcome in range(OUTCOMES):
+            mixing[targets.column("targets", session, outcome), outcome] = weight
+    means, weight = targets.means(graph, mixing)
+    context = graph.node("Concat", pooled.rows, pooled.cross, means, weight, axis=1)
+    matrix = graph.constant(pooled.crossed(model.history.weight.detach().numpy()))
+    bias = graph.constant(model.history.bias.detach().numpy())
+    return graph.node("Gemm", context, matrix, graph.node("Add", graph.linear(rows, model.base), bias), transB=1)
 
 
-def _open(graph: Graph, value: str, half: float) -> str:
-    """value² / (value² + half²)."""
-    square = graph.node("Mul", value, value)
-    return graph.node("Div", square, graph.node("Add", square, graph.constant(half * half + 1e-6)))
+def _hidden(graph: Graph, model, pooled: Pooled, context: str) -> str:
+    """
+    The last hidden layer of the residual, then `direct` of the context in two parts, its positive and its negative:
+    both pass through the ReLUs as they are, which spares a product of its own.
+    """
+    direct = pooled.widened(model.direct.weight.detach().numpy(), model)
+    *hidden, _ = [layer for layer in model.history if isinstance(layer, torch.nn.Linear)]
+    x, passed = context, np.concatenate([direct, -direct])
+    for layer in hidden:
+        weight = layer.weight.detach().numpy()
+        if x == context:
+            weight = np.concatenate([pooled.widened(weight, model), passed])
+        else:
+            beside = np.zeros((weight.shape[0], 2 * OUTCOMES), np.float32)
+            below = np.zeros((2 * OUTCOMES, weight.shape[1]), np.float32)
+            weight = np.block([[weight, beside], [below, np.eye(2 * OUTCOMES, dtype=np.float32)]])
+        bias = np.append(layer.bias.detach().numpy(), np.zeros(2 * OUTCOMES, np.float32))
+        x = graph.node("Relu", graph.node("Gemm", x, graph.constant(weight), graph.constant(bias), transB=1))
+    return x
 
 
-def _agreement(graph: Graph, model, past: str, targets: PastTargets) -> str:
-    """Mirrors Network.agreement, all past sessions as rows of one batch; [B, outcomes], zero for the scores."""
-    width = model.pooling.mask_of.shape[0]
-    x = graph.node("Reshape", past, graph.constant([-1, width], np.int64))
-    x = graph.layers(x, model.base[:-1])
-    # Columns as in a target, C_SCORE and the scores empty.
-    last = model.base[-1]
-    weight = np.zeros((7, last.in_features), np.float32)
-    bias = np.zeros(7, np.float32)
-    weight[1 + SCORES :] = SHARPNESS * last.weight.detach().numpy()[SCORES:]
-    bias[1 + SCORES :] = SHARPNESS * last.bias.detach().numpy()[SCORES:]
-    own = graph.node("Tanh", graph.node("Gemm", x, graph.constant(weight), graph.constant(bias), transB=1))
-    own = graph.node("Reshape", own, graph.constant([-1, PAST * 7], np.int64))
-    mixing = np.zeros((PAST, 7, OUTCOMES), np.float32)
-    for k in range(SCORES, OUTCOMES):
-        mixing[:, 1 + k, k] = model.pooling.target_weights.numpy()
-    total = graph.node(
-        "MatMul", graph.node("Mul", own, targets.flat), graph.constant(mixing.reshape(-1, OUTCOMES))
-    )
-    return graph.node("Div", total, targets.weight)
+# What past targets say beyond the network's own view: their difference from it, 1 − agreement of the labels, and the
+# mean of the scores, whose square takes the spread of the targets out of their mean square.
+FELT = Blocks(difference=OUTCOMES, apart=OUTCOMES - SCORES, mean=SCORES)
+# Gates: by the scores' surprise, the same for every outcome; by the labels' disagreement, for labels alone.
+GATES = Blocks(surprise=OUTCOMES, labels=OUTCOMES)
+
+
+def _feedback(graph: Graph, model, own: str, targets: PastTargets) -> tuple[str, str, str]:
+    """
+    Mirrors Network.agreement and Network.feedback. `own` are the logits of today, the past sessions and the pooled
+    past. Gives what the gates let through [B, 12], what is felt [B, 12], and the weight of the sessions.
+    """
+    rows = Blocks(today=OUTCOMES, past=PAST * OUTCOMES, pooled=OUTCOMES)
+    scale = np.zeros(rows.width, np.float32)
+    scale[rows["past"]] = np.tile([0] * SCORES + [SHARPNESS] * 2, PAST)
+    scale[rows["pooled"]] = 0.5
+    view = graph.node("Tanh", graph.node("Mul", own, graph.constant(scale)))
+
+    # Weighted means: what the views are multiplied by, what is added to that, the mean square for the gates.
+    sums = Blocks(factors=rows.width, felt=FELT.width, square=GATES.width)
+    mixing = targets.mixing(sums.width)
+    for session, weight in enumerate(targets.weights):
+        here = targets.inputs.at("present", session)
+        # Scores in units of 25 points, labels in −1..1.
+        units = weight * np.array([2] * SCORES + [1, 1])
+        mixing[here, sums.at("factors", rows["pooled"].start) :][:OUTCOMES] = units
+        mixing[here, sums.at("felt", FELT["apart"].start) :][: OUTCOMES - SCORES] = weight
+        for outcome in range(OUTCOMES):
+            target = targets.column("targets", session, outcome)
+            mixing[target, sums.at("felt", outcome)] = weight
+            if outcome >= SCORES:
+                label = rows.at("past", session * OUTCOMES + outcome)
+                mixing[target, sums.at("factors", label)] = weight
+            else:
+                mixing[target, sums.at("felt", FELT.at("mean", outcome))] = weight
+                square = targets.column("squares", session, outcome)
+                mixing[square, sums["square"]][GATES["surprise"]] = weight / SCORES
+    means, weight = targets.means(graph, mixing)
+    factors, added, square = graph.pieces(means, [rows.width, FELT.width, GATES.width])
+
+    signs = np.zeros((rows.width, FELT.width), np.float32)
+    for outcome in range(OUTCOMES):
+        signs[rows.at("pooled", outcome), outcome] = -1
+        if outcome >= SCORES:
+            for session in range(PAST):
+                label = rows.at("past", session * OUTCOMES + outcome)
+                signs[label, FELT.at("apart", outcome - SCORES)] = -1
+    felt = graph.node("Gemm", graph.node("Mul", view, factors), graph.constant(signs), added)
+
+    # surprise = mean over scores of (square − 2·mean·view + view²) = square + mean of (difference² − mean²)
+    parts = np.zeros((FELT.width, GATES.width), np.float32)
+    parts[FELT["difference"]][:SCORES, GATES["surprise"]] = 1 / SCORES
+    parts[FELT["mean"], GATES["surprise"]] = -1 / SCORES
+    parts[FELT["apart"], GATES.at("labels", SCORES) :] = np.eye(OUTCOMES - SCORES)
+    value = graph.node("Gemm", graph.node("Mul", felt, felt), graph.constant(parts), square)
+    halves = np.repeat([float(model.score_gate), float(model.label_gate.detach())], OUTCOMES)
+    squared = graph.node("Mul", value, value)
+    opened = graph.node("Div", squared, graph.node("Add", squared, graph.constant(halves**2 + 1e-6)))
+
+    gains = np.zeros((FELT.width, GATES.width), np.float32)
+    gains[:SCORES, :SCORES] = model.score_gain.detach().numpy()
+    for label, outcome in enumerate(range(SCORES, OUTCOMES)):
+        gains[outcome, outcome] = model.label_gain_open.detach().numpy()[label]
+        gains[outcome, GATES.at("labels", outcome)] = model.label_gain.detach().numpy()[label]
+    return graph.node("Mul", opened, graph.node("MatMul", felt, graph.constant(gains))), felt, weight
 
 
 def export_graphs(model, out: Path) -> None:

@@ -57,35 +57,55 @@ export interface PastRows {
   readonly present: Float32Array;
 }
 
-/**
- * Writes the feature row of session `session` of `request` (0: the current one) to
- * `row[offset … offset + FEATURE_COUNT)`, which must be zero there.
- */
+/** Writes the feature row of session `session` of `request` (0: the current one), as `featuriseRecord` does. */
 export function featuriseSession(
-  request: PredictionRequest,
+  { records }: PredictionRequest,
   session: number,
   row: Float32Array,
   offset: number,
 ): void {
-  const { records } = request;
-  const record = session * RECORD_LENGTH;
+  featuriseRecord(records, session * RECORD_LENGTH, row, offset);
+}
+
+/**
+ * Writes the feature row of the record that begins at `records[record]` to `row[offset … offset + FEATURE_COUNT)`,
+ * which must be zero there.
+ */
+export function featuriseRecord(
+  records: Float64Array,
+  record: number,
+  row: Float32Array,
+  offset: number,
+): void {
   writeSeries(records, record, row, offset);
   normaliseSleep(records, record, sleep);
   writeSleep(row, offset);
   writePerson(records, record, row, offset);
 }
 
+/** The past of one request among those of others: where its first past record and its first target begin. */
+export interface PastPlaces {
+  readonly record: number;
+  readonly target: number;
+}
+
+const FIRST_PLACES: PastPlaces = { record: RECORD_LENGTH, target: 0 };
+
 /**
  * Writes the past of `request` as row `row` of `into`: pastIndex 0 is the newest session, absent places stay zero, as
  * the whole row must be.
  */
-export function featurisePast(request: PredictionRequest, into: PastRows, row: number): void {
-  const { pastCount, targets } = request;
+export function featurisePast(
+  { records, targets, pastCount }: PredictionRequest,
+  into: PastRows,
+  row: number,
+  { record, target }: PastPlaces = FIRST_PLACES,
+): void {
   for (let pastIndex = 0; pastIndex < pastCount; pastIndex++) {
     const index = pastCount - 1 - pastIndex;
     const place = row * PAST_MAX + pastIndex;
-    featuriseSession(request, 1 + index, into.past, place * FEATURE_COUNT);
-    writeTarget(targets, index * TARGET_LENGTH, into.targets, place * TARGET_COUNT);
+    featuriseRecord(records, record + index * RECORD_LENGTH, into.past, place * FEATURE_COUNT);
+    writeTarget(targets, target + index * TARGET_LENGTH, into.targets, place * TARGET_COUNT);
     into.present[place] = 1;
   }
 }

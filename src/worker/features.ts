@@ -1,20 +1,24 @@
 import { FEATURE_COUNT } from '../contract/features.js';
-import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
-import { readRow, type Block } from '../scoring/batchBuffers.js';
+import { featurisePast, featuriseRecord } from '../pipeline/featurise.js';
+import { LAYOUT } from '../pipeline/wasmParser.js';
+import { ROW_LENGTHS, type Block } from '../scoring/batchBuffers.js';
 import type { BatchTask } from '../scoring/protocol.js';
 import type { GraphSession } from './session.js';
 
 /** Writes the features of the rows of `task` as the first rows of a graph's inputs. */
 export function featuriseRows(
-  block: Block,
+  { records, targets, pastCounts }: Block,
   { variant, first, rows }: BatchTask,
   graph: Pick<GraphSession, 'inputs' | 'clear'>,
 ): void {
   const { inputs } = graph;
   graph.clear(rows);
   for (let row = 0; row < rows; row++) {
-    const request = readRow(block, first + row);
-    featuriseSession(request, 0, inputs.session, row * FEATURE_COUNT);
-    if (variant === 'history') featurisePast(request, inputs, row);
+    const record = (first + row) * ROW_LENGTHS.records;
+    featuriseRecord(records, record, inputs.session, row * FEATURE_COUNT);
+    if (variant === 'base') continue;
+    const pastCount = pastCounts[first + row] ?? 0;
+    const places = { record: record + LAYOUT.RECORD_LENGTH, target: (first + row) * ROW_LENGTHS.targets };
+    featurisePast({ records, targets, pastCount }, inputs, row, places);
   }
 }

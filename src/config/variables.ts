@@ -19,6 +19,9 @@ const HOST_NAME =
   '[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\\.?';
 const HOST_NAMES = `^(${HOST_NAME}( *, *${HOST_NAME})*)?$`;
 
+/** Empty counts as absent, as OpenTelemetry wants it. A user and password belong into `OTEL_EXPORTER_OTLP_HEADERS`. */
+const COLLECTOR = '^(https?://[^\\s@]+)?$';
+
 /** Every variable that the service reads, under the name of its field in the configuration. */
 export const VARIABLES = {
   host: {
@@ -173,6 +176,29 @@ export const VARIABLES = {
     schema: Type.Integer({ default: 1, minimum: 1, maximum: 3600 }),
     unit: 's',
     doc: '`Retry-After` of a 503',
+  },
+  otlpEndpoint: {
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    schema: Type.String({ default: '', pattern: COLLECTOR }),
+    expects: 'an http or https URL without user and password',
+    derived: 'none: no traces',
+    secret: true,
+    doc: 'Collector that traces of sampled requests are sent to, by OTLP over HTTP; `/v1/traces` is added (docs/TRACING.md)',
+  },
+  otlpTracesEndpoint: {
+    env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    schema: Type.String({ default: '', pattern: COLLECTOR }),
+    expects: 'an http or https URL without user and password',
+    derived: 'none',
+    secret: true,
+    doc: 'The same as a whole address, to which nothing is added; it comes first',
+  },
+  otelSdkDisabled: {
+    env: 'OTEL_SDK_DISABLED',
+    schema: Type.String({ default: '', pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$' }),
+    expects: 'true or false',
+    derived: '`false`',
+    doc: '`true`: no traces, whatever else is set',
   },
 } as const satisfies Record<string, Variable>;
 

@@ -37,6 +37,12 @@ const SWEEPS_TOO_LONG = 10;
 /** So much longer a run may take while a worker is being started, for which it may have to wait. */
 const START_MS = 25_000;
 
+interface CompletedRun {
+  readonly inferMs: number;
+  readonly rows: number;
+  readonly scoredMs: number;
+}
+
 interface Retry {
   readonly batch: Batch;
   readonly row: number;
@@ -172,7 +178,8 @@ export class Batcher implements Scorer {
       for (let row = 0; row < rows; row++) if (batch.holds(row)) this.pending--;
       this.flush(); // the worker first, then the answers
       this.write(() => {
-        for (let row = 0; row < rows; row++) this.answer(batch, row, result, scoredMs);
+        const run = { inferMs: result, rows, scoredMs };
+        for (let row = 0; row < rows; row++) this.answer(batch, row, run);
         this.release(batch);
       });
     });
@@ -196,7 +203,7 @@ export class Batcher implements Scorer {
         if (batch.holds(row)) this.pending--;
         this.flush();
         this.write(() => {
-          if (typeof result === 'number') this.answer(batch, row, result, scoredMs);
+          if (typeof result === 'number') this.answer(batch, row, { inferMs: result, rows: 1, scoredMs });
           else tellFault(batch.take(row));
           this.retried(batch);
         });
@@ -240,7 +247,7 @@ export class Batcher implements Scorer {
   }
 
   /** `batch` was scored, and no longer counts as pending. */
-  private answer(batch: Batch, row: number, inferMs: number, scoredMs: number): void {
+  private answer(batch: Batch, row: number, { inferMs, rows, scoredMs }: CompletedRun): void {
     const handler = batch.take(row);
     if (handler === undefined || handler.isGone) return;
     if (!batch.isSound(row)) {
@@ -250,7 +257,7 @@ export class Batcher implements Scorer {
     const admittedMs = batch.arrived(row);
     const queueMs = Math.max(0, scoredMs - admittedMs - inferMs);
     const dispatchMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
-    const timing = { queueMs, dispatchMs, inferMs, admittedMs, scoredMs };
+    const timing = { queueMs, dispatchMs, inferMs, rows, admittedMs, scoredMs };
     handler.scored(batch.block.scores, row * OUTPUT_COLUMNS, timing, this.options.model);
   }
 

@@ -14,6 +14,7 @@ import { LoopLag } from '../http/lag.js';
 import { watchLoop, type LoopState } from '../http/loopMetrics.js';
 import { Predict, type PredictOptions } from '../http/predict.js';
 import { RequestMetrics } from '../http/requestMetrics.js';
+import { RequestTracer } from '../http/requestTracer.js';
 import { RequestObserver } from '../http/requestObserver.js';
 import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/publicListener.js';
@@ -21,6 +22,7 @@ import type { Bundle } from '../model/bundle.js';
 import { createReader } from '../pipeline/read.js';
 import { openScorer } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
+import type { TracedRequest } from '../tracing/tracedRequest.js';
 
 /** What one event loop needs; plain data, so that it may cross threads. */
 export interface EventLoopSetup {
@@ -43,6 +45,8 @@ export interface EventLoopSetup {
 }
 
 export interface EventLoopEvents {
+  /** A request that its caller sampled has ended; undefined where no traces are wanted. */
+  readonly onTraced?: ((request: TracedRequest) => void) | undefined;
   /** A worker hangs: requests are refused from now on, the process must leave. */
   onHung(): void;
 }
@@ -102,7 +106,8 @@ export async function openEventLoopServer(
   const models = new Models(setup, log, onHung);
   const metrics = new RequestMetrics(writer);
   const access = new AccessLog(log, config.accessLogEvery);
-  const observer = new RequestObserver({ rateLimiter, metrics, access, clock: systemClock });
+  const tracer = events.onTraced && new RequestTracer(events.onTraced, systemClock);
+  const observer = new RequestObserver({ rateLimiter, metrics, access, tracer, clock: systemClock });
   const parts = { authenticator, rateLimiter, lag, budget, metrics, observer };
   predict = createPredict(setup, log, parts, await models.open(setup.bundle));
   const refusedConnections = writer.cells('connectionsRefused');

@@ -18,9 +18,11 @@ import type { AdminServer } from '../admin/listener.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import { loadBundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
+import type { TraceExporter } from '../tracing/exporter.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelSwitch } from './modelSwitch.js';
 import { openAdmin } from './adminListener.js';
+import { openTraces } from './traces.js';
 import { messageOf } from '../base/errors.js';
 
 export interface ListeningAddress {
@@ -55,6 +57,8 @@ const LAST_WORDS_MS = 250;
  */
 const CLOSE_MS = 1000;
 const FLUSH_MS = 400;
+/** A part of the closing: a collector that does not answer is no reason to leave before everything is closed. */
+const TRACES_CLOSE_MS = 400;
 const KILL_MS = 1800;
 const STEP_MS = 1000;
 /** So long, and no longer than a drain, a start that is broken off may take to come to an end. */
@@ -94,6 +98,7 @@ class Service {
   private eventLoops: EventLoopServer | undefined;
   private admin: AdminServer | undefined;
   private modelSwitch: ModelSwitch | undefined;
+  private traces: TraceExporter | undefined;
   private starting: Promise<void> | undefined;
   private stopLimit: Promise<void> | undefined;
   private readonly terminals = terminals();
@@ -142,6 +147,8 @@ class Service {
     const isReady = (): boolean => this.isReady && !keyring.isStale;
     const state = { isReady, modelVersion, modelRefusal, keys: keyring };
     this.admin = await openAdmin(config, state, metrics, log);
+    this.traces = await openTraces(config, log);
+    const { traces } = this;
     const { openEventLoops } = await importEventLoops();
     this.assertWanted();
     this.eventLoops = await openEventLoops(
@@ -154,7 +161,11 @@ class Service {
         metrics,
       },
       log,
-      { onHung: () => this.leaveHung(), onCrash: (error) => this.crash(error) },
+      {
+        onHung: () => this.leaveHung(),
+        onCrash: (error) => this.crash(error),
+        onTraced: traces && ((request) => traces.export(request)),
+      },
     );
     // While the workers started, changes of keys reached no event loop.
     this.eventLoops.replaceKeys(this.keyring.records);
@@ -248,6 +259,7 @@ class Service {
   private async close(eventLoops: EventLoopServer): Promise<void> {
     this.admin?.close();
     await Promise.all([eventLoops.close(), this.keyring?.close()]);
+    await this.traces?.close(TRACES_CLOSE_MS);
     this.stores?.close();
   }
 

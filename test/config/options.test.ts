@@ -45,6 +45,9 @@ const DEFAULTS: { readonly [F in Field]: Config[F] } = {
   hangMs: 5000,
   accessLogEvery: 1000,
   retryAfterS: 1,
+  otlpEndpoint: '',
+  otlpTracesEndpoint: '',
+  otelSdkDisabled: '',
 };
 
 // For each variable a legal text, what it becomes, and texts that are refused. The environment of a case may hold
@@ -116,6 +119,19 @@ const CASES: {
   hangMs: { name: 'ACUITY_HANG_MS', text: '10', value: 10, refused: ['9', '600001'] },
   accessLogEvery: { name: 'ACUITY_ACCESS_LOG_EVERY', text: '0', value: 0, refused: ['-1', '1000000001'] },
   retryAfterS: { name: 'ACUITY_RETRY_AFTER_S', text: '3600', value: 3600, refused: ['0', '3601'] },
+  otlpEndpoint: {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    text: 'http://collector:4318',
+    value: 'http://collector:4318',
+    refused: ['collector:4318', 'grpc://collector', 'http://user:secret@collector'],
+  },
+  otlpTracesEndpoint: {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    text: 'https://collector/v1/traces',
+    value: 'https://collector/v1/traces',
+    refused: ['x', 'http://a b'],
+  },
+  otelSdkDisabled: { name: 'OTEL_SDK_DISABLED', text: 'True', value: 'True', refused: ['yes', '1'] },
 };
 
 t.test('an empty environment gives the defaults, frozen', async (t) => {

@@ -69,7 +69,7 @@ function defaultOf({ schema, derived }: Variable): string {
 
 function rangeOf(variable: Variable): string {
   const unit = variable.unit === undefined ? '' : `, in ${variable.unit}`;
-  return expectation(variable).replace(/^an integer from/, 'integer,') + unit;
+  return expectation(variable).replace(/^an? (integer|number) from/, '$1,') + unit;
 }
 
 function plain(markdown: string): string {

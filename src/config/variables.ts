@@ -59,6 +59,13 @@ export const VARIABLES = {
     derived: 'none',
     doc: 'Admin listener: names under which it may be asked, besides addresses and `localhost`',
   },
+  grafanaUrl: {
+    env: 'ACUITY_GRAFANA_URL',
+    schema: Type.String({ default: '', pattern: '^(https?://[^\\s]+)?$' }),
+    expects: 'an http or https URL',
+    derived: 'none',
+    doc: 'Dashboard of the whole fleet in Grafana: the page of this replica links to it',
+  },
   httpThreads: {
     env: 'ACUITY_HTTP_THREADS',
     schema: Type.Integer({ default: 1, minimum: 1, maximum: 64 }),
@@ -132,6 +139,18 @@ export const VARIABLES = {
     expects: 'a folder',
     derived: '`native-models/acuity-base` of the package',
     doc: 'Folder of the model; relative to the working directory',
+  },
+  shadowModel: {
+    env: 'ACUITY_SHADOW_MODEL',
+    schema: Type.String({ default: '' }),
+    expects: 'a folder',
+    derived: 'none',
+    doc: 'Folder of a model that scores copies of answered requests and is compared with `ACUITY_MODEL`; it may come, change and go while the service runs',
+  },
+  shadowShare: {
+    env: 'ACUITY_SHADOW_SHARE',
+    schema: Type.Number({ default: 0.05, minimum: 0, maximum: 1 }),
+    doc: 'Share of the answered requests that the shadow model scores too',
   },
   logLevel: {
     env: 'ACUITY_LOG_LEVEL',
@@ -214,6 +233,9 @@ export function expectation({ schema, expects }: Variable): string {
   if (expects !== undefined) return expects;
   if (Type.IsInteger(schema)) {
     return `an integer from ${String(keyword(schema, 'minimum'))} to ${String(keyword(schema, 'maximum'))}`;
+  }
+  if (Type.IsNumber(schema)) {
+    return `a number from ${String(keyword(schema, 'minimum'))} to ${String(keyword(schema, 'maximum'))}`;
   }
   if (Type.IsBoolean(schema)) return 'true or false';
   if (Type.IsEnum(schema)) return `one of ${schema.enum.join(', ')}`;

@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.js';
 import { MetricWriter } from '../base/metrics.js';
 import type { Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
-import { METRICS } from '../contract/metrics.js';
+import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
 import { AccessLog } from '../http/accessLog.js';
 import { BodyBudget } from '../http/bodyBudget.js';
 import { ConnectionLimit } from '../http/connectionLimit.js';
@@ -20,8 +20,10 @@ import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
 import { createReader } from '../pipeline/read.js';
-import { openScorer } from '../scoring/openScorer.js';
+import { Comparison } from '../scoring/comparison.js';
+import { openScorer, type ScorerSetup } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
+import { Shadow } from './shadow.js';
 import type { TracedRequest } from '../tracing/tracedRequest.js';
 
 /** What one event loop needs; plain data, so that it may cross threads. */
@@ -61,6 +63,8 @@ export interface EventLoopServer {
   switchModel(): Promise<void>;
   /** Closes the prepared model unused. */
   dropModel(): Promise<void>;
+  /** Puts another shadow model in force, or none; rejects where it can't serve, and the one before stays. */
+  replaceShadow(bundle: Bundle | undefined): Promise<void>;
   /** Refuses new requests; resolves when every admitted one is answered. */
   drain(): Promise<void>;
   /**
@@ -103,7 +107,9 @@ export async function openEventLoopServer(
     if (predict !== undefined) predict.isHung = true;
     events.onHung();
   };
-  const models = new Models(setup, log, onHung);
+  const shadow = createShadow(setup, log, writer);
+  const onAnswered = config.shadowModel === '' ? undefined : shadow.offer;
+  const models = new Models({ ...setup, onAnswered }, log, onHung);
   const metrics = new RequestMetrics(writer);
   const access = new AccessLog(log, config.accessLogEvery);
   const tracer = events.onTraced && new RequestTracer(events.onTraced, systemClock);
@@ -132,13 +138,14 @@ export async function openEventLoopServer(
     prepareModel: (bundle) => models.prepare(bundle),
     switchModel: () => models.switchIn(predict),
     dropModel: () => models.drop(),
+    replaceShadow: (bundle) => shadow.replace(bundle),
     async drain() {
       predict.drain();
       await Promise.all([predict.scorer.drained(), models.retired]);
     },
     async halt() {
       predict.drain();
-      await Promise.all([models.halt(), predict.scorer.started()]);
+      await Promise.all([models.halt(), shadow.halt(), predict.scorer.started()]);
     },
     async close() {
       server.stopListening();
@@ -151,8 +158,26 @@ export async function openEventLoopServer(
       stopWatching();
       await models.drop();
       await predict.scorer.close();
+      await shadow.close();
     },
   };
+}
+
+/** Copies that may wait for the shadow model: more are dropped. */
+const SHADOW_QUEUE_MAX = 256;
+/** Its worker takes a core only where nobody else wants one. */
+const SHADOW_NICENESS = 19;
+
+function createShadow(setup: EventLoopSetup, log: Log, writer: MetricWriter<LoopCatalogue>): Shadow {
+  const config = { ...setup.config, queueMax: SHADOW_QUEUE_MAX };
+  return new Shadow({
+    share: config.shadowShare,
+    comparison: new Comparison(writer),
+    random: Math.random,
+    open: (bundle, onHung) =>
+      openScorer({ config, bundle, workers: 1, loops: 1, niceness: SHADOW_NICENESS }, log, onHung),
+    onProblem: (error) => log.error({ err: error }, 'shadow model'),
+  });
 }
 
 /** What is left undone where the process is about to be left. */
@@ -168,7 +193,7 @@ class Models {
   private isHalted = false;
 
   constructor(
-    private readonly setup: EventLoopSetup,
+    private readonly setup: EventLoopSetup & Pick<ScorerSetup, 'onAnswered'>,
     private readonly log: Log,
     private readonly onHung: () => void,
   ) {}

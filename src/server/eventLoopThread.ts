@@ -20,6 +20,7 @@ export type ToEventLoop =
 /** What an event loop is asked to do and answers when it is done. */
 export type Question =
   | { readonly kind: 'prepareModel'; readonly bundle: Bundle }
+  | { readonly kind: 'replaceShadow'; readonly bundle: Bundle | undefined }
   | { readonly kind: 'switchModel' | 'dropModel' | 'drain' | 'close' };
 
 /** What an event loop tells the main thread. */
@@ -79,6 +80,8 @@ function answer(server: EventLoopServer, question: Question): Promise<void> {
   switch (question.kind) {
     case 'prepareModel':
       return server.prepareModel(question.bundle);
+    case 'replaceShadow':
+      return server.replaceShadow(question.bundle);
     case 'switchModel':
       return server.switchModel();
     case 'dropModel':

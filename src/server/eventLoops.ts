@@ -69,6 +69,15 @@ function joined(servers: readonly EventLoopServer[], address: PublicAddress): Ev
     },
     switchModel: () => all((server) => server.switchModel()),
     dropModel: () => all((server) => server.dropModel()),
+    async replaceShadow(bundle) {
+      const outcomes = await Promise.allSettled(servers.map((server) => server.replaceShadow(bundle)));
+      const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failure === undefined) return;
+      // One for all loops, or none: where every loop refused it, the one before stays.
+      if (outcomes.some(({ status }) => status === 'fulfilled'))
+        await all((server) => server.replaceShadow(undefined));
+      throw failure.reason;
+    },
     drain: () => all((server) => server.drain()),
     halt: () => all((server) => server.halt()),
     close: () => all((server) => server.close()),
@@ -142,6 +151,7 @@ async function openEventLoopThread(
     prepareModel: (bundle) => ask({ kind: 'prepareModel', bundle }),
     switchModel: () => ask({ kind: 'switchModel' }),
     dropModel: () => ask({ kind: 'dropModel' }),
+    replaceShadow: (bundle) => ask({ kind: 'replaceShadow', bundle }),
     drain: () => ask({ kind: 'drain' }),
     async halt() {
       const held = new Promise<void>((resolve) => {

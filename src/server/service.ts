@@ -21,6 +21,7 @@ import { modelLabel } from '../model/manifest.js';
 import type { TraceExporter } from '../tracing/exporter.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelSwitch } from './modelSwitch.js';
+import { ShadowSwitch } from './shadowSwitch.js';
 import { openAdmin } from './adminListener.js';
 import { openTraces } from './traces.js';
 import { messageOf } from '../base/errors.js';
@@ -98,6 +99,7 @@ class Service {
   private eventLoops: EventLoopServer | undefined;
   private admin: AdminServer | undefined;
   private modelSwitch: ModelSwitch | undefined;
+  private shadowSwitch: ShadowSwitch | undefined;
   private traces: TraceExporter | undefined;
   private starting: Promise<void> | undefined;
   private stopLimit: Promise<void> | undefined;
@@ -145,7 +147,11 @@ class Service {
     const modelRefusal = (): string | undefined => this.modelSwitch?.refusal;
     const { keyring } = this;
     const isReady = (): boolean => this.isReady && !keyring.isStale;
-    const state = { isReady, modelVersion, modelRefusal, keys: keyring };
+    const shadow = {
+      version: () => this.shadowSwitch?.version,
+      refusal: () => this.shadowSwitch?.refusal,
+    };
+    const state = { isReady, modelVersion, modelRefusal, shadow, keys: keyring };
     this.admin = await openAdmin(config, state, metrics, log);
     this.traces = await openTraces(config, log);
     const { traces } = this;
@@ -175,6 +181,14 @@ class Service {
       server: this.eventLoops,
       log,
     });
+    if (config.shadowModel !== '') {
+      this.shadowSwitch = new ShadowSwitch({
+        folder: config.shadowModel,
+        files: { look: threads.files(KEYS_PATIENCE), load: threads.files(MODEL_PATIENCE) },
+        server: this.eventLoops,
+        log,
+      });
+    }
     this.isReady = !this.isStopping && !this.isLeaving;
     if (this.isReady) this.announce(this.eventLoops.address, this.admin);
   }
@@ -194,10 +208,15 @@ class Service {
   onSignal(signal: StopSignal): void {
     // A terminal that closes sends SIGHUP: nobody is left who could stop the service. Elsewhere it is the model's.
     const isReload = signal === 'SIGHUP' && this.terminals.length === 0;
-    if (isReload && !this.isStopping) this.modelSwitch?.request();
+    if (isReload && !this.isStopping) this.reload();
     else if (isReload || this.isPassedOn(signal)) this.log.debug({ signal }, 'signal ignored');
     else if (this.isStopping || this.eventLoops === undefined) this.leaveBySignal(signal);
     else this.beginStop({ signal });
+  }
+
+  private reload(): void {
+    this.modelSwitch?.request();
+    this.shadowSwitch?.request();
   }
 
   /** Whoever started the service, and would have stopped it, is gone. */
@@ -244,6 +263,7 @@ class Service {
     if (config.stopDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, config.stopDelayMs));
     const drainEndsMs = performance.now() + config.drainMs;
     this.modelSwitch?.stop();
+    this.shadowSwitch?.stop();
     if (!(await within(config.drainMs, eventLoops.drain()))) {
       log.error({ drainMs: config.drainMs }, 'requests still in flight at the end of the drain');
       return this.leave(EXIT_SOFTWARE);

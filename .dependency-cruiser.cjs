@@ -10,7 +10,8 @@ const LAYERS = {
   auth: ['base', 'files', 'config', 'contract', 'model'],
   scoring: ['base', 'process', 'config', 'contract', 'model', 'pipeline'],
   worker: ['base', 'process', 'contract', 'model', 'pipeline', 'scoring/(protocol|taskRing|batchBuffers)\\.'],
-  http: ['base', 'process', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth'],
+  tracing: ['base', 'contract'],
+  http: ['base', 'process', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth', 'tracing'],
   admin: ['base', 'process', 'config', 'contract'],
   server: [
     'base',
@@ -22,6 +23,7 @@ const LAYERS = {
     'pipeline',
     'scoring',
     'auth',
+    'tracing',
     'http',
     'admin',
   ],
@@ -44,6 +46,7 @@ const OWNERS = {
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],
   undici: ['^packages/client-ts/src/undici\\.ts$'],
+  '@opentelemetry': ['^src/tracing/exporter\\.ts$'],
   'prom-client': ['^src/admin/metricsExport\\.ts$'],
 };
 

@@ -8,6 +8,7 @@ import { drawCharts, updateCharts } from './charts.js';
 import { setSymptoms, showDiagnosis, showLog, showNoConnection } from './diagnosis.js';
 import { byId, setText } from './dom.js';
 import { duration } from './numbers.js';
+import { showShadow } from './shadow.js';
 import { makeTiles, showSettings, updateRefusals, updateTiles } from './tables.js';
 
 /** @type {Point[]} */
@@ -27,12 +28,19 @@ function update() {
   showDiagnosis(diagnosis);
   updateTiles(points.at(-1), diagnosis);
   updateRefusals(points, start.causes);
+  showShadow(latest.shadow);
 }
 
 function setStatus(text, kind) {
   const status = byId('status');
   setText(status, text);
   status.className = `status ${kind}`;
+}
+
+function showFleet(url) {
+  const link = byId('grafana');
+  link.hidden = url === '';
+  if (url !== '') link.href = url;
 }
 
 function onStart(data) {
@@ -43,6 +51,7 @@ function onStart(data) {
   setSymptoms(start.symptoms);
   makeTiles(start);
   showSettings(start.settings);
+  showFleet(start.grafanaUrl);
   showLog(log, start.startedMs, nowMs());
   drawCharts(start, points);
   update();

@@ -55,6 +55,7 @@ function scored(): MicroCase {
         queueMs,
         dispatchMs: queueMs / 2,
         inferMs: 0.1,
+        rows: 1,
         scoredMs: receivedMs,
       };
       const endedMs = systemClock.monotonicMs();

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observer } from '../base/observer.js';
 import { REFUSAL_CAUSES, statusOf } from '../contract/metrics.js';
 import type { Clock } from '../base/clock.js';
+import type { Differences } from './differences.js';
 import { diagnose, type Diagnosis } from './diagnosis.js';
 import { JUDGED_POINTS, type Recent } from './measurements.js';
 import { signWords } from './symptom.js';
@@ -16,6 +17,16 @@ export interface Setting {
   readonly meaning: string;
   /** Whether it would be the same if nobody had set anything. */
   readonly isDefault: boolean;
+}
+
+/** The shadow model, as the page tells of it. */
+export interface ShadowView {
+  readonly share: number;
+  /** In force; undefined where there is none. */
+  version(): string | undefined;
+  /** Why the one in its folder was refused; undefined where it was not. */
+  refusal(): string | undefined;
+  differences(): Differences;
 }
 
 export interface DashboardOptions {
@@ -35,6 +46,10 @@ export interface DashboardOptions {
   readonly bodiesMaxBytes: number;
   /** Time since the key store was last seen. */
   keyStoreAgeS(): number;
+  /** Undefined where no shadow model is configured. */
+  readonly shadow: ShadowView | undefined;
+  /** Where the whole fleet is drawn; '' for nowhere. */
+  readonly grafanaUrl: string;
   /** A second could not be sampled; the next one is tried. */
   onProblem(error: Error): void;
 }
@@ -111,7 +126,7 @@ export class Dashboard {
   }
 
   private everything(): object {
-    const { timeSeries, version, startedMs, settings, batchMax } = this.options;
+    const { timeSeries, version, startedMs, settings, batchMax, grafanaUrl } = this.options;
     const symptoms = SYMPTOMS.map(({ id, title, metrics, remedy, signs }) => ({
       id,
       title,
@@ -132,16 +147,19 @@ export class Dashboard {
       symptoms,
       causes,
       stages: PARTS,
+      grafanaUrl,
       log: this.log.entries,
       ...this.state(),
     };
   }
 
   private state(): object {
+    const { shadow } = this.options;
     return {
       ready: this.options.isReady(),
       model: this.options.modelVersion(),
       diagnosis: this.diagnosis ?? diagnose(this.recent()),
+      ...(shadow === undefined ? {} : { shadow: shadowState(shadow) }),
     };
   }
 
@@ -158,6 +176,10 @@ export class Dashboard {
       keyStoreAgeS: this.options.keyStoreAgeS(),
     };
   }
+}
+
+function shadowState({ share, version, refusal, differences }: ShadowView): object {
+  return { share, version: version(), refusal: refusal(), ...differences() };
 }
 
 function event(name: string, data: object): string {

@@ -27,6 +27,7 @@ const SCRIPTS: readonly string[] = [
   'diagnosis.js',
   'dom.js',
   'numbers.js',
+  'shadow.js',
   'tables.js',
 ];
 

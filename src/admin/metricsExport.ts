@@ -57,6 +57,10 @@ function register(
   registry.registerMetric(metric as unknown as Metric);
 }
 
+type HistogramKey = {
+  [K in keyof LoopCatalogue]: LoopCatalogue[K]['type'] extends 'histogram' ? K : never;
+}[keyof LoopCatalogue];
+
 function samplesOf(
   reader: MetricReader<LoopCatalogue>,
   key: keyof LoopCatalogue,
@@ -64,13 +68,13 @@ function samplesOf(
 ): Sample[] {
   const cells = Array.from({ length: cellCount(spec.labels) }, (_, cell) => cell);
   if (spec.type === 'histogram') {
-    const histogramKey = key as 'stages' | 'batchRows';
+    const histogramKey = key as HistogramKey;
     return cells.flatMap((cell) =>
       histogramSamples(spec, labelsOf(spec.labels, cell), reader.histogram(histogramKey, cell)),
     );
   }
   const scale = spec.scale ?? 1;
-  const plainKey = key as Exclude<keyof LoopCatalogue, 'stages' | 'batchRows'>;
+  const plainKey = key as Exclude<keyof LoopCatalogue, HistogramKey>;
   if (spec.eachLoop === true) {
     return Array.from({ length: reader.loopCount }, (_, loop) => ({
       labels: { loop: String(loop) },

@@ -115,6 +115,11 @@ export class Cells {
   set(cell: number, value: number): void {
     this.values[this.first + cell] = value;
   }
+
+  /** Back to 0: Prometheus takes a counter that falls for one that has begun anew. */
+  clear(cells = 1): void {
+    this.values.fill(0, this.first, this.first + cells);
+  }
 }
 
 /** The exponent and the leading bits of the mantissa of a float are its logarithm, and cost nothing to read. */
@@ -150,6 +155,11 @@ export class Histograms {
     const at = this.first + cell * this.width;
     this.values[at]! += sound; // cell < cellCount, and so for the next line
     this.values[at + 1 + (bucket < 0 ? 0 : bucket > this.top ? this.top : bucket)]! += 1;
+  }
+
+  /** As if nothing had been seen. */
+  clear(cells = 1): void {
+    this.values.fill(0, this.first, this.first + cells * this.width);
   }
 }
 

@@ -40,9 +40,19 @@ export function settingsOf(
   }));
 }
 
-/** The values as they may be shown: a password in the address of a key store is masked. */
+/** The values as they may be shown: a password in the address of a key store is masked, a token in a collector's too. */
 export function shown(config: Config): Record<Field, unknown> {
-  return { ...config, keys: withoutPassword(config.keys) };
+  return {
+    ...config,
+    keys: withoutPassword(config.keys),
+    otlpEndpoint: withoutPath(config.otlpEndpoint),
+    otlpTracesEndpoint: withoutPath(config.otlpTracesEndpoint),
+  };
+}
+
+/** `https://collector:4318/v1/traces?token=secret` → `https://collector:4318/***`. */
+function withoutPath(address: string): string {
+  return address.replace(/^(https?:\/\/[^/?#]+)[/?#].+$/, '$1/***');
 }
 
 /** `redis://user:secret@host` → `redis://user:***@host`, whatever the secret holds. */
@@ -59,7 +69,7 @@ function defaultOf({ schema, derived }: Variable): string {
 
 function rangeOf(variable: Variable): string {
   const unit = variable.unit === undefined ? '' : `, in ${variable.unit}`;
-  return expectation(variable).replace(/^an integer from/, 'integer,') + unit;
+  return expectation(variable).replace(/^an? (integer|number) from/, '$1,') + unit;
 }
 
 function plain(markdown: string): string {

@@ -133,6 +133,7 @@ function lookUp(field: Field, env: Environment): [name: string, text: string | u
 /** Text to the schema's type; what has no such reading stays text, which the schema then refuses. */
 function decode(schema: TSchema, text: string): unknown {
   if (Type.IsInteger(schema)) return /^(0|[1-9]\d*)$/.test(text) ? Number(text) : text;
+  if (Type.IsNumber(schema)) return /^(0|[1-9]\d*|(?=\.))(\.\d+)?$/.test(text) ? Number(text) : text;
   if (Type.IsBoolean(schema)) return text === 'true' ? true : text === 'false' ? false : text;
   return text;
 }
@@ -149,6 +150,7 @@ function withDefaults(given: Given, machine: Machine): Config {
     given.model === undefined
       ? resolve(machine.packageDir, 'native-models/acuity-base')
       : resolve(machine.workingDir, given.model);
+  if (config.shadowModel !== '') config.shadowModel = resolve(machine.workingDir, config.shadowModel);
   return Object.freeze(config);
 }
 

@@ -19,6 +19,9 @@ const HOST_NAME =
   '[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\\.?';
 const HOST_NAMES = `^(${HOST_NAME}( *, *${HOST_NAME})*)?$`;
 
+/** Empty counts as absent, as OpenTelemetry wants it. A user and password belong into `OTEL_EXPORTER_OTLP_HEADERS`. */
+const COLLECTOR = '^(https?://[^\\s@]+)?$';
+
 /** Every variable that the service reads, under the name of its field in the configuration. */
 export const VARIABLES = {
   host: {
@@ -55,6 +58,13 @@ export const VARIABLES = {
     expects: 'host names, separated by commas',
     derived: 'none',
     doc: 'Admin listener: names under which it may be asked, besides addresses and `localhost`',
+  },
+  grafanaUrl: {
+    env: 'ACUITY_GRAFANA_URL',
+    schema: Type.String({ default: '', pattern: '^(https?://[^\\s]+)?$' }),
+    expects: 'an http or https URL',
+    derived: 'none',
+    doc: 'Dashboard of the whole fleet in Grafana: the page of this replica links to it',
   },
   httpThreads: {
     env: 'ACUITY_HTTP_THREADS',
@@ -130,6 +140,18 @@ export const VARIABLES = {
     derived: '`native-models/acuity-base` of the package',
     doc: 'Folder of the model; relative to the working directory',
   },
+  shadowModel: {
+    env: 'ACUITY_SHADOW_MODEL',
+    schema: Type.String({ default: '' }),
+    expects: 'a folder',
+    derived: 'none',
+    doc: 'Folder of a model that scores copies of answered requests and is compared with `ACUITY_MODEL`; it may come, change and go while the service runs',
+  },
+  shadowShare: {
+    env: 'ACUITY_SHADOW_SHARE',
+    schema: Type.Number({ default: 0.05, minimum: 0, maximum: 1 }),
+    doc: 'Share of the answered requests that the shadow model scores too',
+  },
   logLevel: {
     env: 'ACUITY_LOG_LEVEL',
     schema: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
@@ -174,6 +196,29 @@ export const VARIABLES = {
     unit: 's',
     doc: '`Retry-After` of a 503',
   },
+  otlpEndpoint: {
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    schema: Type.String({ default: '', pattern: COLLECTOR }),
+    expects: 'an http or https URL without user and password',
+    derived: 'none: no traces',
+    secret: true,
+    doc: 'Collector that traces of sampled requests are sent to, by OTLP over HTTP; `/v1/traces` is added (docs/TRACING.md)',
+  },
+  otlpTracesEndpoint: {
+    env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    schema: Type.String({ default: '', pattern: COLLECTOR }),
+    expects: 'an http or https URL without user and password',
+    derived: 'none',
+    secret: true,
+    doc: 'The same as a whole address, to which nothing is added; it comes first',
+  },
+  otelSdkDisabled: {
+    env: 'OTEL_SDK_DISABLED',
+    schema: Type.String({ default: '', pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$' }),
+    expects: 'true or false',
+    derived: '`false`',
+    doc: '`true`: no traces, whatever else is set',
+  },
 } as const satisfies Record<string, Variable>;
 
 export type Field = keyof typeof VARIABLES;
@@ -188,6 +233,9 @@ export function expectation({ schema, expects }: Variable): string {
   if (expects !== undefined) return expects;
   if (Type.IsInteger(schema)) {
     return `an integer from ${String(keyword(schema, 'minimum'))} to ${String(keyword(schema, 'maximum'))}`;
+  }
+  if (Type.IsNumber(schema)) {
+    return `a number from ${String(keyword(schema, 'minimum'))} to ${String(keyword(schema, 'maximum'))}`;
   }
   if (Type.IsBoolean(schema)) return 'true or false';
   if (Type.IsEnum(schema)) return `one of ${schema.enum.join(', ')}`;

@@ -7,7 +7,7 @@ import {
 } from '../base/metrics.js';
 import { GRAPH_VARIANTS } from './graphVariant.js';
 import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE, type ProblemName } from './problems.js';
-import { SERIES_FIELDS, SESSION_SCALARS } from './request.js';
+import { LABEL_FIELDS, SCORE_FIELDS, SERIES_FIELDS, SESSION_SCALARS } from './request.js';
 
 /**
  * Every metric, in one place: what records, exports, draws and documents them reads this. Names are a promise to
@@ -228,6 +228,53 @@ export const METRICS = {
     labels: { kind: GC_KINDS },
     ...MS,
   },
+  shadowCompared: {
+    type: 'counter',
+    name: 'acuity_shadow_compared_total',
+    help: 'Scored requests that the shadow model scored too, since it came into force',
+  },
+  shadowDropped: {
+    type: 'counter',
+    name: 'acuity_shadow_dropped_total',
+    help: 'Copies of scored requests that the shadow model had no room or no time for',
+  },
+  shadowErrors: {
+    type: 'counter',
+    name: 'acuity_shadow_errors_total',
+    help: 'Copies of scored requests that the shadow model gave no sound scores for',
+  },
+  shadowFlips: {
+    type: 'counter',
+    name: 'acuity_shadow_label_flips_total',
+    help: 'Compared requests whose label the shadow model says otherwise',
+    labels: { label: LABEL_FIELDS },
+  },
+  shadowDifference: {
+    type: 'histogram',
+    name: 'acuity_shadow_score_difference',
+    help: 'How far the scores of the shadow model lie from those that were answered, in points, whichever is higher',
+    labels: { score: SCORE_FIELDS },
+    minExponent: -6,
+    maxExponent: 7,
+    splitBits: 1,
+    exportEvery: 1,
+  },
+  shadowSigned: {
+    type: 'gauge',
+    name: 'acuity_shadow_score_difference_signed',
+    help: 'Sum of the differences with their signs, shadow less answered: over acuity_shadow_compared_total it is the mean',
+    labels: { score: SCORE_FIELDS },
+  },
+  shadowRun: {
+    type: 'histogram',
+    name: 'acuity_shadow_run_seconds',
+    help: 'Model run of the shadow model that held a compared request',
+    ...MS,
+    minExponent: -9,
+    maxExponent: 14,
+    splitBits: 3,
+    exportEvery: 4,
+  },
 } as const satisfies Record<string, CounterSpec | GaugeSpec | HistogramSpec>;
 
 /** What is read from the process when somebody asks. */
@@ -251,6 +298,16 @@ export const PROCESS_METRICS = {
     type: 'gauge',
     name: 'acuity_model_refused',
     help: '1 while the model in the configured folder was refused and the one before keeps serving, else 0',
+  },
+  shadowModel: {
+    type: 'gauge',
+    name: 'acuity_shadow_model_info',
+    help: '1 while a shadow model is in force, its name and version in the label, else 0',
+  },
+  shadowRefused: {
+    type: 'gauge',
+    name: 'acuity_shadow_model_refused',
+    help: '1 while the model in the folder of ACUITY_SHADOW_MODEL was refused, else 0',
   },
   workers: { type: 'gauge', name: 'acuity_workers', help: 'Inference worker threads' },
   loops: { type: 'gauge', name: 'acuity_event_loops', help: 'Event loops that accept requests' },

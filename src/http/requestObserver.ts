@@ -5,39 +5,46 @@ import type { Timing } from '../scoring/scorer.js';
 import type { AccessLine, AccessLog } from './accessLog.js';
 import type { ExchangeObserver, ExchangeRecord } from './exchange.js';
 import type { RequestMetrics } from './requestMetrics.js';
+import type { RequestTracer } from './requestTracer.js';
 
 export interface RequestObserverOptions {
   readonly rateLimiter: Pick<RateLimiter, 'refund'>;
   readonly metrics: RequestMetrics;
   readonly access: AccessLog;
+  /** Undefined where no traces are wanted. */
+  readonly tracer?: Pick<RequestTracer, 'ended'> | undefined;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** What an ended exchange leaves behind: numbers, lines of the log, and the day's quota given back. */
+/** What an ended exchange leaves behind: numbers, lines of the log, spans, and the day's quota given back. */
 export class RequestObserver implements ExchangeObserver {
   constructor(private readonly options: RequestObserverOptions) {}
 
   scored(record: ExchangeRecord, timing: Timing): void {
-    const { metrics, access, clock } = this.options;
+    const { metrics, access, tracer, clock } = this.options;
     const { startedMs, receivedMs, caller } = record;
     const endedMs = clock.monotonicMs();
     metrics.answered(200, caller?.key.kind ?? 'none');
     metrics.served({ startedMs, receivedMs, endedMs, timing });
     if (access.wantsServed()) access.served(lineOf(record, 200, endedMs));
+    tracer?.ended(record, { endedMs, status: 200, timing });
   }
 
   refused(record: ExchangeRecord, cause: RefusalCause, status: number): void {
-    const { metrics, access, clock } = this.options;
+    const { metrics, access, tracer, clock } = this.options;
     const endedMs = clock.monotonicMs();
     this.refund(record);
     metrics.answered(status, record.caller?.key.kind ?? 'none');
     metrics.refused(cause);
     access.refused(cause, lineOf(record, status, endedMs), endedMs);
+    tracer?.ended(record, { endedMs, status, cause });
   }
 
   hungUp(record: ExchangeRecord): void {
     this.refund(record);
-    this.options.metrics.callerGone();
+    const { metrics, tracer, clock } = this.options;
+    metrics.callerGone();
+    tracer?.ended(record, { endedMs: clock.monotonicMs() });
   }
 
   /** Only 200s count against the day's quota. */

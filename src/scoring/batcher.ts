@@ -3,7 +3,7 @@ import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import { Batch } from './batch.js';
 import type { GraphVariant } from '../contract/graphVariant.js';
-import { blockAt, blockCountOf } from './batchBuffers.js';
+import { blockAt, blockCountOf, type Block } from './batchBuffers.js';
 import type { BatchResult } from './protocol.js';
 import type { InferencePool } from './pool.js';
 import type { AdmitOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
@@ -37,6 +37,15 @@ const SWEEPS_COUNTED = 2;
 /** So much longer a run may take while a worker is being started, for which it may have to wait. */
 const START_MS = 25_000;
 
+/** `rows` of `block` were answered with scores of `model`; the block is used again when this returns. */
+export type AnswerListener = (block: Block, rows: readonly number[], model: ScoringModel) => void;
+
+interface CompletedRun {
+  readonly inferMs: number;
+  readonly rows: number;
+  readonly scoredMs: number;
+}
+
 interface Retry {
   readonly batch: Batch;
   readonly row: number;
@@ -51,6 +60,8 @@ interface Retry {
  */
 export class Batcher implements Scorer {
   pending = 0;
+  /** Told of answered rows behind their answers, while their block still holds them; undefined where nobody wants to know. */
+  onAnswered: AnswerListener | undefined;
   private readonly free: Batch[] = [];
   private readonly open: Record<GraphVariant, Batch | undefined> = { base: undefined, history: undefined };
   private readonly queue: Batch[] = [];
@@ -175,7 +186,12 @@ export class Batcher implements Scorer {
       for (let row = 0; row < rows; row++) if (batch.holds(row)) this.pending--;
       this.flush(); // the worker first, then the answers
       this.write(() => {
-        for (let row = 0; row < rows; row++) this.answer(batch, row, result, scoredMs);
+        const run = { inferMs: result, rows, scoredMs };
+        const answered: number[] = [];
+        for (let row = 0; row < rows; row++) {
+          if (this.answer(batch, row, run) && this.onAnswered !== undefined) answered.push(row);
+        }
+        this.tellAnswered(batch, answered);
         this.release(batch);
       });
     });
@@ -199,8 +215,9 @@ export class Batcher implements Scorer {
         if (batch.holds(row)) this.pending--;
         this.flush();
         this.write(() => {
-          if (typeof result === 'number') this.answer(batch, row, result, scoredMs);
-          else tellFault(batch.take(row));
+          if (typeof result !== 'number') tellFault(batch.take(row));
+          else if (this.answer(batch, row, { inferMs: result, rows: 1, scoredMs }))
+            this.tellAnswered(batch, [row]);
           this.retried(batch);
         });
       },
@@ -243,19 +260,25 @@ export class Batcher implements Scorer {
     this.tellIdle();
   }
 
-  /** `batch` was scored, and no longer counts as pending. */
-  private answer(batch: Batch, row: number, inferMs: number, scoredMs: number): void {
+  /** `batch` was scored, and no longer counts as pending. @returns whether somebody got the row's scores */
+  private answer(batch: Batch, row: number, { inferMs, rows, scoredMs }: CompletedRun): boolean {
     const handler = batch.take(row);
-    if (handler === undefined || handler.isGone) return;
+    if (handler === undefined || handler.isGone) return false;
     if (!batch.isSound(row)) {
       this.options.onFault(new Error('the network gave scores out of range'));
-      return handler.failed('fault');
+      handler.failed('fault');
+      return false;
     }
     const admittedMs = batch.arrived(row);
     const queueMs = Math.max(0, scoredMs - admittedMs - inferMs);
     const dispatchMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
-    const timing = { queueMs, dispatchMs, inferMs, admittedMs, scoredMs };
+    const timing = { queueMs, dispatchMs, inferMs, rows, admittedMs, scoredMs };
     handler.scored(batch.block.scores, row * OUTPUT_COLUMNS, timing, this.options.model);
+    return true;
+  }
+
+  private tellAnswered({ block }: Batch, rows: readonly number[]): void {
+    if (rows.length > 0) this.onAnswered?.(block, rows, this.options.model);
   }
 
   private expire(batch: Batch, row: number): void {

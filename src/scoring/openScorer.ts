@@ -6,7 +6,7 @@ import { GRAPH_VARIANTS, type GraphVariant } from '../contract/graphVariant.js';
 import { METRICS } from '../contract/metrics.js';
 import type { Bundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
-import { Batcher } from './batcher.js';
+import { Batcher, type AnswerListener } from './batcher.js';
 import { checkGolden } from './golden.js';
 import { blocksFor, openPool } from './pool.js';
 import type { Scorer } from './scorer.js';
@@ -20,7 +20,11 @@ export interface ScorerSetup {
   /** Event loops of the process, each with a scorer: the queue is divided by them. */
   readonly loops: number;
   /** Where the event loop counts; absent in `acuity score`. */
-  readonly metrics?: SharedArrayBuffer;
+  readonly metrics?: SharedArrayBuffer | undefined;
+  /** Told of what is answered, the golden requests aside. */
+  readonly onAnswered?: AnswerListener | undefined;
+  /** How much the workers give way to other threads, 0 to 19; 0 where it is absent. */
+  readonly niceness?: number;
 }
 
 /**
@@ -28,7 +32,7 @@ export interface ScorerSetup {
  * @throws GoldenError, or the error of a worker that can't load it
  */
 export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => void): Promise<Scorer> {
-  const { config, bundle, workers, loops } = setup;
+  const { config, bundle, workers, loops, niceness = 0 } = setup;
   const { batchMax, deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
   const queueMax = Math.ceil(config.queueMax / loops);
   const count = scoringCounters(setup.metrics);
@@ -38,6 +42,7 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
     blocks: blocksFor(queueMax, batchMax, workers),
     graphs: bundle.graphs,
     session: { intraOpThreads, interOpThreads, spinning },
+    niceness,
     onWorkerLost(error) {
       count?.workerLost();
       log.error({ err: error }, 'worker lost');
@@ -66,6 +71,7 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
     await scorer.close();
     throw error;
   }
+  scorer.onAnswered = setup.onAnswered;
   return scorer;
 }
 

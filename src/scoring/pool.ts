@@ -13,6 +13,8 @@ export interface PoolOptions {
   readonly blocks: number;
   readonly graphs: WorkerSetup['graphs'];
   readonly session: SessionOptions;
+  /** How much the workers give way to other threads; 0 where it is absent. */
+  readonly niceness?: number;
   /** A worker was lost; a new one takes its place. */
   onWorkerLost(error: Error): void;
   /** The workers' code; tests put others in its place. */
@@ -72,10 +74,10 @@ class PiscinaPool implements InferencePool {
   private isClosing = false;
 
   constructor(private readonly options: PoolOptions) {
-    const { workers, batchMax, graphs, session } = options;
+    const { workers, batchMax, graphs, session, niceness = 0 } = options;
     this.buffers = createBatchBuffers(options.blocks, batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
-    const setup: WorkerSetup = { graphs, options: session, buffers: this.buffers, batchMax };
+    const setup: WorkerSetup = { graphs, options: session, buffers: this.buffers, batchMax, niceness };
     this.piscina = new Piscina({
       filename: (options.workerUrl ?? new URL('../worker/entry.js', import.meta.url)).href,
       name: 'run',

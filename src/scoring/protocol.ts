@@ -20,6 +20,8 @@ export interface WorkerSetup {
   readonly options: SessionOptions;
   readonly buffers: SharedArrayBuffer;
   readonly batchMax: number;
+  /** How much the worker gives way to other threads, 0 to 19. */
+  readonly niceness: number;
 }
 
 /** Run rows `first … first + rows` of block `blockIndex`; the scores go to the block's own output. */

@@ -9,6 +9,8 @@ export interface Timing {
   readonly dispatchMs: number;
   /** The model run that held the request. */
   readonly inferMs: number;
+  /** Requests in that run. */
+  readonly rows: number;
   /** When the request was admitted and when its scores came back, on the scorer's clock. */
   readonly admittedMs: number;
   readonly scoredMs: number;

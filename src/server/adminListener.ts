@@ -2,9 +2,10 @@ import { systemClock } from '../base/clock.js';
 import type { Log } from '../process/log.js';
 import { MetricReader } from '../base/metrics.js';
 import { defaultConfig, type Config } from '../config/options.js';
-import { METRICS } from '../contract/metrics.js';
+import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
+import { differencesIn } from '../admin/differences.js';
 import { listenAdmin, type AdminServer } from '../admin/listener.js';
-import { Dashboard } from '../admin/dashboard.js';
+import { Dashboard, type ShadowView } from '../admin/dashboard.js';
 import { TimeSeries } from '../admin/timeSeries.js';
 import { exportMetrics } from '../admin/metricsExport.js';
 import { settingsOf } from '../config/documentation.js';
@@ -22,7 +23,7 @@ export async function openAdmin(
   log: Log,
 ): Promise<AdminServer> {
   const { adminHost: host, adminPort: port, adminHosts, workers } = config;
-  const { batchMax, deadlineMs, queueMax, bodiesMaxBytes } = config;
+  const { batchMax, deadlineMs, queueMax, bodiesMaxBytes, grafanaUrl } = config;
   const rssBytes = rssReader();
   const reader = new MetricReader(METRICS, metrics);
   const timeSeries = new TimeSeries({
@@ -43,6 +44,8 @@ export async function openAdmin(
     keyStoreAgeS: () => state.keys.ageMs / 1000,
     queueMax,
     bodiesMaxBytes,
+    grafanaUrl,
+    shadow: shadowView(config, state, reader),
     onProblem: (error) => log.warn({ err: error }, 'dashboard'),
   });
   const exported = exportMetrics(reader, processReadings(config, state, rssBytes));
@@ -54,6 +57,14 @@ export async function openAdmin(
     const variables = { hostVariable: 'ACUITY_ADMIN_HOST', portVariable: 'ACUITY_ADMIN_PORT' } as const;
     throw listenError(error, { host, port, ...variables });
   }
+}
+
+function shadowView(
+  { shadowModel, shadowShare: share }: Config,
+  { shadow }: ProcessState,
+  reader: MetricReader<LoopCatalogue>,
+): ShadowView | undefined {
+  return shadowModel === '' ? undefined : { share, ...shadow, differences: () => differencesIn(reader) };
 }
 
 function namesIn(list: string): readonly string[] {

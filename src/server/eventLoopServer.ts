@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.js';
 import { MetricWriter } from '../base/metrics.js';
 import type { Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
-import { METRICS } from '../contract/metrics.js';
+import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
 import { AccessLog } from '../http/accessLog.js';
 import { BodyBudget } from '../http/bodyBudget.js';
 import { ConnectionLimit } from '../http/connectionLimit.js';
@@ -14,13 +14,17 @@ import { LoopLag } from '../http/lag.js';
 import { watchLoop, type LoopState } from '../http/loopMetrics.js';
 import { Predict, type PredictOptions } from '../http/predict.js';
 import { RequestMetrics } from '../http/requestMetrics.js';
+import { RequestTracer } from '../http/requestTracer.js';
 import { RequestObserver } from '../http/requestObserver.js';
 import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
 import { createReader } from '../pipeline/read.js';
-import { openScorer } from '../scoring/openScorer.js';
+import { Comparison } from '../scoring/comparison.js';
+import { openScorer, type ScorerSetup } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
+import { Shadow } from './shadow.js';
+import type { TracedRequest } from '../tracing/tracedRequest.js';
 
 /** What one event loop needs; plain data, so that it may cross threads. */
 export interface EventLoopSetup {
@@ -43,6 +47,8 @@ export interface EventLoopSetup {
 }
 
 export interface EventLoopEvents {
+  /** A request that its caller sampled has ended; undefined where no traces are wanted. */
+  readonly onTraced?: ((request: TracedRequest) => void) | undefined;
   /** A worker hangs: requests are refused from now on, the process must leave. */
   onHung(): void;
 }
@@ -57,6 +63,8 @@ export interface EventLoopServer {
   switchModel(): Promise<void>;
   /** Closes the prepared model unused. */
   dropModel(): Promise<void>;
+  /** Puts another shadow model in force, or none; rejects where it can't serve, and the one before stays. */
+  replaceShadow(bundle: Bundle | undefined): Promise<void>;
   /** Refuses new requests; resolves when every admitted one is answered. */
   drain(): Promise<void>;
   /**
@@ -99,10 +107,13 @@ export async function openEventLoopServer(
     if (predict !== undefined) predict.isHung = true;
     events.onHung();
   };
-  const models = new Models(setup, log, onHung);
+  const shadow = createShadow(setup, log, writer);
+  const onAnswered = config.shadowModel === '' ? undefined : shadow.offer;
+  const models = new Models({ ...setup, onAnswered }, log, onHung);
   const metrics = new RequestMetrics(writer);
   const access = new AccessLog(log, config.accessLogEvery);
-  const observer = new RequestObserver({ rateLimiter, metrics, access, clock: systemClock });
+  const tracer = events.onTraced && new RequestTracer(events.onTraced, systemClock);
+  const observer = new RequestObserver({ rateLimiter, metrics, access, tracer, clock: systemClock });
   const parts = { authenticator, rateLimiter, lag, budget, metrics, observer };
   predict = createPredict(setup, log, parts, await models.open(setup.bundle));
   const refusedConnections = writer.cells('connectionsRefused');
@@ -127,13 +138,14 @@ export async function openEventLoopServer(
     prepareModel: (bundle) => models.prepare(bundle),
     switchModel: () => models.switchIn(predict),
     dropModel: () => models.drop(),
+    replaceShadow: (bundle) => shadow.replace(bundle),
     async drain() {
       predict.drain();
       await Promise.all([predict.scorer.drained(), models.retired]);
     },
     async halt() {
       predict.drain();
-      await Promise.all([models.halt(), predict.scorer.started()]);
+      await Promise.all([models.halt(), shadow.halt(), predict.scorer.started()]);
     },
     async close() {
       server.stopListening();
@@ -146,8 +158,26 @@ export async function openEventLoopServer(
       stopWatching();
       await models.drop();
       await predict.scorer.close();
+      await shadow.close();
     },
   };
+}
+
+/** Copies that may wait for the shadow model: more are dropped. */
+const SHADOW_QUEUE_MAX = 256;
+/** Its worker takes a core only where nobody else wants one. */
+const SHADOW_NICENESS = 19;
+
+function createShadow(setup: EventLoopSetup, log: Log, writer: MetricWriter<LoopCatalogue>): Shadow {
+  const config = { ...setup.config, queueMax: SHADOW_QUEUE_MAX };
+  return new Shadow({
+    share: config.shadowShare,
+    comparison: new Comparison(writer),
+    random: Math.random,
+    open: (bundle, onHung) =>
+      openScorer({ config, bundle, workers: 1, loops: 1, niceness: SHADOW_NICENESS }, log, onHung),
+    onProblem: (error) => log.error({ err: error }, 'shadow model'),
+  });
 }
 
 /** What is left undone where the process is about to be left. */
@@ -163,7 +193,7 @@ class Models {
   private isHalted = false;
 
   constructor(
-    private readonly setup: EventLoopSetup,
+    private readonly setup: EventLoopSetup & Pick<ScorerSetup, 'onAnswered'>,
     private readonly log: Log,
     private readonly onHung: () => void,
   ) {}

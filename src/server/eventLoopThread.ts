@@ -5,6 +5,8 @@ import { plainError, type PlainError } from '../base/plainError.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
+import type { TracedRequest } from '../tracing/tracedRequest.js';
+import { TraceQueue } from '../tracing/traceQueue.js';
 import { openEventLoopServer, type EventLoopServer, type EventLoopSetup } from './eventLoopServer.js';
 
 /** Code of a thread that is one of several event loops; `frontThreads.ts` faces it. */
@@ -18,6 +20,7 @@ export type ToEventLoop =
 /** What an event loop is asked to do and answers when it is done. */
 export type Question =
   | { readonly kind: 'prepareModel'; readonly bundle: Bundle }
+  | { readonly kind: 'replaceShadow'; readonly bundle: Bundle | undefined }
   | { readonly kind: 'switchModel' | 'dropModel' | 'drain' | 'close' };
 
 /** What an event loop tells the main thread. */
@@ -26,22 +29,30 @@ export type FromEventLoop =
   | { readonly kind: 'failed'; readonly error: PlainError }
   | { readonly kind: 'done'; readonly id: number; readonly error?: PlainError }
   | { readonly kind: 'hung' }
+  | { readonly kind: 'traced'; readonly request: TracedRequest }
   | { readonly kind: 'halted' };
 
 export interface EventLoopThreadData {
   readonly setup: EventLoopSetup;
   readonly name: string;
+  /** Of a `TraceQueue`; undefined where no traces are wanted. */
+  readonly traces: SharedArrayBuffer | undefined;
 }
 
 /** So long a stop waits for this thread's last log lines. */
 const FLUSH_MS = 200;
 
 async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void> {
-  const { setup, name } = workerData as EventLoopThreadData;
+  const { setup, name, traces } = workerData as EventLoopThreadData;
   const output = new StandardOutput();
   const log = createLog({ level: setup.config.logLevel, name, sink: output });
   const say = (message: FromEventLoop): void => port.postMessage(message);
-  const server = await openEventLoopServer(setup, log, { onHung: () => say({ kind: 'hung' }) });
+  const queue = traces && new TraceQueue(traces);
+  const sayTraced = (request: TracedRequest): void => say({ kind: 'traced', request });
+  const server = await openEventLoopServer(setup, log, {
+    onHung: () => say({ kind: 'hung' }),
+    onTraced: queue && ((request) => queue.send(request, sayTraced)),
+  });
   port.on('message', (message: ToEventLoop) => {
     if (message.kind === 'keys') return server.replaceKeys(message.records);
     if (message.kind === 'halt') return void server.halt().then(() => hold(() => say({ kind: 'halted' })));
@@ -69,6 +80,8 @@ function answer(server: EventLoopServer, question: Question): Promise<void> {
   switch (question.kind) {
     case 'prepareModel':
       return server.prepareModel(question.bundle);
+    case 'replaceShadow':
+      return server.replaceShadow(question.bundle);
     case 'switchModel':
       return server.switchModel();
     case 'dropModel':

@@ -15,6 +15,7 @@ import {
   type EventLoopEvents,
   type EventLoopSetup,
 } from './eventLoopServer.js';
+import { TraceQueue } from '../tracing/traceQueue.js';
 import { listenError } from './listenError.js';
 import type { FromEventLoop, EventLoopThreadData, Question, ToEventLoop } from './eventLoopThread.js';
 
@@ -41,8 +42,9 @@ export async function openEventLoops(
     for (const [loop, memory] of setup.metrics.entries()) {
       const share = Math.floor(workers / loops) + (loop < workers % loops ? 1 : 0);
       const own = { ...shared, address, workers: share, loops, metrics: memory };
-      const data = { setup: own, name: `http-${loop + 1}` };
-      servers.push(await openEventLoopThread(data, events));
+      const traces = events.onTraced && new TraceQueue();
+      const data = { setup: own, name: `http-${loop + 1}`, traces: traces?.memory };
+      servers.push(await openEventLoopThread(data, events, traces));
     }
   } catch (error) {
     await joined(servers, address).close();
@@ -67,6 +69,15 @@ function joined(servers: readonly EventLoopServer[], address: PublicAddress): Ev
     },
     switchModel: () => all((server) => server.switchModel()),
     dropModel: () => all((server) => server.dropModel()),
+    async replaceShadow(bundle) {
+      const outcomes = await Promise.allSettled(servers.map((server) => server.replaceShadow(bundle)));
+      const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failure === undefined) return;
+      // One for all loops, or none: where every loop refused it, the one before stays.
+      if (outcomes.some(({ status }) => status === 'fulfilled'))
+        await all((server) => server.replaceShadow(undefined));
+      throw failure.reason;
+    },
     drain: () => all((server) => server.drain()),
     halt: () => all((server) => server.halt()),
     close: () => all((server) => server.close()),
@@ -96,6 +107,7 @@ async function freeAddress({ host, port }: PublicAddress): Promise<PublicAddress
 async function openEventLoopThread(
   data: EventLoopThreadData,
   events: EventLoopEvents & { onCrash(error: Error): void },
+  traces: TraceQueue | undefined,
 ): Promise<EventLoopServer> {
   const thread = new Worker(new URL('./eventLoopThread.js', import.meta.url), {
     workerData: data,
@@ -119,7 +131,10 @@ async function openEventLoopThread(
       if (message.kind === 'listening') resolve(message.address);
       else if (message.kind === 'failed') reject(errorOf(message.error));
       else if (message.kind === 'hung') events.onHung();
-      else if (message.kind === 'halted') halted();
+      else if (message.kind === 'traced') {
+        traces?.received();
+        events.onTraced?.(message.request);
+      } else if (message.kind === 'halted') halted();
       else {
         waiting.get(message.id)?.(message.error && errorOf(message.error));
         waiting.delete(message.id);
@@ -136,6 +151,7 @@ async function openEventLoopThread(
     prepareModel: (bundle) => ask({ kind: 'prepareModel', bundle }),
     switchModel: () => ask({ kind: 'switchModel' }),
     dropModel: () => ask({ kind: 'dropModel' }),
+    replaceShadow: (bundle) => ask({ kind: 'replaceShadow', bundle }),
     drain: () => ask({ kind: 'drain' }),
     async halt() {
       const held = new Promise<void>((resolve) => {

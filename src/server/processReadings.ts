@@ -8,6 +8,8 @@ export interface ProcessState {
   readonly modelVersion: () => string;
   /** Why the model in the configured folder was refused; undefined where it serves. */
   readonly modelRefusal: () => string | undefined;
+  /** The shadow model in force, and why the one in its folder was refused; undefined where there is none, or it was not. */
+  readonly shadow: { readonly version: () => string | undefined; readonly refusal: () => string | undefined };
   /** What is known of the key store. */
   readonly keys: { readonly ageMs: number; readonly isLocal: boolean };
 }
@@ -51,6 +53,11 @@ export function processReadings(
       model: { value: 1, labels: { version: state.modelVersion() } },
       ready: { value: Number(state.isReady()) },
       modelRefused: { value: Number(state.modelRefusal() !== undefined) },
+      shadowModel: {
+        value: Number(state.shadow.version() !== undefined),
+        labels: { version: state.shadow.version() ?? '' },
+      },
+      shadowRefused: { value: Number(state.shadow.refusal() !== undefined) },
       workers: { value: config.workers },
       loops: { value: config.httpThreads },
       queueMax: { value: config.queueMax },

@@ -18,9 +18,12 @@ import type { AdminServer } from '../admin/listener.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import { loadBundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
+import type { TraceExporter } from '../tracing/exporter.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelSwitch } from './modelSwitch.js';
+import { ShadowSwitch } from './shadowSwitch.js';
 import { openAdmin } from './adminListener.js';
+import { openTraces } from './traces.js';
 import { messageOf } from '../base/errors.js';
 
 export interface ListeningAddress {
@@ -55,6 +58,8 @@ const LAST_WORDS_MS = 250;
  */
 const CLOSE_MS = 1000;
 const FLUSH_MS = 400;
+/** A part of the closing: a collector that does not answer is no reason to leave before everything is closed. */
+const TRACES_CLOSE_MS = 400;
 const KILL_MS = 1800;
 const STEP_MS = 1000;
 /** So long, and no longer than a drain, a start that is broken off may take to come to an end. */
@@ -94,6 +99,8 @@ class Service {
   private eventLoops: EventLoopServer | undefined;
   private admin: AdminServer | undefined;
   private modelSwitch: ModelSwitch | undefined;
+  private shadowSwitch: ShadowSwitch | undefined;
+  private traces: TraceExporter | undefined;
   private starting: Promise<void> | undefined;
   private stopLimit: Promise<void> | undefined;
   private readonly terminals = terminals();
@@ -140,8 +147,14 @@ class Service {
     const modelRefusal = (): string | undefined => this.modelSwitch?.refusal;
     const { keyring } = this;
     const isReady = (): boolean => this.isReady && !keyring.isStale;
-    const state = { isReady, modelVersion, modelRefusal, keys: keyring };
+    const shadow = {
+      version: () => this.shadowSwitch?.version,
+      refusal: () => this.shadowSwitch?.refusal,
+    };
+    const state = { isReady, modelVersion, modelRefusal, shadow, keys: keyring };
     this.admin = await openAdmin(config, state, metrics, log);
+    this.traces = await openTraces(config, log);
+    const { traces } = this;
     const { openEventLoops } = await importEventLoops();
     this.assertWanted();
     this.eventLoops = await openEventLoops(
@@ -154,7 +167,11 @@ class Service {
         metrics,
       },
       log,
-      { onHung: () => this.leaveHung(), onCrash: (error) => this.crash(error) },
+      {
+        onHung: () => this.leaveHung(),
+        onCrash: (error) => this.crash(error),
+        onTraced: traces && ((request) => traces.export(request)),
+      },
     );
     // While the workers started, changes of keys reached no event loop.
     this.eventLoops.replaceKeys(this.keyring.records);
@@ -164,6 +181,14 @@ class Service {
       server: this.eventLoops,
       log,
     });
+    if (config.shadowModel !== '') {
+      this.shadowSwitch = new ShadowSwitch({
+        folder: config.shadowModel,
+        files: { look: threads.files(KEYS_PATIENCE), load: threads.files(MODEL_PATIENCE) },
+        server: this.eventLoops,
+        log,
+      });
+    }
     this.isReady = !this.isStopping && !this.isLeaving;
     if (this.isReady) this.announce(this.eventLoops.address, this.admin);
   }
@@ -183,10 +208,15 @@ class Service {
   onSignal(signal: StopSignal): void {
     // A terminal that closes sends SIGHUP: nobody is left who could stop the service. Elsewhere it is the model's.
     const isReload = signal === 'SIGHUP' && this.terminals.length === 0;
-    if (isReload && !this.isStopping) this.modelSwitch?.request();
+    if (isReload && !this.isStopping) this.reload();
     else if (isReload || this.isPassedOn(signal)) this.log.debug({ signal }, 'signal ignored');
     else if (this.isStopping || this.eventLoops === undefined) this.leaveBySignal(signal);
     else this.beginStop({ signal });
+  }
+
+  private reload(): void {
+    this.modelSwitch?.request();
+    this.shadowSwitch?.request();
   }
 
   /** Whoever started the service, and would have stopped it, is gone. */
@@ -233,6 +263,7 @@ class Service {
     if (config.stopDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, config.stopDelayMs));
     const drainEndsMs = performance.now() + config.drainMs;
     this.modelSwitch?.stop();
+    this.shadowSwitch?.stop();
     if (!(await within(config.drainMs, eventLoops.drain()))) {
       log.error({ drainMs: config.drainMs }, 'requests still in flight at the end of the drain');
       return this.leave(EXIT_SOFTWARE);
@@ -248,6 +279,7 @@ class Service {
   private async close(eventLoops: EventLoopServer): Promise<void> {
     this.admin?.close();
     await Promise.all([eventLoops.close(), this.keyring?.close()]);
+    await this.traces?.close(TRACES_CLOSE_MS);
     this.stores?.close();
   }
 

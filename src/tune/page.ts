@@ -12,7 +12,7 @@ export type Tone = 'good' | 'bad';
 export interface Page {
   readonly title: string;
   /** What to know first; plain text. */
-  readonly lead?: { readonly text: string; readonly tone: Tone };
+  readonly lead?: { readonly text: string; readonly tone?: Tone };
   /** Plain text below the title: the machine, the settings. */
   readonly subtitle: string;
   readonly sections: readonly PageSection[];
@@ -77,7 +77,7 @@ export function pageOf({ title, lead, subtitle, sections }: Page): string {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>${escapeHtml(title)}</title><style>${colourStyle()}${STYLE}</style></head><body>
 <main>
-<h1>${escapeHtml(title)}</h1>${lead === undefined ? '' : `<p class="lead ${lead.tone}">${escapeHtml(lead.text)}</p>`}
+<h1>${escapeHtml(title)}</h1>${lead === undefined ? '' : `<p class="lead ${lead.tone ?? ''}">${escapeHtml(lead.text)}</p>`}
 <p class="sub">${escapeHtml(subtitle)}</p>
 ${parts.join('\n')}
 </main></body></html>

@@ -4,10 +4,12 @@ import { blockAt, blockCountOf } from '../scoring/batchBuffers.js';
 import type { BatchTask, WorkerChannel, WorkerSetup } from '../scoring/protocol.js';
 import { featuriseRows } from './features.js';
 import { serveChannel } from './channel.js';
+import { giveWay } from './priority.js';
 import { openGraph } from './session.js';
 
 /** A worker thread: opens both graphs, then runs the batches that it is told to. */
-const { graphs, options, buffers, batchMax } = workerData as WorkerSetup;
+const { graphs, options, buffers, batchMax, niceness } = workerData as WorkerSetup;
+giveWay(niceness);
 
 const sessions = {
   base: await openGraph('base', graphs.base, batchMax, options),

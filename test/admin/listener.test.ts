@@ -32,6 +32,8 @@ async function scene(
     deadlineMs: 1000,
     queueMax: 2048,
     bodiesMaxBytes: 1 << 26,
+    shadow: undefined,
+    grafanaUrl: '',
     onProblem: (error) => t.fail(error),
   });
   const metrics = { contentType: 'text/plain; version=0.0.4', text };

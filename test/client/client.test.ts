@@ -87,6 +87,28 @@ t.test('a 200 gives the seven scores, and beside them what to keep', async (t) =
   });
 });
 
+t.test('the caller’s trace goes with each attempt, and nothing else of it', async (t) => {
+  let attempts = 0;
+  const propagate = (carrier: Record<string, string>): void => {
+    attempts++;
+    carrier['traceparent'] = `00-${'a'.repeat(32)}-${'b'.repeat(15)}${attempts}-01`;
+    carrier['tracestate'] = 'vendor=1';
+    carrier['baggage'] = 'person=7';
+    carrier['x-api-key'] = 'other';
+  };
+  const { client, sent } = clientWith([BUSY, OK], { propagate });
+  await client.predict(REQUEST, { requestId: 'mine' });
+  const others = { 'x-api-key': KEY, 'content-type': 'application/json', 'x-request-id': 'mine' };
+  t.strictSame(
+    sent.map(({ headers }) => headers),
+    [1, 2].map((attempt) => ({
+      traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(15)}${attempt}-01`,
+      tracestate: 'vendor=1',
+      ...others,
+    })),
+  );
+});
+
 const REFUSALS: readonly (readonly [
   status: number,
   error: new (refusal: errors.Refusal) => errors.RefusedError,

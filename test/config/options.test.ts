@@ -37,6 +37,9 @@ const DEFAULTS: { readonly [F in Field]: Config[F] } = {
   keys: 'file:data/keys.json',
   keysStaleMs: 86_400_000,
   model: '/package/native-models/acuity-base',
+  grafanaUrl: '',
+  shadowModel: '',
+  shadowShare: 0.05,
   logLevel: 'info',
   drainMs: 10_000,
   stopDelayMs: 0,
@@ -45,6 +48,9 @@ const DEFAULTS: { readonly [F in Field]: Config[F] } = {
   hangMs: 5000,
   accessLogEvery: 1000,
   retryAfterS: 1,
+  otlpEndpoint: '',
+  otlpTracesEndpoint: '',
+  otelSdkDisabled: '',
 };
 
 // For each variable a legal text, what it becomes, and texts that are refused. The environment of a case may hold
@@ -73,6 +79,12 @@ const CASES: {
     text: 'metrics.example, acuity-1.ops.svc.cluster.local',
     value: 'metrics.example, acuity-1.ops.svc.cluster.local',
     refused: ['*', 'a b', 'http://a', 'a:9464', 'a,,b', 'a,', '.a', '-a'],
+  },
+  grafanaUrl: {
+    name: 'ACUITY_GRAFANA_URL',
+    text: 'https://grafana.example/d/acuity',
+    value: 'https://grafana.example/d/acuity',
+    refused: ['grafana.example', 'javascript:alert(1)', 'https://a b'],
   },
   httpThreads: { name: 'ACUITY_HTTP_THREADS', text: '64', value: 64, refused: ['0', '65'] },
   workers: { name: 'ACUITY_WORKERS', text: '3', value: 3, refused: ['0', '1025', '2.5'] },
@@ -108,6 +120,18 @@ const CASES: {
   },
   keysStaleMs: { name: 'ACUITY_KEYS_STALE_MS', text: '1000', value: 1000, refused: ['999', '2592000001'] },
   model: { name: 'ACUITY_MODEL', text: 'models/mine', value: '/somewhere/models/mine', refused: [''] },
+  shadowModel: {
+    name: 'ACUITY_SHADOW_MODEL',
+    text: 'models/next',
+    value: '/somewhere/models/next',
+    refused: [],
+  },
+  shadowShare: {
+    name: 'ACUITY_SHADOW_SHARE',
+    text: '.25',
+    value: 0.25,
+    refused: ['1.1', '-0', '5%', '', '.', '1e-1', '00.5', 'Infinity'],
+  },
   logLevel: { name: 'ACUITY_LOG_LEVEL', text: 'silent', value: 'silent', refused: ['', 'INFO', 'verbose'] },
   drainMs: { name: 'ACUITY_DRAIN_MS', text: '0', value: 0, refused: ['600001', '-1'] },
   stopDelayMs: { name: 'ACUITY_STOP_DELAY_MS', text: '600000', value: 600_000, refused: ['600001', '-1'] },
@@ -116,6 +140,19 @@ const CASES: {
   hangMs: { name: 'ACUITY_HANG_MS', text: '10', value: 10, refused: ['9', '600001'] },
   accessLogEvery: { name: 'ACUITY_ACCESS_LOG_EVERY', text: '0', value: 0, refused: ['-1', '1000000001'] },
   retryAfterS: { name: 'ACUITY_RETRY_AFTER_S', text: '3600', value: 3600, refused: ['0', '3601'] },
+  otlpEndpoint: {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    text: 'http://collector:4318',
+    value: 'http://collector:4318',
+    refused: ['collector:4318', 'grpc://collector', 'http://user:secret@collector'],
+  },
+  otlpTracesEndpoint: {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    text: 'https://collector/v1/traces',
+    value: 'https://collector/v1/traces',
+    refused: ['x', 'http://a b'],
+  },
+  otelSdkDisabled: { name: 'OTEL_SDK_DISABLED', text: 'True', value: 'True', refused: ['yes', '1'] },
 };
 
 t.test('an empty environment gives the defaults, frozen', async (t) => {

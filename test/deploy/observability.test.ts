@@ -84,6 +84,33 @@ t.test('alert rules use metrics that exist, say why, and name a symptom of the d
   }
 });
 
+t.test('every alert has a section of the runbook, and every section an alert', async (t) => {
+  const alerts = read('deploy/alerts.yml');
+  const names = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+  const urls = [...alerts.matchAll(/runbook_url: (\S+)/g)].map(([, url]) => url);
+  const runbook = read('docs/RUNBOOK.md');
+  const sections = runbook.split(/^## /m).slice(1);
+  t.strictSame(
+    sections.map((section) => section.split('\n', 1)[0]),
+    names,
+    'in their order',
+  );
+  t.strictSame(
+    urls,
+    names.map((name) => `docs/RUNBOOK.md#${name.toLowerCase()}`),
+  );
+  for (const section of sections) {
+    t.match(section, /<!-- look -->\n```sh\n/, section.slice(0, 30));
+    // In a pattern a name may go on in brackets.
+    for (const name of section.match(/\b(acuity|process)_[a-z_]+/g) ?? [])
+      t.ok(
+        [...EXPORTED.keys()].some((known) => known.startsWith(name)),
+        name,
+      );
+  }
+  t.strictSame(Object.keys(PROVOKED).toSorted(), names.toSorted(), 'each is provoked below');
+});
+
 t.test('promtool takes the alert rules', { skip: WITHOUT_PROMTOOL }, async (t) => {
   const { ok, says } = promtool(['check', 'rules', ALERTS]);
   t.ok(ok, says);
@@ -94,6 +121,101 @@ t.test('alerts fire when they should and not before', { skip: WITHOUT_PROMTOOL }
   const { ok, says } = promtool(['test', 'rules', join(folder, 'firing.yml')]);
   t.ok(ok, says);
 });
+
+t.test('each alert fires when it is provoked, and no other does', { skip: WITHOUT_PROMTOOL }, async (t) => {
+  const tests = Object.entries(PROVOKED).map(([alert, { series, at, every = '1m', beside = [] }]) =>
+    [
+      `  - interval: ${every}`,
+      '    input_series:',
+      ...series.map(([name, values]) => `      - series: '${name}'\n        values: '${values}'`),
+      '    promql_expr_test:',
+      `      - expr: count by (alertname) (ALERTS{alertstate="firing"})`,
+      `        eval_time: ${at}`,
+      '        exp_samples:',
+      ...[alert, ...beside].map((name) => `          - { labels: '{alertname="${name}"}', value: 1 }`),
+    ].join('\n'),
+  );
+  const text = [`rule_files: ['${ALERTS}']`, 'evaluation_interval: 1m', 'tests:', ...tests, ''].join('\n');
+  const folder = t.testdir({ 'each.yml': text });
+  const { ok, says } = promtool(['test', 'rules', join(folder, 'each.yml')]);
+  t.ok(ok, says);
+});
+
+interface Provocation {
+  /** Series in promtool's notation, a value every so often. */
+  readonly series: readonly (readonly [name: string, values: string])[];
+  readonly at: string;
+  readonly every?: string;
+  /** Alerts that stand at the same moment by right. */
+  readonly beside?: readonly string[];
+}
+
+const SERVED = ['acuity_requests_total{instance="a",status="200",key="live"}', '0+6000x60'] as const;
+
+const PROVOKED: Readonly<Record<string, Provocation>> = {
+  AcuityDown: { series: [['up{job="acuity",instance="a"}', '1x5 0x20']], at: '8m' },
+  AcuityNotReady: { series: [['acuity_ready{instance="a"}', '1x5 0x20']], at: '9m' },
+  AcuityFailing: {
+    series: [SERVED, ['acuity_requests_total{instance="a",status="500",key="live"}', '0+60x60']],
+    at: '20m',
+  },
+  AcuitySheddingLoad: {
+    series: [SERVED, ['acuity_refusals_total{instance="a",cause="deadline"}', '0+600x60']],
+    at: '20m',
+  },
+  AcuitySlow: {
+    series: [
+      ['acuity_stage_seconds_bucket{instance="a",stage="total",le="0.4"}', '0+10x60'],
+      ['acuity_stage_seconds_bucket{instance="a",stage="total",le="0.8"}', '0+1000x60'],
+      ['acuity_stage_seconds_bucket{instance="a",stage="total",le="+Inf"}', '0+1000x60'],
+      ['acuity_deadline_seconds{instance="a"}', '1x60'],
+    ],
+    at: '20m',
+  },
+  AcuityEventLoopBusy: {
+    series: [['acuity_event_loop_busy_seconds_total{instance="a",loop="0"}', '0+58x60']],
+    at: '30m',
+  },
+  AcuityWorkersBusy: {
+    series: [
+      ['acuity_worker_busy_seconds_total{instance="a"}', '0+116x60'],
+      ['acuity_workers{instance="a"}', '2x60'],
+    ],
+    at: '30m',
+  },
+  AcuityWorkerLost: { series: [['acuity_worker_restarts_total{instance="a"}', '0x5 1x30']], at: '10m' },
+  AcuityBatchesFail: { series: [['acuity_batch_faults_total{instance="a"}', '0x5 3x30']], at: '10m' },
+  AcuityRestarting: {
+    series: [['process_start_time_seconds{job="acuity",instance="a"}', '100x5 400x5 700x5 1000x20']],
+    at: '20m',
+  },
+  AcuityKeysRefused: {
+    series: [SERVED, ['acuity_refusals_total{instance="a",cause="keyInvalid"}', '0+1200x60']],
+    at: '40m',
+  },
+  AcuityBodiesRefused: {
+    series: [SERVED, ['acuity_refusals_total{instance="a",cause="unprocessable"}', '0+1200x60']],
+    at: '40m',
+  },
+  AcuityFieldsMissing: {
+    series: [
+      ['acuity_sessions_sampled_total{instance="a"}', '0+1000x240'],
+      ['acuity_fields_missing_total{instance="a",field="RR_night"}', '0x200 500+500x40'],
+      ['acuity_fields_missing_total{instance="a",field="age"}', '0+100x240'],
+    ],
+    every: '1h',
+    at: '230h',
+  },
+  AcuityKeyStoreGone: { series: [['acuity_limits_local{instance="a"}', '0x5 1x20']], at: '10m' },
+  AcuityModelsDiffer: {
+    series: [
+      ['acuity_model_info{instance="a",version="m/1"}', '1x60'],
+      ['acuity_model_info{instance="b",version="m/2"}', '1x60'],
+    ],
+    at: '40m',
+  },
+  AcuityModelRefused: { series: [['acuity_model_refused{instance="a"}', '0x5 1x20']], at: '8m' },
+};
 
 /** Promtool's own form of a rule test: series by the minute, and which alerts stand at which moment. */
 function firing(): string {

@@ -478,7 +478,14 @@ t.test('the wait is told without the run', async (t) => {
   clock.advance(10);
   firstRun().land(4);
   await turn();
-  t.strictSame(caller.timing, { queueMs: 6, dispatchMs: 6, inferMs: 4, admittedMs: 0, scoredMs: 10 });
+  t.strictSame(caller.timing, {
+    queueMs: 6,
+    dispatchMs: 6,
+    inferMs: 4,
+    rows: 1,
+    admittedMs: 0,
+    scoredMs: 10,
+  });
 });
 
 t.test('what waits for a worker is told apart from what runs', async (t) => {

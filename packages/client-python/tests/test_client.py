@@ -183,6 +183,20 @@ class Requests(unittest.TestCase):
                 )
                 self.assertEqual([(r.attempt, r.status) for r in retries], [(1, 503), (2, None)])
 
+    def test_the_callers_trace_goes_with_each_attempt_and_nothing_else_of_it(self) -> None:
+        def propagate(carrier: dict[str, str]) -> None:
+            carrier |= {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01", "baggage": "person=7", "x-api-key": "other"}
+
+        with ScriptedServer([BUSY, OK]) as server:
+            with AcuityClient(base_url=server.url, api_key=KEY, propagate=propagate) as client:
+                client._sleep = lambda _: None
+                client.predict(REQUEST)
+        for headers, _ in server.received:
+            self.assertEqual(headers["traceparent"], f"00-{'a' * 32}-{'b' * 16}-01")
+            self.assertEqual(headers["x-api-key"], KEY)
+            self.assertNotIn("baggage", headers)
+        self.assertEqual(len(server.received), 2)
+
     def test_an_explanation_is_beside_the_scores(self) -> None:
         explanation = {"quality": {"confidence": "high"}}
         body = {**SCORES, "inference_time_ms": 1, "explanation": explanation, "new": 1}

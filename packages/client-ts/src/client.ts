@@ -36,6 +36,12 @@ export interface AcuityClientOptions {
   readonly hooks?: ClientHooks;
   /** How requests travel: by Node's `fetch`, or `undiciTransport` of `acuity-client/undici`, or your own. */
   readonly transport?: OpenTransport;
+  /**
+   * Writes the caller's trace context, before each attempt, as OpenTelemetry does:
+   * `(carrier) => propagation.inject(context.active(), carrier)`. `traceparent` and `tracestate` are sent, nothing
+   * else of it. Not needed where an instrumentation of `fetch` or undici does so already.
+   */
+  readonly propagate?: (carrier: Record<string, string>) => void;
   /** Allows `http:` to another machine: biometrics and the key then travel in clear. Default false. */
   readonly allowPlainHttp?: boolean;
 }
@@ -112,6 +118,7 @@ export class AcuityClient {
   readonly #retry: RetryOptions;
   readonly #timeoutMs: number;
   readonly #hooks: ClientHooks;
+  readonly #propagate: AcuityClientOptions['propagate'];
   readonly #parts: Omit<ClientParts, 'transport'>;
   readonly #warnings = new ProcessWarnings();
 
@@ -128,6 +135,7 @@ export class AcuityClient {
     this.#retry = { ...DEFAULT_RETRY, ...options.retry };
     this.#timeoutMs = timeoutMs;
     this.#hooks = options.hooks ?? {};
+    this.#propagate = options.propagate;
     const open = options.transport ?? fetchTransport;
     this.#transport = parts.transport ?? open({ origin, connections, connectTimeoutMs: timeoutMs });
     this.#parts = { random: parts.random ?? Math.random, pause: parts.pause ?? pause };
@@ -216,7 +224,12 @@ export class AcuityClient {
   }
 
   #headers(requestId: string): Record<string, string> {
-    return { 'x-api-key': this.#apiKey, 'content-type': 'application/json', 'x-request-id': requestId };
+    return {
+      ...traceHeaders(this.#propagate),
+      'x-api-key': this.#apiKey,
+      'content-type': 'application/json',
+      'x-request-id': requestId,
+    };
   }
 
   #pauseAfter(
@@ -231,6 +244,18 @@ export class AcuityClient {
     const retryAfterS = error instanceof ConnectionError ? undefined : error.retryAfterS;
     return pauseBefore({ attempt, retryAfterS }, { ...this.#retry, retries }, this.#parts.random);
   }
+}
+
+const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
+
+/** What `propagate` wrote for a trace; baggage and all else stay with the caller. */
+function traceHeaders(propagate: AcuityClientOptions['propagate']): Record<string, string> {
+  if (propagate === undefined) return {};
+  const carrier: Record<string, string> = {};
+  propagate(carrier);
+  const found: Record<string, string> = {};
+  for (const name of TRACE_HEADERS) if (carrier[name] !== undefined) found[name] = carrier[name];
+  return found;
 }
 
 interface Call {

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from ._core import DEFAULT_TIMEOUT_S, Core, Hooks
+from ._core import DEFAULT_TIMEOUT_S, Core, Hooks, Propagate
 from ._retry import RetryPolicy
 from ._transport import (
     AsyncTransport,
@@ -40,11 +40,13 @@ class AcuityClient:
         retry: RetryPolicy = RetryPolicy(),
         hooks: Hooks | None = None,
         allow_plain_http: bool = False,
+        propagate: Propagate | None = None,
         transport: Transport | None = None,
     ) -> None:
         """
         Raises ValueError where the address or the key can't be one. `allow_plain_http` allows `http:` to another
-        machine: biometrics and the key then travel in clear.
+        machine: biometrics and the key then travel in clear. `propagate` writes the caller's trace context before each
+        attempt, as `opentelemetry.propagate.inject` does: `traceparent` and `tracestate` are sent, nothing else of it.
         """
         self._core = Core(
             base_url=base_url,
@@ -53,6 +55,7 @@ class AcuityClient:
             retry=retry,
             hooks=hooks,
             allow_plain_http=allow_plain_http,
+            propagate=propagate,
         )
         self._transport = transport or default_transport()
         self._sleep = time.sleep
@@ -115,6 +118,7 @@ class AsyncAcuityClient:
         retry: RetryPolicy = RetryPolicy(),
         hooks: Hooks | None = None,
         allow_plain_http: bool = False,
+        propagate: Propagate | None = None,
         transport: AsyncTransport | None = None,
     ) -> None:
         """As of `AcuityClient`."""
@@ -125,6 +129,7 @@ class AsyncAcuityClient:
             retry=retry,
             hooks=hooks,
             allow_plain_http=allow_plain_http,
+            propagate=propagate,
         )
         self._transport = transport or default_async_transport()
         self._sleep = asyncio.sleep

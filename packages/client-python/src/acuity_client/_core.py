@@ -75,6 +75,10 @@ class Hooks:
     """A mistyped field name. Without it, `warnings.warn` is told: once for each name."""
 
 
+Propagate = Callable[[dict[str, str]], None]
+"""Writes the caller's trace context into a carrier, by header."""
+
+
 class _Secret:
     """A text that no repr shows."""
 
@@ -114,6 +118,7 @@ class Core:
         retry: RetryPolicy,
         hooks: Hooks | None,
         allow_plain_http: bool,
+        propagate: Propagate | None,
     ) -> None:
         base_url = base_url or os.environ.get(URL_VARIABLE)
         api_key = api_key or os.environ.get(KEY_VARIABLE)
@@ -126,6 +131,7 @@ class Core:
         self._timeout_s = _checked_timeout(timeout_s)
         self._retry = retry
         self._hooks = hooks or Hooks()
+        self._propagate = propagate
         self._warned: set[str] = set()
         self.random: Callable[[], float] = random.random
 
@@ -155,6 +161,7 @@ class Core:
         return Outgoing(
             url=self.url,
             headers={
+                **self._trace_headers(),
                 "x-api-key": self._key.text,
                 "content-type": "application/json",
                 "x-request-id": call.request_id,
@@ -162,6 +169,14 @@ class Core:
             body=call.body,
             timeout_s=call.timeout_s,
         )
+
+    def _trace_headers(self) -> dict[str, str]:
+        """What `propagate` wrote for a trace; baggage and all else stay with the caller."""
+        if self._propagate is None:
+            return {}
+        carrier: dict[str, str] = {}
+        self._propagate(carrier)
+        return {name: carrier[name] for name in ("traceparent", "tracestate") if name in carrier}
 
     def after(self, call: Call, answer: Incoming | TransportTimeout | TransportBroken) -> Prediction | float:
         """The scores, or the seconds to wait before the next attempt; raises where there is none."""

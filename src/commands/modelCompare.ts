@@ -1,0 +1,151 @@
+import { createReadStream, writeFileSync } from 'node:fs';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { differencesIn } from '../admin/differences.js';
+import { textTable } from '../base/table.js';
+import { MetricReader, MetricWriter } from '../base/metrics.js';
+import { OperatorError } from '../base/operatorError.js';
+import { LineSplitter, type Line } from '../batch/lineSplitter.js';
+import type { Config } from '../config/options.js';
+import { allocateLoopMetrics, METRICS } from '../contract/metrics.js';
+import { systemReason } from '../files/fileError.js';
+import { loadBundle } from '../model/bundle.js';
+import { modelLabel, OUTPUT_COLUMNS } from '../model/manifest.js';
+import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import { createReader, isBodyProblem } from '../pipeline/read.js';
+import { createLog } from '../process/log.js';
+import { Comparison, type ScoredRow } from '../scoring/comparison.js';
+import { openScorer } from '../scoring/openScorer.js';
+import type { ScoreHandler, Scorer } from '../scoring/scorer.js';
+import { comparisonPage, signed, type ComparedModels } from './modelComparePage.js';
+
+export interface CompareOrder {
+  /** Folder of the model that answers, and of the one that may come in its place. */
+  readonly answering: string;
+  readonly other: string;
+  /** NDJSON: a request a line. */
+  readonly requests: string;
+  /** Where to write a page; none where it is absent. */
+  readonly html?: string;
+}
+
+/** As where nobody waits: no request is shed. */
+const NOBODY_WAITS = { deadlineMs: Infinity, hangMs: 2 ** 31 - 1 } as const;
+
+/**
+ * `acuity model compare A B requests.ndjson`: scores each request with both models, through the service's own reader,
+ * features and workers, and tells how far B lies from A, as the shadow's metrics do.
+ * @throws OperatorError where a model can't serve, the file can't be read, or no line is a valid request
+ */
+export async function compareModels(
+  order: CompareOrder,
+  config: Config,
+  print: (line: string) => void,
+): Promise<void> {
+  const [first, second] = [await loadBundle(order.answering), await loadBundle(order.other)];
+  const memory = allocateLoopMetrics();
+  const comparison = new Comparison(new MetricWriter(METRICS, memory));
+  const scorers: Scorer[] = [];
+  let refused = 0;
+  try {
+    const log = createLog({ level: 'silent' });
+    for (const bundle of [first, second]) {
+      const setup = { config: { ...config, ...NOBODY_WAITS }, bundle, workers: 1, loops: 1 };
+      scorers.push(await openScorer(setup, log, () => undefined));
+    }
+    refused = await compareLines(order.requests, config, { scorers, comparison });
+    for (const scorer of scorers) await scorer.drained();
+  } finally {
+    for (const scorer of scorers) await scorer.close();
+  }
+  const differences = differencesIn(new MetricReader(METRICS, [memory]));
+  if (differences.compared + differences.errors === 0)
+    throw new OperatorError(`${order.requests}: no line is a valid request`);
+  const [answering, other] = [modelLabel(first.manifest), modelLabel(second.manifest)];
+  const found = { answering, other, requests: order.requests, refused, differences };
+  for (const line of linesOf(found)) print(line);
+  if (order.html === undefined) return;
+  writeFileSync(order.html, comparisonPage(found));
+  print(`page: ${order.html}`);
+}
+
+interface Parts {
+  readonly scorers: readonly Scorer[];
+  readonly comparison: Comparison;
+}
+
+/** @returns how many lines were no valid requests */
+async function compareLines(path: string, config: Config, parts: Parts): Promise<number> {
+  const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
+  const readRequest = createReader({ daySamplesMax, nightSamplesMax });
+  const splitter = new LineSplitter(bodyMaxBytes);
+  let refused = 0;
+  const take = async (lines: Iterable<Line>): Promise<void> => {
+    for (const { bytes } of lines) {
+      while (!parts.scorers.every((scorer) => scorer.hasRoom())) await turnOfTheLoop();
+      if (bytes?.length === 0) continue;
+      const request = bytes === undefined ? undefined : readRequest(bytes);
+      if (request === undefined || isBodyProblem(request)) refused++;
+      else compareOne(request, parts);
+    }
+  };
+  const file = createReadStream(path);
+  try {
+    for await (const chunk of file) await take(splitter.split(chunk as Buffer));
+  } catch (error) {
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    throw new OperatorError(`${path} can't be read: ${reason}`, { cause: error });
+  }
+  await take(splitter.end());
+  return refused;
+}
+
+/** Both take the request in at once; whichever is scored last has the two compared. */
+function compareOne(request: PredictionRequest, { scorers, comparison }: Parts): void {
+  const rows: (ScoredRow | undefined)[] = [];
+  let otherMs = 0;
+  let hasFailed = false;
+  const both = (): void => {
+    const [answered, other] = rows;
+    if (answered !== undefined && other !== undefined) comparison.compared(answered, other, otherMs);
+  };
+  const handlerOf = (place: number): ScoreHandler => ({
+    isGone: false,
+    scored(scores, offset, { inferMs }, { thresholds }) {
+      rows[place] = { scores: scores.slice(offset, offset + OUTPUT_COLUMNS), offset: 0, thresholds };
+      if (place === 1) otherMs = inferMs;
+      both();
+    },
+    failed() {
+      if (!hasFailed) comparison.failed();
+      hasFailed = true;
+    },
+  });
+  for (const [place, scorer] of scorers.entries()) {
+    if (scorer.admit(request, handlerOf(place)) !== 'admitted') throw new Error('the scorer has no room');
+  }
+}
+
+/** What is printed. */
+function linesOf({ answering, other, refused, differences }: ComparedModels): string[] {
+  const { compared, errors, scores, flips, run } = differences;
+  const table = [
+    ['score', 'mean', 'mean, signed', 'half within', '99 % within'],
+    ...scores.map(({ score, mean, meanSigned, p50, p99 }) => [
+      score,
+      mean.toFixed(3),
+      signed(meanSigned),
+      p50.toFixed(2),
+      p99.toFixed(2),
+    ]),
+  ];
+  return [
+    `${other} beside ${answering}: ${compared} requests compared`,
+    ...(refused === 0 ? [] : [`lines that are no valid requests: ${refused}`]),
+    ...(errors === 0 ? [] : [`requests without sound scores: ${errors}`]),
+    'differences in points:',
+    textTable(table),
+    ...flips.map(({ label, count }) => `${label} said otherwise: ${count} of ${compared}`),
+    `model run of ${other}: mean ${run.meanMs} ms, p99 ${run.p99Ms} ms`,
+  ];
+}

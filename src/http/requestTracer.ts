@@ -1,0 +1,62 @@
+import type { Clock } from '../base/clock.js';
+import type { RefusalCause } from '../contract/metrics.js';
+import type { Timing } from '../scoring/scorer.js';
+import type { TracedRequest, TracedStages } from '../tracing/tracedRequest.js';
+import { sampledParent } from '../tracing/traceparent.js';
+import type { ExchangeRecord } from './exchange.js';
+
+/** How a request ended. */
+interface Ending {
+  readonly endedMs: number;
+  readonly status?: number;
+  readonly cause?: RefusalCause;
+  readonly timing?: Timing;
+}
+
+/** Passes on, of requests that have ended, those that their caller sampled; what that costs, no other request pays. */
+export class RequestTracer {
+  constructor(
+    private readonly pass: (request: TracedRequest) => void,
+    private readonly clock: Clock,
+  ) {}
+
+  ended(record: ExchangeRecord, ending: Ending): void {
+    if (record.traceparent === '') return;
+    const parent = sampledParent(record.traceparent);
+    if (parent === undefined) return;
+    const { endedMs, status, cause, timing } = ending;
+    // The monotonic clock is this thread's own; what it says between two moments holds on every other.
+    const sinceMs = this.clock.nowMs() - this.clock.monotonicMs();
+    this.pass({
+      parent,
+      requestId: record.requestId,
+      startedMs: sinceMs + record.startedMs,
+      totalMs: endedMs - record.startedMs,
+      stages: stagesOf(record, timing, endedMs),
+      status,
+      cause,
+      keyKind: record.caller?.key.kind ?? 'none',
+      bodyBytes: record.bodyBytes,
+      batchRows: timing?.rows,
+    });
+  }
+}
+
+/** The same times as those of the metric `acuity_stage_seconds`; of a refused request, those that are known. */
+function stagesOf(
+  { startedMs, receivedMs, bodyBytes }: ExchangeRecord,
+  timing: Timing | undefined,
+  endedMs: number,
+): TracedStages {
+  const receiveMs = receivedMs - startedMs;
+  if (timing === undefined) return bodyBytes === 0 ? [] : [['receive', receiveMs]];
+  const { admittedMs, queueMs, dispatchMs, inferMs, scoredMs } = timing;
+  return [
+    ['receive', receiveMs],
+    ['read', admittedMs - receivedMs],
+    ['queue', queueMs - dispatchMs],
+    ['dispatch', dispatchMs],
+    ['infer', inferMs],
+    ['reply', endedMs - scoredMs],
+  ];
+}

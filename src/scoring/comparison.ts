@@ -1,0 +1,80 @@
+import type { Cells, Histograms, MetricWriter } from '../base/metrics.js';
+import type { LoopCatalogue } from '../contract/metrics.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/request.js';
+import type { Thresholds } from '../pipeline/respond.js';
+
+/** What a model said of one request: `scores[offset … offset + OUTPUT_COLUMNS)`, and where its labels begin. */
+export interface ScoredRow {
+  readonly scores: Float32Array;
+  readonly offset: number;
+  readonly thresholds: Thresholds;
+}
+
+/** Behind the scores, in their order. */
+const FIRST_PROBABILITY = SCORE_FIELDS.length;
+
+/**
+ * Counts how far two models lie apart, in the metrics of one event loop: of the shadow model as of
+ * `acuity model compare`. Scores are compared as callers see them, in hundredths; nothing of them is kept.
+ */
+export class Comparison {
+  private readonly all: Cells;
+  private readonly drops: Cells;
+  private readonly errors: Cells;
+  private readonly flips: Cells;
+  private readonly differences: Histograms;
+  private readonly signed: Cells;
+  private readonly run: Histograms;
+
+  constructor(writer: MetricWriter<LoopCatalogue>) {
+    this.all = writer.cells('shadowCompared');
+    this.drops = writer.cells('shadowDropped');
+    this.errors = writer.cells('shadowErrors');
+    this.flips = writer.cells('shadowFlips');
+    this.differences = writer.histograms('shadowDifference');
+    this.signed = writer.cells('shadowSigned');
+    this.run = writer.histograms('shadowRun');
+  }
+
+  /** `other` is what is compared with what was `answered`; its run took `inferMs`. */
+  compared(answered: ScoredRow, other: ScoredRow, inferMs: number): void {
+    for (let score = 0; score < SCORE_FIELDS.length; score++) {
+      const difference = (hundredths(other, score) - hundredths(answered, score)) / 100;
+      this.differences.observe(score, Math.abs(difference));
+      this.signed.add(score, difference);
+    }
+    for (const [label, field] of LABEL_FIELDS.entries()) {
+      const isFlipped = isHigh(answered, label, field) !== isHigh(other, label, field);
+      if (isFlipped) this.flips.add(label);
+    }
+    this.run.observe(0, inferMs);
+    this.all.add(0);
+  }
+
+  /** There was no room or no time. */
+  dropped(): void {
+    this.drops.add(0);
+  }
+
+  /** The other model gave no sound scores. */
+  failed(): void {
+    this.errors.add(0);
+  }
+
+  /** Begins anew: another model is compared from now on. */
+  clear(): void {
+    for (const cells of [this.all, this.drops, this.errors]) cells.clear();
+    this.flips.clear(LABEL_FIELDS.length);
+    this.signed.clear(SCORE_FIELDS.length);
+    this.differences.clear(SCORE_FIELDS.length);
+    this.run.clear();
+  }
+}
+
+function hundredths({ scores, offset }: ScoredRow, score: number): number {
+  return Math.round(scores[offset + score]! * 100); // a row has OUTPUT_COLUMNS
+}
+
+function isHigh({ scores, offset, thresholds }: ScoredRow, label: number, field: keyof Thresholds): boolean {
+  return scores[offset + FIRST_PROBABILITY + label]! >= thresholds[field]; // as above
+}

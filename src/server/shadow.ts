@@ -1,0 +1,114 @@
+import { asError } from '../base/errors.js';
+import type { Bundle } from '../model/bundle.js';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { readRow, type Block } from '../scoring/batchBuffers.js';
+import type { Comparison } from '../scoring/comparison.js';
+import type { ScoreHandler, Scorer, ScoringModel, Timing } from '../scoring/scorer.js';
+
+export interface ShadowOptions {
+  /** Of the requests that are answered with scores, 0 to 1. */
+  readonly share: number;
+  readonly comparison: Comparison;
+  /** Opens a model in workers of its own; `onHung` is told of one that does not come back. */
+  open(bundle: Bundle, onHung: () => void): Promise<Scorer>;
+  /** Between 0 and 1. */
+  random(): number;
+  onProblem(error: Error): void;
+}
+
+/** What is left undone where the process is about to be left. */
+const NEVER = new Promise<never>(() => undefined);
+
+/**
+ * The shadow model of one event loop: it scores copies of answered requests, and what it says is compared and forgotten.
+ * Nothing waits for it: a copy is made behind the answers, and where its queue is full it is dropped.
+ */
+export class Shadow {
+  private scorer: Scorer | undefined;
+  /** Models that are being opened or closed. */
+  private changing: Promise<unknown> = Promise.resolve();
+  private isHalted = false;
+  /** A worker hangs, which can't be ended without the process: it is left alone, and no other model is opened. */
+  private isHung = false;
+
+  constructor(private readonly options: ShadowOptions) {}
+
+  /** Copies its share of what was answered. */
+  readonly offer = (block: Block, rows: readonly number[], model: ScoringModel): void => {
+    const { scorer, options } = this;
+    if (scorer === undefined) return;
+    try {
+      for (const row of rows) if (options.random() < options.share) this.copy(scorer, { block, row, model });
+    } catch (error) {
+      options.comparison.failed();
+      options.onProblem(asError(error));
+    }
+  };
+
+  /** Puts another model in force, or none; rejects, and changes nothing, where it can't serve. */
+  async replace(bundle: Bundle | undefined): Promise<void> {
+    if (this.isHalted) return NEVER;
+    if (this.isHung) throw new Error('a worker of the shadow model hangs: only a restart ends it');
+    const change = this.change(bundle);
+    this.changing = change.catch(() => undefined);
+    await change;
+  }
+
+  /** No model from now on; resolves when its workers have ended. */
+  async close(): Promise<void> {
+    await this.changing;
+    if (this.isHung) return NEVER;
+    await this.replace(undefined);
+  }
+
+  /** The process is about to be left. Resolves when no workers are being made or ended. */
+  async halt(): Promise<void> {
+    this.isHalted = true;
+    await this.changing;
+    const { scorer } = this;
+    this.scorer = undefined;
+    await scorer?.started();
+  }
+
+  private async change(bundle: Bundle | undefined): Promise<void> {
+    const opened = bundle && (await this.options.open(bundle, () => this.hang()));
+    const before = this.scorer;
+    this.scorer = opened;
+    this.options.comparison.clear();
+    await before?.drained();
+    await before?.close();
+  }
+
+  private hang(): void {
+    this.isHung = true;
+    this.scorer = undefined;
+    this.options.onProblem(new Error('a worker of the shadow model hangs'));
+  }
+
+  private copy(scorer: Scorer, { block, row, model }: Answered): void {
+    const { comparison } = this.options;
+    const first = row * OUTPUT_COLUMNS;
+    const scores = block.scores.slice(first, first + OUTPUT_COLUMNS);
+    const answered = { scores, offset: 0, thresholds: model.thresholds };
+    const isCurrent = (): boolean => this.scorer === scorer;
+    const handler: ScoreHandler = {
+      isGone: false,
+      scored(other: Float32Array, offset: number, { inferMs }: Timing, { thresholds }: ScoringModel) {
+        // What a model says that is no longer in force would count for the one behind it.
+        if (isCurrent()) comparison.compared(answered, { scores: other, offset, thresholds }, inferMs);
+      },
+      failed(cause) {
+        if (!isCurrent()) return;
+        if (cause === 'expired') comparison.dropped();
+        else comparison.failed();
+      },
+    };
+    if (scorer.admit(readRow(block, row), handler) === 'saturated') comparison.dropped();
+  }
+}
+
+interface Answered {
+  readonly block: Block;
+  readonly row: number;
+  readonly model: ScoringModel;
+}

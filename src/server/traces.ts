@@ -1,0 +1,18 @@
+import { hostname } from 'node:os';
+import type { Config } from '../config/options.js';
+import type { Log } from '../process/log.js';
+import type { TraceExporter } from '../tracing/exporter.js';
+import { packageVersion } from './processReadings.js';
+
+/** Opens the exporter of traces, whose libraries are loaded only here; undefined where none is configured. */
+export async function openTraces(config: Config, log: Log): Promise<TraceExporter | undefined> {
+  const { otlpEndpoint, otlpTracesEndpoint, otelSdkDisabled } = config;
+  if (otelSdkDisabled.toLowerCase() === 'true') return undefined;
+  if (otlpEndpoint === '' && otlpTracesEndpoint === '') return undefined;
+  const { openTraceExporter } = await import('../tracing/exporter.js');
+  return openTraceExporter({
+    version: packageVersion(),
+    instance: `${hostname()}-${process.pid}`,
+    onProblem: (message) => log.warn({ reason: message }, 'traces are not sent'),
+  });
+}

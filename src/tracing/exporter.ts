@@ -1,0 +1,172 @@
+import {
+  diag,
+  DiagLogLevel,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Attributes,
+  type Context,
+  type HrTime,
+  type Tracer,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { messageOf } from '../base/errors.js';
+import { within } from '../base/within.js';
+import type { TracedRequest } from './tracedRequest.js';
+
+/** Takes sampled requests and sends them to a collector. */
+export interface TraceExporter {
+  /** Notes a request; sends nothing before it returns, and never fails. */
+  export(request: TracedRequest): void;
+  /** Sends what is left, and gives up after `limitMs`. */
+  close(limitMs: number): Promise<void>;
+}
+
+export interface TraceExporterOptions {
+  /** Of the package. */
+  readonly version: string;
+  /** Tells this replica from others, as `service.instance.id`. */
+  readonly instance: string;
+  /** The collector can't be reached, refuses, or is too slow; told once a minute at most. */
+  onProblem(message: string): void;
+}
+
+/** Most spans that wait to be sent, about seven a request; more are dropped. */
+const WAITING_MAX = 8192;
+const SENT_AT_ONCE_MAX = 1024;
+const SEND_EVERY_MS = 2000;
+const SEND_TIMEOUT_MS = 10_000;
+const PROBLEM_EVERY_MS = 60_000;
+
+/**
+ * Opens the exporter. OpenTelemetry's own libraries read where to send, with which headers, in what time, and what the
+ * service is called, from the standard variables (docs/TRACING.md). This file is their sole user.
+ */
+export function openTraceExporter({ version, instance, onProblem }: TraceExporterOptions): TraceExporter {
+  diag.setLogger(problemLogger(onProblem), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(
+        resourceFromAttributes({
+          'service.name': 'acuity',
+          'service.version': version,
+          'service.instance.id': instance,
+        }),
+      )
+      .merge(detectResources({ detectors: [envDetector] })),
+    // Only requests that their caller sampled come here.
+    sampler: new AlwaysOnSampler(),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter(),
+        maxQueueSize: WAITING_MAX,
+        maxExportBatchSize: SENT_AT_ONCE_MAX,
+        scheduledDelayMillis: SEND_EVERY_MS,
+        exportTimeoutMillis: SEND_TIMEOUT_MS,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('acuity', version);
+  return {
+    export: (request) => exportRequest(tracer, request),
+    async close(limitMs) {
+      const closed = provider.shutdown().catch((error: unknown) => onProblem(messageOf(error)));
+      if (!(await within(limitMs, closed))) onProblem('the collector did not take the last spans in time');
+    },
+  };
+}
+
+function exportRequest(tracer: Tracer, request: TracedRequest): void {
+  const { parent, startedMs, totalMs, stages, status, cause } = request;
+  const above = contextUnder(parent.traceId, parent.spanId);
+  const server = tracer.startSpan(
+    nameOf(request),
+    { kind: SpanKind.SERVER, startTime: timeOf(startedMs), attributes: attributesOf(request) },
+    above,
+  );
+  // Section "Status" of the conventions: what the caller did wrong is no error of the server's.
+  if (status === undefined || status >= 500)
+    server.setStatus({ code: SpanStatusCode.ERROR, message: cause ?? 'the caller hung up' });
+  const inside = trace.setSpan(above, server);
+  let atMs = startedMs;
+  for (const [stage, ms] of stages) {
+    const child = tracer.startSpan(stage, { startTime: timeOf(atMs) }, inside);
+    atMs += ms;
+    child.end(timeOf(atMs));
+  }
+  server.end(timeOf(startedMs + totalMs));
+}
+
+function contextUnder(traceId: string, spanId: string): Context {
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+  });
+}
+
+/** Method and path as the service knows them: what else a caller asked for is not told. */
+function nameOf({ cause }: TracedRequest): string {
+  if (cause === 'notFound') return 'HTTP';
+  return cause === 'methodNotAllowed' ? 'HTTP /predict' : 'POST /predict';
+}
+
+function attributesOf({
+  requestId,
+  status,
+  cause,
+  keyKind,
+  bodyBytes,
+  batchRows,
+}: TracedRequest): Attributes {
+  const isPredict = cause !== 'notFound' && cause !== 'methodNotAllowed';
+  return {
+    'http.request.method': isPredict ? 'POST' : '_OTHER',
+    ...(cause === 'notFound' ? {} : { 'http.route': '/predict' }),
+    ...(status === undefined ? {} : { 'http.response.status_code': status }),
+    ...(bodyBytes === 0 ? {} : { 'http.request.body.size': bodyBytes }),
+    ...(status === undefined || status >= 500 ? { 'error.type': String(status ?? 'hung_up') } : {}),
+    'acuity.request_id': requestId,
+    'acuity.key.kind': keyKind,
+    ...(cause === undefined ? {} : { 'acuity.refusal.cause': cause }),
+    ...(batchRows === undefined ? {} : { 'acuity.batch.rows': batchRows }),
+  };
+}
+
+function timeOf(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1000);
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
+}
+
+/** A collector that is down is found anew with each attempt: one line a minute says so. */
+function problemLogger(onProblem: (message: string) => void): Parameters<typeof diag.setLogger>[0] {
+  let quietUntilMs = -Infinity;
+  const tell = (message: string): void => {
+    const nowMs = performance.now();
+    if (nowMs < quietUntilMs) return;
+    quietUntilMs = nowMs + PROBLEM_EVERY_MS;
+    onProblem(shortened(message));
+  };
+  const nothing = (): void => undefined;
+  return { error: tell, warn: tell, info: nothing, debug: nothing, verbose: nothing };
+}
+
+/** The library tells an error as JSON with its stack. */
+function shortened(message: string): string {
+  try {
+    const { message: inner } = JSON.parse(message) as { readonly message?: unknown };
+    return typeof inner === 'string' ? inner : message;
+  } catch {
+    return message;
+  }
+}

@@ -1,0 +1,246 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import t, { type Test } from 'tap';
+import type { Differences } from '#acuity/admin/differences.js';
+import { requestBody } from '../fixtures/bodies.js';
+import {
+  DESK,
+  legibility,
+  openBrowser,
+  openPage,
+  PHONE,
+  seriousFindings,
+  WAIT,
+  WITHOUT_BROWSER,
+} from '../fixtures/browser.js';
+import { Connection, send, sendOn } from '../fixtures/connection.js';
+import { Feed } from '../fixtures/feed.js';
+import { copyModel, manifestOf, MODEL, replaceFile } from '../fixtures/model.js';
+import { parseMetrics, valueOf, type Series } from '../fixtures/promtool.js';
+import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { startServer, type RunningServer } from '../fixtures/server.js';
+
+const RIVALS = join(REPOSITORY, 'native-models/training/rivals');
+const REQUESTS = 240;
+/** The documents want twenty: `SHADOW_SWITCHES=20 npm test -- flow/shadow`. Each takes a look at the folder, a second. */
+const SWITCHES = Number(process.env['SHADOW_SWITCHES'] ?? 3);
+const WAIT_MS = 60_000;
+/** Scores are compared in hundredths; the same network in another batch may fall on the other side of one. */
+const MEAN_POINTS = 0.005;
+
+/** Runs the command line. */
+async function acuity(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await ended(
+    process.execPath,
+    [join(REPOSITORY, 'dist/main.js'), ...args],
+    {
+      cwd: REPOSITORY,
+      env: cleanEnvironment(),
+    },
+  );
+  if (code !== 0) throw new Error(`acuity ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+async function rival(folder: string, name: string): Promise<string> {
+  const out = join(folder, name);
+  const graph = (variant: string): string => join(RIVALS, name, `${variant}.onnx`);
+  const named = ['--name', name, '--version', '1.0.0', '--out', out];
+  await acuity('model', 'bundle', '--base', graph('base'), '--history', graph('history'), ...named);
+  return out;
+}
+
+function turn(link: string, target: string): void {
+  symlinkSync(target, `${link}.new`);
+  renameSync(`${link}.new`, link);
+}
+
+async function metricsOf({ adminPort }: RunningServer): Promise<Series[]> {
+  const response = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
+  return parseMetrics(await response.text());
+}
+
+async function untilMetrics(server: RunningServer, holds: (series: Series[]) => boolean): Promise<Series[]> {
+  const endsMs = Date.now() + WAIT_MS;
+  for (;;) {
+    const series = await metricsOf(server);
+    if (holds(series)) return series;
+    if (Date.now() > endsMs) throw new Error(`it never came true: ${server.output()}`);
+    await pause(100);
+  }
+}
+
+const isInForce =
+  (version: string) =>
+  (series: Series[]): boolean =>
+    valueOf(series, 'acuity_shadow_model_info', { version }) === 1;
+
+/** Sends until what is returned is called, which gives the statuses. */
+function calling({ port, key }: RunningServer, body: string): () => Promise<Set<number>> {
+  const statuses = new Set<number>();
+  const stop = new AbortController();
+  const run = async (): Promise<void> => {
+    const connection = await Connection.open(port);
+    while (!stop.signal.aborted)
+      statuses.add((await sendOn(connection, { headers: { 'X-API-Key': key }, body })).status);
+    connection.destroy();
+  };
+  const running = Promise.all(Array.from({ length: 4 }, run));
+  running.catch(() => undefined); // told when it is awaited
+  return async () => {
+    stop.abort();
+    await running;
+    return statuses;
+  };
+}
+
+t.test('a shadow model beside the one that answers', async (t) => {
+  const folder = t.testdir({ bad: {} });
+  const [half, double] = [await rival(folder, 'half'), await rival(folder, 'double')];
+  const bad = copyModel(join(folder, 'bad'));
+  replaceFile(bad, manifestOf(bad).graphs.base.file, 'no graph');
+  const link = join(folder, 'shadow');
+  const server = await startServer(t, {
+    env: {
+      ACUITY_SHADOW_MODEL: link,
+      ACUITY_SHADOW_SHARE: '1',
+      ACUITY_HTTP_THREADS: '2',
+      ACUITY_WORKERS: '2',
+      ACUITY_GRAFANA_URL: 'https://grafana.example/d/acuity',
+    },
+  });
+  const bodies = Array.from({ length: REQUESTS }, (_, index) =>
+    JSON.stringify(requestBody(index % 3, index + 1)),
+  );
+  const requests = join(folder, 'requests.ndjson');
+  writeFileSync(requests, `${bodies.join('\n')}\nno request\n`);
+
+  await t.test('without a folder there is none, and nothing is compared', async (t) => {
+    const { status } = await send(server.port, {
+      headers: { 'X-API-Key': server.key },
+      body: bodies[0] ?? '',
+    });
+    t.equal(status, 200);
+    const series = await metricsOf(server);
+    t.equal(valueOf(series, 'acuity_shadow_model_info'), 0);
+    t.equal(valueOf(series, 'acuity_shadow_compared_total'), 0);
+  });
+
+  await t.test('it says what acuity model compare says of the same requests', async (t) => {
+    symlinkSync(half, link);
+    await untilMetrics(server, isInForce('half/1.0.0'));
+    for (const body of bodies) {
+      const { status } = await send(server.port, { headers: { 'X-API-Key': server.key }, body });
+      if (status !== 200) t.fail(`a request failed with ${status}`);
+    }
+    const series = await untilMetrics(
+      server,
+      (series) => valueOf(series, 'acuity_shadow_compared_total') === REQUESTS,
+    );
+    t.equal(valueOf(series, 'acuity_shadow_dropped_total'), 0);
+    t.equal(valueOf(series, 'acuity_shadow_run_seconds_count'), REQUESTS);
+    const feed = await Feed.open(server.adminPort);
+    t.teardown(() => feed.close());
+    const { shadow } = await feed.until((state) => state.shadow?.compared === REQUESTS);
+    const page = join(folder, 'compare.html');
+    const text = await acuity('model', 'compare', MODEL, half, requests, '--html', page);
+    t.match(text, `half/1.0.0 beside`);
+    t.match(text, `${REQUESTS} requests compared`);
+    t.match(text, 'lines that are no valid requests: 1');
+    agrees(t, shadow, text);
+    t.notMatch(server.output(), /C_SCORE|valence/, 'no score in the log');
+  });
+
+  await t.test('a model that can’t serve is refused, and the one before stays', async (t) => {
+    turn(link, bad);
+    const series = await untilMetrics(
+      server,
+      (series) => valueOf(series, 'acuity_shadow_model_refused') === 1,
+    );
+    t.ok(isInForce('half/1.0.0')(series));
+    t.match(server.output(), 'shadow model refused');
+  });
+
+  await t.test('set, changed and removed under load: no request fails', async (t) => {
+    const stop = calling(server, bodies[4] ?? '');
+    for (let change = 0; change < SWITCHES; change++) {
+      const [target, version] = change % 2 === 0 ? [double, 'double/1.0.0'] : [half, 'half/1.0.0'];
+      turn(link, target);
+      await untilMetrics(server, isInForce(version));
+    }
+    rmSync(link);
+    const series = await untilMetrics(server, (series) => valueOf(series, 'acuity_shadow_model_info') === 0);
+    t.strictSame([...(await stop())], [200]);
+    t.equal(valueOf(series, 'acuity_shadow_errors_total'), 0);
+    t.equal(valueOf(series, 'acuity_shadow_model_refused'), 0, 'what was refused is no longer there');
+    t.equal(valueOf(series, 'acuity_worker_restarts_total'), 0);
+  });
+
+  await t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
+    symlinkSync(half, link);
+    await untilMetrics(server, isInForce('half/1.0.0'));
+    const stop = calling(server, bodies[5] ?? '');
+    const browser = await openBrowser(t);
+    for (const look of [DESK, PHONE]) {
+      const url = `http://127.0.0.1:${server.adminPort}/`;
+      const { page, complaints, elsewhere } = await openPage(t, browser, { url, look });
+      await page.waitForSelector('#shadow:not([hidden])', WAIT);
+      await page.waitForFunction(hasCompared, undefined, WAIT);
+      t.equal(await page.locator('#shadow-scores tbody tr').count(), 5);
+      t.equal(await page.getAttribute('#grafana', 'href'), 'https://grafana.example/d/acuity');
+      await page.locator('#shadow details').evaluate((one) => one.setAttribute('open', ''));
+      await isLegible(t, { page, complaints, elsewhere }, look.width);
+    }
+    t.strictSame([...(await stop())], [200]);
+    for (const look of [DESK, PHONE]) {
+      const url = pathToFileURL(join(folder, 'compare.html')).href;
+      const opened = await openPage(t, browser, { url, look });
+      t.equal(await opened.page.locator('figure').count(), 5);
+      await isLegible(t, opened, look.width);
+    }
+  });
+
+  server.signal('SIGTERM');
+  t.strictSame(await server.exited, { code: 0, signal: null });
+});
+
+/** The printed table against what the dashboard is told. */
+function agrees(t: Test, shadow: Differences | undefined, text: string): void {
+  for (const { score, mean, meanSigned, p50, p99, histogram } of shadow?.scores ?? []) {
+    const [, ...numbers] = new RegExp(`^${score} +(\\S+) +(\\S+) +(\\S+) +(\\S+)$`, 'm').exec(text) ?? [];
+    const [printed = NaN, printedSigned = NaN, printed50 = NaN, printed99 = NaN] = numbers.map(Number);
+    t.ok(Math.abs(printed - mean) < MEAN_POINTS, `${score}: ${printed} and ${mean}`);
+    t.ok(Math.abs(printedSigned - meanSigned) < MEAN_POINTS, `${score}: ${printedSigned} and ${meanSigned}`);
+    t.ok(Math.abs(printed50 - p50) < 0.1 && Math.abs(printed99 - p99) < 0.5, `${score}: quantiles`);
+    t.equal(
+      histogram.reduce((sum, { count }) => sum + count, 0),
+      REQUESTS,
+    );
+    t.ok(mean > 0, 'another network');
+  }
+  for (const { label, count } of shadow?.flips ?? [])
+    t.match(text, `${label} said otherwise: ${count} of ${REQUESTS}`);
+  t.equal(shadow?.scores.length, 5);
+}
+
+type Opened = Pick<Awaited<ReturnType<typeof openPage>>, 'page' | 'complaints' | 'elsewhere'>;
+
+async function isLegible(t: Test, { page, complaints, elsewhere }: Opened, width: number): Promise<void> {
+  const { wide, small } = await legibility(page);
+  t.equal(wide, width, 'nothing to scroll sideways');
+  t.strictSame(small, [], 'no text below 11 px');
+  t.strictSame(await seriousFindings(page), []);
+  t.strictSame(elsewhere, []);
+  t.strictSame(complaints, []);
+}
+
+/** Runs in the page. */
+function hasCompared(): boolean {
+  return /[1-9][\d,]* compared/.test(
+    globalThis.document.getElementById('shadow-sentence')?.textContent ?? '',
+  );
+}

@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { SpanKind } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import t from 'tap';
+import { AcuityClient } from 'acuity/client';
+import { requestBody } from '../fixtures/bodies.js';
+import { startCollector, type CollectedSpan } from '../fixtures/collector.js';
+import { Connection, head, send } from '../fixtures/connection.js';
+import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/haproxy.js';
+import { startServer, type RunningServer } from '../fixtures/server.js';
+
+const STAGES = ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply'];
+const ERROR = 2;
+/** In nanoseconds a span is rounded; in milliseconds the caller's clock and ours are. */
+const ROUNDING_MS = 0.001;
+const CLOCK_MS = 2;
+const MARKED = 61.73291;
+
+interface Context {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly header: string;
+}
+
+function context(flags = '01'): Context {
+  const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+  return { traceId, spanId, header: `00-${traceId}-${spanId}-${flags}` };
+}
+
+function bodyOf(past: number): string {
+  const body = requestBody(past);
+  return JSON.stringify({
+    ...body,
+    current_session: { ...body.current_session, HR_night: Array(30).fill(MARKED) },
+  });
+}
+
+interface Asked {
+  readonly traceparent: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly target?: string;
+}
+
+async function ask({ port, key }: RunningServer, asked: Asked): Promise<number> {
+  const { traceparent, headers = {}, body = bodyOf(2), target = '/predict' } = asked;
+  const own = { 'X-API-Key': key, traceparent, ...headers };
+  return (await send(port, { headers: own, body, target })).status;
+}
+
+for (const loops of ['1', '2']) {
+  t.test(`sampled requests are traced, no others: ${loops} event loops`, async (t) => {
+    const collector = await startCollector(t);
+    const server = await startServer(t, {
+      env: {
+        ACUITY_HTTP_THREADS: loops,
+        ACUITY_WORKERS: loops,
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_SERVICE_NAME: 'scores',
+        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      },
+    });
+    const scored = context();
+    const beforeMs = Date.now();
+    t.equal(await ask(server, { traceparent: scored.header, headers: { 'X-Request-Id': 'mine' } }), 200);
+    const afterMs = Date.now();
+    const refused: readonly (readonly [Context, string, number, Partial<Asked>])[] = [
+      [context(), 'keyInvalid', 403, { headers: { 'X-API-Key': 'sk_live_nonsense' } }],
+      [context(), 'unprocessable', 422, { body: '{"current_session":{"age":900}}' }],
+      [context(), 'malformed', 400, { body: '{' }],
+      [context(), 'notFound', 404, { target: '/elsewhere/secret' }],
+    ];
+    for (const [{ header }, cause, status, asked] of refused)
+      t.equal(await ask(server, { traceparent: header, ...asked }), status, cause);
+    // A caller that hangs up in the middle of its body.
+    const gone = context();
+    const connection = await Connection.open(server.port);
+    const headers = { 'X-API-Key': server.key, 'Content-Length': '500', traceparent: gone.header };
+    await connection.write(`${head({ headers })}{`);
+    connection.destroy();
+    for (const traceparent of ['', context('00').header, `${context().header}-more`, 'nonsense'])
+      t.equal(await ask(server, { traceparent }), 200);
+    server.signal('SIGTERM');
+    t.equal((await server.exited).code, 0);
+
+    const servers = collector.spans.filter(({ kind }) => kind === SERVER);
+    const ofTrace = (wanted: Context): CollectedSpan | undefined =>
+      servers.find(({ traceId, parentId }) => traceId === wanted.traceId && parentId === wanted.spanId);
+    t.equal(servers.length, refused.length + 2, 'the stop sends what is left, and nobody else is traced');
+
+    const span = ofTrace(scored);
+    t.match(span, {
+      name: 'POST /predict',
+      statusCode: 0,
+      attributes: {
+        'http.response.status_code': 200,
+        'http.route': '/predict',
+        'acuity.key.kind': 'live',
+        'acuity.request_id': 'mine',
+        'acuity.batch.rows': 1,
+      },
+      resource: {
+        'service.name': 'scores',
+        'service.version': /\d/,
+        'service.instance.id': new RegExp(`-${server.pid}$`),
+        'deployment.environment.name': 'test',
+      },
+    });
+    const { startMs = NaN, endMs = NaN, spanId } = span ?? {};
+    t.ok(startMs >= beforeMs - CLOCK_MS && endMs <= afterMs + CLOCK_MS, 'within what the caller saw');
+    const stages = collector.spans.filter(({ parentId }) => parentId === spanId);
+    t.strictSame(
+      stages.map(({ name }) => name),
+      STAGES,
+    );
+    let atMs = startMs;
+    for (const stage of stages) {
+      t.ok(Math.abs(stage.startMs - atMs) < ROUNDING_MS, `${stage.name} begins where the one before ends`);
+      atMs = stage.endMs;
+    }
+    t.ok(Math.abs(atMs - endMs) < ROUNDING_MS, 'the last one ends with the request');
+
+    for (const [wanted, cause, status] of refused) {
+      const { attributes, statusCode } = ofTrace(wanted) ?? {};
+      t.match(attributes, { 'http.response.status_code': status, 'acuity.refusal.cause': cause });
+      t.equal(statusCode, 0, 'what a caller does wrong is no error of ours');
+    }
+    t.match(ofTrace(gone), { statusCode: ERROR, attributes: { 'error.type': 'hung_up' } });
+
+    const sent = Buffer.concat(collector.sent);
+    const doubles = [Buffer.alloc(8), Buffer.alloc(8)];
+    doubles[0]?.writeDoubleLE(MARKED);
+    doubles[1]?.writeDoubleBE(MARKED);
+    for (const secret of [server.key, server.keys[0]?.id ?? '', String(MARKED), '/elsewhere', ...doubles])
+      t.notOk(sent.includes(secret), 'no key, no sample, no path of the caller’s');
+  });
+}
+
+/** As OTLP numbers it. */
+const SERVER = 2;
+
+t.test('a collector that takes connections and says nothing holds nothing up', async (t) => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => void sockets.add(socket)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => {
+    silent.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const { port } = silent.address() as AddressInfo;
+  const server = await startServer(t, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` } });
+  const statuses = await Promise.all(
+    Array.from({ length: 300 }, () => ask(server, { traceparent: context().header, body: bodyOf(0) })),
+  );
+  t.ok(statuses.every((status) => status === 200));
+  server.signal('SIGTERM');
+  t.strictSame(await server.exited, { code: 0, signal: null });
+});
+
+t.test('without a collector, and where the SDK is disabled, nothing is sent', async (t) => {
+  const collector = await startCollector(t);
+  const off = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' };
+  const absent = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:1/v1/traces' };
+  const [disabled, unreachable] = await Promise.all([off, absent].map((env) => startServer(t, { env })));
+  if (disabled === undefined || unreachable === undefined) throw new Error('two servers');
+  for (const server of [disabled, unreachable]) {
+    t.equal(await ask(server, { traceparent: context().header }), 200);
+    server.signal('SIGTERM');
+    t.equal((await server.exited).code, 0);
+  }
+  t.equal(collector.sent.length, 0);
+  t.match(unreachable.output(), /traces are not sent/);
+  t.notMatch(disabled.output(), /traces/);
+});
+
+t.test(
+  'requests through the SDK, HAProxy and two replicas are one trace',
+  { skip: WITHOUT_HAPROXY },
+  async (t) => {
+    const collector = await startCollector(t);
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const first = await startServer(t, { env });
+    const second = await startServer(t, { env: { ...env, ACUITY_KEYS: first.keyLocation } });
+    const proxy = await startReplicasProxy(t, [first, second]);
+
+    const exporter = new OTLPTraceExporter({ url: `${collector.url}/v1/traces` });
+    const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+    t.teardown(() => provider.shutdown());
+    const caller = provider.getTracer('caller').startSpan('a night arrives', { kind: SpanKind.CLIENT });
+    const { traceId, spanId } = caller.spanContext();
+    const client = new AcuityClient({
+      url: `http://127.0.0.1:${proxy.port}`,
+      apiKey: first.key,
+      retry: { retries: 8 },
+      propagate(carrier) {
+        carrier['traceparent'] = `00-${traceId}-${spanId}-01`;
+      },
+    });
+    t.teardown(() => client.close());
+    const REQUESTS = 12;
+    await Promise.all(Array.from({ length: REQUESTS }, () => client.predict({ current_session: {} })));
+    caller.end();
+    await provider.forceFlush();
+    for (const server of [first, second]) {
+      server.signal('SIGTERM');
+      t.equal((await server.exited).code, 0);
+    }
+
+    const trace = collector.spans.filter((span) => span.traceId === traceId);
+    t.equal(trace.length, collector.spans.length, 'all that was sent is one trace');
+    const root = trace.find(({ parentId }) => parentId === '');
+    t.equal(root?.name, 'a night arrives');
+    const ours = trace.filter(({ parentId }) => parentId === root?.spanId);
+    t.ok(ours.length >= REQUESTS);
+    const instances = new Set(ours.map(({ resource }) => resource['service.instance.id']));
+    t.equal(instances.size, 2, 'of two replicas');
+  },
+);

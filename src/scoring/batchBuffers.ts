@@ -66,3 +66,12 @@ export function writeRow(
   if (pastCount > 0) block.targets.set(targets, row * ROW_LENGTHS.targets);
   block.pastCounts[row] = pastCount;
 }
+
+/** The request that was written as row `row`: views of the block. */
+export function readRow({ records, targets, pastCounts }: Block, row: number): PredictionRequest {
+  return {
+    records: records.subarray(row * ROW_LENGTHS.records, (row + 1) * ROW_LENGTHS.records),
+    targets: targets.subarray(row * ROW_LENGTHS.targets, (row + 1) * ROW_LENGTHS.targets),
+    pastCount: pastCounts[row] ?? 0,
+  };
+}

@@ -6,6 +6,7 @@ import { plainEnvironment } from '#bench/server/environment.js';
 import type { BenchKey } from '#bench/server/key.js';
 import type { ServerCommand } from '#acuity/load/childServer.js';
 import { fastapiPython } from './fastapi/python.js';
+import { RUST_PROGRAM, rustEnvironment, rustUnavailable, type RustSettings } from './rust/command.js';
 
 /** A server that is measured. */
 export interface Peer {
@@ -59,10 +60,38 @@ export const FASTAPI: Peer = {
   }),
 };
 
+/** In the configuration that was fastest on two cores; the others show that it was. */
+const RUST_SETTINGS: RustSettings = { threads: 1, json: 'sonic', modelRuns: 'thread' };
+export const RUST = rustPeer('rust', RUST_SETTINGS);
+const RUST_OTHERS = [
+  rustPeer('rust-2', { ...RUST_SETTINGS, threads: 2 }),
+  rustPeer('rust-simd', { ...RUST_SETTINGS, json: 'simd' }),
+  rustPeer('rust-loop', { ...RUST_SETTINGS, modelRuns: 'loop' }),
+  rustPeer('rust-loop-2', { ...RUST_SETTINGS, modelRuns: 'loop', threads: 2 }),
+];
+
 /** Every peer but the service, by name. */
 export const PEERS: ReadonlyMap<string, Peer> = new Map(
-  [FLOOR, FASTIFY, NODE, FASTAPI].map((peer) => [peer.name, peer]),
+  [FLOOR, FASTIFY, NODE, FASTAPI, RUST, ...RUST_OTHERS].map((peer) => [peer.name, peer]),
 );
+
+function rustPeer(name: string, settings: RustSettings): Peer {
+  const { threads, json, modelRuns } = settings;
+  const reader = json === 'sonic' ? 'sonic-rs' : 'simd-json';
+  const runs = modelRuns === 'thread' ? 'on a thread of its own' : 'in the event loop';
+  return {
+    name,
+    what: `Rust: hyper, ${reader}, ONNX Runtime ${runs}, batches without a wait, ${threads} event loop(s)`,
+    scores: true,
+    unavailable: rustUnavailable(),
+    command: (key) => ({
+      name,
+      file: RUST_PROGRAM,
+      args: [],
+      env: { ...peerEnvironment(key), BENCH_FEATURES: featureCatalogue(), ...rustEnvironment(settings) },
+    }),
+  };
+}
 
 function nodePeer(name: string, what: string, scores: boolean): Peer {
   return {

@@ -19,7 +19,8 @@ const ORT_LIBRARIES = join(ROOT, 'node_modules/onnxruntime-node/bin');
 
 /** Why the peer can't run here; undefined where it can. */
 export function rustUnavailable(): string | undefined {
-  if (!existsSync(RUST_PROGRAM)) return 'its program is absent: bench/peers/rust/setup.sh builds it where cargo is';
+  if (!existsSync(RUST_PROGRAM))
+    return 'its program is absent: bench/peers/rust/setup.sh builds it where cargo is';
   return ortLibrary() === undefined ? 'onnxruntime-node has no library for this machine' : undefined;
 }
 
@@ -34,7 +35,9 @@ export function rustEnvironment({ threads, json, modelRuns }: RustSettings): Rec
 
 function ortLibrary(): string | undefined {
   if (!existsSync(ORT_LIBRARIES)) return undefined;
-  const folders = readdirSync(ORT_LIBRARIES).map((api) => join(ORT_LIBRARIES, api, process.platform, process.arch));
+  const folders = readdirSync(ORT_LIBRARIES).map((api) =>
+    join(ORT_LIBRARIES, api, process.platform, process.arch),
+  );
   const files = folders.flatMap((folder) =>
     existsSync(folder) ? readdirSync(folder).map((file) => join(folder, file)) : [],
   );

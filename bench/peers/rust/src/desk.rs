@@ -45,7 +45,10 @@ pub fn run_model(mut model: Model, queue: &Queue) {
     let mut batch = Vec::with_capacity(BATCH_MAX);
     loop {
         {
-            let mut jobs = queue.filled.wait_while(queue.jobs.lock().unwrap(), |jobs| jobs.is_empty()).unwrap();
+            let mut jobs = queue
+                .filled
+                .wait_while(queue.jobs.lock().unwrap(), |jobs| jobs.is_empty())
+                .unwrap();
             let count = jobs.len().min(BATCH_MAX);
             batch.extend(jobs.drain(..count));
         }
@@ -54,11 +57,17 @@ pub fn run_model(mut model: Model, queue: &Queue) {
 }
 
 fn score_batch(model: &mut Model, batch: &mut Vec<Job>) {
-    let scored = model.score(batch.iter().map(|job| &job.input)).expect("the network gives scores");
+    let scored = model
+        .score(batch.iter().map(|job| &job.input))
+        .expect("the network gives scores");
     let infer_ms = scored.infer_ms;
     let mut told: Option<Arc<Answers>> = None;
     for (job, scores) in batch.drain(..).zip(scored.scores) {
-        job.answers.ready.lock().unwrap().push((job.place, Answer { scores, infer_ms }));
+        job.answers
+            .ready
+            .lock()
+            .unwrap()
+            .push((job.place, Answer { scores, infer_ms }));
         match &told {
             Some(last) if Arc::ptr_eq(last, &job.answers) => {}
             _ => {
@@ -128,8 +137,16 @@ impl Desk {
     }
 
     pub async fn score(&self, input: Input) -> Answer {
-        let mut ticket = Ticket { desk: self, place: self.take_place(), is_answered: false };
-        let job = Job { input, place: ticket.place, answers: Arc::clone(&self.answers) };
+        let mut ticket = Ticket {
+            desk: self,
+            place: self.take_place(),
+            is_answered: false,
+        };
+        let job = Job {
+            input,
+            place: ticket.place,
+            answers: Arc::clone(&self.answers),
+        };
         let mut pending = self.pending.borrow_mut();
         pending.push(job);
         if pending.len() == 1 {
@@ -160,7 +177,10 @@ impl Desk {
             Runner::Loop(model) => {
                 while !pending.is_empty() {
                     let count = pending.len().min(BATCH_MAX);
-                    score_batch(&mut model.borrow_mut(), &mut pending.drain(..count).collect());
+                    score_batch(
+                        &mut model.borrow_mut(),
+                        &mut pending.drain(..count).collect(),
+                    );
                 }
                 drop(pending);
                 self.receive();
@@ -171,7 +191,8 @@ impl Desk {
     fn receive(&self) {
         let ready = std::mem::take(&mut *self.answers.ready.lock().unwrap());
         for (place, answer) in ready {
-            let before = std::mem::replace(&mut self.places.borrow_mut()[place], Place::Ready(answer));
+            let before =
+                std::mem::replace(&mut self.places.borrow_mut()[place], Place::Ready(answer));
             match before {
                 Place::Waiting(Some(waker)) => waker.wake(),
                 Place::Left => self.give_back(place),

@@ -11,8 +11,21 @@ pub type Row = [f32; FEATURES];
 
 /// The groups in their order; each is a mask and one value.
 const GROUPS: [&str; FEATURES / 2] = [
-    "hr_day", "rr_day", "hr_night", "rr_night", "sleep_time", "deep_share", "rem_share", "light_share",
-    "awake", "efficiency", "age", "sex", "height", "weight", "bmi",
+    "hr_day",
+    "rr_day",
+    "hr_night",
+    "rr_night",
+    "sleep_time",
+    "deep_share",
+    "rem_share",
+    "light_share",
+    "awake",
+    "efficiency",
+    "age",
+    "sex",
+    "height",
+    "weight",
+    "bmi",
 ];
 
 /// What one request feeds to the network.
@@ -53,14 +66,27 @@ pub struct Scaling {
 impl Scaling {
     /// Ends the process where the catalogue is another one than this code was written for.
     pub fn of(catalogue: &Catalogue) -> Scaling {
-        assert_eq!(catalogue.past_max, PAST_MAX, "the catalogue has another number of past sessions");
-        assert_eq!(catalogue.features.len(), FEATURES, "the catalogue has another number of features");
+        assert_eq!(
+            catalogue.past_max, PAST_MAX,
+            "the catalogue has another number of past sessions"
+        );
+        assert_eq!(
+            catalogue.features.len(),
+            FEATURES,
+            "the catalogue has another number of features"
+        );
         let groups = std::array::from_fn(|group| {
             let feature = &catalogue.features[2 * group + 1];
-            assert_eq!(feature.name, GROUPS[group], "the catalogue has another order");
+            assert_eq!(
+                feature.name, GROUPS[group],
+                "the catalogue has another order"
+            );
             (feature.centre, 1.0 / feature.scale)
         });
-        Scaling { clamp: catalogue.row_clamp, groups }
+        Scaling {
+            clamp: catalogue.row_clamp,
+            groups,
+        }
     }
 
     /// Undefined where the request is no valid one.
@@ -68,7 +94,10 @@ impl Scaling {
         let (sessions, targets) = request.past()?;
         let session = self.row(&request.current_session)?;
         if sessions.is_empty() {
-            return Some(Input { session, past: None });
+            return Some(Input {
+                session,
+                past: None,
+            });
         }
         let mut past = Box::new(Past {
             sessions: [[0.0; FEATURES]; PAST_MAX],
@@ -80,14 +109,19 @@ impl Scaling {
             past.targets[place] = target_row(target);
             past.present[place] = 1.0;
         }
-        Some(Input { session, past: Some(past) })
+        Some(Input {
+            session,
+            past: Some(past),
+        })
     }
 
     fn row(&self, session: &Session) -> Option<Row> {
         if !session.is_valid() {
             return None;
         }
-        let levels = session.levels()?.map(|summary| summary.map_or(f64::NAN, |found| found.level));
+        let levels = session
+            .levels()?
+            .map(|summary| summary.map_or(f64::NAN, |found| found.level));
         let sleep = Sleep::of(session)?;
         let (height, weight) = (or_nan(session.height_cm), or_nan(session.weight_kg));
         let sex = session.sex.map(|sex| match sex {
@@ -112,10 +146,15 @@ impl Scaling {
             weight / (height / 100.0).powi(2),
         ];
         let mut row = [0.0; FEATURES];
-        for (group, value) in values.into_iter().enumerate().filter(|(_, value)| !value.is_nan()) {
+        for (group, value) in values
+            .into_iter()
+            .enumerate()
+            .filter(|(_, value)| !value.is_nan())
+        {
             let (centre, inverse_scale) = self.groups[group];
             row[2 * group] = 1.0;
-            row[2 * group + 1] = ((value - centre) * inverse_scale).clamp(-self.clamp, self.clamp) as f32;
+            row[2 * group + 1] =
+                ((value - centre) * inverse_scale).clamp(-self.clamp, self.clamp) as f32;
         }
         Some(row)
     }

@@ -30,7 +30,11 @@ pub struct Shared {
 
 type Reply = Response<Full<Bytes>>;
 
-pub async fn answer(request: Request<Incoming>, shared: &Shared, desk: &Desk) -> Result<Reply, hyper::Error> {
+pub async fn answer(
+    request: Request<Incoming>,
+    shared: &Shared,
+    desk: &Desk,
+) -> Result<Reply, hyper::Error> {
     if request.method() != Method::POST || request.uri().path() != "/predict" {
         return Ok(refusal(StatusCode::NOT_FOUND));
     }
@@ -58,7 +62,9 @@ async fn whole(mut body: Incoming) -> Result<Bytes, hyper::Error> {
     let length = body.size_hint().lower() as usize;
     let mut pieces: Vec<u8> = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame?.into_data() else { continue };
+        let Ok(data) = frame?.into_data() else {
+            continue;
+        };
         if pieces.is_empty() && data.len() >= length {
             return Ok(data);
         }
@@ -79,7 +85,15 @@ fn read(body: Bytes, json: Json) -> Option<Prediction> {
 }
 
 fn text_of(Answer { scores, infer_ms }: &Answer, thresholds: Thresholds) -> Vec<u8> {
-    let [composite, attention, memory, reasoning, stress, valence, arousal] = *scores;
+    let [
+        composite,
+        attention,
+        memory,
+        reasoning,
+        stress,
+        valence,
+        arousal,
+    ] = *scores;
     let label = |value: f32, threshold: f32| if value >= threshold { "High" } else { "Low" };
     let mut text = Vec::with_capacity(192);
     write!(
@@ -99,6 +113,8 @@ fn refusal(status: StatusCode) -> Reply {
 fn json(status: StatusCode, text: Vec<u8>) -> Reply {
     let mut reply = Response::new(Full::new(Bytes::from(text)));
     *reply.status_mut() = status;
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    reply
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     reply
 }

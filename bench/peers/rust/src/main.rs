@@ -41,7 +41,8 @@ fn main() {
         .with_telemetry(false)
         .build()
         .expect("ONNX Runtime starts");
-    let catalogue = sonic_rs::from_str(&setting("BENCH_FEATURES")).expect("BENCH_FEATURES is the catalogue");
+    let catalogue =
+        sonic_rs::from_str(&setting("BENCH_FEATURES")).expect("BENCH_FEATURES is the catalogue");
     let shared = Arc::new(Shared {
         key_digest: URL_SAFE_NO_PAD
             .decode(setting("BENCH_KEY_DIGEST"))
@@ -56,13 +57,16 @@ fn main() {
             other => panic!("BENCH_JSON is sonic or simd, not {other}"),
         },
     });
-    let open = |environment: &Environment| Model::open(environment, &folder).expect("the graphs load");
+    let open =
+        |environment: &Environment| Model::open(environment, &folder).expect("the graphs load");
     let queue = match setting("BENCH_MODEL_RUNS").as_str() {
         "thread" => Some(start_model(open(&environment))),
         "loop" => None,
         other => panic!("BENCH_MODEL_RUNS on a thread or in the loop, not {other}"),
     };
-    let threads: usize = setting("BENCH_THREADS").parse().expect("BENCH_THREADS is a number");
+    let threads: usize = setting("BENCH_THREADS")
+        .parse()
+        .expect("BENCH_THREADS is a number");
     let mut loops = Vec::new();
     for _ in 0..threads {
         let (sender, receiver) = unbounded_channel();
@@ -80,15 +84,21 @@ fn main() {
     }
     let listener = listen();
     let port = listener.local_addr().expect("it is bound").port();
-    println!(r#"{{"event":"listening","pid":{},"port":{port}}}"#, std::process::id());
+    println!(
+        r#"{{"event":"listening","pid":{},"port":{port}}}"#,
+        std::process::id()
+    );
     for turn in 0.. {
-        let Ok((stream, _)) = listener.accept() else { continue };
+        let Ok((stream, _)) = listener.accept() else {
+            continue;
+        };
         let _ = loops[turn % threads].send(stream);
     }
 }
 
 fn setting(name: &str) -> String {
-    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: bench/peers.ts starts the peers"))
+    std::env::var(name)
+        .unwrap_or_else(|_| panic!("{name} is not set: bench/peers.ts starts the peers"))
 }
 
 fn start_model(model: Model) -> Arc<Queue> {
@@ -99,7 +109,8 @@ fn start_model(model: Model) -> Arc<Queue> {
 }
 
 fn listen() -> TcpListener {
-    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
+    let socket =
+        socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
     let address = std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     socket.bind(&address.into()).expect("a free port");
     socket.listen(BACKLOG).expect("a listening socket");

@@ -76,19 +76,34 @@ impl Model {
     }
 
     /// One run a graph: those without a past, then those with one.
-    pub fn score<'a>(&mut self, inputs: impl Iterator<Item = &'a Input> + Clone) -> ort::Result<Scored> {
+    pub fn score<'a>(
+        &mut self,
+        inputs: impl Iterator<Item = &'a Input> + Clone,
+    ) -> ort::Result<Scored> {
         let start = Instant::now();
         let base = self.score_base(inputs.clone())?;
         let history = self.score_history(inputs.clone())?;
         let (mut base, mut history) = (base.into_iter(), history.into_iter());
         let scores = inputs
-            .map(|input| if input.past.is_none() { base.next() } else { history.next() })
+            .map(|input| {
+                if input.past.is_none() {
+                    base.next()
+                } else {
+                    history.next()
+                }
+            })
             .collect::<Option<Vec<Scores>>>()
             .expect("a row for each input");
-        Ok(Scored { scores, infer_ms: start.elapsed().as_secs_f32() * 1000.0 })
+        Ok(Scored {
+            scores,
+            infer_ms: start.elapsed().as_secs_f32() * 1000.0,
+        })
     }
 
-    fn score_base<'a>(&mut self, inputs: impl Iterator<Item = &'a Input>) -> ort::Result<Vec<Scores>> {
+    fn score_base<'a>(
+        &mut self,
+        inputs: impl Iterator<Item = &'a Input>,
+    ) -> ort::Result<Vec<Scores>> {
         self.sessions.clear();
         for input in inputs.filter(|input| input.past.is_none()) {
             self.sessions.extend_from_slice(&input.session);
@@ -102,8 +117,16 @@ impl Model {
         Ok(rows_of(outputs["scores"].try_extract_tensor::<f32>()?.1))
     }
 
-    fn score_history<'a>(&mut self, inputs: impl Iterator<Item = &'a Input>) -> ort::Result<Vec<Scores>> {
-        for kept in [&mut self.sessions, &mut self.past, &mut self.targets, &mut self.present] {
+    fn score_history<'a>(
+        &mut self,
+        inputs: impl Iterator<Item = &'a Input>,
+    ) -> ort::Result<Vec<Scores>> {
+        for kept in [
+            &mut self.sessions,
+            &mut self.past,
+            &mut self.targets,
+            &mut self.present,
+        ] {
             kept.clear();
         }
         for input in inputs {

@@ -81,7 +81,13 @@ impl Request {
 
 impl Target {
     fn is_valid(&self) -> bool {
-        let scores = [self.C_SCORE, self.attention, self.memory, self.reasoning, self.stress];
+        let scores = [
+            self.C_SCORE,
+            self.attention,
+            self.memory,
+            self.reasoning,
+            self.stress,
+        ];
         scores.iter().all(|score| (0.0..=100.0).contains(score))
     }
 }
@@ -95,11 +101,14 @@ impl Session {
             self.lightSleepSeconds,
             self.awakeSleepSeconds,
         ];
-        let shares = [self.deepPercentage, self.remPercentage, self.lightPercentage];
-        seconds
-            .iter()
-            .all(|given| given.is_none_or(|value| value.fract() == 0.0 && (0.0..=SECONDS_MAX).contains(&value)))
-            && shares.iter().all(|given| is_within(*given, 0.0, 100.0))
+        let shares = [
+            self.deepPercentage,
+            self.remPercentage,
+            self.lightPercentage,
+        ];
+        seconds.iter().all(|given| {
+            given.is_none_or(|value| value.fract() == 0.0 && (0.0..=SECONDS_MAX).contains(&value))
+        }) && shares.iter().all(|given| is_within(*given, 0.0, 100.0))
             && is_within(self.age, 0.0, 130.0)
             && is_within(self.height_cm, 30.0, 272.0)
             && is_within(self.weight_kg, 1.0, 650.0)
@@ -115,7 +124,12 @@ impl Session {
             summary(&self.HR_night, &self.HR_night_imputed),
             summary(&self.RR_night, &self.RR_night_imputed),
         ];
-        let limits = [DAY_SAMPLES_MAX, DAY_SAMPLES_MAX, NIGHT_SAMPLES_MAX, NIGHT_SAMPLES_MAX];
+        let limits = [
+            DAY_SAMPLES_MAX,
+            DAY_SAMPLES_MAX,
+            NIGHT_SAMPLES_MAX,
+            NIGHT_SAMPLES_MAX,
+        ];
         let is_sound = levels.iter().zip(limits).all(|(level, samples_max)| {
             level.is_none_or(|summary| !summary.is_doubtful && summary.samples <= samples_max)
         });
@@ -128,10 +142,18 @@ fn is_within(given: Option<f64>, low: f64, high: f64) -> bool {
 }
 
 fn is_twice<const HEART: bool>(one: &Option<Series<HEART>>, other: &Option<Series<HEART>>) -> bool {
-    [one, other].iter().all(|given| given.as_ref().is_some_and(|series| series.0.samples > 0))
+    [one, other]
+        .iter()
+        .all(|given| given.as_ref().is_some_and(|series| series.0.samples > 0))
 }
 
-fn summary<const HEART: bool>(one: &Option<Series<HEART>>, other: &Option<Series<HEART>>) -> Option<Summary> {
-    let given = [one, other].into_iter().flatten().find(|series| series.0.samples > 0);
+fn summary<const HEART: bool>(
+    one: &Option<Series<HEART>>,
+    other: &Option<Series<HEART>>,
+) -> Option<Summary> {
+    let given = [one, other]
+        .into_iter()
+        .flatten()
+        .find(|series| series.0.samples > 0);
     given.map(|series| series.0)
 }

@@ -98,7 +98,8 @@ impl<const HEART: bool> Tally<HEART> {
     fn summary(mut self) -> Summary {
         let implausible = self.samples - self.plausible - self.sentinels;
         let is_other_unit = implausible >= 3 && implausible > self.plausible;
-        let is_heart = !HEART && self.plausible >= BREATHS_SAMPLES_MIN && 2 * self.fast > self.plausible;
+        let is_heart =
+            !HEART && self.plausible >= BREATHS_SAMPLES_MIN && 2 * self.fast > self.plausible;
         Summary {
             samples: self.samples,
             level: self.level(),
@@ -132,7 +133,8 @@ impl<const HEART: bool> Tally<HEART> {
             found += 1;
         }
         let within = (rank - f64::from(below)) / f64::from(self.bins[found]);
-        let value = f64::from(Self::LOW) + (found as f64 - 0.5 + within) / f64::from(Self::BINS_PER_UNIT);
+        let value =
+            f64::from(Self::LOW) + (found as f64 - 0.5 + within) / f64::from(Self::BINS_PER_UNIT);
         value.clamp(f64::from(self.smallest), f64::from(self.largest))
     }
 }

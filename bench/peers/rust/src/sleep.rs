@@ -17,14 +17,29 @@ impl Sleep {
     /// Undefined where the fields contradict each other: most likely a mistaken unit.
     pub fn of(session: &Session) -> Option<Sleep> {
         let given_s = or_nan(session.sleepTimeSeconds);
-        let stages_s = [session.deepSleepSeconds, session.remSleepSeconds, session.lightSleepSeconds].map(or_nan);
-        let shares = [session.deepPercentage, session.remPercentage, session.lightPercentage].map(or_nan);
+        let stages_s = [
+            session.deepSleepSeconds,
+            session.remSleepSeconds,
+            session.lightSleepSeconds,
+        ]
+        .map(or_nan);
+        let shares = [
+            session.deepPercentage,
+            session.remPercentage,
+            session.lightPercentage,
+        ]
+        .map(or_nan);
         let awake_s = or_nan(session.awakeSleepSeconds);
         let sum_s = stages_s[0] + stages_s[1] + stages_s[2];
         if sum_s > 0.0 && 80.0 * sum_s >= given_s && 600.0 * sum_s <= 11.0 * given_s {
             return None;
         }
-        let mut sleep = Sleep { asleep_s: given_s, awake_s, shares, stages_s };
+        let mut sleep = Sleep {
+            asleep_s: given_s,
+            awake_s,
+            shares,
+            stages_s,
+        };
         if sum_s.is_nan() {
             sleep.scale_shares()?;
             sleep.derive();
@@ -48,7 +63,10 @@ impl Sleep {
             self.shares[stage] = known(self.shares[stage], 1.0 - self.shares[a] - self.shares[b]);
         }
         for stage in 0..3 {
-            self.asleep_s = known(self.asleep_s, ratio(self.stages_s[stage], self.shares[stage]));
+            self.asleep_s = known(
+                self.asleep_s,
+                ratio(self.stages_s[stage], self.shares[stage]),
+            );
         }
         for stage in 0..3 {
             self.stages_s[stage] = known(self.stages_s[stage], self.shares[stage] * self.asleep_s);
@@ -58,12 +76,17 @@ impl Sleep {
             self.stages_s[stage] = known(self.stages_s[stage], rest_s);
         }
         for stage in 0..3 {
-            self.shares[stage] = known(self.shares[stage], ratio(self.stages_s[stage], self.asleep_s));
+            self.shares[stage] = known(
+                self.shares[stage],
+                ratio(self.stages_s[stage], self.asleep_s),
+            );
         }
     }
 
     fn is_in_minutes(&self) -> bool {
-        (120.0..=720.0).contains(&self.asleep_s) && self.stages_s[0] >= 0.5 && self.stages_s[1] >= 0.5
+        (120.0..=720.0).contains(&self.asleep_s)
+            && self.stages_s[0] >= 0.5
+            && self.stages_s[1] >= 0.5
     }
 }
 

@@ -1,14 +1,15 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '#bench/usage.js';
 import { FASTIFY, FLOOR, NODE, PEERS, acuity, type Peer } from '#bench/peers/catalogue.js';
-import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
-
-export type Mode = 'saturation' | 'alone' | 'rate';
+import { PAYLOADS } from '#acuity/load/payloads.js';
+import { FORMS } from '#acuity/load/forms.js';
+import type { Mode } from './mode.js';
+import { payloadsNamed, type BenchPayload } from './payload.js';
 
 export interface ComparisonOptions {
   /** In the order in which they take turns. */
   readonly peers: readonly Peer[];
-  readonly payloads: readonly PayloadName[];
+  readonly payloads: readonly BenchPayload[];
   readonly modes: readonly Mode[];
   readonly connections: readonly number[];
   /** Requests per second in the mode `rate`. */
@@ -18,13 +19,17 @@ export interface ComparisonOptions {
   /** What makes the load in saturation and alone. */
   readonly load: 'wrk' | 'autocannon';
   readonly jsonFile: string | undefined;
+  /** Everything that the goals are said of, instead of what is chosen above. */
+  readonly isForGoals: boolean;
 }
 
 export const USAGE = `npm run bench -- peers [options]
 
   --peers A,B        who takes turns, of acuity, ${[...PEERS.keys()].join(', ')} (default floor,fastify,node,acuity)
   --with fastapi     one more than the default
-  --payloads A,B     of ${PAYLOADS.join(', ')} (default both)
+  --payloads A,B     of ${PAYLOADS.join(', ')} (default both); a form behind a colon, as history:pretty, of
+                     ${FORMS.map(({ id }) => id).join(', ')}; "forms" is all that are worth it
+  --goals            everything that the goals are said of, some 22 minutes: the peers, modes and payloads are given
   --alone            only one request at a time
   --saturated        only every connection busy
   --rate N           only N requests per second, evenly spaced; latency from the moment each was due
@@ -47,7 +52,7 @@ export function readOptions(args: readonly string[], hasWrk: boolean): Compariso
   const names = values.peers?.split(',') ?? defaultPeers();
   return {
     peers: peersOf([...names, ...(values.with ?? [])], threads),
-    payloads: payloadsOf(values.payloads),
+    payloads: payloadsNamed(values.payloads),
     modes: modesOf(values),
     connections: numbers('connections', values.connections ?? '64'),
     rate: number('rate', values.rate ?? '1'),
@@ -55,6 +60,7 @@ export function readOptions(args: readonly string[], hasWrk: boolean): Compariso
     repetitions: number('repetitions', values.repetitions ?? '5'),
     load,
     jsonFile: values.json,
+    isForGoals: values.goals ?? false,
   };
 }
 
@@ -76,6 +82,7 @@ function parse(args: readonly string[]) {
         repetitions: text,
         load: text,
         json: text,
+        goals: { type: 'boolean' },
       },
     });
   } catch (error) {
@@ -101,15 +108,6 @@ function peersOf(names: readonly string[], threads: readonly number[]): Peer[] {
     return [peer];
   });
   return [...new Map(peers.map((peer) => [peer.name, peer])).values()];
-}
-
-function payloadsOf(given: string | undefined): PayloadName[] {
-  const names = given?.split(',') ?? PAYLOADS;
-  return names.map((name) => {
-    const payload = PAYLOADS.find((known) => known === name);
-    if (payload === undefined) throw new UsageError(`no payload is called ${name}`);
-    return payload;
-  });
 }
 
 function numbers(name: string, text: string): number[] {

@@ -1,12 +1,12 @@
-import type { PayloadName } from '#acuity/load/payloads.js';
-import type { Mode } from './options.js';
+import type { Mode } from './mode.js';
+import type { BenchPayload } from './payload.js';
 import type { Result } from './run.js';
 
 /** Which measurements belong together: the repetitions of one peer in one cell. */
 export interface SeriesKey {
   readonly peer: string;
   readonly mode: Mode;
-  readonly payload: PayloadName;
+  readonly payload: BenchPayload;
   readonly connections: number;
 }
 

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { goalLines } from './comparison/goals.js';
 import { readOptions, type ComparisonOptions } from './comparison/options.js';
 import { reportOf } from './comparison/report.js';
-import { compare, type Comparison } from './comparison/run.js';
+import type { Comparison } from './comparison/result.js';
+import { compare } from './comparison/run.js';
 import { hasWrk } from './load/wrk.js';
 
 /** The service beside its peers, interleaved: progress on standard error, the report on output. @throws UsageError */

@@ -13,7 +13,9 @@ export type Mode =
   /** Evenly spaced, at twice what saturates the service. */
   | 'flood'
   /** Every connection is busy, and hardly anyone is not refused. */
-  | 'refusal';
+  | 'refusal'
+  /** As in saturation, for ten minutes. */
+  | 'long';
 
 export const MODE_TITLES: Readonly<Record<Mode, string>> = {
   saturation: 'saturation',
@@ -23,6 +25,7 @@ export const MODE_TITLES: Readonly<Record<Mode, string>> = {
   crowd: 'all ask again at once',
   flood: 'twice what saturates the service, fixed rate',
   refusal: 'a queue that is always full',
+  long: 'saturation, ten minutes',
 };
 
 /** Of the throughput that the service reached in saturation, in the same repetition. */

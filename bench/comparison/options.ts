@@ -21,6 +21,8 @@ export interface ComparisonOptions {
   readonly jsonFile: string | undefined;
   /** Everything that the goals are said of, instead of what is chosen above. */
   readonly isForGoals: boolean;
+  /** Without the ten minutes of load that show whether memory grows. */
+  readonly isShort: boolean;
 }
 
 export const USAGE = `npm run bench -- peers [options]
@@ -29,13 +31,14 @@ export const USAGE = `npm run bench -- peers [options]
   --with fastapi     one more than the default
   --payloads A,B     of ${PAYLOADS.join(', ')} (default both); a form behind a colon, as history:pretty, of
                      ${FORMS.map(({ id }) => id).join(', ')}; "forms" is all that are worth it
-  --goals            everything that the goals are said of, some 22 minutes: the peers, modes and payloads are given
+  --goals            everything that the goals are said of, some 22 minutes: peers, modes and payloads are given
+  --short            without the ten minutes of load among them that show whether memory grows
   --alone            only one request at a time
   --saturated        only every connection busy
   --rate N           only N requests per second, evenly spaced; latency from the moment each was due
   --connections N,…  connections in saturation and at a fixed rate (default 64)
   --threads N,…      event loops of acuity; each becomes a peer, acuity-2 for two (default 1)
-  --seconds N        length of one measurement (default 5)
+  --seconds N        length of one measurement (default 5, of the goals 2)
   --repetitions N    rounds of the interleaving (default 5)
   --load NAME        wrk or autocannon (default wrk where it is installed)
   --json FILE        writes every measurement to FILE`;
@@ -49,6 +52,8 @@ export function readOptions(args: readonly string[], hasWrk: boolean): Compariso
   if (load === 'wrk' && !hasWrk) throw new UsageError('wrk is not installed');
   const only = [values.alone, values.saturated, values.rate].filter((value) => value !== undefined);
   if (only.length > 1) throw new UsageError('one of --alone, --saturated and --rate');
+  const isForGoals = values.goals ?? false;
+  if (isForGoals && load !== 'wrk') throw new UsageError('the goals want wrk');
   const names = values.peers?.split(',') ?? defaultPeers();
   return {
     peers: peersOf([...names, ...(values.with ?? [])], threads),
@@ -56,11 +61,12 @@ export function readOptions(args: readonly string[], hasWrk: boolean): Compariso
     modes: modesOf(values),
     connections: numbers('connections', values.connections ?? '64'),
     rate: number('rate', values.rate ?? '1'),
-    seconds: number('seconds', values.seconds ?? '5'),
+    seconds: number('seconds', values.seconds ?? (isForGoals ? '2' : '5')),
     repetitions: number('repetitions', values.repetitions ?? '5'),
     load,
     jsonFile: values.json,
-    isForGoals: values.goals ?? false,
+    isForGoals,
+    isShort: values.short ?? false,
   };
 }
 
@@ -83,6 +89,7 @@ function parse(args: readonly string[]) {
         load: text,
         json: text,
         goals: { type: 'boolean' },
+        short: { type: 'boolean' },
       },
     });
   } catch (error) {

@@ -44,7 +44,9 @@ export function textsOf(payload: BenchPayload): readonly string[] {
 /** `forms` is every form, each behind the payload that it is compared with. @throws UsageError */
 export function payloadsNamed(given: string | undefined): BenchPayload[] {
   const names = given?.split(',') ?? PAYLOADS;
-  const payloads = names.flatMap((name) => (name === 'forms' ? [...PAYLOADS, ...FORM_PAYLOADS] : [payloadNamed(name)]));
+  const payloads = names.flatMap((name) =>
+    name === 'forms' ? [...PAYLOADS, ...FORM_PAYLOADS] : [payloadNamed(name)],
+  );
   return [...new Set(payloads)];
 }
 

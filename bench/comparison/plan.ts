@@ -1,7 +1,17 @@
 import type { Mode } from './mode.js';
 import { FORM_PAYLOADS, type BenchPayload } from './payload.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
-import { ACUITY, ACUITY_BUSY, ACUITY_SHORT, ACUITY_TWO, FASTIFY, FLOOR, RUST, RUST_TWO, type Peer } from '#bench/peers/catalogue.js';
+import {
+  ACUITY,
+  ACUITY_BUSY,
+  ACUITY_SHORT,
+  ACUITY_TWO,
+  FASTIFY,
+  FLOOR,
+  RUST,
+  RUST_TWO,
+  type Peer,
+} from '#bench/peers/catalogue.js';
 
 /** What is measured of every peer in turn. */
 export interface Cell {
@@ -19,7 +29,7 @@ export interface Step extends Cell {
 export const SATURATING_CONNECTIONS = 64;
 export const CROWD_CONNECTIONS = 2_000;
 /** Enough that most are refused even where a refusal is put off. */
-const REFUSED_CONNECTIONS = 1_000;
+export const REFUSED_CONNECTIONS = 1_000;
 /** A 99.9th percentile wants more requests than a median. */
 const SHARE_LENGTHS = 2;
 
@@ -46,7 +56,10 @@ export function goalSteps(seconds: number, isPaced: boolean): Step[] {
   ]);
 }
 
-/** Ten minutes of full load: whether memory grows. */
-export function longStep(seconds: number): Step {
-  return { mode: 'saturation', payload: 'history', connections: SATURATING_CONNECTIONS, peers: [ACUITY], seconds };
+/** Whether memory grows shows in ten minutes of full load. */
+const LONG_SECONDS = 600;
+
+export function longStep(): Step {
+  const [mode, payload, connections] = ['long', 'history', SATURATING_CONNECTIONS] as const;
+  return { mode, payload, connections, peers: [ACUITY], seconds: LONG_SECONDS };
 }

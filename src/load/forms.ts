@@ -53,9 +53,7 @@ function ofRequests(id: string, name: string, change: (request: PredictionReques
 }
 
 function ofSamples(id: string, name: string, samples: Samples): Form {
-  return ofRequests(id, name, (request) =>
-    withSessions(request, (session) => withSamples(session, samples)),
-  );
+  return ofRequests(id, name, (request) => withSessions(request, (session) => withSamples(session, samples)));
 }
 
 function withSessions(request: PredictionRequestBody, change: (session: Session) => object): object {

@@ -1,6 +1,16 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '#bench/usage.js';
-import { FASTIFY, FLOOR, NODE, PEERS, acuity, type Peer } from '#bench/peers/catalogue.js';
+import {
+  ACUITY,
+  FASTIFY,
+  FLOOR,
+  NODE,
+  PEERS,
+  RUST,
+  RUST_TWO,
+  acuity,
+  type Peer,
+} from '#bench/peers/catalogue.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
 import { FORMS } from '#acuity/load/forms.js';
 import type { Mode } from './mode.js';
@@ -43,18 +53,29 @@ export const USAGE = `npm run bench -- peers [options]
   --load NAME        wrk or autocannon (default wrk where it is installed)
   --json FILE        writes every measurement to FILE`;
 
+/** Who is measured for the goals, beside the service in other settings. */
+const GOAL_PEERS = [FLOOR.name, FASTIFY.name, RUST.name, RUST_TWO.name, ACUITY.name];
+/** What `--goals` decides. */
+const CHOICES: ReadonlySet<string> = new Set(
+  'peers with payloads alone saturated rate connections threads'.split(' '),
+);
+
 /** @throws UsageError */
 export function readOptions(args: readonly string[], hasWrk: boolean): ComparisonOptions {
   const { values } = parse(args);
-  const threads = numbers('threads', values.threads ?? '1');
+  const isForGoals = values.goals ?? false;
+  const threads = numbers('threads', values.threads ?? (isForGoals ? '1,2' : '1'));
   const load = values.load ?? (hasWrk ? 'wrk' : 'autocannon');
   if (load !== 'wrk' && load !== 'autocannon') throw new UsageError('--load is wrk or autocannon');
   if (load === 'wrk' && !hasWrk) throw new UsageError('wrk is not installed');
   const only = [values.alone, values.saturated, values.rate].filter((value) => value !== undefined);
   if (only.length > 1) throw new UsageError('one of --alone, --saturated and --rate');
-  const isForGoals = values.goals ?? false;
   if (isForGoals && load !== 'wrk') throw new UsageError('the goals want wrk');
-  const names = values.peers?.split(',') ?? defaultPeers();
+  const chosen = (Object.keys(values) as (keyof typeof values)[]).find((name) => CHOICES.has(name));
+  if (isForGoals && chosen !== undefined)
+    throw new UsageError(`--goals says itself what --${chosen} would choose`);
+  if (values.short === true && !isForGoals) throw new UsageError('--short goes with --goals');
+  const names = values.peers?.split(',') ?? (isForGoals ? GOAL_PEERS : defaultPeers());
   return {
     peers: peersOf([...names, ...(values.with ?? [])], threads),
     payloads: payloadsNamed(values.payloads),

@@ -47,6 +47,9 @@ t.test('payloads are named with their forms', async (t) => {
 t.test('the goals want the generator that they are said of', async (t) => {
   t.match(readOptions(['--goals'], true), { isForGoals: true, isShort: false, seconds: 2 });
   t.throws(() => readOptions(['--goals'], false), UsageError);
+  t.strictSame(names(['--goals']), ['floor', 'fastify', 'rust', 'rust-2', 'acuity', 'acuity-2']);
+  t.throws(() => readOptions(['--goals', '--peers', 'floor'], true), UsageError, 'it would choose nothing');
+  t.throws(() => readOptions(['--short'], true), UsageError);
 });
 
 t.test('a mistake is named', async (t) => {

@@ -2,7 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { goalLines } from './comparison/goals.js';
 import { readOptions, type ComparisonOptions } from './comparison/options.js';
 import { reportOf } from './comparison/report.js';
-import { compare, type Comparison } from './comparison/run.js';
+import type { Comparison } from './comparison/result.js';
+import { compare } from './comparison/run.js';
+import { hasPaced } from './load/paced.js';
 import { hasWrk } from './load/wrk.js';
 
 /** The service beside its peers, interleaved: progress on standard error, the report on output. @throws UsageError */
@@ -12,6 +14,9 @@ export async function runPeers(args: readonly string[]): Promise<void> {
     if (unavailable !== undefined) say(`${name} is left out: ${unavailable}`);
     return unavailable === undefined;
   });
+  if (options.isForGoals && !hasPaced()) {
+    say('rates near saturation are left out: bench/peers/rust/setup.sh builds what sends them');
+  }
   const comparison = await compare({ ...options, peers: able }, say);
   process.stdout.write(`${reportOf(options, comparison)}\n`);
   if (options.jsonFile !== undefined) await writeJson(options.jsonFile, options, comparison);

@@ -1,7 +1,7 @@
 import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { pairwise, quantileOf, spreadOf, type Spread } from '#acuity/load/statistics.js';
-import type { Mode } from './options.js';
-import type { Result } from './run.js';
+import { payloadOf, RATIO_GOALS, type RatioGoal, type Side } from './ratioGoals.js';
+import type { Result } from './result.js';
 import { seriesOf, throughputOf } from './series.js';
 
 export const HOLDS = 'holds';
@@ -16,94 +16,22 @@ export interface GoalLine {
   readonly verdict: typeof HOLDS | typeof FALLS_SHORT | 'not measured';
 }
 
-/** A goal that compares the service with a peer, repetition by repetition; the median decides. */
-interface RatioGoal {
-  readonly name: string;
-  readonly mode: Mode;
-  readonly peer: string;
-  readonly against: string;
-  readonly unit: string;
-  readonly digits: number;
-  readonly isFloor: boolean;
-  readonly limit: Readonly<Record<PayloadName, number>>;
-  compare(ours: Result, theirs: Result): number;
-}
-
-const SERVICE = 'acuity';
-/** Connections for which the goals are stated; runs with another number are not compared with them. */
-const SATURATING_CONNECTIONS = 64;
-
-const GOALS: readonly RatioGoal[] = [
-  {
-    name: 'throughput over fastify',
-    mode: 'saturation',
-    peer: SERVICE,
-    against: 'fastify',
-    unit: '×',
-    digits: 2,
-    isFloor: true,
-    limit: { baseline: 6, history: 6 },
-    compare: (ours, theirs) => throughputOf(ours) / throughputOf(theirs),
-  },
-  {
-    name: "p99 under that load over fastify's",
-    mode: 'saturation',
-    peer: SERVICE,
-    against: 'fastify',
-    unit: '×',
-    digits: 3,
-    isFloor: false,
-    limit: { baseline: 0.1, history: 0.1 },
-    compare: (ours, theirs) => ours.p99Micros / theirs.p99Micros,
-  },
-  {
-    name: "CPU per request over the floor's",
-    mode: 'saturation',
-    peer: SERVICE,
-    against: 'floor',
-    unit: '×',
-    digits: 2,
-    isFloor: false,
-    limit: { baseline: 4, history: 8 },
-    compare: (ours, theirs) => ours.cpuMicrosPerRequest / theirs.cpuMicrosPerRequest,
-  },
-  {
-    name: "one request alone, p50 beyond the floor's",
-    mode: 'alone',
-    peer: SERVICE,
-    against: 'floor',
-    unit: ' µs',
-    digits: 0,
-    isFloor: false,
-    limit: { baseline: 120, history: 200 },
-    compare: (ours, theirs) => ours.p50Micros - theirs.p50Micros,
-  },
-  {
-    name: 'throughput of two event loops over one',
-    mode: 'saturation',
-    peer: 'acuity-2',
-    against: SERVICE,
-    unit: '×',
-    digits: 2,
-    isFloor: true,
-    limit: { baseline: 1, history: 1 },
-    compare: (ours, theirs) => throughputOf(ours) / throughputOf(theirs),
-  },
-];
-
 /** Every goal, in its order. */
 export function goalLines(results: readonly Result[]): GoalLine[] {
-  const ratios = GOALS.flatMap((goal) => PAYLOADS.map((payload) => ratioLine(goal, payload, results)));
+  const ratios = RATIO_GOALS.flatMap((goal) =>
+    PAYLOADS.flatMap((payload) => ratioLine(goal, payload, results) ?? []),
+  );
   return [...ratios, rssLine(results), flatnessLine(results)];
 }
 
-function ratioLine(goal: RatioGoal, payload: PayloadName, results: readonly Result[]): GoalLine {
-  const { name, mode, peer, against, unit, digits, isFloor } = goal;
+/** Undefined where the goal is not said of the payload. */
+function ratioLine(goal: RatioGoal, payload: PayloadName, results: readonly Result[]): GoalLine | undefined {
+  const { name, unit, digits, isFloor } = goal;
   const limit = goal.limit[payload];
-  const wanted = `${isFloor ? '≥' : '≤'} ${limit}${unit}`;
-  const connections = mode === 'alone' ? 1 : SATURATING_CONNECTIONS;
-  const ours = seriesOf(results, { peer, mode, payload, connections });
-  const theirs = seriesOf(results, { peer: against, mode, payload, connections });
+  if (limit === undefined) return undefined;
+  const wanted = `${isFloor ? '≥' : '≤'} ${Number.isInteger(1000 * limit) ? limit : limit.toFixed(digits)}${unit}`;
+  const ours = bestOf(goal.ours, payload, results);
+  const theirs = bestOf(goal.theirs, payload, results);
   if (ours.length === 0 || theirs.length !== ours.length) return notMeasured(name, payload, wanted);
   const values = ours.map((result, repetition) => {
     const other = theirs[repetition];
@@ -114,7 +42,21 @@ function ratioLine(goal: RatioGoal, payload: PayloadName, results: readonly Resu
   return { goal: name, payload, wanted, reached: spreadText(reached, digits, unit), verdict: verdict(holds) };
 }
 
-const RSS_MAX_BYTES = 250 * 1024 * 1024;
+/** Of the peers of a side, the series with the highest median of throughput. */
+function bestOf(side: Side, payload: PayloadName, results: readonly Result[]): Result[] {
+  const { peers, mode, connections } = side;
+  const measured = peers
+    .map((peer) => seriesOf(results, { peer, mode, connections, payload: payloadOf(side, payload) }))
+    .filter((series) => series.length > 0);
+  return measured.toSorted((one, other) => typical(other) - typical(one))[0] ?? [];
+}
+
+function typical(series: readonly Result[]): number {
+  return medianOf(series.map(throughputOf));
+}
+
+const SERVICE = 'acuity';
+const RSS_MAX_BYTES = 170 * 1024 * 1024;
 const MIB = 1024 * 1024;
 
 function rssLine(results: readonly Result[]): GoalLine {
@@ -156,8 +98,14 @@ function flatnessLine(results: readonly Result[]): GoalLine {
   };
 }
 
+/** The long measurement where there is one, else the saturated ones of the payloads themselves. */
 function underLoad(results: readonly Result[]): Result[] {
-  return results.filter(({ peer, mode }) => peer === SERVICE && mode === 'saturation');
+  const ours = results.filter(({ peer }) => peer === SERVICE);
+  const long = ours.filter(({ mode }) => mode === 'long');
+  if (long.length > 0) return long;
+  return ours.filter(
+    ({ mode, payload }) => mode === 'saturation' && PAYLOADS.some((plain) => plain === payload),
+  );
 }
 
 function medianOf(values: readonly number[]): number {

@@ -1,14 +1,25 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '#bench/usage.js';
-import { FASTIFY, FLOOR, NODE, PEERS, acuity, type Peer } from '#bench/peers/catalogue.js';
-import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
-
-export type Mode = 'saturation' | 'alone' | 'rate';
+import {
+  ACUITY,
+  FASTIFY,
+  FLOOR,
+  NODE,
+  PEERS,
+  RUST,
+  RUST_TWO,
+  acuity,
+  type Peer,
+} from '#bench/peers/catalogue.js';
+import { PAYLOADS } from '#acuity/load/payloads.js';
+import { FORMS } from '#acuity/load/forms.js';
+import type { Mode } from './mode.js';
+import { payloadsNamed, type BenchPayload } from './payload.js';
 
 export interface ComparisonOptions {
   /** In the order in which they take turns. */
   readonly peers: readonly Peer[];
-  readonly payloads: readonly PayloadName[];
+  readonly payloads: readonly BenchPayload[];
   readonly modes: readonly Mode[];
   readonly connections: readonly number[];
   /** Requests per second in the mode `rate`. */
@@ -18,43 +29,65 @@ export interface ComparisonOptions {
   /** What makes the load in saturation and alone. */
   readonly load: 'wrk' | 'autocannon';
   readonly jsonFile: string | undefined;
+  /** Everything that the goals are said of, instead of what is chosen above. */
+  readonly isForGoals: boolean;
+  /** Without the ten minutes of load that show whether memory grows. */
+  readonly isShort: boolean;
 }
 
 export const USAGE = `npm run bench -- peers [options]
 
   --peers A,B        who takes turns, of acuity, ${[...PEERS.keys()].join(', ')} (default floor,fastify,node,acuity)
   --with fastapi     one more than the default
-  --payloads A,B     of ${PAYLOADS.join(', ')} (default both)
+  --payloads A,B     of ${PAYLOADS.join(', ')} (default both); a form behind a colon, as history:pretty, of
+                     ${FORMS.map(({ id }) => id).join(', ')}; "forms" is all that are worth it
+  --goals            everything that the goals are said of, some 22 minutes: peers, modes and payloads are given
+  --short            without the ten minutes of load among them that show whether memory grows
   --alone            only one request at a time
   --saturated        only every connection busy
   --rate N           only N requests per second, evenly spaced; latency from the moment each was due
   --connections N,…  connections in saturation and at a fixed rate (default 64)
   --threads N,…      event loops of acuity; each becomes a peer, acuity-2 for two (default 1)
-  --seconds N        length of one measurement (default 5)
+  --seconds N        length of one measurement (default 5, of the goals 2)
   --repetitions N    rounds of the interleaving (default 5)
   --load NAME        wrk or autocannon (default wrk where it is installed)
   --json FILE        writes every measurement to FILE`;
 
+/** Who is measured for the goals, beside the service in other settings. */
+const GOAL_PEERS = [FLOOR.name, FASTIFY.name, RUST.name, RUST_TWO.name, ACUITY.name];
+/** What `--goals` decides. */
+const CHOICES: ReadonlySet<string> = new Set(
+  'peers with payloads alone saturated rate connections threads'.split(' '),
+);
+
 /** @throws UsageError */
 export function readOptions(args: readonly string[], hasWrk: boolean): ComparisonOptions {
   const { values } = parse(args);
-  const threads = numbers('threads', values.threads ?? '1');
+  const isForGoals = values.goals ?? false;
+  const threads = numbers('threads', values.threads ?? (isForGoals ? '1,2' : '1'));
   const load = values.load ?? (hasWrk ? 'wrk' : 'autocannon');
   if (load !== 'wrk' && load !== 'autocannon') throw new UsageError('--load is wrk or autocannon');
   if (load === 'wrk' && !hasWrk) throw new UsageError('wrk is not installed');
   const only = [values.alone, values.saturated, values.rate].filter((value) => value !== undefined);
   if (only.length > 1) throw new UsageError('one of --alone, --saturated and --rate');
-  const names = values.peers?.split(',') ?? defaultPeers();
+  if (isForGoals && load !== 'wrk') throw new UsageError('the goals want wrk');
+  const chosen = (Object.keys(values) as (keyof typeof values)[]).find((name) => CHOICES.has(name));
+  if (isForGoals && chosen !== undefined)
+    throw new UsageError(`--goals says itself what --${chosen} would choose`);
+  if (values.short === true && !isForGoals) throw new UsageError('--short goes with --goals');
+  const names = values.peers?.split(',') ?? (isForGoals ? GOAL_PEERS : defaultPeers());
   return {
     peers: peersOf([...names, ...(values.with ?? [])], threads),
-    payloads: payloadsOf(values.payloads),
+    payloads: payloadsNamed(values.payloads),
     modes: modesOf(values),
     connections: numbers('connections', values.connections ?? '64'),
     rate: number('rate', values.rate ?? '1'),
-    seconds: number('seconds', values.seconds ?? '5'),
+    seconds: number('seconds', values.seconds ?? (isForGoals ? '2' : '5')),
     repetitions: number('repetitions', values.repetitions ?? '5'),
     load,
     jsonFile: values.json,
+    isForGoals,
+    isShort: values.short ?? false,
   };
 }
 
@@ -76,6 +109,8 @@ function parse(args: readonly string[]) {
         repetitions: text,
         load: text,
         json: text,
+        goals: { type: 'boolean' },
+        short: { type: 'boolean' },
       },
     });
   } catch (error) {
@@ -101,15 +136,6 @@ function peersOf(names: readonly string[], threads: readonly number[]): Peer[] {
     return [peer];
   });
   return [...new Map(peers.map((peer) => [peer.name, peer])).values()];
-}
-
-function payloadsOf(given: string | undefined): PayloadName[] {
-  const names = given?.split(',') ?? PAYLOADS;
-  return names.map((name) => {
-    const payload = PAYLOADS.find((known) => known === name);
-    if (payload === undefined) throw new UsageError(`no payload is called ${name}`);
-    return payload;
-  });
 }
 
 function numbers(name: string, text: string): number[] {

@@ -2,8 +2,12 @@ import { cpus } from 'node:os';
 import { spreadOf } from '#acuity/load/statistics.js';
 import { textTable } from '#acuity/base/table.js';
 import { goalLines, ratioOf, spreadText } from './goals.js';
-import type { ComparisonOptions, Mode } from './options.js';
-import type { Cell, Comparison, Result } from './run.js';
+import { formsTable } from './formsTable.js';
+import { MODE_TITLES } from './mode.js';
+import { formOf } from './payload.js';
+import type { ComparisonOptions } from './options.js';
+import type { Cell } from './plan.js';
+import type { Comparison, Result } from './result.js';
 import { seriesOf, throughputOf } from './series.js';
 
 /** What a comparison found, for people. */
@@ -11,12 +15,14 @@ export function reportOf(options: ComparisonOptions, { results, faults }: Compar
   const sections = cellsOf(results).map(
     (cell) => `${headingOf(cell, options)}\n\n${cellTable(cell, results)}`,
   );
+  const forms = formsTable(results);
+  const formSections = forms === undefined ? [] : [`Forms, saturation\n\n${forms}`];
   const goals = options.modes.includes('rate') ? [] : [`Goals\n\n${goalTable(results)}`];
   const verdict =
     faults.length === 0
-      ? 'Every answer had status 200, and every answer that was looked at had the expected scores.'
+      ? 'Every answer had status 200, or 503 where a queue was to overflow, and every answer that was looked at had the expected scores.'
       : `NOT TO BE USED:\n${faults.map((fault) => `  ${fault}`).join('\n')}`;
-  return [machineLine(options), ...sections, ...goals, verdict].join('\n\n');
+  return [machineLine(options), ...sections, ...formSections, ...goals, verdict].join('\n\n');
 }
 
 function machineLine({ seconds, repetitions, load, modes }: ComparisonOptions): string {
@@ -29,16 +35,11 @@ function machineLine({ seconds, repetitions, load, modes }: ComparisonOptions): 
 function cellsOf(results: readonly Result[]): Cell[] {
   const cells = new Map<string, Cell>();
   for (const { mode, payload, connections } of results) {
+    if (formOf(payload) !== undefined) continue; // in a table of their own
     cells.set(`${mode} ${payload} ${connections}`, { mode, payload, connections });
   }
   return [...cells.values()];
 }
-
-const MODE_TITLES: Readonly<Record<Mode, string>> = {
-  saturation: 'saturation',
-  alone: 'one request at a time',
-  rate: 'fixed rate',
-};
 
 function headingOf({ mode, payload, connections }: Cell, { rate }: ComparisonOptions): string {
   const pace = mode === 'rate' ? `, ${rate} requests/s` : '';
@@ -54,13 +55,18 @@ const HEADER = [
   'CPU µs/request',
   '× floor',
   'RSS MiB',
+  'refused %',
   'checked',
 ];
 
 function cellTable(cell: Cell, results: readonly Result[]): string {
   const fastify = seriesOf(results, { ...cell, peer: 'fastify' });
   const floor = seriesOf(results, { ...cell, peer: 'floor' });
-  const peers = [...new Set(results.map(({ peer }) => peer))];
+  const inCell = results.filter(
+    ({ mode, payload, connections }) =>
+      mode === cell.mode && payload === cell.payload && connections === cell.connections,
+  );
+  const peers = [...new Set(inCell.map(({ peer }) => peer))];
   const rows = peers.map((peer) => {
     const series = seriesOf(results, { ...cell, peer });
     const spread = (valueOf: (result: Result) => number, digits: number): string =>
@@ -74,6 +80,7 @@ function cellTable(cell: Cell, results: readonly Result[]): string {
       spread(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest, 1),
       ratioText(ratioOf(series, floor, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest)),
       spread(({ rssBytes }) => (rssBytes.at(-1) ?? NaN) / 1024 / 1024, 0),
+      spread(({ requests, refused = 0 }) => (100 * refused) / requests, 0),
       String(series.reduce((sum, { answersChecked }) => sum + answersChecked, 0)),
     ];
   });

@@ -10,6 +10,14 @@ export interface Samples {
   readonly rssBytes: readonly number[];
 }
 
+interface SamplerQuestions {
+  /** None for a server that gives no scores: only its memory is looked at then. */
+  readonly questions: readonly Question[];
+  /** Whether a 503 is an answer too. */
+  readonly mayRefuse: boolean;
+}
+
+const REFUSED = 503;
 const PERIOD_MS = 100;
 
 /**
@@ -26,8 +34,7 @@ export class Sampler {
   constructor(
     private readonly server: ServerProcess,
     private readonly key: string,
-    /** None for a server that gives no scores: only its memory is looked at then. */
-    private readonly questions: readonly Question[],
+    private readonly asked: SamplerQuestions,
   ) {
     this.running = this.run();
   }
@@ -41,15 +48,17 @@ export class Sampler {
 
   private async run(): Promise<void> {
     const { port } = this.server;
+    const { questions, mayRefuse } = this.asked;
     const connection = await Connection.open(port);
     try {
       for (let turn = 0; !this.isOver; turn++) {
         await sleep(PERIOD_MS);
         this.rssBytes.push(this.server.rssBytes());
-        const question = this.questions[turn % this.questions.length];
+        const question = questions[turn % questions.length];
         if (question === undefined) continue;
         const reply = await connection.send(requestBytes({ port, key: this.key }, question.body));
         this.answers++;
+        if (mayRefuse && reply.status === REFUSED) continue;
         const difference = differenceOf(reply, question.expected);
         if (difference !== undefined) this.wrong.push(difference);
       }

@@ -1,12 +1,12 @@
-import type { PayloadName } from '#acuity/load/payloads.js';
-import type { Mode } from './options.js';
-import type { Result } from './run.js';
+import type { Mode } from './mode.js';
+import type { BenchPayload } from './payload.js';
+import type { Result } from './result.js';
 
 /** Which measurements belong together: the repetitions of one peer in one cell. */
 export interface SeriesKey {
   readonly peer: string;
   readonly mode: Mode;
-  readonly payload: PayloadName;
+  readonly payload: BenchPayload;
   readonly connections: number;
 }
 
@@ -20,4 +20,9 @@ export function seriesOf(results: readonly Result[], key: SeriesKey): Result[] {
 
 export function throughputOf({ requests, seconds }: Result): number {
   return requests / seconds;
+}
+
+/** Answers with 200 a second, where others may be refused. */
+export function goodputOf({ requests, refused = 0, seconds }: Result): number {
+  return (requests - refused) / seconds;
 }

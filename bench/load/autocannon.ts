@@ -35,6 +35,7 @@ export async function closedLoopWithAutocannon({
     seconds: duration,
     p50Micros: quantileOf(sorted, 0.5) * MICROS_PER_MS,
     p99Micros: quantileOf(sorted, 0.99) * MICROS_PER_MS,
+    p999Micros: quantileOf(sorted, 0.999) * MICROS_PER_MS,
     errors: errors + resets + non2xx,
   };
 }

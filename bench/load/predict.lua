@@ -2,22 +2,18 @@
 --
 --   wrk … -s predict.lua URL -- FILE
 --
--- The first line of FILE is the API key (not an argument: those are seen in the list of processes), every
--- further line is a body. Requests are formatted once.
+-- FILE is what requestFile.ts writes. Requests are formatted once.
 
 local requests = {}
 local turn = 0
 
 function init(args)
-  local key = nil
-  for line in io.lines(args[1]) do
-    if key == nil then
-      key = line
-    else
-      local headers = { ["Content-Type"] = "application/json", ["X-API-Key"] = key }
-      requests[#requests + 1] = wrk.format("POST", "/predict", headers, line)
-    end
+  local file = assert(io.open(args[1], "rb"))
+  local headers = { ["Content-Type"] = "application/json", ["X-API-Key"] = file:read("*l") }
+  for length in file:read("*l"):gmatch("%d+") do
+    requests[#requests + 1] = wrk.format("POST", "/predict", headers, file:read(tonumber(length)))
   end
+  file:close()
 end
 
 function request()
@@ -28,7 +24,8 @@ end
 function done(summary, latency)
   local e = summary.errors
   io.write(string.format(
-    'MEASURED {"requests":%d,"seconds":%.6f,"p50Micros":%.1f,"p99Micros":%.1f,"errors":%d}\n',
+    'MEASURED {"requests":%d,"seconds":%.6f,"p50Micros":%.1f,"p99Micros":%.1f,"p999Micros":%.1f,"refused":%d,"errors":%d}\n',
     summary.requests, summary.duration / 1e6, latency:percentile(50), latency:percentile(99),
+    latency:percentile(99.9), e.status,
     e.connect + e.read + e.write + e.status + e.timeout))
 end

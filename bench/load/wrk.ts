@@ -1,9 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sourcePath } from '#bench/paths.js';
+import { writeRequests } from './requestFile.js';
 import type { Load, Measurement } from '#acuity/load/measurement.js';
 
 const WRK = 'wrk';
@@ -26,7 +27,7 @@ export async function closedLoopWithWrk({
   const folder = await mkdtemp(join(tmpdir(), 'acuity-wrk-'));
   try {
     const file = join(folder, 'requests');
-    await writeFile(file, `${[target.key, ...bodies].join('\n')}\n`, { mode: 0o600 });
+    await writeRequests(file, target.key, bodies);
     const { stdout } = await promisify(execFile)(
       WRK,
       [

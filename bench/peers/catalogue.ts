@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { FEATURES, ROW_CLAMP } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#acuity/contract/request.js';
 import { compiledPath, MODEL_FOLDER, SERVICE_ENTRY, sourcePath } from '#bench/paths.js';
@@ -6,6 +7,7 @@ import { plainEnvironment } from '#bench/server/environment.js';
 import type { BenchKey } from '#bench/server/key.js';
 import type { ServerCommand } from '#acuity/load/childServer.js';
 import { fastapiPython } from './fastapi/python.js';
+import { RUST_PROGRAM, rustEnvironment, rustUnavailable, type RustSettings } from './rust/command.js';
 
 /** A server that is measured. */
 export interface Peer {
@@ -18,28 +20,66 @@ export interface Peer {
   readonly unavailable?: string | undefined;
 }
 
+/** How the service differs from its defaults, beside its ports, keys and model. */
+interface ServiceSetup {
+  readonly name: string;
+  readonly what: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Options of Node itself. */
+  readonly nodeArgs?: readonly string[];
+}
+
 /** The service with `threads` event loops and as many workers; everything else is its default. */
 export function acuity(threads: number): Peer {
-  const name = threads === 1 ? 'acuity' : `acuity-${threads}`;
+  return service({
+    name: threads === 1 ? 'acuity' : `acuity-${threads}`,
+    what: `the service: ${threads} event loop(s), ${threads} worker(s), keys, limits and logs on`,
+    env: { ACUITY_HTTP_THREADS: String(threads), ACUITY_WORKERS: String(threads) },
+  });
+}
+
+function service({ name, what, env, nodeArgs = [] }: ServiceSetup): Peer {
   return {
     name,
-    what: `the service: ${threads} event loop(s), ${threads} worker(s), keys, limits and logs on`,
+    what,
     scores: true,
     command: ({ location }) => ({
       name,
       file: process.execPath,
-      args: [SERVICE_ENTRY, 'serve'],
+      args: [...nodeArgs, SERVICE_ENTRY, 'serve'],
       env: plainEnvironment({
         ACUITY_PORT: '0',
         ACUITY_ADMIN_PORT: '0',
         ACUITY_KEYS: location,
         ACUITY_MODEL: MODEL_FOLDER,
-        ACUITY_HTTP_THREADS: String(threads),
-        ACUITY_WORKERS: String(threads),
+        ACUITY_HTTP_THREADS: '1',
+        ACUITY_WORKERS: '1',
+        ...env,
       }),
     }),
   };
 }
+
+const QUEUE_SHORT = '256';
+const QUEUE_BUSY = '64';
+
+export const ACUITY = acuity(1);
+export const ACUITY_TWO = acuity(2);
+export const ACUITY_SHORT = service({
+  name: 'acuity-queue-256',
+  what: `the service with a queue of ${QUEUE_SHORT}`,
+  env: { ACUITY_QUEUE_MAX: QUEUE_SHORT },
+});
+/** Its answers are hardly ever scores: only what it refuses is looked at. */
+export const ACUITY_BUSY: Peer = {
+  ...service({
+    name: 'acuity-busy',
+    what: `the service with a queue of ${QUEUE_BUSY} that a slowed worker leaves full`,
+    env: { ACUITY_QUEUE_MAX: QUEUE_BUSY },
+    nodeArgs: ['--import', pathToFileURL(compiledPath('server', 'stalledWorker.js')).href],
+  }),
+  scores: false,
+};
 
 export const FLOOR = nodePeer('floor', 'uWebSockets.js answers a constant after reading the body', false);
 export const FASTIFY = nodePeer('fastify', 'Fastify, Ajv, onnxruntime-node in process', true);
@@ -59,10 +99,39 @@ export const FASTAPI: Peer = {
   }),
 };
 
+/** In the configuration that was fastest on two cores; the others show that it was. */
+const RUST_SETTINGS: RustSettings = { threads: 1, json: 'sonic', modelRuns: 'thread' };
+export const RUST = rustPeer('rust', RUST_SETTINGS);
+export const RUST_TWO = rustPeer('rust-2', { ...RUST_SETTINGS, threads: 2 });
+const RUST_OTHERS = [
+  RUST_TWO,
+  rustPeer('rust-simd', { ...RUST_SETTINGS, json: 'simd' }),
+  rustPeer('rust-loop', { ...RUST_SETTINGS, modelRuns: 'loop' }),
+  rustPeer('rust-loop-2', { ...RUST_SETTINGS, modelRuns: 'loop', threads: 2 }),
+];
+
 /** Every peer but the service, by name. */
 export const PEERS: ReadonlyMap<string, Peer> = new Map(
-  [FLOOR, FASTIFY, NODE, FASTAPI].map((peer) => [peer.name, peer]),
+  [FLOOR, FASTIFY, NODE, FASTAPI, RUST, ...RUST_OTHERS].map((peer) => [peer.name, peer]),
 );
+
+function rustPeer(name: string, settings: RustSettings): Peer {
+  const { threads, json, modelRuns } = settings;
+  const reader = json === 'sonic' ? 'sonic-rs' : 'simd-json';
+  const runs = modelRuns === 'thread' ? 'on a thread of its own' : 'in the event loop';
+  return {
+    name,
+    what: `Rust: hyper, ${reader}, ONNX Runtime ${runs}, batches without a wait, ${threads} event loop(s)`,
+    scores: true,
+    unavailable: rustUnavailable(),
+    command: (key) => ({
+      name,
+      file: RUST_PROGRAM,
+      args: [],
+      env: { ...peerEnvironment(key), BENCH_FEATURES: featureCatalogue(), ...rustEnvironment(settings) },
+    }),
+  };
+}
 
 function nodePeer(name: string, what: string, scores: boolean): Peer {
   return {

@@ -2,10 +2,11 @@ import { spreadOf } from '#acuity/load/statistics.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
 import { goalLines, ratioOf, spreadText } from '#bench/comparison/goals.js';
 import type { ComparisonOptions } from '#bench/comparison/options.js';
-import { compare, type Result } from '#bench/comparison/run.js';
+import { compare } from '#bench/comparison/run.js';
+import type { Result } from '#bench/comparison/result.js';
 import { seriesOf, throughputOf } from '#bench/comparison/series.js';
 import { hasWrk } from '#bench/load/wrk.js';
-import { acuity, FASTIFY, FLOOR, type Peer } from '#bench/peers/catalogue.js';
+import { acuity, FASTIFY, FLOOR, RUST, type Peer } from '#bench/peers/catalogue.js';
 import { barOf, type Chart } from './chart.js';
 import type { BenchContext } from './context.js';
 import type { ReportSection } from './section.js';
@@ -15,12 +16,13 @@ const MODE = 'saturation';
 
 /** The service beside what else could be written. */
 export async function peersSection(context: BenchContext): Promise<ReportSection> {
-  const results = await interleaved(context, [FLOOR, FASTIFY, acuity(1)]);
+  const native = RUST.unavailable === undefined ? [RUST] : [];
+  const results = await interleaved(context, [FLOOR, FASTIFY, ...native, acuity(1)]);
   const goals = goalLines(results).filter(({ verdict }) => verdict !== 'not measured');
   return {
     name: 'peers',
     heading: 'Beside its peers',
-    note: 'Median (least–most) of interleaved repetitions, 64 connections. floor answers a constant; fastify is Fastify, Ajv and ONNX Runtime in process. Trust the ratios: a slow minute of the machine slows all of them.',
+    note: 'Median (least–most) of interleaved repetitions, 64 connections. floor answers a constant; fastify is Fastify, Ajv and ONNX Runtime in process; rust, where it is built, is hyper, sonic-rs and ONNX Runtime with batches. Trust the ratios: a slow minute of the machine slows all of them.',
     charts: [
       barsOf('throughput', 'Throughput', 'requests per second', results, throughputOf),
       barsOf('p99', '99th percentile under that load', 'ms', results, ({ p99Micros }) => p99Micros / 1000),
@@ -65,6 +67,8 @@ export async function interleaved(context: BenchContext, peers: readonly Peer[])
     repetitions: 1,
     load: Number.isInteger(seconds) && hasWrk() ? 'wrk' : 'autocannon',
     jsonFile: undefined,
+    isForGoals: false,
+    isShort: false,
   };
   const results: Result[] = [];
   for (let repetition = 1; repetition <= repetitions; repetition++) {

@@ -71,6 +71,6 @@ class Tally {
     const sorted = this.latenciesMs.subarray(0, Math.min(this.answered, LATENCIES_MAX)).toSorted();
     const at = (share: number): number => (sorted.length === 0 ? NaN : quantileOf(sorted, share) * 1000);
     const { answered: requests, errors } = this;
-    return { requests, seconds, p50Micros: at(0.5), p99Micros: at(0.99), errors };
+    return { requests, seconds, p50Micros: at(0.5), p99Micros: at(0.99), p999Micros: at(0.999), errors };
   }
 }

@@ -1,11 +1,13 @@
 import { PAST_MAX, SERIES_FIELDS, type PredictionRequestBody, type Session } from '../contract/request.js';
-import { requestsOf } from './payloads.js';
+import { requestsOf, type PayloadName } from './payloads.js';
 
-/** The history payload as callers write it: what they send is not always rounded, compact and whole. */
+/** A payload as callers write it: what they send is not always rounded, compact and whole. */
 export interface Form {
+  /** For commands, short. */
+  readonly id: string;
   readonly name: string;
   /** Texts of one body each, the same people in each form. */
-  texts(variants: number): readonly string[];
+  texts(variants: number, payload?: PayloadName): readonly string[];
 }
 
 type Samples = (samples: readonly number[]) => readonly number[];
@@ -17,53 +19,41 @@ const GAP_EVERY = 20;
 
 /** In the order of a table, whose first row the others are compared with. */
 export const FORMS: readonly Form[] = [
-  formOf('tenths', (samples) => samples),
-  formOf('whole numbers', (samples) => samples.map(Math.round)),
-  formOf('three decimals', (samples) => samples.map((sample, index) => thousandth(sample, index))),
-  formOf('14 decimals, as of means', (samples) => samples.map(mean)),
-  formOf('tenths, one in 20 a gap', (samples) =>
-    samples.map((sample, index) => (index % GAP_EVERY === 7 ? -(index & 1) : sample)),
+  ofSamples('tenths', 'tenths', (samples) => samples),
+  ofSamples('whole', 'whole numbers', (samples) => samples.map(Math.round)),
+  ofSamples('thousandths', 'three decimals', (samples) => samples.map(thousandth)),
+  ofSamples('means-14', '14 decimals, as of means', (samples) => samples.map(mean)),
+  ofSamples('means-17', '17 digits, as of means', (samples) => samples.map(longMean)),
+  ofSamples('gaps', 'tenths, one in 20 a gap', (samples) => samples.map(gapOr)),
+  ofSamples('means-14-gaps', '14 decimals, one in 20 a gap', (samples) =>
+    samples.map((sample, index) => gapOr(mean(sample, index), index)),
   ),
-  formOf('14 decimals, one in 20 a gap', (samples) =>
-    samples.map((sample, index) => (index % GAP_EVERY === 7 ? -(index & 1) : mean(sample, index))),
-  ),
+  ofRequests('scalars-17', 'scalars and scores of 17 digits', withLongScalars),
   {
-    name: 'scalars and scores of 17 digits',
-    texts: (variants) =>
-      requestsOf('history', variants).map((request) => JSON.stringify(withLongScalars(request))),
-  },
-  {
+    id: 'pretty',
     name: 'pretty-printed, indent of 2',
-    texts: (variants) => requestsOf('history', variants).map((request) => JSON.stringify(request, null, 2)),
+    texts: (variants, payload = 'history') =>
+      requestsOf(payload, variants).map((request) => JSON.stringify(request, null, 2)),
   },
-  {
-    name: 'unknown fields',
-    texts: (variants) =>
-      requestsOf('history', variants).map((request) => JSON.stringify(withUnknown(request))),
-  },
-  {
-    name: 'no breathing series',
-    texts: (variants) =>
-      requestsOf('history', variants).map((request) => JSON.stringify(withoutBreathing(request))),
-  },
-  formOf('one average a series', (samples) => samples.slice(0, 1).map(mean)),
-  {
-    name: 'one session at 1 Hz',
-    texts: (variants) =>
-      requestsOf('baseline', variants).map(({ current_session }) =>
-        JSON.stringify({ current_session: atOneHertz(current_session) }),
-      ),
-  },
+  ofRequests('unknown', 'unknown fields', withUnknown),
+  ofRequests('no-breathing', 'no breathing series', withoutBreathing),
+  ofSamples('averages', 'one average a series', (samples) => samples.slice(0, 1).map(mean)),
+  ofRequests('1hz', 'one session at 1 Hz', ({ current_session }) => ({
+    current_session: atOneHertz(current_session),
+  })),
 ];
 
-function formOf(name: string, samples: Samples): Form {
+function ofRequests(id: string, name: string, change: (request: PredictionRequestBody) => object): Form {
   return {
+    id,
     name,
-    texts: (variants) =>
-      requestsOf('history', variants).map((request) =>
-        JSON.stringify(withSessions(request, (session) => withSamples(session, samples))),
-      ),
+    texts: (variants, payload = 'history') =>
+      requestsOf(payload, variants).map((request) => JSON.stringify(change(request))),
   };
+}
+
+function ofSamples(id: string, name: string, samples: Samples): Form {
+  return ofRequests(id, name, (request) => withSessions(request, (session) => withSamples(session, samples)));
 }
 
 function withSessions(request: PredictionRequestBody, change: (session: Session) => object): object {
@@ -81,13 +71,34 @@ function mean(sample: number, index: number): number {
   return sample + ((index % 97) + 1 / 3) / 1000;
 }
 
+const DIGITS_MAX = 17;
+/** Between two neighbours of a float64, relative to it. */
+const STEP = 2 ** -52;
+
+/** The nearest float64 above such a mean that takes 17 digits: nothing shorter reads back as the same number. */
+function longMean(sample: number, index: number): number {
+  let value = mean(sample, index);
+  for (let step = 0; step < 64 && digitsOf(value) < DIGITS_MAX; step++) value += value * STEP;
+  return value;
+}
+
+function digitsOf(value: number): number {
+  return String(value).replace(/^0\.0*|[-.]/g, '').length;
+}
+
+/** A gap is −1 and 0 in turn. */
+function gapOr(sample: number, index: number): number {
+  if (index % GAP_EVERY !== 7) return sample;
+  return index % (2 * GAP_EVERY) === 7 ? -1 : 0;
+}
+
 function thousandth(sample: number, index: number): number {
   return Math.round((sample + (index % 97) / 1000) * 1000) / 1000;
 }
 
 function withLongScalars(request: PredictionRequestBody): object {
   const long = (value: unknown): unknown =>
-    typeof value === 'number' && value % 1 !== 0 ? mean(value, 3) : value;
+    typeof value === 'number' && value % 1 !== 0 ? longMean(value, 3) : value;
   const changed = (record: object): object =>
     Object.fromEntries(Object.entries(record).map(([field, value]) => [field, long(value)]));
   const past_targets = request.past_targets?.map(changed);

@@ -59,11 +59,13 @@ class Schedule {
       await sleep(TICK_MS);
     }
     const sorted = this.latenciesMs.subarray(0, this.answered).toSorted();
+    const at = (share: number): number => (sorted.length === 0 ? NaN : quantileOf(sorted, share) * 1000);
     return {
       requests: this.answered,
       seconds: (performance.now() - this.startMs) / 1000,
-      p50Micros: sorted.length === 0 ? NaN : quantileOf(sorted, 0.5) * 1000,
-      p99Micros: sorted.length === 0 ? NaN : quantileOf(sorted, 0.99) * 1000,
+      p50Micros: at(0.5),
+      p99Micros: at(0.99),
+      p999Micros: at(0.999),
       errors: this.errors + (this.count - this.answered - this.errors),
     };
   }

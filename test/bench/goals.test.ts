@@ -1,6 +1,6 @@
 import t from 'tap';
 import { goalLines, type GoalLine } from '#bench/comparison/goals.js';
-import type { Result } from '#bench/comparison/run.js';
+import type { Result } from '#bench/comparison/result.js';
 
 const MIB = 1024 * 1024;
 
@@ -15,8 +15,10 @@ function result(peer: string, changes: Partial<Result> = {}): Result {
     seconds: 1,
     p50Micros: 100,
     p99Micros: 1_000,
+    p999Micros: 2_000,
     errors: 0,
     cpuMicrosPerRequest: 10,
+    mainCpuMicrosPerRequest: 8,
     rssBytes: [100 * MIB],
     answersChecked: 10,
     ...changes,
@@ -47,20 +49,23 @@ t.test('the median of the repetitions decides, and the spread is shown', async (
 });
 
 t.test('latency and processor time must stay below their limits', async (t) => {
-  const slow = [
-    result('fastify'),
-    result('floor'),
-    result('acuity', { p99Micros: 101, cpuMicrosPerRequest: 41 }),
-  ];
-  t.equal(line(slow, "p99 under that load over fastify's").verdict, 'falls short');
-  t.equal(line(slow, 'CPU per request').verdict, 'falls short');
-  const fast = [
-    result('fastify'),
-    result('floor'),
-    result('acuity', { p99Micros: 100, cpuMicrosPerRequest: 40 }),
-  ];
-  t.equal(line(fast, "p99 under that load over fastify's").verdict, 'holds');
-  t.equal(line(fast, 'CPU per request').verdict, 'holds');
+  const beside = [result('fastify', { cpuMicrosPerRequest: 154 }), result('floor')];
+  const slow = [...beside, result('acuity', { p99Micros: 2_001, cpuMicrosPerRequest: 22.1 })];
+  t.equal(line(slow, 'p99 at saturation').verdict, 'falls short');
+  t.equal(line(slow, "CPU per request over the floor's").verdict, 'falls short');
+  t.equal(line(slow, "CPU per request over fastify's").verdict, 'falls short');
+  const fast = [...beside, result('acuity', { p99Micros: 2_000, cpuMicrosPerRequest: 22 })];
+  t.equal(line(fast, 'p99 at saturation').verdict, 'holds');
+  t.equal(line(fast, "CPU per request over the floor's").verdict, 'holds');
+  t.equal(line(fast, "CPU per request over fastify's").verdict, 'holds');
+  t.equal(line(fast, "CPU per request over fastify's").wanted, '≤ 0.143×');
+});
+
+t.test('the tail at a fixed rate counts beyond the floor', async (t) => {
+  const at = (p999Micros: number): GoalLine =>
+    line([result('floor', { mode: 'share' }), result('acuity', { mode: 'share', p999Micros })], 'p99.9');
+  t.equal(at(5_000).verdict, 'holds');
+  t.equal(at(5_100).verdict, 'falls short');
 });
 
 t.test('one request alone is held against the floor alone', async (t) => {
@@ -70,8 +75,48 @@ t.test('one request alone is held against the floor alone', async (t) => {
       [result('floor', { ...alone, p50Micros: 20 }), result('acuity', { ...alone, p50Micros })],
       'one request',
     );
-  t.equal(at(140).verdict, 'holds');
-  t.equal(at(141).verdict, 'falls short');
+  t.equal(at(60).verdict, 'holds');
+  t.equal(at(61).verdict, 'falls short');
+});
+
+t.test('of the Rust peers the fastest counts', async (t) => {
+  const results = [
+    result('rust', { requests: 500 }),
+    result('rust-2', { requests: 900 }),
+    result('acuity', { requests: 1_080 }),
+  ];
+  t.match(line(results, 'throughput over the best Rust peer'), { reached: /^1\.20/, verdict: 'falls short' });
+  t.equal(line(results.slice(2), 'throughput over the best Rust peer').verdict, 'not measured');
+});
+
+t.test('a form is held against the payload that it is a form of', async (t) => {
+  const form = result('acuity', { payload: 'history:pretty', cpuMicrosPerRequest: 15 });
+  const history = result('acuity', { payload: 'history' });
+  t.match(line([form, history], 'CPU per request of pretty', 'history'), { verdict: 'falls short' });
+  t.equal(line([form, result('acuity')], 'CPU per request of pretty', 'history').verdict, 'not measured');
+  t.throws(() => line([form], 'CPU per request of pretty', 'baseline'), 'said of history alone');
+});
+
+t.test('what was refused is no goodput', async (t) => {
+  const crowd = { mode: 'crowd' } as const;
+  const at = (refused: number): GoalLine =>
+    line(
+      [result('acuity', crowd), result('acuity', { ...crowd, connections: 2_000, refused })],
+      'goodput at 2,000 connections over 64, default',
+    );
+  t.equal(at(100).verdict, 'holds');
+  t.equal(at(101).verdict, 'falls short');
+});
+
+t.test('a refusal is paid by the event loop', async (t) => {
+  const refusal = { mode: 'refusal', connections: 1_000 } as const;
+  const at = (mainCpuMicrosPerRequest: number): GoalLine =>
+    line(
+      [result('floor', refusal), result('acuity-busy', { ...refusal, mainCpuMicrosPerRequest })],
+      "main thread's CPU per 503",
+    );
+  t.equal(at(14.4).verdict, 'holds');
+  t.equal(at(14.5).verdict, 'falls short');
 });
 
 t.test('what was not measured is not judged', async (t) => {
@@ -85,11 +130,11 @@ t.test('what was not measured is not judged', async (t) => {
 });
 
 t.test('memory is judged by its most, and its growth only over a long run', async (t) => {
-  const short = [result('acuity', { rssBytes: [100 * MIB, 251 * MIB, 90 * MIB] })];
+  const short = [result('acuity', { rssBytes: [100 * MIB, 171 * MIB, 90 * MIB] })];
   t.equal(line(short, 'RSS at most', 'all').verdict, 'falls short');
   t.equal(line(short, 'RSS over', 'all').verdict, 'not measured');
-  const growing = Array.from({ length: 100 }, (_, index) => (100 + index) * MIB);
-  const long = (rssBytes: number[]): Result[] => [result('acuity', { seconds: 600, rssBytes })];
+  const growing = Array.from({ length: 100 }, (_, index) => (50 + index) * MIB);
+  const long = (rssBytes: number[]): Result[] => [result('acuity', { mode: 'long', seconds: 600, rssBytes })];
   t.equal(line(long(growing), 'RSS over', 'all').verdict, 'falls short');
   t.equal(line(long(growing.map(() => 100 * MIB)), 'RSS over', 'all').verdict, 'holds');
 });

@@ -36,6 +36,22 @@ t.test('one mode at a time', async (t) => {
   t.throws(() => readOptions(['--alone', '--rate', '500'], true), UsageError);
 });
 
+t.test('payloads are named with their forms', async (t) => {
+  const payloads = (given: string): readonly string[] => readOptions(['--payloads', given], true).payloads;
+  t.strictSame(payloads('history,history:pretty'), ['history', 'history:pretty']);
+  t.strictSame(payloads('forms').slice(0, 2), ['baseline', 'history']);
+  t.ok(payloads('forms').includes('baseline:1hz'));
+  t.throws(() => payloads('history:tenths'), UsageError, 'the payload itself');
+});
+
+t.test('the goals want the generator that they are said of', async (t) => {
+  t.match(readOptions(['--goals'], true), { isForGoals: true, isShort: false, seconds: 2 });
+  t.throws(() => readOptions(['--goals'], false), UsageError);
+  t.strictSame(names(['--goals']), ['floor', 'fastify', 'rust', 'rust-2', 'acuity', 'acuity-2']);
+  t.throws(() => readOptions(['--goals', '--peers', 'floor'], true), UsageError, 'it would choose nothing');
+  t.throws(() => readOptions(['--short'], true), UsageError);
+});
+
 t.test('a mistake is named', async (t) => {
   for (const args of [['--peers', 'nobody'], ['--payloads', 'huge'], ['--seconds', '0'], ['--nonsense']]) {
     t.throws(() => readOptions(args, true), UsageError, args.join(' '));

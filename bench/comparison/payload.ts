@@ -1,0 +1,58 @@
+import { FORMS, type Form } from '#acuity/load/forms.js';
+import { bodiesOf, PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
+import { UsageError } from '#bench/usage.js';
+
+/** A payload, or one as callers write it: `history`, `history:pretty`. */
+export type BenchPayload = PayloadName | `${PayloadName}:${string}`;
+
+/** As many as the payloads have themselves: the forms are of the same people. */
+const VARIANTS = 16;
+
+/** What the payloads themselves are written in: every other form is compared with it. */
+const PLAIN = 'tenths';
+/** A night of 1 Hz is one session, whatever the payload. */
+const SINGLE = '1hz';
+
+/** Every form that is worth a measurement, each of the payload that it matters for. */
+export const FORM_PAYLOADS: readonly BenchPayload[] = [
+  ...formsOf('history').filter((payload) => !payload.endsWith(`:${SINGLE}`)),
+  'baseline:scalars-17',
+  `baseline:${SINGLE}`,
+];
+
+function formsOf(payload: PayloadName): BenchPayload[] {
+  return FORMS.filter(({ id }) => id !== PLAIN).map(({ id }) => `${payload}:${id}` as const);
+}
+
+/** The payload that this one is a form of. */
+export function baseOf(payload: BenchPayload): PayloadName {
+  const [base = ''] = payload.split(':');
+  return base as PayloadName; // of the two, by its type
+}
+
+/** Undefined where the payload is its own. */
+export function formOf(payload: BenchPayload): Form | undefined {
+  const [, id] = payload.split(':');
+  return FORMS.find((form) => form.id === id);
+}
+
+/** The texts of its bodies. */
+export function textsOf(payload: BenchPayload): readonly string[] {
+  return formOf(payload)?.texts(VARIANTS, baseOf(payload)) ?? bodiesOf(baseOf(payload));
+}
+
+/** `forms` is every form, each behind the payload that it is compared with. @throws UsageError */
+export function payloadsNamed(given: string | undefined): BenchPayload[] {
+  const names = given?.split(',') ?? PAYLOADS;
+  const payloads = names.flatMap((name) =>
+    name === 'forms' ? [...PAYLOADS, ...FORM_PAYLOADS] : [payloadNamed(name)],
+  );
+  return [...new Set(payloads)];
+}
+
+function payloadNamed(name: string): BenchPayload {
+  const known = PAYLOADS.flatMap((payload): BenchPayload[] => [payload, ...formsOf(payload)]);
+  const payload = known.find((one) => one === name);
+  if (payload === undefined) throw new UsageError(`no payload is called ${name}`);
+  return payload;
+}

@@ -1,0 +1,45 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '#bench/paths.js';
+
+/** How the Rust peer runs: what its settings mean stands in `src/main.rs`. */
+export interface RustSettings {
+  /** Event loops. */
+  readonly threads: number;
+  readonly json: 'sonic' | 'simd';
+  /** On a thread of its own, or in the event loop behind what one turn of it read. */
+  readonly modelRuns: 'thread' | 'loop';
+}
+
+/** What `setup.sh` builds. */
+export const RUST_PROGRAM = join(ROOT, '.build/rust/release/acuity-peer');
+
+/** The program reads it when it starts: the very library that the service runs on. */
+const ORT_LIBRARIES = join(ROOT, 'node_modules/onnxruntime-node/bin');
+
+/** Why the peer can't run here; undefined where it can. */
+export function rustUnavailable(): string | undefined {
+  if (!existsSync(RUST_PROGRAM))
+    return 'its program is absent: bench/peers/rust/setup.sh builds it where cargo is';
+  return ortLibrary() === undefined ? 'onnxruntime-node has no library for this machine' : undefined;
+}
+
+export function rustEnvironment({ threads, json, modelRuns }: RustSettings): Record<string, string> {
+  return {
+    BENCH_ORT: ortLibrary() ?? '',
+    BENCH_THREADS: String(threads),
+    BENCH_JSON: json,
+    BENCH_MODEL_RUNS: modelRuns,
+  };
+}
+
+function ortLibrary(): string | undefined {
+  if (!existsSync(ORT_LIBRARIES)) return undefined;
+  const folders = readdirSync(ORT_LIBRARIES).map((api) =>
+    join(ORT_LIBRARIES, api, process.platform, process.arch),
+  );
+  const files = folders.flatMap((folder) =>
+    existsSync(folder) ? readdirSync(folder).map((file) => join(folder, file)) : [],
+  );
+  return files.find((file) => /libonnxruntime\.so\.1/.test(file));
+}

@@ -1,4 +1,4 @@
-import { RecordBatch, Table, tableFromIPC, tableToIPC, type Schema } from 'apache-arrow';
+import { Table, tableFromIPC, tableToIPC, type RecordBatch, type Schema } from 'apache-arrow';
 import type { SeriesLimits } from '../contract/request.js';
 import { ColumnReader } from '../pipeline/columns.js';
 import type { RowColumns } from './bodyPages.js';

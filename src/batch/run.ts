@@ -30,6 +30,13 @@ export interface ScoreOptions {
 
 /** Threads that read tables: behind more of them one thread for all else is the limit. */
 const READERS_MAX = 4;
+/** What this process does with a row of Arrow beside reading it takes as long; decoding Parquet takes three times that. */
+function readersFor(inputs: readonly InputFile[]): number {
+  const cores = usableCores();
+  const isParquet = inputs.some(({ format }) => format === 'parquet');
+  return Math.min(isParquet ? cores : Math.ceil(cores / 2), READERS_MAX);
+}
+
 /** Most rows read and not yet written. */
 const ROWS_MAX = 4_096;
 /** With history more of them: where the nights of a person lie together, many people must be under way at once. */
@@ -51,8 +58,8 @@ export class Run {
     private readonly tally: Tally,
   ) {
     const { files, history, peopleMax, state } = options;
-    this.tables = new TableReaders(Math.min(usableCores(), READERS_MAX));
     this.inputs = files.length === 0 ? [] : inputFiles(files, options);
+    this.tables = new TableReaders(readersFor(this.inputs));
     this.histories = history === undefined ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)
       this.state = new StateFile(state, this.histories);

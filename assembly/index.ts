@@ -1,9 +1,9 @@
 export * from './layout';
 export { CURRENT, PAST_SESSIONS, PAST_TARGET, PAST_TARGETS } from './fields';
-export { isDoubtful } from './doubts';
 export { firstBadByte } from './json';
+export { markDoubtful, summariseLists } from './lists';
 export { SESSION, TARGET, TOP, decodeSeries, numberAt, outlineBody, outlineElements, outlineFields } from './outline';
 export { initialise, read } from './request';
-export { areFinite, forgetBreathing, summarise } from './series';
+export { summarise } from './series';
 export { isWithinBounds } from './structure';
 export { openText } from './text';

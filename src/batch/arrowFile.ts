@@ -1,23 +1,108 @@
-import { open } from 'node:fs/promises';
-import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
-import type { Reading } from './page.js';
+import { readSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { RecordBatchReader, Table, tableToIPC, type Schema } from 'apache-arrow';
+import { TableError } from './tableError.js';
+import type { TablePiece } from './tableRows.js';
 
-/** The record batches of a file: Arrow's file form, or a stream that was saved. */
-export async function* arrowFileBatches(
-  path: string,
-  reading: Reading,
-): AsyncGenerator<RecordBatch, void, undefined> {
+/**
+ * The record batches of a file: Arrow's file form, or a stream that was saved. Each batch of the former is read to the
+ * same memory: new memory of some megabytes for each costs more than reading it.
+ */
+export async function* arrowPieces(path: string): AsyncGenerator<TablePiece, void, undefined> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
     const reader = await RecordBatchReader.from(file);
     await reader.open();
-    const count = reader.isFile() ? reader.numRecordBatches : 0;
-    for await (const batch of reader) {
-      if (count > 0) reading.bytesRead += Math.floor(size / count);
-      yield batch;
+    if (!reader.isFile() || reader.footer === null) {
+      for await (const batch of reader) yield { batch, bytesRead: 0 };
+      return;
+    }
+    const { footer } = reader;
+    const blocks = [...footer.recordBatches()];
+    const messages = new Messages(file, footer.schema, [...footer.dictionaryBatches()]);
+    for (const block of blocks) {
+      // As a stream of its own: the schema, the dictionaries, one batch.
+      const [batch] = RecordBatchReader.from(messages.upTo(block)).open();
+      if (batch === undefined) throw new TableError('a record batch of the file is missing');
+      yield { batch, bytesRead: Math.floor(size / blocks.length) };
     }
   } finally {
     await file.close();
   }
+}
+
+/** Where a message of the file lies: its head, then its body. */
+interface Block {
+  readonly offset: number;
+  readonly metaDataLength: number;
+  readonly bodyLength: number;
+}
+
+/** Messages of a file in one piece of memory, as a stream has them. */
+class Messages {
+  private bytes: Uint8Array = new Uint8Array(0);
+  /** Behind the schema and the dictionaries, which every batch needs. */
+  private readonly head: number;
+
+  constructor(
+    private readonly file: FileHandle,
+    schema: Schema,
+    dictionaries: readonly Block[],
+  ) {
+    const first = schemaMessage(schema);
+    let end = first.length;
+    this.bytes = this.bytesUpTo(end, 0);
+    this.bytes.set(first);
+    for (const block of dictionaries) {
+      this.put(block, end);
+      end += lengthOf(block);
+    }
+    this.head = end;
+  }
+
+  /** The head, and behind it the message at `block`; holds until the next one. */
+  upTo(block: Block): Uint8Array {
+    this.put(block, this.head);
+    return this.bytes.subarray(0, this.head + lengthOf(block));
+  }
+
+  private put(block: Block, at: number): void {
+    const end = at + lengthOf(block);
+    this.bytes = this.bytesUpTo(end, at);
+    this.read(this.bytes.subarray(at, end), block.offset);
+  }
+
+  /** Memory of so many bytes at least, with the first ones of what there was. */
+  private bytesUpTo(end: number, kept: number): Uint8Array {
+    if (end <= this.bytes.length) return this.bytes;
+    const grown = new Uint8Array(end);
+    grown.set(this.bytes.subarray(0, kept));
+    return grown;
+  }
+
+  private read(into: Uint8Array, position: number): void {
+    for (let done = 0; done < into.length;) {
+      const bytes = readSync(
+        this.file.fd,
+        into,
+        done,
+        Math.min(into.length - done, 1 << 30),
+        position + done,
+      );
+      if (bytes === 0) throw new TableError('the file ends too early');
+      done += bytes;
+    }
+  }
+}
+
+/** Written anew: a file need not have it but in its footer. */
+function schemaMessage(schema: Schema): Uint8Array {
+  const stream = tableToIPC(new Table(schema), 'stream');
+  const [, length = 0] = new Int32Array(stream.slice(0, 8).buffer);
+  return stream.subarray(0, 8 + length);
+}
+
+function lengthOf({ metaDataLength, bodyLength }: Block): number {
+  return metaDataLength + bodyLength;
 }

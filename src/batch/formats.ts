@@ -6,7 +6,7 @@ import { OperatorError } from '../base/operatorError.js';
 import { linePages, type BodyPagesOptions } from './bodyPages.js';
 import { csvPages } from './csvPages.js';
 import type { Page, Reading } from './page.js';
-import type { ParquetDecoder } from './parquetDecoder.js';
+import type { TableReaders } from './tableReaders.js';
 
 export const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -58,12 +58,12 @@ export async function* streamPages(
   }
   if (format === 'ndjson') return yield* linePages(input, reading, options);
   if (format === 'csv') return yield* csvPages(input, reading, options);
-  const { arrowBatches, tablePages } = await import('./tablePages.js');
-  yield* tablePages(arrowBatches(counted(input, reading)), options);
+  const { streamRows, tablePages } = await import('./tablePages.js');
+  yield* tablePages(streamRows(counted(input, reading), options), reading, options);
 }
 
 export interface FilePagesOptions extends BodyPagesOptions {
-  readonly parquet: ParquetDecoder;
+  readonly tables: TableReaders;
 }
 
 /** The pages of a file. */
@@ -82,17 +82,9 @@ export async function* filePages(
   if (compression !== undefined) {
     throw new FormatError(`${path}: ${format} is compressed inside, not as a whole`);
   }
-  // Loaded only where tables are read: both libraries take a while.
   const { tablePages } = await import('./tablePages.js');
-  if (format === 'arrow') {
-    const { arrowFileBatches } = await import('./arrowFile.js');
-    return yield* tablePages(arrowFileBatches(path, reading), options);
-  }
-  const { parquetBatches } = await import('./parquetReader.js');
-  const { FIELD_NAMES } = await import('./tableColumns.js');
-  const { keep, history } = options;
-  const columns = [...FIELD_NAMES, ...keep, ...(history === undefined ? [] : Object.values(history))];
-  yield* tablePages(parquetBatches(options.parquet, { path, columns }, reading), options);
+  const { limits, keep, history, tables } = options;
+  yield* tablePages(tables.rows({ path, format, options: { limits, keep, history } }), reading, options);
 }
 
 async function* counted(input: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-import { MALFORMED, PROBLEMS, UNPROCESSABLE, type BodyProblem } from '../contract/problems.js';
+import { PROBLEMS } from '../contract/problems.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/request.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
@@ -88,13 +88,6 @@ export class RowPlace implements ScoreHandler {
     this.onDone?.(undefined);
     this.job.refuse(this.index, { status, detail });
   }
-}
-
-/** What the service would have answered to a body that it does not take. */
-export function rowProblem(problem: BodyProblem): RowProblem {
-  return problem.kind === 'malformed'
-    ? { status: MALFORMED.status, detail: `Malformed JSON at byte ${problem.byte}` }
-    : { status: UNPROCESSABLE.status, detail: problem.findings };
 }
 
 /** A score of the network as an answer has it: to two decimals. */

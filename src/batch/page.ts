@@ -1,11 +1,18 @@
 import type { RecordBatch } from 'apache-arrow';
-import type { BodyProblem, Finding } from '../contract/problems.js';
-import type { ReadRequest } from '../pipeline/wasmParser.js';
+import { MALFORMED, UNPROCESSABLE, type BodyProblem, type Finding } from '../contract/problems.js';
+import type { PredictionRequest } from '../pipeline/wasmParser.js';
 
 /** Why a row has no scores: a status of the service, and the `detail` that it would have answered with. */
 export interface RowProblem {
   readonly status: number;
   readonly detail: string | readonly Finding[];
+}
+
+/** What the service would have answered to a body that it does not take. */
+export function rowProblem(problem: BodyProblem): RowProblem {
+  return problem.kind === 'malformed'
+    ? { status: MALFORMED.status, detail: `Malformed JSON at byte ${problem.byte}` }
+    : { status: UNPROCESSABLE.status, detail: problem.findings };
 }
 
 /** Rows that are read together, and written together once all of them are scored. */
@@ -14,7 +21,7 @@ export interface Page {
   /** Of the first row, from 1 on. */
   readonly firstRow: number;
   /** Reads a row, each once and in order; the request holds until the next one is read. */
-  read(row: number): ReadRequest | BodyProblem | RowProblem;
+  read(row: number): PredictionRequest | BodyProblem | RowProblem;
   /** The kept field `name` of a row that was read, as JSON; undefined where it has none. */
   kept(name: string, row: number): string | undefined;
   /** Who the row is of and when it was, as the input says it; for a row that was read. */

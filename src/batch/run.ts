@@ -1,15 +1,16 @@
 import { basename, dirname, relative, resolve } from 'node:path';
+import { usableCores } from '../config/cores.js';
 import type { Config } from '../config/options.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyPagesOptions } from './bodyPages.js';
-import { streamPages, type Format } from './formats.js';
+import { formatOf, streamPages, type Format } from './formats.js';
 import { Histories } from './histories.js';
 import { inputFiles, type InputFile } from './inputs.js';
-import { ParquetDecoder } from './parquetDecoder.js';
 import { finish, isAside, isFinished, scoreFile } from './scoreFile.js';
 import { scorePages, type Tally } from './scorePages.js';
 import { flushed, openSink, toStream } from './sinks.js';
 import { StateError, StateFile } from './state.js';
+import { TableReaders, type TableTask } from './tableReaders.js';
 import { Waves } from './waves.js';
 
 export interface ScoreOptions {
@@ -27,8 +28,17 @@ export interface ScoreOptions {
   readonly outDir?: string | undefined;
 }
 
+/** Threads that read tables: behind more of them one thread for all else is the limit. */
+const READERS_MAX = 4;
+/** What this process does with a row of Arrow beside reading it takes as long; decoding Parquet takes three times that. */
+function readersFor(inputs: readonly InputFile[]): number {
+  const cores = usableCores();
+  const isParquet = inputs.some(({ format }) => format === 'parquet');
+  return Math.min(isParquet ? cores : Math.ceil(cores / 2), READERS_MAX);
+}
+
 /** Most rows read and not yet written. */
-const ROWS_MAX = 2_048;
+const ROWS_MAX = 4_096;
 /** With history more of them: where the nights of a person lie together, many people must be under way at once. */
 const HISTORY_ROWS_MAX = 32_768;
 
@@ -39,7 +49,7 @@ export class Run {
   current: string | undefined;
   private readonly histories: Histories | undefined;
   private readonly state: StateFile | undefined;
-  private readonly parquet = new ParquetDecoder();
+  private readonly tables: TableReaders;
 
   /** @throws FormatError */
   constructor(
@@ -49,6 +59,7 @@ export class Run {
   ) {
     const { files, history, peopleMax, state } = options;
     this.inputs = files.length === 0 ? [] : inputFiles(files, options);
+    this.tables = new TableReaders(readersFor(this.inputs));
     this.histories = history === undefined ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)
       this.state = new StateFile(state, this.histories);
@@ -59,10 +70,18 @@ export class Run {
     return this.histories?.size;
   }
 
-  /** Reads the state, and finds out which inputs are still to be scored. @throws StateError */
+  /** Reads the state, finds out which inputs are still to be scored, and begins to read their tables. @throws StateError */
   async open(): Promise<InputFile[]> {
     await this.state?.load();
-    return this.inputs.filter((input) => !this.isDone(input));
+    const todo = this.inputs.filter((input) => !this.isDone(input));
+    this.tables.expect(todo.flatMap((input) => this.tableTask(input)));
+    return todo;
+  }
+
+  private tableTask({ path, format }: InputFile): TableTask[] {
+    if (format === 'ndjson' || format === 'csv' || formatOf(path).compression !== undefined) return [];
+    const { limits, keep, history } = this.pages;
+    return [{ path, format, options: { limits, keep, history } }];
   }
 
   /** Scores `todo`, one after the other, or standard input where no files were named. */
@@ -71,7 +90,7 @@ export class Run {
     try {
       await this.scoreFiles(todo, scorer);
     } finally {
-      await this.parquet.close();
+      await this.tables.close();
     }
   }
 
@@ -79,7 +98,7 @@ export class Run {
     for (const input of todo) {
       this.current = basename(input.path);
       await scoreFile(input, {
-        pages: { ...this.pages, parquet: this.parquet },
+        pages: { ...this.pages, tables: this.tables },
         scoring: this.scoring(scorer),
         lines: { keep: this.options.keep, model: scorer.model },
       });

@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { systemClock } from '../base/clock.js';
+import { collectWithoutHelpers } from '../process/collector.js';
 import { exitAtOnce } from '../process/exit.js';
 import { createLog, type Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
@@ -38,6 +39,7 @@ const BATCH_MIN = 256;
  * and pool. Leaves the process: 0, or 65 where a row was bad.
  */
 export async function score(config: Config, options: ScoreOptions): Promise<void> {
+  collectWithoutHelpers();
   const log = createLog({ level: config.logLevel, sink: standardError });
   const tally = newTally();
   let scorer: Scorer;

@@ -2,8 +2,8 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
 import type { Scorer } from '../scoring/scorer.js';
-import { Job, RowPlace, rowProblem } from './job.js';
-import type { Page, RowProblem } from './page.js';
+import { Job, RowPlace } from './job.js';
+import { rowProblem, type Page, type RowProblem } from './page.js';
 import type { Waves } from './waves.js';
 
 /** Where scored pages go, in the order of the input. */

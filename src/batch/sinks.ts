@@ -68,19 +68,28 @@ async function openBatches(write: WriteBytes, { format, isStream }: SinkOptions)
   }
   const { RecordBatchFileWriter, RecordBatchStreamWriter } = await import('apache-arrow');
   const writer = isStream ? new RecordBatchStreamWriter() : new RecordBatchFileWriter();
+  // A batch comes in many pieces, of some bytes each.
+  let pieces: Uint8Array[] = [];
   const copied = (async () => {
-    for await (const chunk of writer) await write(chunk);
+    for await (const piece of writer) pieces.push(piece);
   })();
   copied.catch(() => undefined); // told at the next write
+  const writePieces = async (): Promise<void> => {
+    const bytes = Buffer.concat(pieces);
+    pieces = [];
+    if (bytes.length > 0) await write(bytes);
+  };
   return {
     async write(batch) {
       writer.write(batch);
       // Its bytes leave before the next ones are made.
       await Promise.race([turnOfTheLoop(), copied]);
+      await writePieces();
     },
     async end() {
       writer.finish();
       await copied;
+      await writePieces();
     },
   };
 }

@@ -79,7 +79,8 @@ function scalarColumn(field: ScalarColumn['field'], vector: Vector): ScalarColum
   if (DataType.isNull(type)) return { field, at: () => NaN };
   if (field === 'sex') {
     const isText = isTextType(DataType.isDictionary(type) ? (type.dictionary as DataType) : type);
-    return isText ? { field, at: (row) => sexOf(vector.get(row)) } : undefined;
+    if (!isText) return undefined;
+    return letterColumn(field, vector) ?? { field, at: (row) => sexOf(vector.get(row)) };
   }
   if (!DataType.isInt(type) && !DataType.isFloat(type)) return undefined;
   return (
@@ -102,6 +103,27 @@ function plainColumn(field: ScalarColumn['field'], { data, type }: Vector): Scal
   if (only === undefined || data.length !== 1 || !isPlain || !isSamples(values)) return undefined;
   const isNull = nullsOf(only);
   return { field, at: (row) => (isNull(row) ? NaN : given(values[row] ?? NaN)) };
+}
+
+const LETTER_M = 0x4d;
+const LETTER_F = 0x46;
+
+/** M and F by their byte; undefined for text that does not lie in one piece. */
+function letterColumn(field: ScalarColumn['field'], { data, type }: Vector): ScalarColumn | undefined {
+  const [only] = data;
+  if (only === undefined || data.length !== 1 || !DataType.isUtf8(type)) return undefined;
+  const offsets = only.valueOffsets as Int32Array;
+  const bytes = only.values as Uint8Array;
+  const isNull = nullsOf(only);
+  return {
+    field,
+    at(row) {
+      if (isNull(row)) return NaN;
+      const start = offsets[row] ?? 0;
+      if ((offsets[row + 1] ?? 0) !== start + 1) return Infinity;
+      return bytes[start] === LETTER_M ? 1 : bytes[start] === LETTER_F ? -1 : Infinity;
+    },
+  };
 }
 
 /** A number that is there; "not a number" is no JSON, so it goes to the exact path, as what is out of bounds does. */

@@ -22,6 +22,7 @@ interface Column {
 /** The rows of a page as record batches: kept columns as they came, then the scores. */
 export class TableWriter {
   private readonly model: readonly string[];
+  private readonly constants: Data<Utf8>[] = [];
 
   /** `isStream`: bad rows stand in their places without scores, with a column that says what is wrong. */
   constructor(
@@ -62,20 +63,23 @@ export class TableWriter {
 
   private scoreColumns(job: Job | undefined, from: number, to: number): Column[] {
     const { thresholds } = this.options.model;
-    const isBad = (row: number): boolean => job?.problems.has(row) === true;
-    const at = (row: number, index: number): number => job?.scores[row * OUTPUT_COLUMNS + index] ?? 0;
+    const length = to - from;
+    const validity = validityOf(job, from, to);
+    const all = job?.scores ?? new Float32Array(0);
     const scores = SCORE_FIELDS.map((name, index) => {
-      const values = Float64Array.from({ length: to - from }, (_, row) => twoDecimals(at(from + row, index)));
-      const isNull = (row: number): boolean => isBad(from + row);
-      return column(name, makeData({ type: new Float64(), data: values, ...nullsOf(to - from, isNull) }));
+      const data = new Float64Array(length);
+      for (let row = 0, at = from * OUTPUT_COLUMNS + index; row < length; row++, at += OUTPUT_COLUMNS) {
+        data[row] = twoDecimals(all[at] ?? 0);
+      }
+      return column(name, makeData({ type: new Float64(), data, ...validity }));
     });
     const labels = LABEL_FIELDS.map((name, index) => {
-      const isHigh = (row: number): boolean => at(row, SCORE_FIELDS.length + index) >= thresholds[name];
-      const texts = rowsOf(from, to, (row) => (isBad(row) ? undefined : isHigh(row) ? 'High' : 'Low'));
-      return column(name, textData(texts));
+      const first = from * OUTPUT_COLUMNS + SCORE_FIELDS.length + index;
+      const isHigh = (row: number): boolean => (all[first + row * OUTPUT_COLUMNS] ?? 0) >= thresholds[name];
+      return column(name, labelData(isHigh, validity));
     });
     const model = ['model', 'model_version'].map((name, index) =>
-      column(name, textData(rowsOf(from, to, (row) => (isBad(row) ? undefined : this.model[index])))),
+      column(name, this.constantData(index, validity)),
     );
     if (!this.isStream) return [...scores, ...labels, ...model];
     const errors = rowsOf(from, to, (row) => {
@@ -83,6 +87,15 @@ export class TableWriter {
       return problem === undefined ? undefined : JSON.stringify(problem);
     });
     return [...scores, ...labels, ...model, column('error', textData(errors))];
+  }
+
+  /** What the model's name and version are in each row. Most pages are equally long: the last one is kept. */
+  private constantData(index: number, validity: Validity): Data<Utf8> {
+    const last = this.constants[index];
+    if (last?.length === validity.length && validity.nullCount === 0) return last;
+    const data = constantData(this.model[index] ?? '', validity);
+    if (validity.nullCount === 0) this.constants[index] = data;
+    return data;
   }
 }
 
@@ -125,7 +138,14 @@ function textData(texts: readonly (string | undefined)[]): Data<Utf8> {
   return makeData({ type: new Utf8(), valueOffsets, data, ...nullsOf(texts.length, isNull) });
 }
 
-function nullsOf(length: number, isNull: (row: number) => boolean) {
+/** Which rows have a value, as Arrow says it. */
+interface Validity {
+  readonly length: number;
+  readonly nullCount: number;
+  readonly nullBitmap?: Uint8Array;
+}
+
+function nullsOf(length: number, isNull: (row: number) => boolean): Validity {
   const nullBitmap = new Uint8Array(Math.ceil(length / 8)).fill(0xff);
   let nullCount = 0;
   for (let row = 0; row < length; row++) {
@@ -134,6 +154,47 @@ function nullsOf(length: number, isNull: (row: number) => boolean) {
     nullBitmap[row >> 3] = (nullBitmap[row >> 3] ?? 0) & ~(1 << (row & 7));
   }
   return nullCount === 0 ? { length, nullCount: 0 } : { length, nullCount, nullBitmap };
+}
+
+function validityOf(job: Job | undefined, from: number, to: number): Validity {
+  const length = to - from;
+  if (job === undefined || job.problems.size === 0) return { length, nullCount: 0 };
+  return nullsOf(length, (row) => job.problems.has(from + row));
+}
+
+function isThere({ nullBitmap }: Validity, row: number): boolean {
+  return nullBitmap === undefined || (((nullBitmap[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
+}
+
+const HIGH = Buffer.from('High');
+const LOW = Buffer.from('Low');
+
+/** A label of each row, without a string for any. */
+function labelData(isHigh: (row: number) => boolean, validity: Validity): Data<Utf8> {
+  const { length } = validity;
+  const valueOffsets = new Int32Array(length + 1);
+  const bytes = new Uint8Array(length * HIGH.length);
+  let end = 0;
+  for (let row = 0; row < length; row++) {
+    if (isThere(validity, row)) {
+      const word = isHigh(row) ? HIGH : LOW;
+      for (let byte = 0; byte < word.length; byte++) bytes[end++] = word[byte] ?? 0;
+    }
+    valueOffsets[row + 1] = end;
+  }
+  return makeData({ type: new Utf8(), valueOffsets, data: bytes.subarray(0, end), ...validity });
+}
+
+function constantData(text: string, validity: Validity): Data<Utf8> {
+  const { length, nullCount } = validity;
+  const bytes = Buffer.byteLength(text);
+  const valueOffsets = new Int32Array(length + 1);
+  for (let row = 0, end = 0; row < length; row++) {
+    if (isThere(validity, row)) end += bytes;
+    valueOffsets[row + 1] = end;
+  }
+  const data = new Uint8Array(Buffer.from(text.repeat(length - nullCount)));
+  return makeData({ type: new Utf8(), valueOffsets, data, ...validity });
 }
 
 /** A kept value, which is JSON, as text; what is no text stays JSON. */

@@ -6,10 +6,10 @@ import {
   type SESSION_SCALARS,
 } from '../contract/request.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { SCALAR_PLACES, type ReadRequest, type WasmParser } from './wasmParser.js';
-import type { RequestReader } from './read.js';
+import { LAYOUT, SCALAR_PLACES, WasmParser, summaryAt } from './wasmParser.js';
+import { isBodyProblem, readerOf, type RequestReader } from './read.js';
 
-/** A column of lists. The list of a row is `values[from(row) … to(row))`. */
+/** A column of lists. The list of a row is `values[from(row) … to(row))`; where a list begins the one before has ended. */
 export interface SeriesColumn {
   readonly field: SeriesField;
   readonly values: ArrayLike<number> & {
@@ -37,60 +37,175 @@ export interface SessionColumns {
   bodyOf(row: number): string;
 }
 
+/** Rows of a table as the parser leaves requests. */
+export interface ReadRows {
+  /** Record i is `records[i · RECORD_LENGTH …]`; it means nothing where the row has a problem. */
+  readonly records: Float64Array;
+  /** By the place of the row. */
+  readonly problems: ReadonlyMap<number, BodyProblem>;
+}
+
+const { RECORD_LENGTH, SCALARS } = LAYOUT;
+const SAMPLE_BYTES = Float32Array.BYTES_PER_ELEMENT;
+const RECORD_BYTES = RECORD_LENGTH * Float64Array.BYTES_PER_ELEMENT;
+/** Samples of one column that are summarised in one call, unless a single list may be longer: they fit the caches. */
+const SAMPLES_PER_CALL = 1 << 17;
+
 const BOUNDS = new Map<ScalarColumn['field'], (typeof SCALAR_BOUNDS)[number]>(
   SCALAR_BOUNDS.map((bounds) => [bounds.field, bounds]),
 );
 
+/** Where the parser finds the columns of some rows: places in its memory, and views of it. */
+interface Places {
+  readonly records: number;
+  readonly starts: number;
+  readonly lengths: number;
+  readonly marks: number;
+  readonly samples: number;
+}
+
 /**
- * Reads row `row` of a table: its lists go to the parser's samples as they are, without JSON. Whatever is not plainly
- * right is written as JSON and read on the exact path, which decides and words the refusal: so a table is refused what
- * a body is refused. The request holds until the next one is read.
+ * Reads the rows of tables, a column at a time: lists go to the parser as they are, without JSON. Whatever is not
+ * plainly right is written as JSON and read on the exact path, which decides and words the refusal: so a table is
+ * refused what a body is refused. For one thread.
  */
-export function readRow(
-  columns: SessionColumns,
-  row: number,
-  { parser, limits, readRequest }: ColumnReading,
-): ReadRequest | BodyProblem {
-  const isRead = columns.arePlain && readPlain(columns, row, parser, limits);
-  return isRead ? parser.written(0, 0) : readRequest(Buffer.from(columns.bodyOf(row)));
+export class ColumnReader {
+  private readonly parser: WasmParser;
+  private readonly readRequest: RequestReader;
+  private readonly samplesPerCall: number;
+
+  constructor(private readonly limits: SeriesLimits) {
+    this.parser = new WasmParser(limits);
+    this.readRequest = readerOf(this.parser, limits);
+    this.samplesPerCall = Math.max(SAMPLES_PER_CALL, limits.daySamplesMax, limits.nightSamplesMax);
+  }
+
+  /** Reads the rows from `first` to before `last`. */
+  read(columns: SessionColumns, first: number, last: number): ReadRows {
+    const rows = last - first;
+    const problems = new Map<number, BodyProblem>();
+    const records = new Float64Array(rows * RECORD_LENGTH);
+    const marks = columns.arePlain ? this.readPlain(columns, first, records) : new Uint8Array(rows).fill(1);
+    for (let row = marks.indexOf(1); row >= 0; row = marks.indexOf(1, row + 1)) {
+      const outcome = this.readRequest(Buffer.from(columns.bodyOf(first + row)));
+      if (isBodyProblem(outcome)) problems.set(row, outcome);
+      else records.set(outcome.records, row * RECORD_LENGTH);
+    }
+    return { records, problems };
+  }
+
+  /** Fills `records` from the row `first` on. @returns 1 for each row that the exact path must look at */
+  private readPlain({ series, scalars }: SessionColumns, first: number, records: Float64Array): Uint8Array {
+    const rows = records.length / RECORD_LENGTH;
+    const { parser } = this;
+    const places = this.placesFor(rows);
+    const { buffer } = parser.bytes;
+    const read = new Float64Array(buffer, places.records, records.length);
+    const marks = new Uint8Array(buffer, places.marks, rows);
+    marks.fill(0);
+    clear(read);
+    for (const column of scalars) readScalars(column, first, read, marks);
+    for (const column of series) this.summarise(column, first, { rows, places, marks });
+    parser.exports.markDoubtful(rows, places.records, places.marks);
+    records.set(read);
+    return marks.slice();
+  }
+
+  /** The parser's memory for so many rows; nothing grows it until they are read. */
+  private placesFor(rows: number): Places {
+    const bytes = rows * (RECORD_BYTES + 2 * SAMPLE_BYTES + 1) + this.samplesPerCall * SAMPLE_BYTES + 16;
+    const records = this.parser.room(bytes);
+    const starts = records + rows * RECORD_BYTES;
+    const lengths = starts + rows * SAMPLE_BYTES;
+    const samples = lengths + rows * SAMPLE_BYTES;
+    return { records, starts, lengths, samples, marks: samples + this.samplesPerCall * SAMPLE_BYTES };
+  }
+
+  private summarise(
+    column: SeriesColumn,
+    first: number,
+    { rows, places, marks }: { rows: number; places: Places; marks: Uint8Array },
+  ): void {
+    const { buffer } = this.parser.bytes;
+    const starts = new Int32Array(buffer, places.starts, rows);
+    const lengths = new Int32Array(buffer, places.lengths, rows);
+    const { values } = column;
+    const most = samplesMax(column.field, this.limits);
+    let run = 0;
+    let begin = column.from(first);
+    let end = begin;
+    for (let row = 0; row < rows; row++) {
+      const from = column.from(first + row);
+      const to = column.to(first + row);
+      // A damaged file may say anything.
+      const isSound = to >= from && to - from <= most && from >= begin && to <= values.length;
+      if (!isSound) marks[row] = 1;
+      const length = isSound ? to - from : 0;
+      if (length > 0 && from + length - begin > this.samplesPerCall) {
+        this.summariseRun(column, { places, run, row, begin, end });
+        run = row;
+        begin = from;
+      }
+      starts[row] = length > 0 ? from - begin : 0;
+      lengths[row] = length;
+      if (length > 0) end = to;
+    }
+    this.summariseRun(column, { places, run, row: rows, begin, end });
+  }
+
+  /** The lists of the rows from `run` to before `row`: they lie between `begin` and `end`. */
+  private summariseRun(
+    { field, values }: SeriesColumn,
+    {
+      places,
+      run,
+      row,
+      begin,
+      end,
+    }: { places: Places; run: number; row: number; begin: number; end: number },
+  ): void {
+    if (end <= begin) return;
+    const { exports, bytes } = this.parser;
+    new Float32Array(bytes.buffer, places.samples, end - begin).set(values.subarray(begin, end));
+    exports.summariseLists(
+      row - run,
+      places.samples,
+      places.starts + run * SAMPLE_BYTES,
+      places.lengths + run * SAMPLE_BYTES,
+      field === 'HR_day_1h' || field === 'HR_night',
+      places.records + run * RECORD_BYTES,
+      summaryAt(0, field),
+      places.marks + run,
+    );
+  }
 }
 
-export interface ColumnReading {
-  readonly parser: WasmParser;
-  readonly limits: SeriesLimits;
-  /** Of the same parser. */
-  readonly readRequest: RequestReader;
+/** Every scalar NaN, every series empty. */
+function clear(records: Float64Array): void {
+  records.fill(0);
+  for (let record = 0; record < records.length; record += RECORD_LENGTH) {
+    for (let place = 0; place < SCALARS; place++) records[record + place] = NaN;
+  }
 }
 
-function readPlain(
-  { series, scalars }: SessionColumns,
-  row: number,
-  parser: WasmParser,
-  limits: SeriesLimits,
-): boolean {
-  const { records } = parser.blank(0);
-  for (const column of scalars) {
-    const value = column.at(row);
+function readScalars(column: ScalarColumn, first: number, records: Float64Array, marks: Uint8Array): void {
+  // A sex is 1 or −1.
+  const { minimum, maximum, isWhole } = BOUNDS.get(column.field) ?? {
+    minimum: -1,
+    maximum: 1,
+    isWhole: true,
+  };
+  const isSex = column.field === 'sex';
+  let place = SCALAR_PLACES[column.field];
+  for (let row = 0; row < marks.length; row++, place += RECORD_LENGTH) {
+    const value = column.at(first + row);
     if (Number.isNaN(value)) continue;
-    if (!isInBounds(column, value)) return false;
-    records[SCALAR_PLACES[column.field]] = value;
+    const isRight =
+      value >= minimum &&
+      value <= maximum &&
+      (!isWhole || Number.isInteger(value)) &&
+      !(isSex && value === 0);
+    if (isRight) records[place] = value;
+    else marks[row] = 1;
   }
-  parser.exports.forgetBreathing();
-  for (const column of series) {
-    const from = column.from(row);
-    const length = column.to(row) - from;
-    if (length === 0) continue;
-    if (length > samplesMax(column.field, limits)) return false;
-    parser.samples.set(column.values.subarray(from, from + length));
-    if (parser.exports.areFinite(length) === 0) return false;
-    parser.summariseSamples(length, column.field, 0);
-  }
-  return !parser.isDoubtful();
-}
-
-function isInBounds({ field }: ScalarColumn, value: number): boolean {
-  const bounds = BOUNDS.get(field);
-  if (bounds === undefined) return value === 1 || value === -1;
-  const { minimum, maximum, isWhole } = bounds;
-  return value >= minimum && value <= maximum && (!isWhole || Number.isInteger(value));
 }

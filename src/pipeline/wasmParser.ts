@@ -90,11 +90,18 @@ interface ParserExports {
   decodeSeries(place: number, samplesMax: number): number;
   /** Summarises the first `length` samples to the summary at byte `summary`. */
   summarise(length: number, isHeart: boolean, summary: number): void;
-  /** Whether the first `length` samples are all finite. */
-  areFinite(length: number): number;
-  /** Whether the exact path must look at the record at `record`, summarised since `forgetBreathing`. */
-  isDoubtful(record: number): number;
-  forgetBreathing(): void;
+  /** Columns of a table, at places behind the input: see `assembly/lists.ts`. */
+  summariseLists(
+    rows: number,
+    values: number,
+    starts: number,
+    lengths: number,
+    isHeart: boolean,
+    records: number,
+    summary: number,
+    marks: number,
+  ): void;
+  markDoubtful(rows: number, records: number, marks: number): void;
 }
 
 const module = new WebAssembly.Module(readFileSync(new URL('./parser.wasm', import.meta.url)));
@@ -289,11 +296,6 @@ export class WasmParser {
     return this.summarised[session * SERIES_FIELDS.length + SERIES_PLACES[field]] === start;
   }
 
-  /** Whether record 0, written by hand and summarised since `forgetBreathing`, needs the exact path. */
-  isDoubtful(): boolean {
-    return this.exports.isDoubtful(LAYOUT.RECORDS) !== 0;
-  }
-
   /** A series without samples. */
   clearSummary(field: SeriesField, session: number): void {
     const { records } = this.written(PAST_MAX, 0);
@@ -301,9 +303,15 @@ export class WasmParser {
     records.fill(0, summary, summary + LAYOUT.SUMMARY_LENGTH);
   }
 
+  /** Makes room for so many bytes where else a body lies; returns their place. They hold until the next body is read. */
+  room(bytes: number): number {
+    const end = this.input + bytes;
+    if (end + LAYOUT.INPUT_PADDING > this.bytes.length) this.requests = this.makeRoom(bytes);
+    return this.input;
+  }
+
   private put(bytes: Uint8Array): void {
-    const end = this.input + bytes.length;
-    if (end + LAYOUT.INPUT_PADDING > this.bytes.length) this.requests = this.makeRoom(bytes.length);
+    this.room(bytes.length);
     this.bytes.set(bytes, this.input);
   }
 

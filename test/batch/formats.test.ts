@@ -7,9 +7,9 @@ import t, { type Test } from 'tap';
 import { FORMATS, formatOf, streamPages, type Format } from '#acuity/batch/formats.js';
 import { Histories } from '#acuity/batch/histories.js';
 import { inputFiles, type InputOptions } from '#acuity/batch/inputs.js';
-import { ParquetDecoder } from '#acuity/batch/parquetDecoder.js';
 import { finish, scoreFile } from '#acuity/batch/scoreFile.js';
 import { newTally, scorePages } from '#acuity/batch/scorePages.js';
+import { TableReaders } from '#acuity/batch/tableReaders.js';
 import { openSink, toStream } from '#acuity/batch/sinks.js';
 import { Waves } from '#acuity/batch/waves.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
@@ -23,9 +23,9 @@ const OPTIONS = {
   limits: DEFAULT_SERIES_LIMITS,
   bodyMaxBytes: 1 << 20,
   keep: KEEP,
-  parquet: new ParquetDecoder(),
+  tables: new TableReaders(2),
 };
-t.teardown(() => OPTIONS.parquet.close());
+t.teardown(() => OPTIONS.tables.close());
 const ROWS = 160;
 
 function folder(t: Test): string {

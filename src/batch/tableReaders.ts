@@ -1,0 +1,157 @@
+import { Worker } from 'node:worker_threads';
+import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
+import { TableError } from './tableError.js';
+import type { TableOptions, TableRows } from './tableRows.js';
+
+/** A file of tables, and what of it is wanted. */
+export interface TableTask {
+  readonly path: string;
+  readonly format: 'arrow' | 'parquet';
+  readonly options: TableOptions;
+}
+
+/** What a thread is asked for: to begin a file, or for more rows of it. */
+export type TableRequest = TableTask | 'next';
+/** What it answers to the latter: rows; undefined behind the last ones; or why there are none. */
+export type TableAnswer = TableRows | { readonly failure: string; readonly isOperators: boolean } | undefined;
+
+/** Pieces of up to 1,024 rows that a thread is ahead, 200 bytes a row and what is kept: several files' worth of waiting. */
+const AHEAD = 32;
+
+/**
+ * Reads tables on threads of their own, a file on each: reading one costs more than all else that this process does
+ * with a row. Files that are expected are begun in their order, while those before them are still being scored.
+ * `close` ends the threads.
+ */
+export class TableReaders {
+  private readonly waiting: TableFile[] = [];
+  private readonly expected: TableFile[] = [];
+  private readonly threads = new Map<Worker, TableFile | undefined>();
+
+  constructor(private readonly threadsMax: number) {}
+
+  /** Begins files that will be asked for, in this order. */
+  expect(tasks: readonly TableTask[]): void {
+    for (const task of tasks) this.expected.push(this.queue(task));
+  }
+
+  /** The rows of a file, in their order. */
+  async *rows(task: TableTask): AsyncGenerator<TableRows, void, undefined> {
+    const place = this.expected.findIndex(({ task: { path } }) => path === task.path);
+    const [file = this.queue(task)] = place < 0 ? [] : this.expected.splice(place, 1);
+    try {
+      for (let rows = await file.next(); rows !== undefined; rows = await file.next()) yield rows;
+    } finally {
+      if (!file.isOver) await this.abandon(file);
+    }
+  }
+
+  async close(): Promise<void> {
+    const threads = [...this.threads.keys()];
+    this.threads.clear();
+    await Promise.all(threads.map((thread) => thread.terminate()));
+  }
+
+  private queue(task: TableTask): TableFile {
+    const file = new TableFile(task);
+    this.waiting.push(file);
+    this.assign();
+    return file;
+  }
+
+  /** Gives the files that wait to threads that have none. */
+  private assign(): void {
+    while (this.waiting.length > 0) {
+      const idle = [...this.threads].find(([, file]) => file === undefined)?.[0];
+      const thread = idle ?? (this.threads.size < this.threadsMax ? this.start() : undefined);
+      if (thread === undefined) return;
+      const file = this.waiting.shift();
+      this.threads.set(thread, file);
+      file?.begin(thread);
+    }
+  }
+
+  private start(): Worker {
+    const thread = new Worker(new URL('./tableThread.js', import.meta.url), {
+      resourceLimits: YOUNG_THREAD_LIMITS,
+    });
+    thread.on('message', (answer: TableAnswer) => {
+      const file = this.threads.get(thread);
+      file?.take(answer);
+      if (file?.isRead !== true) return;
+      this.threads.set(thread, undefined);
+      this.assign();
+    });
+    thread.on('error', (error) => {
+      const file = this.threads.get(thread);
+      this.threads.delete(thread);
+      file?.fail(error);
+      this.assign();
+    });
+    return thread;
+  }
+
+  /** Whoever wanted the file wants no more of it. */
+  private async abandon(file: TableFile): Promise<void> {
+    const [thread] = [...this.threads].find(([, its]) => its === file) ?? [];
+    if (thread === undefined) return;
+    this.threads.delete(thread);
+    await thread.terminate();
+    this.assign();
+  }
+}
+
+/** A file that a thread reads, and the rows of it that are there. */
+class TableFile {
+  /** Everything was read. */
+  isRead = false;
+  /** Everything was taken. */
+  isOver = false;
+  private thread: Worker | undefined;
+  private readonly answers: TableAnswer[] = [];
+  private failure: { readonly error: unknown } | undefined;
+  private wake: (() => void) | undefined;
+
+  constructor(readonly task: TableTask) {}
+
+  begin(thread: Worker): void {
+    this.thread = thread;
+    this.ask(this.task);
+    for (let ahead = 0; ahead < AHEAD; ahead++) this.ask('next');
+  }
+
+  take(answer: TableAnswer): void {
+    this.answers.push(answer);
+    this.isRead = answer === undefined || 'failure' in answer;
+    this.wake?.();
+  }
+
+  fail(error: unknown): void {
+    this.failure = { error };
+    this.wake?.();
+  }
+
+  /** Undefined behind the last rows. @throws TableError */
+  async next(): Promise<TableRows | undefined> {
+    while (this.answers.length === 0) {
+      if (this.failure !== undefined) {
+        this.isOver = true;
+        throw this.failure.error;
+      }
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+    const answer = this.answers.shift();
+    this.isOver = answer === undefined || 'failure' in answer;
+    if (answer === undefined) return undefined;
+    if ('failure' in answer)
+      throw answer.isOperators ? new TableError(answer.failure) : new Error(answer.failure);
+    if (!this.isRead) this.ask('next');
+    return answer;
+  }
+
+  private ask(request: TableRequest): void {
+    this.thread?.postMessage(request);
+  }
+}

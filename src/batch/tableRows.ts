@@ -1,0 +1,92 @@
+import { Table, tableFromIPC, tableToIPC, type RecordBatch, type Schema } from 'apache-arrow';
+import type { SeriesLimits } from '../contract/request.js';
+import { ColumnReader } from '../pipeline/columns.js';
+import type { RowColumns } from './bodyPages.js';
+import { rowProblem, type RowProblem } from './page.js';
+import { isKnown, sessionColumns } from './tableColumns.js';
+import { TableError } from './tableError.js';
+
+export interface TableOptions extends RowColumns {
+  readonly limits: SeriesLimits;
+}
+
+/** A piece of a file: rows of one schema. What it lies in may be used again once the next one is asked for. */
+export interface TablePiece {
+  readonly batch: RecordBatch;
+  /** Bytes of the file that it stands for. */
+  readonly bytesRead: number;
+}
+
+/** Rows of a table that were read: all that is needed of them, in a form that goes from thread to thread. */
+export interface TableRows {
+  readonly rows: number;
+  /** As `ReadRows` of pipeline/columns has them. */
+  readonly records: Float64Array;
+  readonly problems: ReadonlyMap<number, RowProblem>;
+  /** The kept columns, then the others that history asks for, as an Arrow stream; undefined where there are none. */
+  readonly columns: Uint8Array | undefined;
+  readonly bytesRead: number;
+}
+
+/** Most rows that are read together: their samples fit the caches. */
+const ROWS_MAX = 1024;
+
+/** Reads the rows of one table, piece by piece. */
+export class TableRowReader {
+  private readonly reader: ColumnReader;
+  private isChecked = false;
+
+  constructor(private readonly options: TableOptions) {
+    this.reader = new ColumnReader(options.limits);
+  }
+
+  /** @throws TableError */
+  *read({ batch, bytesRead }: TablePiece): Generator<TableRows, void, undefined> {
+    if (!this.isChecked) checkColumns(batch.schema, this.options);
+    this.isChecked = true;
+    const columns = sessionColumns(batch);
+    const others = columnsBeside(batch, this.options);
+    for (let first = 0; first < batch.numRows; first += ROWS_MAX) {
+      const last = Math.min(first + ROWS_MAX, batch.numRows);
+      const { records, problems } = this.reader.read(columns, first, last);
+      yield {
+        rows: last - first,
+        records,
+        problems: new Map([...problems].map(([row, problem]) => [row, rowProblem(problem)])),
+        columns:
+          others === undefined ? undefined : tableToIPC(new Table([others.slice(first, last)]), 'stream'),
+        bytesRead: (bytesRead * (last - first)) / batch.numRows,
+      };
+    }
+  }
+}
+
+function checkColumns({ fields }: Schema, { history }: RowColumns): void {
+  const names = fields.map(({ name }) => name);
+  for (const name of ['past_sessions', 'past_targets', 'past_target', 'current_session']) {
+    if (names.includes(name)) {
+      throw new TableError(
+        `the column ${name}: a row of a table is one session, a column for each field; --person gives it its past`,
+      );
+    }
+  }
+  if (!names.some(isKnown)) throw new TableError('no column is named as a field of a session');
+  for (const name of history === undefined ? [] : [history.person, history.order]) {
+    if (!names.includes(name)) throw new TableError(`there is no column ${JSON.stringify(name)}`);
+  }
+}
+
+/** The columns of `batch` that are needed beside the session, those that are kept first; undefined without any. */
+function columnsBeside(batch: RecordBatch, { keep, history }: RowColumns): RecordBatch | undefined {
+  const names = new Set([...keep, ...(history === undefined ? [] : Object.values(history))]);
+  // By place: chosen by name, columns that are not the first ones are lost on the way.
+  const places = [...names]
+    .map((name) => batch.schema.fields.findIndex((field) => field.name === name))
+    .filter((place) => place >= 0);
+  return places.length === 0 ? undefined : batch.selectAt(places);
+}
+
+/** What `TableRows.columns` holds. */
+export function columnsOf(bytes: Uint8Array | undefined): RecordBatch | undefined {
+  return bytes === undefined ? undefined : tableFromIPC(bytes).batches[0];
+}

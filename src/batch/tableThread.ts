@@ -1,0 +1,59 @@
+/** A thread that reads tables (tableReaders.ts). */
+import { parentPort } from 'node:worker_threads';
+import { messageOf } from '../base/errors.js';
+import { OperatorError } from '../base/operatorError.js';
+import type { TableAnswer, TableRequest, TableTask } from './tableReaders.js';
+import { FIELD_NAMES } from './tableColumns.js';
+import { TableRowReader, type TablePiece, type TableRows } from './tableRows.js';
+
+async function* rowsOf({ path, format, options }: TableTask): AsyncGenerator<TableRows, void, undefined> {
+  const reader = new TableRowReader(options);
+  for await (const piece of await piecesOf({ path, format, options })) yield* reader.read(piece);
+}
+
+/** Each library is loaded only where it is needed: both take a while. */
+async function piecesOf({ path, format, options }: TableTask): Promise<AsyncIterable<TablePiece>> {
+  if (format === 'arrow') return (await import('./arrowFile.js')).arrowPieces(path);
+  const { keep, history } = options;
+  const columns = [...FIELD_NAMES, ...keep, ...(history === undefined ? [] : Object.values(history))];
+  return (await import('./parquetFile.js')).parquetPieces(path, columns);
+}
+
+const port = parentPort;
+if (port === null) throw new Error('this is a thread of its own');
+/** The file in hand; undefined behind its end, where rows may still be asked for. */
+let file: { readonly rows: AsyncGenerator<TableRows>; readonly format: TableTask['format'] } | undefined;
+
+function answer(rows: TableAnswer): void {
+  const isRead = rows !== undefined && 'records' in rows;
+  const buffers = isRead ? [rows.records.buffer, rows.columns?.buffer] : [];
+  port?.postMessage(
+    rows,
+    buffers.filter((buffer) => buffer instanceof ArrayBuffer),
+  );
+}
+
+async function handle(request: TableRequest): Promise<void> {
+  if (request !== 'next') {
+    file = { rows: rowsOf(request), format: request.format };
+    return;
+  }
+  if (file === undefined) return;
+  const { rows, format } = file;
+  try {
+    const next = await rows.next();
+    if (next.done === true) file = undefined;
+    answer(next.done === true ? undefined : next.value);
+  } catch (error) {
+    file = undefined;
+    const isOperators = error instanceof OperatorError || format === 'parquet';
+    const cause = isOperators && !(error instanceof OperatorError) ? "the Parquet file can't be read: " : '';
+    answer({ failure: `${cause}${messageOf(error)}`, isOperators });
+  }
+}
+
+// One after the other: a failure must be told before what follows it.
+let last = Promise.resolve();
+port.on('message', (request: TableRequest) => {
+  last = last.then(() => handle(request));
+});

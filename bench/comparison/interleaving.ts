@@ -25,6 +25,8 @@ export interface Contender {
 const WARM_UP_SECONDS = 2;
 /** Forms find the server warm. */
 const FORM_WARM_UP_SECONDS = 1;
+/** A server that keeps up makes nobody wait so long. */
+const LATE_SECONDS = 5;
 /** What is said of a refusal holds where hardly anything else is answered. */
 const REFUSED_SHARE_MIN = 0.95;
 /** The check before anything is measured: enough in flight that batches form. */
@@ -186,7 +188,9 @@ export class Interleaving {
 
   private generate(mode: Mode, load: Load, rate: number | undefined): Promise<Measurement> {
     if (rate === undefined) return this.saturate(load);
-    return mode === 'rate' ? runOpenLoop({ ...load, rate }) : openLoopPaced({ ...load, rate });
+    return mode === 'rate'
+      ? runOpenLoop({ ...load, rate })
+      : openLoopPaced({ ...load, rate, lateSeconds: mayRefuse(mode) ? 0 : LATE_SECONDS });
   }
 
   private saturate(load: Load): Promise<Measurement> {

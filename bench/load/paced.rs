@@ -1,5 +1,6 @@
-//! Evenly spaced requests, whatever the answers do: `acuity-paced PORT CONNECTIONS RATE SECONDS FILE` prints one line
-//! of JSON. FILE is what `requestFile.ts` writes. One thread, one request at a time on a connection.
+//! Evenly spaced requests, whatever the answers do: `acuity-paced PORT CONNECTIONS RATE SECONDS LATE FILE` prints one
+//! line of JSON. What was due in SECONDS and found no connection may be sent in LATE more. FILE is what
+//! `requestFile.ts` writes. One thread, one request at a time on a connection.
 
 use mio::net::TcpStream;
 use mio::unix::SourceFd;
@@ -42,6 +43,10 @@ struct Generator {
     free: VecDeque<usize>,
     rate: f64,
     count: usize,
+    /// Nothing is sent from then on.
+    end: Duration,
+    /// Whether what was due and could not be sent by then is lost; else it was only offered.
+    must_send: bool,
     sent: usize,
     tally: Tally,
 }
@@ -50,22 +55,24 @@ fn main() -> io::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     let number = |place: usize| args[place].parse::<usize>().expect("a whole number");
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, number(1) as u16));
-    let (connections, rate, seconds) = (number(2), number(3), number(4));
+    let (connections, rate, seconds, late) = (number(2), number(3), number(4), number(5));
     let mut poll = Poll::new()?;
     let timer = timer()?;
     poll.registry()
         .register(&mut SourceFd(&timer.as_raw_fd()), TICK, Interest::READABLE)?;
     let mut generator = Generator {
         start: Instant::now(),
-        requests: requests(&std::fs::read(&args[5])?, address),
+        requests: requests(&std::fs::read(&args[6])?, address),
         connections: connect(address, connections, &poll)?,
         free: (0..connections).collect(),
         rate: rate as f64,
         count: rate * seconds,
+        end: Duration::from_secs((seconds + late) as u64),
+        must_send: late > 0,
         sent: 0,
         tally: Tally::default(),
     };
-    generator.run(&mut poll, Duration::from_secs(seconds as u64), &timer)?;
+    generator.run(&mut poll, &timer)?;
     generator.print();
     Ok(())
 }
@@ -134,24 +141,25 @@ fn timer() -> io::Result<OwnedFd> {
 }
 
 impl Generator {
-    fn run(&mut self, poll: &mut Poll, length: Duration, timer: &OwnedFd) -> io::Result<()> {
+    fn run(&mut self, poll: &mut Poll, timer: &OwnedFd) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS);
         self.start = Instant::now();
         loop {
             let elapsed = self.start.elapsed();
-            let is_over = elapsed >= length || self.sent == self.count;
+            let is_over = elapsed >= self.end || self.sent == self.count;
             let is_idle = self.free.len() + self.tally.lost == self.connections.len();
-            if is_over && (is_idle || elapsed >= length + LAST_ANSWERS) {
+            if is_over && (is_idle || elapsed >= self.end + LAST_ANSWERS) {
                 self.tally.lost += self
                     .connections
                     .iter()
                     .filter(|one| one.due.is_some())
                     .count();
+                if self.must_send {
+                    self.tally.lost += self.count - self.sent;
+                }
                 return Ok(());
             }
-            if !is_over {
-                self.send_due(elapsed);
-            }
+            self.send_due(elapsed);
             poll.poll(&mut events, Some(Duration::from_millis(10)))?;
             for event in &events {
                 match event.token() {
@@ -164,6 +172,9 @@ impl Generator {
 
     /// Where no connection is free a request stays due, and its wait counts.
     fn send_due(&mut self, elapsed: Duration) {
+        if elapsed >= self.end {
+            return;
+        }
         let due = ((elapsed.as_secs_f64() * self.rate) as usize).min(self.count);
         while self.sent < due {
             let Some(index) = self.free.pop_front() else {
@@ -220,9 +231,7 @@ impl Generator {
         }
         self.free.push_back(index);
         // What waits for a connection need not wait for the next tick.
-        if self.sent < self.count {
-            self.send_due(self.start.elapsed());
-        }
+        self.send_due(self.start.elapsed());
     }
 
     /// A connection that ended is not opened again.

@@ -12,6 +12,15 @@ import { writeRequests } from './requestFile.js';
 const PACED = join(ROOT, '.build/rust/release/acuity-paced');
 const GRACE_MS = 30_000;
 
+interface PacedLoad extends Load {
+  readonly rate: number;
+  /**
+   * How long what was due and found no connection may still be sent behind the end; what could not be sent then is an
+   * error. With 0 it was only offered, and nothing more is said of it.
+   */
+  readonly lateSeconds: number;
+}
+
 export function hasPaced(): boolean {
   return existsSync(PACED);
 }
@@ -27,12 +36,13 @@ export async function openLoopPaced({
   connections,
   seconds,
   rate,
-}: Load & { readonly rate: number }): Promise<Measurement> {
+  lateSeconds,
+}: PacedLoad): Promise<Measurement> {
   const folder = await mkdtemp(join(tmpdir(), 'acuity-paced-'));
   try {
     const file = join(folder, 'requests');
     await writeRequests(file, target.key, bodies);
-    const settings = [target.port, connections, Math.round(rate), seconds].map(String);
+    const settings = [target.port, connections, Math.round(rate), seconds, lateSeconds].map(String);
     const { stdout } = await promisify(execFile)(PACED, [...settings, file], {
       timeout: seconds * 1000 + GRACE_MS,
     });

@@ -1,6 +1,6 @@
 //! The level of a series, counted while its numbers are read: no sample is kept.
 
-use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use std::fmt;
 
 const MEDIAN_SAMPLES_MIN: usize = 12;
@@ -40,10 +40,46 @@ impl<'de, const HEART: bool> Visitor<'de> for SeriesVisitor<HEART> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Series<HEART>, A::Error> {
         let mut tally = Tally::<HEART>::new();
-        while let Some(number) = numbers.next_element::<f64>()? {
-            tally.add(number as f32);
-        }
+        while numbers.next_element_seed(Sample(&mut tally))?.is_some() {}
         Ok(Series(tally.summary()))
+    }
+}
+
+/// One number, counted where it is read: cheaper than by way of `f64`'s own `Deserialize`.
+struct Sample<'a, const HEART: bool>(&'a mut Tally<HEART>);
+
+impl<'de, const HEART: bool> DeserializeSeed<'de> for Sample<'_, HEART> {
+    type Value = ();
+
+    #[inline(always)]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_f64(self)
+    }
+}
+
+impl<const HEART: bool> Visitor<'_> for Sample<'_, HEART> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("a number")
+    }
+
+    #[inline(always)]
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.0.add(number as f32);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.0.add(number as f64 as f32);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.0.add(number as f64 as f32);
+        Ok(())
     }
 }
 

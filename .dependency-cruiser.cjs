@@ -41,6 +41,7 @@ const OWNERS = {
   'apache-arrow': ['^src/batch/(table\\w+|arrowFile|parquet\\w+|page|sinks)\\.ts$'],
   'csv-parse': ['^src/batch/csvPages\\.ts$'],
   fzstd: ['^src/batch/formats\\.ts$'],
+  'arrow-js-ffi': ['^src/batch/parquetFile\\.ts$'],
   'parquet-wasm': ['^src/batch/parquet\\w+\\.ts$'],
   pino: ['^src/process/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],

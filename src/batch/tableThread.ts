@@ -4,19 +4,20 @@ import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';
 import type { TableAnswer, TableRequest, TableTask } from './tableReaders.js';
 import { FIELD_NAMES } from './tableColumns.js';
-import { TableRowReader, type TablePiece, type TableRows } from './tableRows.js';
-
-async function* rowsOf({ path, format, options }: TableTask): AsyncGenerator<TableRows, void, undefined> {
-  const reader = new TableRowReader(options);
-  for await (const piece of await piecesOf({ path, format, options })) yield* reader.read(piece);
-}
+import { TableRowReader, type TableRows } from './tableRows.js';
 
 /** Each library is loaded only where it is needed: both take a while. */
-async function piecesOf({ path, format, options }: TableTask): Promise<AsyncIterable<TablePiece>> {
-  if (format === 'arrow') return (await import('./arrowFile.js')).arrowPieces(path);
+async function* rowsOf({ path, format, options }: TableTask): AsyncGenerator<TableRows, void, undefined> {
+  const reader = new TableRowReader(options);
+  if (format === 'arrow') {
+    const { arrowPieces } = await import('./arrowFile.js');
+    for await (const piece of arrowPieces(path)) yield* reader.read(piece);
+    return;
+  }
+  const { parquetRows } = await import('./parquetFile.js');
   const { keep, history } = options;
   const columns = [...FIELD_NAMES, ...keep, ...(history === undefined ? [] : Object.values(history))];
-  return (await import('./parquetFile.js')).parquetPieces(path, columns);
+  yield* parquetRows(path, columns, reader);
 }
 
 const port = parentPort;

@@ -64,14 +64,17 @@ def _nights() -> Any:
     return pa.Table.from_pylist(rows, schema)
 
 
-def _killer(folder: str, times: int) -> str:
-    """A program in front of the service's own that is killed at its first `times` starts, in the middle of its output."""
+def _killer(folder: str, times: int, victim: str) -> str:
+    """
+    A program in front of the service's own. At its first `times` starts it kills `victim` in the middle of its input:
+    `$$` itself, or `$PPID`, the engine's process that started it.
+    """
     path = Path(folder) / "acuity"
     service = f"{shutil.which('node')} {_REPOSITORY / 'dist/main.js'}"
     path.write_text(
         "#!/bin/sh\n"
         f"for n in $(seq {times}); do\n"
-        f'  if mkdir "{folder}/killed-$n" 2>/dev/null; then head -c 4000 >/dev/null; kill -9 $$; fi\n'
+        f'  if mkdir "{folder}/killed-$n" 2>/dev/null; then head -c 4000 >/dev/null; kill -9 {victim}; exit 1; fi\n'
         "done\n"
         f'exec {service} "$@"\n'
     )
@@ -93,10 +96,10 @@ class Engines(unittest.TestCase):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def command(self, *, history: bool, kills: int = 0) -> Any:
+    def command(self, *, history: bool, kills: int = 0, victim: str = "$$") -> Any:
         from acuity_client._bulk import ScoreCommand
 
-        program = _killer(self.folder, kills)
+        program = _killer(self.folder, kills, victim)
         env = {"ACUITY_WORKERS": "1"}
         past = {"person": "person", "order": "at"} if history else {}
         return ScoreCommand(command=(program,), keep=("id", "person"), env=env, **past)
@@ -132,10 +135,12 @@ class Engines(unittest.TestCase):
 
         ray.init(num_cpus=4, include_dashboard=False, logging_level="error", log_to_driver=False)
         self.addCleanup(ray.shutdown)
-        for history in (False, True):
+        # The scoring process is killed, then the actor itself.
+        for history, victim in ((False, "$$"), (True, "$$"), (False, "$PPID")):
             given = ray.data.from_arrow(_nights()).repartition(3)
             expected = self.plain(history=history)
-            scored = score(given, self.command(history=history, kills=1), actors=1, batch_rows=40, parts=3)
+            command = self.command(history=history, kills=1, victim=victim)
+            scored = score(given, command, actors=1, batch_rows=40, parts=3)
             self.assertEqual(_sorted(scored.take_all()), expected)
             shutil.rmtree(Path(self.folder) / "killed-1")
 
@@ -156,9 +161,11 @@ class Engines(unittest.TestCase):
         import pyarrow.parquet
 
         pyarrow.parquet.write_table(_nights(), path)
-        for history in (False, True):
+        # The scoring process is killed, then the Python worker itself.
+        for history, victim in ((False, "$$"), (True, "$$"), (True, "$PPID")):
             expected = self.plain(history=history)
-            scored = score(spark.read.parquet(path), self.command(history=history, kills=1), parts=3)
+            command = self.command(history=history, kills=1, victim=victim)
+            scored = score(spark.read.parquet(path), command, parts=3)
             self.assertEqual(_sorted([row.asDict() for row in scored.collect()]), expected)
             shutil.rmtree(Path(self.folder) / "killed-1")
 

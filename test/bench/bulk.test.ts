@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { runBulk } from '#bench/bulk.js';
+import { UsageError } from '#bench/usage.js';
+import { REPOSITORY } from '../fixtures/scripts.js';
+
+const run = promisify(execFile);
+const ROWS = 300;
+
+t.test('npm run bench -- bulk scores a lake in each way, beside HTTP', async (t) => {
+  const sizes = ['--rows', String(ROWS), '--people', '10', '--repetitions', '1', '--seconds', '1'];
+  const { stdout } = await run(
+    process.execPath,
+    [
+      join(REPOSITORY, '.build/bench/main.js'),
+      'bulk',
+      ...sizes,
+      '--formats',
+      'arrow',
+      '--folder',
+      t.testdir(),
+    ],
+    { timeout: 200_000 },
+  );
+  t.match(stdout, `${ROWS} rows of 10 people`);
+  const lines = stdout.split('\n').filter((line) => /^\| \w/.test(line));
+  const costs = lines.map((line) => line.split('|').slice(1, -1));
+  t.strictSame(
+    costs.map(([name]) => name?.trim()),
+    ['HTTP', 'arrow', 'arrow with history'],
+  );
+  for (const [name, ...values] of costs) {
+    const numbers = values.map((value) => Number.parseFloat(value));
+    t.equal(numbers.length, 5);
+    t.ok(
+      numbers.slice(0, 3).every((value) => value > 0),
+      `${name}: rows a second, processor time, memory`,
+    );
+    // So few rows cost little but their start: the ratios round to nothing.
+    t.ok(
+      numbers.slice(3).every((value) => value >= 0),
+      `${name}: ratios`,
+    );
+  }
+});
+
+t.test('a mistake is named', async (t) => {
+  for (const args of [['--formats', 'xml'], ['--rows', '0'], ['--nonsense']]) {
+    await t.rejects(runBulk(args), UsageError, args.join(' '));
+  }
+});

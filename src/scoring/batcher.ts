@@ -18,6 +18,8 @@ export interface BatcherOptions {
   readonly deadlineMs: number;
   /** Longest model run before the worker counts as hung. */
   readonly hangMs: number;
+  /** Requests wait so long for company, where nobody waits for them; undefined: not at all. */
+  readonly gatherMs?: number | undefined;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** A batch failed, or a row's scores were unsound; the rows are retried or answered. */
   onFault(cause: Error): void;
@@ -152,10 +154,13 @@ export class Batcher implements Scorer {
   private scheduleFlush(): void {
     if (this.flushScheduled || this.inFlight >= this.options.pool.capacity) return;
     this.flushScheduled = true;
-    setImmediate(() => {
+    const flush = (): void => {
       this.flushScheduled = false;
       this.flush();
-    });
+    };
+    const { gatherMs } = this.options;
+    if (gatherMs === undefined) setImmediate(flush);
+    else setTimeout(flush, gatherMs);
   }
 
   /** Hands out work while the pool has room; retries go first, each alone. */

@@ -23,6 +23,8 @@ export interface ScorerSetup {
   readonly metrics?: SharedArrayBuffer | undefined;
   /** Told of what is answered, the golden requests aside. */
   readonly onAnswered?: AnswerListener | undefined;
+  /** As of `BatcherOptions`. */
+  readonly gatherMs?: number;
   /** How much the workers give way to other threads, 0 to 19; 0 where it is absent. */
   readonly niceness?: number;
 }
@@ -56,6 +58,7 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
     queueMax,
     deadlineMs,
     hangMs,
+    gatherMs: setup.gatherMs,
     clock: systemClock,
     onFault(error) {
       count?.fault();

@@ -165,8 +165,8 @@ export async function openEventLoopServer(
 
 /** Copies that may wait for the shadow model: more are dropped. */
 const SHADOW_QUEUE_MAX = 256;
-/** Its worker takes a core only where nobody else wants one. */
-const SHADOW_NICENESS = 19;
+/** Its worker takes a core only where nobody else wants one; copies gather, since a run costs little more for many. */
+const SHADOW = { workers: 1, loops: 1, niceness: 19, gatherMs: 25 } as const;
 
 function createShadow(setup: EventLoopSetup, log: Log, writer: MetricWriter<LoopCatalogue>): Shadow {
   const config = { ...setup.config, queueMax: SHADOW_QUEUE_MAX };
@@ -174,8 +174,7 @@ function createShadow(setup: EventLoopSetup, log: Log, writer: MetricWriter<Loop
     share: config.shadowShare,
     comparison: new Comparison(writer),
     random: Math.random,
-    open: (bundle, onHung) =>
-      openScorer({ config, bundle, workers: 1, loops: 1, niceness: SHADOW_NICENESS }, log, onHung),
+    open: (bundle, onHung) => openScorer({ ...SHADOW, config, bundle }, log, onHung),
     onProblem: (error) => log.error({ err: error }, 'shadow model'),
   });
 }

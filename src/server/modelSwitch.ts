@@ -11,6 +11,8 @@ import type { EventLoopServer } from './eventLoopServer.js';
 export interface ModelSwitchOptions {
   /** The configured folder; it may be a symbolic link that comes to point elsewhere. */
   readonly folder: string;
+  /** Where it led when the model in force was loaded: a link may be turned while the service starts. */
+  readonly loaded: string;
   /** A look is short; loading a model may take its time. */
   readonly files: { readonly look: Files; readonly load: Files };
   readonly server: Pick<EventLoopServer, 'prepareModel' | 'switchModel'>;
@@ -36,6 +38,7 @@ export class ModelSwitch {
   private target: string | undefined;
 
   constructor(private readonly options: ModelSwitchOptions) {
+    this.target = options.loaded;
     const onProblem = (error: Error): void => options.log.warn({ err: error }, 'model folder');
     this.observer = new Observer({ look: () => this.look(), onProblem }, LOOK_MS);
   }
@@ -53,7 +56,6 @@ export class ModelSwitch {
 
   private async look(): Promise<void> {
     const target = await this.resolve();
-    if (this.target === undefined) this.target = target;
     if (target !== undefined && target !== this.target) this.request();
   }
 

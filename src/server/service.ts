@@ -177,6 +177,7 @@ class Service {
     this.eventLoops.replaceKeys(this.keyring.records);
     this.modelSwitch = new ModelSwitch({
       folder: config.model,
+      loaded: bundle.folder,
       files: { look: threads.files(KEYS_PATIENCE), load: modelFiles },
       server: this.eventLoops,
       log,

@@ -10,6 +10,8 @@ const FORM =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]([13579bdf])(?:-.*)?$/;
 /** `00-` trace `-` span `-` flags, the least form. */
 const LENGTH = 55;
+/** The last digit of the flags where the lowest bit is set. */
+const ODD = '13579bdf';
 
 /**
  * The parent in a `traceparent` header whose sampled flag is set; undefined where it is not set, and where the header
@@ -17,7 +19,8 @@ const LENGTH = 55;
  * flags, version 00 has not).
  */
 export function sampledParent(header: string): TraceParent | undefined {
-  if (header.length < LENGTH) return undefined;
+  // The flag first: most requests go no further.
+  if (header.length < LENGTH || !ODD.includes(header.charAt(LENGTH - 1))) return undefined;
   if (header.length > LENGTH && header.startsWith('00')) return undefined;
   const [, traceId, spanId] = FORM.exec(header) ?? [];
   return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };

@@ -54,8 +54,7 @@ for (const loops of [1, 2]) {
     t.equal((await predict(server)).version, version);
 
     turn(link, second);
-    server.signal('SIGHUP');
-    await until(t, server, other);
+    await until(t, server, other); // without a signal, as soon as it serves: the link is looked at
 
     turn(link, bad);
     for (let look = 0; look < LOOKS_MAX && !server.output().includes('model refused'); look++)
@@ -64,7 +63,8 @@ for (const loops of [1, 2]) {
     t.same(await predict(server), { status: 200, version: other });
 
     turn(link, first);
-    await until(t, server, version); // without a signal: the link is looked at
+    server.signal('SIGHUP');
+    await until(t, server, version);
     server.signal('SIGTERM');
     t.equal((await server.exited).code, 0);
   });

@@ -48,12 +48,13 @@ const DEADLINE_MS = 100;
 const HANG_MS = 500;
 
 interface SetupOptions {
+  readonly gatherMs?: number;
   readonly capacity?: number;
   readonly batchMax?: number;
   readonly queueMax?: number;
 }
 
-function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100 }: SetupOptions = {}): Setup {
+function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100, gatherMs }: SetupOptions = {}): Setup {
   const pool = new FakePool({ capacity, batchMax, blocks: blocksFor(queueMax, batchMax, capacity) });
   const clock = manualClock();
   const faults: string[] = [];
@@ -65,6 +66,7 @@ function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100 }: SetupOpt
     queueMax,
     deadlineMs: DEADLINE_MS,
     hangMs: HANG_MS,
+    gatherMs,
     clock,
     onFault: ({ message }) => void faults.push(message),
     onHung: () => void hangs++,
@@ -487,6 +489,26 @@ t.test('the wait is told without the run', async (t) => {
     scoredMs: 10,
   });
 });
+
+t.test(
+  'where nobody waits for them, requests gather, and what was answered is told behind the answers',
+  async (t) => {
+    const { batcher, admit, pool, firstRun } = setUp(t, { gatherMs: 20 });
+    const callers = [admit(30)];
+    const told: (readonly number[])[] = [];
+    batcher.onAnswered = (_, rows) => {
+      t.ok(callers.every(({ timing }) => timing !== undefined));
+      told.push(rows);
+    };
+    await turn();
+    t.equal(pool.runs.length, 0);
+    callers.push(admit(31));
+    await until(() => pool.runs.length > 0);
+    firstRun().land(1);
+    await turn();
+    t.strictSame(told, [[0, 1]], 'both in one run');
+  },
+);
 
 t.test('what waits for a worker is told apart from what runs', async (t) => {
   const { batcher, admit, firstRun } = setUp(t, { batchMax: 2 });

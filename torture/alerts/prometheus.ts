@@ -1,0 +1,111 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { REPOSITORY } from '#fixtures/scripts.js';
+import { freePort, type Teardown } from '#fixtures/server.js';
+
+/** Why it can't be run; false where it can. */
+export const WITHOUT_PROMETHEUS: string | false =
+  spawnSync('prometheus', ['--version'], { stdio: 'ignore' }).status === 0
+    ? false
+    : 'prometheus is not installed (Debian: apt-get install prometheus)';
+
+export interface Prometheus {
+  /** What it is to scrape from now on: admin ports. */
+  watch(adminPorts: readonly number[]): void;
+  /** Whether the alert fires, for this admin port where the rule tells instances apart. */
+  isFiring(alert: string, adminPort: number): Promise<boolean>;
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7 };
+/** A minute of the rules is a second here. */
+const FACTOR = 60;
+/** What compares weeks wants more. */
+const FACTORS: Readonly<Record<string, number>> = { AcuityFieldsMissing: 6000 };
+/** A rate wants some scrapes. */
+const RANGE_MIN_MS = 5000;
+const READY_MS = 60_000;
+
+/** deploy/alerts.yml with shorter times, and nothing else changed. */
+export function shortened(rules: string): string {
+  return rules
+    .split(/^(?= {6}- alert: )/m)
+    .map((rule) => {
+      const factor = FACTORS[/alert: (\w+)/.exec(rule)?.[1] ?? ''] ?? FACTOR;
+      return rule.replace(
+        /(\[|offset |for: )(\d+)([smhd])/g,
+        (_, before: string, count: string, unit: string) => {
+          const ms = Math.round((Number(count) * (UNITS_MS[unit] ?? NaN)) / factor);
+          return `${before}${before === '[' ? Math.max(RANGE_MIN_MS, ms) : ms}ms`;
+        },
+      );
+    })
+    .join('');
+}
+
+interface Alerts {
+  readonly data: {
+    readonly alerts: readonly { readonly state: string; readonly labels: Readonly<Record<string, string>> }[];
+  };
+}
+
+/** Prometheus with our rules, in a process that ends with the scope. */
+export async function startPrometheus(t: Teardown, folder: string): Promise<Prometheus> {
+  const port = await freePort();
+  const targets = join(folder, 'targets.json');
+  const watch = (adminPorts: readonly number[]): void => {
+    const list = [{ targets: adminPorts.map((adminPort) => `127.0.0.1:${adminPort}`) }];
+    writeFileSync(`${targets}.new`, JSON.stringify(list));
+    renameSync(`${targets}.new`, targets);
+  };
+  watch([]);
+  writeFileSync(
+    join(folder, 'alerts.yml'),
+    shortened(readFileSync(join(REPOSITORY, 'deploy/alerts.yml'), 'utf8')),
+  );
+  writeFileSync(
+    join(folder, 'prometheus.yml'),
+    [
+      'global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }',
+      'rule_files: [alerts.yml]',
+      'scrape_configs:',
+      '  - job_name: acuity',
+      '    file_sd_configs: [{ files: [targets.json], refresh_interval: 1s }]',
+      '',
+    ].join('\n'),
+  );
+  const args = [
+    `--config.file=${join(folder, 'prometheus.yml')}`,
+    `--storage.tsdb.path=${join(folder, 'tsdb')}`,
+  ];
+  const child = spawn('prometheus', [...args, `--web.listen-address=127.0.0.1:${port}`], { stdio: 'ignore' });
+  const ended = once(child, 'close');
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const ask = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
+  const endsMs = Date.now() + READY_MS;
+  while (
+    !(await ask('/-/ready').then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
+    if (Date.now() > endsMs || child.exitCode !== null) throw new Error('prometheus does not start');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  return {
+    watch,
+    async isFiring(alert, adminPort) {
+      const { data } = (await (await ask('/api/v1/alerts')).json()) as Alerts;
+      return data.alerts.some(
+        ({ state, labels: { alertname, instance } }) =>
+          state === 'firing' &&
+          alertname === alert &&
+          (instance === undefined || instance === `127.0.0.1:${adminPort}`),
+      );
+    },
+  };
+}

@@ -22,8 +22,8 @@ COVERAGE = 0.8
 # A miss costs so much a point beyond the range, where each point of width costs 1: the interval score at COVERAGE.
 MISS = 2 / (1 - COVERAGE)
 HIDDEN = (48, 32)
-# Of today's recording: fields missing, then samples of its four series.
-RECORDING = 5
+# Fields of a session.
+FIELDS = 16
 EPOCHS = 14
 BATCH = 2048
 LEARNING_RATE = 4e-3
@@ -42,8 +42,8 @@ class Spread(nn.Module):
         masks = layout.mask_of.unique()
         self.register_buffer("masks", masks)
         width = len(layout.names)
-        # today, pooled past, today against it, what of it is known, its weight, past targets, scores, recording
-        inputs = 3 * width + len(masks) + 1 + 7 + 7 + RECORDING
+        # today, pooled past, today against it, what of it is known, its weight, past targets, scores, fields missing
+        inputs = 3 * width + len(masks) + 1 + 7 + 7 + 1
         sizes = [inputs, *HIDDEN, 2 * POINTS]
         layers: list[nn.Module] = []
         for left, right in zip(sizes, sizes[1:]):
@@ -52,19 +52,19 @@ class Spread(nn.Module):
         # By number of past sessions; fitted last, on people held out.
         self.register_buffer("scale", torch.ones(PAST + 1, POINTS))
 
-    def forward(self, rows, past, targets, present, scores, recording):
+    def forward(self, rows, past, targets, present, scores, missing):
         pooled, known = self.pooling.rows(past)
         both = (rows * pooled)[:, self.pooling.mask_of]
         target, _, weight = self.pooling.targets(targets, present)
         has_past = (present.sum(1, keepdim=True) > 0).float()
         known = known[:, self.masks]
         parts = [rows, pooled, (rows - pooled) * both, known, weight * has_past, target]
-        parts += [scored(scores), recorded(recording)]
+        parts += [scored(scores), missing / FIELDS]
         return nn.functional.softplus(self.layers(torch.cat(parts, 1)))
 
-    def points(self, rows, past, targets, present, scores, recording):
+    def points(self, rows, past, targets, present, scores, missing):
         """Below and above, calibrated: [B, 5] points each."""
-        raw = UNIT * self(rows, past, targets, present, scores, recording)
+        raw = UNIT * self(rows, past, targets, present, scores, missing)
         scale = self.scale[present.sum(1).round().long()]
         return raw[:, :POINTS] * scale, raw[:, POINTS:] * scale
 
@@ -72,11 +72,6 @@ class Spread(nn.Module):
 def scored(scores: torch.Tensor) -> torch.Tensor:
     """[B, 7] scores and probabilities on the scale of past targets."""
     return torch.cat([(scores[:, :POINTS] - 50) / 25, 2 * scores[:, POINTS:] - 1], 1)
-
-
-def recorded(recording: torch.Tensor) -> torch.Tensor:
-    """[B, 5]: fields missing and samples of the four series, each about 0 to 1."""
-    return torch.cat([recording[:, :1] / 16, torch.log1p(recording[:, 1:]) / 10], 1)
 
 
 class Recordings:
@@ -94,7 +89,6 @@ class Recordings:
 
         self.own = read("own.f32", shape)
         self.missing = read("missing.f32", (people, days))
-        self.samples = read("samples.f32", (people, days, RECORDING - 1))
         self.others = [self.as_sent(read(f"other-{k}.f32", shape)) for k in range(self.meta["takes"])]
 
     def as_sent(self, rows: torch.Tensor) -> torch.Tensor:
@@ -164,8 +158,7 @@ def windows(model: Network, data: Recordings, generator: torch.Generator) -> dic
             "present": present,
             "scores": scores,
             "moves": torch.stack(moves, 1),
-            "missing": data.missing[index, day],
-            "recording": torch.cat([data.missing[index, day, None], data.samples[index, day]], 1),
+            "missing": data.missing[index, day, None],
         }
         for name, value in made.items():
             parts.setdefault(name, []).append(value)
@@ -176,7 +169,7 @@ def pick(data: dict[str, torch.Tensor], chosen: torch.Tensor) -> dict[str, torch
     return {name: value[chosen] for name, value in data.items()}
 
 
-INPUTS = ("rows", "past", "targets", "present", "scores", "recording")
+INPUTS = ("rows", "past", "targets", "present", "scores", "missing")
 
 
 def interval_score(below, above, moves) -> torch.Tensor:
@@ -229,7 +222,7 @@ def report(spread: Spread, fitted: dict[str, torch.Tensor], held: dict[str, torc
     low, high = (1 - COVERAGE) / 2, (1 + COVERAGE) / 2
 
     def cell(data, count: int, gaps: int) -> torch.Tensor:
-        return (data["present"].sum(1).round() == count) & (data["missing"].clamp(max=16) == gaps)
+        return (data["present"].sum(1).round() == count) & (data["missing"][:, 0] == gaps)
 
     for count in range(PAST + 1):
         for gaps in range(17):
@@ -249,7 +242,7 @@ def report(spread: Spread, fitted: dict[str, torch.Tensor], held: dict[str, torc
         "width": (below + above).mean(0).tolist(),
     }
     for gaps in (0, 1, 2, 4, 8, 12):
-        there = held["missing"] == gaps
+        there = held["missing"][:, 0] == gaps
         found[f"coverage, {gaps} missing"] = inside[there].float().mean((0, 1)).tolist()
         found[f"width, {gaps} missing"] = (below + above)[there].mean(0).tolist()
     for count in (0, 1, 5):

@@ -19,7 +19,7 @@ MIXTURES = 64
 
 
 def explain_graph(model, spread, unit: float) -> Graph:
-    """Inputs: session [64, F], the last row today; past [1, 5, F], targets [1, 5, 7], present [1, 5], recording [1, 5]."""
+    """Inputs: session [64, F], the last row today; past [1, 5, F], targets [1, 5, 7], present [1, 5], missing [1, 1]."""
     graph = Graph()
     pooling = model.pooling
     mask_of = pooling.mask_of.numpy()
@@ -63,10 +63,8 @@ def explain_graph(model, spread, unit: float) -> Graph:
     scale = graph.constant([1 / 25] * 5 + [2] * 2)
     scored = graph.node("Sub", graph.node("Mul", last("scores"), scale), graph.constant([2] * 5 + [1] * 2))
     weight = graph.node("Mul", targets.weight, has_past)
-    halves = graph.split("recording", 1, [1, 4])
-    counted = graph.node("Log", graph.node("Add", halves[1], graph.constant(1.0)))
-    recorded = [graph.node("Mul", halves[0], graph.constant(1 / 16)), graph.node("Mul", counted, graph.constant(0.1))]
-    parts = [last(rows), pooled, last(change), known, weight, targets.mean, scored, *recorded]
+    missing = graph.node("Mul", "missing", graph.constant(1 / 16))
+    parts = [last(rows), pooled, last(change), known, weight, targets.mean, scored, missing]
     joined = graph.node("Concat", *parts, axis=1)
     raw = graph.node("Softplus", graph.layers(joined, spread.layers))
     number = graph.node("Cast", graph.node("Round", graph.node("Squeeze", sessions)), to=TensorProto.INT64)
@@ -157,7 +155,7 @@ def export_explain(model, spread, unit: float, path: Path) -> None:
         "past": [1, PAST, width],
         "targets": [1, PAST, 7],
         "present": [1, PAST],
-        "recording": [1, 5],
+        "missing": [1, 1],
     }
 
     def info(name: str, shape: list):
@@ -197,9 +195,9 @@ def check_agreement(model, spread, path: Path, width: int) -> None:
         many = [x.expand(MIXTURES, *x.shape[1:]) for x in (past, targets, present)]
         logits = model.with_history(rows, *many) if sessions > 0 else model.without_history(rows)
         scores = scores_of(logits)
-        recording = torch.rand(1, 5, generator=generator) * torch.tensor([16, 3600, 3600, 3e4, 3e4])
-        below, above = spread.points(rows[-1:], past, targets, present, scores[-1:], recording)
-        arrays = {"session": rows, "past": past, "targets": targets, "present": present, "recording": recording}
+        missing = torch.randint(0, 17, (1, 1), generator=generator).float()
+        below, above = spread.points(rows[-1:], past, targets, present, scores[-1:], missing)
+        arrays = {"session": rows, "past": past, "targets": targets, "present": present, "missing": missing}
         got, reach = session.run(None, {name: value.numpy() for name, value in arrays.items()})
         worst = max(worst, float(np.abs(got - scores.numpy()).max()))
         worst = max(worst, float(np.abs(reach - torch.cat([below, above], 1).numpy()).max()))

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { MIXTURES } from '../contract/explanation.js';
-import { PAST_MAX, SCORE_FIELDS, SERIES_FIELDS, ScoreRecordSchema } from '../contract/request.js';
+import { PAST_MAX, SCORE_FIELDS, ScoreRecordSchema } from '../contract/request.js';
 
 /** One tensor of a graph; −1 stands for the batch. */
 const TensorSchema = Type.Object({
@@ -90,8 +90,8 @@ export const EXPLAIN_TENSORS = {
     { name: 'past', shape: [1, PAST_MAX, FEATURE_COUNT] },
     { name: 'targets', shape: [1, PAST_MAX, TARGET_COUNT] },
     { name: 'present', shape: [1, PAST_MAX] },
-    // fields that the current session lacks, then the samples of its four series that count
-    { name: 'recording', shape: [1, 1 + SERIES_FIELDS.length] },
+    // how many fields the current session lacks
+    { name: 'missing', shape: [1, 1] },
   ],
   outputs: [
     { name: 'scores', shape: [MIXTURES, OUTPUT_COLUMNS] },

@@ -1,17 +1,16 @@
 import { EXPLANATION, MIXTURES } from '../contract/explanation.js';
 import { FEATURE_COUNT } from '../contract/features.js';
-import { SCORE_FIELDS, SERIES_FIELDS } from '../contract/request.js';
+import { SCORE_FIELDS } from '../contract/request.js';
 import type { ExplainTable } from '../model/explainTable.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
 import { eachMissingField } from '../pipeline/missing.js';
 import { writeMixtures, writeShapley, type MixedDay } from '../pipeline/mixtures.js';
 import { ReferenceDay, hoursOf } from '../pipeline/referenceDay.js';
-import { LAYOUT, summaryAt, type PredictionRequest } from '../pipeline/wasmParser.js';
+import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import type { ExplainGraph } from './session.js';
 
 const POINTS = SCORE_FIELDS.length;
-const COUNTS = SERIES_FIELDS.map((field) => summaryAt(0, field) + LAYOUT.COUNT);
 
 /** Finds the numbers of an explanation: one request at a time, all its mixtures in one run. */
 export class Explainer {
@@ -65,9 +64,6 @@ export class Explainer {
     hoursOf(request, 0, hours);
     let missing = 0;
     eachMissingField(request, () => missing++);
-    inputs.recording[0] = missing;
-    COUNTS.forEach((place, series) => {
-      inputs.recording[1 + series] = request.records[place]!; // within the first record
-    });
+    inputs.missing[0] = missing;
   }
 }

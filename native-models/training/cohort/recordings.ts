@@ -1,5 +1,4 @@
 import { FIELDS_OF_A_SESSION } from '#acuity/contract/metrics.js';
-import { SERIES_FIELDS } from '#acuity/contract/request.js';
 import { Wearer, type Device } from './devices.js';
 import { COMPLETE, type Plan, type World } from './population.js';
 import type { Parameters } from './parameters.js';
@@ -19,8 +18,6 @@ export interface Recordings {
   readonly own: Float32Array;
   /** Fields missing in each session sent: [people, days]. */
   readonly missing: Float32Array;
-  /** Samples of each of its series: [people, days, 4]. */
-  readonly samples: Float32Array;
   /** For each other device [people, days, F]: complete. */
   readonly others: readonly Float32Array[];
 }
@@ -30,8 +27,8 @@ export interface RecordingOptions {
   readonly days: number;
   /** Other devices for each person. */
   readonly takes: number;
-  /** How many fields a person's caller leaves out. */
-  readonly withheld: (person: number, random: Random) => number;
+  /** Which fields a person's caller leaves out on a day. */
+  readonly withheld: (id: number, day: number) => readonly string[];
   /** The own device loses nothing and has all four series. */
   readonly isComplete?: boolean;
   readonly firstId?: number;
@@ -48,9 +45,7 @@ const BREATH_EVERY_MIN = 3;
 export function recordings(world: World, options: RecordingOptions): Recordings {
   const { count, days, takes, firstId = 0 } = options;
   const missing = new Float32Array(count * days);
-  const samples = new Float32Array(count * days * SERIES_FIELDS.length);
   let own: Device | undefined;
-  const left = Array.from({ length: count }, (_, person) => withheldFields(world.seed, firstId + person, options, person)); // prettier-ignore
   const plan: Plan = {
     stepMin: STEP_MIN,
     ...(options.isComplete === true ? { isComplete: true } : {}),
@@ -67,15 +62,9 @@ export function recordings(world: World, options: RecordingOptions): Recordings 
     {
       ...plan,
       wear(session, person, day) {
-        const sent = without(plan.wear?.(session, person, day) ?? session, left[person.id - firstId] ?? []);
+        const sent = without(plan.wear?.(session, person, day) ?? session, options.withheld(person.id, day));
         missing[cell++] = missingOf(sent);
         return sent;
-      },
-      look({ session, bounds }, index, day) {
-        SERIES_FIELDS.forEach((field, k) => {
-          const at = (index * days + day) * SERIES_FIELDS.length + k;
-          if (session[field]?.[0] === k) samples[at] = (bounds[2 * k + 1] ?? 0) - (bounds[2 * k] ?? 0);
-        });
       },
     },
     firstId,
@@ -95,7 +84,7 @@ export function recordings(world: World, options: RecordingOptions): Recordings 
         firstId,
       ).rows,
   );
-  return { people: first.people, days, own: first.rows, missing, samples, others };
+  return { people: first.people, days, own: first.rows, missing, others };
 }
 
 /** An ordinary device with all four series, one for each person and take. */
@@ -124,16 +113,27 @@ function withoutSeriesOf(own: Device, session: RecordedSession): RecordedSession
   };
 }
 
-/** The same fields for all sessions of a person: what a caller does not collect it never sends. */
-function withheldFields(
-  seed: number,
-  id: number,
-  { withheld }: RecordingOptions,
-  person: number,
-): readonly string[] {
-  const random = new Random(seed, id, STREAM.sensor, WITHHELD);
+/** Half of the callers send what the device gives. */
+const WHOLE = 0.5;
+const WITHHELD_MOST = 13;
+
+/**
+ * Of the others, half never send certain fields, and half lack others every day: up to WITHHELD_MOST of all fields, as
+ * chance has it.
+ */
+export function ordinaryGaps(seed: number): RecordingOptions['withheld'] {
+  const random = new Random();
+  return (id, day) => {
+    random.reseed(seed, id, STREAM.sensor, WITHHELD);
+    if (random.chance(WHOLE)) return [];
+    if (random.chance(0.5)) random.reseed(seed, id, STREAM.sensor, WITHHELD, day);
+    return chosenFields(1 + Math.floor(random.uniform() * WITHHELD_MOST), random);
+  };
+}
+
+/** So many of all fields, each as likely as any other. */
+export function chosenFields(count: number, random: Random): string[] {
   const fields: string[] = [...FIELDS_OF_A_SESSION];
-  const count = withheld(person, random);
   return Array.from({ length: count }, () =>
     fields.splice(Math.floor(random.uniform() * fields.length), 1),
   ).flat();

@@ -3,17 +3,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { FEATURES, featuresHash } from '#acuity/contract/features.js';
 import { World } from './population.js';
-import { recordings } from './recordings.js';
+import { ordinaryGaps, recordings } from './recordings.js';
 
 /** Other devices that record each person's days once more. */
 const TAKES = 2;
-/** Half of the callers send what the device gives; the others leave out up to so many fields of it. */
-const WHOLE = 0.5;
-const WITHHELD_MOST = 13;
 
 /**
- * Writes recordings for `explain.py`: own.f32 and other-K.f32 [people, days, F], missing.f32 [people, days], samples.f32 [people,
- * days, 4], and a
+ * Writes recordings for `repeatability.py`: own.f32 and other-K.f32 [people, days, F], missing.f32 [people, days], and a
  * description. People live at the rates of the table: ranges are to hold for ordinary days.
  */
 const { values } = parseArgs({
@@ -33,12 +29,11 @@ const made = recordings(world, {
   count: people,
   days,
   takes: TAKES,
-  withheld: (_, random) => (random.chance(WHOLE) ? 0 : 1 + Math.floor(random.uniform() * WITHHELD_MOST)),
+  withheld: ordinaryGaps(world.seed),
 });
 mkdirSync(values.out, { recursive: true });
 writeFileSync(join(values.out, 'own.f32'), made.own);
 writeFileSync(join(values.out, 'missing.f32'), made.missing);
-writeFileSync(join(values.out, 'samples.f32'), made.samples);
 made.others.forEach((rows, take) => writeFileSync(join(values.out ?? '', `other-${take}.f32`), rows));
 writeFileSync(
   join(values.out, 'recordings.json'),

@@ -18,8 +18,11 @@ from network import CLAMP, LEAK_MAX, SHARPNESS, scores_of
 MIXTURES = 64
 
 
-def explain_graph(model, spread, unit: float) -> Graph:
-    """Inputs: session [64, F], the last row today; past [1, 5, F], targets [1, 5, 7], present [1, 5], missing [1, 1]."""
+def explain_graph(model, table: torch.Tensor) -> Graph:
+    """
+    Inputs: session [64, F], the last row today; past [1, 5, F], targets [1, 5, 7], present [1, 5], missing [1, 1]; `table` is
+    [6, 17, 10], points by past sessions and missing fields.
+    """
     graph = Graph()
     pooling = model.pooling
     mask_of = pooling.mask_of.numpy()
@@ -56,21 +59,13 @@ def explain_graph(model, spread, unit: float) -> Graph:
     has_past = graph.node("Clip", sessions, graph.constant(0.0), graph.constant(1.0))
     graph.finish(graph.node("Add", today, graph.node("Mul", residual, has_past)))
 
-    # Repeatability, of today's row: mirrors Spread.points.
-    def last(x: str) -> str:
-        return graph.node("Gather", x, graph.constant([MIXTURES - 1], np.int64), axis=0)
-
-    scale = graph.constant([1 / 25] * 5 + [2] * 2)
-    scored = graph.node("Sub", graph.node("Mul", last("scores"), scale), graph.constant([2] * 5 + [1] * 2))
-    weight = graph.node("Mul", targets.weight, has_past)
-    missing = graph.node("Mul", "missing", graph.constant(1 / 16))
-    parts = [last(rows), pooled, last(change), known, weight, targets.mean, scored, missing]
-    joined = graph.node("Concat", *parts, axis=1)
-    raw = graph.node("Softplus", graph.layers(joined, spread.layers))
-    number = graph.node("Cast", graph.node("Round", graph.node("Squeeze", sessions)), to=TensorProto.INT64)
-    table = np.concatenate([spread.scale.numpy(), spread.scale.numpy()], 1) * unit
-    by_sessions = graph.node("Gather", graph.constant(table), number, axis=0)
-    graph.node("Mul", raw, by_sessions, output="reach")
+    # Repeatability: a row of the table by past sessions and missing fields.
+    fields = table.shape[1]
+    place = graph.node("Add", graph.node("Mul", sessions, graph.constant(float(fields))), "missing")
+    index = graph.node("Cast", graph.node("Round", graph.node("Flatten", place, axis=0)), to=TensorProto.INT64)
+    rows_of_table = graph.constant(table.reshape(-1, table.shape[2]).numpy())
+    found = graph.node("Gather", rows_of_table, graph.node("Squeeze", index), axis=0)
+    graph.node("Reshape", found, graph.constant([1, table.shape[2]], np.int64), output="reach")
     return graph
 
 
@@ -147,8 +142,8 @@ def _open(graph: Graph, value: str, half: float) -> str:
     return graph.node("Div", square, graph.node("Add", square, graph.constant(half * half + 1e-6)))
 
 
-def export_explain(model, spread, unit: float, path: Path) -> None:
-    graph = explain_graph(model, spread, unit)
+def export_explain(model, table: torch.Tensor, path: Path) -> None:
+    graph = explain_graph(model, table)
     width = model.pooling.mask_of.shape[0]
     shapes = {
         "session": [MIXTURES, width],
@@ -172,11 +167,11 @@ def export_explain(model, spread, unit: float, path: Path) -> None:
     whole.ir_version = IR_VERSION
     onnx.checker.check_model(whole, full_check=True)
     path.write_bytes(whole.SerializeToString())
-    check_agreement(model, spread, path, width)
+    check_agreement(model, table, path, width)
 
 
 @torch.no_grad()
-def check_agreement(model, spread, path: Path, width: int) -> None:
+def check_agreement(model, table: torch.Tensor, path: Path, width: int) -> None:
     """Random requests of 0 to 5 sessions through both: scores and reach within AGREEMENT of a point."""
     generator = torch.Generator().manual_seed(0)
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
@@ -196,11 +191,11 @@ def check_agreement(model, spread, path: Path, width: int) -> None:
         logits = model.with_history(rows, *many) if sessions > 0 else model.without_history(rows)
         scores = scores_of(logits)
         missing = torch.randint(0, 17, (1, 1), generator=generator).float()
-        below, above = spread.points(rows[-1:], past, targets, present, scores[-1:], missing)
+        expected = table[sessions, int(missing)][None]
         arrays = {"session": rows, "past": past, "targets": targets, "present": present, "missing": missing}
         got, reach = session.run(None, {name: value.numpy() for name, value in arrays.items()})
         worst = max(worst, float(np.abs(got - scores.numpy()).max()))
-        worst = max(worst, float(np.abs(reach - torch.cat([below, above], 1).numpy()).max()))
+        worst = max(worst, float(np.abs(reach - expected.numpy()).max()))
     print(f"{path.name}: {len(onnx.load(path).graph.node)} nodes, differs from PyTorch by {worst:.1e}")
     if not worst < AGREEMENT:
         raise SystemExit(f"{path.name} differs from PyTorch by {worst}")

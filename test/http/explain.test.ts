@@ -3,7 +3,7 @@ import { EXPLAIN_TOKENS, EXPLANATION } from '#acuity/contract/explanation.js';
 import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/request.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { send } from '../fixtures/connection.js';
-import { GOOD_KEY, MODEL, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
+import { GOOD_KEY, MODEL, answer, answerExplained, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
 /** Explained requests at the door: what they cost, and what is refused. */
@@ -44,7 +44,7 @@ t.test('an explained request costs eight tokens, and its answer has one more fie
   if (waiting === undefined) throw new Error('nobody waits');
   const floats = new Float32Array(EXPLANATION.length);
   floats.fill(50, 0, 5);
-  answer(waiting, loop.scorer.model, floats);
+  answerExplained(waiting, loop.scorer.model, floats);
   const body = JSON.parse((await reply).body) as PredictionResponse;
   t.strictSame(Object.keys(body).slice(-2), ['inference_time_ms', 'explanation']);
   t.strictSame(body.explanation?.quality.series.HR_night, { samples: 3, used: 2 });

@@ -44,8 +44,8 @@ export class Explainer {
     const { scores: mixed, reach, elapsedMs } = await graph.run();
     for (let score = 0; score < POINTS; score++) {
       // Against the plain score, which another graph gave: so nothing is left where today is the reference day.
-      const change = mixed[(MIXTURES - 1) * OUTPUT_COLUMNS + score]! - mixed[score]!; // [64, 7]
-      into[EXPLANATION.reference + score] = Math.min(100, Math.max(0, scores[offset + score]! - change));
+      const change = at(mixed, (MIXTURES - 1) * OUTPUT_COLUMNS + score) - at(mixed, score);
+      into[EXPLANATION.reference + score] = Math.min(100, Math.max(0, at(scores, offset + score) - change));
     }
     writeShapley(mixed, OUTPUT_COLUMNS, into, EXPLANATION.contributors);
     into.set(reach, EXPLANATION.below); // below, then above
@@ -66,4 +66,9 @@ export class Explainer {
     eachMissingField(request, () => missing++);
     inputs.missing[0] = missing;
   }
+}
+
+/** NaN outside, which is no sound explanation. */
+function at(values: Float32Array, index: number): number {
+  return values[index] ?? NaN;
 }

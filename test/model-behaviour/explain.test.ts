@@ -91,7 +91,8 @@ async function slowly(today: Session, reference: Session, past: Partial<Predicti
       for (const [group, from] of way) {
         SCORE_FIELDS.forEach((_, score) => {
           const gain = (scores[from | (1 << group)]?.[score] ?? NaN) - (scores[from]?.[score] ?? NaN);
-          sums[group]![score]! += gain;
+          const sum = sums[group] ?? [];
+          sum[score] = (sum[score] ?? 0) + gain;
         });
       }
     }

@@ -16,7 +16,7 @@ const { values } = parseArgs({
   options: {
     out: { type: 'string' },
     seed: { type: 'string', default: '31' },
-    people: { type: 'string', default: '12000' },
+    people: { type: 'string', default: '40000' },
     days: { type: 'string', default: '7' },
   },
 });

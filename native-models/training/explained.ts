@@ -2,7 +2,7 @@ import { EXPLANATION } from '#acuity/contract/explanation.js';
 import type { ExplainTable } from '#acuity/model/explainTable.js';
 import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { Explainer } from '#acuity/worker/explainer.js';
-import { openExplainGraph } from '#acuity/worker/session.js';
+import { openExplainGraph, type ExplainGraph } from '#acuity/worker/session.js';
 import type { ServedModel } from './served.js';
 
 /** The scores of a request, and what is said of them in the order of `EXPLANATION`. */
@@ -15,13 +15,15 @@ export interface ExplainedScores {
 export class ExplainedModel {
   private constructor(
     private readonly model: ServedModel,
+    private readonly graph: ExplainGraph,
     private readonly explainer: Explainer,
   ) {}
 
   /** `graph` is the path of the graph for explained requests. */
   static async open(model: ServedModel, graph: string, table: Pick<ExplainTable, 'typical' | 'pooling'>) {
     const options = { intraOpThreads: 1, interOpThreads: 1, spinning: false };
-    return new ExplainedModel(model, new Explainer(await openExplainGraph(graph, options), table));
+    const opened = await openExplainGraph(graph, options);
+    return new ExplainedModel(model, opened, new Explainer(opened, table));
   }
 
   async explain(request: PredictionRequest): Promise<ExplainedScores> {
@@ -29,5 +31,13 @@ export class ExplainedModel {
     const floats = new Float32Array(EXPLANATION.length);
     await this.explainer.explain(request, scores, 0, floats);
     return { scores, floats };
+  }
+  /** How far ranges reach below the five scores, then above, after so many sessions and with so many fields missing. */
+  async reach(sessions: number, missing: number): Promise<Float32Array> {
+    const { inputs } = this.graph;
+    for (const input of Object.values(inputs)) input.fill(0);
+    inputs.present.fill(1, 0, sessions);
+    inputs.missing[0] = missing;
+    return (await this.graph.run()).reach;
   }
 }

@@ -1,4 +1,5 @@
 import { FIELDS_OF_A_SESSION } from '#acuity/contract/metrics.js';
+import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
 import { Wearer, type Device } from './devices.js';
 import { COMPLETE, type Plan, type World } from './population.js';
 import type { Parameters } from './parameters.js';
@@ -150,4 +151,18 @@ function missingOf(session: RecordedSession): number {
     const value = fields[field];
     return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
   }).length;
+}
+
+const PERSON = ['age', 'sex', 'height', 'weight', 'bmi'];
+
+/** Age, sex, height and weight are no device's: what of them was withheld stays so in the recordings of the others. */
+export function withhold({ own, others }: Recordings): void {
+  for (const rows of others) {
+    for (let at = 0; at < rows.length; at++) {
+      const feature = FEATURES[at % FEATURE_COUNT];
+      const mask = at - (at % 2); // each group is a mask and one value
+      if (feature !== undefined && PERSON.includes(feature.group))
+        rows[at] = (rows[at] ?? 0) * (own[mask] ?? 0);
+    }
+  }
 }

@@ -24,6 +24,8 @@ const AGES = Array.from({ length: 14 }, (_, index) => 20 + 5 * index);
 const AGE_SD = 3;
 const ORDINARY_PEOPLE = 2_500;
 const ORDINARY_DAYS = 9;
+/** So many of them, the last ones, are held against what is usual. */
+const JUDGED_DAYS = 4;
 const NOTABLE_SHARE = 0.9;
 /** Confidence by the widest range, in points; see docs/EXPLAIN.md. */
 const WIDTHS = { high: 8, medium: 11 };
@@ -84,13 +86,13 @@ async function limits(explained: ExplainedModel, lives: Lives): Promise<number[]
   const byScore = Array.from({ length: PAST_MAX + 1 }, () => SCORE_FIELDS.map((): number[] => []));
   for (let person = 0; person < lives.people.length; person++) {
     for (let sessions = 0; sessions <= PAST_MAX; sessions++) {
-      const { scores, floats } = await explained.explain(lives.request(person, lives.days - 1, sessions));
-      SCORE_FIELDS.forEach((_, score) => {
-        const change = Math.abs(
-          round(scores[score] ?? NaN, 2) - round(floats[EXPLANATION.reference + score] ?? NaN, 2),
-        );
-        byScore[sessions]?.[score]?.push(change);
-      });
+      for (let day = lives.days - JUDGED_DAYS; day < lives.days; day++) {
+        const { scores, floats } = await explained.explain(lives.request(person, day, sessions));
+        SCORE_FIELDS.forEach((_, score) => {
+          const reference = round(floats[EXPLANATION.reference + score] ?? NaN, 2);
+          byScore[sessions]?.[score]?.push(Math.abs(round(scores[score] ?? NaN, 2) - reference));
+        });
+      }
     }
   }
   return byScore.map((scores) => scores.map((changes) => round(quantile(changes, NOTABLE_SHARE), 2)));

@@ -17,7 +17,9 @@ import { mean, quantile } from './statistics.js';
 
 /** The part of point 15 on ranges: how often another recording of the same days falls into them. */
 
-const PEOPLE = 4_000;
+const PEOPLE = 10_000;
+/** Of whom nobody sends certain fields. */
+const EXACT_PEOPLE = 1_500;
 const DAYS = 7;
 const TAKES = 2;
 const DAY = DAYS - 1;
@@ -48,7 +50,7 @@ export async function repeatability(
   model: ServedModel,
   explained: ExplainedModel,
 ): Promise<Repeatability> {
-  const moves = await movesOf(world, model, explained, ordinaryGaps(world.seed));
+  const moves = await movesOf(world, model, explained, { count: PEOPLE, withheld: ordinaryGaps(world.seed) });
   const by = (name: string, chosen: (move: Move) => boolean): Demand[] => {
     const shares = SCORE_FIELDS.map((_, score) =>
       coverage(moves.filter((move) => move.score === score && chosen(move))),
@@ -58,7 +60,11 @@ export async function repeatability(
   };
   const exact: string[][] = [];
   for (const missing of MISSING) {
-    const left = await movesOf(world, model, explained, exactly(world.seed, missing), true);
+    const left = await movesOf(world, model, explained, {
+      count: EXACT_PEOPLE,
+      withheld: exactly(world.seed, missing),
+      isComplete: true,
+    });
     exact.push([
       `${missing} left out of whole recordings`,
       ...perScore(left, coverage).map((share) => fixed(100 * share, 1)),
@@ -97,17 +103,9 @@ async function movesOf(
   world: World,
   model: ServedModel,
   explained: ExplainedModel,
-  withheld: RecordingOptions['withheld'],
-  isComplete = false,
+  asked: Pick<RecordingOptions, 'count' | 'withheld' | 'isComplete'>,
 ): Promise<Move[]> {
-  const made = recordings(world, {
-    count: PEOPLE,
-    days: DAYS,
-    takes: TAKES,
-    withheld,
-    isComplete,
-    firstId: FIRST_ID,
-  });
+  const made = recordings(world, { ...asked, days: DAYS, takes: TAKES, firstId: FIRST_ID });
   withhold(made);
   const own: Days = { people: made.people, days: DAYS, rows: made.own };
   const { targets } = await rollOut(model, own);
@@ -117,7 +115,7 @@ async function movesOf(
     const sent = await scoreDay(model, own, targets, DAY, sessions);
     for (const rows of made.others) {
       const other = await scoreDay(model, { ...own, rows }, targets, DAY, sessions);
-      for (let person = 0; person < PEOPLE; person++) {
+      for (let person = 0; person < asked.count; person++) {
         const missing = Math.min(FIELDS_OF_A_SESSION.length, made.missing[person * DAYS + DAY] ?? 0);
         const cell = sessions * 100 + missing;
         const reach = reaches.get(cell) ?? (await explained.reach(sessions, missing)).slice();

@@ -21,9 +21,9 @@ export interface Block {
 
 /**
  * An explained request takes a worker as long as dozens of plain ones do: no more of them run together, so that those
- * behind them wait no longer than behind a full batch.
+ * behind them wait hardly longer than behind a full batch.
  */
-export const EXPLAINED_ROWS_MAX = 4;
+export const EXPLAINED_ROWS_MAX = 2;
 
 /** Numbers of one row in each piece of a block. */
 export const ROW_LENGTHS = {

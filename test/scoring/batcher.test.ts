@@ -189,13 +189,13 @@ t.test('requests with and without history never share a batch; the oldest goes f
 
 t.test('explained requests run by themselves, and never in front of plain ones', async (t) => {
   const { pool, batcher, admit, firstRun } = setUp(t, { batchMax: 8 });
-  const explained = [1, 2, 3, 4, 5].map((age) => {
+  const explained = Array.from({ length: EXPLAINED_ROWS_MAX + 1 }, (_, age) => {
     const caller = new Caller();
     t.equal(batcher.admitExplained(requestOfAge(age, age % 2), caller), 'admitted');
     return caller;
   });
   const plain = [10, 11].map((age) => admit(age));
-  t.equal(batcher.queued, 7);
+  t.equal(batcher.queued, EXPLAINED_ROWS_MAX + 3);
   await turn();
   while (pool.runs.length > 0) {
     firstRun().land();

@@ -88,9 +88,12 @@ export const CURRENT: i32 = 0;
 export const PAST_SESSIONS: i32 = 1;
 export const PAST_TARGETS: i32 = 2;
 export const PAST_TARGET: i32 = 3;
+export const EXPLAIN_FIELD: i32 = 4;
 
 export function topField(key: usize, length: i32): i32 {
   switch (length) {
+    case 7:
+      return same(key, 'explain', 7) ? EXPLAIN_FIELD : -1;
     case 11:
       return same(key, 'past_target', 11) ? PAST_TARGET : -1;
     case 12:

@@ -1,5 +1,5 @@
 export * from './layout';
-export { CURRENT, PAST_SESSIONS, PAST_TARGET, PAST_TARGETS } from './fields';
+export { CURRENT, EXPLAIN_FIELD, PAST_SESSIONS, PAST_TARGET, PAST_TARGETS } from './fields';
 export { firstBadByte } from './json';
 export { markDoubtful, summariseLists } from './lists';
 export { SESSION, TARGET, TOP, decodeSeries, numberAt, outlineBody, outlineElements, outlineFields } from './outline';

@@ -62,16 +62,20 @@ export const LIMBS_LEFT: usize = POWERS_OF_FIVE + (FIVE_EXPONENT_MAX - FIVE_EXPO
 export const LIMBS_RIGHT: usize = LIMBS_LEFT + (1 + LIMBS_MAX) * 4;
 /** Unknown fields of the request that was read last: i32. */
 export const UNKNOWN_FIELDS: usize = (LIMBS_RIGHT + (1 + LIMBS_MAX) * 4 + 7) & ~7;
+/** 1 where that request asks for an explanation, else 0: i32. */
+export const EXPLAIN: usize = UNKNOWN_FIELDS + 4;
 /**
  * Where in the input the array begins that each summary was made of: u32 for every series of every record, 0 where
  * the input in hand has given none. What the fast path has summarised the exact path need not decode again.
  */
 export const SUMMARISED: usize = UNKNOWN_FIELDS + 8;
+/** How many samples each of them was made of, sentinels included: u32. */
+export const LENGTHS: usize = SUMMARISED + SESSIONS_MAX * 4 * 4;
 /**
  * What the exact path finds of an object or array: where a value begins and where it ends, u32 each, for every field
  * by its index there, or for the first elements. A value that begins at 0 is absent.
  */
-export const OUTLINE: usize = SUMMARISED + SESSIONS_MAX * 4 * 4;
+export const OUTLINE: usize = LENGTHS + SESSIONS_MAX * 4 * 4;
 /** Indexes of a session: its scalars as above, its series from here on, and their aliases behind those. */
 export const SERIES_INDEX: i32 = 16;
 export const SERIES_ALIAS_INDEX: i32 = SERIES_INDEX + 4;

@@ -31,6 +31,9 @@ const NAMES: StaticArray<string> = [
   'reasoning',
   '"High"',
   '"Low"',
+  'explain',
+  'true',
+  'false',
 ];
 
 /**

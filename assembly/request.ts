@@ -1,9 +1,11 @@
 import { isDoubtful } from './doubts';
-import { CURRENT, PAST_SESSIONS, TARGET_FIELDS, sessionField, targetField, topField } from './fields';
+import { CURRENT, EXPLAIN_FIELD, PAST_SESSIONS, TARGET_FIELDS, sessionField, targetField, topField } from './fields';
 import { behindString, behindValue } from './json';
 import {
+  EXPLAIN,
   HR_DAY,
   HR_NIGHT,
+  LENGTHS,
   RECORDS,
   RECORD_LENGTH,
   RR_DAY,
@@ -87,6 +89,7 @@ export function read(input: usize, length: i32): i32 {
   let hasCurrent = false;
   let sessions: i32 = -1;
   let targets: i32 = -1;
+  let explain: i32 = -1;
   skipSpace();
   if (!take(OPEN_OBJECT)) return -1;
   do {
@@ -100,6 +103,10 @@ export function read(input: usize, length: i32): i32 {
       if (sessions >= 0) return -1;
       sessions = readSessions();
       if (sessions < 0) return -1;
+    } else if (field == EXPLAIN_FIELD) {
+      if (explain >= 0) return -1;
+      explain = readFlag();
+      if (explain < 0) return -1;
     } else if (field >= 0) {
       // An alias beside the proper name: the exact path decides.
       if (targets >= 0) return -1;
@@ -117,7 +124,22 @@ export function read(input: usize, length: i32): i32 {
   if (at != inputEnd) return -1;
   if (max(sessions, 0) != max(targets, 0)) return -1;
   store<i32>(UNKNOWN_FIELDS, unknownFields);
+  store<i32>(EXPLAIN, max(explain, 0));
   return max(sessions, 0);
+}
+
+/** 1 for true, 0 for false and null, −1 for what else there is. */
+function readFlag(): i32 {
+  if (takeNull()) return 0;
+  if (same(at, 'true', 4)) {
+    moveTo(at + 4);
+    return 1;
+  }
+  if (same(at, 'false', 5)) {
+    moveTo(at + 5);
+    return 0;
+  }
+  return -1;
 }
 
 function readSessions(): i32 {
@@ -189,7 +211,9 @@ function readSeries(record: usize, session: i32, series: i32): bool {
   const length = decodeArray(isDay ? daySamplesMax : nightSamplesMax);
   if (length < 0) return false;
   summarise(length, isHeart, summaryAt(record, series));
-  store<u32>(SUMMARISED + (<usize>(session * 4 + series) << 2), <u32>start);
+  const place = <usize>(session * 4 + series) << 2;
+  store<u32>(SUMMARISED + place, <u32>start);
+  store<u32>(LENGTHS + place, <u32>length);
   return true;
 }
 

@@ -6,6 +6,7 @@ import { DISPATCH } from './dispatch.js';
 import { METRICS_SUITE } from './metrics.js';
 import { READ } from './read.js';
 import { RESPOND } from './respond.js';
+import { EXPLAIN } from './explain.js';
 import { SESSION } from './session.js';
 import { VALIDATE } from './validate.js';
 
@@ -18,6 +19,7 @@ export const SUITES: readonly Suite[] = [
   FEATURISE,
   DISPATCH,
   SESSION,
+  EXPLAIN,
   RESPOND,
   METRICS_SUITE,
 ];

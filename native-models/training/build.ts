@@ -56,9 +56,20 @@ function build(python: string, isServedOnly: boolean): void {
     run(python, ['-B', join(TRAINING, 'train.py'), ...options, '--seed', SEED, '--rounds', String(rounds)]);
     if (name !== 'network') keep(join(WORK, name), join(TRAINING, 'rivals', name));
   }
+  const [network, explained] = [join(WORK, 'network'), join(WORK, 'explain')];
+  explain(python, network, explained);
   const before = goldenScores();
-  node('bundle.js', ['--graphs', join(WORK, 'network'), '--out', SERVED, '--version', VERSION]);
+  node('bundle.js', ['--graphs', network, '--explain', explained, '--out', SERVED, '--version', VERSION]);
   report(before, goldenScores());
+}
+
+/** What is said with a score: reads the fitted network, and changes nothing of it. */
+function explain(python: string, network: string, out: string): void {
+  const recordings = join(WORK, 'recordings');
+  node('cohort/writeRecordings.js', ['--out', recordings]);
+  const options = ['--recordings', recordings, '--network', network, '--out', out];
+  run(python, ['-B', join(TRAINING, 'repeatability.py'), ...options]);
+  node('explainTable.js', ['--graphs', network, '--explain', out, '--card', join(SERVED, 'MODEL_CARD.md')]);
 }
 
 function keep(from: string, to: string): void {

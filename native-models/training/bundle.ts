@@ -7,7 +7,7 @@ import { goldenRequests } from './golden.js';
 import { ServedModel } from './served.js';
 
 /** Puts fitted graphs into the shipped model's folder, with golden requests of simulated people. */
-async function bundle(graphs: string, out: string, version: string): Promise<void> {
+async function bundle(graphs: string, explain: string, out: string, version: string): Promise<void> {
   const golden = join(graphs, 'golden-requests.json');
   writeFileSync(golden, JSON.stringify(await goldenRequests(await ServedModel.open(graphs))));
   const order = {
@@ -18,14 +18,21 @@ async function bundle(graphs: string, out: string, version: string): Promise<voi
     version,
     golden,
     training: join(graphs, 'training.json'),
+    explain,
   };
   await bundleModel(order, configOrExit(), (line) => process.stdout.write(`${line}\n`));
 }
 
 const { values } = parseArgs({
-  options: { graphs: { type: 'string' }, out: { type: 'string' }, version: { type: 'string' } },
+  options: {
+    graphs: { type: 'string' },
+    explain: { type: 'string' },
+    out: { type: 'string' },
+    version: { type: 'string' },
+  },
 });
-if (values.graphs === undefined || values.out === undefined || values.version === undefined) {
-  throw new Error('usage: bundle.js --graphs DIR --out DIR --version VERSION');
+const { graphs, explain, out, version } = values;
+if (graphs === undefined || explain === undefined || out === undefined || version === undefined) {
+  throw new Error('usage: bundle.js --graphs DIR --explain DIR --out DIR --version VERSION');
 }
-await bundle(values.graphs, values.out, values.version);
+await bundle(graphs, explain, out, version);

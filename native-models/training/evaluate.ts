@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { loadBundle, type ExplainBundle } from '#acuity/model/bundle.js';
 import type { Manifest } from '#acuity/model/manifest.js';
 import { Progress } from './cohort/progress.js';
 import { accuracy } from './evaluation/accuracy.js';
@@ -12,6 +13,7 @@ import { DAYS, PEOPLE, type Context } from './evaluation/context.js';
 import { deviceChecks } from './evaluation/deviceChecks.js';
 import { direction } from './evaluation/direction.js';
 import { dose } from './evaluation/dose.js';
+import { explaining } from './evaluation/explaining.js';
 import { history } from './evaluation/history.js';
 import { missing } from './evaluation/missing.js';
 import { oneNorm } from './evaluation/oneNorm.js';
@@ -30,7 +32,6 @@ import { ServedModel } from './served.js';
 /** People of this seed played no part in choosing the network: variants were compared on others. */
 const SEED = 23;
 const PARAMETERS = 'native-models/training/cohort/parameters.md';
-/** Point 15 is about what is said with a score: it belongs to whatever says it. */
 type Point = (context: Context) => Section | Promise<Section>;
 const POINTS = new Map<number, Point>([
   [1, accuracy],
@@ -47,6 +48,7 @@ const POINTS = new Map<number, Point>([
   [12, deviceChecks],
   [13, oneNorm],
   [14, dose],
+  [15, explaining],
   [16, transition],
 ]);
 
@@ -86,6 +88,7 @@ async function prepare(folder: string, rivals: string, count: number): Promise<C
     day,
     model,
     rollout,
+    explain: await explainOf(folder),
     alone: await scoreDay(model, people, rollout.targets, day, 0),
     rivals: {
       linear: await ServedModel.open(join(rivals, 'linear')),
@@ -94,6 +97,11 @@ async function prepare(folder: string, rivals: string, count: number): Promise<C
       double: await ServedModel.open(join(rivals, 'double')),
     },
   };
+}
+
+/** Graphs that are not bundled yet have none. */
+async function explainOf(folder: string): Promise<ExplainBundle | undefined> {
+  return existsSync(join(folder, 'manifest.json')) ? (await loadBundle(folder)).explain : undefined;
 }
 
 /** Graphs that are not bundled yet have none. */

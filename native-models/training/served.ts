@@ -8,6 +8,7 @@ import {
 import { OUTPUT_COLUMNS, type Manifest } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
+import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import type { GraphVariant } from '#acuity/contract/graphVariant.js';
 import { openGraph, type GraphSession, type Inputs } from '#acuity/worker/session.js';
 
@@ -49,6 +50,11 @@ export class ServedModel {
   async score(body: PredictionRequestBody): Promise<Float32Array> {
     const request = this.readRequest(Buffer.from(JSON.stringify(body)));
     if (isBodyProblem(request)) throw new Error('not a valid request');
+    return this.scoreRequest(request);
+  }
+
+  /** As `score`, of a request that was read already. */
+  async scoreRequest(request: PredictionRequest): Promise<Float32Array> {
     const graph = this.graphs[request.pastCount > 0 ? 'history' : 'base'];
     graph.clear(1);
     featuriseSession(request, 0, graph.inputs.session, 0);

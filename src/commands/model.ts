@@ -30,6 +30,7 @@ export function registerModel(program: Command): void {
     ) // prettier-ignore
     .option('--training <file>', 'what it was trained on: a JSON object, kept in the manifest')
     .option('--card <file>', 'its model card')
+    .option('--explain <folder>', 'explain.onnx and explain.json, where it can explain its scores')
     .action((flags: BundleOrder) =>
       run(async () => {
         const { bundleModel } = await import('./modelBundle.js');

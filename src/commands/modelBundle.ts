@@ -8,7 +8,15 @@ import type { Config } from '../config/options.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
 import { DEFAULT_SERIES_LIMITS, type ScoreRecord } from '../contract/request.js';
 import { loadBundle } from '../model/bundle.js';
-import { GRAPH_TENSORS, manifestCheck, type Golden, type Graph, type Manifest } from '../model/manifest.js';
+import {
+  EXPLAIN_TABLE,
+  EXPLAIN_TENSORS,
+  GRAPH_TENSORS,
+  manifestCheck,
+  type Golden,
+  type Graph,
+  type Manifest,
+} from '../model/manifest.js';
 import { createReader } from '../pipeline/read.js';
 import type { Thresholds } from '../pipeline/respond.js';
 import { openScorer } from '../scoring/openScorer.js';
@@ -26,12 +34,15 @@ export interface BundleOrder {
   /** A JSON object about the training, kept in the manifest. */
   readonly training?: string;
   readonly card?: string;
+  /** A folder with the graph of explained requests, `explain.onnx`, and its table, `explain.json`. */
+  readonly explain?: string;
 }
 
 const SHIPPED = new URL('../../native-models/acuity-base/golden.json', import.meta.url);
 const TOLERANCE = 0.02;
 /** Golden scores keep more digits than an answer, so that a rebuild can be held against them. */
 const DIGITS = 5;
+const EXPLAIN_GRAPH = 'explain.onnx';
 const THRESHOLDS: Thresholds = { valence: 0.5, arousal: 0.5 };
 /** So near to its threshold a label may come out otherwise on another machine. */
 const LABEL_MARGIN = 1e-4;
@@ -57,6 +68,9 @@ export async function bundleModel(
   mkdirSync(out, { recursive: true });
   const files = { base: place(order.base, out), history: place(order.history, out) };
   if (files.base === files.history) throw new Error('the two graphs need names of their own');
+  if (order.explain !== undefined) {
+    for (const file of [EXPLAIN_GRAPH, EXPLAIN_TABLE]) copyTo(join(order.explain, file), join(out, file));
+  }
   if (order.card !== undefined) copyTo(order.card, join(out, 'MODEL_CARD.md'));
   const manifest = manifestOf(order, files, out);
   const golden = await goldenOf(requestsOf(order), manifest, out, config, print);
@@ -84,14 +98,20 @@ function copyTo(from: string, to: string): void {
 function manifestOf(order: BundleOrder, files: { base: string; history: string }, out: string): Manifest {
   const training = order.training === undefined ? {} : readJson(order.training);
   if (!objectCheck.Check(training)) throw new Error(`${String(order.training)} holds no JSON object`);
+  const explain = order.explain === undefined ? [] : [EXPLAIN_GRAPH, EXPLAIN_TABLE];
+  const served = [...Object.values(files), ...explain];
   const manifest: Manifest = {
     format: 1,
     name: order.name,
     version: order.version,
-    graphs: { base: graphOf('base', files.base), history: graphOf('history', files.history) },
+    graphs: {
+      base: graphOf(GRAPH_TENSORS.base, files.base),
+      history: graphOf(GRAPH_TENSORS.history, files.history),
+      ...(order.explain === undefined ? {} : { explain: graphOf(EXPLAIN_TENSORS, EXPLAIN_GRAPH) }),
+    },
     features: FEATURES.map(({ name }) => name),
     featuresHash: featuresHash(),
-    files: Object.fromEntries(Object.values(files).map((file) => [file, digest(join(out, file))])),
+    files: Object.fromEntries(served.map((file) => [file, digest(join(out, file))])),
     thresholds: { ...THRESHOLDS },
     training,
   };
@@ -100,8 +120,9 @@ function manifestOf(order: BundleOrder, files: { base: string; history: string }
   return manifest;
 }
 
-function graphOf(variant: keyof typeof GRAPH_TENSORS, file: string): Graph {
-  const { inputs, outputs } = GRAPH_TENSORS[variant];
+type Tensors = readonly { readonly name: string; readonly shape: readonly number[] }[];
+
+function graphOf({ inputs, outputs }: Readonly<Record<'inputs' | 'outputs', Tensors>>, file: string): Graph {
   const copy = (tensors: readonly { name: string; shape: readonly number[] }[]) =>
     tensors.map(({ name, shape }) => ({ name, shape: [...shape] }));
   return { file, inputs: copy(inputs), outputs: copy(outputs) };

@@ -5,7 +5,7 @@ import {
   type HistogramSpec,
   type MetricSpec,
 } from '../base/metrics.js';
-import { GRAPH_VARIANTS } from './graphVariant.js';
+import { BATCH_VARIANTS } from './graphVariant.js';
 import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE, type ProblemName } from './problems.js';
 import { LABEL_FIELDS, SCORE_FIELDS, SERIES_FIELDS, SESSION_SCALARS } from './request.js';
 
@@ -130,8 +130,8 @@ export const METRICS = {
   batchRows: {
     type: 'histogram',
     name: 'acuity_batch_rows',
-    help: 'Requests in one model run, by graph: without and with history',
-    labels: { graph: GRAPH_VARIANTS },
+    help: 'Requests that ran together, by graph: without history, with it, and explained',
+    labels: { graph: BATCH_VARIANTS },
     minExponent: 0,
     maxExponent: 10,
     splitBits: 0,
@@ -141,6 +141,13 @@ export const METRICS = {
     type: 'counter',
     name: 'acuity_worker_busy_seconds_total',
     help: 'Time in model runs, summed over the workers: its rate over acuity_workers is their utilisation',
+    ...MS,
+  },
+  runTime: {
+    type: 'counter',
+    name: 'acuity_run_seconds_total',
+    help: 'Time in model runs, by graph: over the sum of acuity_batch_rows, what a request of each costs',
+    labels: { graph: BATCH_VARIANTS },
     ...MS,
   },
   workerRestarts: {

@@ -85,6 +85,7 @@ export const FINDING_TYPES = [
   'object_type',
   'list_type',
   'number_type',
+  'bool_type',
   'int_type',
   'literal_error',
   'greater_than_equal',

@@ -152,6 +152,13 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
     past_sessions: past(session, 'Up to five earlier sessions, oldest first.'),
     past_targets: past(ScoreRecordSchema, 'The scores of past_sessions: same length, same order.'),
     past_target: past(ScoreRecordSchema, 'Alias of past_targets; give one of the two.'),
+    explain: Type.Optional(
+      Type.Unsafe<boolean | null>({
+        type: ['boolean', 'null'],
+        description:
+          'Whether the answer is to say why; null and false are the same. Costs 8 tokens of the rate.',
+      }),
+    ),
   });
 }
 

@@ -1,5 +1,74 @@
 import Type from 'typebox';
-import { ScoreRecordSchema } from './request.js';
+import { CONFIDENCES, CONTRIBUTOR_GROUPS, type ContributorGroup } from './explanation.js';
+import { SCORE_FIELDS, SERIES_FIELDS, ScoreRecordSchema } from './request.js';
+
+const points = (description: string) => Type.Number({ description });
+const percentile = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
+const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+function each<Name extends string, Schema extends Type.TSchema>(
+  names: readonly Name[],
+  schema: Schema,
+): Record<Name, Schema> {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
+}
+
+/** How one score stands. */
+export const ExplainedScoreSchema = Type.Object({
+  reference: percentile('The network’s score of the reference day, with the same history.'),
+  usual: Type.Optional(percentile('The same: what is usual for this person. Only with past sessions.')),
+  change: points('The score less its reference.'),
+  notable: Type.Boolean({
+    description:
+      'Whether the change is larger than on nine ordinary days in ten, for that many past sessions.',
+  }),
+  repeatability: Type.Array(percentile('An end of the range.'), {
+    minItems: 2,
+    maxItems: 2,
+    description:
+      'Where this score would lie, four times in five, had another ordinary device recorded the same days. About ' +
+      'the recording, not about the person.',
+  }),
+  explained: probability('Share of what the score is about that such signals explain at all (model card).'),
+});
+
+/** What a group of today’s inputs adds to each score. */
+export const ContributorSchema = Type.Object({
+  group: Type.Unsafe<ContributorGroup>({ enum: CONTRIBUTOR_GROUPS }),
+  ...each(SCORE_FIELDS, points('Points that this group adds; those of all groups make up the change.')),
+});
+
+/** The answer to `explain`. */
+export const ExplanationSchema = Type.Object({
+  quality: Type.Object({
+    confidence: Type.Unsafe<(typeof CONFIDENCES)[number]>({
+      enum: CONFIDENCES,
+      description: 'By the width of the widest range of repeatability.',
+    }),
+    sessions: count('Past sessions that were sent.'),
+    missing: Type.Array(Type.String(), { description: 'Fields that the current session lacks.' }),
+    implausible: Type.Array(Type.String(), {
+      description: 'Fields whose values are possible, but unlikely.',
+    }),
+    series: Type.Object(
+      each(
+        SERIES_FIELDS,
+        Type.Object({ samples: count('Samples sent.'), used: count('Of those, the ones that count.') }),
+      ),
+    ),
+  }),
+  scores: Type.Object(each(SCORE_FIELDS, ExplainedScoreSchema)),
+  labels: Type.Object({
+    valence: probability('Probability of High valence.'),
+    arousal: probability('Probability of High arousal.'),
+  }),
+  contributors: Type.Array(ContributorSchema, {
+    minItems: CONTRIBUTOR_GROUPS.length,
+    maxItems: CONTRIBUTOR_GROUPS.length,
+  }),
+});
+export type Explanation = Type.Static<typeof ExplanationSchema>;
 
 /** The body of a 200: the seven scores, numbers rounded to two decimals, and the model's time. */
 export const PredictionResponseSchema = Type.Object({
@@ -8,5 +77,6 @@ export const PredictionResponseSchema = Type.Object({
     minimum: 0,
     description: 'Milliseconds that the model run holding this request took.',
   }),
+  explanation: Type.Optional(ExplanationSchema),
 });
 export type PredictionResponse = Type.Static<typeof PredictionResponseSchema>;

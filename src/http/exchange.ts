@@ -2,7 +2,9 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type { LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { respond, rounded } from '../pipeline/respond.js';
+import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
+import type { Quality } from '../pipeline/quality.js';
+import { respond, rounded, withExplanation } from '../pipeline/respond.js';
 import type { ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
 import { BLOCK_BYTES } from './body.js';
 import type { HeldRefusal, HeldRefusals } from './heldRefusals.js';
@@ -85,6 +87,8 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   receivedMs: number;
   bodyBytes = 0;
   caller: Admission | Limited | undefined;
+  /** What an explanation begins with, where one is asked for. */
+  private quality: Quality | undefined;
   /** A refusal that waits. */
   private held: Refusal | undefined;
 
@@ -118,6 +122,11 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     this.receivedMs = nowMs;
   }
 
+  /** An explanation is asked for, of data of such `quality`. */
+  explains(quality: Quality): void {
+    this.quality = quality;
+  }
+
   /** The caller hung up. */
   abort(): void {
     if (this.isGone) return;
@@ -125,13 +134,28 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     this.context.observer.hungUp(this);
   }
 
-  scored(scores: Float32Array, offset: number, timing: Timing, model: ScoringModel): void {
+  scored(
+    scores: Float32Array,
+    offset: number,
+    timing: Timing,
+    model: ScoringModel,
+    explanation?: Float32Array,
+  ): void {
     const { queueMs, inferMs } = timing;
     const headers =
       headerLine('Server-Timing', `queue;dur=${rounded(queueMs)}, infer;dur=${rounded(inferMs)}`) +
       headerLine('X-Model-Version', model.version);
-    if (this.write(OK, headers, respond(scores, offset, inferMs, model.thresholds)))
-      this.context.observer.scored(this, timing);
+    const plain = respond(scores, offset, inferMs, model.thresholds);
+    const body =
+      explanation === undefined
+        ? plain
+        : this.explained(plain, { scores, offset, floats: explanation }, model);
+    if (this.write(OK, headers, body)) this.context.observer.scored(this, timing);
+  }
+
+  private explained(plain: string, row: ExplainedRow, { explains }: ScoringModel): string {
+    if (this.quality === undefined || explains === undefined) return plain;
+    return withExplanation(plain, explanationOf(row, this.quality, explains));
   }
 
   failed(cause: 'expired' | 'fault'): void {

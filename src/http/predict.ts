@@ -3,9 +3,12 @@ import type { Clock } from '../base/clock.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Admission, RateLimiter } from '../auth/rateLimiter.js';
 import type { OverloadCause, PlainCause } from '../contract/metrics.js';
+import { EXPLAIN_TOKENS } from '../contract/explanation.js';
 import type { BodyProblem } from '../contract/problems.js';
 import type { RequestReader } from '../pipeline/read.js';
 import { isBodyProblem } from '../pipeline/read.js';
+import { qualityOf } from '../pipeline/quality.js';
+import type { ReadRequest } from '../pipeline/wasmParser.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { furtherBlocks, readBody } from './body.js';
 import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
@@ -171,7 +174,7 @@ export class Predict implements ExchangeContext {
       res,
       { declaredBytes, bytesMax: bodyBytesMax, budget, holder: admission.key.keyIndex },
       {
-        complete: (bytes) => this.score(exchange, bytes),
+        complete: (bytes) => this.score(exchange, admission, bytes),
         tooLarge: () => this.refuseWhileReceiving(exchange, admission),
         overBudget: (outcome) => exchange.overloaded(BUDGET_CAUSES[outcome], declaredBytes),
         moreBlocks: (blocks) => this.spend(admission, blocks),
@@ -184,7 +187,7 @@ export class Predict implements ExchangeContext {
   }
 
   /** The whole body is there: from here to the batch everything happens in this turn of the event loop. */
-  private score(exchange: Exchange, bytes: Uint8Array): void {
+  private score(exchange: Exchange, admission: Admission, bytes: Uint8Array): void {
     const { clock, metrics, readRequest } = this.options;
     exchange.received(bytes.length, clock.monotonicMs());
     metrics.received(bytes.length);
@@ -194,12 +197,21 @@ export class Predict implements ExchangeContext {
       const request = readRequest(bytes);
       if (isBodyProblem(request)) return this.refuseBody(exchange, request);
       metrics.understood(request);
+      if (request.explain) return this.explain(exchange, admission, request);
       if (this.scorer.admit(request, exchange) === 'saturated') exchange.overloaded('queueFull');
     } catch (error) {
       // One body that we can't read must not take the requests of others down.
       this.options.onFault(error, exchange.requestId);
       exchange.failedUnexpectedly();
     }
+  }
+
+  /** What is asked for costs more: of the key's rate, and of a worker. */
+  private explain(exchange: Exchange, admission: Admission, request: ReadRequest): void {
+    if (this.scorer.model.explains === undefined) return this.refuseBody(exchange, NO_EXPLANATIONS);
+    this.spend(admission, EXPLAIN_TOKENS - 1);
+    exchange.explains(qualityOf(request));
+    if (this.scorer.admitExplained(request, exchange) === 'saturated') exchange.overloaded('queueFull');
   }
 
   private refuseBody(exchange: Exchange, problem: BodyProblem): void {
@@ -217,6 +229,14 @@ export class Predict implements ExchangeContext {
     return this.scorer.hasRoom() ? undefined : 'queueFull';
   }
 }
+
+/** The model in force has no graph for it. */
+const NO_EXPLANATIONS: BodyProblem = {
+  kind: 'unprocessable',
+  findings: [
+    { loc: ['body', 'explain'], msg: 'The model in force can not explain its scores', type: 'value_error' },
+  ],
+};
 
 const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as const satisfies Record<
   Exclude<BudgetOutcome, 'taken'>,

@@ -4,7 +4,10 @@ import { errorCode, systemReason } from '../files/fileError.js';
 import { directFiles, type Files } from '../files/files.js';
 import { OperatorError } from '../base/operatorError.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
+import { explainTableCheck, type ExplainTable } from './explainTable.js';
 import {
+  EXPLAIN_TABLE,
+  EXPLAIN_TENSORS,
   GRAPH_TENSORS,
   goldenCheck,
   manifestCheck,
@@ -20,6 +23,13 @@ export interface Bundle {
   readonly golden: Golden;
   /** Absolute paths of the two graphs. */
   readonly graphs: { readonly base: string; readonly history: string };
+  /** Where the network can say why: its graph for that, an absolute path, and what the graph does not know. */
+  readonly explain?: ExplainBundle;
+}
+
+export interface ExplainBundle {
+  readonly graph: string;
+  readonly table: ExplainTable;
 }
 
 /** A model folder that must not be served; the message says why, for the operator. */
@@ -45,8 +55,10 @@ export async function loadBundle(configured: string, files: Files = directFiles)
     );
   }
   checkFeatures(folder, manifest);
-  checkGraph(folder, 'base', manifest.graphs.base);
-  checkGraph(folder, 'history', manifest.graphs.history);
+  checkGraph(folder, 'base', manifest.graphs.base, GRAPH_TENSORS.base);
+  checkGraph(folder, 'history', manifest.graphs.history, GRAPH_TENSORS.history);
+  if (manifest.graphs.explain !== undefined)
+    checkGraph(folder, 'explain', manifest.graphs.explain, EXPLAIN_TENSORS);
   await checkFiles(files, folder, manifest);
   const golden: unknown = await readJson(files, folder, 'golden.json');
   if (!goldenCheck.Check(golden)) {
@@ -56,7 +68,22 @@ export async function loadBundle(configured: string, files: Files = directFiles)
     base: join(folder, manifest.graphs.base.file),
     history: join(folder, manifest.graphs.history.file),
   };
-  return { folder, manifest, golden, graphs };
+  const explain = await loadExplain(files, folder, manifest);
+  return { folder, manifest, golden, graphs, ...(explain === undefined ? {} : { explain }) };
+}
+
+async function loadExplain(
+  files: Files,
+  folder: string,
+  { graphs }: Manifest,
+): Promise<ExplainBundle | undefined> {
+  if (graphs.explain === undefined) return undefined;
+  const table: unknown = await readJson(files, folder, EXPLAIN_TABLE);
+  if (!explainTableCheck.Check(table)) {
+    const error = firstError(explainTableCheck, table);
+    throw new BundleError(`${folder}: ${EXPLAIN_TABLE} is not a table of explanations: ${error}`);
+  }
+  return { graph: join(folder, graphs.explain.file), table };
 }
 
 async function readJson(files: Files, folder: string, file: string): Promise<unknown> {
@@ -97,9 +124,11 @@ function checkFeatures(folder: string, manifest: Manifest): void {
   }
 }
 
-function checkGraph(folder: string, name: keyof typeof GRAPH_TENSORS, graph: Graph): void {
+type Tensors = Readonly<Record<'inputs' | 'outputs', readonly { name: string; shape: readonly number[] }[]>>;
+
+function checkGraph(folder: string, name: string, graph: Graph, tensors: Tensors): void {
   for (const side of ['inputs', 'outputs'] as const) {
-    const expected = JSON.stringify(GRAPH_TENSORS[name][side]);
+    const expected = JSON.stringify(tensors[side]);
     const given = JSON.stringify(graph[side].map(({ name: tensor, shape }) => ({ name: tensor, shape })));
     if (given !== expected) {
       throw new BundleError(`${folder}: graph ${name} must have the ${side} ${expected}, not ${given}`);
@@ -109,7 +138,8 @@ function checkGraph(folder: string, name: keyof typeof GRAPH_TENSORS, graph: Gra
 
 async function checkFiles(files: Files, folder: string, manifest: Manifest): Promise<void> {
   const { files: hashes, graphs } = manifest;
-  for (const needed of [graphs.base.file, graphs.history.file, 'golden.json']) {
+  const explain = graphs.explain === undefined ? [] : [graphs.explain.file, EXPLAIN_TABLE];
+  for (const needed of [graphs.base.file, graphs.history.file, ...explain, 'golden.json']) {
     if (hashes[needed] === undefined)
       throw new BundleError(`${folder}: manifest.json has no hash for ${needed}`);
   }

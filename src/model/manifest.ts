@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
-import { PAST_MAX, ScoreRecordSchema } from '../contract/request.js';
+import { MIXTURES } from '../contract/explanation.js';
+import { PAST_MAX, SCORE_FIELDS, ScoreRecordSchema } from '../contract/request.js';
 
 /** One tensor of a graph; −1 stands for the batch. */
 const TensorSchema = Type.Object({
@@ -25,7 +26,7 @@ export const ManifestSchema = Type.Object({
   format: Type.Literal(1),
   name: word,
   version: word,
-  graphs: Type.Object({ base: GraphSchema, history: GraphSchema }),
+  graphs: Type.Object({ base: GraphSchema, history: GraphSchema, explain: Type.Optional(GraphSchema) }),
   features: Type.Array(Type.String()),
   featuresHash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   /** SHA-256 of each file of the folder that is served or checked, in hex. */
@@ -77,4 +78,24 @@ export const GRAPH_TENSORS = {
     ],
     outputs,
   },
+} as const;
+
+/** The file beside the graph of explained requests: `ExplainTable`. */
+export const EXPLAIN_TABLE = 'explain.json';
+
+/** An explained request runs alone: 64 mixtures of today and its reference day, the last of them today. */
+export const EXPLAIN_TENSORS = {
+  inputs: [
+    { name: 'session', shape: [MIXTURES, FEATURE_COUNT] },
+    { name: 'past', shape: [1, PAST_MAX, FEATURE_COUNT] },
+    { name: 'targets', shape: [1, PAST_MAX, TARGET_COUNT] },
+    { name: 'present', shape: [1, PAST_MAX] },
+    // how many fields the current session lacks
+    { name: 'missing', shape: [1, 1] },
+  ],
+  outputs: [
+    { name: 'scores', shape: [MIXTURES, OUTPUT_COLUMNS] },
+    // how far each range reaches below its score, then above
+    { name: 'reach', shape: [1, 2 * SCORE_FIELDS.length] },
+  ],
 } as const;

@@ -97,6 +97,7 @@ class Reading {
     const { fields, unknown } = this.outline.top(body);
     this.unknownFields += unknown;
     this.session(fields.get('current_session'), ['body', 'current_session'], 0);
+    const explain = this.flag(fields.get('explain'), ['body', 'explain']);
     const targetsName = this.targetsName(fields);
     const past = this.list(fields.get('past_sessions'), ['body', 'past_sessions']);
     const targets = this.list(fields.get(targetsName), ['body', targetsName]);
@@ -105,7 +106,15 @@ class Reading {
     past.forEach((value, index) => this.session(value, ['body', 'past_sessions', index], 1 + index));
     targets.forEach((value, index) => this.scoreRecord(value, ['body', targetsName, index], index));
     if (this.findings.length + this.unitFindings.length > 0) return this.refusal();
-    return this.parser.written(past.length, this.unknownFields);
+    return this.parser.written(past.length, this.unknownFields, explain);
+  }
+
+  /** A boolean; absent and null are false. */
+  private flag(value: JsonValue | undefined, loc: Loc): boolean {
+    if (value === undefined || this.outline.isNull(value)) return false;
+    const flag = this.outline.scalar(value);
+    if (typeof flag !== 'boolean') this.find(loc, 'bool_type');
+    return flag === true;
   }
 
   /** Past targets may be called `past_target`, but not both at once. */
@@ -260,6 +269,7 @@ const MESSAGES: Readonly<Record<FindingType, string>> = {
   object_type: 'Input should be an object',
   list_type: 'Input should be a list',
   number_type: 'Input should be a number',
+  bool_type: 'Input should be true or false',
   int_type: 'Input should be a whole number',
   literal_error: 'Input should be one of the allowed values',
   greater_than_equal: 'Input is too small',

@@ -50,6 +50,7 @@ const TOP_NAMES = named([
   ['past_sessions', LAYOUT.PAST_SESSIONS],
   ['past_targets', LAYOUT.PAST_TARGETS],
   ['past_target', LAYOUT.PAST_TARGET],
+  ['explain', LAYOUT.EXPLAIN_FIELD],
 ]);
 const SESSION_NAMES = named([
   ...SESSION_SCALARS.map((field) => [field, SCALAR_PLACES[field]] as const),

@@ -1,3 +1,5 @@
+import type { Explanation } from '../contract/response.js';
+
 /** Where High begins, for each label. */
 export interface Thresholds {
   readonly valence: number;
@@ -32,4 +34,9 @@ export function respond(
     `,"stress":${rounded(scores[offset + 4]!)},"valence":"${valence}","arousal":"${arousal}"` +
     (inferMs === undefined ? '}' : `,"inference_time_ms":${rounded(inferMs)}}`)
   );
+}
+
+/** The body of a 200, made by `respond`, with the explanation behind what stands in it. */
+export function withExplanation(body: string, explanation: Explanation): string {
+  return `${body.slice(0, -1)},"explanation":${JSON.stringify(explanation)}}`;
 }

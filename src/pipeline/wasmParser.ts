@@ -32,7 +32,10 @@ const LAYOUT_NAMES = [
   'FIVE_EXPONENT_MIN',
   'FIVE_EXPONENT_MAX',
   'UNKNOWN_FIELDS',
+  'EXPLAIN',
+  'EXPLAIN_FIELD',
   'SUMMARISED',
+  'LENGTHS',
   'OUTLINE',
   'OUTLINE_LENGTH',
   'SERIES_INDEX',
@@ -171,10 +174,15 @@ export interface PredictionRequest {
 export interface ReadRequest extends PredictionRequest {
   /** Fields that the contract does not know, in all its objects. */
   readonly unknownFields: number;
+  /** Whether an explanation is asked for. */
+  readonly explain: boolean;
+  /** Samples of each series of the current session as they were sent, in the order of the record. */
+  readonly lengths: Uint32Array;
 }
 
 interface OwnRequest extends ReadRequest {
   unknownFields: number;
+  explain: boolean;
 }
 
 const POWERS_OF_FIVE = powersOfFive(LAYOUT.FIVE_EXPONENT_MIN, LAYOUT.FIVE_EXPONENT_MAX);
@@ -194,6 +202,7 @@ export class WasmParser {
   private unknown: Int32Array = new Int32Array();
   private extras: Uint32Array = new Uint32Array();
   private summarised: Uint32Array = new Uint32Array();
+  private lengths: Uint32Array = new Uint32Array();
   private readonly samplesMax: number;
   private readonly input: number;
   /** By the number of past sessions: views of the same memory, each as long as its request. */
@@ -219,7 +228,9 @@ export class WasmParser {
   read(bytes: Uint8Array): ReadRequest | undefined {
     this.put(bytes);
     const request = this.requests[this.exports.read(this.input, bytes.length)];
-    if (request !== undefined) request.unknownFields = this.unknown[0]!; // one cell
+    if (request === undefined) return undefined;
+    request.unknownFields = this.unknown[0]!; // two cells, as below
+    request.explain = this.unknown[1] === 1;
     return request;
   }
 
@@ -262,6 +273,7 @@ export class WasmParser {
   blank(pastCount: number): PredictionRequest {
     const request = this.written(pastCount, 0);
     const { records } = request;
+    this.lengths.fill(0);
     for (let record = 0; record < records.length; record += LAYOUT.RECORD_LENGTH) {
       records.fill(NaN, record, record + LAYOUT.SCALARS);
       records.fill(0, record + LAYOUT.SCALARS, record + LAYOUT.RECORD_LENGTH);
@@ -270,10 +282,11 @@ export class WasmParser {
   }
 
   /** The request of so many past sessions, with what was written to it since it was blank. */
-  written(pastCount: number, unknownFields: number): ReadRequest {
+  written(pastCount: number, unknownFields: number, explain = false): ReadRequest {
     const request = this.requests[pastCount];
     if (request === undefined) throw new RangeError(`${pastCount} past sessions`);
     request.unknownFields = unknownFields;
+    request.explain = explain;
     return request;
   }
 
@@ -289,6 +302,7 @@ export class WasmParser {
     const isHeart = field === 'HR_day_1h' || field === 'HR_night';
     const summary = LAYOUT.RECORDS + summaryAt(session, field) * FLOAT64_BYTES;
     this.exports.summarise(length, isHeart, summary);
+    this.lengths[session * SERIES_FIELDS.length + SERIES_PLACES[field]] = length;
   }
 
   /** Whether the summary in record `session` is already that of the array at `start` of the bytes that are open. */
@@ -301,6 +315,7 @@ export class WasmParser {
     const { records } = this.written(PAST_MAX, 0);
     const summary = summaryAt(session, field);
     records.fill(0, summary, summary + LAYOUT.SUMMARY_LENGTH);
+    this.lengths[session * SERIES_FIELDS.length + SERIES_PLACES[field]] = 0;
   }
 
   /** Makes room for so many bytes where else a body lies; returns their place. They hold until the next body is read. */
@@ -325,14 +340,18 @@ export class WasmParser {
     this.outline = new Uint32Array(memory.buffer, LAYOUT.OUTLINE, 2 * LAYOUT.OUTLINE_LENGTH);
     this.misfits = new Int32Array(memory.buffer, LAYOUT.MISFITS, 1 + LAYOUT.MISFITS_MAX);
     this.extras = new Uint32Array(memory.buffer, LAYOUT.EXTRAS, 1 + 4 * LAYOUT.EXTRAS_MAX);
-    this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 1);
+    this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 2); // and EXPLAIN behind it
     const series = (1 + PAST_MAX) * SERIES_FIELDS.length;
     this.summarised = new Uint32Array(memory.buffer, LAYOUT.SUMMARISED, series);
+    this.lengths = new Uint32Array(memory.buffer, LAYOUT.LENGTHS, series);
+    const lengths = this.lengths.subarray(0, SERIES_FIELDS.length);
     return Array.from({ length: 1 + PAST_MAX }, (_, pastCount) => ({
       records: new Float64Array(memory.buffer, LAYOUT.RECORDS, (1 + pastCount) * LAYOUT.RECORD_LENGTH),
       targets: new Float64Array(memory.buffer, LAYOUT.TARGETS, pastCount * LAYOUT.TARGET_LENGTH),
       pastCount,
       unknownFields: 0,
+      explain: false,
+      lengths,
     }));
   }
 }

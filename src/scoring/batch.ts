@@ -1,7 +1,7 @@
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
-import type { GraphVariant } from '../contract/graphVariant.js';
-import { writeRow, type Block } from './batchBuffers.js';
+import type { BatchVariant } from '../contract/graphVariant.js';
+import { EXPLAINED_ROWS_MAX, explanationAt, writeRow, type Block } from './batchBuffers.js';
 import type { ScoreHandler } from './scorer.js';
 
 /** The labels' probabilities stand behind the five scores. */
@@ -10,7 +10,7 @@ const SCORE_MAX = 100;
 
 /** Requests of one variant that share a block of the buffers and a model run. */
 export class Batch {
-  variant: GraphVariant = 'base';
+  variant: BatchVariant = 'base';
   rows = 0;
   /** When the batch was handed to the pool; 0 while it is not. */
   sentMs = 0;
@@ -66,8 +66,19 @@ export class Batch {
     return this.arrivedMs[row] ?? 0;
   }
 
+  /** Requests that may run together, of those of its variant. */
+  rowsMax(batchMax: number): number {
+    return this.variant === 'explain' ? Math.min(EXPLAINED_ROWS_MAX, batchMax) : batchMax;
+  }
+
+  /** What was found out for `row`, where it is to be explained. */
+  explanation(row: number): Float32Array | undefined {
+    return this.variant === 'explain' ? explanationAt(this.block, row) : undefined;
+  }
+
   /** Finite and in range: nothing else leaves the service. */
   isSound(row: number): boolean {
+    if (this.explanation(row)?.every(Number.isFinite) === false) return false;
     const { scores } = this.block;
     const first = row * OUTPUT_COLUMNS;
     for (let column = 0; column < OUTPUT_COLUMNS; column++) {

@@ -1,3 +1,4 @@
+import { EXPLANATION } from '../contract/explanation.js';
 import { PAST_MAX } from '../contract/request.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { LAYOUT, type PredictionRequest } from '../pipeline/wasmParser.js';
@@ -6,14 +7,23 @@ import { LAYOUT, type PredictionRequest } from '../pipeline/wasmParser.js';
  * One block of the buffers holds a batch, a row for each request, as the reader left it; the worker makes the
  * network's features of it, which it has to write to tensors of its own anyway. R is `RECORD_LENGTH`:
  *
- *   records [batchMax, 6, R] │ targets [batchMax, 5, 7] │ pastCounts [batchMax] │ scores [batchMax, 7]
+ *   records [batchMax, 6, R] │ targets [batchMax, 5, 7] │ pastCounts [batchMax] │ scores [batchMax, 7] │
+ *   explanations [EXPLAINED_ROWS_MAX, EXPLANATION.length]
  */
 export interface Block {
   readonly records: Float64Array;
   readonly targets: Float64Array;
   readonly pastCounts: Float64Array;
   readonly scores: Float32Array;
+  /** Written for explained requests only. */
+  readonly explanations: Float32Array;
 }
+
+/**
+ * An explained request takes a worker as long as dozens of plain ones do: no more of them run together, so that those
+ * behind them wait hardly longer than behind a full batch.
+ */
+export const EXPLAINED_ROWS_MAX = 2;
 
 /** Numbers of one row in each piece of a block. */
 export const ROW_LENGTHS = {
@@ -21,14 +31,16 @@ export const ROW_LENGTHS = {
   targets: PAST_MAX * LAYOUT.TARGET_LENGTH,
   pastCounts: 1,
   scores: OUTPUT_COLUMNS,
+  explanations: EXPLANATION.length,
 } as const satisfies Record<keyof Block, number>;
 
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 function bytesOfBlock(batchMax: number): number {
-  const { records, targets, pastCounts, scores } = ROW_LENGTHS;
+  const { records, targets, pastCounts, scores, explanations } = ROW_LENGTHS;
   const doubles = batchMax * (records + targets + pastCounts);
-  const floats = Math.ceil((batchMax * scores) / 2); // in pairs, that the next block's doubles lie on their bounds
+  // In pairs, that the next block's doubles lie on their bounds.
+  const floats = Math.ceil((batchMax * scores + EXPLAINED_ROWS_MAX * explanations) / 2);
   return (doubles + floats) * FLOAT64_BYTES;
 }
 
@@ -48,12 +60,23 @@ export function blockAt(buffers: SharedArrayBuffer, batchMax: number, blockIndex
     byte += view.byteLength;
     return view;
   };
+  const floats = (length: number): Float32Array => {
+    const view = new Float32Array(buffers, byte, length);
+    byte += view.byteLength;
+    return view;
+  };
   return {
     records: doubles(ROW_LENGTHS.records),
     targets: doubles(ROW_LENGTHS.targets),
     pastCounts: doubles(ROW_LENGTHS.pastCounts),
-    scores: new Float32Array(buffers, byte, batchMax * ROW_LENGTHS.scores),
+    scores: floats(batchMax * ROW_LENGTHS.scores),
+    explanations: floats(EXPLAINED_ROWS_MAX * ROW_LENGTHS.explanations),
   };
+}
+
+/** What was found out for row `row` of a batch of explained requests. */
+export function explanationAt({ explanations }: Block, row: number): Float32Array {
+  return explanations.subarray(row * ROW_LENGTHS.explanations, (row + 1) * ROW_LENGTHS.explanations);
 }
 
 /** Writes a request as row `row`; what the row held before is no part of it any more. */

@@ -2,10 +2,10 @@ import type { Clock } from '../base/clock.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import { Batch } from './batch.js';
-import type { GraphVariant } from '../contract/graphVariant.js';
+import type { BatchVariant } from '../contract/graphVariant.js';
 import { blockAt, blockCountOf, type Block } from './batchBuffers.js';
 import type { BatchResult } from './protocol.js';
-import type { InferencePool } from './pool.js';
+import { EXPLAINED_BATCHES_MAX, type InferencePool } from './pool.js';
 import type { AdmitOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
 
 export interface BatcherOptions {
@@ -24,7 +24,7 @@ export interface BatcherOptions {
   /** A batch failed, or a row's scores were unsound; the rows are retried or answered. */
   onFault(cause: Error): void;
   /** A model run came back: `rows` requests in `inferMs`. */
-  onRun?(variant: GraphVariant, rows: number, inferMs: number): void;
+  onRun?(variant: BatchVariant, rows: number, inferMs: number): void;
   /** A worker hangs. It can't be ended without the process: the owner must leave. Called once. */
   onHung(): void;
 }
@@ -59,14 +59,23 @@ interface Retry {
  *
  *   admit ─► open batch of its variant ─► queue (oldest first) ─► pool ─► answers
  *                                         failed batch ─► retries, one row at a time, alone in the pool
+ *
+ * Explained requests have a queue of their own, which is looked at when the other is empty.
  */
 export class Batcher implements Scorer {
   pending = 0;
   /** Told of answered rows behind their answers, while their block still holds them; undefined where nobody wants to know. */
   onAnswered: AnswerListener | undefined;
   private readonly free: Batch[] = [];
-  private readonly open: Record<GraphVariant, Batch | undefined> = { base: undefined, history: undefined };
+  private readonly open: Record<BatchVariant, Batch | undefined> = {
+    base: undefined,
+    history: undefined,
+    explain: undefined,
+  };
   private readonly queue: Batch[] = [];
+  private readonly explainedQueue: Batch[] = [];
+  /** Batches of explained requests that are not released yet. */
+  private explainedBatches = 0;
   private readonly running = new Set<Batch>();
   private readonly retries: Retry[] = [];
   private inFlight = 0;
@@ -110,6 +119,18 @@ export class Batcher implements Scorer {
     return 'admitted';
   }
 
+  admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
+    if (!this.hasRoom()) return 'saturated';
+    const batch = this.open.explain ?? this.openExplainedBatch();
+    if (batch === undefined) return 'saturated';
+    batch.add(request, handler, this.options.clock.monotonicMs());
+    this.pending++;
+    if (batch.rows === 1) this.explainedQueue.push(batch);
+    if (batch.rows === batch.rowsMax(this.options.batchMax)) this.open.explain = undefined;
+    this.scheduleFlush();
+    return 'admitted';
+  }
+
   /**
    * A turn of the loop may bring a thousand requests, and results are otherwise taken in between two turns: what
    * has been scored meanwhile no longer counts. Its answers are written behind the turn, since the HTTP library
@@ -126,6 +147,7 @@ export class Batcher implements Scorer {
   get queued(): number {
     let rows = 0;
     for (const batch of this.queue) rows += batch.rows;
+    for (const batch of this.explainedQueue) rows += batch.rows;
     return rows;
   }
 
@@ -144,7 +166,15 @@ export class Batcher implements Scorer {
     await this.options.pool.close();
   }
 
-  private openBatch(variant: GraphVariant): Batch | undefined {
+  /** The blocks of plain requests are left to them. */
+  private openExplainedBatch(): Batch | undefined {
+    if (this.explainedBatches >= EXPLAINED_BATCHES_MAX) return undefined;
+    const batch = this.openBatch('explain');
+    if (batch !== undefined) this.explainedBatches++;
+    return batch;
+  }
+
+  private openBatch(variant: BatchVariant): Batch | undefined {
     const batch = this.free.pop();
     if (batch !== undefined) batch.variant = variant;
     this.open[variant] = batch;
@@ -170,7 +200,7 @@ export class Batcher implements Scorer {
         if (this.inFlight === 0) this.retryNext();
         return;
       }
-      const batch = this.queue.shift();
+      const batch = this.queue.shift() ?? this.explainedQueue.shift();
       if (batch === undefined) return;
       if (this.open[batch.variant] === batch) this.open[batch.variant] = undefined;
       if (batch.hasWaiting()) this.send(batch);
@@ -278,7 +308,8 @@ export class Batcher implements Scorer {
     const queueMs = Math.max(0, scoredMs - admittedMs - inferMs);
     const dispatchMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
     const timing = { queueMs, dispatchMs, inferMs, rows, admittedMs, scoredMs };
-    handler.scored(batch.block.scores, row * OUTPUT_COLUMNS, timing, this.options.model);
+    const { scores } = batch.block;
+    handler.scored(scores, row * OUTPUT_COLUMNS, timing, this.options.model, batch.explanation(row));
     return true;
   }
 
@@ -300,6 +331,7 @@ export class Batcher implements Scorer {
   }
 
   private release(batch: Batch): void {
+    if (batch.variant === 'explain') this.explainedBatches--;
     batch.reset();
     this.free.push(batch);
     this.tellIdle();
@@ -321,6 +353,7 @@ export class Batcher implements Scorer {
     const nowMs = this.options.clock.monotonicMs();
     const expiresMs = nowMs - this.options.deadlineMs;
     for (const batch of this.queue) this.shed(batch, expiresMs);
+    for (const batch of this.explainedQueue) this.shed(batch, expiresMs);
     for (const { batch } of this.retries) this.shed(batch, expiresMs);
     for (const batch of this.running) this.shed(batch, expiresMs);
     this.awakeMs += Math.min(nowMs - this.sweptMs, SWEEPS_COUNTED * this.periodMs);
@@ -342,6 +375,7 @@ export class Batcher implements Scorer {
   /** The process is about to leave: everybody is told. */
   private shedAll(): void {
     for (const batch of this.queue) this.shed(batch, Infinity);
+    for (const batch of this.explainedQueue) this.shed(batch, Infinity);
     for (const { batch } of this.retries) this.shed(batch, Infinity);
     for (const batch of this.running) this.shed(batch, Infinity);
   }

@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.js';
 import type { Log } from '../process/log.js';
 import { MetricWriter } from '../base/metrics.js';
 import type { Config } from '../config/options.js';
-import { GRAPH_VARIANTS, type GraphVariant } from '../contract/graphVariant.js';
+import { BATCH_VARIANTS, type BatchVariant } from '../contract/graphVariant.js';
 import { METRICS } from '../contract/metrics.js';
 import type { Bundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
@@ -38,11 +38,16 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
   const { batchMax, deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
   const queueMax = Math.ceil(config.queueMax / loops);
   const count = scoringCounters(setup.metrics);
+  const { explain } = bundle;
   const pool = openPool({
     workers,
     batchMax,
     blocks: blocksFor(queueMax, batchMax, workers),
     graphs: bundle.graphs,
+    explain: explain && {
+      graph: explain.graph,
+      table: { typical: explain.table.typical, pooling: explain.table.pooling },
+    },
     session: { intraOpThreads, interOpThreads, spinning },
     niceness,
     onWorkerLost(error) {
@@ -52,7 +57,11 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
   });
   const { thresholds } = bundle.manifest;
   const scorer = new Batcher({
-    model: { version: modelLabel(bundle.manifest), thresholds },
+    model: {
+      version: modelLabel(bundle.manifest),
+      thresholds,
+      ...(explain === undefined ? {} : { explains: explain.table }),
+    },
     pool,
     batchMax,
     queueMax,
@@ -81,7 +90,7 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
 /** Counters of batches and workers; undefined where there is no metrics memory, as in `acuity score`. */
 function scoringCounters(memory: SharedArrayBuffer | undefined):
   | {
-      readonly run: (variant: GraphVariant, rows: number, inferMs: number) => void;
+      readonly run: (variant: BatchVariant, rows: number, inferMs: number) => void;
       readonly workerLost: () => void;
       readonly fault: () => void;
     }
@@ -92,11 +101,15 @@ function scoringCounters(memory: SharedArrayBuffer | undefined):
   const busy = writer.cells('workerBusy');
   const restarts = writer.cells('workerRestarts');
   const faults = writer.cells('batchFaults');
-  const history = GRAPH_VARIANTS.indexOf('history');
-  const base = GRAPH_VARIANTS.indexOf('base');
+  const runTime = writer.cells('runTime');
+  const base = BATCH_VARIANTS.indexOf('base');
+  const history = BATCH_VARIANTS.indexOf('history');
+  const explained = BATCH_VARIANTS.indexOf('explain');
   return {
     run(variant, rows, inferMs) {
-      rowsOfBatches.observe(variant === 'history' ? history : base, rows);
+      const graph = variant === 'history' ? history : variant === 'base' ? base : explained;
+      rowsOfBatches.observe(graph, rows);
+      runTime.add(graph, inferMs);
       busy.add(0, inferMs);
     },
     workerLost: () => restarts.add(0),

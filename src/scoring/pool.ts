@@ -1,9 +1,17 @@
 import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
+import { GRAPH_VARIANTS } from '../contract/graphVariant.js';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import { createBatchBuffers } from './batchBuffers.js';
-import type { BatchResult, BatchTask, WorkerChannel, SessionOptions, WorkerSetup } from './protocol.js';
+import type {
+  BatchResult,
+  BatchTask,
+  ExplainSetup,
+  WorkerChannel,
+  SessionOptions,
+  WorkerSetup,
+} from './protocol.js';
 import { BATCHES_PER_WORKER, createTaskRing, TaskRingWriter } from './taskRing.js';
 
 export interface PoolOptions {
@@ -12,6 +20,7 @@ export interface PoolOptions {
   /** Blocks of the buffers: batches gathered, queued or running at once. */
   readonly blocks: number;
   readonly graphs: WorkerSetup['graphs'];
+  readonly explain?: ExplainSetup | undefined;
   readonly session: SessionOptions;
   /** How much the workers give way to other threads; 0 where it is absent. */
   readonly niceness?: number;
@@ -34,7 +43,7 @@ export interface InferencePool {
   run(task: BatchTask, done: RunListener): void;
   /** Calls, before it returns, the listeners of all runs that have ended. */
   collect(): void;
-  /** Resolves when each worker has loaded both graphs and run them; rejects where one can't. */
+  /** Resolves when each worker has loaded its graphs and run them; rejects where one can't. */
   warmUp(): Promise<void>;
   /** Whether a worker is being started: runs wait for it. */
   readonly isStarting: boolean;
@@ -77,7 +86,8 @@ class PiscinaPool implements InferencePool {
     const { workers, batchMax, graphs, session, niceness = 0 } = options;
     this.buffers = createBatchBuffers(options.blocks, batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
-    const setup: WorkerSetup = { graphs, options: session, buffers: this.buffers, batchMax, niceness };
+    const explain = options.explain === undefined ? {} : { explain: options.explain };
+    const setup: WorkerSetup = { graphs, ...explain, options: session, buffers: this.buffers, batchMax, niceness };
     this.piscina = new Piscina({
       filename: (options.workerUrl ?? new URL('../worker/entry.js', import.meta.url)).href,
       name: 'run',
@@ -107,7 +117,8 @@ class PiscinaPool implements InferencePool {
   }
 
   async warmUp(): Promise<void> {
-    for (const variant of ['base', 'history'] as const) {
+    const explain = this.options.explain === undefined ? [] : (['explain'] as const);
+    for (const variant of [...GRAPH_VARIANTS, ...explain]) {
       // As many at once as the pool holds, so that each worker gets its share; the rows are still empty.
       const tasks = Array.from({ length: this.capacity }, () =>
         runOnce(this, { variant, blockIndex: 0, first: 0, rows: 1 }),
@@ -200,11 +211,14 @@ class WorkerHandle {
 /** Events that the loop handles in one turn, at most: so many answers may wait for the turn's end. */
 const EVENTS_PER_TURN = 1024;
 
+/** Batches of explained requests that may be gathered, queued, running or waiting for their answers to be written. */
+export const EXPLAINED_BATCHES_MAX = 32;
+
 /**
  * Blocks that a queue of `queueMax` requests can need: full ones, two being filled, those under way, and those that
- * are scored and wait for their answers to be written.
+ * are scored and wait for their answers to be written; and those of explained requests.
  */
 export function blocksFor(queueMax: number, batchMax: number, workers: number): number {
   const scored = Math.ceil(Math.min(queueMax, EVENTS_PER_TURN) / batchMax);
-  return Math.ceil(queueMax / batchMax) + 2 + workers * BATCHES_PER_WORKER + scored;
+  return Math.ceil(queueMax / batchMax) + 2 + workers * BATCHES_PER_WORKER + scored + EXPLAINED_BATCHES_MAX;
 }

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { GraphVariant } from '../contract/graphVariant.js';
+import type { BatchVariant } from '../contract/graphVariant.js';
+import type { ExplainTable } from '../model/explainTable.js';
 
 /**
  * What crosses between an event loop and its workers, types only. Requests lie in shared memory (`batchBuffers.ts`);
@@ -14,9 +15,16 @@ export interface SessionOptions {
   readonly spinning: boolean;
 }
 
+/** What a worker needs to explain scores: where the graph is, and what it does not know. */
+export interface ExplainSetup {
+  readonly graph: string;
+  readonly table: Pick<ExplainTable, 'typical' | 'pooling'>;
+}
+
 /** What a worker is given when it starts. */
 export interface WorkerSetup {
   readonly graphs: { readonly base: string; readonly history: string };
+  readonly explain?: ExplainSetup;
   readonly options: SessionOptions;
   readonly buffers: SharedArrayBuffer;
   readonly batchMax: number;
@@ -26,7 +34,7 @@ export interface WorkerSetup {
 
 /** Run rows `first … first + rows` of block `blockIndex`; the scores go to the block's own output. */
 export interface BatchTask {
-  readonly variant: GraphVariant;
+  readonly variant: BatchVariant;
   readonly blockIndex: number;
   readonly first: number;
   readonly rows: number;

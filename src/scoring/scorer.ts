@@ -1,4 +1,5 @@
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { ExplainSettings } from '../pipeline/explanation.js';
 import type { Thresholds } from '../pipeline/respond.js';
 
 /** What a scored request took, in milliseconds. */
@@ -20,14 +21,25 @@ export interface Timing {
 export interface ScoringModel {
   readonly version: string;
   readonly thresholds: Thresholds;
+  /** What it says of its explanations; undefined where it has none. */
+  readonly explains?: ExplainSettings;
 }
 
 /** Waits for the scores of one request: told exactly once, unless gone. */
 export interface ScoreHandler {
   /** Nobody waits any more. */
   readonly isGone: boolean;
-  /** The scores are `scores[offset … offset + OUTPUT_COLUMNS)`, finite and in range. */
-  scored(scores: Float32Array, offset: number, timing: Timing, model: ScoringModel): void;
+  /**
+   * The scores are `scores[offset … offset + OUTPUT_COLUMNS)`, finite and in range; `explanation` is there where it was
+   * asked for, in the order of `EXPLANATION`. Both hold until this returns.
+   */
+  scored(
+    scores: Float32Array,
+    offset: number,
+    timing: Timing,
+    model: ScoringModel,
+    explanation?: Float32Array,
+  ): void;
   failed(cause: 'expired' | 'fault'): void;
 }
 
@@ -38,6 +50,8 @@ export interface Scorer {
   readonly model: ScoringModel;
   /** Takes `request` in at once (its buffers are free again on return); the scores come to `handler`. */
   admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
+  /** As `admit`, for a model that `explains`: the scores come with an explanation, never in front of others. */
+  admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
   /** Whether one more request may come in; takes in what the workers have finished before it says no. */
   hasRoom(): boolean;
   /** Requests admitted and not yet scored. */

@@ -1,4 +1,4 @@
-import { GRAPH_VARIANTS } from '../contract/graphVariant.js';
+import { BATCH_VARIANTS } from '../contract/graphVariant.js';
 import type { BatchTask } from './protocol.js';
 
 /** A worker that has one batch running has the next one at hand, so that it never waits for the event loop. */
@@ -48,7 +48,7 @@ export class TaskRingWriter {
   send({ variant, blockIndex, first, rows }: BatchTask): void {
     const { cells, cursor } = this;
     const at = cursor.next();
-    cells[at] = GRAPH_VARIANTS.indexOf(variant);
+    cells[at] = BATCH_VARIANTS.indexOf(variant);
     cells[at + 1] = blockIndex;
     cells[at + 2] = first;
     cells[at + 3] = rows;
@@ -83,7 +83,7 @@ export class TaskRingReader {
     while (Atomics.load(cells, SENT) === cursor.count) Atomics.wait(cells, SENT, cursor.count);
     const at = cursor.next();
     const [variant = 0, blockIndex = 0, first = 0, rows = 0] = cells.subarray(at, at + TASK_CELLS);
-    return { variant: GRAPH_VARIANTS[variant] ?? 'base', blockIndex, first, rows };
+    return { variant: BATCH_VARIANTS[variant] ?? 'base', blockIndex, first, rows };
   }
 
   /** Says that one more result was posted; call it behind the posting. */

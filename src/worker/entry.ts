@@ -1,20 +1,25 @@
 import { workerData } from 'node:worker_threads';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
-import { blockAt, blockCountOf } from '../scoring/batchBuffers.js';
+import { blockAt, blockCountOf, explanationAt, readRow, type Block } from '../scoring/batchBuffers.js';
 import type { BatchTask, WorkerChannel, WorkerSetup } from '../scoring/protocol.js';
+import { Explainer } from './explainer.js';
 import { featuriseRows } from './features.js';
 import { serveChannel } from './channel.js';
 import { giveWay } from './priority.js';
-import { openGraph } from './session.js';
+import { openExplainGraph, openGraph } from './session.js';
 
-/** A worker thread: opens both graphs, then runs the batches that it is told to. */
-const { graphs, options, buffers, batchMax, niceness } = workerData as WorkerSetup;
+/** A worker thread: opens the graphs, then runs the batches that it is told to. */
+const { graphs, explain, options, buffers, batchMax, niceness } = workerData as WorkerSetup;
 giveWay(niceness);
 
 const sessions = {
   base: await openGraph('base', graphs.base, batchMax, options),
   history: await openGraph('history', graphs.history, batchMax, options),
 };
+const explainer =
+  explain === undefined
+    ? undefined
+    : new Explainer(await openExplainGraph(explain.graph, options), explain.table);
 const blocks = Array.from({ length: blockCountOf(buffers, batchMax) }, (_, blockIndex) =>
   blockAt(buffers, batchMax, blockIndex),
 );
@@ -27,9 +32,30 @@ async function runBatch(task: BatchTask): Promise<number> {
   const { variant, blockIndex, first, rows } = task;
   const block = blocks[blockIndex];
   if (block === undefined) throw new RangeError(`no block ${blockIndex} in the buffers`);
+  if (variant === 'explain') return runExplained(block, first, rows);
   const session = sessions[variant];
-  featuriseRows(block, task, session);
+  featuriseRows(block, { variant, first, rows }, session);
   const { scores, elapsedMs } = await session.run(rows);
   block.scores.set(scores, first * OUTPUT_COLUMNS);
+  return elapsedMs;
+}
+
+/**
+ * Scores each row as it would be scored by itself, then explains it: the scores are those of a request that did not
+ * ask, to the last digit.
+ */
+async function runExplained(block: Block, first: number, rows: number): Promise<number> {
+  if (explainer === undefined) throw new Error('this network has no graph to explain with');
+  let elapsedMs = 0;
+  for (let row = first; row < first + rows; row++) {
+    const request = readRow(block, row);
+    const variant = request.pastCount > 0 ? 'history' : 'base';
+    const session = sessions[variant];
+    featuriseRows(block, { variant, first: row, rows: 1 }, session);
+    const plain = await session.run(1);
+    block.scores.set(plain.scores, row * OUTPUT_COLUMNS);
+    elapsedMs += plain.elapsedMs;
+    elapsedMs += await explainer.explain(request, plain.scores, 0, explanationAt(block, row));
+  }
   return elapsedMs;
 }

@@ -2,13 +2,14 @@ import { FEATURE_COUNT } from '../contract/features.js';
 import { featurisePast, featuriseRecord } from '../pipeline/featurise.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
 import { ROW_LENGTHS, type Block } from '../scoring/batchBuffers.js';
+import type { GraphVariant } from '../contract/graphVariant.js';
 import type { BatchTask } from '../scoring/protocol.js';
 import type { GraphSession } from './session.js';
 
 /** Writes the features of the rows of `task` as the first rows of a graph's inputs. */
 export function featuriseRows(
   { records, targets, pastCounts }: Block,
-  { variant, first, rows }: BatchTask,
+  { variant, first, rows }: Pick<BatchTask, 'first' | 'rows'> & { readonly variant: GraphVariant },
   graph: Pick<GraphSession, 'inputs' | 'clear'>,
 ): void {
   const { inputs } = graph;

@@ -1,7 +1,7 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '../contract/request.js';
-import { GRAPH_TENSORS, OUTPUT_COLUMNS } from '../model/manifest.js';
+import { EXPLAIN_TENSORS, GRAPH_TENSORS, OUTPUT_COLUMNS } from '../model/manifest.js';
 import type { GraphVariant } from '../contract/graphVariant.js';
 import type { SessionOptions } from '../scoring/protocol.js';
 
@@ -40,14 +40,8 @@ export interface GraphSession {
   run(rows: number): Promise<GraphRun>;
 }
 
-/** Opens the graph at `path` with tensors for batches of up to `batchMax` rows. */
-export async function openGraph(
-  variant: GraphVariant,
-  path: string,
-  batchMax: number,
-  options: SessionOptions,
-): Promise<GraphSession> {
-  const session = await InferenceSession.create(path, {
+function createSession(path: string, options: SessionOptions): Promise<InferenceSession> {
+  return InferenceSession.create(path, {
     executionProviders: ['cpu'],
     intraOpNumThreads: options.intraOpThreads,
     interOpNumThreads: options.interOpThreads,
@@ -60,6 +54,16 @@ export async function openGraph(
       },
     },
   });
+}
+
+/** Opens the graph at `path` with tensors for batches of up to `batchMax` rows. */
+export async function openGraph(
+  variant: GraphVariant,
+  path: string,
+  batchMax: number,
+  options: SessionOptions,
+): Promise<GraphSession> {
+  const session = await createSession(path, options);
   const inputs: Inputs = {
     session: new Float32Array(batchMax * ROW_LENGTHS.session),
     past: new Float32Array(batchMax * ROW_LENGTHS.past),
@@ -78,9 +82,54 @@ export async function openGraph(
       const start = performance.now();
       const results = await session.run(feeds);
       const elapsedMs = performance.now() - start;
-      return { scores: scoresOf(results, rows), elapsedMs };
+      return { scores: floatsOf(results, 'scores', rows * OUTPUT_COLUMNS), elapsedMs };
     },
   };
+}
+
+type ExplainInput = (typeof EXPLAIN_TENSORS)['inputs'][number]['name'];
+
+/** The graph of explained requests, with tensors for one of them. */
+export interface ExplainGraph {
+  /** All of them to be written before a run, and left alone until it is over. */
+  readonly inputs: Readonly<Record<ExplainInput, Float32Array>>;
+  run(): Promise<ExplainRun>;
+}
+
+export interface ExplainRun {
+  /** [64, 7], in the order of the mixtures */
+  readonly scores: Float32Array;
+  /** [10] points that the ranges reach below the five scores, then above */
+  readonly reach: Float32Array;
+  readonly elapsedMs: number;
+}
+
+export async function openExplainGraph(path: string, options: SessionOptions): Promise<ExplainGraph> {
+  const session = await createSession(path, options);
+  const [scores, reach] = EXPLAIN_TENSORS.outputs;
+  const feeds: Record<string, Tensor> = {};
+  const entries = EXPLAIN_TENSORS.inputs.map(({ name, shape }) => {
+    const data = new Float32Array(lengthOf(shape));
+    feeds[name] = new Tensor('float32', data, shape);
+    return [name, data] as const;
+  });
+  return {
+    inputs: Object.fromEntries(entries) as Record<ExplainInput, Float32Array>,
+    async run() {
+      const start = performance.now();
+      const results = await session.run(feeds);
+      const elapsedMs = performance.now() - start;
+      return {
+        scores: floatsOf(results, scores.name, lengthOf(scores.shape)),
+        reach: floatsOf(results, reach.name, lengthOf(reach.shape)),
+        elapsedMs,
+      };
+    },
+  };
+}
+
+function lengthOf(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
 }
 
 function feedsOf(variant: GraphVariant, inputs: Inputs, rows: number): Record<string, Tensor> {
@@ -92,10 +141,10 @@ function feedsOf(variant: GraphVariant, inputs: Inputs, rows: number): Record<st
   return feeds;
 }
 
-function scoresOf(results: InferenceSession.OnnxValueMapType, rows: number): Float32Array {
-  const data = results['scores']?.data;
-  if (!(data instanceof Float32Array) || data.length !== rows * OUTPUT_COLUMNS) {
-    throw new Error('the network gave no scores of the expected shape');
+function floatsOf(results: InferenceSession.OnnxValueMapType, name: string, length: number): Float32Array {
+  const data = results[name]?.data;
+  if (!(data instanceof Float32Array) || data.length !== length) {
+    throw new Error(`the network gave no ${name} of the expected shape`);
   }
   return data;
 }

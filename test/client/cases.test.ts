@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { AcuityClient, type AcuityClientOptions } from '#acuity/client/client.js';
-import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/client/contract.js';
+import type { Explanation, PredictionRequestBody, ScoreRecord, Session } from '#acuity/client/contract.js';
+import {
+  describeScore,
+  type ExplainedScoreName,
+  type ScoreDescription,
+} from '#acuity/client/describeScore.js';
 import * as errors from '#acuity/client/errors.js';
 import { fieldWarnings } from '#acuity/client/fieldNames.js';
 import { History, memoryStorage, type HistoryEntry } from '#acuity/client/history.js';
@@ -251,6 +256,20 @@ function built(given: Given): Session {
   if (given.night) builder.night(...given.night);
   return builder.build();
 }
+
+interface ExplanationCase {
+  readonly name: string;
+  readonly scores: ScoreRecord;
+  readonly explanation: Explanation;
+  readonly score: ExplainedScoreName;
+  readonly expect: ScoreDescription;
+}
+
+t.test('explanations', async (t) => {
+  for (const { name, scores, explanation, score, expect } of casesOf<ExplanationCase>('explanations')) {
+    t.strictSame(describeScore(scores, explanation, score), expect, name);
+  }
+});
 
 t.test('sessions', async (t) => {
   for (const { name, build, expect } of casesOf<SessionCase>('sessions')) {

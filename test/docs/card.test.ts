@@ -17,7 +17,7 @@ t.test('the card is that of the network beside it', async (t) => {
 });
 
 t.test('every point has a verdict, and each demand that falls short is told at the top', async (t) => {
-  for (const number of [...Array.from({ length: 14 }, (_, index) => index + 1), 16]) {
+  for (const number of Array.from({ length: 16 }, (_, index) => index + 1)) {
     t.match(CARD, new RegExp(`^\\| ${number} \\| .+ \\| (holds|falls short) \\|$`, 'm'), `point ${number}`);
     t.match(CARD, new RegExp(`^## ${number}\\. `, 'm'));
   }

@@ -21,6 +21,7 @@ import {
 } from '../fixtures/browser.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
 import { FINDINGS, REPORT } from '../fixtures/pageSamples.js';
+import { REPOSITORY } from '../fixtures/scripts.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /** The pages of the admin listener in a real browser, over a real server. */
@@ -44,6 +45,7 @@ t.test('the pages of the admin listener', { skip: WITHOUT_BROWSER }, async (t) =
     );
   }
   await t.test('the pages of acuity tune and npm run bench', (t) => files(t, browser));
+  await t.test('the example of an explained answer', (t) => explainedExample(t, browser));
   await t.test('the live page says so when the server goes', async (t) => {
     const { page } = await openPage(t, browser, {
       url: `http://127.0.0.1:${server.adminPort}/`,
@@ -168,6 +170,26 @@ async function files(t: Test, browser: Browser): Promise<void> {
       t.strictSame(await seriousFindings(page), [], name);
       t.strictSame(complaints, [], name);
     }
+  }
+}
+
+/** docs/examples/explained.html, opened as a file. */
+async function explainedExample(t: Test, browser: Browser): Promise<void> {
+  const url = pathToFileURL(join(REPOSITORY, 'docs/examples/explained.html')).href;
+  for (const look of LOOKS) {
+    const { page, complaints, elsewhere } = await openPage(t, browser, { url, look });
+    t.equal(await page.locator('#scores button svg .range').count(), 5);
+    t.equal(await page.locator('#scores button svg .usual').count(), 5);
+    t.equal(await page.locator('#contributors svg rect').count(), 6);
+    t.match(await page.textContent('#quality'), 'Confidence in the recording: high');
+    await page.click('#scores [data-score="stress"]');
+    t.match(await page.textContent('#what'), 'Stress');
+    t.match(await page.textContent('#contributors'), /amount of sleep\s*\+\d/);
+    const { wide, small } = await legibility(page);
+    t.equal(wide, look.width, 'nothing to scroll sideways');
+    t.strictSame(small, [], 'no text below 11 px');
+    t.strictSame(await seriousFindings(page), []);
+    t.strictSame([...complaints, ...elsewhere], []);
   }
 }
 

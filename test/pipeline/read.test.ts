@@ -28,7 +28,10 @@ function difference(one: PredictionRequest, other: PredictionRequest): string | 
 
 /** What the exact path says of a body, if it is not what plain code says of it. */
 function disagreement(slow: ReturnType<typeof readExactly>, plain: PlainOutcome): string | undefined {
-  if (!isBodyProblem(slow)) return plain.kind === 'request' ? difference(slow, plain.request) : 'a request';
+  if (!isBodyProblem(slow)) {
+    if (plain.kind !== 'request') return 'a request';
+    return slow.explain === plain.explain ? difference(slow, plain.request) : 'explain';
+  }
   if (slow.kind === 'malformed') {
     return plain.kind === 'malformed' && plain.byte === slow.byte ? undefined : `malformed at ${slow.byte}`;
   }
@@ -243,6 +246,39 @@ t.test('unknown fields are counted wherever they stand, whichever path reads the
   t.equal(unknown({ ...body, d: [{ current_session: { e: 1 } }] }), 6);
   t.equal(unknown({ current_session: {} }), 0);
   t.equal(unknown({ current_session: { age: 30, é: 1 } }), 1);
+});
+
+t.test('both readers see whether an explanation is asked for, and how long each series was', async (t) => {
+  const fast = new WasmParser(LIMITS);
+  const exact = new WasmParser(LIMITS);
+  const session = '{"HR_night":[60,0,61,255],"RR_night":[],"HR_day_1h":[70]}';
+  const flags: readonly (readonly [text: string, explain: boolean])[] = [
+    ['', false],
+    [',"explain":true', true],
+    [',"explain": false ', false],
+    [',"explain":null', false],
+  ];
+  for (const [text, explain] of flags) {
+    const bytes = Buffer.from(`{"current_session":${session}${text}}`);
+    const quick = fast.read(bytes);
+    t.equal(quick?.explain, explain, text);
+    t.equal(quick?.unknownFields, 0);
+    t.strictSame([...(quick?.lengths ?? [])], [1, 0, 4, 0]);
+    const slow = readExactly(bytes, LIMITS, exact);
+    t.match(slow, { explain });
+    t.strictSame(isBodyProblem(slow) ? [] : [...slow.lengths], [1, 0, 4, 0]);
+  }
+  const twice = '{"explain":false,"current_session":{},"explain":true}';
+  t.equal(fast.read(Buffer.from(twice)), undefined, 'left to the exact path');
+  t.match(createReader(LIMITS)(Buffer.from(twice)), { explain: true }, 'the last one wins');
+  for (const value of ['1', '"true"', '[]', '{}', 'truE', '0']) {
+    const bytes = Buffer.from(`{"current_session":{},"explain":${value}}`);
+    t.equal(fast.read(bytes), undefined, value);
+    const outcome = readExactly(bytes, LIMITS, exact);
+    if (value === 'truE') t.match(outcome, { kind: 'malformed' });
+    else t.match(outcome, { findings: [{ loc: ['body', 'explain'], type: 'bool_type' }] }, value);
+  }
+  t.match(fast.read(Buffer.from('{"current_session":{}}')), { explain: false }, 'nothing is left behind');
 });
 
 t.test('the fast reader takes what a client library writes, with and without indentation', async (t) => {

@@ -17,9 +17,9 @@ const PIECES = Object.keys(ROW_LENGTHS) as (keyof Block)[];
 t.test('buffers hold their blocks and nothing else', async (t) => {
   const buffers = createBatchBuffers(BLOCKS, BATCH_MAX);
   t.equal(blockCountOf(buffers, BATCH_MAX), BLOCKS);
-  const { records, scores } = blockAt(buffers, BATCH_MAX, BLOCKS - 1);
+  const { records, explanations } = blockAt(buffers, BATCH_MAX, BLOCKS - 1);
   t.equal(records.length, BATCH_MAX * ROW_LENGTHS.records);
-  const left = buffers.byteLength - (scores.byteOffset + scores.byteLength);
+  const left = buffers.byteLength - (explanations.byteOffset + explanations.byteLength);
   t.ok(left >= 0 && left < Float64Array.BYTES_PER_ELEMENT, 'but what the doubles’ bounds need');
   t.throws(() => blockAt(buffers, BATCH_MAX, BLOCKS), RangeError);
 });

@@ -4,8 +4,9 @@ import { manualClock, type ManualClock } from '#acuity/base/clock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
-import { blocksFor } from '#acuity/scoring/pool.js';
-import type { AdmitOutcome, Timing, ScoreHandler } from '#acuity/scoring/scorer.js';
+import { EXPLAINED_ROWS_MAX } from '#acuity/scoring/batchBuffers.js';
+import { EXPLAINED_BATCHES_MAX, blocksFor } from '#acuity/scoring/pool.js';
+import type { AdmitOutcome, ScoringModel, Timing, ScoreHandler } from '#acuity/scoring/scorer.js';
 import { AGES_MAX } from '../fixtures/ages.js';
 import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
 import { below, seededRandom } from '#acuity/base/random.js';
@@ -18,8 +19,16 @@ class Caller implements ScoreHandler {
   readonly told: string[] = [];
   score: number | undefined;
   timing: Timing | undefined;
+  explanation: Float32Array | undefined;
 
-  scored(scores: Float32Array, offset: number, timing: Timing): void {
+  scored(
+    scores: Float32Array,
+    offset: number,
+    timing: Timing,
+    _model: ScoringModel,
+    explanation?: Float32Array,
+  ): void {
+    this.explanation = explanation;
     this.told.push('scored');
     this.score = scores[offset];
     this.timing = timing;
@@ -178,6 +187,66 @@ t.test('requests with and without history never share a batch; the oldest goes f
     callers.map(({ score }) => score),
     past.map((_, index) => 10 * (index + 1)),
   );
+});
+
+t.test('explained requests run by themselves, and never in front of plain ones', async (t) => {
+  const { pool, batcher, admit, firstRun } = setUp(t, { batchMax: 8 });
+  const explained = Array.from({ length: EXPLAINED_ROWS_MAX + 1 }, (_, age) => {
+    const caller = new Caller();
+    t.equal(batcher.admitExplained(requestOfAge(age, age % 2), caller), 'admitted');
+    return caller;
+  });
+  const plain = [10, 11].map((age) => admit(age));
+  t.equal(batcher.queued, EXPLAINED_ROWS_MAX + 3);
+  await turn();
+  while (pool.runs.length > 0) {
+    firstRun().land();
+    await turn();
+  }
+  t.strictSame(
+    pool.tasks.map((task) => [task.variant, task.rows]),
+    [
+      ['base', 2],
+      ['explain', EXPLAINED_ROWS_MAX],
+      ['explain', 1],
+    ],
+  );
+  t.ok(plain.every(({ told, explanation }) => told.join() === 'scored' && explanation === undefined));
+  t.ok(explained.every(({ told, explanation }) => told.join() === 'scored' && explanation !== undefined));
+  t.equal(batcher.pending, 0);
+});
+
+t.test(
+  'more explained requests than there are batches for them are refused, plain ones are not',
+  async (t) => {
+    const { pool, batcher, admit, firstRun } = setUp(t, { queueMax: 1000, batchMax: 32 });
+    const most = EXPLAINED_BATCHES_MAX * EXPLAINED_ROWS_MAX;
+    const outcomes = Array.from({ length: most + 3 }, () =>
+      batcher.admitExplained(requestOfAge(1), new Caller()),
+    );
+    t.strictSame(outcomes.lastIndexOf('admitted'), most - 1);
+    const plain = admit(30);
+    await turn();
+    while (pool.runs.length > 0) {
+      firstRun().land();
+      await turn();
+    }
+    t.strictSame(plain.told, ['scored']);
+    t.equal(batcher.admitExplained(requestOfAge(1), new Caller()), 'admitted', 'as before');
+  },
+);
+
+t.test('what an explanation is made of must be finite too', async (t) => {
+  const { batcher, faults, firstRun } = setUp(t);
+  const caller = new Caller();
+  batcher.admitExplained(requestOfAge(1), caller);
+  await turn();
+  const run = firstRun();
+  run.block.explanations[3] = NaN;
+  run.land();
+  await turn();
+  t.strictSame(caller.told, ['fault']);
+  t.equal(faults.length, 1);
 });
 
 t.test('admission ends at its bound, and goes on when an answer leaves', async (t) => {

@@ -42,6 +42,8 @@ export interface Plan {
   readonly look?: (recording: Recording, index: number, day: number) => void;
   /** Bodies simulated so finely: two plans with the same step show two devices the same heartbeats. */
   readonly stepMin?: number;
+  /** Another number records the same days and bodies once more, with other errors of the device. */
+  readonly take?: number;
   /** Every day is recorded in full: no lost nights, no lost days. */
   readonly isComplete?: boolean;
 }
@@ -75,7 +77,7 @@ export class World {
       truth: new Float32Array(cells * OUTCOME_COUNT),
     };
     const p = { ...this.parameters, ...(plan.isComplete === true ? COMPLETE : {}), ...plan.parameters };
-    const sensor = new Sensor(this.seed, p, plan.stepMin);
+    const sensor = new Sensor(this.seed, p, plan.stepMin, plan.take);
     const judge = new Judge(this.seed, p, this.norms);
     for (let index = 0; index < count; index++) {
       const drawn = drawPerson(firstId + index, new Random(this.seed, firstId + index, STREAM.traits), p);

@@ -1,11 +1,16 @@
 import { SERIES_FIELDS } from '#acuity/contract/request.js';
 import { featuriseSession } from '#acuity/pipeline/featurise.js';
-import { isUnitError, type WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { isUnitError, type PredictionRequest, type WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { writeScalars } from '#acuity/pipeline/records.js';
 import type { Recording } from './sensor.js';
 
 /** Writes the feature row of a recorded session, through the service's own pipeline. */
 export function writeRow(parser: WasmParser, recording: Recording, rows: Float32Array, offset: number): void {
+  featuriseSession(readRecording(parser, recording), 0, rows, offset);
+}
+
+/** A recorded session as the service reads it; holds until the next one is read. */
+export function readRecording(parser: WasmParser, recording: Recording): PredictionRequest {
   const { session, samples, bounds } = recording;
   const request = parser.blank(0);
   writeScalars(session, request.records, 0);
@@ -15,5 +20,5 @@ export function writeRow(parser: WasmParser, recording: Recording, rows: Float32
     parser.summarise(samples.subarray(bounds[2 * k], bounds[2 * k + 1]), field, 0);
     if (isUnitError(request, 0, field)) throw new Error('the cohort wrote a session in wrong units');
   }
-  featuriseSession(request, 0, rows, offset);
+  return request;
 }

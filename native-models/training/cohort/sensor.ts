@@ -36,11 +36,14 @@ export class Sensor {
     private readonly seed: number,
     private readonly p: Parameters,
     private readonly stepMin?: number,
+    /** Another number draws the device's errors and losses anew, of the same days and bodies. */
+    private readonly take = 0,
   ) {}
 
   record(person: Person, day: Day, device: Device): Recording {
     const { p, random, body, samples } = this;
-    random.reseed(this.seed, person.id, STREAM.sensor, day.index);
+    const retake = this.take === 0 ? [] : [this.take];
+    random.reseed(this.seed, person.id, STREAM.sensor, day.index, ...retake);
     body.reseed(this.seed, person.id, STREAM.body, day.index);
     const isNightLost = random.chance(p.nightLost);
     const isDayLost = random.chance(p.dayLost);

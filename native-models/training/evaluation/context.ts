@@ -1,3 +1,4 @@
+import type { ExplainBundle } from '#acuity/model/bundle.js';
 import type { ServedModel } from '../served.js';
 import type { Population, World } from '../cohort/population.js';
 import { columnOf, rollOut, type Rollout } from './rollout.js';
@@ -21,6 +22,8 @@ export interface Context {
   readonly rollout: Rollout;
   /** Scores of the judged day without history. */
   readonly alone: Float32Array;
+  /** Undefined where the model folder has no graph that explains. */
+  readonly explain: ExplainBundle | undefined;
   readonly rivals: Readonly<Record<RivalName, ServedModel>>;
 }
 

@@ -5,6 +5,9 @@ import type { Inputs } from '#acuity/worker/session.js';
 import { recordOf, type ServedModel } from '../served.js';
 import type { Population } from '../cohort/population.js';
 
+/** As much of people’s days as scoring them needs. */
+export type Days = Pick<Population, 'people' | 'days' | 'rows'>;
+
 /** Scores of people × days: [people, days, 7], and the same as past targets. */
 export interface Rollout {
   readonly scores: Float32Array;
@@ -30,7 +33,7 @@ export interface RolloutOptions {
 /** Scores day after day and feeds each day's scores to the next, as a caller does. */
 export async function rollOut(
   model: ServedModel,
-  population: Population,
+  population: Days,
   options: RolloutOptions = {},
 ): Promise<Rollout> {
   const { days } = population;
@@ -66,7 +69,7 @@ export function writeTarget(target: ScoreRecord, into: Float32Array, offset: num
 /** Scores everybody's day `day` with `sessions` sessions before it and the given past targets; [people, 7]. */
 export async function scoreDay(
   model: ServedModel,
-  population: Population,
+  population: Days,
   targets: Float32Array,
   day: number,
   sessions: number,
@@ -82,7 +85,7 @@ export async function scoreDay(
   );
 }
 
-function fill(inputs: Inputs, row: number, population: Population, targets: Float32Array, view: View): void {
+function fill(inputs: Inputs, row: number, population: Days, targets: Float32Array, view: View): void {
   const { rows, days } = population;
   const cell = view.person * days + view.day;
   inputs.session.set(rows.subarray(cell * FEATURE_COUNT, (cell + 1) * FEATURE_COUNT), row * FEATURE_COUNT);

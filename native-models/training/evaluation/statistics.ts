@@ -17,6 +17,14 @@ export function variance(values: Values): number {
 
 export const sd = (values: Values): number => Math.sqrt(variance(values));
 
+/** Below which `share` of the values lie, between the two nearest in proportion. */
+export function quantile(values: Values, share: number): number {
+  const sorted = Float64Array.from(values).toSorted();
+  const place = share * (sorted.length - 1);
+  const [low = NaN, high = low] = sorted.subarray(Math.floor(place), Math.floor(place) + 2);
+  return low + (place - Math.floor(place)) * (high - low);
+}
+
 /** Root of the mean squared difference. */
 export function rms(left: Values, right: Values): number {
   let sum = 0;

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from acuity_client import (
     SessionBuilder,
     SqliteStorage,
     UnitError,
+    describe_score,
 )
 from acuity_client._moment import iso_of, moment_ms
 
@@ -223,6 +225,20 @@ def _samples(given: Any) -> Any:
     start_ms = moment_ms(given["from"], "a case")
     step = timedelta(seconds=given["everyS"]) // timedelta(milliseconds=1)
     return [{"at": iso_of(start_ms + index * step), "value": value} for index, value in enumerate(given["values"])]
+
+
+class Explanations(unittest.TestCase):
+    """What an explanation says, in words and numbers."""
+
+    def test_explanations(self) -> None:
+        for case in cases("explanations"):
+            with self.subTest(case["name"]):
+                said = describe_score(case["scores"], case["explanation"], case["score"])
+                self.assertEqual(list(said.sentences), case["expect"]["sentences"])
+                chart = asdict(said.chart)
+                chart["isUsual"] = chart.pop("is_usual")
+                chart["contributors"] = list(chart["contributors"])
+                self.assertEqual(chart, case["expect"]["chart"])
 
 
 class Checks(EachFace):

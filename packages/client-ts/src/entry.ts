@@ -9,6 +9,12 @@ export {
   type RetryReport,
 } from './client.js';
 export {
+  describeScore,
+  type ExplainedScoreName,
+  type ScoreChart,
+  type ScoreDescription,
+} from './describeScore.js';
+export {
   AcuityError,
   ConnectionError,
   InvalidRequestError,

@@ -2,6 +2,7 @@
 
 from ._client import AcuityClient, AsyncAcuityClient
 from ._core import AttemptReport, Hooks, RetryReport
+from ._describe import ChartContributor, ScoreChart, ScoreDescription, describe_score
 from ._errors import (
     AcuityConnectionError,
     AcuityError,
@@ -65,6 +66,7 @@ __all__ = [
     "AsyncTransport",
     "AsyncUrllibTransport",
     "AttemptReport",
+    "ChartContributor",
     "Explanation",
     "FieldNameWarning",
     "Finding",
@@ -90,6 +92,8 @@ __all__ = [
     "RetryReport",
     "Sample",
     "Samples",
+    "ScoreChart",
+    "ScoreDescription",
     "ScoreRecord",
     "ServiceError",
     "Session",
@@ -105,4 +109,5 @@ __all__ = [
     "UnsupportedMediaTypeError",
     "UrllibTransport",
     "WrongAddressError",
+    "describe_score",
 ]

@@ -1,0 +1,71 @@
+import { DEFAULT_SERIES_LIMITS, PAST_MAX, SCORE_FIELDS } from '#acuity/contract/request.js';
+import { LAYOUT, WasmParser, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
+import type { ServedModel } from '../served.js';
+import { recordOf } from '../served.js';
+import type { Plan, World } from './population.js';
+import type { Person } from './person.js';
+import { readRecording } from './row.js';
+
+const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
+
+/** People's days as the service reads them, and what it said of them: requests of any day can be put together. */
+export class Lives {
+  private constructor(
+    readonly people: readonly Person[],
+    readonly days: number,
+    private readonly records: Float64Array,
+    /** [people, days, 7] */
+    readonly targets: Float64Array,
+  ) {}
+
+  static simulate(world: World, count: number, days: number, plan: Plan = {}): Lives {
+    const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
+    const records = new Float64Array(count * days * RECORD_LENGTH);
+    const { people } = world.simulate(count, days, {
+      ...plan,
+      look(recording, index, day) {
+        plan.look?.(recording, index, day);
+        records.set(readRecording(parser, recording).records, (index * days + day) * RECORD_LENGTH);
+      },
+    });
+    return new Lives(people, days, records, new Float64Array(count * days * TARGET_LENGTH));
+  }
+
+  /** Scores day after day and keeps each day's scores as a caller would send them back. */
+  async rollOut(model: ServedModel): Promise<void> {
+    for (let person = 0; person < this.people.length; person++) {
+      for (let day = 0; day < this.days; day++) {
+        const scores = await model.scoreRequest(this.request(person, day, Math.min(day, PAST_MAX)));
+        this.writeTarget(person, day, scores);
+      }
+    }
+  }
+
+  /** Day `day` of a person with so many sessions before it; `targets` are other people's or other recordings' words. */
+  request(person: number, day: number, sessions: number, targets = this.targets): PredictionRequest {
+    const cell = person * this.days + day;
+    const records = new Float64Array((1 + sessions) * RECORD_LENGTH);
+    const sent = new Float64Array(sessions * TARGET_LENGTH);
+    records.set(this.recordAt(cell), 0);
+    for (let index = 0; index < sessions; index++) {
+      const from = cell - sessions + index;
+      records.set(this.recordAt(from), (1 + index) * RECORD_LENGTH);
+      sent.set(targets.subarray(from * TARGET_LENGTH, (from + 1) * TARGET_LENGTH), index * TARGET_LENGTH);
+    }
+    return { records, targets: sent, pastCount: sessions };
+  }
+
+  private recordAt(cell: number): Float64Array {
+    return this.records.subarray(cell * RECORD_LENGTH, (cell + 1) * RECORD_LENGTH);
+  }
+
+  private writeTarget(person: number, day: number, scores: Float32Array): void {
+    const record = recordOf(scores);
+    const at = (person * this.days + day) * TARGET_LENGTH;
+    SCORE_FIELDS.forEach((field, index) => {
+      this.targets[at + index] = record[field];
+    });
+    this.targets[at + SCORE_FIELDS.length] = record.valence === 'High' ? 1 : -1;
+    this.targets[at + SCORE_FIELDS.length + 1] = record.arousal === 'High' ? 1 : -1;
+  }
+}

@@ -1,0 +1,168 @@
+import { FIELDS_OF_A_SESSION } from '#acuity/contract/metrics.js';
+import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
+import { Wearer, type Device } from './devices.js';
+import { COMPLETE, type Plan, type World } from './population.js';
+import type { Parameters } from './parameters.js';
+import type { Person } from './person.js';
+import { Random } from './random.js';
+import type { RecordedSession } from './sensor.js';
+import { STREAM } from './streams.js';
+
+/**
+ * The same people and days as their own devices recorded them and as other ordinary ones would have: what
+ * repeatability is learned from and judged by.
+ */
+export interface Recordings {
+  readonly people: readonly Person[];
+  readonly days: number;
+  /** [people, days, F]: as sent, with what the device lacks, loses, or the caller leaves out. */
+  readonly own: Float32Array;
+  /** Fields missing in each session sent: [people, days]. */
+  readonly missing: Float32Array;
+  /** For each other device [people, days, F]: complete. */
+  readonly others: readonly Float32Array[];
+}
+
+export interface RecordingOptions {
+  readonly count: number;
+  readonly days: number;
+  /** Other devices for each person. */
+  readonly takes: number;
+  /** Which fields a person's caller leaves out on a day. */
+  readonly withheld: (id: number, day: number) => readonly string[];
+  /** The own device loses nothing and has all four series. */
+  readonly isComplete?: boolean;
+  readonly firstId?: number;
+}
+
+/** All devices look at the same heartbeats, simulated as finely as the finest average needs. */
+const STEP_MIN = 1;
+/** Streams of this file, away from those of the cohort. */
+const WITHHELD = 101;
+const OTHER = 102;
+/** Where a device has no breathing it is simulated with one all the same, so that bodies draw alike. */
+const BREATH_EVERY_MIN = 3;
+
+export function recordings(world: World, options: RecordingOptions): Recordings {
+  const { count, days, takes, firstId = 0 } = options;
+  const missing = new Float32Array(count * days);
+  let own: Device | undefined;
+  const plan: Plan = {
+    stepMin: STEP_MIN,
+    ...(options.isComplete === true ? { isComplete: true } : {}),
+    device(worn, person) {
+      own = options.isComplete === true ? otherDevice(world, person, takes + 1) : worn;
+      return withBreath(own);
+    },
+    wear: (session) => (own === undefined ? session : withoutSeriesOf(own, session)),
+  };
+  let cell = 0;
+  const first = world.simulate(
+    count,
+    days,
+    {
+      ...plan,
+      wear(session, person, day) {
+        const sent = without(plan.wear?.(session, person, day) ?? session, options.withheld(person.id, day));
+        missing[cell++] = missingOf(sent);
+        return sent;
+      },
+    },
+    firstId,
+  );
+  const others = Array.from(
+    { length: takes },
+    (_, take) =>
+      world.simulate(
+        count,
+        days,
+        {
+          stepMin: STEP_MIN,
+          parameters: COMPLETE,
+          take: take + 1,
+          device: (_own, person) => otherDevice(world, person, take + 1),
+        },
+        firstId,
+      ).rows,
+  );
+  return { people: first.people, days, own: first.rows, missing, others };
+}
+
+/** An ordinary device with all four series, one for each person and take. */
+function otherDevice(world: World, person: Person, take: number): Device {
+  const p: Parameters = world.parameters;
+  for (let attempt = 0; ; attempt++) {
+    const device = new Wearer(person, (world.seed * 1000 + OTHER + take) * 100 + attempt, p).on(0);
+    if (device.dayRrEveryMin > 0 && device.nightRrEveryMin > 0) return device;
+  }
+}
+
+function withBreath(device: Device): Device {
+  const { dayRrEveryMin, nightRrEveryMin } = device;
+  return {
+    ...device,
+    dayRrEveryMin: dayRrEveryMin > 0 ? dayRrEveryMin : BREATH_EVERY_MIN,
+    nightRrEveryMin: nightRrEveryMin > 0 ? nightRrEveryMin : BREATH_EVERY_MIN,
+  };
+}
+
+function withoutSeriesOf(own: Device, session: RecordedSession): RecordedSession {
+  return {
+    ...session,
+    ...(own.dayRrEveryMin > 0 ? {} : { RR_day_1h: [] }),
+    ...(own.nightRrEveryMin > 0 ? {} : { RR_night: [] }),
+  };
+}
+
+/** Half of the callers send what the device gives. */
+const WHOLE = 0.5;
+const WITHHELD_MOST = 13;
+
+/**
+ * Of the others, half never send certain fields, and half lack others every day: up to WITHHELD_MOST of all fields, as
+ * chance has it.
+ */
+export function ordinaryGaps(seed: number): RecordingOptions['withheld'] {
+  const random = new Random();
+  return (id, day) => {
+    random.reseed(seed, id, STREAM.sensor, WITHHELD);
+    if (random.chance(WHOLE)) return [];
+    if (random.chance(0.5)) random.reseed(seed, id, STREAM.sensor, WITHHELD, day);
+    return chosenFields(1 + Math.floor(random.uniform() * WITHHELD_MOST), random);
+  };
+}
+
+/** So many of all fields, each as likely as any other. */
+export function chosenFields(count: number, random: Random): string[] {
+  const fields: string[] = [...FIELDS_OF_A_SESSION];
+  return Array.from({ length: count }, () =>
+    fields.splice(Math.floor(random.uniform() * fields.length), 1),
+  ).flat();
+}
+
+/** `session` without `fields`. */
+export function without(session: RecordedSession, fields: readonly string[]): RecordedSession {
+  return Object.fromEntries(Object.entries(session).filter(([field]) => !fields.includes(field)));
+}
+
+function missingOf(session: RecordedSession): number {
+  const fields = session as Readonly<Record<string, unknown>>;
+  return FIELDS_OF_A_SESSION.filter((field) => {
+    const value = fields[field];
+    return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+  }).length;
+}
+
+const PERSON = ['age', 'sex', 'height', 'weight', 'bmi'];
+
+/** Age, sex, height and weight are no device's: what of them was withheld stays so in the recordings of the others. */
+export function withhold({ own, others }: Recordings): void {
+  for (const rows of others) {
+    for (let at = 0; at < rows.length; at++) {
+      const feature = FEATURES[at % FEATURE_COUNT];
+      const mask = at - (at % 2); // each group is a mask and one value
+      if (feature !== undefined && PERSON.includes(feature.group))
+        rows[at] = (rows[at] ?? 0) * (own[mask] ?? 0);
+    }
+  }
+}

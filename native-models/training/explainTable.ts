@@ -1,0 +1,139 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { EXPLANATION } from '#acuity/contract/explanation.js';
+import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
+import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/request.js';
+import { EXPLAIN_TABLE } from '#acuity/model/manifest.js';
+import { TYPICAL_FEATURES, type ExplainTable, type Typical } from '#acuity/model/explainTable.js';
+import { featureAt } from '#acuity/pipeline/referenceDay.js';
+import { Lives } from './cohort/lives.js';
+import { World, type Population } from './cohort/population.js';
+import { compositeShare } from './evaluation/compositeShare.js';
+import { quantile } from './evaluation/statistics.js';
+import { ExplainedModel } from './explained.js';
+import { ServedModel } from './served.js';
+
+/** Writes `explain.json`: what is typical, when a change is notable, and how much is explained at all. */
+
+const SEED = 33;
+const TYPICAL_PEOPLE = 8_000;
+const TYPICAL_DAYS = 2;
+const AGES = Array.from({ length: 14 }, (_, index) => 20 + 5 * index);
+/** Ages count for each other by a bell curve of this width, in years. */
+const AGE_SD = 3;
+const ORDINARY_PEOPLE = 2_500;
+const ORDINARY_DAYS = 9;
+/** So many of them, the last ones, are held against what is usual. */
+const JUDGED_DAYS = 4;
+const NOTABLE_SHARE = 0.9;
+/** Confidence by the widest range, in points; see docs/EXPLAIN.md. */
+const WIDTHS = { high: 8, medium: 11 };
+
+async function write(graphs: string, explain: string, card: string): Promise<void> {
+  const { pooling } = readJson(join(explain, 'explain-training.json')) as Pick<ExplainTable, 'pooling'>;
+  const world = new World(SEED);
+  const typical = typicalDays(world.simulate(TYPICAL_PEOPLE, TYPICAL_DAYS, { isComplete: true }));
+  const model = await ServedModel.open(graphs);
+  const explained = await ExplainedModel.open(model, join(explain, 'explain.onnx'), { typical, pooling });
+  const lives = Lives.simulate(world, ORDINARY_PEOPLE, ORDINARY_DAYS);
+  await lives.rollOut(model);
+  const table: ExplainTable = {
+    typical,
+    pooling,
+    notable: await limits(explained, lives),
+    explained: await shares(model, world, card),
+    widths: WIDTHS,
+  };
+  writeFileSync(join(explain, EXPLAIN_TABLE), `${JSON.stringify(table)}\n`);
+}
+
+function typicalDays(population: Population): Typical {
+  const of = (sex: 'M' | 'F', weightOf: (age: number) => number): number[] =>
+    meanDay(population, sex, weightOf);
+  const at = (sex: 'M' | 'F'): number[][] =>
+    AGES.map((age) => of(sex, (other) => Math.exp(-0.5 * ((other - age) / AGE_SD) ** 2)));
+  return { ages: AGES, M: at('M'), F: at('F'), anyAge: { M: of('M', () => 1), F: of('F', () => 1) } };
+}
+
+/** Means of what is known, in the units of the catalogue. */
+function meanDay(
+  { people, days, rows }: Population,
+  sex: 'M' | 'F',
+  weightOf: (age: number) => number,
+): number[] {
+  return TYPICAL_FEATURES.map((name) => {
+    const feature = featureAt(name);
+    const { centre = 0, scale = 1 } = FEATURES[feature] ?? {};
+    let sum = 0;
+    let total = 0;
+    people.forEach((person, index) => {
+      if (person.sex !== sex) return;
+      const weight = weightOf(person.age);
+      for (let day = 0; day < days; day++) {
+        const at = (index * days + day) * FEATURE_COUNT + feature;
+        const known = weight * (rows[at - 1] ?? 0); // its mask stands before it
+        sum += known * (rows[at] ?? 0);
+        total += known;
+      }
+    });
+    return round(centre + (scale * sum) / total, 4);
+  });
+}
+
+/** By number of sessions: how far nine ordinary days in ten stay from their reference. */
+async function limits(explained: ExplainedModel, lives: Lives): Promise<number[][]> {
+  const byScore = Array.from({ length: PAST_MAX + 1 }, () => SCORE_FIELDS.map((): number[] => []));
+  for (let person = 0; person < lives.people.length; person++) {
+    for (let sessions = 0; sessions <= PAST_MAX; sessions++) {
+      for (let day = lives.days - JUDGED_DAYS; day < lives.days; day++) {
+        const { scores, floats } = await explained.explain(lives.request(person, day, sessions));
+        SCORE_FIELDS.forEach((_, score) => {
+          const reference = round(floats[EXPLANATION.reference + score] ?? NaN, 2);
+          byScore[sessions]?.[score]?.push(Math.abs(round(scores[score] ?? NaN, 2) - reference));
+        });
+      }
+    }
+  }
+  return byScore.map((scores) => scores.map((changes) => round(quantile(changes, NOTABLE_SHARE), 2)));
+}
+
+/** Of the four scores from the card's first point; of the composite, which the card's point 15 tells, by the same measure. */
+async function shares(model: ServedModel, world: World, card: string): Promise<ExplainTable['explained']> {
+  const text = readFileSync(card, 'utf8');
+  const rowOf = (name: string): number[] => {
+    const line = text.split('\n').find((row) => row.startsWith(`| served, ${name} |`)) ?? '';
+    const found = line
+      .split('|')
+      .slice(2, 6)
+      .map((cell) => Math.max(0, Number.parseFloat(cell)));
+    if (found.length !== 4 || found.some(Number.isNaN))
+      throw new Error(`${card} tells no explained share of ${name}`);
+    return found;
+  };
+  const composite = await compositeShare(model, world);
+  return {
+    alone: [composite.alone, ...rowOf('no history')].map((value) => round(value, 3)),
+    history: [composite.history, ...rowOf('five sessions')].map((value) => round(value, 3)),
+  };
+}
+
+function round(value: number, digits: number): number {
+  return Math.round(value * 10 ** digits) / 10 ** digits;
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+const { values } = parseArgs({
+  options: {
+    graphs: { type: 'string' },
+    explain: { type: 'string' },
+    card: { type: 'string', default: 'native-models/acuity-base/MODEL_CARD.md' },
+  },
+});
+if (values.graphs === undefined || values.explain === undefined) {
+  throw new Error('usage: explainTable.js --graphs DIR --explain DIR [--card FILE]');
+}
+await write(values.graphs, values.explain, values.card);

@@ -1,0 +1,39 @@
+import { SCORE_FIELDS } from './request.js';
+
+/** What is said with a score where `explain` asks for it; the shapes are in `response.ts`. */
+
+/** An explained request costs so many tokens of its key's rate. */
+export const EXPLAIN_TOKENS = 8;
+
+/** The groups of today's inputs that are exchanged with the reference day, and the features of each (`features.ts`). */
+export const CONTRIBUTORS = [
+  { group: 'sleep_amount', features: ['sleep_time'] },
+  { group: 'sleep_quality', features: ['deep_share', 'rem_share', 'light_share', 'awake'] },
+  { group: 'night_heart_rate', features: ['hr_night'] },
+  { group: 'day_heart_rate', features: ['hr_day'] },
+  { group: 'breathing', features: ['rr_day', 'rr_night'] },
+  { group: 'body', features: ['height', 'weight', 'bmi'] },
+] as const;
+export const CONTRIBUTOR_GROUPS = CONTRIBUTORS.map(({ group }) => group);
+export type ContributorGroup = (typeof CONTRIBUTORS)[number]['group'];
+
+/** Mixture m takes group g from today where bit g of m is set, else from the reference day. */
+export const MIXTURES = 2 ** CONTRIBUTORS.length;
+
+export const CONFIDENCES = ['high', 'medium', 'low'] as const;
+export type Confidence = (typeof CONFIDENCES)[number];
+
+const POINTS = SCORE_FIELDS.length;
+
+/**
+ * The floats that a worker gives for an explained request, in order: the five scores of the reference day, the five
+ * contributions of each group, and how far the five ranges reach below and above their scores.
+ */
+export const EXPLANATION = {
+  reference: 0,
+  contributors: POINTS,
+  below: POINTS * (1 + CONTRIBUTORS.length),
+  above: POINTS * (2 + CONTRIBUTORS.length),
+  /** Even, so that what follows them in memory lies on its bounds. */
+  length: POINTS * (3 + CONTRIBUTORS.length) + 1,
+} as const;

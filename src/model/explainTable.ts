@@ -1,0 +1,50 @@
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { FEATURE_COUNT } from '../contract/features.js';
+import { PAST_MAX, SCORE_FIELDS } from '../contract/request.js';
+
+/** The features of a typical day, in the units of the catalogue. */
+export const TYPICAL_FEATURES = [
+  'hr_day',
+  'rr_day',
+  'hr_night',
+  'rr_night',
+  'sleep_time',
+  'deep_share',
+  'rem_share',
+  'light_share',
+  'awake',
+  'height',
+  'weight',
+] as const;
+
+const exactly = <Items extends Type.TSchema>(items: Items, length: number) =>
+  Type.Array(items, { minItems: length, maxItems: length });
+const TypicalDay = exactly(Type.Number(), TYPICAL_FEATURES.length);
+const perScore = <Items extends Type.TSchema>(items: Items) => exactly(items, SCORE_FIELDS.length);
+const share = Type.Number({ minimum: 0, maximum: 1 });
+
+const TypicalSchema = Type.Object({
+  /** Ages that the rows below stand for, ascending. */
+  ages: Type.Array(Type.Number(), { minItems: 2 }),
+  M: Type.Array(TypicalDay),
+  F: Type.Array(TypicalDay),
+  /** For whoever does not tell the age. */
+  anyAge: Type.Object({ M: TypicalDay, F: TypicalDay }),
+});
+export type Typical = Type.Static<typeof TypicalSchema>;
+
+/** `explain.json` of a model folder: what a network's graph does not say about its scores. */
+export const ExplainTableSchema = Type.Object({
+  typical: TypicalSchema,
+  /** The network's own weights of past sessions, newest first, for each feature. */
+  pooling: exactly(exactly(Type.Number({ minimum: 0 }), FEATURE_COUNT), PAST_MAX),
+  /** By number of past sessions: points beyond which a change is notable. */
+  notable: exactly(perScore(Type.Number({ minimum: 0 })), PAST_MAX + 1),
+  /** Explained share of each score, of the model card. */
+  explained: Type.Object({ alone: perScore(share), history: perScore(share) }),
+  /** Up to such a width of the widest range confidence is high, or medium. */
+  widths: Type.Object({ high: Type.Number(), medium: Type.Number() }),
+});
+export type ExplainTable = Type.Static<typeof ExplainTableSchema>;
+export const explainTableCheck = Compile(ExplainTableSchema);

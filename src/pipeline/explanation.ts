@@ -1,0 +1,113 @@
+import { CONTRIBUTOR_GROUPS, EXPLANATION, type Confidence } from '../contract/explanation.js';
+import { SCORE_FIELDS, SERIES_FIELDS } from '../contract/request.js';
+import type { Explanation } from '../contract/response.js';
+import type { ExplainTable } from '../model/explainTable.js';
+import type { Quality } from './quality.js';
+
+/** What an answer says of a network's explanations beside the worker's numbers. */
+export type ExplainSettings = Pick<ExplainTable, 'notable' | 'explained' | 'widths'>;
+
+/** What a worker gave for one request: `scores[offset …]` as for any, and `floats` in the order of `EXPLANATION`. */
+export interface ExplainedRow {
+  readonly scores: Float32Array;
+  readonly offset: number;
+  readonly floats: Float32Array;
+}
+
+const HUNDREDTHS = 100;
+const MOST = 100 * HUNDREDTHS;
+const POINTS = SCORE_FIELDS.length;
+
+/**
+ * The explanation in the answer. It is put together of whole hundredths, so that what adds up there adds up for whoever
+ * adds up the answer: score − reference = change = sum of the contributions.
+ */
+export function explanationOf(row: ExplainedRow, quality: Quality, settings: ExplainSettings): Explanation {
+  const { scores, offset, floats } = row;
+  const standing = SCORE_FIELDS.map((_, score) => standingOf(row, score));
+  const contributions = standing.map(({ change }, score) => shared(floats, score, change));
+  const widest = Math.max(...standing.map(({ low, high }) => high - low)) / HUNDREDTHS;
+  const explained = quality.sessions > 0 ? settings.explained.history : settings.explained.alone;
+  return {
+    quality: {
+      confidence: confidenceOf(widest, settings),
+      sessions: quality.sessions,
+      missing: [...quality.missing],
+      implausible: [...quality.implausible],
+      series: named(SERIES_FIELDS, (_, index) => ({ ...(quality.series[index] ?? { samples: 0, used: 0 }) })),
+    },
+    scores: named(SCORE_FIELDS, (_, score) => {
+      const { reference, change, low, high } = standing[score]!; // one for each score, as below
+      const limit = settings.notable[quality.sessions]?.[score] ?? Infinity;
+      return {
+        reference: reference / HUNDREDTHS,
+        ...(quality.sessions > 0 ? { usual: reference / HUNDREDTHS } : {}),
+        change: change / HUNDREDTHS,
+        notable: Math.abs(change) / HUNDREDTHS > limit,
+        repeatability: [low / HUNDREDTHS, high / HUNDREDTHS],
+        explained: explained[score] ?? 0,
+      };
+    }),
+    labels: {
+      valence: probability(scores[offset + POINTS]!),
+      arousal: probability(scores[offset + POINTS + 1]!),
+    },
+    contributors: CONTRIBUTOR_GROUPS.map((group, index) => ({
+      group,
+      ...named(SCORE_FIELDS, (_, score) => contributions[score]![index]! / HUNDREDTHS),
+    })),
+  };
+}
+
+/** In whole hundredths. */
+interface Standing {
+  readonly reference: number;
+  readonly change: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+function standingOf({ scores, offset, floats }: ExplainedRow, score: number): Standing {
+  const value = hundredths(scores[offset + score]!); // a row of scores, and the floats of one
+  const reference = hundredths(floats[EXPLANATION.reference + score]!);
+  return {
+    reference,
+    change: value - reference,
+    low: Math.max(0, value - hundredths(floats[EXPLANATION.below + score]!)),
+    high: Math.min(MOST, value + hundredths(floats[EXPLANATION.above + score]!)),
+  };
+}
+
+/** Shares `change` among the groups, in whole hundredths; the largest takes what rounding leaves over. */
+function shared(floats: Float32Array, score: number, change: number): number[] {
+  const exact = CONTRIBUTOR_GROUPS.map(
+    (_, group) => floats[EXPLANATION.contributors + group * POINTS + score]!,
+  );
+  const parts = exact.map(hundredths);
+  const largest = exact.reduce(
+    (best, value, group) => (Math.abs(value) > Math.abs(exact[best]!) ? group : best),
+    0,
+  );
+  parts[largest]! += change - parts.reduce((sum, part) => sum + part, 0);
+  return parts.map((part) => part + 0); // no −0
+}
+
+function confidenceOf(widest: number, { widths }: ExplainSettings): Confidence {
+  if (widest <= widths.high) return 'high';
+  return widest <= widths.medium ? 'medium' : 'low';
+}
+
+function hundredths(value: number): number {
+  return Math.round(value * HUNDREDTHS);
+}
+
+function probability(value: number): number {
+  return Math.round(value * HUNDREDTHS) / HUNDREDTHS;
+}
+
+function named<Name extends string, Value>(
+  names: readonly Name[],
+  valueOf: (name: Name, index: number) => Value,
+): Record<Name, Value> {
+  return Object.fromEntries(names.map((name, index) => [name, valueOf(name, index)])) as Record<Name, Value>;
+}

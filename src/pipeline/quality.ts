@@ -1,0 +1,59 @@
+import { FIELDS_OF_A_SESSION } from '../contract/metrics.js';
+import { SERIES_FIELDS } from '../contract/request.js';
+import { Sleep } from '../contract/sleep.js';
+import { IMPLAUSIBLE_SHARE_MOST, LIKELY } from '../contract/unlikely.js';
+import { eachMissingField } from './missing.js';
+import { normaliseSleep } from './normalise.js';
+import { LAYOUT, SCALAR_PLACES, summaryAt, type ReadRequest } from './wasmParser.js';
+
+/** How good the data of a request are, as far as it can be told without its scores. Names of fields, and counts. */
+export interface Quality {
+  readonly sessions: number;
+  readonly missing: readonly string[];
+  readonly implausible: readonly string[];
+  /** In the order of `SERIES_FIELDS`. */
+  readonly series: readonly { readonly samples: number; readonly used: number }[];
+}
+
+export function qualityOf(request: ReadRequest): Quality {
+  const { records, lengths, pastCount } = request;
+  const missing: string[] = [];
+  eachMissingField(request, (field) => missing.push(FIELDS_OF_A_SESSION[field] ?? ''));
+  const series = SERIES_FIELDS.map((field, index) => ({
+    samples: lengths[index] ?? 0,
+    used: records[summaryAt(0, field) + LAYOUT.COUNT] ?? 0,
+  }));
+  return { sessions: pastCount, missing, implausible: implausibleOf(records), series };
+}
+
+const sleep = new Sleep();
+
+function implausibleOf(records: Float64Array): string[] {
+  normaliseSleep(records, 0, sleep);
+  // As the service makes sense of it, where the field was given; the total also where only its parts were.
+  const made: Readonly<Record<string, number>> = {
+    sleepTimeSeconds: sleep.sleepS,
+    deepPercentage: sleep.deepShare,
+    remPercentage: sleep.remShare,
+    lightPercentage: sleep.lightShare,
+  };
+  return LIKELY.filter(({ field, least, most }) => {
+    if (isSeries(field)) return isUnlikelySeries(records, summaryAt(0, field), least, most);
+    const given = records[SCALAR_PLACES[field]] ?? NaN;
+    const isGiven = !Number.isNaN(given) || field === 'sleepTimeSeconds';
+    const value = made[field] ?? given;
+    return isGiven && (value < least || value > most);
+  }).map(({ field }) => field);
+}
+
+function isSeries(field: string): field is (typeof SERIES_FIELDS)[number] {
+  return (SERIES_FIELDS as readonly string[]).includes(field);
+}
+
+function isUnlikelySeries(records: Float64Array, summary: number, least: number, most: number): boolean {
+  const used = records[summary + LAYOUT.COUNT] ?? 0;
+  const left = records[summary + LAYOUT.IMPLAUSIBLE] ?? 0;
+  const level = records[summary + LAYOUT.LEVEL] ?? NaN;
+  if (used === 0) return left > 0;
+  return level < least || level > most || left > IMPLAUSIBLE_SHARE_MOST * (used + left);
+}

@@ -1,0 +1,167 @@
+import { FEATURES, FEATURE_COUNT, FEATURE_INDEX, ROW_CLAMP } from '../contract/features.js';
+import { PAST_MAX } from '../contract/request.js';
+import { Sleep } from '../contract/sleep.js';
+import { TYPICAL_FEATURES, type ExplainTable, type Typical } from '../model/explainTable.js';
+import { normaliseSleep } from './normalise.js';
+import { LAYOUT, type PredictionRequest } from './wasmParser.js';
+
+/**
+ * The day that today is held against: the network's own recency-pooled past; where the past does not know what today
+ * knows, the typical value of that age and sex. What today lacks the reference day lacks too, and age and sex are
+ * today's.
+ */
+
+/** Where a feature stands in a row; its mask stands before it. */
+export function featureAt(name: string): number {
+  const index = FEATURE_INDEX.get(name);
+  if (index === undefined) throw new Error(`no feature ${name}`);
+  return index;
+}
+
+const SLEEP_TIME = featureAt('sleep_time');
+const AWAKE = featureAt('awake');
+const EFFICIENCY = featureAt('efficiency');
+const HEIGHT = featureAt('height');
+const WEIGHT = featureAt('weight');
+const BMI = featureAt('bmi');
+const AGE = featureAt('age');
+const SEX = featureAt('sex');
+const TYPICAL_PLACES = TYPICAL_FEATURES.map(featureAt);
+const SECONDS_PER_HOUR = 3600;
+
+/** Times of a day in hours as they are, not as a row bounds them; what is not known is NaN. */
+export interface Hours {
+  asleep: number;
+  awake: number;
+}
+
+/** `value`, in the unit of the catalogue, as a row holds it. */
+export function scaled(feature: number, value: number): number {
+  const { centre, scale } = FEATURES[feature]!; // feature < FEATURE_COUNT
+  return Math.min(ROW_CLAMP, Math.max(-ROW_CLAMP, (value - centre) / scale));
+}
+
+function unscaled(feature: number, value: number): number {
+  const { centre, scale } = FEATURES[feature]!; // feature < FEATURE_COUNT
+  return centre + scale * value;
+}
+
+const sleep = new Sleep();
+
+export function hoursOf(request: PredictionRequest, session: number, into: Hours): void {
+  normaliseSleep(request.records, session * LAYOUT.RECORD_LENGTH, sleep);
+  into.asleep = sleep.sleepS / SECONDS_PER_HOUR;
+  into.awake = sleep.awakeS / SECONDS_PER_HOUR;
+}
+
+/** Share of the time in bed that was slept; NaN where there was none. */
+export function efficiencyOf(asleep: number, awake: number): number {
+  return asleep / (asleep + awake);
+}
+
+/** One thread's reference days, for one network. */
+export class ReferenceDay {
+  /** The features of the reference day; known are those that are known today. */
+  readonly row = new Float32Array(FEATURE_COUNT);
+  readonly hours: Hours = { asleep: NaN, awake: NaN };
+  private readonly pooled = new Float64Array(FEATURE_COUNT);
+  private readonly weight = new Float64Array(FEATURE_COUNT);
+  private readonly session: Hours = { asleep: NaN, awake: NaN };
+
+  constructor(private readonly table: Pick<ExplainTable, 'typical' | 'pooling'>) {}
+
+  /** Of `request`, whose features are `today` [F] and `past` [5, F], the newest first. */
+  find(request: PredictionRequest, today: Float32Array, past: Float32Array): void {
+    const { row, pooled, weight } = this;
+    this.pool(past);
+    this.poolHours(request);
+    for (let feature = 0; feature < FEATURE_COUNT; feature++) {
+      // A mask is a feature too; its own pooled mean is 1 wherever it is known.
+      row[feature] = weight[feature]! > 0 ? pooled[feature]! : 0; // all arrays hold FEATURE_COUNT
+    }
+    this.fillTypical(today);
+    this.derive();
+    for (let mask = 0; mask < FEATURE_COUNT; mask += 2) {
+      row[mask] = today[mask]!; // each group is a mask and one value
+      row[mask + 1] = today[mask]! > 0 ? row[mask + 1]! : 0;
+    }
+    for (const feature of [AGE, SEX]) row[feature] = today[feature]!;
+  }
+
+  private pool(past: Float32Array): void {
+    const { pooled, weight, table } = this;
+    for (let feature = 0; feature < FEATURE_COUNT; feature++) {
+      let sum = 0;
+      let known = 0;
+      for (let age = 0; age < PAST_MAX; age++) {
+        const of = table.pooling[age]![feature]!; // [PAST_MAX, FEATURE_COUNT]
+        const mask = past[age * FEATURE_COUNT + feature - (feature % 2)]!;
+        sum += of * mask * past[age * FEATURE_COUNT + feature]!;
+        known += of * mask;
+      }
+      pooled[feature] = known > 0 ? sum / known : 0;
+      weight[feature] = known;
+    }
+  }
+
+  private poolHours(request: PredictionRequest): void {
+    const { session, hours } = this;
+    let asleep = 0;
+    let awake = 0;
+    for (let age = 0; age < request.pastCount; age++) {
+      hoursOf(request, request.pastCount - age, session);
+      const weights = this.table.pooling[age]!; // age < PAST_MAX
+      if (!Number.isNaN(session.asleep)) asleep += weights[SLEEP_TIME]! * session.asleep;
+      if (!Number.isNaN(session.awake)) awake += weights[AWAKE]! * session.awake;
+    }
+    hours.asleep = asleep / this.weight[SLEEP_TIME]!; // NaN where nothing is known, as 0 / 0 is
+    hours.awake = awake / this.weight[AWAKE]!;
+  }
+
+  /** What the past does not know. */
+  private fillTypical(today: Float32Array): void {
+    const { row, weight, hours } = this;
+    const typical = typicalDay(this.table.typical, today);
+    TYPICAL_PLACES.forEach((feature, index) => {
+      if (weight[feature]! > 0) return;
+      row[feature] = scaled(feature, typical[index]!); // as many as places
+      if (feature === SLEEP_TIME) hours.asleep = typical[index]!;
+      if (feature === AWAKE) hours.awake = typical[index]!;
+    });
+  }
+
+  /** What follows from two values, where the past does not know it itself. */
+  private derive(): void {
+    const { row, weight, hours } = this;
+    if (weight[EFFICIENCY] === 0)
+      row[EFFICIENCY] = scaled(EFFICIENCY, efficiencyOf(hours.asleep, hours.awake));
+    if (weight[BMI] === 0) {
+      const heightM = unscaled(HEIGHT, row[HEIGHT]!) / 100;
+      row[BMI] = scaled(BMI, unscaled(WEIGHT, row[WEIGHT]!) / heightM ** 2);
+    }
+  }
+}
+
+/** The typical day of whom `today` tells of: between the ages of the table in proportion, of both sexes where none is told. */
+function typicalDay(typical: Typical, today: Float32Array): readonly number[] {
+  const sex = today[SEX - 1]! > 0 ? today[SEX]! : 0;
+  const age = today[AGE - 1]! > 0 ? unscaled(AGE, today[AGE]!) : NaN;
+  const men = dayAt(typical, 'M', age);
+  const women = dayAt(typical, 'F', age);
+  if (sex > 0) return men;
+  return sex < 0 ? women : men.map((value, index) => (value + women[index]!) / 2); // equally long
+}
+
+function dayAt(typical: Typical, sex: 'M' | 'F', age: number): readonly number[] {
+  const { ages } = typical;
+  if (Number.isNaN(age)) return typical.anyAge[sex];
+  const rows = typical[sex];
+  const next = ages.findIndex((known) => known > age);
+  const [first = [], last = []] = [rows[0], rows.at(-1)];
+  if (next === 0) return first;
+  if (next === -1) return last;
+  const [low = NaN, high = NaN] = ages.slice(next - 1, next + 1);
+  const [before = [], after = []] = rows.slice(next - 1, next + 1);
+  const share = (age - low) / (high - low);
+  return before.map((value, index) => value + share * (after[index]! - value)); // equally long
+}

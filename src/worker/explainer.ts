@@ -1,0 +1,74 @@
+import { EXPLANATION, MIXTURES } from '../contract/explanation.js';
+import { FEATURE_COUNT } from '../contract/features.js';
+import { SCORE_FIELDS } from '../contract/request.js';
+import type { ExplainTable } from '../model/explainTable.js';
+import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
+import { eachMissingField } from '../pipeline/missing.js';
+import { writeMixtures, writeShapley, type MixedDay } from '../pipeline/mixtures.js';
+import { ReferenceDay, hoursOf } from '../pipeline/referenceDay.js';
+import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { ExplainGraph } from './session.js';
+
+const POINTS = SCORE_FIELDS.length;
+
+/** Finds the numbers of an explanation: one request at a time, all its mixtures in one run. */
+export class Explainer {
+  private readonly reference: ReferenceDay;
+  private readonly today: MixedDay = {
+    row: new Float32Array(FEATURE_COUNT),
+    hours: { asleep: NaN, awake: NaN },
+  };
+
+  constructor(
+    private readonly graph: ExplainGraph,
+    table: Pick<ExplainTable, 'typical' | 'pooling'>,
+  ) {
+    this.reference = new ReferenceDay(table);
+  }
+
+  /**
+   * Writes the explanation of `request`, whose plain scores are `scores[offset …]`, to `into` in the order of
+   * `EXPLANATION`. Gives the milliseconds of the run.
+   */
+  async explain(
+    request: PredictionRequest,
+    scores: Float32Array,
+    offset: number,
+    into: Float32Array,
+  ): Promise<number> {
+    const { graph, today, reference } = this;
+    this.fill(request);
+    reference.find(request, today.row, graph.inputs.past);
+    writeMixtures(today, reference, graph.inputs.session);
+    const { scores: mixed, reach, elapsedMs } = await graph.run();
+    for (let score = 0; score < POINTS; score++) {
+      // Against the plain score, which another graph gave: so nothing is left where today is the reference day.
+      const change = at(mixed, (MIXTURES - 1) * OUTPUT_COLUMNS + score) - at(mixed, score);
+      into[EXPLANATION.reference + score] = Math.min(100, Math.max(0, at(scores, offset + score) - change));
+    }
+    writeShapley(mixed, OUTPUT_COLUMNS, into, EXPLANATION.contributors);
+    into.set(reach, EXPLANATION.below); // below, then above
+    return elapsedMs;
+  }
+
+  private fill(request: PredictionRequest): void {
+    const { inputs } = this.graph;
+    const { row, hours } = this.today;
+    row.fill(0);
+    inputs.past.fill(0);
+    inputs.targets.fill(0);
+    inputs.present.fill(0);
+    featuriseSession(request, 0, row, 0);
+    featurisePast(request, inputs, 0);
+    hoursOf(request, 0, hours);
+    let missing = 0;
+    eachMissingField(request, () => missing++);
+    inputs.missing[0] = missing;
+  }
+}
+
+/** NaN outside, which is no sound explanation. */
+function at(values: Float32Array, index: number): number {
+  return values[index] ?? NaN;
+}

@@ -1,0 +1,73 @@
+import t, { type Test } from 'tap';
+import { EXPLAIN_TOKENS, EXPLANATION } from '#acuity/contract/explanation.js';
+import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/request.js';
+import type { PredictionResponse } from '#acuity/contract/response.js';
+import { send } from '../fixtures/connection.js';
+import { GOOD_KEY, MODEL, answer, answerExplained, openLoop, type TestLoop } from '../fixtures/loop.js';
+import { until } from '../fixtures/until.js';
+
+/** Explained requests at the door: what they cost, and what is refused. */
+
+const EXPLAINS = {
+  notable: Array.from({ length: PAST_MAX + 1 }, () => SCORE_FIELDS.map(() => 5)),
+  explained: { alone: SCORE_FIELDS.map(() => 0.02), history: SCORE_FIELDS.map(() => 0.03) },
+  widths: { high: 8, medium: 11 },
+};
+const headers = { 'X-API-Key': GOOD_KEY };
+const BODY = '{"current_session":{"HR_night":[60,61,0]},"explain":true}';
+
+function loopThatExplains(t: Test): TestLoop {
+  const loop = openLoop(t);
+  loop.scorer.model = { ...MODEL, explains: EXPLAINS };
+  return loop;
+}
+
+t.test(
+  'a model without the graph refuses at the field, and charges no more than for any request',
+  async (t) => {
+    const loop = openLoop(t);
+    const reply = await send(loop.port, { headers, body: BODY });
+    t.equal(reply.status, 422);
+    t.match(JSON.parse(reply.body), { detail: [{ loc: ['body', 'explain'], type: 'value_error' }] });
+    t.strictSame(loop.spent, []);
+    t.equal(loop.scorer.waiting.length, 0);
+  },
+);
+
+t.test('an explained request costs eight tokens, and its answer has one more field', async (t) => {
+  const loop = loopThatExplains(t);
+  const reply = send(loop.port, { headers, body: BODY });
+  await until(() => loop.scorer.waiting.length === 1);
+  t.equal(loop.scorer.explained, 1);
+  t.strictSame(loop.spent, [EXPLAIN_TOKENS - 1]);
+  const [waiting] = loop.scorer.waiting;
+  if (waiting === undefined) throw new Error('nobody waits');
+  const floats = new Float32Array(EXPLANATION.length);
+  floats.fill(50, 0, 5);
+  answerExplained(waiting, loop.scorer.model, floats);
+  const body = JSON.parse((await reply).body) as PredictionResponse;
+  t.strictSame(Object.keys(body).slice(-2), ['inference_time_ms', 'explanation']);
+  t.strictSame(body.explanation?.quality.series.HR_night, { samples: 3, used: 2 });
+  t.equal(body.explanation?.scores.memory.change, 2);
+});
+
+for (const flag of ['', ',"explain":false', ',"explain":null']) {
+  t.test(`a request that does not ask is as it was: ${flag || 'no flag'}`, async (t) => {
+    const loop = loopThatExplains(t);
+    const reply = send(loop.port, { headers, body: `{"current_session":{}${flag}}` });
+    await until(() => loop.scorer.waiting.length === 1);
+    const [waiting] = loop.scorer.waiting;
+    if (waiting === undefined) throw new Error('nobody waits');
+    answer(waiting);
+    t.notMatch((await reply).body, 'explanation');
+    t.equal(loop.scorer.explained, 0);
+    t.strictSame(loop.spent, []);
+  });
+}
+
+t.test('anything but a boolean is refused', async (t) => {
+  const loop = loopThatExplains(t);
+  const reply = await send(loop.port, { headers, body: '{"current_session":{},"explain":"yes"}' });
+  t.equal(reply.status, 422);
+  t.match(JSON.parse(reply.body), { detail: [{ loc: ['body', 'explain'], type: 'bool_type' }] });
+});

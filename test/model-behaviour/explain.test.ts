@@ -1,0 +1,226 @@
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { below, seededRandom, type Random } from '#acuity/base/random.js';
+import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION } from '#acuity/contract/explanation.js';
+import { SCORE_FIELDS, type PredictionRequestBody, type Session } from '#acuity/contract/request.js';
+import { loadBundle } from '#acuity/model/bundle.js';
+import { TYPICAL_FEATURES } from '#acuity/model/explainTable.js';
+import { explanationOf } from '#acuity/pipeline/explanation.js';
+import { qualityOf } from '#acuity/pipeline/quality.js';
+import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { ExplainedModel } from '#training/explained.js';
+import { recordOf } from '#training/served.js';
+import { requestBody } from '../fixtures/bodies.js';
+import { model } from './weeks.js';
+
+const bundle = await loadBundle(
+  fileURLToPath(new URL('../../../native-models/acuity-base', import.meta.url)),
+);
+if (bundle.explain === undefined) throw new Error('the shipped network explains');
+const { graph, table } = bundle.explain;
+const explained = await ExplainedModel.open(model, graph, table);
+const read = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
+
+async function explain(body: PredictionRequestBody) {
+  const request = read(Buffer.from(JSON.stringify(body)));
+  if (isBodyProblem(request)) throw new Error(JSON.stringify(request));
+  const quality = qualityOf(request);
+  const { scores, floats } = await explained.explain(request);
+  return { scores, floats, said: explanationOf({ scores, offset: 0, floats }, quality, table) };
+}
+
+const YESTERDAY: Session = {
+  HR_day_1h: [72],
+  RR_day_1h: [15.5],
+  HR_night: [58],
+  RR_night: [14.5],
+  sleepTimeSeconds: 27_000,
+  awakeSleepSeconds: 2_400,
+  deepPercentage: 0.17,
+  remPercentage: 0.22,
+  lightPercentage: 0.61,
+  age: 40,
+  height_cm: 172,
+  weight_kg: 71,
+  sex: 'F',
+};
+const TODAY: Session = {
+  ...YESTERDAY,
+  HR_day_1h: [84],
+  RR_day_1h: [17],
+  HR_night: [66],
+  RR_night: [16],
+  sleepTimeSeconds: 16_200,
+  awakeSleepSeconds: 21_600, // beyond what a row holds
+  deepPercentage: 0.1,
+  remPercentage: 0.15,
+  lightPercentage: 0.75,
+  height_cm: 170,
+  weight_kg: 74,
+};
+
+const FIELDS_OF: Readonly<Record<(typeof CONTRIBUTOR_GROUPS)[number], readonly (keyof Session)[]>> = {
+  sleep_amount: ['sleepTimeSeconds'],
+  sleep_quality: ['awakeSleepSeconds', 'deepPercentage', 'remPercentage', 'lightPercentage'],
+  night_heart_rate: ['HR_night'],
+  day_heart_rate: ['HR_day_1h'],
+  breathing: ['RR_day_1h', 'RR_night'],
+  body: ['height_cm', 'weight_kg'],
+};
+
+/** The contributions as plain requests give them: every order of exchanging the fields of two sessions. */
+async function slowly(today: Session, reference: Session, past: Partial<PredictionRequestBody>) {
+  const scores: Float32Array[] = [];
+  for (let mixture = 0; mixture < 64; mixture++) {
+    const mixed: Record<string, unknown> = { ...today, ...reference };
+    CONTRIBUTORS.forEach(({ group }, index) => {
+      const from = (mixture >> index) & 1 ? today : reference;
+      for (const field of FIELDS_OF[group]) mixed[field] = from[field];
+    });
+    scores.push(await model.score({ ...past, current_session: mixed as Session }));
+  }
+  const sums = CONTRIBUTORS.map(() => SCORE_FIELDS.map(() => 0));
+  let orders = 0;
+  const walk = (
+    left: readonly number[],
+    mixture: number,
+    way: readonly (readonly [number, number])[],
+  ): void => {
+    if (left.length === 0) {
+      orders++;
+      for (const [group, from] of way) {
+        SCORE_FIELDS.forEach((_, score) => {
+          const gain = (scores[from | (1 << group)]?.[score] ?? NaN) - (scores[from]?.[score] ?? NaN);
+          const sum = sums[group] ?? [];
+          sum[score] = (sum[score] ?? 0) + gain;
+        });
+      }
+    }
+    for (const group of left) {
+      walk(left.filter((other) => other !== group), mixture | (1 << group), [...way, [group, mixture]]); // prettier-ignore
+    }
+  };
+  walk(CONTRIBUTORS.map((_, group) => group), 0, []); // prettier-ignore
+  return { reference: scores[0], contributions: sums.map((group) => group.map((sum) => sum / orders)) };
+}
+
+t.test('contributions are what plain requests of all mixtures give', async (t) => {
+  const record = recordOf(await model.score({ current_session: YESTERDAY }));
+  const past = {
+    past_sessions: Array.from({ length: 5 }, () => YESTERDAY),
+    past_targets: Array.from({ length: 5 }, () => record),
+  };
+  const { floats } = await explain({ ...past, current_session: TODAY });
+  compare(t, floats, await slowly(TODAY, YESTERDAY, past));
+});
+
+t.test('without history they are those against the typical day of the table', async (t) => {
+  const [first] = table.typical.ages;
+  const typical = Object.fromEntries(
+    TYPICAL_FEATURES.map((name, index) => [name, table.typical.M[0]?.[index] ?? NaN]),
+  );
+  const today: Session = { ...TODAY, age: first ?? NaN, sex: 'M' };
+  const reference: Session = {
+    HR_day_1h: [typical['hr_day'] ?? NaN],
+    RR_day_1h: [typical['rr_day'] ?? NaN],
+    HR_night: [typical['hr_night'] ?? NaN],
+    RR_night: [typical['rr_night'] ?? NaN],
+    sleepTimeSeconds: Math.round(3600 * (typical['sleep_time'] ?? NaN)),
+    awakeSleepSeconds: Math.round(3600 * (typical['awake'] ?? NaN)),
+    deepPercentage: typical['deep_share'] ?? NaN,
+    remPercentage: typical['rem_share'] ?? NaN,
+    lightPercentage: typical['light_share'] ?? NaN,
+    height_cm: typical['height'] ?? NaN,
+    weight_kg: typical['weight'] ?? NaN,
+    age: first ?? NaN,
+    sex: 'M',
+  };
+  const { floats } = await explain({ current_session: today });
+  compare(t, floats, await slowly(today, reference, {}));
+});
+
+/** Within what the last digits of samples and seconds move. */
+function compare(
+  t: import('tap').Test,
+  floats: Float32Array,
+  slow: Awaited<ReturnType<typeof slowly>>,
+): void {
+  SCORE_FIELDS.forEach((field, score) => {
+    const reference = floats[EXPLANATION.reference + score] ?? NaN;
+    t.ok(Math.abs(reference - (slow.reference?.[score] ?? NaN)) < 5e-3, `reference of ${field}`);
+    CONTRIBUTOR_GROUPS.forEach((group, index) => {
+      const found = floats[EXPLANATION.contributors + index * SCORE_FIELDS.length + score] ?? NaN;
+      const expected = slow.contributions[index]?.[score] ?? NaN;
+      t.ok(Math.abs(found - expected) < 5e-3, `${group} of ${field}: ${found} and ${expected}`);
+    });
+  });
+}
+
+t.test('a short night lowers attention by its length, a fast heart raises stress', async (t) => {
+  const record = recordOf(await model.score({ current_session: YESTERDAY }));
+  const past = {
+    past_sessions: Array.from({ length: 5 }, () => YESTERDAY),
+    past_targets: Array.from({ length: 5 }, () => record),
+  };
+  const groupOf = (said: Awaited<ReturnType<typeof explain>>['said'], name: string) =>
+    said.contributors.find(({ group }) => group === name);
+  const short = await explain({ ...past, current_session: { ...YESTERDAY, sleepTimeSeconds: 14_400 } });
+  t.ok((groupOf(short.said, 'sleep_amount')?.attention ?? 0) < -1);
+  t.equal(groupOf(short.said, 'body')?.attention, 0);
+  t.equal(groupOf(short.said, 'night_heart_rate')?.stress, 0);
+  t.ok(short.said.scores.attention.notable, 'a first night of 4 h');
+  const shorter = await explain({ ...past, current_session: { ...YESTERDAY, sleepTimeSeconds: 7_200 } });
+  t.ok((groupOf(shorter.said, 'sleep_amount')?.attention ?? 0) < (groupOf(short.said, 'sleep_amount')?.attention ?? 0)); // prettier-ignore
+  const fast = await explain({ ...past, current_session: { ...YESTERDAY, HR_night: [70], HR_day_1h: [84] } });
+  t.ok((groupOf(fast.said, 'night_heart_rate')?.stress ?? 0) > 0.5);
+  t.equal(groupOf(fast.said, 'sleep_amount')?.stress, 0);
+  const same = await explain({ ...past, current_session: YESTERDAY });
+  t.ok(
+    SCORE_FIELDS.every((field) => same.said.scores[field].change === 0),
+    'today as ever',
+  );
+  t.notOk(same.said.scores.attention.notable);
+  const older = await explain({ ...past, current_session: { ...YESTERDAY, age: 60 } });
+  t.ok(
+    SCORE_FIELDS.every((field) => older.said.scores[field].change === 0),
+    'age is never exchanged',
+  );
+});
+
+function without(random: Random, session: Session): Session {
+  const kept = random() < 0.3 ? 1 : random();
+  return Object.fromEntries(Object.entries(session).filter(() => random() < kept));
+}
+
+t.test('whatever is sent, it adds up, and the range holds the score', async (t) => {
+  const random = seededRandom(5);
+  for (let seed = 1; seed <= 300; seed++) {
+    const body = requestBody(below(random, 6), seed);
+    const { scores, said } = await explain({
+      ...body,
+      current_session: without(random, body.current_session),
+      ...(body.past_sessions
+        ? { past_sessions: body.past_sessions.map((past) => without(random, past)) }
+        : {}),
+    });
+    SCORE_FIELDS.forEach((field, score) => {
+      const { reference, change, repeatability } = said.scores[field];
+      const value = Math.round((scores[score] ?? NaN) * 100);
+      const sum = said.contributors.reduce((total, part) => total + Math.round(100 * part[field]), 0);
+      const [low = NaN, high = NaN] = repeatability.map((end) => Math.round(100 * end));
+      if (sum !== Math.round(100 * change)) t.fail(`${seed}: ${field} is ${sum} and ${change}`);
+      if (Math.round(100 * reference) + sum !== value) t.fail(`${seed}: ${field} against its reference`);
+      if (!(low <= value && value <= high && low >= 0 && high <= 10_000))
+        t.fail(`${seed}: range of ${field}`);
+    });
+  }
+  t.pass('300 requests');
+});
+
+t.test('nothing known: nothing changed, wide ranges, low confidence', async (t) => {
+  const { said } = await explain({ current_session: {} });
+  t.ok(said.contributors.every((part) => SCORE_FIELDS.every((field) => part[field] === 0)));
+  t.equal(said.quality.confidence, 'low');
+  const whole = await explain(requestBody(5));
+  t.equal(whole.said.quality.confidence, 'high');
+});

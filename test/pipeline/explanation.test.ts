@@ -1,0 +1,255 @@
+import t from 'tap';
+import fc from 'fast-check';
+import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION, MIXTURES } from '#acuity/contract/explanation.js';
+import { FEATURE_COUNT } from '#acuity/contract/features.js';
+import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/request.js';
+import { explanationOf, type ExplainSettings } from '#acuity/pipeline/explanation.js';
+import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
+import { writeMixtures, writeShapley } from '#acuity/pipeline/mixtures.js';
+import { qualityOf, type Quality } from '#acuity/pipeline/quality.js';
+import { ReferenceDay, featureAt, hoursOf } from '#acuity/pipeline/referenceDay.js';
+import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
+import type { PredictionRequest, ReadRequest } from '#acuity/pipeline/wasmParser.js';
+import { scoreRecord } from '../fixtures/bodies.js';
+
+const read = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
+
+function requestOf(body: PredictionRequestBody): ReadRequest {
+  const request = read(Buffer.from(JSON.stringify(body)));
+  if (isBodyProblem(request)) throw new Error(JSON.stringify(request));
+  return request;
+}
+
+function withPast(current: Session, past: readonly Session[]): PredictionRequest {
+  const past_targets = past.map(() => scoreRecord());
+  return requestOf({ current_session: current, past_sessions: [...past], past_targets });
+}
+
+const QUALITY: Quality = {
+  sessions: 2,
+  missing: [],
+  implausible: [],
+  series: Array.from({ length: 4 }, () => ({ samples: 10, used: 9 })),
+};
+const SETTINGS: ExplainSettings = {
+  notable: Array.from({ length: PAST_MAX + 1 }, () => SCORE_FIELDS.map(() => 5)),
+  explained: { alone: [0.1, 0.1, 0.1, 0.1, 0.1], history: [0.2, 0.2, 0.2, 0.2, 0.2] },
+  widths: { high: 4, medium: 8 },
+};
+
+/** A worker's numbers: scores, their contributions, and ranges of one width. */
+function rowOf(scores: readonly number[], contributions: readonly number[][], reach = 1) {
+  const floats = new Float32Array(EXPLANATION.length);
+  SCORE_FIELDS.forEach((_, score) => {
+    const change = contributions.reduce((sum, group) => sum + (group[score] ?? 0), 0);
+    floats[EXPLANATION.reference + score] = (scores[score] ?? 0) - change;
+    contributions.forEach((group, index) => {
+      floats[EXPLANATION.contributors + index * SCORE_FIELDS.length + score] = group[score] ?? 0;
+    });
+    floats[EXPLANATION.below + score] = reach;
+    floats[EXPLANATION.above + score] = reach;
+  });
+  return { scores: Float32Array.from([...scores, 0.54, 0.471]), offset: 0, floats };
+}
+
+const points = (most: number) => fc.double({ min: -most, max: most, noNaN: true });
+
+t.test(
+  'contributions add up to the change, and the change to score less reference, to the last digit',
+  async () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 30, max: 70, noNaN: true }), { minLength: 5, maxLength: 5 }),
+        fc.array(fc.array(points(5), { minLength: 5, maxLength: 5 }), { minLength: 6, maxLength: 6 }),
+        (scores, contributions) => {
+          const made = explanationOf(rowOf(scores, contributions), QUALITY, SETTINGS);
+          return SCORE_FIELDS.every((field, index) => {
+            const { reference, usual, change, repeatability } = made.scores[field];
+            const [low = NaN, high = NaN] = repeatability;
+            const score = Math.round(Math.fround(scores[index] ?? NaN) * 100);
+            const sum = made.contributors.reduce((total, part) => total + Math.round(part[field] * 100), 0);
+            return (
+              sum === Math.round(change * 100) &&
+              Math.round(reference * 100) + Math.round(change * 100) === score &&
+              usual === reference &&
+              low * 100 <= score + 1e-6 &&
+              high * 100 >= score - 1e-6
+            );
+          });
+        },
+      ),
+    );
+  },
+);
+
+t.test('the largest contribution takes what rounding leaves over', async (t) => {
+  const third = Array.from({ length: 5 }, () => 0.333);
+  const none = Array.from({ length: 5 }, () => 0);
+  const most = Array.from({ length: 5 }, () => 2.3349);
+  const made = explanationOf(
+    rowOf([52, 52, 52, 52, 52], [third, most, third, none, none, third]),
+    QUALITY,
+    SETTINGS,
+  );
+  t.strictSame(
+    made.contributors.map(({ attention }) => attention),
+    [0.33, 2.34, 0.33, 0, 0, 0.33],
+  );
+  t.equal(made.scores.attention.change, 3.33);
+});
+
+t.test('what is said of a change, of its range and of the data', async (t) => {
+  const groups = CONTRIBUTORS.map((_, index) => (index === 0 ? [6, 4, -6, 0, 1] : [0, 0, 0, 0, 0]));
+  const made = explanationOf(rowOf([60, 50, 40, 99.5, 0.5], groups, 2), QUALITY, SETTINGS);
+  t.strictSame(
+    SCORE_FIELDS.map((field) => made.scores[field].notable),
+    [true, false, true, false, false],
+  );
+  t.strictSame(made.scores.reasoning.repeatability, [97.5, 100]);
+  t.strictSame(made.scores.stress.repeatability, [0, 2.5]);
+  t.equal(made.quality.confidence, 'high');
+  t.equal(
+    explanationOf(rowOf([60, 50, 40, 60, 60], groups, 3), QUALITY, SETTINGS).quality.confidence,
+    'medium',
+  );
+  t.equal(explanationOf(rowOf([60, 50, 40, 60, 60], groups, 5), QUALITY, SETTINGS).quality.confidence, 'low');
+  t.strictSame(made.labels, { valence: 0.54, arousal: 0.47 });
+  t.equal(made.scores.memory.explained, 0.2);
+  const alone = explanationOf(rowOf([60, 50, 40, 60, 60], groups), { ...QUALITY, sessions: 0 }, SETTINGS);
+  t.notOk('usual' in alone.scores.memory);
+  t.equal(alone.scores.memory.explained, 0.1);
+});
+
+t.test('Shapley values are what all orders of the groups give on average', async (t) => {
+  const scores = Float32Array.from({ length: MIXTURES * 7 }, (_, index) => Math.sin(index * 12.9898) * 50);
+  const exact = new Float32Array(CONTRIBUTORS.length * SCORE_FIELDS.length);
+  writeShapley(scores, 7, exact, 0);
+  SCORE_FIELDS.forEach((_, score) => {
+    const slow = slowShapley((mixture) => scores[mixture * 7 + score] ?? NaN);
+    slow.forEach((value, group) => t.ok(Math.abs(value - (exact[group * 5 + score] ?? NaN)) < 1e-4));
+  });
+});
+
+/** Every order in which the groups can be exchanged, in plain code. */
+function slowShapley(scoreOf: (mixture: number) => number): number[] {
+  const sums = CONTRIBUTORS.map(() => 0);
+  let orders = 0;
+  const walk = (
+    left: readonly number[],
+    mixture: number,
+    gains: readonly (readonly [number, number])[],
+  ): void => {
+    if (left.length === 0) {
+      orders++;
+      for (const [group, gain] of gains) sums[group] = (sums[group] ?? 0) + gain;
+    }
+    for (const group of left) {
+      const next = mixture | (1 << group);
+      const gain = scoreOf(next) - scoreOf(mixture);
+      walk(left.filter((other) => other !== group), next, [...gains, [group, gain]]); // prettier-ignore
+    }
+  };
+  walk(CONTRIBUTORS.map((_, group) => group), 0, []); // prettier-ignore
+  return sums.map((sum) => sum / orders);
+}
+
+const day = (index: number): number[] => [70 + index, 15, 60, 14, 7, 0.2, 0.2, 0.6, 0.5, 170, 70];
+const TABLE = {
+  typical: {
+    ages: [20, 40],
+    M: [day(0), day(10)],
+    F: [day(20), day(30)],
+    anyAge: { M: day(40), F: day(50) },
+  },
+  pooling: Array.from({ length: PAST_MAX }, (_, age) =>
+    Array.from({ length: FEATURE_COUNT }, () => 2 ** -age),
+  ),
+};
+const SESSION: Session = {
+  HR_day_1h: [80],
+  HR_night: [55],
+  sleepTimeSeconds: 21_600,
+  awakeSleepSeconds: 7_200,
+  deepPercentage: 0.3,
+  remPercentage: 0.2,
+  lightPercentage: 0.5,
+  age: 30,
+  sex: 'M',
+};
+
+function referenceOf(request: PredictionRequest) {
+  const today = new Float32Array(FEATURE_COUNT);
+  const past = new Float32Array(PAST_MAX * FEATURE_COUNT);
+  featuriseSession(request, 0, today, 0);
+  featurisePast(request, { past, targets: new Float32Array(35), present: new Float32Array(5) }, 0);
+  const reference = new ReferenceDay(TABLE);
+  reference.find(request, today, past);
+  const hours = { asleep: NaN, awake: NaN };
+  hoursOf(request, 0, hours);
+  const raw = (name: string, row = reference.row): number => {
+    const index = featureAt(name);
+    return (row[index - 1] ?? 0) > 0 ? (row[index] ?? NaN) : NaN;
+  };
+  return { today: { row: today, hours }, reference, raw };
+}
+
+t.test(
+  'the reference day is the past by its weights, else what is typical; it lacks what today lacks',
+  async (t) => {
+    const alone = referenceOf(requestOf({ current_session: SESSION }));
+    t.ok(Math.abs(alone.raw('hr_day') - (75 - 76) / 15) < 1e-6, 'between the ages of the table');
+    t.ok(Number.isNaN(alone.raw('rr_night')), 'what today lacks');
+    t.ok(Number.isNaN(alone.raw('bmi')));
+    t.ok(Math.abs(alone.raw('efficiency') - (7 / 7.5 - 0.88) / 0.15) < 1e-6, 'computed of typical values');
+    t.equal(alone.raw('age'), alone.raw('age', alone.today.row), 'age is today’s');
+    const unsaid = referenceOf(requestOf({ current_session: { ...SESSION, age: null, sex: null } }));
+    t.ok(Math.abs(unsaid.raw('hr_day') - (115 - 76) / 15) < 1e-6, 'both sexes, any age');
+
+    const history = referenceOf(withPast(SESSION, [{ HR_day_1h: [90] }, { HR_day_1h: [60] }]));
+    t.ok(Math.abs(history.raw('hr_day') - ((90 / 2 + 60) / 1.5 - 76) / 15) < 1e-6, 'the newest counts most');
+    t.ok(Math.abs(history.raw('hr_night') - (60 - 62) / 15) < 1e-6, 'typical where the past does not know');
+  },
+);
+
+t.test('mixtures take whole groups, and efficiency from whatever is mixed', async (t) => {
+  const past = { ...SESSION, sleepTimeSeconds: 28_800, awakeSleepSeconds: 3_600, HR_day_1h: [90] };
+  const { today, reference } = referenceOf(withPast(SESSION, [past]));
+  const rows = new Float32Array(MIXTURES * FEATURE_COUNT);
+  writeMixtures(today, reference, rows);
+  const at = (mixture: number, name: string): number =>
+    rows[mixture * FEATURE_COUNT + featureAt(name)] ?? NaN;
+  t.strictSame(rows.subarray(0, FEATURE_COUNT), reference.row);
+  t.strictSame(rows.subarray(63 * FEATURE_COUNT), today.row);
+  const bit = (group: (typeof CONTRIBUTOR_GROUPS)[number]): number => 1 << CONTRIBUTOR_GROUPS.indexOf(group);
+  const efficiency = (hours: number, awake: number): number => (hours / (hours + awake) - 0.88) / 0.15;
+  t.ok(Math.abs(at(bit('sleep_amount'), 'efficiency') - efficiency(6, 1)) < 1e-6);
+  t.ok(Math.abs(at(bit('sleep_quality'), 'efficiency') - efficiency(8, 2)) < 1e-6);
+  t.equal(at(bit('day_heart_rate'), 'hr_day'), today.row[featureAt('hr_day')]);
+  t.equal(at(bit('day_heart_rate'), 'sleep_time'), reference.row[featureAt('sleep_time')]);
+});
+
+t.test('quality names what is missing, what is unlikely, and how many samples counted', async (t) => {
+  const quality = qualityOf(
+    requestOf({
+      current_session: {
+        HR_night: [60, 0, 61, 255, 300, 62, 58],
+        RR_night: [],
+        sleepTimeSeconds: 420,
+        age: 130,
+        height_cm: 66,
+        weight_kg: 70,
+        sex: 'F',
+      },
+    }),
+  );
+  t.strictSame(quality.implausible, ['HR_night', 'sleepTimeSeconds', 'age', 'height_cm']);
+  t.strictSame(quality.series[2], { samples: 7, used: 4 });
+  t.strictSame(quality.series[3], { samples: 0, used: 0 });
+  t.ok(quality.missing.includes('RR_night'));
+  t.notOk(quality.missing.includes('HR_night'));
+  const slow = qualityOf(
+    requestOf({ current_session: { HR_night: [60], HR_day_1h: [70, '70'].slice(0, 1) as number[] } }),
+  );
+  t.strictSame(slow.series[0], { samples: 1, used: 1 });
+});

@@ -87,7 +87,14 @@ class PiscinaPool implements InferencePool {
     this.buffers = createBatchBuffers(options.blocks, batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
     const explain = options.explain === undefined ? {} : { explain: options.explain };
-    const setup: WorkerSetup = { graphs, ...explain, options: session, buffers: this.buffers, batchMax, niceness };
+    const setup: WorkerSetup = {
+      graphs,
+      ...explain,
+      options: session,
+      buffers: this.buffers,
+      batchMax,
+      niceness,
+    };
     this.piscina = new Piscina({
       filename: (options.workerUrl ?? new URL('../worker/entry.js', import.meta.url)).href,
       name: 'run',

@@ -20,6 +20,7 @@ export class CsvWriter {
 
   header(): string {
     const names = [...this.options.keep, ...SCORE_FIELDS, ...LABEL_FIELDS, 'model', 'model_version'];
+    if (this.options.explain === true) names.push('explanation');
     return `${[...names, ...(this.isStream ? ['error'] : [])].map(quoted).join(',')}\n`;
   }
 
@@ -33,7 +34,7 @@ export class CsvWriter {
         problem === undefined
           ? [...this.scores(job, row), ...(this.isStream ? [''] : [])]
           : [
-              ...Array.from({ length: OUTPUT_COLUMNS + 2 }, () => ''),
+              ...Array.from({ length: OUTPUT_COLUMNS + (this.options.explain === true ? 3 : 2) }, () => ''),
               quoted(JSON.stringify({ row: job.page.firstRow + row, ...problem })),
             ];
       text += `${[...kept, ...rest].join(',')}\n`;
@@ -50,6 +51,7 @@ export class CsvWriter {
         (values[SCORE_FIELDS.length + index] ?? 0) >= thresholds[label] ? 'High' : 'Low',
       ),
       this.model,
+      ...(this.options.explain === true ? [quoted(job.explanations[row] ?? '')] : []),
     ];
   }
 }

@@ -2,6 +2,8 @@ import { PROBLEMS } from '../contract/problems.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/request.js';
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
+import { explanationOf } from '../pipeline/explanation.js';
+import type { Quality } from '../pipeline/quality.js';
 import type { Thresholds } from '../pipeline/respond.js';
 import type { ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
 import type { Page, RowProblem } from './page.js';
@@ -15,6 +17,8 @@ export class Job {
   /** How long the model ran for each row, in milliseconds. */
   readonly inferMs: Float32Array;
   readonly problems = new Map<number, RowProblem>();
+  /** Of each row that was explained, as JSON. */
+  readonly explanations: string[] = [];
   /** Rows that have neither scores nor a problem yet. */
   left: number;
   /** Reading ended in the middle of it. */
@@ -53,6 +57,8 @@ export class RowPlace implements ScoreHandler {
   readonly isGone = false;
   /** Told when the row has its scores, as a past target, or has none. */
   onDone: ((target: Float64Array | undefined) => void) | undefined;
+  /** How good its data are, where that is to be told. */
+  quality: Quality | undefined;
 
   constructor(
     private readonly job: Job,
@@ -70,12 +76,21 @@ export class RowPlace implements ScoreHandler {
     return this.job.records.subarray(this.index * RECORD_LENGTH, (this.index + 1) * RECORD_LENGTH);
   }
 
-  scored(scores: Float32Array, offset: number, { inferMs }: Timing, { thresholds }: ScoringModel): void {
-    const { job, index } = this;
+  scored(
+    scores: Float32Array,
+    offset: number,
+    { inferMs }: Timing,
+    { thresholds, explains }: ScoringModel,
+    floats?: Float32Array,
+  ): void {
+    const { job, index, quality } = this;
     const first = index * OUTPUT_COLUMNS;
     for (let column = 0; column < OUTPUT_COLUMNS; column++)
       job.scores[first + column] = scores[offset + column]!; // a row of the output
     job.inferMs[index] = inferMs;
+    if (floats !== undefined && quality !== undefined && explains !== undefined) {
+      job.explanations[index] = JSON.stringify(explanationOf({ scores, offset, floats }, quality, explains));
+    }
     this.onDone?.(targetOf(job.scores, first, thresholds));
     job.finished();
   }

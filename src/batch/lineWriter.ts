@@ -7,6 +7,8 @@ import type { RowProblem } from './page.js';
 export interface LineOptions {
   readonly keep: readonly string[];
   readonly model: ScoringModel;
+  /** Each row has its explanation: an object in NDJSON, its JSON as text in a column. */
+  readonly explain?: boolean;
 }
 
 /** The lines of a page in NDJSON, each with its line feed. */
@@ -44,7 +46,8 @@ export class LineWriter {
     const { thresholds } = this.options.model;
     const inferMs = this.isStream ? job.inferMs[row] : undefined;
     const body = respond(job.scores, row * OUTPUT_COLUMNS, inferMs, thresholds);
-    return `{${this.kept(job, row)}${body.slice(1, -1)},${this.model}`;
+    const explanation = this.options.explain === true ? `"explanation":${job.explanations[row] ?? 'null'},` : '';
+    return `{${this.kept(job, row)}${body.slice(1, -1)},${explanation}${this.model}`;
   }
 
   private refused(job: Job, row: number, { status, detail }: RowProblem): string {

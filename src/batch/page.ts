@@ -1,6 +1,6 @@
 import type { RecordBatch } from 'apache-arrow';
 import { MALFORMED, UNPROCESSABLE, type BodyProblem, type Finding } from '../contract/problems.js';
-import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { QualifiedRequest } from '../pipeline/quality.js';
 
 /** Why a row has no scores: a status of the service, and the `detail` that it would have answered with. */
 export interface RowProblem {
@@ -21,7 +21,7 @@ export interface Page {
   /** Of the first row, from 1 on. */
   readonly firstRow: number;
   /** Reads a row, each once and in order; the request holds until the next one is read. */
-  read(row: number): PredictionRequest | BodyProblem | RowProblem;
+  read(row: number): QualifiedRequest | BodyProblem | RowProblem;
   /** The kept field `name` of a row that was read, as JSON; undefined where it has none. */
   kept(name: string, row: number): string | undefined;
   /** Who the row is of and when it was, as the input says it; for a row that was read. */

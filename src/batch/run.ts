@@ -3,6 +3,7 @@ import { usableCores } from '../config/cores.js';
 import type { Config } from '../config/options.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyPagesOptions } from './bodyPages.js';
+import { rowScorer } from './rowScorer.js';
 import { formatOf, streamPages, type Format } from './formats.js';
 import { Histories } from './histories.js';
 import { inputFiles, type InputFile } from './inputs.js';
@@ -18,6 +19,8 @@ export interface ScoreOptions {
   readonly files: readonly string[];
   /** Fields or columns that go through to the output. */
   readonly keep: readonly string[];
+  /** Each row is explained. */
+  readonly explain: boolean;
   /** The columns that say whose a row is and when it was; where history is asked for. */
   readonly history?: { readonly person: string; readonly order: string } | undefined;
   readonly state?: string | undefined;
@@ -100,7 +103,7 @@ export class Run {
       await scoreFile(input, {
         pages: { ...this.pages, tables: this.tables },
         scoring: this.scoring(scorer),
-        lines: { keep: this.options.keep, model: scorer.model },
+        lines: { keep: this.options.keep, explain: this.options.explain, model: scorer.model },
       });
       this.state?.inputs.add(this.nameInState(input));
       this.state?.save();
@@ -109,9 +112,9 @@ export class Run {
   }
 
   private async scoreStream(scorer: Scorer): Promise<void> {
-    const { format = 'ndjson', keep, to = format } = this.options;
+    const { format = 'ndjson', keep, explain, to = format } = this.options;
     const { stdin, stdout } = process;
-    const lines = { keep, model: scorer.model };
+    const lines = { keep, explain, model: scorer.model };
     const sink = await openSink(toStream(stdout), { ...lines, format: to, isStream: true });
     await scorePages(streamPages(stdin, format, this.tally, this.pages), sink, this.scoring(scorer));
     await sink.end();
@@ -149,8 +152,9 @@ export class Run {
   }
 
   private scoring(scorer: Scorer) {
-    const waves = this.histories === undefined ? undefined : new Waves(this.histories, scorer);
+    const rows = rowScorer(scorer, this.options.explain);
+    const waves = this.histories === undefined ? undefined : new Waves(this.histories, rows);
     const rowsMax = waves === undefined ? ROWS_MAX : HISTORY_ROWS_MAX;
-    return { scorer, rowsMax, tally: this.tally, waves };
+    return { scorer: rows, rowsMax, tally: this.tally, waves };
   }
 }

@@ -1,7 +1,8 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
-import type { Scorer } from '../scoring/scorer.js';
+import { qualityOf } from '../pipeline/quality.js';
+import type { RowScorer } from './rowScorer.js';
 import { Job, RowPlace } from './job.js';
 import { rowProblem, type Page, type RowProblem } from './page.js';
 import type { Waves } from './waves.js';
@@ -13,7 +14,7 @@ export interface PageSink {
 }
 
 export interface ScorePagesOptions {
-  readonly scorer: Pick<Scorer, 'admit'>;
+  readonly scorer: RowScorer;
   /** Most rows read and not yet written. */
   readonly rowsMax: number;
   /** Kept up to date as rows are written. */
@@ -121,6 +122,7 @@ class OrderedPages {
     const request = page.read(row);
     if ('status' in request) return void place.refused(request);
     if ('kind' in request) return void place.refused(rowProblem(request));
+    if (scorer.explains === true) place.quality = qualityOf(request);
     if (waves === undefined) {
       return scorer.admit(request, place) === 'saturated' ? this.admitLater(request, place) : undefined;
     }

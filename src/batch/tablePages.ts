@@ -1,5 +1,7 @@
 import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
-import { LAYOUT, type PredictionRequest } from '../pipeline/wasmParser.js';
+import { SERIES_FIELDS } from '../contract/request.js';
+import type { QualifiedRequest } from '../pipeline/quality.js';
+import { LAYOUT } from '../pipeline/wasmParser.js';
 import type { RowColumns } from './bodyPages.js';
 import type { Page, Reading } from './page.js';
 import { columnsOf, TableRowReader, type TableOptions, type TableRows } from './tableRows.js';
@@ -30,6 +32,7 @@ export async function* streamRows(
 }
 
 const { RECORD_LENGTH } = LAYOUT;
+const SERIES = SERIES_FIELDS.length;
 const NO_TARGETS = new Float64Array(0);
 
 class TablePage implements Page {
@@ -38,20 +41,23 @@ class TablePage implements Page {
   private readonly people: Values | undefined;
   private readonly moments: Values | undefined;
   private records: Float64Array;
+  private readonly lengths: Uint32Array;
   private readonly problems: TableRows['problems'];
-  private readonly request: PredictionRequest = {
+  private readonly request: QualifiedRequest = {
     records: new Float64Array(RECORD_LENGTH),
     targets: NO_TARGETS,
+    lengths: new Uint32Array(SERIES),
     pastCount: 0,
   };
 
   constructor(
-    { rows, records, problems, columns }: TableRows,
+    { rows, records, lengths, problems, columns }: TableRows,
     readonly firstRow: number,
     { keep, history }: RowColumns,
   ) {
     this.rows = rows;
     this.records = records;
+    this.lengths = lengths;
     this.problems = problems;
     const batch = columnsOf(columns);
     const kept =
@@ -64,10 +70,11 @@ class TablePage implements Page {
   read(row: number): ReturnType<Page['read']> {
     const problem = this.problems.get(row);
     if (problem !== undefined) return problem;
-    const { records } = this.request;
+    const { records, lengths } = this.request;
     const first = row * RECORD_LENGTH;
     // A view of each row would cost more.
     for (let place = 0; place < RECORD_LENGTH; place++) records[place] = this.records[first + place] ?? NaN;
+    for (let place = 0; place < SERIES; place++) lengths[place] = this.lengths[row * SERIES + place] ?? 0;
     return this.request;
   }
 

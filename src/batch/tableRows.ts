@@ -22,6 +22,7 @@ export interface TableRows {
   readonly rows: number;
   /** As `ReadRows` of pipeline/columns has them. */
   readonly records: Float64Array;
+  readonly lengths: Uint32Array;
   readonly problems: ReadonlyMap<number, RowProblem>;
   /** The kept columns, then the others that history asks for, as an Arrow stream; undefined where there are none. */
   readonly columns: Uint8Array | undefined;
@@ -48,10 +49,11 @@ export class TableRowReader {
     const others = columnsBeside(batch, this.options);
     for (let first = 0; first < batch.numRows; first += ROWS_MAX) {
       const last = Math.min(first + ROWS_MAX, batch.numRows);
-      const { records, problems } = this.reader.read(columns, first, last);
+      const { records, lengths, problems } = this.reader.read(columns, first, last);
       yield {
         rows: last - first,
         records,
+        lengths,
         problems: new Map([...problems].map(([row, problem]) => [row, rowProblem(problem)])),
         columns:
           others === undefined ? undefined : tableToIPC(new Table([others.slice(first, last)]), 'stream'),

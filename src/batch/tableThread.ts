@@ -27,7 +27,7 @@ let file: { readonly rows: AsyncGenerator<TableRows>; readonly format: TableTask
 
 function answer(rows: TableAnswer): void {
   const isRead = rows !== undefined && 'records' in rows;
-  const buffers = isRead ? [rows.records.buffer, rows.columns?.buffer] : [];
+  const buffers = isRead ? [rows.records.buffer, rows.lengths.buffer, rows.columns?.buffer] : [];
   port?.postMessage(
     rows,
     buffers.filter((buffer) => buffer instanceof ArrayBuffer),

@@ -81,6 +81,8 @@ export class TableWriter {
     const model = ['model', 'model_version'].map((name, index) =>
       column(name, this.constantData(index, validity)),
     );
+    if (this.options.explain === true)
+      model.push(column('explanation', textData(rowsOf(from, to, (row) => job?.explanations[row]))));
     if (!this.isStream) return [...scores, ...labels, ...model];
     const errors = rowsOf(from, to, (row) => {
       const problem = job?.problems.get(row);

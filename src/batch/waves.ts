@@ -1,9 +1,9 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { OperatorError } from '../base/operatorError.js';
-import type { Scorer } from '../scoring/scorer.js';
 import type { Histories } from './histories.js';
 import { momentMs } from '#acuity/client/moment.js';
 import type { RowPlace } from './job.js';
+import type { RowScorer } from './rowScorer.js';
 
 /** A row that is earlier than one of the same person before it. */
 export class UnsortedError extends OperatorError {
@@ -33,7 +33,7 @@ export class Waves {
 
   constructor(
     private readonly histories: Histories,
-    private readonly scorer: Pick<Scorer, 'admit'>,
+    private readonly scorer: RowScorer,
   ) {}
 
   /**

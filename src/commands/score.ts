@@ -9,6 +9,7 @@ const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
 const PEOPLE_MAX = 10_000_000;
 
 interface ScoreFlags extends Pick<ScoreOptions, 'keep' | 'format' | 'to' | 'outDir' | 'state' | 'peopleMax'> {
+  readonly explain?: true;
   readonly person?: string;
   readonly order?: string;
 }
@@ -19,6 +20,7 @@ export function registerScore(program: Command): void {
     .description('score rows without HTTP: files to files beside them, or standard input to standard output')
     .argument('[files...]', 'files or patterns; without any, standard input')
     .option('--keep <names>', 'fields or columns that go through to the output', namesOf, ['id', 'custom_id'])
+    .option('--explain', 'each row with its explanation, which takes several times as long')
     .option('--person <name>', 'field or column that says whose a row is: earlier rows become its past')
     .option('--order <name>', 'field or column that says when a row was; rows of a person are sorted by it')
     .option('--state <file>', 'read the latest sessions of each person from it, and leave them there')
@@ -58,7 +60,7 @@ function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreF
     return 'Parquet needs files: standard output takes ndjson, csv and arrow';
   }
   if (files.length === 0 && flags.outDir !== undefined) return '--out-dir needs files';
-  return { ...flags, files, history };
+  return { ...flags, files, history, explain: flags.explain === true };
 }
 
 function namesOf(text: string): string[] {

@@ -1,12 +1,13 @@
 import {
   SCALAR_BOUNDS,
+  SERIES_FIELDS,
   samplesMax,
   type SeriesField,
   type SeriesLimits,
   type SESSION_SCALARS,
 } from '../contract/request.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { LAYOUT, SCALAR_PLACES, WasmParser, summaryAt } from './wasmParser.js';
+import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, WasmParser, summaryAt } from './wasmParser.js';
 import { isBodyProblem, readerOf, type RequestReader } from './read.js';
 
 /** A column of lists. The list of a row is `values[from(row) … to(row))`; where a list begins the one before has ended. */
@@ -41,11 +42,14 @@ export interface SessionColumns {
 export interface ReadRows {
   /** Record i is `records[i · RECORD_LENGTH …]`; it means nothing where the row has a problem. */
   readonly records: Float64Array;
+  /** How long the series of each row are, in the order of `SERIES_PLACES`: row i's are `lengths[i · 4 …]`. */
+  readonly lengths: Uint32Array;
   /** By the place of the row. */
   readonly problems: ReadonlyMap<number, BodyProblem>;
 }
 
 const { RECORD_LENGTH, SCALARS } = LAYOUT;
+const SERIES = SERIES_FIELDS.length;
 const SAMPLE_BYTES = Float32Array.BYTES_PER_ELEMENT;
 const RECORD_BYTES = RECORD_LENGTH * Float64Array.BYTES_PER_ELEMENT;
 /** Samples of one column that are summarised in one call, unless a single list may be longer: they fit the caches. */
@@ -85,13 +89,18 @@ export class ColumnReader {
     const rows = last - first;
     const problems = new Map<number, BodyProblem>();
     const records = new Float64Array(rows * RECORD_LENGTH);
+    const lengths = new Uint32Array(rows * SERIES);
+    writeLengths(columns, first, lengths);
     const marks = columns.arePlain ? this.readPlain(columns, first, records) : new Uint8Array(rows).fill(1);
     for (let row = marks.indexOf(1); row >= 0; row = marks.indexOf(1, row + 1)) {
       const outcome = this.readRequest(Buffer.from(columns.bodyOf(first + row)));
       if (isBodyProblem(outcome)) problems.set(row, outcome);
-      else records.set(outcome.records, row * RECORD_LENGTH);
+      else {
+        records.set(outcome.records, row * RECORD_LENGTH);
+        lengths.set(outcome.lengths, row * SERIES);
+      }
     }
-    return { records, problems };
+    return { records, lengths, problems };
   }
 
   /** Fills `records` from the row `first` on. @returns 1 for each row that the exact path must look at */
@@ -207,5 +216,14 @@ function readScalars(column: ScalarColumn, first: number, records: Float64Array,
       !(isSex && value === 0);
     if (isRight) records[place] = value;
     else marks[row] = 1;
+  }
+}
+
+function writeLengths({ series }: SessionColumns, first: number, lengths: Uint32Array): void {
+  for (const column of series) {
+    const place = SERIES_PLACES[column.field];
+    for (let row = 0; row * SERIES < lengths.length; row++) {
+      lengths[row * SERIES + place] = column.to(first + row) - column.from(first + row);
+    }
   }
 }

@@ -15,7 +15,10 @@ export interface Quality {
   readonly series: readonly { readonly samples: number; readonly used: number }[];
 }
 
-export function qualityOf(request: ReadRequest): Quality {
+/** What `qualityOf` looks at. */
+export type QualifiedRequest = Pick<ReadRequest, 'records' | 'targets' | 'lengths' | 'pastCount'>;
+
+export function qualityOf(request: QualifiedRequest): Quality {
   const { records, lengths, pastCount } = request;
   const missing: string[] = [];
   eachMissingField(request, (field) => missing.push(FIELDS_OF_A_SESSION[field] ?? ''));

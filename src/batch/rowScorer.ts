@@ -1,0 +1,29 @@
+import { OperatorError } from '../base/operatorError.js';
+import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { AdmitOutcome, Scorer } from '../scoring/scorer.js';
+import type { RowPlace } from './job.js';
+
+/** What scores rows: as they are, or with an explanation of each. */
+export interface RowScorer {
+  /** Whether places need the quality of their rows. */
+  readonly explains?: boolean;
+  admit(request: PredictionRequest, place: RowPlace): AdmitOutcome;
+}
+
+/** @throws OperatorError where an explanation is asked of a model that has none */
+export function rowScorer(scorer: Scorer, explains: boolean): RowScorer {
+  if (!explains) return { explains, admit: (request, place) => scorer.admit(request, place) };
+  if (scorer.model.explains === undefined) {
+    throw new OperatorError(
+      `${scorer.model.version} has no graph that explains its scores: leave out --explain`,
+    );
+  }
+  return {
+    explains,
+    admit(request, place) {
+      // With --person the past is known only now.
+      if (place.quality !== undefined) place.quality = { ...place.quality, sessions: request.pastCount };
+      return scorer.admitExplained(request, place);
+    },
+  };
+}

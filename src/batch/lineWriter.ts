@@ -46,7 +46,8 @@ export class LineWriter {
     const { thresholds } = this.options.model;
     const inferMs = this.isStream ? job.inferMs[row] : undefined;
     const body = respond(job.scores, row * OUTPUT_COLUMNS, inferMs, thresholds);
-    const explanation = this.options.explain === true ? `"explanation":${job.explanations[row] ?? 'null'},` : '';
+    const explanation =
+      this.options.explain === true ? `"explanation":${job.explanations[row] ?? 'null'},` : '';
     return `{${this.kept(job, row)}${body.slice(1, -1)},${explanation}${this.model}`;
   }
 

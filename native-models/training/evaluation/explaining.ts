@@ -47,7 +47,7 @@ export async function explaining({ world, model, explain: bundle }: Context): Pr
       ...(await directions(ordinary, short, fast, explained)),
     ],
     tables: [...ranges.tables, notableTable(notable, onShort, onRested), explainedTable(bundle)],
-    figures: [],
+    figures: ranges.figures,
     notes: [
       'Another recording is one of the cohort’s devices with all four series, one device for all sessions sent; nothing is lost in it, so it also holds what the request lacks. Past targets stay as they were, and so do age, sex, height and weight, withheld or not. People and devices were met neither in training nor when the table was made.',
       'Half of the callers send all that their device gives, a quarter never sends up to 13 of the 16 fields, a quarter lacks others of them every day; the table behind the ranges was made of such requests. The last table of ranges shows people of whom none sends certain fields of a device that has them all: there a table by number can’t know which fields they are.',

@@ -12,7 +12,8 @@ import {
 import type { ExplainedModel } from '../explained.js';
 import type { ServedModel } from '../served.js';
 import { rollOut, scoreDay, type Days } from './rollout.js';
-import { demand, fixed, isWithin, type Demand, type Table } from './section.js';
+import { plot } from './plot.js';
+import { demand, fixed, isWithin, type Demand, type Figure, type Table } from './section.js';
 import { mean, quantile } from './statistics.js';
 
 /** The part of point 15 on ranges: how often another recording of the same days falls into them. */
@@ -28,6 +29,8 @@ const FIRST_ID = 500_000;
 const COVERED: readonly [low: number, high: number] = [0.77, 0.83];
 const SESSIONS = [0, 1, 5];
 const MISSING = [0, 4, 8];
+const ALL_SESSIONS = Array.from({ length: PAST_MAX + 1 }, (_, count) => count);
+const ALL_MISSING = Array.from({ length: 14 }, (_, count) => count);
 const MISS = 10; // a point beyond a range of 80 % costs 2 / 0.2
 
 /** One score of one request, as sent and as another device would have had it. */
@@ -43,6 +46,7 @@ interface Move {
 export interface Repeatability {
   readonly demands: readonly Demand[];
   readonly tables: readonly Table[];
+  readonly figures: readonly Figure[];
 }
 
 export async function repeatability(
@@ -77,24 +81,23 @@ export async function repeatability(
       ...MISSING.flatMap((count) => by(`${count} fields missing`, ({ missing }) => missing === count)),
     ],
     tables: [
-      tableBy(
-        moves,
-        'past sessions',
-        Array.from({ length: PAST_MAX + 1 }, (_, count) => count),
-        ({ sessions }) => sessions,
-      ),
-      tableBy(
-        moves,
-        'missing fields',
-        Array.from({ length: 14 }, (_, count) => count),
-        ({ missing }) => missing,
-      ),
+      tableBy(moves, 'past sessions', ALL_SESSIONS, ({ sessions }) => sessions),
+      tableBy(moves, 'missing fields', ALL_MISSING, ({ missing }) => missing),
       tableByScore(moves),
       {
         caption: 'Where a caller never sends certain fields of a device that has all: coverage in percent',
         header: ['', ...SCORE_FIELDS],
         rows: exact,
       },
+    ],
+    figures: [
+      figureBy(moves, 'sessions', {
+        of: ({ sessions }) => sessions,
+        counts: ALL_SESSIONS,
+        x: 'past sessions',
+      }),
+      figureBy(moves, 'missing', { of: ({ missing }) => missing, counts: ALL_MISSING, x: 'missing fields' }),
+      coverageFigure(moves),
     ],
   };
 }
@@ -174,6 +177,48 @@ function tableBy(
       return [String(count), String(chosen.length / SCORE_FIELDS.length / TAKES), ...cells];
     }),
   };
+}
+
+interface Axis {
+  readonly of: (move: Move) => number;
+  readonly counts: readonly number[];
+  readonly x: string;
+}
+
+/** `value` of the moves of each score at each count, a line for each score. */
+function linesBy(moves: readonly Move[], { of, counts }: Axis, value: (moves: readonly Move[]) => number) {
+  return SCORE_FIELDS.map((name, score) => ({
+    name,
+    points: counts.map((count) => {
+      const chosen = moves.filter((move) => move.score === score && of(move) === count);
+      return [count, value(chosen)] as const;
+    }),
+  }));
+}
+
+function figureBy(moves: readonly Move[], name: string, axis: Axis): Figure {
+  const title = `Width of the ranges by ${axis.x}`;
+  const svg = plot({ title, x: axis.x, y: 'width, points', series: linesBy(moves, axis, width) });
+  return { file: `repeatability-${name}.svg`, caption: title, svg };
+}
+
+function coverageFigure(moves: readonly Move[]): Figure {
+  const axis = { of: ({ missing }: Move) => missing, counts: ALL_MISSING, x: 'missing fields' };
+  const [low, high] = COVERED;
+  const bound = (name: string, share: number) => ({
+    name,
+    points: ALL_MISSING.map((count) => [count, 100 * share] as const),
+    style: 'dashed' as const,
+    colour: SCORE_FIELDS.length + 1,
+  });
+  const series = [
+    ...linesBy(moves, axis, (chosen) => 100 * coverage(chosen)),
+    bound('least', low),
+    bound('most', high),
+  ];
+  const title = 'How often another recording falls into the range of 80 %';
+  const svg = plot({ title, x: axis.x, y: 'percent', series, yRange: [70, 90] });
+  return { file: 'repeatability-coverage.svg', caption: title, svg };
 }
 
 /** The sharpness of the ranges beside one range for all requests, which knows neither sessions nor missing fields. */

@@ -265,7 +265,7 @@ t.test('a model that may not serve may not score', async (t) => {
 
 t.test('a reader that stops reading stops the work, and is no hang', async (t) => {
   const child = startScore(t, { ACUITY_HANG_MS: '300', ACUITY_QUEUE_MAX: '64' });
-  const lines = 10_000;
+  const lines = 20_000;
   const step = `${REQUEST}\n`.repeat(50);
   let accepted = 0;
   const closed = once(child, 'close');

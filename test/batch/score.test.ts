@@ -1,9 +1,12 @@
 import { execFileSync, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  closeSync,
+  constants,
   createWriteStream,
   existsSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   readdirSync,
   rmSync,
@@ -206,11 +209,16 @@ t.test(
     child.stdin.end();
     const pipe = createWriteStream(b);
     pipe.on('error', () => undefined); // its reader is killed
-    t.teardown(() => pipe.destroy());
+    t.teardown(() => {
+      pipe.destroy();
+      // A pipe that nobody came to read is still being opened, and this process would wait for it.
+      closeSync(openSync(b, constants.O_RDONLY | constants.O_NONBLOCK));
+    });
     pipe.write(second.slice(0, second.length / 2));
     const ended = once(child, 'close');
     const endsMs = Date.now() + 60_000;
-    while (!existsSync(join(out, 'b.scores.ndjson.partial'))) {
+    // It is open once somebody reads it.
+    while (pipe.pending || !existsSync(join(out, 'b.scores.ndjson.partial'))) {
       if (Date.now() > endsMs || child.exitCode !== null) throw new Error('the second file was never begun');
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

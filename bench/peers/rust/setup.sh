@@ -8,5 +8,5 @@ export CARGO_TARGET_DIR="$root/.build/rust"
 export RUSTFLAGS='-C target-cpu=native'
 
 command -v cargo >/dev/null || { echo 'cargo is not installed: the Rust peer is left out' >&2; exit 1; }
-cargo build --quiet --locked --release --manifest-path "$root/bench/peers/rust/Cargo.toml"
+cargo build --quiet --release --manifest-path "$root/bench/peers/rust/Cargo.toml"
 echo "built $CARGO_TARGET_DIR/release/acuity-peer"

@@ -8,6 +8,7 @@ const { runPeers } = await import('./peers.js');
 const { USAGE: PEERS } = await import('./comparison/options.js');
 const { runWorst, USAGE: WORST } = await import('./worst.js');
 const { runBulk, USAGE: BULK } = await import('./bulk.js');
+const { runExplained, USAGE: EXPLAINED } = await import('./explained.js');
 const { runReport } = await import('./report.js');
 const { USAGE: REPORT } = await import('./report/options.js');
 
@@ -28,6 +29,11 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
   },
   peers: { answers: 'how the service compares with what else could be written', usage: PEERS, run: runPeers },
   bulk: { answers: 'what a backfill costs, by format, beside HTTP', usage: BULK, run: runBulk },
+  explained: {
+    answers: 'what explained requests cost, and take from the plain ones beside them',
+    usage: EXPLAINED,
+    run: runExplained,
+  },
   micro: { answers: 'what each part costs alone', usage: MICRO, run: runMicro },
   worst: { answers: 'which bodies hold an event loop longest', usage: WORST, run: runWorst },
 };
@@ -53,7 +59,7 @@ async function main([first = 'report', ...rest]: readonly string[]): Promise<voi
 }
 
 function overview(): string {
-  const lines = Object.entries(COMMANDS).map(([name, { answers }]) => `  ${name.padEnd(8)}${answers}`);
+  const lines = Object.entries(COMMANDS).map(([name, { answers }]) => `  ${name.padEnd(10)}${answers}`);
   return `npm run bench -- [command] [options]; --help behind a command lists its options\n\n${lines.join('\n')}`;
 }
 

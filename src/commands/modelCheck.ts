@@ -7,7 +7,7 @@ import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { loadBundle, type Bundle } from '../model/bundle.js';
 import { openPool, runOnce, type InferencePool } from '../scoring/pool.js';
 import type { GraphVariant } from '../contract/graphVariant.js';
-import { blockAt } from '../scoring/batchBuffers.js';
+import { blockAt, explanationAt } from '../scoring/batchBuffers.js';
 import { openScorer } from '../scoring/openScorer.js';
 
 /** Not needed for serving, but a network without one should not be trusted. */
@@ -50,6 +50,8 @@ async function checkGraphs(bundle: Bundle, config: Config, print: (line: string)
     batchMax: SPEED_ROWS,
     blocks: 1,
     graphs: bundle.graphs,
+    explain: bundle.explain,
+    explains: true,
     session: { intraOpThreads, interOpThreads, spinning },
     onWorkerLost: () => undefined, // the run that it took down rejects
   });
@@ -59,6 +61,9 @@ async function checkGraphs(bundle: Bundle, config: Config, print: (line: string)
       print(`ok  ${variant}: runs batches of 1 to ${SPEED_ROWS}, scores sound at the edges of a row`);
       print(`    ${variant}: ${await medianMicros(pool, variant)} µs a row in batches of ${SPEED_ROWS}`);
     }
+    if (bundle.explain === undefined) return;
+    await checkExplanations(pool);
+    print('ok  explain: explanations are sound at the edges of a row');
   } finally {
     await pool.close();
   }
@@ -80,6 +85,17 @@ async function checkBatches(pool: InferencePool, variant: GraphVariant): Promise
           `${variant}: column ${index % OUTPUT_COLUMNS} is ${value} for records full of ${fill}`,
         );
       }
+    }
+  }
+}
+
+async function checkExplanations(pool: InferencePool): Promise<void> {
+  const block = blockAt(pool.buffers, SPEED_ROWS, 0);
+  for (const fill of EXTREMES) {
+    block.records.fill(fill);
+    await runOnce(pool, { variant: 'explain', blockIndex: 0, first: 0, rows: 1 });
+    if (!explanationAt(block, 0).every(Number.isFinite)) {
+      throw new Error(`explain: an explanation is not finite for records full of ${fill}`);
     }
   }
 }

@@ -140,7 +140,7 @@ export const METRICS = {
   workerBusy: {
     type: 'counter',
     name: 'acuity_worker_busy_seconds_total',
-    help: 'Time in model runs, summed over the workers: its rate over acuity_workers is their utilisation',
+    help: 'Time in model runs, summed over the workers (explained requests have one of their own): its rate over acuity_workers is their utilisation',
     ...MS,
   },
   runTime: {

@@ -1,7 +1,7 @@
 import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
-import { EXPLAINED_ROWS_MAX, explanationAt, writeRow, type Block } from './batchBuffers.js';
+import { explanationAt, writeRow, type Block } from './batchBuffers.js';
 import type { ScoreHandler } from './scorer.js';
 
 /** The labels' probabilities stand behind the five scores. */
@@ -64,11 +64,6 @@ export class Batch {
 
   arrived(row: number): number {
     return this.arrivedMs[row] ?? 0;
-  }
-
-  /** Requests that may run together, of those of its variant. */
-  rowsMax(batchMax: number): number {
-    return this.variant === 'explain' ? Math.min(EXPLAINED_ROWS_MAX, batchMax) : batchMax;
   }
 
   /** What was found out for `row`, where it is to be explained. */

@@ -19,10 +19,7 @@ export interface Block {
   readonly explanations: Float32Array;
 }
 
-/**
- * An explained request takes a worker as long as dozens of plain ones do: no more of them run together, so that those
- * behind them wait hardly longer than behind a full batch.
- */
+/** Explained requests that run together, one after the other: more of them would save nothing. */
 export const EXPLAINED_ROWS_MAX = 2;
 
 /** Numbers of one row in each piece of a block. */

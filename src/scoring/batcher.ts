@@ -5,8 +5,8 @@ import { Batch } from './batch.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
 import { blockAt, blockCountOf, type Block } from './batchBuffers.js';
 import type { BatchResult } from './protocol.js';
-import { EXPLAINED_BATCHES_MAX, type InferencePool } from './pool.js';
-import type { AdmitOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
+import type { InferencePool } from './pool.js';
+import type { AdmitOutcome, ScoreHandler, ScoringModel } from './scorer.js';
 
 export interface BatcherOptions {
   readonly model: ScoringModel;
@@ -20,6 +20,8 @@ export interface BatcherOptions {
   readonly hangMs: number;
   /** Requests wait so long for company, where nobody waits for them; undefined: not at all. */
   readonly gatherMs?: number | undefined;
+  /** Whether each request is explained. */
+  readonly explains?: boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** A batch failed, or a row's scores were unsound; the rows are retried or answered. */
   onFault(cause: Error): void;
@@ -59,10 +61,8 @@ interface Retry {
  *
  *   admit ─► open batch of its variant ─► queue (oldest first) ─► pool ─► answers
  *                                         failed batch ─► retries, one row at a time, alone in the pool
- *
- * Explained requests have a queue of their own, which is looked at when the other is empty.
  */
-export class Batcher implements Scorer {
+export class Batcher {
   pending = 0;
   /** Told of answered rows behind their answers, while their block still holds them; undefined where nobody wants to know. */
   onAnswered: AnswerListener | undefined;
@@ -73,9 +73,6 @@ export class Batcher implements Scorer {
     explain: undefined,
   };
   private readonly queue: Batch[] = [];
-  private readonly explainedQueue: Batch[] = [];
-  /** Batches of explained requests that are not released yet. */
-  private explainedBatches = 0;
   private readonly running = new Set<Batch>();
   private readonly retries: Retry[] = [];
   private inFlight = 0;
@@ -108,25 +105,13 @@ export class Batcher implements Scorer {
 
   admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
     if (!this.hasRoom()) return 'saturated';
-    const variant = request.pastCount > 0 ? 'history' : 'base';
+    const variant = this.variantOf(request);
     const batch = this.open[variant] ?? this.openBatch(variant);
     if (batch === undefined) return 'saturated';
     batch.add(request, handler, this.options.clock.monotonicMs());
     this.pending++;
     if (batch.rows === 1) this.queue.push(batch);
     if (batch.rows === this.options.batchMax) this.open[variant] = undefined;
-    this.scheduleFlush();
-    return 'admitted';
-  }
-
-  admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
-    if (!this.hasRoom()) return 'saturated';
-    const batch = this.open.explain ?? this.openExplainedBatch();
-    if (batch === undefined) return 'saturated';
-    batch.add(request, handler, this.options.clock.monotonicMs());
-    this.pending++;
-    if (batch.rows === 1) this.explainedQueue.push(batch);
-    if (batch.rows === batch.rowsMax(this.options.batchMax)) this.open.explain = undefined;
     this.scheduleFlush();
     return 'admitted';
   }
@@ -147,7 +132,6 @@ export class Batcher implements Scorer {
   get queued(): number {
     let rows = 0;
     for (const batch of this.queue) rows += batch.rows;
-    for (const batch of this.explainedQueue) rows += batch.rows;
     return rows;
   }
 
@@ -155,6 +139,10 @@ export class Batcher implements Scorer {
     while (!this.isIdle) {
       await new Promise<void>((resolve) => this.idleListeners.push(resolve));
     }
+  }
+
+  warmUp(): Promise<void> {
+    return this.options.pool.warmUp();
   }
 
   started(): Promise<void> {
@@ -166,12 +154,9 @@ export class Batcher implements Scorer {
     await this.options.pool.close();
   }
 
-  /** The blocks of plain requests are left to them. */
-  private openExplainedBatch(): Batch | undefined {
-    if (this.explainedBatches >= EXPLAINED_BATCHES_MAX) return undefined;
-    const batch = this.openBatch('explain');
-    if (batch !== undefined) this.explainedBatches++;
-    return batch;
+  private variantOf(request: PredictionRequest): BatchVariant {
+    if (this.options.explains === true) return 'explain';
+    return request.pastCount > 0 ? 'history' : 'base';
   }
 
   private openBatch(variant: BatchVariant): Batch | undefined {
@@ -200,7 +185,7 @@ export class Batcher implements Scorer {
         if (this.inFlight === 0) this.retryNext();
         return;
       }
-      const batch = this.queue.shift() ?? this.explainedQueue.shift();
+      const batch = this.queue.shift();
       if (batch === undefined) return;
       if (this.open[batch.variant] === batch) this.open[batch.variant] = undefined;
       if (batch.hasWaiting()) this.send(batch);
@@ -331,7 +316,6 @@ export class Batcher implements Scorer {
   }
 
   private release(batch: Batch): void {
-    if (batch.variant === 'explain') this.explainedBatches--;
     batch.reset();
     this.free.push(batch);
     this.tellIdle();
@@ -353,7 +337,6 @@ export class Batcher implements Scorer {
     const nowMs = this.options.clock.monotonicMs();
     const expiresMs = nowMs - this.options.deadlineMs;
     for (const batch of this.queue) this.shed(batch, expiresMs);
-    for (const batch of this.explainedQueue) this.shed(batch, expiresMs);
     for (const { batch } of this.retries) this.shed(batch, expiresMs);
     for (const batch of this.running) this.shed(batch, expiresMs);
     this.awakeMs += Math.min(nowMs - this.sweptMs, SWEEPS_COUNTED * this.periodMs);
@@ -375,7 +358,6 @@ export class Batcher implements Scorer {
   /** The process is about to leave: everybody is told. */
   private shedAll(): void {
     for (const batch of this.queue) this.shed(batch, Infinity);
-    for (const batch of this.explainedQueue) this.shed(batch, Infinity);
     for (const { batch } of this.retries) this.shed(batch, Infinity);
     for (const batch of this.running) this.shed(batch, Infinity);
   }

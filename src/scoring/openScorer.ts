@@ -7,9 +7,11 @@ import { METRICS } from '../contract/metrics.js';
 import type { Bundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
 import { Batcher, type AnswerListener } from './batcher.js';
+import { EXPLAINED_ROWS_MAX } from './batchBuffers.js';
+import { ExplainingScorer } from './explainingScorer.js';
 import { checkGolden } from './golden.js';
 import { blocksFor, openPool } from './pool.js';
-import type { Scorer } from './scorer.js';
+import type { Scorer, ScoringModel } from './scorer.js';
 
 /** What a model needs to score, with or without a listener in front of it. */
 export interface ScorerSetup {
@@ -27,27 +29,80 @@ export interface ScorerSetup {
   readonly gatherMs?: number;
   /** How much the workers give way to other threads, 0 to 19; 0 where it is absent. */
   readonly niceness?: number;
+  /** The workers that explain scores, opened when the first is asked for; as the others are where it is absent. */
+  readonly explainers?: Explainers;
+}
+
+export interface Explainers {
+  readonly workers: number;
+  /** As of `ScorerSetup`. */
+  readonly niceness: number;
+  /** As of `BatcherOptions`. */
+  readonly queueMax: number;
 }
 
 /**
- * Opens a model: its workers, its batcher, and the check of its golden scores.
+ * Opens a model: its workers, its batchers, and the check of its golden scores.
  * @throws GoldenError, or the error of a worker that can't load it
  */
 export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => void): Promise<Scorer> {
-  const { config, bundle, workers, loops, niceness = 0 } = setup;
-  const { batchMax, deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
-  const queueMax = Math.ceil(config.queueMax / loops);
+  const { config, bundle, loops, workers, niceness = 0, gatherMs, onAnswered } = setup;
+  const { batchMax } = config;
   const count = scoringCounters(setup.metrics);
-  const { explain } = bundle;
+  const model: ScoringModel = {
+    version: modelLabel(bundle.manifest),
+    thresholds: bundle.manifest.thresholds,
+    ...(bundle.explain && { explains: bundle.explain.table }),
+  };
+  const parts = { config, bundle, model, count, log, onHung };
+  const queueMax = Math.ceil(config.queueMax / loops);
+  const plain = openBatcher(parts, { workers, niceness, batchMax, queueMax, gatherMs });
+  const scorer = new ExplainingScorer(plain, () => {
+    const explained = openBatcher(parts, {
+      ...(setup.explainers ?? { workers, niceness, queueMax }),
+      batchMax: EXPLAINED_ROWS_MAX,
+      explains: true,
+    });
+    explained.onAnswered = onAnswered;
+    return explained;
+  });
+  try {
+    await plain.warmUp();
+    await checkGolden(bundle.golden, scorer);
+  } catch (error) {
+    await scorer.close();
+    throw error;
+  }
+  plain.onAnswered = onAnswered;
+  return scorer;
+}
+
+interface BatcherParts extends Pick<ScorerSetup, 'config' | 'bundle'> {
+  readonly model: ScoringModel;
+  readonly count: ScoringCounters | undefined;
+  readonly log: Log;
+  readonly onHung: () => void;
+}
+
+interface BatcherKind extends Explainers {
+  readonly batchMax: number;
+  readonly explains?: boolean;
+  readonly gatherMs?: number | undefined;
+}
+
+function openBatcher(
+  { config, bundle, model, count, log, onHung }: BatcherParts,
+  kind: BatcherKind,
+): Batcher {
+  const { deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
+  const { workers, niceness, batchMax, queueMax, gatherMs, explains = false } = kind;
   const pool = openPool({
     workers,
     batchMax,
     blocks: blocksFor(queueMax, batchMax, workers),
     graphs: bundle.graphs,
-    explain: explain && {
-      graph: explain.graph,
-      table: { typical: explain.table.typical, pooling: explain.table.pooling },
-    },
+    explain: bundle.explain,
+    explains,
     session: { intraOpThreads, interOpThreads, spinning },
     niceness,
     onWorkerLost(error) {
@@ -55,19 +110,15 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
       log.error({ err: error }, 'worker lost');
     },
   });
-  const { thresholds } = bundle.manifest;
-  const scorer = new Batcher({
-    model: {
-      version: modelLabel(bundle.manifest),
-      thresholds,
-      ...(explain === undefined ? {} : { explains: explain.table }),
-    },
+  return new Batcher({
+    model,
     pool,
     batchMax,
     queueMax,
     deadlineMs,
     hangMs,
-    gatherMs: setup.gatherMs,
+    gatherMs,
+    explains,
     clock: systemClock,
     onFault(error) {
       count?.fault();
@@ -76,25 +127,16 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
     ...(count === undefined ? {} : { onRun: count.run }),
     onHung,
   });
-  try {
-    await pool.warmUp();
-    await checkGolden(bundle.golden, scorer);
-  } catch (error) {
-    await scorer.close();
-    throw error;
-  }
-  scorer.onAnswered = setup.onAnswered;
-  return scorer;
+}
+
+interface ScoringCounters {
+  readonly run: (variant: BatchVariant, rows: number, inferMs: number) => void;
+  readonly workerLost: () => void;
+  readonly fault: () => void;
 }
 
 /** Counters of batches and workers; undefined where there is no metrics memory, as in `acuity score`. */
-function scoringCounters(memory: SharedArrayBuffer | undefined):
-  | {
-      readonly run: (variant: BatchVariant, rows: number, inferMs: number) => void;
-      readonly workerLost: () => void;
-      readonly fault: () => void;
-    }
-  | undefined {
+function scoringCounters(memory: SharedArrayBuffer | undefined): ScoringCounters | undefined {
   if (memory === undefined) return undefined;
   const writer = new MetricWriter(METRICS, memory);
   const rowsOfBatches = writer.histograms('batchRows');
@@ -110,7 +152,7 @@ function scoringCounters(memory: SharedArrayBuffer | undefined):
       const graph = variant === 'history' ? history : variant === 'base' ? base : explained;
       rowsOfBatches.observe(graph, rows);
       runTime.add(graph, inferMs);
-      busy.add(0, inferMs);
+      if (variant !== 'explain') busy.add(0, inferMs);
     },
     workerLost: () => restarts.add(0),
     fault: () => faults.add(0),

@@ -20,7 +20,9 @@ export interface PoolOptions {
   /** Blocks of the buffers: batches gathered, queued or running at once. */
   readonly blocks: number;
   readonly graphs: WorkerSetup['graphs'];
+  /** What the network explains its scores with; without `explains` it is only seen whether it can be loaded. */
   readonly explain?: ExplainSetup | undefined;
+  readonly explains?: boolean;
   readonly session: SessionOptions;
   /** How much the workers give way to other threads; 0 where it is absent. */
   readonly niceness?: number;
@@ -83,13 +85,14 @@ class PiscinaPool implements InferencePool {
   private isClosing = false;
 
   constructor(private readonly options: PoolOptions) {
-    const { workers, batchMax, graphs, session, niceness = 0 } = options;
+    const { workers, batchMax, graphs, explains = false, session, niceness = 0 } = options;
     this.buffers = createBatchBuffers(options.blocks, batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
     const explain = options.explain === undefined ? {} : { explain: options.explain };
     const setup: WorkerSetup = {
       graphs,
       ...explain,
+      explains,
       options: session,
       buffers: this.buffers,
       batchMax,
@@ -124,8 +127,7 @@ class PiscinaPool implements InferencePool {
   }
 
   async warmUp(): Promise<void> {
-    const explain = this.options.explain === undefined ? [] : (['explain'] as const);
-    for (const variant of [...GRAPH_VARIANTS, ...explain]) {
+    for (const variant of GRAPH_VARIANTS) {
       // As many at once as the pool holds, so that each worker gets its share; the rows are still empty.
       const tasks = Array.from({ length: this.capacity }, () =>
         runOnce(this, { variant, blockIndex: 0, first: 0, rows: 1 }),
@@ -218,14 +220,11 @@ class WorkerHandle {
 /** Events that the loop handles in one turn, at most: so many answers may wait for the turn's end. */
 const EVENTS_PER_TURN = 1024;
 
-/** Batches of explained requests that may be gathered, queued, running or waiting for their answers to be written. */
-export const EXPLAINED_BATCHES_MAX = 32;
-
 /**
  * Blocks that a queue of `queueMax` requests can need: full ones, two being filled, those under way, and those that
- * are scored and wait for their answers to be written; and those of explained requests.
+ * are scored and wait for their answers to be written.
  */
 export function blocksFor(queueMax: number, batchMax: number, workers: number): number {
   const scored = Math.ceil(Math.min(queueMax, EVENTS_PER_TURN) / batchMax);
-  return Math.ceil(queueMax / batchMax) + 2 + workers * BATCHES_PER_WORKER + scored + EXPLAINED_BATCHES_MAX;
+  return Math.ceil(queueMax / batchMax) + 2 + workers * BATCHES_PER_WORKER + scored;
 }

@@ -25,6 +25,8 @@ export interface ExplainSetup {
 export interface WorkerSetup {
   readonly graphs: { readonly base: string; readonly history: string };
   readonly explain?: ExplainSetup;
+  /** Whether the worker runs the graph of `explain`, or only sees whether it can be loaded. */
+  readonly explains: boolean;
   readonly options: SessionOptions;
   readonly buffers: SharedArrayBuffer;
   readonly batchMax: number;

@@ -50,7 +50,7 @@ export interface Scorer {
   readonly model: ScoringModel;
   /** Takes `request` in at once (its buffers are free again on return); the scores come to `handler`. */
   admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
-  /** As `admit`, for a model that `explains`: the scores come with an explanation, never in front of others. */
+  /** As `admit`, for a model that `explains`: the scores come with an explanation, and slow nobody else. */
   admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
   /** Whether one more request may come in; takes in what the workers have finished before it says no. */
   hasRoom(): boolean;

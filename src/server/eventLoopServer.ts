@@ -179,6 +179,11 @@ function createShadow(setup: EventLoopSetup, log: Log, writer: MetricWriter<Loop
   });
 }
 
+/** Explained requests that may be pending: more are refused. */
+const EXPLAINED_QUEUE_MAX = 64;
+/** Their worker takes a core only where nobody else wants one. */
+const EXPLAINERS = { workers: 1, niceness: 19, queueMax: EXPLAINED_QUEUE_MAX } as const;
+
 /** What is left undone where the process is about to be left. */
 const NEVER = new Promise<never>(() => undefined);
 
@@ -199,7 +204,7 @@ class Models {
 
   open(bundle: Bundle): Promise<Scorer> {
     if (this.isHalted) return NEVER;
-    return openScorer({ ...this.setup, bundle }, this.log, this.onHung);
+    return openScorer({ ...this.setup, bundle, explainers: EXPLAINERS }, this.log, this.onHung);
   }
 
   async prepare(bundle: Bundle): Promise<void> {

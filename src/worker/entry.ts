@@ -9,17 +9,17 @@ import { giveWay } from './priority.js';
 import { openExplainGraph, openGraph } from './session.js';
 
 /** A worker thread: opens the graphs, then runs the batches that it is told to. */
-const { graphs, explain, options, buffers, batchMax, niceness } = workerData as WorkerSetup;
+const { graphs, explain, explains, options, buffers, batchMax, niceness } = workerData as WorkerSetup;
 giveWay(niceness);
 
 const sessions = {
   base: await openGraph('base', graphs.base, batchMax, options),
   history: await openGraph('history', graphs.history, batchMax, options),
 };
-const explainer =
-  explain === undefined
-    ? undefined
-    : new Explainer(await openExplainGraph(explain.graph, options), explain.table);
+const explainGraph = explain && (await openExplainGraph(explain.graph, options));
+const explainer = explains && explainGraph && explain && new Explainer(explainGraph, explain.table);
+// It was opened to see that it can be: the workers that use it start when the first request asks for it.
+if (!explains) await explainGraph?.release();
 const blocks = Array.from({ length: blockCountOf(buffers, batchMax) }, (_, blockIndex) =>
   blockAt(buffers, batchMax, blockIndex),
 );
@@ -45,7 +45,7 @@ async function runBatch(task: BatchTask): Promise<number> {
  * ask, to the last digit.
  */
 async function runExplained(block: Block, first: number, rows: number): Promise<number> {
-  if (explainer === undefined) throw new Error('this network has no graph to explain with');
+  if (!explainer) throw new Error('this network has no graph to explain with');
   let elapsedMs = 0;
   for (let row = first; row < first + rows; row++) {
     const request = readRow(block, row);

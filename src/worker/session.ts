@@ -94,6 +94,8 @@ export interface ExplainGraph {
   /** All of them to be written before a run, and left alone until it is over. */
   readonly inputs: Readonly<Record<ExplainInput, Float32Array>>;
   run(): Promise<ExplainRun>;
+  /** Gives its memory back; nothing runs any more. */
+  release(): Promise<void>;
 }
 
 export interface ExplainRun {
@@ -125,6 +127,7 @@ export async function openExplainGraph(path: string, options: SessionOptions): P
         elapsedMs,
       };
     },
+    release: () => session.release(),
   };
 }
 

@@ -23,7 +23,13 @@ async function check(folder: string): Promise<Outcome> {
 t.test('a bundle that serves passes every check', async (t) => {
   const { code, stdout } = await check(MODEL);
   t.equal(code, 0);
-  for (const line of [/^ok {2}manifest:/m, /^ok {2}base:/m, /^ok {2}history:/m, /^ok {2}golden:/m]) {
+  for (const line of [
+    /^ok {2}manifest:/m,
+    /^ok {2}base:/m,
+    /^ok {2}history:/m,
+    /^ok {2}explain:/m,
+    /^ok {2}golden:/m,
+  ]) {
     t.match(stdout, line);
   }
   t.match(stdout, /base: \d+\.\d\d µs a row/);
@@ -40,6 +46,11 @@ t.test('a bundle that does not serve fails with one line that says why', async (
       'a graph that is none',
       (folder) => replaceFile(folder, 'base.onnx', 'no graph'),
       /base\.onnx|protobuf|model/i,
+    ],
+    [
+      'a graph of explanations that is none',
+      (folder) => replaceFile(folder, 'explain.onnx', 'no graph'),
+      /explain\.onnx/,
     ],
     ['no bundle', () => undefined, /no such model folder/],
   ];

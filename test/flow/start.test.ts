@@ -46,6 +46,11 @@ const refusals: readonly Refusal[] = [
     damage: (folder) => replaceFile(folder, manifestOf(folder).graphs.base.file, 'no graph'),
     told: /acuity: /,
   },
+  {
+    name: 'a graph of explanations that is none, though nobody has asked for one',
+    damage: (folder) => replaceFile(folder, 'explain.onnx', 'no graph'),
+    told: /explain\.onnx/,
+  },
 ];
 
 for (const { name, damage, told } of refusals) {

@@ -5,7 +5,7 @@ import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
 import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { EXPLAINED_ROWS_MAX } from '#acuity/scoring/batchBuffers.js';
-import { EXPLAINED_BATCHES_MAX, blocksFor } from '#acuity/scoring/pool.js';
+import { blocksFor } from '#acuity/scoring/pool.js';
 import type { AdmitOutcome, ScoringModel, Timing, ScoreHandler } from '#acuity/scoring/scorer.js';
 import { AGES_MAX } from '../fixtures/ages.js';
 import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
@@ -58,12 +58,14 @@ const HANG_MS = 500;
 
 interface SetupOptions {
   readonly gatherMs?: number;
+  readonly explains?: boolean;
   readonly capacity?: number;
   readonly batchMax?: number;
   readonly queueMax?: number;
 }
 
-function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100, gatherMs }: SetupOptions = {}): Setup {
+function setUp(t: Test, options: SetupOptions = {}): Setup {
+  const { capacity = 1, batchMax = 4, queueMax = 100, gatherMs, explains = false } = options;
   const pool = new FakePool({ capacity, batchMax, blocks: blocksFor(queueMax, batchMax, capacity) });
   const clock = manualClock();
   const faults: string[] = [];
@@ -76,6 +78,7 @@ function setUp(t: Test, { capacity = 1, batchMax = 4, queueMax = 100, gatherMs }
     deadlineMs: DEADLINE_MS,
     hangMs: HANG_MS,
     gatherMs,
+    explains,
     clock,
     onFault: ({ message }) => void faults.push(message),
     onHung: () => void hangs++,
@@ -189,63 +192,22 @@ t.test('requests with and without history never share a batch; the oldest goes f
   );
 });
 
-t.test('explained requests run by themselves, and never in front of plain ones', async (t) => {
-  const { pool, batcher, admit, firstRun } = setUp(t, { batchMax: 8 });
-  const explained = Array.from({ length: EXPLAINED_ROWS_MAX + 1 }, (_, age) => {
-    const caller = new Caller();
-    t.equal(batcher.admitExplained(requestOfAge(age, age % 2), caller), 'admitted');
-    return caller;
-  });
-  const plain = [10, 11].map((age) => admit(age));
-  t.equal(batcher.queued, EXPLAINED_ROWS_MAX + 3);
-  await turn();
-  while (pool.runs.length > 0) {
-    firstRun().land();
-    await turn();
-  }
-  t.strictSame(
-    pool.tasks.map((task) => [task.variant, task.rows]),
-    [
-      ['base', 2],
-      ['explain', EXPLAINED_ROWS_MAX],
-      ['explain', 1],
-    ],
-  );
-  t.ok(plain.every(({ told, explanation }) => told.join() === 'scored' && explanation === undefined));
-  t.ok(explained.every(({ told, explanation }) => told.join() === 'scored' && explanation !== undefined));
-  t.equal(batcher.pending, 0);
-});
-
-t.test(
-  'more explained requests than there are batches for them are refused, plain ones are not',
-  async (t) => {
-    const { pool, batcher, admit, firstRun } = setUp(t, { queueMax: 1000, batchMax: 32 });
-    const most = EXPLAINED_BATCHES_MAX * EXPLAINED_ROWS_MAX;
-    const outcomes = Array.from({ length: most + 3 }, () =>
-      batcher.admitExplained(requestOfAge(1), new Caller()),
-    );
-    t.strictSame(outcomes.lastIndexOf('admitted'), most - 1);
-    const plain = admit(30);
-    await turn();
-    while (pool.runs.length > 0) {
-      firstRun().land();
-      await turn();
-    }
-    t.strictSame(plain.told, ['scored']);
-    t.equal(batcher.admitExplained(requestOfAge(1), new Caller()), 'admitted', 'as before');
-  },
-);
-
 t.test('what an explanation is made of must be finite too', async (t) => {
-  const { batcher, faults, firstRun } = setUp(t);
-  const caller = new Caller();
-  batcher.admitExplained(requestOfAge(1), caller);
+  const { admit, faults, firstRun } = setUp(t, { batchMax: EXPLAINED_ROWS_MAX, explains: true });
+  const callers = [admit(1), admit(2, 1)];
   await turn();
   const run = firstRun();
+  t.equal(run.task.variant, 'explain', 'with and without history in one batch');
   run.block.explanations[3] = NaN;
   run.land();
   await turn();
-  t.strictSame(caller.told, ['fault']);
+  t.strictSame(
+    callers.map(({ told, explanation }) => [told, explanation !== undefined]),
+    [
+      [['fault'], false],
+      [['scored'], true],
+    ],
+  );
   t.equal(faults.length, 1);
 });
 

@@ -1,0 +1,210 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { messageOf } from '#acuity/base/errors.js';
+import { markdownTable } from '#acuity/base/table.js';
+import type { Measurement } from '#acuity/load/measurement.js';
+import { runOpenLoop } from '#acuity/load/openLoop.js';
+import { PAYLOADS, requestsOf, type PayloadName } from '#acuity/load/payloads.js';
+import { pairwise, spreadOf } from '#acuity/load/statistics.js';
+import { closedLoopWithAutocannon } from './load/autocannon.js';
+import { hasPaced, openLoopPaced } from './load/paced.js';
+import { closedLoopWithWrk, hasWrk } from './load/wrk.js';
+import { ACUITY } from './peers/catalogue.js';
+import { issueKey } from './server/key.js';
+import { startServer, type ServerProcess } from './server/process.js';
+import { UsageError } from './usage.js';
+
+/** Of what saturates the service: so much leaves cores free. */
+const CALM_SHARE = 0.6;
+const CALM_RATE_AT_FIRST = 1000;
+/** A service that keeps up makes nobody wait so long. */
+const LATE_SECONDS = 5;
+
+export const USAGE = `npm run bench -- explained [options]
+
+  --rate N         requests a second beside the plain ones (default 100)
+  --connections N  of the plain ones (default 64)
+  --repetitions N  of everything, one after the other (default 7)
+  --seconds N      of each measurement (default 5)
+
+Plain ones are sent as fast as they are answered, then at a fixed rate, ${100 * CALM_SHARE} % of that: so long as cores are
+left, nobody should be slower for what others ask.`;
+
+/** What is sent beside the plain ones, at a fixed rate. */
+const COMPANIES = ['plain', 'explained'] as const;
+type Company = (typeof COMPANIES)[number];
+
+interface Settings {
+  readonly rate: number;
+  readonly connections: number;
+  readonly repetitions: number;
+  readonly seconds: number;
+}
+
+/** One turn: what came of the plain ones and of their company, and what the company costs without them. */
+interface Seen {
+  readonly saturated: Measurement;
+  readonly calm: Measurement;
+  readonly company: Measurement;
+  readonly aloneCpuMicros: number;
+}
+
+/** Connections of the company: enough that a slow answer keeps none of it from being sent. */
+const COMPANY_CONNECTIONS = 16;
+const WARM_UP_SECONDS = 3;
+const MICROS_PER_MS = 1000;
+
+/** What explained requests take from the plain ones beside them, and what they cost. @throws UsageError */
+export async function runExplained(args: readonly string[]): Promise<void> {
+  const settings = parse(args);
+  const folder = await mkdtemp(join(tmpdir(), 'acuity-bench-'));
+  try {
+    const key = await issueKey(folder);
+    const server = await startServer(ACUITY.command(key), folder);
+    try {
+      const sections: string[] = [];
+      for (const payload of PAYLOADS) {
+        sections.push(table(payload, await new Turns(server, key.key, payload, settings).run()));
+      }
+      const { rate, connections, repetitions, seconds } = settings;
+      process.stdout.write(
+        `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ` +
+          `${connections} connections of plain requests, ${rate} others a second beside them; ` +
+          `${repetitions} repetitions of ${seconds} s in turns: the median, and least to most\n\n` +
+          `${sections.join('\n\n')}\n`,
+      );
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The measurements of one payload, turn by turn, so that what else the machine does meets both companies. */
+class Turns {
+  private readonly bodies: Readonly<Record<Company, readonly string[]>>;
+  /** Plain requests a second where cores are left; what saturates the service at first decides. */
+  private calmRate = CALM_RATE_AT_FIRST;
+
+  constructor(
+    private readonly server: ServerProcess,
+    private readonly key: string,
+    payload: PayloadName,
+    private readonly settings: Settings,
+  ) {
+    const requests = requestsOf(payload);
+    this.bodies = {
+      plain: requests.map((request) => JSON.stringify(request)),
+      explained: requests.map((request) => JSON.stringify({ ...request, explain: true })),
+    };
+  }
+
+  async run(): Promise<ReadonlyMap<Company, readonly Seen[]>> {
+    const seen = new Map<Company, Seen[]>(COMPANIES.map((company) => [company, []]));
+    for (const company of COMPANIES) {
+      const { requests, seconds } = (await this.measure(company, WARM_UP_SECONDS)).saturated;
+      this.calmRate = Math.round((CALM_SHARE * requests) / seconds);
+    }
+    for (let repetition = 0; repetition < this.settings.repetitions; repetition++) {
+      const order = repetition % 2 === 0 ? COMPANIES : COMPANIES.toReversed();
+      for (const company of order) {
+        seen.get(company)?.push(await this.measure(company, this.settings.seconds));
+      }
+    }
+    return seen;
+  }
+
+  private async measure(company: Company, seconds: number): Promise<Seen> {
+    const beside = (): Promise<Measurement> =>
+      runOpenLoop({
+        ...this.load(company, COMPANY_CONNECTIONS, seconds),
+        rate: this.settings.rate,
+      });
+    const load = this.load('plain', this.settings.connections, seconds);
+    const calmLoad = { ...load, rate: this.calmRate, lateSeconds: LATE_SECONDS };
+    const [saturated, besides] = await Promise.all([
+      hasWrk() ? closedLoopWithWrk(load) : closedLoopWithAutocannon(load),
+      beside(),
+    ]);
+    const [calm] = await Promise.all([
+      hasPaced() ? openLoopPaced(calmLoad) : runOpenLoop(calmLoad),
+      beside(),
+    ]);
+    const before = this.server.cpuMicros();
+    const alone = await beside();
+    const aloneCpuMicros = (this.server.cpuMicros() - before) / alone.requests;
+    for (const { errors } of [saturated, calm, alone]) {
+      if (errors > 0) throw new Error(`${errors} of ${company} requests had no 200`);
+    }
+    return { saturated, calm, company: besides, aloneCpuMicros };
+  }
+
+  private load(company: Company, connections: number, seconds: number) {
+    return {
+      target: { port: this.server.port, key: this.key },
+      bodies: this.bodies[company],
+      connections,
+      seconds,
+    };
+  }
+}
+
+function table(payload: PayloadName, seen: ReadonlyMap<Company, readonly Seen[]>): string {
+  const [plain = [], explained = []] = COMPANIES.map((company) => seen.get(company));
+  const row = (name: string, valueOf: (seen: Seen) => number, digits: number): string[] => {
+    const [before, after] = [plain.map(valueOf), explained.map(valueOf)];
+    const ratios = pairwise(after, before, (value, other) => value / other);
+    return [name, ...[before, after].map((values) => spread(values, digits)), spread(ratios, 3)];
+  };
+  return markdownTable(
+    [
+      [payload, 'beside plain ones', 'beside explained ones', 'ratio'],
+      row('plain requests a second', ({ saturated: { requests, seconds } }) => requests / seconds, 0),
+      row('their p99, ms', ({ saturated }) => saturated.p99Micros / MICROS_PER_MS, 2),
+      row('p50 of those beside, ms', ({ company: { p50Micros } }) => p50Micros / MICROS_PER_MS, 2),
+      row('those beside without a 200', ({ company: { errors } }) => errors, 0),
+      row('plain ones at a fixed rate: p50, ms', ({ calm }) => calm.p50Micros / MICROS_PER_MS, 2),
+      row('p99, ms', ({ calm }) => calm.p99Micros / MICROS_PER_MS, 2),
+      row('p99.9, ms', ({ calm }) => calm.p999Micros / MICROS_PER_MS, 2),
+      row('processor µs of one of those, alone', ({ aloneCpuMicros }) => aloneCpuMicros, 0),
+    ],
+    { alignsRight: true },
+  );
+}
+
+/** "median (least–most)"; a dash where there was nothing to divide by. */
+function spread(values: readonly number[], digits: number): string {
+  if (values.some((value) => !Number.isFinite(value))) return '–';
+  const { median, min, max } = spreadOf(values);
+  return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
+}
+
+function parse(args: readonly string[]): Settings {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        rate: { type: 'string', default: '100' },
+        connections: { type: 'string', default: '64' },
+        repetitions: { type: 'string', default: '7' },
+        seconds: { type: 'string', default: '5' },
+      },
+    });
+    return {
+      rate: whole(values.rate),
+      connections: whole(values.connections),
+      repetitions: whole(values.repetitions),
+      seconds: whole(values.seconds),
+    };
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+function whole(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new Error(`${text} is no whole number above 0`);
+  return Number(text);
+}

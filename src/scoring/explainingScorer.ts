@@ -1,0 +1,54 @@
+import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { Batcher } from './batcher.js';
+import type { AdmitOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
+
+/**
+ * Plain requests and explained ones, each kind with batches and workers of its own: an explained one takes a worker as
+ * long as dozens of plain ones do, and none of those waits behind it. Where nobody asks why, there are no such workers.
+ */
+export class ExplainingScorer implements Scorer {
+  private explained: Batcher | undefined;
+
+  constructor(
+    private readonly plain: Batcher,
+    /** Called once, for the first explained request, which waits for the workers to start. */
+    private readonly openExplained: () => Batcher,
+  ) {}
+
+  get model(): ScoringModel {
+    return this.plain.model;
+  }
+
+  admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
+    return this.plain.admit(request, handler);
+  }
+
+  admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
+    this.explained ??= this.openExplained();
+    return this.explained.admit(request, handler);
+  }
+
+  hasRoom(): boolean {
+    return this.plain.hasRoom();
+  }
+
+  get pending(): number {
+    return this.plain.pending + (this.explained?.pending ?? 0);
+  }
+
+  get queued(): number {
+    return this.plain.queued + (this.explained?.queued ?? 0);
+  }
+
+  async drained(): Promise<void> {
+    await Promise.all([this.plain.drained(), this.explained?.drained()]);
+  }
+
+  async started(): Promise<void> {
+    await Promise.all([this.plain.started(), this.explained?.started()]);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.plain.close(), this.explained?.close()]);
+  }
+}

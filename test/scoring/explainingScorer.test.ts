@@ -1,0 +1,110 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { manualClock } from '#acuity/base/clock.js';
+import { Batcher } from '#acuity/scoring/batcher.js';
+import { ExplainingScorer } from '#acuity/scoring/explainingScorer.js';
+import { blocksFor } from '#acuity/scoring/pool.js';
+import type { ScoreHandler } from '#acuity/scoring/scorer.js';
+import { FakePool } from '../fixtures/fakePool.js';
+import { requestOfAge } from '../fixtures/requests.js';
+
+const BATCH_MAX = 2;
+const QUEUE_MAX = 4;
+
+interface Setup {
+  readonly scorer: ExplainingScorer;
+  readonly plain: FakePool;
+  /** Undefined while nobody has asked for an explanation. */
+  readonly explained: () => FakePool | undefined;
+}
+
+function setUp(t: Test): Setup {
+  const openBatcher = (pool: FakePool, explains: boolean): Batcher =>
+    new Batcher({
+      model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
+      pool,
+      batchMax: BATCH_MAX,
+      queueMax: QUEUE_MAX,
+      deadlineMs: 1000,
+      hangMs: 1000,
+      explains,
+      clock: manualClock(),
+      onFault: ({ message }) => t.fail(message),
+      onHung: () => t.fail('no worker hangs'),
+    });
+  const openPool = (): FakePool =>
+    new FakePool({ capacity: 1, batchMax: BATCH_MAX, blocks: blocksFor(QUEUE_MAX, BATCH_MAX, 1) });
+  const plain = openPool();
+  let explained: FakePool | undefined;
+  const scorer = new ExplainingScorer(openBatcher(plain, false), () => {
+    if (explained !== undefined) t.fail('opened twice');
+    explained = openPool();
+    return openBatcher(explained, true);
+  });
+  t.teardown(() => scorer.close());
+  return { scorer, plain, explained: () => explained };
+}
+
+/** Notes `name` when it is told. */
+function caller(told: string[], name: string): ScoreHandler {
+  return {
+    isGone: false,
+    scored: () => void told.push(name),
+    failed: (cause) => void told.push(`${name}: ${cause}`),
+  };
+}
+
+t.test('plain requests run while explained ones wait for theirs', async (t) => {
+  const { scorer, plain, explained } = setUp(t);
+  const told: string[] = [];
+  scorer.admit(requestOfAge(1), caller(told, 'first'));
+  t.equal(explained(), undefined, 'nobody asked for an explanation');
+  for (const name of ['why', 'why too']) {
+    t.equal(scorer.admitExplained(requestOfAge(2), caller(told, name)), 'admitted');
+  }
+  t.equal(scorer.queued, 3);
+  await turn();
+  scorer.admit(requestOfAge(3), caller(told, 'second'));
+  plain.runs[0]?.land();
+  plain.runs[0]?.land();
+  t.strictSame(told, ['first', 'second']);
+  t.equal(scorer.pending, 2);
+  t.equal(explained()?.runs.length, 1, 'one run for both');
+  let isDrained = false;
+  const drained = scorer.drained().then(() => (isDrained = true));
+  await turn();
+  t.notOk(isDrained, 'explanations are owed as well');
+  explained()?.runs[0]?.land();
+  await drained;
+  t.strictSame(told, ['first', 'second', 'why', 'why too']);
+});
+
+t.test('a full queue of explained requests refuses no plain one', async (t) => {
+  const { scorer, plain, explained } = setUp(t);
+  const told: string[] = [];
+  const ask = (): string => scorer.admitExplained(requestOfAge(1), caller(told, 'why'));
+  t.strictSame(Array.from({ length: QUEUE_MAX + 2 }, ask), [
+    ...Array.from({ length: QUEUE_MAX }, () => 'admitted'),
+    'saturated',
+    'saturated',
+  ]);
+  t.ok(scorer.hasRoom());
+  t.equal(scorer.admit(requestOfAge(2), caller(told, 'plain')), 'admitted');
+  await turn();
+  plain.runs[0]?.land();
+  t.strictSame(told, ['plain']);
+  explained()?.runs[0]?.land();
+  t.equal(ask(), 'admitted', 'as before');
+  while (explained()?.runs.length !== 0) explained()?.runs[0]?.land();
+});
+
+t.test('workers of both kinds are closed, where there are both', async (t) => {
+  const { scorer, plain, explained } = setUp(t);
+  scorer.admitExplained(requestOfAge(1), caller([], 'why'));
+  await turn();
+  explained()?.runs[0]?.land();
+  await scorer.started();
+  await scorer.close();
+  t.ok(plain.isClosed);
+  t.ok(explained()?.isClosed);
+});

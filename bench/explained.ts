@@ -17,7 +17,7 @@ import { startServer, type ServerProcess } from './server/process.js';
 import { UsageError } from './usage.js';
 
 /** Of what saturates the service: so much leaves cores free. */
-const CALM_SHARE = 0.6;
+const CALM_SHARE = 0.4;
 const CALM_RATE_AT_FIRST = 1000;
 /** A service that keeps up makes nobody wait so long. */
 const LATE_SECONDS = 5;

@@ -9,10 +9,10 @@ import numpy as np
 import onnx
 import onnxruntime
 import torch
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from cohort_data import OUTCOMES, PAST, SCORES
-from export import AGREEMENT, IR_VERSION, OPSET, Graph
+from export import AGREEMENT, Graph
 from network import CLAMP, LEAK_MAX, SHARPNESS, scores_of
 
 MIXTURES = 64
@@ -143,30 +143,15 @@ def _open(graph: Graph, value: str, half: float) -> str:
 
 
 def export_explain(model, table: torch.Tensor, path: Path) -> None:
-    graph = explain_graph(model, table)
     width = model.pooling.mask_of.shape[0]
-    shapes = {
+    inputs = {
         "session": [MIXTURES, width],
         "past": [1, PAST, width],
         "targets": [1, PAST, 7],
         "present": [1, PAST],
         "missing": [1, 1],
     }
-
-    def info(name: str, shape: list):
-        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-
-    made = helper.make_graph(
-        graph.nodes,
-        path.stem,
-        [info(name, shape) for name, shape in shapes.items()],
-        [info("scores", [MIXTURES, 7]), info("reach", [1, 10])],
-        graph.initialisers,
-    )
-    whole = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)])
-    whole.ir_version = IR_VERSION
-    onnx.checker.check_model(whole, full_check=True)
-    path.write_bytes(whole.SerializeToString())
+    explain_graph(model, table).save(path, inputs, {"scores": [MIXTURES, 7], "reach": [1, 10]})
     check_agreement(model, table, path, width)
 
 

@@ -75,17 +75,13 @@ class Graph:
         scores = self.node("MatMul", share, self.constant(mixing))
         self.node("Clip", scores, self.constant(0.0), self.constant(100.0), output="scores")
 
-    def save(self, path: Path, inputs: dict[str, list]) -> None:
-        def info(name: str, shape: list):
-            return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    def save(self, path: Path, inputs: dict[str, list], outputs: dict[str, list]) -> None:
+        """Names and shapes of what goes in and comes out; all of it is float32."""
 
-        graph = helper.make_graph(
-            self.nodes,
-            path.stem,
-            [info(name, shape) for name, shape in inputs.items()],
-            [info("scores", ["B", 7])],
-            self.initialisers,
-        )
+        def infos(shapes: dict[str, list]) -> list[onnx.ValueInfoProto]:
+            return [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+
+        graph = helper.make_graph(self.nodes, path.stem, infos(inputs), infos(outputs), self.initialisers)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
         model.ir_version = IR_VERSION
         onnx.checker.check_model(model, full_check=True)
@@ -324,16 +320,15 @@ def _feedback(graph: Graph, model, own: str, targets: PastTargets) -> tuple[str,
 def export_graphs(model, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     width = model.base[0].in_features if not isinstance(model, Linear) else model.base.in_features
-    base_graph(model).save(out / "base.onnx", {"session": ["B", width]})
-    history_graph(model).save(
-        out / "history.onnx",
-        {
-            "session": ["B", width],
-            "past": ["B", PAST, width],
-            "targets": ["B", PAST, 7],
-            "present": ["B", PAST],
-        },
-    )
+    scores = {"scores": ["B", 7]}
+    base_graph(model).save(out / "base.onnx", {"session": ["B", width]}, scores)
+    inputs = {
+        "session": ["B", width],
+        "past": ["B", PAST, width],
+        "targets": ["B", PAST, 7],
+        "present": ["B", PAST],
+    }
+    history_graph(model).save(out / "history.onnx", inputs, scores)
     check_agreement(model, out, width)
 
 

@@ -120,10 +120,6 @@ def pick(data: dict[str, torch.Tensor], chosen: torch.Tensor) -> dict[str, torch
     return {name: value[chosen] for name, value in data.items()}
 
 
-def pick(data: dict[str, torch.Tensor], chosen: torch.Tensor) -> dict[str, torch.Tensor]:
-    return {name: value[chosen] for name, value in data.items()}
-
-
 def cells(data: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """Past sessions and missing fields of each request, as rows of the table."""
     return data["present"].sum(1).round().long(), data["missing"][:, 0].clamp(max=MISSING_MOST).long()

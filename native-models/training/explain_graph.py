@@ -12,7 +12,8 @@ import torch
 from onnx import TensorProto
 
 from cohort_data import OUTCOMES, PAST, SCORES
-from export import AGREEMENT, Graph
+from export import AGREEMENT
+from graph import Graph
 from network import CLAMP, LEAK_MAX, SHARPNESS, scores_of
 
 MIXTURES = 64

@@ -15,6 +15,7 @@ import {
   manifestCheck,
   type Golden,
   type Graph,
+  type GraphTensors,
   type Manifest,
 } from '../model/manifest.js';
 import { createReader } from '../pipeline/read.js';
@@ -120,10 +121,8 @@ function manifestOf(order: BundleOrder, files: { base: string; history: string }
   return manifest;
 }
 
-type Tensors = readonly { readonly name: string; readonly shape: readonly number[] }[];
-
-function graphOf({ inputs, outputs }: Readonly<Record<'inputs' | 'outputs', Tensors>>, file: string): Graph {
-  const copy = (tensors: readonly { name: string; shape: readonly number[] }[]) =>
+function graphOf({ inputs, outputs }: GraphTensors, file: string): Graph {
+  const copy = (tensors: GraphTensors['inputs']) =>
     tensors.map(({ name, shape }) => ({ name, shape: [...shape] }));
   return { file, inputs: copy(inputs), outputs: copy(outputs) };
 }

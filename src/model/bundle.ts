@@ -13,6 +13,7 @@ import {
   manifestCheck,
   type Golden,
   type Graph,
+  type GraphTensors,
   type Manifest,
 } from './manifest.js';
 
@@ -124,9 +125,7 @@ function checkFeatures(folder: string, manifest: Manifest): void {
   }
 }
 
-type Tensors = Readonly<Record<'inputs' | 'outputs', readonly { name: string; shape: readonly number[] }[]>>;
-
-function checkGraph(folder: string, name: string, graph: Graph, tensors: Tensors): void {
+function checkGraph(folder: string, name: string, graph: Graph, tensors: GraphTensors): void {
   for (const side of ['inputs', 'outputs'] as const) {
     const expected = JSON.stringify(tensors[side]);
     const given = JSON.stringify(graph[side].map(({ name: tensor, shape }) => ({ name: tensor, shape })));

@@ -63,6 +63,14 @@ export const goldenCheck = Compile(GoldenSchema);
 /** Columns of the output `scores`: the five scores, then the probabilities of High valence and arousal. */
 export const OUTPUT_COLUMNS = 7;
 
+/** The tensors of a graph, in their order. */
+export type GraphTensors = Readonly<Record<'inputs' | 'outputs', readonly Tensor[]>>;
+
+interface Tensor {
+  readonly name: string;
+  readonly shape: readonly number[];
+}
+
 const session = { name: 'session', shape: [-1, FEATURE_COUNT] } as const;
 const outputs = [{ name: 'scores', shape: [-1, OUTPUT_COLUMNS] }] as const;
 

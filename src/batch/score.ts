@@ -5,6 +5,7 @@ import { exitAtOnce } from '../process/exit.js';
 import { createLog, type Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { loadBundle } from '../model/bundle.js';
+import { NOBODY_WAITS } from '../scoring/nobodyWaits.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { openScorer } from '../scoring/openScorer.js';
 import { Run, type ScoreOptions } from './run.js';
@@ -24,12 +25,6 @@ const STDIN = 0;
 
 /** A worker counts as hung when nothing was answered over so many looks, `hangMs` in all. */
 const LOOKS_PER_HANG = 10;
-
-/**
- * How the batcher is set up where nobody waits: no request is ever shed, and it looks for no hang, because the
- * time that a stopped or suspended process lost would look like one. `watchForHang` counts looks instead.
- */
-const NOBODY_WAITS = { deadlineMs: Infinity, hangMs: 2 ** 31 - 1 } as const;
 
 /** Larger batches than where somebody waits: less is said between threads, and a wave of history is run at once. */
 const BATCH_MIN = 256;
@@ -111,7 +106,7 @@ function say(line: string): void {
   process.stderr.write(`acuity score: ${line}\n`);
 }
 
-/** Ends the process where lines are under way and none is answered any more. */
+/** Ends the process where lines are under way and none is answered any more: the batcher looks for no hang here. */
 function watchForHang(hangMs: number, scorer: Scorer, tally: Readonly<Tally>): NodeJS.Timeout {
   let looks = 0;
   let seen = { lines: -1, pending: -1 };

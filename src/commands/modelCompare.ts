@@ -14,9 +14,10 @@ import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import { createReader, isBodyProblem } from '../pipeline/read.js';
 import { createLog } from '../process/log.js';
 import { Comparison, type ScoredRow } from '../scoring/comparison.js';
+import { NOBODY_WAITS } from '../scoring/nobodyWaits.js';
 import { openScorer } from '../scoring/openScorer.js';
 import type { ScoreHandler, Scorer } from '../scoring/scorer.js';
-import { comparisonPage, signed, type ComparedModels } from './modelComparePage.js';
+import { cellsOf, comparisonPage, type ComparedModels } from './modelComparePage.js';
 
 export interface CompareOrder {
   /** Folder of the model that answers, and of the one that may come in its place. */
@@ -27,9 +28,6 @@ export interface CompareOrder {
   /** Where to write a page; none where it is absent. */
   readonly html?: string;
 }
-
-/** As where nobody waits: no request is shed. */
-const NOBODY_WAITS = { deadlineMs: Infinity, hangMs: 2 ** 31 - 1 } as const;
 
 /**
  * `acuity model compare A B requests.ndjson`: scores each request with both models, through the service's own reader,
@@ -129,16 +127,7 @@ function compareOne(request: PredictionRequest, { scorers, comparison }: Parts):
 /** What is printed. */
 function linesOf({ answering, other, refused, differences }: ComparedModels): string[] {
   const { compared, errors, scores, flips, run } = differences;
-  const table = [
-    ['score', 'mean', 'mean, signed', 'half within', '99 % within'],
-    ...scores.map(({ score, mean, meanSigned, p50, p99 }) => [
-      score,
-      mean.toFixed(3),
-      signed(meanSigned),
-      p50.toFixed(2),
-      p99.toFixed(2),
-    ]),
-  ];
+  const table = [['score', 'mean', 'mean, signed', 'half within', '99 % within'], ...scores.map(cellsOf)];
   return [
     `${other} beside ${answering}: ${compared} requests compared`,
     ...(refused === 0 ? [] : [`lines that are no valid requests: ${refused}`]),

@@ -28,13 +28,7 @@ export function comparisonPage({ answering, other, requests, refused, difference
         note: `Differences in points, ${other} less ${answering} where they have a sign. Synthetic networks: none of it says which one is right.`,
         html: htmlTable([
           ['score', 'mean', 'with its sign', 'half within', '99 % within'],
-          ...scores.map(({ score, mean, meanSigned, p50, p99 }) => [
-            score,
-            mean.toFixed(3),
-            signed(meanSigned),
-            p50.toFixed(2),
-            p99.toFixed(2),
-          ]),
+          ...scores.map(cellsOf),
         ]),
       },
       {
@@ -77,6 +71,8 @@ function percent(count: number, all: number): string {
   return all === 0 ? '–' : `${((count / all) * 100).toFixed(1)} %`;
 }
 
-export function signed(value: number): string {
-  return `${value > 0 ? '+' : ''}${value.toFixed(3)}`;
+/** How far a score lies apart, as a row of a table: its name, the mean, that with its sign, half and 99 % within. */
+export function cellsOf({ score, mean, meanSigned, p50, p99 }: ScoreDifference): string[] {
+  const sign = meanSigned > 0 ? '+' : '';
+  return [score, mean.toFixed(3), sign + meanSigned.toFixed(3), p50.toFixed(2), p99.toFixed(2)];
 }

@@ -4,6 +4,7 @@ import {
   cellCount,
   labelsOf,
   type HistogramSpec,
+  type KeysOfType,
   type MetricReader,
   type MetricSpec,
 } from '../base/metrics.js';
@@ -57,10 +58,6 @@ function register(
   registry.registerMetric(metric as unknown as Metric);
 }
 
-type HistogramKey = {
-  [K in keyof LoopCatalogue]: LoopCatalogue[K]['type'] extends 'histogram' ? K : never;
-}[keyof LoopCatalogue];
-
 function samplesOf(
   reader: MetricReader<LoopCatalogue>,
   key: keyof LoopCatalogue,
@@ -68,13 +65,13 @@ function samplesOf(
 ): Sample[] {
   const cells = Array.from({ length: cellCount(spec.labels) }, (_, cell) => cell);
   if (spec.type === 'histogram') {
-    const histogramKey = key as HistogramKey;
+    const histogramKey = key as KeysOfType<LoopCatalogue, 'histogram'>;
     return cells.flatMap((cell) =>
       histogramSamples(spec, labelsOf(spec.labels, cell), reader.histogram(histogramKey, cell)),
     );
   }
   const scale = spec.scale ?? 1;
-  const plainKey = key as Exclude<keyof LoopCatalogue, HistogramKey>;
+  const plainKey = key as KeysOfType<LoopCatalogue, 'counter' | 'gauge'>;
   if (spec.eachLoop === true) {
     return Array.from({ length: reader.loopCount }, (_, loop) => ({
       labels: { loop: String(loop) },

@@ -45,7 +45,8 @@ export interface HistogramSpec extends Described {
 export type MetricSpec = CounterSpec | GaugeSpec | HistogramSpec;
 export type Catalogue = Readonly<Record<string, MetricSpec>>;
 
-type KeysOfType<C extends Catalogue, Type extends MetricSpec['type']> = {
+/** The names of the metrics of a type. */
+export type KeysOfType<C extends Catalogue, Type extends MetricSpec['type']> = {
   [K in keyof C]: C[K]['type'] extends Type ? K : never;
 }[keyof C] &
   string;

@@ -7,7 +7,7 @@ import {
 } from '../base/metrics.js';
 import { BATCH_VARIANTS } from './graphVariant.js';
 import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE, type ProblemName } from './problems.js';
-import { LABEL_FIELDS, SCORE_FIELDS, SERIES_FIELDS, SESSION_SCALARS } from './request.js';
+import { FIELDS_OF_A_SESSION, LABEL_FIELDS, SCORE_FIELDS } from './request.js';
 
 /**
  * Every metric, in one place: what records, exports, draws and documents them reads this. Names are a promise to
@@ -81,10 +81,11 @@ export const KEY_KINDS = ['none', 'demo', 'live'] as const;
 /** The way of a scored request, in order; `total` is all of it. */
 export const STAGES = ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply', 'total'] as const;
 
-export const FIELDS_OF_A_SESSION = [...SERIES_FIELDS, ...SESSION_SCALARS] as const;
 export const GC_KINDS = ['minor', 'major', 'incremental', 'weak'] as const;
 
 const MS: { readonly scale: number } = { scale: 0.001 };
+/** Recorded in milliseconds, from 2 µs to 16 s. */
+const TIMES = { ...MS, minExponent: -9, maxExponent: 14, splitBits: 3, exportEvery: 4 } as const;
 
 /** What the event loops write. */
 export const METRICS = {
@@ -121,11 +122,7 @@ export const METRICS = {
     name: 'acuity_stage_seconds',
     help: 'Time of scored requests by stage: receive (head to last byte), read (parse and check), queue (until a batch is handed out), dispatch (to the worker and back, the features made there and the wait behind its running batch included), infer (model run), reply (scores to bytes), total (head to answer)',
     labels: { stage: STAGES },
-    ...MS,
-    minExponent: -9,
-    maxExponent: 14,
-    splitBits: 3,
-    exportEvery: 4,
+    ...TIMES,
   },
   batchRows: {
     type: 'histogram',
@@ -276,11 +273,7 @@ export const METRICS = {
     type: 'histogram',
     name: 'acuity_shadow_run_seconds',
     help: 'Model run of the shadow model that held a compared request',
-    ...MS,
-    minExponent: -9,
-    maxExponent: 14,
-    splitBits: 3,
-    exportEvery: 4,
+    ...TIMES,
   },
 } as const satisfies Record<string, CounterSpec | GaugeSpec | HistogramSpec>;
 

@@ -72,6 +72,9 @@ const scalars = {
 /** The fields of a session that are one value each. */
 export const SESSION_SCALARS = Object.keys(scalars) as readonly (keyof typeof scalars)[];
 
+/** All of them, the series first. */
+export const FIELDS_OF_A_SESSION = [...SERIES_FIELDS, ...SESSION_SCALARS] as const;
+
 /** Least and most of each scalar that is a number. The parser is given them when it starts. */
 export const SCALAR_BOUNDS = SESSION_SCALARS.filter((field) => field !== 'sex').map((field) => {
   const { type, minimum, maximum } = scalars[field] as unknown as {

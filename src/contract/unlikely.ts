@@ -1,10 +1,8 @@
-import type { SeriesField, SESSION_SCALARS } from './request.js';
-
-type Field = SeriesField | (typeof SESSION_SCALARS)[number];
+import type { FIELDS_OF_A_SESSION } from './request.js';
 
 /** Values of a field that are possible, but unlikely beyond these bounds: scored, and told by `explain`. */
 export interface Likely {
-  readonly field: Field;
+  readonly field: (typeof FIELDS_OF_A_SESSION)[number];
   readonly least: number;
   readonly most: number;
   readonly unit: string;

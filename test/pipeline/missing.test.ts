@@ -1,6 +1,5 @@
 import t from 'tap';
-import { FIELDS_OF_A_SESSION } from '#acuity/contract/metrics.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
+import { DEFAULT_SERIES_LIMITS, FIELDS_OF_A_SESSION } from '#acuity/contract/request.js';
 import { eachMissingField } from '#acuity/pipeline/missing.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import { session } from '../fixtures/bodies.js';

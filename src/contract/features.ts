@@ -72,6 +72,13 @@ export const FEATURE_INDEX: ReadonlyMap<string, number> = new Map(
   FEATURES.map((feature, index) => [feature.name, index]),
 );
 
+/** Where a feature stands in a row; the mask of its group stands before it. */
+export function featureAt(name: string): number {
+  const index = FEATURE_INDEX.get(name);
+  if (index === undefined) throw new Error(`no feature ${name}`);
+  return index;
+}
+
 /** SHA-256 over everything of the catalogue that changes the numbers in a row, in hex. */
 export function featuresHash(): string {
   const rows = FEATURES.map(({ name, group: owner, unit, centre, scale }) => [

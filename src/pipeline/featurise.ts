@@ -1,11 +1,11 @@
 import {
   FEATURES,
   FEATURE_COUNT,
-  FEATURE_INDEX,
   ROW_CLAMP,
   TARGET_CENTRE,
   TARGET_COUNT,
   TARGET_SCALE,
+  featureAt,
 } from '../contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '../contract/request.js';
 import { Sleep } from '../contract/sleep.js';
@@ -17,9 +17,7 @@ const inverseScales = Float64Array.from(FEATURES, (feature) => 1 / feature.scale
 
 /** Where a group starts in a row: its mask first, then its values. */
 function at(group: string): number {
-  const index = FEATURE_INDEX.get(`${group}_known`);
-  if (index === undefined) throw new Error(`no feature group ${group}`);
-  return index;
+  return featureAt(`${group}_known`);
 }
 
 const HR_DAY = at('hr_day');

@@ -1,7 +1,7 @@
 import { CONTRIBUTORS, MIXTURES } from '../contract/explanation.js';
-import { FEATURE_COUNT } from '../contract/features.js';
+import { FEATURE_COUNT, featureAt } from '../contract/features.js';
 import { SCORE_FIELDS } from '../contract/request.js';
-import { efficiencyOf, featureAt, scaled, type Hours } from './referenceDay.js';
+import { efficiencyOf, scaled, type Hours } from './referenceDay.js';
 
 /** Mixtures of two days, and what each group of features contributes to the difference between their scores. */
 

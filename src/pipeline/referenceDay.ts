@@ -1,4 +1,4 @@
-import { FEATURES, FEATURE_COUNT, FEATURE_INDEX, ROW_CLAMP } from '../contract/features.js';
+import { FEATURES, FEATURE_COUNT, ROW_CLAMP, featureAt } from '../contract/features.js';
 import { PAST_MAX } from '../contract/request.js';
 import { Sleep } from '../contract/sleep.js';
 import { TYPICAL_FEATURES, type ExplainTable, type Typical } from '../model/explainTable.js';
@@ -10,13 +10,6 @@ import { LAYOUT, type PredictionRequest } from './wasmParser.js';
  * knows, the typical value of that age and sex. What today lacks the reference day lacks too, and age and sex are
  * today's.
  */
-
-/** Where a feature stands in a row; its mask stands before it. */
-export function featureAt(name: string): number {
-  const index = FEATURE_INDEX.get(name);
-  if (index === undefined) throw new Error(`no feature ${name}`);
-  return index;
-}
 
 const SLEEP_TIME = featureAt('sleep_time');
 const AWAKE = featureAt('awake');

@@ -1,13 +1,13 @@
 import t from 'tap';
 import fc from 'fast-check';
 import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION, MIXTURES } from '#acuity/contract/explanation.js';
-import { FEATURE_COUNT } from '#acuity/contract/features.js';
+import { FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/request.js';
 import { explanationOf, type ExplainSettings } from '#acuity/pipeline/explanation.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { writeMixtures, writeShapley } from '#acuity/pipeline/mixtures.js';
 import { qualityOf, type Quality } from '#acuity/pipeline/quality.js';
-import { ReferenceDay, featureAt, hoursOf } from '#acuity/pipeline/referenceDay.js';
+import { ReferenceDay, hoursOf } from '#acuity/pipeline/referenceDay.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import type { PredictionRequest, ReadRequest } from '#acuity/pipeline/wasmParser.js';

@@ -4,7 +4,7 @@ import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
 import { explanationOf } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';
-import type { Thresholds } from '../pipeline/respond.js';
+import { hundredths, type Thresholds } from '../pipeline/respond.js';
 import type { ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
 import type { Page, RowProblem } from './page.js';
 
@@ -107,7 +107,7 @@ export class RowPlace implements ScoreHandler {
 
 /** A score of the network as an answer has it: to two decimals. */
 export function twoDecimals(score: number): number {
-  return Math.round(score * 100) / 100;
+  return hundredths(score) / 100;
 }
 
 const target = new Float64Array(LAYOUT.TARGET_LENGTH);

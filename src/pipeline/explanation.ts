@@ -3,6 +3,7 @@ import { SCORE_FIELDS, SERIES_FIELDS } from '../contract/request.js';
 import type { Explanation } from '../contract/response.js';
 import type { ExplainTable } from '../model/explainTable.js';
 import type { Quality } from './quality.js';
+import { hundredths } from './respond.js';
 
 /** What an answer says of a network's explanations beside the worker's numbers. */
 export type ExplainSettings = Pick<ExplainTable, 'notable' | 'explained' | 'widths'>;
@@ -97,12 +98,8 @@ function confidenceOf(widest: number, { widths }: ExplainSettings): Confidence {
   return widest <= widths.medium ? 'medium' : 'low';
 }
 
-function hundredths(value: number): number {
-  return Math.round(value * HUNDREDTHS);
-}
-
 function probability(value: number): number {
-  return Math.round(value * HUNDREDTHS) / HUNDREDTHS;
+  return hundredths(value) / HUNDREDTHS;
 }
 
 function named<Name extends string, Value>(

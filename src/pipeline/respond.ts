@@ -15,6 +15,11 @@ export function rounded(value: number): string {
   return HUNDREDTHS[hundredths] ?? String(hundredths / 100);
 }
 
+/** In whole hundredths, as an answer has it: what is compared or added up there holds for whoever adds up answers. */
+export function hundredths(value: number): number {
+  return Math.round(value * 100);
+}
+
 /**
  * The body of a 200. `scores[offset …]` are C_SCORE, attention, memory, reasoning, stress (0 to 100) and the
  * probabilities of High valence and arousal; `inferMs` are milliseconds, and left out where they are not told.

@@ -1,7 +1,7 @@
 import type { Cells, Histograms, MetricWriter } from '../base/metrics.js';
 import type { LoopCatalogue } from '../contract/metrics.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/request.js';
-import type { Thresholds } from '../pipeline/respond.js';
+import { hundredths, type Thresholds } from '../pipeline/respond.js';
 
 /** What a model said of one request: `scores[offset … offset + OUTPUT_COLUMNS)`, and where its labels begin. */
 export interface ScoredRow {
@@ -39,7 +39,7 @@ export class Comparison {
   /** `other` is what is compared with what was `answered`; its run took `inferMs`. */
   compared(answered: ScoredRow, other: ScoredRow, inferMs: number): void {
     for (let score = 0; score < SCORE_FIELDS.length; score++) {
-      const difference = (hundredths(other, score) - hundredths(answered, score)) / 100;
+      const difference = (scoreOf(other, score) - scoreOf(answered, score)) / 100;
       this.differences.observe(score, Math.abs(difference));
       this.signed.add(score, difference);
     }
@@ -71,8 +71,9 @@ export class Comparison {
   }
 }
 
-function hundredths({ scores, offset }: ScoredRow, score: number): number {
-  return Math.round(scores[offset + score]! * 100); // a row has OUTPUT_COLUMNS
+/** In hundredths. */
+function scoreOf({ scores, offset }: ScoredRow, score: number): number {
+  return hundredths(scores[offset + score]!); // a row has OUTPUT_COLUMNS
 }
 
 function isHigh({ scores, offset, thresholds }: ScoredRow, label: number, field: keyof Thresholds): boolean {

@@ -11,7 +11,8 @@ import {
   type Session,
 } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
-import { WasmParser, LAYOUT, hasUnitError, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
+import { hasUnitError } from '#acuity/pipeline/unitErrors.js';
+import { WasmParser, LAYOUT, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { writeScalars, writeTarget } from '#acuity/pipeline/records.js';
 
 /** What one request feeds to the network. */

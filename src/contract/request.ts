@@ -4,6 +4,11 @@ import Type from 'typebox';
 export const SERIES_FIELDS = ['HR_day_1h', 'RR_day_1h', 'HR_night', 'RR_night'] as const;
 export type SeriesField = (typeof SERIES_FIELDS)[number];
 
+/** Whether a series is heart rate; else it is breathing. */
+export function isHeart(field: SeriesField): boolean {
+  return field === 'HR_day_1h' || field === 'HR_night';
+}
+
 /** Other names of series, as integrations written for comparable services send them. */
 export const SERIES_ALIASES = { HR_night: 'HR_night_imputed', RR_night: 'RR_night_imputed' } as const;
 export type SeriesAlias = (typeof SERIES_ALIASES)[keyof typeof SERIES_ALIASES];

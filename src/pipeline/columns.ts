@@ -1,13 +1,14 @@
 import {
   SCALAR_BOUNDS,
   SERIES_FIELDS,
+  isHeart,
   samplesMax,
   type SeriesField,
   type SeriesLimits,
   type SESSION_SCALARS,
 } from '../contract/request.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, WasmParser, summaryAt } from './wasmParser.js';
+import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, WasmParser, clearRecords, summaryAt } from './wasmParser.js';
 import { isBodyProblem, readerOf, type RequestReader } from './read.js';
 
 /** A column of lists. The list of a row is `values[from(row) … to(row))`; where a list begins the one before has ended. */
@@ -48,7 +49,7 @@ export interface ReadRows {
   readonly problems: ReadonlyMap<number, BodyProblem>;
 }
 
-const { RECORD_LENGTH, SCALARS } = LAYOUT;
+const { RECORD_LENGTH } = LAYOUT;
 const SERIES = SERIES_FIELDS.length;
 const SAMPLE_BYTES = Float32Array.BYTES_PER_ELEMENT;
 const RECORD_BYTES = RECORD_LENGTH * Float64Array.BYTES_PER_ELEMENT;
@@ -112,7 +113,7 @@ export class ColumnReader {
     const read = new Float64Array(buffer, places.records, records.length);
     const marks = new Uint8Array(buffer, places.marks, rows);
     marks.fill(0);
-    clear(read);
+    clearRecords(read);
     for (const column of scalars) readScalars(column, first, read, marks);
     for (const column of series) this.summarise(column, first, { rows, places, marks });
     parser.exports.markDoubtful(rows, places.records, places.marks);
@@ -181,19 +182,11 @@ export class ColumnReader {
       places.samples,
       places.starts + run * SAMPLE_BYTES,
       places.lengths + run * SAMPLE_BYTES,
-      field === 'HR_day_1h' || field === 'HR_night',
+      isHeart(field),
       places.records + run * RECORD_BYTES,
       summaryAt(0, field),
       places.marks + run,
     );
-  }
-}
-
-/** Every scalar NaN, every series empty. */
-function clear(records: Float64Array): void {
-  records.fill(0);
-  for (let record = 0; record < records.length; record += RECORD_LENGTH) {
-    for (let place = 0; place < SCALARS; place++) records[record + place] = NaN;
   }
 }
 

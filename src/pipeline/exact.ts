@@ -20,7 +20,6 @@ import {
 } from '../contract/request.js';
 import {
   LAYOUT,
-  isUnitError,
   summaryAt,
   type WasmParser,
   type PredictionRequest,
@@ -28,7 +27,7 @@ import {
 } from './wasmParser.js';
 import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
 import { writeScalars, writeTarget } from './records.js';
-import { unitMessage } from './unitErrors.js';
+import { isUnitError, unitMessage } from './unitErrors.js';
 
 /**
  * The exact path: every JSON text, every element looked at, every refusal worded. It is the reference that faster

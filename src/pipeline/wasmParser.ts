@@ -4,6 +4,7 @@ import {
   SCALAR_BOUNDS,
   SERIES_FIELDS,
   STRUCTURE_BOUNDS,
+  isHeart,
   type SESSION_SCALARS,
   type SeriesField,
   type SeriesLimits,
@@ -154,9 +155,6 @@ export const SERIES_PLACES: Readonly<Record<SeriesField, number>> = {
 const PAGE_BYTES = 65_536;
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-/** From this many implausible samples on, more than half of a series is called a unit error. */
-const UNIT_ERROR_SAMPLES_MIN = 3;
-
 /**
  * A request that passed every check: a record of numbers for each session, one after the other. The views are
  * the parser's reused memory: they hold until the next request is read.
@@ -272,12 +270,8 @@ export class WasmParser {
   /** An empty request to be written by hand: every scalar NaN, every series empty. */
   blank(pastCount: number): PredictionRequest {
     const request = this.written(pastCount, 0);
-    const { records } = request;
     this.lengths.fill(0);
-    for (let record = 0; record < records.length; record += LAYOUT.RECORD_LENGTH) {
-      records.fill(NaN, record, record + LAYOUT.SCALARS);
-      records.fill(0, record + LAYOUT.SCALARS, record + LAYOUT.RECORD_LENGTH);
-    }
+    clearRecords(request.records);
     return request;
   }
 
@@ -299,9 +293,8 @@ export class WasmParser {
 
   /** Summarises the first `length` of `samples` into record `session`. */
   summariseSamples(length: number, field: SeriesField, session: number): void {
-    const isHeart = field === 'HR_day_1h' || field === 'HR_night';
     const summary = LAYOUT.RECORDS + summaryAt(session, field) * FLOAT64_BYTES;
-    this.exports.summarise(length, isHeart, summary);
+    this.exports.summarise(length, isHeart(field), summary);
     this.lengths[session * SERIES_FIELDS.length + SERIES_PLACES[field]] = length;
   }
 
@@ -361,16 +354,10 @@ export function summaryAt(session: number, field: SeriesField): number {
   return session * LAYOUT.RECORD_LENGTH + LAYOUT.SCALARS + SERIES_PLACES[field] * LAYOUT.SUMMARY_LENGTH;
 }
 
-/** Most samples of the series lie where no such signal can: another unit, most likely. */
-export function isUnitError({ records }: PredictionRequest, session: number, field: SeriesField): boolean {
-  const summary = summaryAt(session, field);
-  const implausible = records[summary + LAYOUT.IMPLAUSIBLE] ?? 0;
-  return implausible >= UNIT_ERROR_SAMPLES_MIN && implausible > (records[summary + LAYOUT.COUNT] ?? 0);
-}
-
-export function hasUnitError(request: PredictionRequest): boolean {
-  for (let session = 0; session <= request.pastCount; session++) {
-    for (const field of SERIES_FIELDS) if (isUnitError(request, session, field)) return true;
+/** Empties whole records: every scalar NaN, every series without samples. */
+export function clearRecords(records: Float64Array): void {
+  records.fill(0);
+  for (let record = 0; record < records.length; record += LAYOUT.RECORD_LENGTH) {
+    for (let place = 0; place < LAYOUT.SCALARS; place++) records[record + place] = NaN;
   }
-  return false;
 }

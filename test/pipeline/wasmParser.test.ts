@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { SERIES_FIELDS, type SeriesField } from '#acuity/contract/request.js';
-import { WasmParser, LAYOUT, hasUnitError, isUnitError, summaryAt } from '#acuity/pipeline/wasmParser.js';
+import { hasUnitError, isUnitError } from '#acuity/pipeline/unitErrors.js';
+import { WasmParser, LAYOUT, summaryAt } from '#acuity/pipeline/wasmParser.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { LEVEL_TOLERANCE, MEDIAN_SAMPLES_MIN, isHeart, statistics, type Statistics } from './reference.js';
 

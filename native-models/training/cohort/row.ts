@@ -1,6 +1,7 @@
 import { SERIES_FIELDS } from '#acuity/contract/request.js';
 import { featuriseSession } from '#acuity/pipeline/featurise.js';
-import { isUnitError, type PredictionRequest, type WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { isUnitError } from '#acuity/pipeline/unitErrors.js';
+import type { PredictionRequest, WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { writeScalars } from '#acuity/pipeline/records.js';
 import type { Recording } from './sensor.js';
 

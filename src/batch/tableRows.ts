@@ -78,11 +78,15 @@ function checkColumns({ fields }: Schema, { history }: RowColumns): void {
   }
 }
 
-/** The columns of `batch` that are needed beside the session, those that are kept first; undefined without any. */
-function columnsBeside(batch: RecordBatch, { keep, history }: RowColumns): RecordBatch | undefined {
-  const names = new Set([...keep, ...(history === undefined ? [] : Object.values(history))]);
+/** The names of the columns that are needed beside the session, those that are kept first. */
+export function namesBeside({ keep, history }: RowColumns): string[] {
+  return [...keep, ...(history === undefined ? [] : Object.values(history))];
+}
+
+/** The columns of `batch` that are `namesBeside`, in their order; undefined without any. */
+function columnsBeside(batch: RecordBatch, columns: RowColumns): RecordBatch | undefined {
   // By place: chosen by name, columns that are not the first ones are lost on the way.
-  const places = [...names]
+  const places = [...new Set(namesBeside(columns))]
     .map((name) => batch.schema.fields.findIndex((field) => field.name === name))
     .filter((place) => place >= 0);
   return places.length === 0 ? undefined : batch.selectAt(places);

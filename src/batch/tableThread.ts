@@ -4,7 +4,7 @@ import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';
 import type { TableAnswer, TableRequest, TableTask } from './tableReaders.js';
 import { FIELD_NAMES } from './tableColumns.js';
-import { TableRowReader, type TableRows } from './tableRows.js';
+import { TableRowReader, namesBeside, type TableRows } from './tableRows.js';
 
 /** Each library is loaded only where it is needed: both take a while. */
 async function* rowsOf({ path, format, options }: TableTask): AsyncGenerator<TableRows, void, undefined> {
@@ -15,9 +15,7 @@ async function* rowsOf({ path, format, options }: TableTask): AsyncGenerator<Tab
     return;
   }
   const { parquetRows } = await import('./parquetFile.js');
-  const { keep, history } = options;
-  const columns = [...FIELD_NAMES, ...keep, ...(history === undefined ? [] : Object.values(history))];
-  yield* parquetRows(path, columns, reader);
+  yield* parquetRows(path, [...FIELD_NAMES, ...namesBeside(options)], reader);
 }
 
 const port = parentPort;
@@ -47,9 +45,12 @@ async function handle(request: TableRequest): Promise<void> {
     answer(next.done === true ? undefined : next.value);
   } catch (error) {
     file = undefined;
-    const isOperators = error instanceof OperatorError || format === 'parquet';
-    const cause = isOperators && !(error instanceof OperatorError) ? "the Parquet file can't be read: " : '';
-    answer({ failure: `${cause}${messageOf(error)}`, isOperators });
+    const message = messageOf(error);
+    // What Parquet's decoder throws is about the file.
+    if (error instanceof OperatorError) answer({ failure: message, isOperators: true });
+    else if (format === 'parquet')
+      answer({ failure: `the Parquet file can't be read: ${message}`, isOperators: true });
+    else answer({ failure: message, isOperators: false });
   }
 }
 

@@ -1,4 +1,5 @@
 import { pino, stdTimeFunctions, type Level, type Logger } from 'pino';
+import { OperatorError } from '../base/operatorError.js';
 import { StandardOutput } from './standardOutput.js';
 
 export type Log = Logger;
@@ -51,6 +52,11 @@ export function createLog({ level, name, sink = new StandardOutput() }: LogOptio
     },
     withoutKeys(sink),
   );
+}
+
+/** What a line says of an error. The stack is for defects: what the operator can mend says so by itself. */
+export function errorFields(error: unknown): { readonly reason: string } | { readonly err: unknown } {
+  return error instanceof OperatorError ? { reason: error.message } : { err: error };
 }
 
 function withoutKeys(sink: LogSink): LogSink {

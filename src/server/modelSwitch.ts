@@ -1,9 +1,8 @@
 import { messageOf } from '../base/errors.js';
 import { ifPresent } from '../files/fileError.js';
 import type { Files } from '../files/files.js';
-import type { Log } from '../process/log.js';
+import { errorFields, type Log } from '../process/log.js';
 import { Observer } from '../base/observer.js';
-import { OperatorError } from '../base/operatorError.js';
 import { loadBundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
 import type { EventLoopServer } from './eventLoopServer.js';
@@ -82,8 +81,7 @@ export class ModelSwitch {
       await retired;
     } catch (error) {
       this.refusal = messageOf(error);
-      const cause = error instanceof OperatorError ? { reason: error.message } : { err: error };
-      log.error(cause, 'model refused, the old one keeps serving');
+      log.error(errorFields(error), 'model refused, the old one keeps serving');
     }
   }
 

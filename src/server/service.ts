@@ -8,7 +8,7 @@ import { systemClock } from '../base/clock.js';
 import { collectWithoutHelpers } from '../process/collector.js';
 import { FileThreads, type Patience } from '../files/fileThreads.js';
 import { killAfter, leave, terminals } from '../process/leave.js';
-import { createLog, type Log } from '../process/log.js';
+import { createLog, errorFields, type Log } from '../process/log.js';
 import { OperatorError } from '../base/operatorError.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import { within } from '../base/within.js';
@@ -233,10 +233,8 @@ class Service {
   }
 
   private async failStart(error: unknown): Promise<void> {
-    const reason = messageOf(error);
-    // The stack is for defects: what the operator can mend says so by itself.
-    this.log.fatal(error instanceof OperatorError ? { reason } : { err: error }, 'start failed');
-    process.stderr.write(`acuity: ${reason}\n`);
+    this.log.fatal(errorFields(error), 'start failed');
+    process.stderr.write(`acuity: ${messageOf(error)}\n`);
     await this.leave(EXIT_FAILED_START);
   }
 

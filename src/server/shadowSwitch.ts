@@ -1,11 +1,10 @@
 import { messageOf } from '../base/errors.js';
 import { Observer } from '../base/observer.js';
-import { OperatorError } from '../base/operatorError.js';
 import { ifPresent } from '../files/fileError.js';
 import type { Files } from '../files/files.js';
 import { loadBundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
-import type { Log } from '../process/log.js';
+import { errorFields, type Log } from '../process/log.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 
 export interface ShadowSwitchOptions {
@@ -82,8 +81,7 @@ export class ShadowSwitch {
       log.info({ version: this.version }, 'shadow model in force');
     } catch (error) {
       this.refusal = messageOf(error);
-      const cause = error instanceof OperatorError ? { reason: error.message } : { err: error };
-      log.error(cause, 'shadow model refused');
+      log.error(errorFields(error), 'shadow model refused');
     }
   }
 }

@@ -9,7 +9,7 @@ import type { TracedRequest } from '../tracing/tracedRequest.js';
 import { TraceQueue } from '../tracing/traceQueue.js';
 import { openEventLoopServer, type EventLoopServer, type EventLoopSetup } from './eventLoopServer.js';
 
-/** Code of a thread that is one of several event loops; `frontThreads.ts` faces it. */
+/** Code of a thread that is one of several event loops; `eventLoops.ts` faces it. */
 
 /** What the main thread tells an event loop. */
 export type ToEventLoop =

@@ -57,27 +57,34 @@ function joined(servers: readonly EventLoopServer[], address: PublicAddress): Ev
   const all = async (run: (server: EventLoopServer) => Promise<void>): Promise<void> => {
     await Promise.all(servers.map(run));
   };
+  /** Rejects where a loop fails; what other loops have done by then is undone on all of them. */
+  const allOrNone = async (
+    run: (server: EventLoopServer) => Promise<void>,
+    undo: (server: EventLoopServer) => Promise<void>,
+  ): Promise<void> => {
+    const outcomes = await Promise.allSettled(servers.map(run));
+    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failure === undefined) return;
+    if (outcomes.some(({ status }) => status === 'fulfilled')) await all(undo);
+    throw failure.reason;
+  };
   return {
     address,
     replaceKeys: (records) => servers.forEach((server) => server.replaceKeys(records)),
-    async prepareModel(bundle) {
-      const outcomes = await Promise.allSettled(servers.map((server) => server.prepareModel(bundle)));
-      const failure = outcomes.find((outcome) => outcome.status === 'rejected');
-      if (failure === undefined) return;
-      await all((server) => server.dropModel()); // all loops serve one model, or none changes
-      throw failure.reason;
-    },
+    // All loops serve one model, or none changes.
+    prepareModel: (bundle) =>
+      allOrNone(
+        (server) => server.prepareModel(bundle),
+        (server) => server.dropModel(),
+      ),
     switchModel: () => all((server) => server.switchModel()),
     dropModel: () => all((server) => server.dropModel()),
-    async replaceShadow(bundle) {
-      const outcomes = await Promise.allSettled(servers.map((server) => server.replaceShadow(bundle)));
-      const failure = outcomes.find((outcome) => outcome.status === 'rejected');
-      if (failure === undefined) return;
-      // One for all loops, or none: where every loop refused it, the one before stays.
-      if (outcomes.some(({ status }) => status === 'fulfilled'))
-        await all((server) => server.replaceShadow(undefined));
-      throw failure.reason;
-    },
+    // One for all loops, or none: where every loop refused it, the one before stays.
+    replaceShadow: (bundle) =>
+      allOrNone(
+        (server) => server.replaceShadow(bundle),
+        (server) => server.replaceShadow(undefined),
+      ),
     drain: () => all((server) => server.drain()),
     halt: () => all((server) => server.halt()),
     close: () => all((server) => server.close()),
@@ -86,7 +93,7 @@ function joined(servers: readonly EventLoopServer[], address: PublicAddress): Ev
 
 /**
  * Looks whether the address can be listened on: uWebSockets.js does not say why it can't. Several loops of ours share
- * the port, so the parser would let another server of ours share it too; and port 0 is made a port for them here, as a
+ * the port, so the system would let another server of ours share it too; and port 0 is made a port for them here, as a
  * socket on port 0 is never shared.
  * @throws OperatorError
  */

@@ -1,5 +1,6 @@
 import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { pairwise, quantileOf, spreadOf, type Spread } from '#acuity/load/statistics.js';
+import { ACUITY } from '#bench/peers/catalogue.js';
 import { payloadOf, RATIO_GOALS, type RatioGoal, type Side } from './ratioGoals.js';
 import type { Result } from './result.js';
 import { seriesOf, throughputOf } from './series.js';
@@ -22,6 +23,12 @@ export function goalLines(results: readonly Result[]): GoalLine[] {
     PAYLOADS.flatMap((payload) => ratioLine(goal, payload, results) ?? []),
   );
   return [...ratios, rssLine(results), flatnessLine(results)];
+}
+
+/** The lines as a table, its header first. */
+export function goalTable(lines: readonly GoalLine[]): string[][] {
+  const rows = lines.map(({ goal, payload, wanted, reached, verdict }) => [goal, payload, wanted, reached, verdict]); // prettier-ignore
+  return [['goal', 'payload', 'wanted', 'reached', ''], ...rows];
 }
 
 /** Undefined where the goal is not said of the payload. */
@@ -55,7 +62,6 @@ function typical(series: readonly Result[]): number {
   return medianOf(series.map(throughputOf));
 }
 
-const SERVICE = 'acuity';
 const RSS_MAX_BYTES = 170 * 1024 * 1024;
 const MIB = 1024 * 1024;
 
@@ -100,7 +106,7 @@ function flatnessLine(results: readonly Result[]): GoalLine {
 
 /** The long measurement where there is one, else the saturated ones of the payloads themselves. */
 function underLoad(results: readonly Result[]): Result[] {
-  const ours = results.filter(({ peer }) => peer === SERVICE);
+  const ours = results.filter(({ peer }) => peer === ACUITY.name);
   const long = ours.filter(({ mode }) => mode === 'long');
   if (long.length > 0) return long;
   return ours.filter(
@@ -135,16 +141,6 @@ export function ratioOf(
   theirs: readonly Result[],
   valueOf: (result: Result) => number,
 ): Spread | undefined {
-  const ratios = ratiosOf(ours, theirs, valueOf);
-  return ratios.length === 0 ? undefined : spreadOf(ratios);
-}
-
-/** The same, repetition by repetition; none where one is absent. */
-export function ratiosOf(
-  ours: readonly Result[],
-  theirs: readonly Result[],
-  valueOf: (result: Result) => number,
-): number[] {
-  if (ours.length !== theirs.length) return [];
-  return pairwise(ours.map(valueOf), theirs.map(valueOf), (value, other) => value / other);
+  if (ours.length === 0 || ours.length !== theirs.length) return undefined;
+  return spreadOf(pairwise(ours.map(valueOf), theirs.map(valueOf), (value, other) => value / other));
 }

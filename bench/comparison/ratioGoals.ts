@@ -1,4 +1,15 @@
 import type { PayloadName } from '#acuity/load/payloads.js';
+import {
+  ACUITY,
+  ACUITY_BUSY,
+  ACUITY_SHORT,
+  ACUITY_TWO,
+  FASTIFY,
+  FLOOR,
+  RUST,
+  RUST_PEERS,
+  type Peer,
+} from '#bench/peers/catalogue.js';
 import type { Mode } from './mode.js';
 import type { BenchPayload } from './payload.js';
 import { CROWD_CONNECTIONS, REFUSED_CONNECTIONS, SATURATING_CONNECTIONS } from './plan.js';
@@ -29,16 +40,13 @@ export interface RatioGoal {
   compare(ours: Result, theirs: Result): number;
 }
 
-const SERVICE = 'acuity';
-const SHORT_QUEUE = 'acuity-queue-256';
-
-function saturated(peer: string, form?: string): Side {
-  const side = { peers: [peer], mode: 'saturation', connections: SATURATING_CONNECTIONS } as const;
+function saturated({ name }: Peer, form?: string): Side {
+  const side = { peers: [name], mode: 'saturation', connections: SATURATING_CONNECTIONS } as const;
   return form === undefined ? side : { ...side, form };
 }
 
-function at(mode: Mode, peer: string, connections: number): Side {
-  return { peers: [peer], mode, connections };
+function at(mode: Mode, { name }: Peer, connections: number): Side {
+  return { peers: [name], mode, connections };
 }
 
 const AT_MOST = { unit: '×', digits: 2, isFloor: false } as const;
@@ -54,8 +62,8 @@ function formGoal(form: string, what: string, limit: RatioGoal['limit']): RatioG
   const name = `CPU per request of ${what} over its tenths`;
   return {
     name,
-    ours: saturated(SERVICE, form),
-    theirs: saturated(SERVICE),
+    ours: saturated(ACUITY, form),
+    theirs: saturated(ACUITY),
     ...AT_MOST,
     limit,
     compare: cpuRatio,
@@ -77,16 +85,16 @@ function goodputGoal(what: string, ours: Side, theirs: Side, least: number): Rat
 export const RATIO_GOALS: readonly RatioGoal[] = [
   {
     name: "CPU per request over the floor's",
-    ours: saturated(SERVICE),
-    theirs: saturated('floor'),
+    ours: saturated(ACUITY),
+    theirs: saturated(FLOOR),
     ...AT_MOST,
     limit: { baseline: 2.2, history: 4.5 },
     compare: cpuRatio,
   },
   {
     name: "CPU per request over fastify's",
-    ours: saturated(SERVICE),
-    theirs: saturated('fastify'),
+    ours: saturated(ACUITY),
+    theirs: saturated(FASTIFY),
     ...AT_MOST,
     digits: 3,
     limit: { baseline: 1 / 7, history: 1 / 9 },
@@ -94,32 +102,32 @@ export const RATIO_GOALS: readonly RatioGoal[] = [
   },
   {
     name: 'throughput over the best Rust peer',
-    ours: saturated(SERVICE),
-    theirs: { ...saturated('rust'), peers: ['rust', 'rust-2', 'rust-simd', 'rust-loop', 'rust-loop-2'] },
+    ours: saturated(ACUITY),
+    theirs: { ...saturated(RUST), peers: RUST_PEERS.map(({ name }) => name) },
     ...AT_LEAST,
     limit: { baseline: 1.25, history: 1.6 },
     compare: throughputRatio,
   },
   {
     name: 'throughput over fastify',
-    ours: saturated(SERVICE),
-    theirs: saturated('fastify'),
+    ours: saturated(ACUITY),
+    theirs: saturated(FASTIFY),
     ...AT_LEAST,
     limit: { baseline: 6, history: 6 },
     compare: throughputRatio,
   },
   {
     name: "p99 at saturation over the floor's",
-    ours: saturated(SERVICE),
-    theirs: saturated('floor'),
+    ours: saturated(ACUITY),
+    theirs: saturated(FLOOR),
     ...AT_MOST,
     limit: { baseline: 2, history: 3 },
     compare: (ours, theirs) => ours.p99Micros / theirs.p99Micros,
   },
   {
     name: "p99.9 at 60 % of saturation, fixed rate, beyond the floor's",
-    ours: at('share', SERVICE, SATURATING_CONNECTIONS),
-    theirs: at('share', 'floor', SATURATING_CONNECTIONS),
+    ours: at('share', ACUITY, SATURATING_CONNECTIONS),
+    theirs: at('share', FLOOR, SATURATING_CONNECTIONS),
     unit: ' ms',
     digits: 2,
     isFloor: false,
@@ -132,34 +140,34 @@ export const RATIO_GOALS: readonly RatioGoal[] = [
   formGoal('pretty', 'pretty-printed JSON', { history: 1.4 }),
   {
     name: "main thread's CPU per 503 over the floor's per answer",
-    ours: at('refusal', 'acuity-busy', REFUSED_CONNECTIONS),
-    theirs: at('refusal', 'floor', REFUSED_CONNECTIONS),
+    ours: at('refusal', ACUITY_BUSY, REFUSED_CONNECTIONS),
+    theirs: at('refusal', FLOOR, REFUSED_CONNECTIONS),
     ...AT_MOST,
     limit: { baseline: 1.8, history: 1.8 },
     compare: (ours, theirs) => ours.mainCpuMicrosPerRequest / theirs.mainCpuMicrosPerRequest,
   },
   goodputGoal(
     'default queue',
-    at('crowd', SERVICE, CROWD_CONNECTIONS),
-    at('crowd', SERVICE, SATURATING_CONNECTIONS),
+    at('crowd', ACUITY, CROWD_CONNECTIONS),
+    at('crowd', ACUITY, SATURATING_CONNECTIONS),
     0.9,
   ),
   goodputGoal(
     'queue of 256, asking again at once',
-    at('crowd', SHORT_QUEUE, CROWD_CONNECTIONS),
-    at('crowd', SHORT_QUEUE, SATURATING_CONNECTIONS),
+    at('crowd', ACUITY_SHORT, CROWD_CONNECTIONS),
+    at('crowd', ACUITY_SHORT, SATURATING_CONNECTIONS),
     0.5,
   ),
   goodputGoal(
     'queue of 256, twice the capacity offered',
-    at('flood', SHORT_QUEUE, CROWD_CONNECTIONS),
-    at('crowd', SHORT_QUEUE, SATURATING_CONNECTIONS),
+    at('flood', ACUITY_SHORT, CROWD_CONNECTIONS),
+    at('crowd', ACUITY_SHORT, SATURATING_CONNECTIONS),
     0.8,
   ),
   {
     name: "one request alone, p50 beyond the floor's",
-    ours: at('alone', SERVICE, 1),
-    theirs: at('alone', 'floor', 1),
+    ours: at('alone', ACUITY, 1),
+    theirs: at('alone', FLOOR, 1),
     unit: ' µs',
     digits: 0,
     isFloor: false,
@@ -168,8 +176,8 @@ export const RATIO_GOALS: readonly RatioGoal[] = [
   },
   {
     name: 'throughput of two event loops over one',
-    ours: saturated('acuity-2'),
-    theirs: saturated(SERVICE),
+    ours: saturated(ACUITY_TWO),
+    theirs: saturated(ACUITY),
     ...AT_LEAST,
     limit: { baseline: 1.05, history: 1.15 },
     compare: throughputRatio,

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { spreadOf } from '#acuity/load/statistics.js';
 import { textTable } from '#acuity/base/table.js';
-import { goalLines, ratioOf, spreadText } from './goals.js';
+import { goalLines, goalTable, ratioOf, spreadText } from './goals.js';
 import { formsTable } from './formsTable.js';
 import { MODE_TITLES } from './mode.js';
 import { formOf } from './payload.js';
@@ -17,7 +17,9 @@ export function reportOf(options: ComparisonOptions, { results, faults }: Compar
   );
   const forms = formsTable(results);
   const formSections = forms === undefined ? [] : [`Forms, saturation\n\n${forms}`];
-  const goals = options.modes.includes('rate') ? [] : [`Goals\n\n${goalTable(results)}`];
+  const goals = options.modes.includes('rate')
+    ? []
+    : [`Goals\n\n${textTable(goalTable(goalLines(results)))}`];
   const verdict =
     faults.length === 0
       ? 'Every answer had status 200, or 503 where a queue was to overflow, and every answer that was looked at had the expected scores.'
@@ -89,15 +91,4 @@ function cellTable(cell: Cell, results: readonly Result[]): string {
 
 function ratioText(ratio: ReturnType<typeof ratioOf>): string {
   return ratio === undefined ? '–' : spreadText(ratio, 2);
-}
-
-function goalTable(results: readonly Result[]): string {
-  const lines = goalLines(results).map(({ goal, payload, wanted, reached, verdict }) => [
-    goal,
-    payload,
-    wanted,
-    reached,
-    verdict,
-  ]);
-  return textTable([['goal', 'payload', 'wanted', 'reached', ''], ...lines]);
 }

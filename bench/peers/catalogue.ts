@@ -103,7 +103,9 @@ export const FASTAPI: Peer = {
 const RUST_SETTINGS: RustSettings = { threads: 1, json: 'sonic', modelRuns: 'thread' };
 export const RUST = rustPeer('rust', RUST_SETTINGS);
 export const RUST_TWO = rustPeer('rust-2', { ...RUST_SETTINGS, threads: 2 });
-const RUST_OTHERS = [
+/** Every configuration of it. */
+export const RUST_PEERS = [
+  RUST,
   RUST_TWO,
   rustPeer('rust-simd', { ...RUST_SETTINGS, json: 'simd' }),
   rustPeer('rust-loop', { ...RUST_SETTINGS, modelRuns: 'loop' }),
@@ -112,7 +114,7 @@ const RUST_OTHERS = [
 
 /** Every peer but the service, by name. */
 export const PEERS: ReadonlyMap<string, Peer> = new Map(
-  [FLOOR, FASTIFY, NODE, FASTAPI, RUST, ...RUST_OTHERS].map((peer) => [peer.name, peer]),
+  [FLOOR, FASTIFY, NODE, FASTAPI, ...RUST_PEERS].map((peer) => [peer.name, peer]),
 );
 
 function rustPeer(name: string, settings: RustSettings): Peer {

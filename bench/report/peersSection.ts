@@ -1,6 +1,6 @@
 import { spreadOf } from '#acuity/load/statistics.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
-import { goalLines, ratioOf, spreadText } from '#bench/comparison/goals.js';
+import { goalLines, goalTable, ratioOf, spreadText } from '#bench/comparison/goals.js';
 import type { ComparisonOptions } from '#bench/comparison/options.js';
 import { compare } from '#bench/comparison/run.js';
 import type { Result } from '#bench/comparison/result.js';
@@ -34,19 +34,7 @@ export async function peersSection(context: BenchContext): Promise<ReportSection
         ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest,
       ),
     ],
-    tables: [
-      ...PAYLOADS.map((payload) => peerTable(payload, results, 'fastify')),
-      [
-        ['goal', 'payload', 'wanted', 'reached', ''],
-        ...goals.map(({ goal, payload, wanted, reached, verdict }) => [
-          goal,
-          payload,
-          wanted,
-          reached,
-          verdict,
-        ]),
-      ],
-    ],
+    tables: [...PAYLOADS.map((payload) => peerTable(payload, results, 'fastify')), goalTable(goals)],
     data: { results, goals },
   };
 }

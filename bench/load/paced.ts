@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '#bench/paths.js';
 import type { Load, Measurement } from '#acuity/load/measurement.js';
-import { writeRequests } from './requestFile.js';
+import { withRequestFile } from './requestFile.js';
 
 /** What `bench/peers/rust/setup.sh` builds beside the peer. */
 const PACED = join(ROOT, '.build/rust/release/acuity-paced');
@@ -30,24 +28,13 @@ export function hasPaced(): boolean {
  * its request was due. It costs a tenth of what the open loop in this process does, so that rates near what saturates
  * the service can be kept on the same cores.
  */
-export async function openLoopPaced({
-  target,
-  bodies,
-  connections,
-  seconds,
-  rate,
-  lateSeconds,
-}: PacedLoad): Promise<Measurement> {
-  const folder = await mkdtemp(join(tmpdir(), 'acuity-paced-'));
-  try {
-    const file = join(folder, 'requests');
-    await writeRequests(file, target.key, bodies);
-    const settings = [target.port, connections, Math.round(rate), seconds, lateSeconds].map(String);
+export function openLoopPaced(load: PacedLoad): Promise<Measurement> {
+  const { target, connections, seconds, rate, lateSeconds } = load;
+  const settings = [target.port, connections, Math.round(rate), seconds, lateSeconds].map(String);
+  return withRequestFile(load, async (file) => {
     const { stdout } = await promisify(execFile)(PACED, [...settings, file], {
       timeout: seconds * 1000 + GRACE_MS,
     });
     return JSON.parse(stdout) as Measurement;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 }

@@ -1,10 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sourcePath } from '#bench/paths.js';
-import { writeRequests } from './requestFile.js';
+import { withRequestFile } from './requestFile.js';
 import type { Load, Measurement } from '#acuity/load/measurement.js';
 
 const WRK = 'wrk';
@@ -18,16 +15,9 @@ export function hasWrk(): boolean {
 }
 
 /** wrk with one thread, so that the same share of the machine is left to every server. */
-export async function closedLoopWithWrk({
-  target,
-  bodies,
-  connections,
-  seconds,
-}: Load): Promise<Measurement> {
-  const folder = await mkdtemp(join(tmpdir(), 'acuity-wrk-'));
-  try {
-    const file = join(folder, 'requests');
-    await writeRequests(file, target.key, bodies);
+export function closedLoopWithWrk(load: Load): Promise<Measurement> {
+  const { target, connections, seconds } = load;
+  return withRequestFile(load, async (file) => {
     const { stdout } = await promisify(execFile)(
       WRK,
       [
@@ -45,9 +35,7 @@ export async function closedLoopWithWrk({
       { timeout: seconds * 1000 + GRACE_MS },
     );
     return measured(stdout);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 }
 
 function measured(stdout: string): Measurement {

@@ -1,6 +1,5 @@
-import { quantileOf } from './statistics.js';
 import { Connection, requestBytes } from './connection.js';
-import type { Load, Measurement } from './measurement.js';
+import { latencyQuantiles, type Load, type Measurement } from './measurement.js';
 
 /** Latencies kept for the quantiles; beyond it every later one takes the place of an earlier one. */
 const LATENCIES_MAX = 1 << 20;
@@ -69,8 +68,6 @@ class Tally {
 
   measured(seconds: number): Measurement {
     const sorted = this.latenciesMs.subarray(0, Math.min(this.answered, LATENCIES_MAX)).toSorted();
-    const at = (share: number): number => (sorted.length === 0 ? NaN : quantileOf(sorted, share) * 1000);
-    const { answered: requests, errors } = this;
-    return { requests, seconds, p50Micros: at(0.5), p99Micros: at(0.99), p999Micros: at(0.999), errors };
+    return { requests: this.answered, seconds, ...latencyQuantiles(sorted), errors: this.errors };
   }
 }

@@ -1,4 +1,5 @@
 import type { Target } from './connection.js';
+import { quantileOf } from './statistics.js';
 
 /** What one load run saw from the callers' side. */
 export interface Measurement {
@@ -11,6 +12,14 @@ export interface Measurement {
   readonly errors: number;
   /** The answers among them, where the generator counts them; `requests` holds them too then. */
   readonly refused?: number;
+}
+
+/** What is said of latencies in milliseconds, ascending; NaN where there are none. */
+export function latencyQuantiles(
+  sortedMs: ArrayLike<number>,
+): Pick<Measurement, 'p50Micros' | 'p99Micros' | 'p999Micros'> {
+  const at = (share: number): number => (sortedMs.length === 0 ? NaN : quantileOf(sortedMs, share) * 1000);
+  return { p50Micros: at(0.5), p99Micros: at(0.99), p999Micros: at(0.999) };
 }
 
 /** Keeps `connections` busy with one request each for `seconds`; the bodies take turns. */

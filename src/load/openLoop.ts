@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, requestBytes } from './connection.js';
-import { quantileOf } from './statistics.js';
-import type { Load, Measurement } from './measurement.js';
+import { latencyQuantiles, type Load, type Measurement } from './measurement.js';
 
 export interface OpenLoopLoad extends Load {
   /** Requests per second, evenly spaced. */
@@ -59,13 +58,10 @@ class Schedule {
       await sleep(TICK_MS);
     }
     const sorted = this.latenciesMs.subarray(0, this.answered).toSorted();
-    const at = (share: number): number => (sorted.length === 0 ? NaN : quantileOf(sorted, share) * 1000);
     return {
       requests: this.answered,
       seconds: (performance.now() - this.startMs) / 1000,
-      p50Micros: at(0.5),
-      p99Micros: at(0.99),
-      p999Micros: at(0.999),
+      ...latencyQuantiles(sorted),
       errors: this.errors + (this.count - this.answered - this.errors),
     };
   }

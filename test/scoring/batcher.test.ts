@@ -51,6 +51,8 @@ interface Setup {
   outcome(age: number): AdmitOutcome;
   /** The oldest run that has not ended. */
   firstRun(): FakeRun;
+  /** Ends every run, those included that begin meanwhile. */
+  landAll(): Promise<void>;
 }
 
 const DEADLINE_MS = 100;
@@ -84,6 +86,11 @@ function setUp(t: Test, options: SetupOptions = {}): Setup {
     onHung: () => void hangs++,
   });
   t.teardown(() => batcher.close());
+  const firstRun = (): FakeRun => {
+    const [run] = pool.runs;
+    if (run === undefined) throw new Error('nothing runs');
+    return run;
+  };
   return {
     pool,
     batcher,
@@ -97,17 +104,17 @@ function setUp(t: Test, options: SetupOptions = {}): Setup {
       return caller;
     },
     outcome: (age) => batcher.admit(requestOfAge(age), new Caller()),
-    firstRun() {
-      const [run] = pool.runs;
-      if (run === undefined) throw new Error('nothing runs');
-      return run;
+    firstRun,
+    async landAll() {
+      while (pool.runs.length > 0) {
+        firstRun().land();
+        await turn();
+      }
     },
   };
 }
 
-/** Waits for the batcher's own timer, which ticks in real time while the clock stands. */
-
-/** Long enough for the batcher's timer to have ticked. */
+/** Long enough for the batcher's own timer to have ticked: that runs in real time, while the clock stands. */
 async function sweep(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
@@ -155,14 +162,11 @@ t.test('while all workers are busy, requests gather, and leave together when one
 });
 
 t.test('a batch holds its most and no more', async (t) => {
-  const { pool, admit, firstRun } = setUp(t, { batchMax: 2 });
+  const { pool, admit, landAll } = setUp(t, { batchMax: 2 });
   const ages = [1, 2, 3, 4, 5];
   const callers = ages.map((age) => admit(age));
   await turn();
-  while (pool.runs.length > 0) {
-    firstRun().land();
-    await turn();
-  }
+  await landAll();
   t.strictSame(rows(pool.tasks), [2, 2, 1]);
   t.strictSame(
     callers.map(({ score }) => score),
@@ -171,14 +175,11 @@ t.test('a batch holds its most and no more', async (t) => {
 });
 
 t.test('requests with and without history never share a batch; the oldest goes first', async (t) => {
-  const { pool, admit, firstRun } = setUp(t);
+  const { pool, admit, landAll } = setUp(t);
   const past = [0, 1, 0, 5, 0];
   const callers = past.map((count, index) => admit(10 * (index + 1), count));
   await turn();
-  while (pool.runs.length > 0) {
-    firstRun().land();
-    await turn();
-  }
+  await landAll();
   t.strictSame(
     pool.tasks.map((task) => [task.variant, task.rows]),
     [

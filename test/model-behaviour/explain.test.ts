@@ -11,6 +11,7 @@ import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import { ExplainedModel } from '#training/explained.js';
 import { recordOf } from '#training/served.js';
 import { requestBody } from '../fixtures/bodies.js';
+import { slowShapley } from '../fixtures/slowShapley.js';
 import { model } from './weeks.js';
 
 const bundle = await loadBundle(
@@ -68,7 +69,7 @@ const FIELDS_OF: Readonly<Record<(typeof CONTRIBUTOR_GROUPS)[number], readonly (
   body: ['height_cm', 'weight_kg'],
 };
 
-/** The contributions as plain requests give them: every order of exchanging the fields of two sessions. */
+/** What plain requests give: the scores of `reference`, and of each score the contributions of all groups. */
 async function slowly(today: Session, reference: Session, past: Partial<PredictionRequestBody>) {
   const scores: Float32Array[] = [];
   for (let mixture = 0; mixture < 64; mixture++) {
@@ -79,29 +80,10 @@ async function slowly(today: Session, reference: Session, past: Partial<Predicti
     });
     scores.push(await model.score({ ...past, current_session: mixed as Session }));
   }
-  const sums = CONTRIBUTORS.map(() => SCORE_FIELDS.map(() => 0));
-  let orders = 0;
-  const walk = (
-    left: readonly number[],
-    mixture: number,
-    way: readonly (readonly [number, number])[],
-  ): void => {
-    if (left.length === 0) {
-      orders++;
-      for (const [group, from] of way) {
-        SCORE_FIELDS.forEach((_, score) => {
-          const gain = (scores[from | (1 << group)]?.[score] ?? NaN) - (scores[from]?.[score] ?? NaN);
-          const sum = sums[group] ?? [];
-          sum[score] = (sum[score] ?? 0) + gain;
-        });
-      }
-    }
-    for (const group of left) {
-      walk(left.filter((other) => other !== group), mixture | (1 << group), [...way, [group, mixture]]); // prettier-ignore
-    }
-  };
-  walk(CONTRIBUTORS.map((_, group) => group), 0, []); // prettier-ignore
-  return { reference: scores[0], contributions: sums.map((group) => group.map((sum) => sum / orders)) };
+  const contributions = SCORE_FIELDS.map((_, score) =>
+    slowShapley((mixture) => scores[mixture]?.[score] ?? NaN),
+  );
+  return { reference: scores[0], contributions };
 }
 
 t.test('contributions are what plain requests of all mixtures give', async (t) => {
@@ -150,7 +132,7 @@ function compare(
     t.ok(Math.abs(reference - (slow.reference?.[score] ?? NaN)) < 5e-3, `reference of ${field}`);
     CONTRIBUTOR_GROUPS.forEach((group, index) => {
       const found = floats[EXPLANATION.contributors + index * SCORE_FIELDS.length + score] ?? NaN;
-      const expected = slow.contributions[index]?.[score] ?? NaN;
+      const expected = slow.contributions[score]?.[index] ?? NaN;
       t.ok(Math.abs(found - expected) < 5e-3, `${group} of ${field}: ${found} and ${expected}`);
     });
   });

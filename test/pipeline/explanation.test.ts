@@ -12,6 +12,7 @@ import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import type { PredictionRequest, ReadRequest } from '#acuity/pipeline/wasmParser.js';
 import { scoreRecord } from '../fixtures/bodies.js';
+import { slowShapley } from '../fixtures/slowShapley.js';
 
 const read = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
 
@@ -130,29 +131,6 @@ t.test('Shapley values are what all orders of the groups give on average', async
     slow.forEach((value, group) => t.ok(Math.abs(value - (exact[group * 5 + score] ?? NaN)) < 1e-4));
   });
 });
-
-/** Every order in which the groups can be exchanged, in plain code. */
-function slowShapley(scoreOf: (mixture: number) => number): number[] {
-  const sums = CONTRIBUTORS.map(() => 0);
-  let orders = 0;
-  const walk = (
-    left: readonly number[],
-    mixture: number,
-    gains: readonly (readonly [number, number])[],
-  ): void => {
-    if (left.length === 0) {
-      orders++;
-      for (const [group, gain] of gains) sums[group] = (sums[group] ?? 0) + gain;
-    }
-    for (const group of left) {
-      const next = mixture | (1 << group);
-      const gain = scoreOf(next) - scoreOf(mixture);
-      walk(left.filter((other) => other !== group), next, [...gains, [group, gain]]); // prettier-ignore
-    }
-  };
-  walk(CONTRIBUTORS.map((_, group) => group), 0, []); // prettier-ignore
-  return sums.map((sum) => sum / orders);
-}
 
 const day = (index: number): number[] => [70 + index, 15, 60, 14, 7, 0.2, 0.2, 0.6, 0.5, 170, 70];
 const TABLE = {

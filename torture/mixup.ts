@@ -1,4 +1,4 @@
-import { renameSync, symlinkSync, mkdtempSync, rmSync } from 'node:fs';
+import { symlinkSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { messageOf } from '#acuity/base/errors.js';
 import { pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { Connection } from '#acuity/load/connection.js';
 import { BAD_AGES } from '#fixtures/ages.js';
-import { changeManifest, copyModel } from '#fixtures/model.js';
+import { changeManifest, copyModel, turnLink } from '#fixtures/model.js';
 import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
 import { FAULTY, loopsOf } from '#fixtures/stops.js';
 import { knownAnswers, requestTo, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
@@ -91,8 +91,7 @@ async function startSwitchable(scope: Teardown): Promise<{ server: RunningServer
   scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
   let turns = 0;
   const turn = (): void => {
-    symlinkSync(models[++turns % 2] ?? first, `${link}.new`);
-    renameSync(`${link}.new`, link);
+    turnLink(link, models[++turns % 2] ?? first);
     server.signal('SIGHUP');
   };
   return { server, turn };

@@ -1,4 +1,4 @@
-import { renameSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -6,7 +6,7 @@ import { BAD_AGES } from '../fixtures/ages.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, sendOn } from '../fixtures/connection.js';
 import { Feed } from '../fixtures/feed.js';
-import { copyModel, manifestOf, replaceFile } from '../fixtures/model.js';
+import { copyModel, manifestOf, replaceFile, turnLink } from '../fixtures/model.js';
 import { startServer } from '../fixtures/server.js';
 
 /** What goes wrong is provoked, one thing after the other; the dashboard's first sentence has to name it. */
@@ -117,8 +117,7 @@ async function refuse(
   { link, bad, feed }: { readonly link: string; readonly bad: string; readonly feed: Feed },
 ): Promise<void> {
   await t.test('a refused model', async (t) => {
-    symlinkSync(bad, `${link}.new`);
-    renameSync(`${link}.new`, link);
+    turnLink(link, bad);
     const { diagnosis } = await feed.until(({ diagnosis }) =>
       diagnosis.sentence.startsWith('A new model was'),
     );

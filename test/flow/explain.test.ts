@@ -1,9 +1,10 @@
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { PredictionResponseSchema, type PredictionResponse } from '#acuity/contract/response.js';
+import { metricsOf } from '../fixtures/atRest.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { Connection, send, sendOn } from '../fixtures/connection.js';
-import { parseMetrics, valueOf } from '../fixtures/promtool.js';
+import { Connection, sendOn } from '../fixtures/connection.js';
+import { valueOf } from '../fixtures/promtool.js';
 import { startServer } from '../fixtures/server.js';
 
 /** A running server with the shipped network: plain and explained requests beside each other. */
@@ -42,12 +43,7 @@ t.test('explained and plain requests beside each other get the same scores', asy
 });
 
 t.test('the metrics tell how many were explained, and what that cost', async (t) => {
-  const { body } = await send(server.adminPort, {
-    method: 'GET',
-    target: '/metrics',
-    headers: { Connection: 'close' },
-  });
-  const series = parseMetrics(body);
+  const series = await metricsOf(server.adminPort);
   t.equal(valueOf(series, 'acuity_batch_rows_sum', { graph: 'explain' }), 24);
   t.ok(valueOf(series, 'acuity_run_seconds_total', { graph: 'explain' }) > 0);
 });

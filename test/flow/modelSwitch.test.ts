@@ -1,9 +1,9 @@
-import { renameSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { modelLabel } from '#acuity/model/manifest.js';
-import { changeManifest, copyModel, manifestOf, replaceFile } from '../fixtures/model.js';
+import { changeManifest, copyModel, manifestOf, replaceFile, turnLink } from '../fixtures/model.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 const LOOKS_MAX = 200;
@@ -30,12 +30,6 @@ async function until(t: Test, server: RunningServer, version: string): Promise<v
   t.fail(`${version} never answered`);
 }
 
-/** Turns the link in one step, as deployments do. */
-function turn(link: string, target: string): void {
-  symlinkSync(target, `${link}.new`);
-  renameSync(`${link}.new`, link);
-}
-
 for (const loops of [1, 2]) {
   t.test(`the model changes under requests, a bad one is refused: ${loops} event loops`, async (t) => {
     const folder = t.testdir({ first: {}, second: {}, bad: {} });
@@ -53,16 +47,16 @@ for (const loops of [1, 2]) {
     const other = modelLabel(manifestOf(second));
     t.equal((await predict(server)).version, version);
 
-    turn(link, second);
+    turnLink(link, second);
     await until(t, server, other); // without a signal, as soon as it serves: the link is looked at
 
-    turn(link, bad);
+    turnLink(link, bad);
     for (let look = 0; look < LOOKS_MAX && !server.output().includes('model refused'); look++)
       await pause(LOOK_MS);
     t.match(server.output(), 'model refused');
     t.same(await predict(server), { status: 200, version: other });
 
-    turn(link, first);
+    turnLink(link, first);
     server.signal('SIGHUP');
     await until(t, server, version);
     server.signal('SIGTERM');

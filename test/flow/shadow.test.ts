@@ -1,26 +1,18 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import type { Differences } from '#acuity/admin/differences.js';
+import { metricsOf } from '../fixtures/atRest.js';
 import { requestBody } from '../fixtures/bodies.js';
-import {
-  DESK,
-  legibility,
-  openBrowser,
-  openPage,
-  PHONE,
-  seriousFindings,
-  WAIT,
-  WITHOUT_BROWSER,
-} from '../fixtures/browser.js';
+import { DESK, isSound, openBrowser, openPage, PHONE, WAIT, WITHOUT_BROWSER } from '../fixtures/browser.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
 import { Feed } from '../fixtures/feed.js';
-import { copyModel, manifestOf, MODEL, replaceFile } from '../fixtures/model.js';
-import { parseMetrics, valueOf, type Series } from '../fixtures/promtool.js';
+import { copyModel, manifestOf, MODEL, replaceFile, turnLink } from '../fixtures/model.js';
+import { valueOf, type Series } from '../fixtures/promtool.js';
 import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
@@ -54,20 +46,10 @@ async function rival(folder: string, name: string): Promise<string> {
   return out;
 }
 
-function turn(link: string, target: string): void {
-  symlinkSync(target, `${link}.new`);
-  renameSync(`${link}.new`, link);
-}
-
-async function metricsOf({ adminPort }: RunningServer): Promise<Series[]> {
-  const response = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
-  return parseMetrics(await response.text());
-}
-
 async function untilMetrics(server: RunningServer, holds: (series: Series[]) => boolean): Promise<Series[]> {
   const endsMs = Date.now() + WAIT_MS;
   for (;;) {
-    const series = await metricsOf(server);
+    const series = await metricsOf(server.adminPort);
     if (holds(series)) return series;
     if (Date.now() > endsMs) throw new Error(`it never came true: ${server.output()}`);
     await pause(100);
@@ -125,7 +107,7 @@ t.test('a shadow model beside the one that answers', async (t) => {
       body: bodies[0] ?? '',
     });
     t.equal(status, 200);
-    const series = await metricsOf(server);
+    const series = await metricsOf(server.adminPort);
     t.equal(valueOf(series, 'acuity_shadow_model_info'), 0);
     t.equal(valueOf(series, 'acuity_shadow_compared_total'), 0);
   });
@@ -156,7 +138,7 @@ t.test('a shadow model beside the one that answers', async (t) => {
   });
 
   await t.test('a model that can’t serve is refused, and the one before stays', async (t) => {
-    turn(link, bad);
+    turnLink(link, bad);
     const series = await untilMetrics(
       server,
       (series) => valueOf(series, 'acuity_shadow_model_refused') === 1,
@@ -169,7 +151,7 @@ t.test('a shadow model beside the one that answers', async (t) => {
     const stop = calling(server, bodies[4] ?? '');
     for (let change = 0; change < SWITCHES; change++) {
       const [target, version] = change % 2 === 0 ? [double, 'double/1.0.0'] : [half, 'half/1.0.0'];
-      turn(link, target);
+      turnLink(link, target);
       await untilMetrics(server, isInForce(version));
     }
     rmSync(link);
@@ -187,20 +169,21 @@ t.test('a shadow model beside the one that answers', async (t) => {
     const browser = await openBrowser(t);
     for (const look of [DESK, PHONE]) {
       const url = `http://127.0.0.1:${server.adminPort}/`;
-      const { page, complaints, elsewhere } = await openPage(t, browser, { url, look });
+      const opened = await openPage(t, browser, { url, look });
+      const { page } = opened;
       await page.waitForSelector('#shadow:not([hidden])', WAIT);
       await page.waitForFunction(hasCompared, undefined, WAIT);
       t.equal(await page.locator('#shadow-scores tbody tr').count(), 5);
       t.equal(await page.getAttribute('#grafana', 'href'), 'https://grafana.example/d/acuity');
       await page.locator('#shadow details').evaluate((one) => one.setAttribute('open', ''));
-      await isLegible(t, { page, complaints, elsewhere }, look.width);
+      await isSound(t, opened, look.width);
     }
     t.strictSame([...(await stop())], [200]);
     for (const look of [DESK, PHONE]) {
       const url = pathToFileURL(join(folder, 'compare.html')).href;
       const opened = await openPage(t, browser, { url, look });
       t.equal(await opened.page.locator('figure').count(), 5);
-      await isLegible(t, opened, look.width);
+      await isSound(t, opened, look.width);
     }
   });
 
@@ -225,17 +208,6 @@ function agrees(t: Test, shadow: Differences | undefined, text: string): void {
   for (const { label, count } of shadow?.flips ?? [])
     t.match(text, `${label} said otherwise: ${count} of ${REQUESTS}`);
   t.equal(shadow?.scores.length, 5);
-}
-
-type Opened = Pick<Awaited<ReturnType<typeof openPage>>, 'page' | 'complaints' | 'elsewhere'>;
-
-async function isLegible(t: Test, { page, complaints, elsewhere }: Opened, width: number): Promise<void> {
-  const { wide, small } = await legibility(page);
-  t.equal(wide, width, 'nothing to scroll sideways');
-  t.strictSame(small, [], 'no text below 11 px');
-  t.strictSame(await seriousFindings(page), []);
-  t.strictSame(elsewhere, []);
-  t.strictSame(complaints, []);
 }
 
 /** Runs in the page. */

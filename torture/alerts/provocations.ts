@@ -1,9 +1,9 @@
-import { renameSync, symlinkSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { runClosedLoop } from '#acuity/load/closedLoop.js';
 import { BAD_AGES } from '#fixtures/ages.js';
 import { requestBody } from '#fixtures/bodies.js';
-import { changeManifest, copyModel, manifestOf, replaceFile } from '#fixtures/model.js';
+import { changeManifest, copyModel, manifestOf, replaceFile, turnLink } from '#fixtures/model.js';
 import { startStore } from '#fixtures/redis.js';
 import type { Teardown } from '#fixtures/server.js';
 import type { Subject, SubjectOptions } from './subject.js';
@@ -52,11 +52,6 @@ function saturating({ port, key }: Subject): () => void {
 function both(subject: Subject, bad: Parameters<Subject['calling']>[0]): () => void {
   const ends = [subject.calling({ body: GOOD }), subject.calling(bad)];
   return () => ends.forEach((end) => end());
-}
-
-function turn(link: string, target: string): void {
-  symlinkSync(target, `${link}.turned`);
-  renameSync(`${link}.turned`, link);
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -163,15 +158,15 @@ export const PROVOCATIONS: Readonly<Record<string, Provocation>> = {
       changeManifest(other, (manifest) => ({ ...manifest, version: `${manifest.version}-other` }));
       const before = join(subject.folder, 'before');
       renameSync(subject.model, before);
-      turn(subject.model, other);
-      return () => turn(subject.model, before);
+      turnLink(subject.model, other);
+      return () => turnLink(subject.model, before);
     },
   },
   AcuityModelRefused: {
     provoke(subject) {
       const bad = copyModel(join(subject.folder, 'bad'));
       replaceFile(bad, manifestOf(bad).graphs.base.file, 'no graph');
-      turn(subject.model, bad);
+      turnLink(subject.model, bad);
       return () => undefined; // the page has a command
     },
   },

@@ -1,4 +1,5 @@
-import { DEFAULT_SERIES_LIMITS, PAST_MAX, SCORE_FIELDS } from '#acuity/contract/request.js';
+import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/request.js';
+import { writeTarget } from '#acuity/pipeline/records.js';
 import { LAYOUT, WasmParser, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import type { ServedModel } from '../served.js';
 import { recordOf } from '../served.js';
@@ -36,7 +37,7 @@ export class Lives {
     for (let person = 0; person < this.people.length; person++) {
       for (let day = 0; day < this.days; day++) {
         const scores = await model.scoreRequest(this.request(person, day, Math.min(day, PAST_MAX)));
-        this.writeTarget(person, day, scores);
+        writeTarget(recordOf(scores), this.targets, (person * this.days + day) * TARGET_LENGTH);
       }
     }
   }
@@ -57,15 +58,5 @@ export class Lives {
 
   private recordAt(cell: number): Float64Array {
     return this.records.subarray(cell * RECORD_LENGTH, (cell + 1) * RECORD_LENGTH);
-  }
-
-  private writeTarget(person: number, day: number, scores: Float32Array): void {
-    const record = recordOf(scores);
-    const at = (person * this.days + day) * TARGET_LENGTH;
-    SCORE_FIELDS.forEach((field, index) => {
-      this.targets[at + index] = record[field];
-    });
-    this.targets[at + SCORE_FIELDS.length] = record.valence === 'High' ? 1 : -1;
-    this.targets[at + SCORE_FIELDS.length + 1] = record.arousal === 'High' ? 1 : -1;
   }
 }

@@ -1,3 +1,4 @@
+import { quantileOf } from '#acuity/load/statistics.js';
 import { Random } from '../cohort/random.js';
 
 type Values = Float64Array | readonly number[];
@@ -19,10 +20,7 @@ export const sd = (values: Values): number => Math.sqrt(variance(values));
 
 /** Below which `share` of the values lie, between the two nearest in proportion. */
 export function quantile(values: Values, share: number): number {
-  const sorted = Float64Array.from(values).toSorted();
-  const place = share * (sorted.length - 1);
-  const [low = NaN, high = low] = sorted.subarray(Math.floor(place), Math.floor(place) + 2);
-  return low + (place - Math.floor(place)) * (high - low);
+  return quantileOf(Float64Array.from(values).toSorted(), share);
 }
 
 /** Root of the mean squared difference. */

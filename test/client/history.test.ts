@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Prediction } from '#acuity/client/client.js';
+import type { Prediction } from '#acuity/client/answer.js';
 import { History, HISTORY_MAX, memoryStorage, type HistoryEntry } from '#acuity/client/history.js';
 import {
   DEFAULT_SERIES_LIMITS,

@@ -1,10 +1,10 @@
 /** What `acuity-client` publishes, and the server's package as `acuity/client`: the one file that only passes on, because it is the way in. */
+export type { Prediction } from './answer.js';
 export {
   AcuityClient,
   type AcuityClientOptions,
   type AttemptReport,
   type ClientHooks,
-  type Prediction,
   type PredictOptions,
   type RetryReport,
 } from './client.js';

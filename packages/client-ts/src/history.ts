@@ -1,5 +1,6 @@
 import type { PredictionRequestBody, ScoreRecord, Session } from './contract.js';
-import type { AcuityClient, Prediction, PredictOptions } from './client.js';
+import type { Prediction } from './answer.js';
+import type { AcuityClient, PredictOptions } from './client.js';
 import { momentMs, type Moment } from './moment.js';
 
 /** A session that was scored. Plain JSON: store it as it is. */

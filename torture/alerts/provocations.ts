@@ -1,5 +1,6 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { runClosedLoop } from '#acuity/load/closedLoop.js';
 import { BAD_AGES } from '#fixtures/ages.js';
 import { requestBody } from '#fixtures/bodies.js';
@@ -54,7 +55,6 @@ function both(subject: Subject, bad: Parameters<Subject['calling']>[0]): () => v
   return () => ends.forEach((end) => end());
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const RESTARTS = 4;
 const CALLERS_OF_WORKERS = 12;
 const STAGGER_MS = 370;

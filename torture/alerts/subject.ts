@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { issue } from '#acuity/auth/lifecycle.js';
 import { openStores } from '#acuity/auth/location.js';
 import { Connection, sendOn } from '#fixtures/connection.js';
@@ -15,8 +16,6 @@ export interface SubjectOptions {
 
 const READY_MS = 60_000;
 const AGAIN_MS = 200;
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A server that something is done to: killed, started again, asked too much. */
 export class Subject {

@@ -21,8 +21,9 @@ import { listen, type PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
 import { createReader } from '../pipeline/read.js';
 import { Comparison } from '../scoring/comparison.js';
-import { openScorer, type ScorerSetup } from '../scoring/openScorer.js';
+import { openScorer } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
+import { Models } from './models.js';
 import { Shadow } from './shadow.js';
 import type { TracedRequest } from '../tracing/tracedRequest.js';
 
@@ -109,7 +110,7 @@ export async function openEventLoopServer(
   };
   const shadow = createShadow(setup, log, writer);
   const onAnswered = config.shadowModel === '' ? undefined : shadow.offer;
-  const models = new Models({ ...setup, onAnswered }, log, onHung);
+  const models = new Models({ ...setup, explainers: EXPLAINERS, onAnswered }, log, onHung);
   const metrics = new RequestMetrics(writer);
   const access = new AccessLog(log, config.accessLogEvery);
   const tracer = events.onTraced && new RequestTracer(events.onTraced, systemClock);
@@ -183,69 +184,6 @@ function createShadow(setup: EventLoopSetup, log: Log, writer: MetricWriter<Loop
 const EXPLAINED_QUEUE_MAX = 64;
 /** Their worker takes a core only where nobody else wants one. */
 const EXPLAINERS = { workers: 1, niceness: 19, queueMax: EXPLAINED_QUEUE_MAX } as const;
-
-/** What is left undone where the process is about to be left. */
-const NEVER = new Promise<never>(() => undefined);
-
-/** The models of one event loop: the one in force is `Predict`'s, another may stand ready beside it. */
-class Models {
-  /** Settles when the model that was replaced last is closed. */
-  retired: Promise<void> = Promise.resolve();
-  private prepared: Scorer | undefined;
-  private opening: Promise<unknown> = Promise.resolve();
-  private closing: Promise<unknown> = Promise.resolve();
-  private isHalted = false;
-
-  constructor(
-    private readonly setup: EventLoopSetup & Pick<ScorerSetup, 'onAnswered'>,
-    private readonly log: Log,
-    private readonly onHung: () => void,
-  ) {}
-
-  open(bundle: Bundle): Promise<Scorer> {
-    if (this.isHalted) return NEVER;
-    return openScorer({ ...this.setup, bundle, explainers: EXPLAINERS }, this.log, this.onHung);
-  }
-
-  async prepare(bundle: Bundle): Promise<void> {
-    await this.drop();
-    const opening = this.open(bundle);
-    this.opening = opening.catch(() => undefined);
-    this.prepared = await opening;
-  }
-
-  /** Requests that were admitted to the old model are answered by it. */
-  switchIn(predict: Predict): Promise<void> {
-    const { prepared } = this;
-    if (prepared === undefined) throw new Error('no model was prepared');
-    this.prepared = undefined;
-    const { scorer } = predict;
-    predict.scorer = prepared;
-    this.retired = scorer.drained().then(() => this.close(scorer));
-    return this.retired;
-  }
-
-  /** Resolves when no workers are being made or ended, and none will be any more. */
-  async halt(): Promise<void> {
-    this.isHalted = true;
-    await Promise.all([this.opening, this.closing]);
-  }
-
-  /** Ending its workers while they start or run would end the process: a model that is being opened is awaited. */
-  async drop(): Promise<void> {
-    await this.opening;
-    const { prepared } = this;
-    this.prepared = undefined;
-    if (prepared !== undefined) await this.close(prepared);
-  }
-
-  private async close(scorer: Scorer): Promise<void> {
-    if (this.isHalted) return NEVER;
-    const closing = scorer.close();
-    this.closing = Promise.allSettled([this.closing, closing]);
-    await closing;
-  }
-}
 
 type LoopParts = Pick<
   PredictOptions,

@@ -4,6 +4,7 @@ import { OUTPUT_COLUMNS } from '../model/manifest.js';
 import { readRow, type Block } from '../scoring/batchBuffers.js';
 import type { Comparison } from '../scoring/comparison.js';
 import type { ScoreHandler, Scorer, ScoringModel, Timing } from '../scoring/scorer.js';
+import { NEVER } from './never.js';
 
 export interface ShadowOptions {
   /** Of the requests that are answered with scores, 0 to 1. */
@@ -15,9 +16,6 @@ export interface ShadowOptions {
   random(): number;
   onProblem(error: Error): void;
 }
-
-/** What is left undone where the process is about to be left. */
-const NEVER = new Promise<never>(() => undefined);
 
 /**
  * The shadow model of one event loop: it scores copies of answered requests, and what it says is compared and forgotten.

@@ -13,7 +13,7 @@ import { formOf, type BenchPayload } from './payload.js';
 import { SATURATING_CONNECTIONS, type Cell, type Step } from './plan.js';
 import type { Comparison, Result } from './result.js';
 import { Sampler, type Samples } from './sampler.js';
-import { seriesOf, throughputOf } from './series.js';
+import { seriesOf, throughputOf, type SeriesKey } from './series.js';
 
 /** A running peer. */
 export interface Contender {
@@ -172,18 +172,27 @@ export class Interleaving {
   }
 
   /** Requests a second, where they are sent evenly spaced. */
-  private rateOf({ mode, payload }: Cell, repetition: number): number | undefined {
+  private rateOf({ mode, payload, connections }: Cell, repetition: number): number | undefined {
     if (mode === 'rate') return this.input.options.rate;
+    if (mode === 'matched')
+      return this.throughputBefore(
+        { peer: ACUITY_BUSY.name, mode: 'refusal', payload, connections },
+        repetition,
+      );
     const share = RATE_SHARES[mode];
     if (share === undefined) return undefined;
-    const saturated = seriesOf(this.results, {
-      peer: ACUITY.name,
-      mode: 'saturation',
-      payload,
-      connections: SATURATING_CONNECTIONS,
-    }).find((result) => result.repetition === repetition);
-    if (saturated === undefined) throw new Error('what saturates the service is measured first');
-    return Math.max(1, share * throughputOf(saturated));
+    const saturation = { mode: 'saturation', connections: SATURATING_CONNECTIONS } as const;
+    return Math.max(
+      1,
+      share * this.throughputBefore({ ...saturation, peer: ACUITY.name, payload }, repetition),
+    );
+  }
+
+  /** Of what was measured before in the same repetition. */
+  private throughputBefore(key: SeriesKey, repetition: number): number {
+    const before = seriesOf(this.results, key).find((result) => result.repetition === repetition);
+    if (before === undefined) throw new Error(`${key.peer} is measured first, ${key.mode}`);
+    return throughputOf(before);
   }
 
   private generate(mode: Mode, load: Load, rate: number | undefined): Promise<Measurement> {

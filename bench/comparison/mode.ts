@@ -14,6 +14,8 @@ export type Mode =
   | 'flood'
   /** Every connection is busy, and hardly anyone is not refused. */
   | 'refusal'
+  /** Evenly spaced, as many a second as were refused. */
+  | 'matched'
   /** As in saturation, for ten minutes. */
   | 'long';
 
@@ -25,6 +27,7 @@ export const MODE_TITLES: Readonly<Record<Mode, string>> = {
   crowd: 'all ask again at once',
   flood: 'twice what saturates the service, fixed rate',
   refusal: 'a queue that is always full',
+  matched: 'as many a second as were refused, fixed rate',
   long: 'saturation, ten minutes',
 };
 

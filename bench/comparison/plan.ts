@@ -50,6 +50,7 @@ export function goalSteps(seconds: number, isPaced: boolean): Step[] {
     step('alone', payload, 1, [FLOOR, ACUITY]),
     ...(isPaced ? [step('share', payload, SATURATING_CONNECTIONS, [FLOOR, ACUITY])] : []),
     step('refusal', payload, REFUSED_CONNECTIONS, [FLOOR, ACUITY_BUSY]),
+    ...(isPaced ? [step('matched', payload, REFUSED_CONNECTIONS, [FLOOR])] : []),
     step('crowd', payload, SATURATING_CONNECTIONS, [ACUITY, ACUITY_SHORT]),
     step('crowd', payload, CROWD_CONNECTIONS, [ACUITY, ACUITY_SHORT]),
     ...(isPaced ? [step('flood', payload, CROWD_CONNECTIONS, [ACUITY_SHORT])] : []),

@@ -54,6 +54,8 @@ const AT_LEAST = { unit: '×', digits: 2, isFloor: true } as const;
 
 const cpuRatio = (ours: Result, theirs: Result): number =>
   ours.cpuMicrosPerRequest / theirs.cpuMicrosPerRequest;
+const mainCpuRatio = (ours: Result, theirs: Result): number =>
+  ours.mainCpuMicrosPerRequest / theirs.mainCpuMicrosPerRequest;
 const throughputRatio = (ours: Result, theirs: Result): number => throughputOf(ours) / throughputOf(theirs);
 const goodputRatio = (ours: Result, theirs: Result): number => goodputOf(ours) / goodputOf(theirs);
 
@@ -144,7 +146,15 @@ export const RATIO_GOALS: readonly RatioGoal[] = [
     theirs: at('refusal', FLOOR, REFUSED_CONNECTIONS),
     ...AT_MOST,
     limit: { baseline: 1.8, history: 1.8 },
-    compare: (ours, theirs) => ours.mainCpuMicrosPerRequest / theirs.mainCpuMicrosPerRequest,
+    compare: mainCpuRatio,
+  },
+  {
+    name: "main thread's CPU per 503 over the floor's per answer, as many a second",
+    ours: at('refusal', ACUITY_BUSY, REFUSED_CONNECTIONS),
+    theirs: at('matched', FLOOR, REFUSED_CONNECTIONS),
+    ...AT_MOST,
+    limit: { baseline: 1.8, history: 1.8 },
+    compare: mainCpuRatio,
   },
   goodputGoal(
     'default queue',

@@ -117,6 +117,15 @@ t.test('a refusal is paid by the event loop', async (t) => {
     );
   t.equal(at(14.4).verdict, 'holds');
   t.equal(at(14.5).verdict, 'falls short');
+  // A loop with little to do finds its caches cold: a floor with as little to do says what that costs.
+  const matched = { mode: 'matched', connections: 1_000, mainCpuMicrosPerRequest: 20 } as const;
+  const atSameRate = (mainCpuMicrosPerRequest: number): GoalLine =>
+    line(
+      [result('floor', matched), result('acuity-busy', { ...refusal, mainCpuMicrosPerRequest })],
+      "main thread's CPU per 503 over the floor's per answer, as many",
+    );
+  t.equal(atSameRate(36).verdict, 'holds');
+  t.equal(atSameRate(36.1).verdict, 'falls short');
 });
 
 t.test('what was not measured is not judged', async (t) => {

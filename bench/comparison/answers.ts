@@ -1,9 +1,5 @@
-import {
-  DEFAULT_SERIES_LIMITS,
-  LABEL_FIELDS,
-  SCORE_FIELDS,
-  type ScoreRecord,
-} from '#acuity/contract/request.js';
+import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#acuity/contract/fields.js';
+import type { ScoreRecord } from '#acuity/contract/request.js';
 import type { Bundle } from '#acuity/model/bundle.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { loadBundle, type Bundle } from '#acuity/model/bundle.js';
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
-import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
+import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import type { GraphVariant } from '#acuity/contract/graphVariant.js';
 import { openGraph, type GraphRun } from '#acuity/worker/session.js';

@@ -5,11 +5,10 @@ import {
   PAST_MAX,
   SERIES_ALIASES,
   SERIES_FIELDS,
-  type PredictionRequestBody,
   type SeriesAlias,
   type SeriesField,
-  type Session,
-} from '#acuity/contract/request.js';
+} from '#acuity/contract/fields.js';
+import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
 import { hasUnitError } from '#acuity/pipeline/unitErrors.js';
 import { WasmParser, LAYOUT, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';

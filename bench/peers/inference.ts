@@ -1,6 +1,6 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Bundle } from '#acuity/model/bundle.js';
-import { GRAPH_TENSORS } from '#acuity/model/manifest.js';
+import { GRAPH_TENSORS } from '#acuity/model/tensors.js';
 import type { ModelInput } from './features.js';
 
 /** ONNX Runtime in this process: one run for each request. */

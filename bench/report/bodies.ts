@@ -1,9 +1,5 @@
-import {
-  SERIES_FIELDS,
-  type PredictionRequestBody,
-  type SeriesField,
-  type Session,
-} from '#acuity/contract/request.js';
+import { SERIES_FIELDS, type SeriesField } from '#acuity/contract/fields.js';
+import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 
 /** Few are enough here: a curve shows how cost grows, and its long bodies are made anew for every point. */

@@ -1,5 +1,5 @@
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/request.js';
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { rounded } from '../pipeline/respond.js';
 import type { Job } from './job.js';
 import type { LineOptions } from './lineWriter.js';

@@ -1,6 +1,6 @@
 import { PROBLEMS } from '../contract/problems.js';
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/request.js';
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
 import { explanationOf } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';

@@ -1,6 +1,6 @@
 import { respond } from '../pipeline/respond.js';
 import type { ScoringModel } from '../scoring/scorer.js';
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { Job } from './job.js';
 import type { RowProblem } from './page.js';
 

@@ -1,5 +1,5 @@
 import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
-import { SERIES_FIELDS } from '../contract/request.js';
+import { SERIES_FIELDS } from '../contract/fields.js';
 import type { QualifiedRequest } from '../pipeline/quality.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
 import type { RowColumns } from './bodyPages.js';

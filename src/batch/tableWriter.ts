@@ -9,8 +9,8 @@ import {
   type Data,
   type DataType,
 } from 'apache-arrow';
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/request.js';
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { twoDecimals, type Job } from './job.js';
 import type { LineOptions } from './lineWriter.js';
 

@@ -6,18 +6,11 @@ import { Compile } from 'typebox/compile';
 import { createLog } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
-import { DEFAULT_SERIES_LIMITS, type ScoreRecord } from '../contract/request.js';
+import { DEFAULT_SERIES_LIMITS } from '../contract/fields.js';
+import type { ScoreRecord } from '../contract/request.js';
 import { loadBundle } from '../model/bundle.js';
-import {
-  EXPLAIN_TABLE,
-  EXPLAIN_TENSORS,
-  GRAPH_TENSORS,
-  manifestCheck,
-  type Golden,
-  type Graph,
-  type GraphTensors,
-  type Manifest,
-} from '../model/manifest.js';
+import { EXPLAIN_TENSORS, GRAPH_TENSORS, type GraphTensors } from '../model/tensors.js';
+import { EXPLAIN_TABLE, manifestCheck, type Golden, type Graph, type Manifest } from '../model/manifest.js';
 import { createReader } from '../pipeline/read.js';
 import type { Thresholds } from '../pipeline/respond.js';
 import { openScorer } from '../scoring/openScorer.js';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAST_MAX } from '../contract/request.js';
+import { PAST_MAX } from '../contract/fields.js';
 import { createLog } from '../process/log.js';
 import type { Config } from '../config/options.js';
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { loadBundle, type Bundle } from '../model/bundle.js';
 import { openPool, runOnce, type InferencePool } from '../scoring/pool.js';
 import type { GraphVariant } from '../contract/graphVariant.js';

@@ -1,4 +1,4 @@
-import { SCORE_FIELDS } from './request.js';
+import { SCORE_FIELDS } from './fields.js';
 
 /** What is said with a score where `explain` asks for it; the shapes are in `response.ts`. */
 
@@ -16,6 +16,21 @@ export const CONTRIBUTORS = [
 ] as const;
 export const CONTRIBUTOR_GROUPS = CONTRIBUTORS.map(({ group }) => group);
 export type ContributorGroup = (typeof CONTRIBUTORS)[number]['group'];
+
+/** The features of a typical day, in the units of the catalogue. */
+export const TYPICAL_FEATURES = [
+  'hr_day',
+  'rr_day',
+  'hr_night',
+  'rr_night',
+  'sleep_time',
+  'deep_share',
+  'rem_share',
+  'light_share',
+  'awake',
+  'height',
+  'weight',
+] as const;
 
 /** Mixture m takes group g from today where bit g of m is set, else from the reference day. */
 export const MIXTURES = 2 ** CONTRIBUTORS.length;

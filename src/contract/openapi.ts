@@ -8,14 +8,8 @@ import {
   UNPROCESSABLE_EXAMPLE,
 } from './openapiExamples.js';
 import { FINDINGS_MAX, FINDING_TYPES, PROBLEMS, malformedBody, type ProblemName } from './problems.js';
-import {
-  DEFAULT_SERIES_LIMITS,
-  STRUCTURE_BOUNDS,
-  ScoreRecordSchema,
-  requestSchema,
-  sessionSchema,
-  type SeriesLimits,
-} from './request.js';
+import { DEFAULT_SERIES_LIMITS, STRUCTURE_BOUNDS, type SeriesLimits } from './fields.js';
+import { ScoreRecordSchema, requestSchema, sessionSchema } from './request.js';
 import { PredictionResponseSchema } from './response.js';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -1,94 +1,42 @@
 import Type from 'typebox';
+import {
+  DEFAULT_SERIES_LIMITS,
+  NUMBER_BOUNDS,
+  PAST_MAX,
+  type NumberField,
+  type SESSION_SCALARS,
+  type SeriesLimits,
+} from './fields.js';
 
-/** The four time series of a session, in the order in which every stage walks them. */
-export const SERIES_FIELDS = ['HR_day_1h', 'RR_day_1h', 'HR_night', 'RR_night'] as const;
-export type SeriesField = (typeof SERIES_FIELDS)[number];
+const optionalNumber = (field: NumberField, description: string) => {
+  const { minimum, maximum, isWhole } = NUMBER_BOUNDS[field];
+  const type = [isWhole ? 'integer' : 'number', 'null'];
+  return Type.Optional(Type.Unsafe<number | null>({ type, minimum, maximum, description }));
+};
 
-/** Whether a series is heart rate; else it is breathing. */
-export function isHeart(field: SeriesField): boolean {
-  return field === 'HR_day_1h' || field === 'HR_night';
-}
-
-/** Other names of series, as integrations written for comparable services send them. */
-export const SERIES_ALIASES = { HR_night: 'HR_night_imputed', RR_night: 'RR_night_imputed' } as const;
-export type SeriesAlias = (typeof SERIES_ALIASES)[keyof typeof SERIES_ALIASES];
-
-/** Bounds of what a body may be made of, outside of its strings: whatever is within, reading it costs what its bytes cost. */
-export interface StructureBounds {
-  /** Objects and arrays in each other. */
-  readonly levelsMax: number;
-  /** Objects and arrays, all together. */
-  readonly bracketsMax: number;
-  /** Strings, keys included. */
-  readonly stringsMax: number;
-}
-
-export const STRUCTURE_BOUNDS: StructureBounds = { levelsMax: 64, bracketsMax: 10_000, stringsMax: 20_000 };
-
-/** Most past sessions (and past targets) in one request. */
-export const PAST_MAX = 5;
-
-/** Longest series accepted, in samples. */
-export interface SeriesLimits {
-  readonly daySamplesMax: number;
-  readonly nightSamplesMax: number;
-}
-
-export const DEFAULT_SERIES_LIMITS: SeriesLimits = { daySamplesMax: 7_200, nightSamplesMax: 43_200 };
-
-/** The longest `field` may be under `limits`, in samples. */
-export function samplesMax(field: SeriesField, limits: SeriesLimits): number {
-  return field === 'HR_day_1h' || field === 'RR_day_1h' ? limits.daySamplesMax : limits.nightSamplesMax;
-}
-
-/** A whole number of seconds, at most two days. */
-const seconds = (description: string) =>
-  Type.Optional(
-    Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: 172_800, description }),
-  );
-
-const optionalNumber = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(Type.Unsafe<number | null>({ type: ['number', 'null'], minimum, maximum, description }));
-
-const share = (stage: string) =>
+const share = (field: NumberField, stage: string) =>
   optionalNumber(
-    0,
-    100,
+    field,
     `Share of ${stage} sleep: fractions (0.20) if each share is at most 1, else percent points (20).`,
   );
 
 const scalars = {
-  sleepTimeSeconds: seconds(
+  sleepTimeSeconds: optionalNumber(
+    'sleepTimeSeconds',
     'Total sleep time in seconds; where all three stage durations are given, their sum counts instead.',
   ),
-  deepSleepSeconds: seconds('Time in deep sleep, in seconds.'),
-  remSleepSeconds: seconds('Time in REM sleep, in seconds.'),
-  lightSleepSeconds: seconds('Time in light sleep, in seconds.'),
-  awakeSleepSeconds: seconds('Time awake during the sleep interval, in seconds.'),
-  deepPercentage: share('deep'),
-  remPercentage: share('REM'),
-  lightPercentage: share('light'),
-  age: optionalNumber(0, 130, 'Age in years.'),
-  height_cm: optionalNumber(30, 272, 'Height in centimetres.'),
-  weight_kg: optionalNumber(1, 650, 'Weight in kilograms.'),
+  deepSleepSeconds: optionalNumber('deepSleepSeconds', 'Time in deep sleep, in seconds.'),
+  remSleepSeconds: optionalNumber('remSleepSeconds', 'Time in REM sleep, in seconds.'),
+  lightSleepSeconds: optionalNumber('lightSleepSeconds', 'Time in light sleep, in seconds.'),
+  awakeSleepSeconds: optionalNumber('awakeSleepSeconds', 'Time awake during the sleep interval, in seconds.'),
+  deepPercentage: share('deepPercentage', 'deep'),
+  remPercentage: share('remPercentage', 'REM'),
+  lightPercentage: share('lightPercentage', 'light'),
+  age: optionalNumber('age', 'Age in years.'),
+  height_cm: optionalNumber('height_cm', 'Height in centimetres.'),
+  weight_kg: optionalNumber('weight_kg', 'Weight in kilograms.'),
   sex: Type.Optional(Type.Unsafe<'M' | 'F' | null>({ enum: ['M', 'F', null], description: 'M, F or null.' })),
-};
-
-/** The fields of a session that are one value each. */
-export const SESSION_SCALARS = Object.keys(scalars) as readonly (keyof typeof scalars)[];
-
-/** All of them, the series first. */
-export const FIELDS_OF_A_SESSION = [...SERIES_FIELDS, ...SESSION_SCALARS] as const;
-
-/** Least and most of each scalar that is a number. The parser is given them when it starts. */
-export const SCALAR_BOUNDS = SESSION_SCALARS.filter((field) => field !== 'sex').map((field) => {
-  const { type, minimum, maximum } = scalars[field] as unknown as {
-    readonly type: readonly string[];
-    readonly minimum: number;
-    readonly maximum: number;
-  };
-  return { field, minimum, maximum, isWhole: type.includes('integer') };
-});
+} satisfies Record<(typeof SESSION_SCALARS)[number], unknown>;
 
 const series = (maxItems: number, description: string) =>
   Type.Optional(
@@ -138,10 +86,6 @@ export const ScoreRecordSchema = Type.Object({
   arousal: label('Whether the activation is more likely High or Low.'),
 });
 export type ScoreRecord = Type.Static<typeof ScoreRecordSchema>;
-
-/** The order of the numeric scores wherever they stand in a row: the model's output and the past targets. */
-export const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'] as const;
-export const LABEL_FIELDS = ['valence', 'arousal'] as const;
 
 /** The whole request as a caller writes it, for validators, documents and tests. */
 export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {

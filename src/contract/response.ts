@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { CONFIDENCES, CONTRIBUTOR_GROUPS, type ContributorGroup } from './explanation.js';
-import { SCORE_FIELDS, SERIES_FIELDS, ScoreRecordSchema } from './request.js';
+import { SCORE_FIELDS, SERIES_FIELDS } from './fields.js';
+import { ScoreRecordSchema } from './request.js';
 
 const points = (description: string) => Type.Number({ description });
 const percentile = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });

@@ -1,4 +1,4 @@
-import type { FIELDS_OF_A_SESSION } from './request.js';
+import type { FIELDS_OF_A_SESSION } from './fields.js';
 
 /** Values of a field that are possible, but unlikely beyond these bounds: scored, and told by `explain`. */
 export interface Likely {

@@ -1,4 +1,5 @@
-import { PAST_MAX, SERIES_FIELDS, type PredictionRequestBody, type Session } from '../contract/request.js';
+import { PAST_MAX, SERIES_FIELDS } from '../contract/fields.js';
+import type { PredictionRequestBody, Session } from '../contract/request.js';
 import { requestsOf, type PayloadName } from './payloads.js';
 
 /** A payload as callers write it: what they send is not always rounded, compact and whole. */

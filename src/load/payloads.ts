@@ -1,5 +1,6 @@
 import { seededRandom, type Random } from '../base/random.js';
-import { PAST_MAX, type PredictionRequestBody, type ScoreRecord, type Session } from '../contract/request.js';
+import { PAST_MAX } from '../contract/fields.js';
+import type { PredictionRequestBody, ScoreRecord, Session } from '../contract/request.js';
 
 /**
  * What every bench sends. `baseline`: one session of 42 day and 220 night samples per signal, some 2.8 KB.

@@ -5,15 +5,13 @@ import { directFiles, type Files } from '../files/files.js';
 import { OperatorError } from '../base/operatorError.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
 import { explainTableCheck, type ExplainTable } from './explainTable.js';
+import { EXPLAIN_TENSORS, GRAPH_TENSORS, type GraphTensors } from './tensors.js';
 import {
   EXPLAIN_TABLE,
-  EXPLAIN_TENSORS,
-  GRAPH_TENSORS,
   goldenCheck,
   manifestCheck,
   type Golden,
   type Graph,
-  type GraphTensors,
   type Manifest,
 } from './manifest.js';
 

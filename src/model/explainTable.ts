@@ -1,22 +1,8 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { TYPICAL_FEATURES } from '../contract/explanation.js';
 import { FEATURE_COUNT } from '../contract/features.js';
-import { PAST_MAX, SCORE_FIELDS } from '../contract/request.js';
-
-/** The features of a typical day, in the units of the catalogue. */
-export const TYPICAL_FEATURES = [
-  'hr_day',
-  'rr_day',
-  'hr_night',
-  'rr_night',
-  'sleep_time',
-  'deep_share',
-  'rem_share',
-  'light_share',
-  'awake',
-  'height',
-  'weight',
-] as const;
+import { PAST_MAX, SCORE_FIELDS } from '../contract/fields.js';
 
 const exactly = <Items extends Type.TSchema>(items: Items, length: number) =>
   Type.Array(items, { minItems: length, maxItems: length });

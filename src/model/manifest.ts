@@ -1,8 +1,6 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
-import { MIXTURES } from '../contract/explanation.js';
-import { PAST_MAX, SCORE_FIELDS, ScoreRecordSchema } from '../contract/request.js';
+import { ScoreRecordSchema } from '../contract/request.js';
 
 /** One tensor of a graph; −1 stands for the batch. */
 const TensorSchema = Type.Object({
@@ -60,50 +58,5 @@ export type Golden = Type.Static<typeof GoldenSchema>;
 export const manifestCheck = Compile(ManifestSchema);
 export const goldenCheck = Compile(GoldenSchema);
 
-/** Columns of the output `scores`: the five scores, then the probabilities of High valence and arousal. */
-export const OUTPUT_COLUMNS = 7;
-
-/** The tensors of a graph, in their order. */
-export type GraphTensors = Readonly<Record<'inputs' | 'outputs', readonly Tensor[]>>;
-
-interface Tensor {
-  readonly name: string;
-  readonly shape: readonly number[];
-}
-
-const session = { name: 'session', shape: [-1, FEATURE_COUNT] } as const;
-const outputs = [{ name: 'scores', shape: [-1, OUTPUT_COLUMNS] }] as const;
-
-/** What the service feeds to each graph and reads from it. */
-export const GRAPH_TENSORS = {
-  base: { inputs: [session], outputs },
-  history: {
-    inputs: [
-      session,
-      { name: 'past', shape: [-1, PAST_MAX, FEATURE_COUNT] },
-      { name: 'targets', shape: [-1, PAST_MAX, TARGET_COUNT] },
-      { name: 'present', shape: [-1, PAST_MAX] },
-    ],
-    outputs,
-  },
-} as const;
-
 /** The file beside the graph of explained requests: `ExplainTable`. */
 export const EXPLAIN_TABLE = 'explain.json';
-
-/** An explained request runs alone: 64 mixtures of today and its reference day, the last of them today. */
-export const EXPLAIN_TENSORS = {
-  inputs: [
-    { name: 'session', shape: [MIXTURES, FEATURE_COUNT] },
-    { name: 'past', shape: [1, PAST_MAX, FEATURE_COUNT] },
-    { name: 'targets', shape: [1, PAST_MAX, TARGET_COUNT] },
-    { name: 'present', shape: [1, PAST_MAX] },
-    // how many fields the current session lacks
-    { name: 'missing', shape: [1, 1] },
-  ],
-  outputs: [
-    { name: 'scores', shape: [MIXTURES, OUTPUT_COLUMNS] },
-    // how far each range reaches below its score, then above
-    { name: 'reach', shape: [1, 2 * SCORE_FIELDS.length] },
-  ],
-} as const;

@@ -10,12 +10,14 @@ import {
   SERIES_FIELDS,
   SESSION_SCALARS,
   STRUCTURE_BOUNDS,
-  ScoreRecordSchema,
-  SessionFrameSchema,
   samplesMax,
-  type ScoreRecord,
   type SeriesField,
   type SeriesLimits,
+} from '../contract/fields.js';
+import {
+  ScoreRecordSchema,
+  SessionFrameSchema,
+  type ScoreRecord,
   type SessionFrame,
 } from '../contract/request.js';
 import {

@@ -1,4 +1,4 @@
-import { FIELDS_OF_A_SESSION, SERIES_FIELDS } from '../contract/request.js';
+import { FIELDS_OF_A_SESSION, SERIES_FIELDS } from '../contract/fields.js';
 import { Sleep } from '../contract/sleep.js';
 import { IMPLAUSIBLE_SHARE_MOST, LIKELY } from '../contract/unlikely.js';
 import { eachMissingField } from './missing.js';

@@ -1,4 +1,5 @@
-import { LABEL_FIELDS, SCORE_FIELDS, type ScoreRecord, type SessionFrame } from '../contract/request.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import type { ScoreRecord, SessionFrame } from '../contract/request.js';
 import { LAYOUT } from './wasmParser.js';
 
 /** The fields of a session that are not series. */

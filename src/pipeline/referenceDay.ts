@@ -1,7 +1,8 @@
 import { FEATURES, FEATURE_COUNT, ROW_CLAMP, featureAt } from '../contract/features.js';
-import { PAST_MAX } from '../contract/request.js';
+import { PAST_MAX } from '../contract/fields.js';
 import { Sleep } from '../contract/sleep.js';
-import { TYPICAL_FEATURES, type ExplainTable, type Typical } from '../model/explainTable.js';
+import { TYPICAL_FEATURES } from '../contract/explanation.js';
+import type { ExplainTable, Typical } from '../model/explainTable.js';
 import { normaliseSleep } from './normalise.js';
 import { LAYOUT, type PredictionRequest } from './wasmParser.js';
 

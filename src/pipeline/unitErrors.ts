@@ -1,4 +1,4 @@
-import { SERIES_FIELDS, isHeart, type SeriesField } from '../contract/request.js';
+import { SERIES_FIELDS, isHeart, type SeriesField } from '../contract/fields.js';
 import { LAYOUT, summaryAt, type PredictionRequest } from './wasmParser.js';
 
 /** Series that are most likely in another unit. */

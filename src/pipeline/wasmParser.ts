@@ -9,7 +9,7 @@ import {
   type SeriesField,
   type SeriesLimits,
   type StructureBounds,
-} from '../contract/request.js';
+} from '../contract/fields.js';
 import { powersOfFive } from './powersOfFive.js';
 
 /**

@@ -1,4 +1,4 @@
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
 import { explanationAt, writeRow, type Block } from './batchBuffers.js';

@@ -1,6 +1,6 @@
 import { EXPLANATION } from '../contract/explanation.js';
-import { PAST_MAX } from '../contract/request.js';
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { PAST_MAX } from '../contract/fields.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT, type PredictionRequest } from '../pipeline/wasmParser.js';
 
 /**

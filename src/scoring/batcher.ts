@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js';
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import { Batch } from './batch.js';
 import type { BatchVariant } from '../contract/graphVariant.js';

@@ -1,6 +1,8 @@
 import { OperatorError } from '../base/operatorError.js';
-import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS, type ScoreRecord } from '../contract/request.js';
-import { OUTPUT_COLUMNS, type Golden } from '../model/manifest.js';
+import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import type { ScoreRecord } from '../contract/request.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
+import type { Golden } from '../model/manifest.js';
 import { createReader, isBodyProblem, type RequestReader } from '../pipeline/read.js';
 import { respond } from '../pipeline/respond.js';
 import type { Scorer } from './scorer.js';

@@ -1,6 +1,6 @@
 import { asError } from '../base/errors.js';
 import type { Bundle } from '../model/bundle.js';
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { readRow, type Block } from '../scoring/batchBuffers.js';
 import type { Comparison } from '../scoring/comparison.js';
 import type { ScoreHandler, Scorer, ScoringModel, Timing } from '../scoring/scorer.js';

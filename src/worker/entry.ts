@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { blockAt, blockCountOf, explanationAt, readRow, type Block } from '../scoring/batchBuffers.js';
 import type { BatchTask, WorkerChannel, WorkerSetup } from '../scoring/protocol.js';
 import { Explainer } from './explainer.js';

@@ -1,8 +1,8 @@
 import { EXPLANATION, MIXTURES } from '../contract/explanation.js';
 import { FEATURE_COUNT } from '../contract/features.js';
-import { SCORE_FIELDS } from '../contract/request.js';
+import { SCORE_FIELDS } from '../contract/fields.js';
 import type { ExplainTable } from '../model/explainTable.js';
-import { OUTPUT_COLUMNS } from '../model/manifest.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
 import { eachMissingField } from '../pipeline/missing.js';
 import { writeMixtures, writeShapley, type MixedDay } from '../pipeline/mixtures.js';

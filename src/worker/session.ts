@@ -1,7 +1,7 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
-import { PAST_MAX } from '../contract/request.js';
-import { EXPLAIN_TENSORS, GRAPH_TENSORS, OUTPUT_COLUMNS } from '../model/manifest.js';
+import { PAST_MAX } from '../contract/fields.js';
+import { EXPLAIN_TENSORS, GRAPH_TENSORS, OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { GraphVariant } from '../contract/graphVariant.js';
 import type { SessionOptions } from '../scoring/protocol.js';
 

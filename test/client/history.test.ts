@@ -1,13 +1,8 @@
 import t from 'tap';
 import type { Prediction } from '#acuity/client/answer.js';
 import { History, HISTORY_MAX, memoryStorage, type HistoryEntry } from '#acuity/client/history.js';
-import {
-  DEFAULT_SERIES_LIMITS,
-  PAST_MAX,
-  type PredictionRequestBody,
-  type ScoreRecord,
-  type Session,
-} from '#acuity/contract/request.js';
+import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/fields.js';
+import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 
 const DAY_MS = 86_400_000;

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { sleepContradictions } from '#acuity/contract/contradictions.js';
-import { requestSchema, type SeriesLimits } from '#acuity/contract/request.js';
+import type { SeriesLimits } from '#acuity/contract/fields.js';
+import { requestSchema } from '#acuity/contract/request.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 
 /** Three validators that share no code, and the reader that serves, say yes and no to the same bodies. */

@@ -8,7 +8,7 @@ import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { qualityOf } from '#acuity/pipeline/quality.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import { respond, withExplanation } from '#acuity/pipeline/respond.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/request.js';
+import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
 import { ExplainedModel } from '#training/explained.js';
 import { ServedModel } from '#training/served.js';
 import { REPOSITORY } from '../fixtures/scripts.js';

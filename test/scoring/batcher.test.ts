@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { manualClock, type ManualClock } from '#acuity/base/clock.js';
-import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
+import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { EXPLAINED_ROWS_MAX } from '#acuity/scoring/batchBuffers.js';

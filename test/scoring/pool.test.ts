@@ -1,6 +1,6 @@
 import t from 'tap';
 import { systemClock } from '#acuity/base/clock.js';
-import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
+import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { blockAt, blockCountOf, type Block } from '#acuity/scoring/batchBuffers.js';
 import { openPool, runOnce, blocksFor } from '#acuity/scoring/pool.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { OUTPUT_COLUMNS } from '#acuity/model/manifest.js';
+import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import { blockAt, writeRow } from '#acuity/scoring/batchBuffers.js';
 import { openPool, runOnce } from '#acuity/scoring/pool.js';
 import { MODEL, graphsOf } from '../fixtures/model.js';

@@ -1,4 +1,5 @@
-import { SERIES_FIELDS, type Session } from '#acuity/contract/request.js';
+import { SERIES_FIELDS } from '#acuity/contract/fields.js';
+import type { Session } from '#acuity/contract/request.js';
 import type { Recording } from './sensor.js';
 
 /** The recording as a caller writes it into a request; `thin` keeps every so-manyth sample. */

@@ -1,0 +1,84 @@
+/** The fields of a request and their bounds, for whoever needs no schema: a worker's thread loads none. */
+
+/** The four time series of a session, in the order in which every stage walks them. */
+export const SERIES_FIELDS = ['HR_day_1h', 'RR_day_1h', 'HR_night', 'RR_night'] as const;
+export type SeriesField = (typeof SERIES_FIELDS)[number];
+
+/** Whether a series is heart rate; else it is breathing. */
+export function isHeart(field: SeriesField): boolean {
+  return field === 'HR_day_1h' || field === 'HR_night';
+}
+
+/** Other names of series, as integrations written for comparable services send them. */
+export const SERIES_ALIASES = { HR_night: 'HR_night_imputed', RR_night: 'RR_night_imputed' } as const;
+export type SeriesAlias = (typeof SERIES_ALIASES)[keyof typeof SERIES_ALIASES];
+
+/** Bounds of what a body may be made of, outside of its strings: whatever is within, reading it costs what its bytes cost. */
+export interface StructureBounds {
+  /** Objects and arrays in each other. */
+  readonly levelsMax: number;
+  /** Objects and arrays, all together. */
+  readonly bracketsMax: number;
+  /** Strings, keys included. */
+  readonly stringsMax: number;
+}
+
+export const STRUCTURE_BOUNDS: StructureBounds = { levelsMax: 64, bracketsMax: 10_000, stringsMax: 20_000 };
+
+/** Most past sessions (and past targets) in one request. */
+export const PAST_MAX = 5;
+
+/** Longest series accepted, in samples. */
+export interface SeriesLimits {
+  readonly daySamplesMax: number;
+  readonly nightSamplesMax: number;
+}
+
+export const DEFAULT_SERIES_LIMITS: SeriesLimits = { daySamplesMax: 7_200, nightSamplesMax: 43_200 };
+
+/** The longest `field` may be under `limits`, in samples. */
+export function samplesMax(field: SeriesField, limits: SeriesLimits): number {
+  return field === 'HR_day_1h' || field === 'RR_day_1h' ? limits.daySamplesMax : limits.nightSamplesMax;
+}
+
+/** What a field that is one number may be. */
+interface NumberBounds {
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly isWhole: boolean;
+}
+
+/** At most two days. */
+const SECONDS: NumberBounds = { minimum: 0, maximum: 172_800, isWhole: true };
+const SHARE: NumberBounds = { minimum: 0, maximum: 100, isWhole: false };
+
+/** The fields of a session that are one number each. */
+export const NUMBER_BOUNDS = {
+  sleepTimeSeconds: SECONDS,
+  deepSleepSeconds: SECONDS,
+  remSleepSeconds: SECONDS,
+  lightSleepSeconds: SECONDS,
+  awakeSleepSeconds: SECONDS,
+  deepPercentage: SHARE,
+  remPercentage: SHARE,
+  lightPercentage: SHARE,
+  age: { minimum: 0, maximum: 130, isWhole: false },
+  height_cm: { minimum: 30, maximum: 272, isWhole: false },
+  weight_kg: { minimum: 1, maximum: 650, isWhole: false },
+} as const satisfies Record<string, NumberBounds>;
+export type NumberField = keyof typeof NUMBER_BOUNDS;
+
+const NUMBER_FIELDS = Object.keys(NUMBER_BOUNDS) as readonly NumberField[];
+
+/** The fields of a session that are one value each. */
+export const SESSION_SCALARS = [...NUMBER_FIELDS, 'sex'] as const;
+
+/** All of them, the series first. */
+export const FIELDS_OF_A_SESSION = [...SERIES_FIELDS, ...SESSION_SCALARS] as const;
+
+/** Least and most of each scalar that is a number. The parser is given them when it starts. */
+export const SCALAR_BOUNDS = NUMBER_FIELDS.map((field) => ({ field, ...NUMBER_BOUNDS[field] }));
+
+/** The order of the numeric scores wherever they stand in a row: the model's output and the past targets. */
+export const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'] as const;
+export const LABEL_FIELDS = ['valence', 'arousal'] as const;

@@ -1,0 +1,48 @@
+import { MIXTURES } from '../contract/explanation.js';
+import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
+import { PAST_MAX, SCORE_FIELDS } from '../contract/fields.js';
+
+/** Columns of the output `scores`: the five scores, then the probabilities of High valence and arousal. */
+export const OUTPUT_COLUMNS = 7;
+
+/** The tensors of a graph, in their order. */
+export type GraphTensors = Readonly<Record<'inputs' | 'outputs', readonly Tensor[]>>;
+
+interface Tensor {
+  readonly name: string;
+  readonly shape: readonly number[];
+}
+
+const session = { name: 'session', shape: [-1, FEATURE_COUNT] } as const;
+const outputs = [{ name: 'scores', shape: [-1, OUTPUT_COLUMNS] }] as const;
+
+/** What the service feeds to each graph and reads from it. */
+export const GRAPH_TENSORS = {
+  base: { inputs: [session], outputs },
+  history: {
+    inputs: [
+      session,
+      { name: 'past', shape: [-1, PAST_MAX, FEATURE_COUNT] },
+      { name: 'targets', shape: [-1, PAST_MAX, TARGET_COUNT] },
+      { name: 'present', shape: [-1, PAST_MAX] },
+    ],
+    outputs,
+  },
+} as const;
+
+/** An explained request runs alone: 64 mixtures of today and its reference day, the last of them today. */
+export const EXPLAIN_TENSORS = {
+  inputs: [
+    { name: 'session', shape: [MIXTURES, FEATURE_COUNT] },
+    { name: 'past', shape: [1, PAST_MAX, FEATURE_COUNT] },
+    { name: 'targets', shape: [1, PAST_MAX, TARGET_COUNT] },
+    { name: 'present', shape: [1, PAST_MAX] },
+    // how many fields the current session lacks
+    { name: 'missing', shape: [1, 1] },
+  ],
+  outputs: [
+    { name: 'scores', shape: [MIXTURES, OUTPUT_COLUMNS] },
+    // how far each range reaches below its score, then above
+    { name: 'reach', shape: [1, 2 * SCORE_FIELDS.length] },
+  ],
+} as const;

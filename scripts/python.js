@@ -1,6 +1,7 @@
 /**
  * `npm run python`: a Python environment below .build with what the Python client's tests use beside the standard
- * library. Without it those tests are skipped. `npm run python -- engines` adds Ray and Spark, and runs their tests.
+ * library. Without it those tests are skipped. `npm run python -- engines` adds Ray and Spark, and runs their tests;
+ * `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/batch/strangers.test.ts.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -12,17 +13,18 @@ const PYTHON = join(FOLDER, 'bin/python');
 
 try {
   run('python3', '-m', 'venv', FOLDER);
-  install('requirements.txt');
+  install(join(PACKAGE, 'tests/requirements.txt'));
   if (process.argv[2] === 'engines') {
-    install('requirements-engines.txt');
+    install(join(PACKAGE, 'tests/requirements-engines.txt'));
     testEngines();
   }
+  if (process.argv[2] === 'tables') install(join(ROOT, 'test/foreign/requirements.txt'));
 } catch (error) {
   failWith(error);
 }
 
 function install(requirements) {
-  run(PYTHON, '-m', 'pip', 'install', '--quiet', '-r', join(PACKAGE, 'tests', requirements));
+  run(PYTHON, '-m', 'pip', 'install', '--quiet', '-r', requirements);
 }
 
 function testEngines() {

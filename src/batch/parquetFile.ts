@@ -3,6 +3,7 @@ import type { ReadableStream } from 'node:stream/web';
 import { tableFromIPC } from 'apache-arrow';
 import { parseRecordBatch } from 'arrow-js-ffi';
 import { ParquetFile, wasmMemory, type RecordBatch } from 'parquet-wasm';
+import { wholeDecimals } from './decimals.js';
 import type { TableRowReader, TableRows } from './tableRows.js';
 
 /** Rows of a record batch: so many samples fit the caches on their way from the decoder to the parser. */
@@ -32,7 +33,7 @@ function rowsOf(decoded: RecordBatch, bytesPerRow: number, reader: TableRowReade
   const place = decoded.intoFFI();
   try {
     const { buffer } = wasmMemory() as WebAssembly.Memory;
-    const batch = parseRecordBatch(buffer, place.arrayAddr(), place.schemaAddr(), false);
+    const batch = wholeDecimals(parseRecordBatch(buffer, place.arrayAddr(), place.schemaAddr(), false));
     return [...reader.read({ batch, bytesRead: Math.round(batch.numRows * bytesPerRow) })];
   } finally {
     place.free();

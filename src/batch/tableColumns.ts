@@ -1,5 +1,6 @@
 import { DataType, type Data, type Field, type RecordBatch, type Vector } from 'apache-arrow';
 import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '../contract/fields.js';
+import { decimalOf } from './decimals.js';
 import type { ScalarColumn, SeriesColumn, SessionColumns } from '../pipeline/columns.js';
 
 const SERIES_NAMES = new Map<string, SeriesField>([
@@ -152,18 +153,21 @@ function isSamples(values: unknown): values is Samples {
 /** A row as the body of a request; what JSON has no word for becomes what the exact path refuses. */
 function bodyOf(batch: RecordBatch, known: readonly Field[], row: number): string {
   const session: Record<string, unknown> = {};
-  for (const { name } of known) {
+  for (const { name, type } of known) {
     const value: unknown = batch.getChild(name)?.get(row);
-    if (value !== null && value !== undefined) session[name] = plainOf(value);
+    if (value !== null && value !== undefined) session[name] = plainOf(value, type as DataType);
   }
   return JSON.stringify({ current_session: session });
 }
 
-function plainOf(value: unknown): unknown {
+function plainOf(value: unknown, type: DataType): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (DataType.isDecimal(type) && value instanceof Uint32Array) return decimalOf(value, type);
   if (typeof value === 'object' && value !== null && Symbol.iterator in value) {
-    return Array.from(value as Iterable<unknown>, (item) => plainOf(item));
+    const [items] = (type.children as Field[] | null) ?? [];
+    const inner = (items?.type ?? type) as DataType;
+    return Array.from(value as Iterable<unknown>, (item) => plainOf(item, inner));
   }
   return value;
 }

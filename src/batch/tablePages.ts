@@ -1,9 +1,12 @@
 import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import { SERIES_FIELDS } from '../contract/fields.js';
+import { DataType, RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import type { QualifiedRequest } from '../pipeline/quality.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
 import type { RowColumns } from './bodyPages.js';
+import { decimalOf } from './decimals.js';
 import type { Page, Reading } from './page.js';
+import { readingError } from './tableError.js';
 import { columnsOf, TableRowReader, type TableOptions, type TableRows } from './tableRows.js';
 
 /** The pages of a table, as its rows come. */
@@ -26,9 +29,13 @@ export async function* streamRows(
   options: TableOptions,
 ): AsyncGenerator<TableRows, void, undefined> {
   const rows = new TableRowReader(options);
-  const reader = await RecordBatchReader.from(input);
-  await reader.open();
-  for await (const batch of reader) yield* rows.read({ batch, bytesRead: 0 });
+  try {
+    const reader = await RecordBatchReader.from(input);
+    await reader.open();
+    for await (const batch of reader) yield* rows.read({ batch, bytesRead: 0 });
+  } catch (error) {
+    throw readingError(error, 'the Arrow stream');
+  }
 }
 
 const { RECORD_LENGTH } = LAYOUT;
@@ -79,8 +86,12 @@ class TablePage implements Page {
   }
 
   kept(name: string, row: number): string | undefined {
-    const value: unknown = this.keptColumns?.getChild(name)?.get(row);
-    return value === undefined ? undefined : jsonOf(value);
+    const column = this.keptColumns?.getChild(name);
+    const value: unknown = column?.get(row);
+    if (value === undefined) return undefined;
+    const type = column?.type;
+    if (DataType.isDecimal(type) && value instanceof Uint32Array) return jsonOf(decimalOf(value, type));
+    return jsonOf(value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value);
   }
 
   person(row: number): string | number | bigint | null | undefined {

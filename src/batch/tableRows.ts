@@ -3,6 +3,7 @@ import type { SeriesLimits } from '../contract/fields.js';
 import { ColumnReader } from '../pipeline/columns.js';
 import type { RowColumns } from './bodyPages.js';
 import { rowProblem, type RowProblem } from './page.js';
+import { plainColumns } from './plainColumns.js';
 import { isKnown, sessionColumns } from './tableColumns.js';
 import { TableError } from './tableError.js';
 
@@ -89,7 +90,7 @@ function columnsBeside(batch: RecordBatch, columns: RowColumns): RecordBatch | u
   const places = [...new Set(namesBeside(columns))]
     .map((name) => batch.schema.fields.findIndex((field) => field.name === name))
     .filter((place) => place >= 0);
-  return places.length === 0 ? undefined : batch.selectAt(places);
+  return places.length === 0 ? undefined : plainColumns(batch.selectAt(places));
 }
 
 /** What `TableRows.columns` holds. */

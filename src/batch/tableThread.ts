@@ -4,6 +4,7 @@ import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';
 import type { TableAnswer, TableRequest, TableTask } from './tableReaders.js';
 import { FIELD_NAMES } from './tableColumns.js';
+import { readingError } from './tableError.js';
 import { TableRowReader, namesBeside, type TableRows } from './tableRows.js';
 
 /** Each library is loaded only where it is needed: both take a while. */
@@ -45,12 +46,8 @@ async function handle(request: TableRequest): Promise<void> {
     answer(next.done === true ? undefined : next.value);
   } catch (error) {
     file = undefined;
-    const message = messageOf(error);
-    // What Parquet's decoder throws is about the file.
-    if (error instanceof OperatorError) answer({ failure: message, isOperators: true });
-    else if (format === 'parquet')
-      answer({ failure: `the Parquet file can't be read: ${message}`, isOperators: true });
-    else answer({ failure: message, isOperators: false });
+    const reason = readingError(error, format === 'parquet' ? 'the Parquet file' : 'the Arrow file');
+    answer({ failure: messageOf(reason), isOperators: reason instanceof OperatorError });
   }
 }
 

@@ -94,11 +94,15 @@ function isName(person: unknown): person is string | number | bigint {
   );
 }
 
+/** As databases print it, behind a time: `2025-01-01 07:00:00+00`. */
+const OFFSET_IN_HOURS = /(?<=:\d\d(\.\d+)?)[+-]\d\d$/;
+
 /** Milliseconds since 1970, or what is wrong with the moment. */
 function momentOf(moment: unknown): number | string {
   if (typeof moment !== 'string' && typeof moment !== 'number') return 'the moment of this row is missing';
   try {
-    return Math.trunc(momentMs(moment, 'the moment of this row'));
+    const exact = typeof moment === 'string' ? moment.replace(OFFSET_IN_HOURS, '$&:00') : moment;
+    return Math.trunc(momentMs(exact, 'the moment of this row'));
   } catch (error) {
     return error instanceof RangeError ? error.message : 'the moment of this row is not a point in time';
   }

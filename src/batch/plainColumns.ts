@@ -1,0 +1,48 @@
+import {
+  Binary,
+  DataType,
+  Field,
+  RecordBatch,
+  Schema,
+  Struct,
+  Utf8,
+  Vector,
+  makeData,
+  vectorFromArray,
+  type Data,
+} from 'apache-arrow';
+
+/**
+ * The columns in forms that can be cut into pieces and written in every format: dictionaries as their values, since
+ * a file may have no two of them, and texts and bytes that lie in views one behind the other, since the Arrow library
+ * cuts views in the wrong place.
+ */
+export function plainColumns(batch: RecordBatch): RecordBatch {
+  const children = batch.data.children.map((data) => plainData(data));
+  // The type is that of the data: a decoder may have made plain text of large text already.
+  const fields = batch.schema.fields.map(
+    ({ name, nullable, metadata, type }, place) =>
+      new Field(name, children[place]?.type ?? type, nullable, metadata),
+  );
+  const { length } = batch.data;
+  const data = makeData({ type: new Struct(fields), length, nullCount: 0, children });
+  return new RecordBatch(new Schema(fields, batch.schema.metadata), data);
+}
+
+function plainData(data: Data): Data {
+  const type = plainTypeOf(data.type);
+  if (type === undefined) return data;
+  const [plain] = vectorFromArray([...new Vector([data])], type).data;
+  return plain ?? data;
+}
+
+/** What a column becomes; undefined where it stays as it is. */
+function plainTypeOf(type: DataType): DataType | undefined {
+  if (DataType.isUtf8View(type)) return new Utf8();
+  if (DataType.isBinaryView(type)) return new Binary();
+  if (!DataType.isDictionary(type)) return undefined;
+  // The decoder of Parquet says a field where a type belongs.
+  const inner: unknown = type.dictionary;
+  const values = inner instanceof Field ? (inner.type as DataType) : (inner as DataType);
+  return DataType.isLargeUtf8(values) ? new Utf8() : (plainTypeOf(values) ?? values);
+}

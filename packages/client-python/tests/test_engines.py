@@ -7,6 +7,7 @@ Ray and Spark, as they run on one machine, give the table that `acuity score` gi
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import random
 import shutil
@@ -96,20 +97,22 @@ class Engines(unittest.TestCase):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def command(self, *, history: bool, kills: int = 0, victim: str = "$$") -> Any:
+    def command(self, *, history: bool, explain: bool = False, kills: int = 0, victim: str = "$$") -> Any:
         from acuity_client._bulk import ScoreCommand
 
         program = _killer(self.folder, kills, victim)
         env = {"ACUITY_WORKERS": "1"}
         past = {"person": "person", "order": "at"} if history else {}
-        return ScoreCommand(command=(program,), keep=("id", "person"), env=env, **past)
+        return ScoreCommand(command=(program,), keep=("id", "person"), env=env, explain=explain, **past)
 
-    def plain(self, *, history: bool) -> list[dict[str, Any]]:
+    def plain(self, *, history: bool, explain: bool) -> list[dict[str, Any]]:
         from acuity_client._bulk import score_table
 
-        rows: list[dict[str, Any]] = score_table(_nights(), self.command(history=history)).to_pylist()
+        command = self.command(history=history, explain=explain)
+        rows: list[dict[str, Any]] = score_table(_nights(), command).to_pylist()
         self.assertEqual([row["id"] for row in rows], _nights().column("id").to_pylist())
         self.assertEqual([row["id"] for row in rows if row["error"] is not None], ["3-2"])
+        self.assertEqual(["explanation" in row for row in rows], [explain] * len(rows))
         return _sorted(rows)
 
     @unittest.skipIf(_missing("pyarrow"), str(_missing("pyarrow")))
@@ -127,6 +130,30 @@ class Engines(unittest.TestCase):
         with self.assertRaisesRegex(BulkError, f"ended with -{int(signal.SIGKILL)}"):
             score_table(table, self.command(history=False, kills=9))
 
+    @unittest.skipIf(_missing("pyarrow"), str(_missing("pyarrow")))
+    def test_each_row_with_scores_has_its_explanation(self) -> None:
+        import pyarrow as pa
+
+        from acuity_client import Explanation, describe_score
+        from acuity_client._bulk import ScoreCommand, score_table
+
+        with self.assertRaisesRegex(TypeError, "explain"):
+            ScoreCommand(explain="false")  # type: ignore[arg-type]
+        given = _nights()
+        # As pandas and Polars have text that recurs.
+        coded = given.set_column(1, "person", given.column("person").dictionary_encode())
+        table = score_table(coded, self.command(history=True, explain=True))
+        self.assertEqual(table.schema.field("explanation").type, pa.string())
+        self.assertEqual(table.column("person").to_pylist(), given.column("person").to_pylist())
+        rows = table.to_pylist()
+        self.assertEqual([row["explanation"] is None for row in rows], [row["error"] is not None for row in rows])
+        for night, row in enumerate(row for row in rows if row["person"] == "p1"):
+            explanation: Explanation = json.loads(row["explanation"])
+            self.assertEqual(explanation["quality"]["sessions"], min(night, 5))
+            said = explanation["scores"]["stress"]
+            self.assertAlmostEqual(said["reference"] + said["change"], row["stress"])
+            self.assertEqual(len(describe_score(row, explanation, "stress").sentences), 2)
+
     @unittest.skipIf(_missing("pyarrow", "ray"), str(_missing("pyarrow", "ray")))
     def test_ray_gives_the_same_table(self) -> None:
         import ray
@@ -136,10 +163,10 @@ class Engines(unittest.TestCase):
         ray.init(num_cpus=4, include_dashboard=False, logging_level="error", log_to_driver=False)
         self.addCleanup(ray.shutdown)
         # The scoring process is killed, then the actor itself.
-        for history, victim in ((False, "$$"), (True, "$$"), (False, "$PPID")):
+        for history, explain, victim in ((False, False, "$$"), (True, True, "$$"), (False, True, "$PPID")):
             given = ray.data.from_arrow(_nights()).repartition(3)
-            expected = self.plain(history=history)
-            command = self.command(history=history, kills=1, victim=victim)
+            expected = self.plain(history=history, explain=explain)
+            command = self.command(history=history, explain=explain, kills=1, victim=victim)
             scored = score(given, command, actors=1, batch_rows=40, parts=3)
             self.assertEqual(_sorted(scored.take_all()), expected)
             shutil.rmtree(Path(self.folder) / "killed-1")
@@ -162,9 +189,9 @@ class Engines(unittest.TestCase):
 
         pyarrow.parquet.write_table(_nights(), path)
         # The scoring process is killed, then the Python worker itself.
-        for history, victim in ((False, "$$"), (True, "$$"), (True, "$PPID")):
-            expected = self.plain(history=history)
-            command = self.command(history=history, kills=1, victim=victim)
+        for history, explain, victim in ((False, True, "$$"), (True, False, "$$"), (True, True, "$PPID")):
+            expected = self.plain(history=history, explain=explain)
+            command = self.command(history=history, explain=explain, kills=1, victim=victim)
             scored = score(spark.read.parquet(path), command, parts=3)
             self.assertEqual(_sorted([row.asDict() for row in scored.collect()]), expected)
             shutil.rmtree(Path(self.folder) / "killed-1")

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 SCORES = ("C_SCORE", "attention", "memory", "reasoning", "stress")
 TEXTS = ("valence", "arousal", "model", "model_version", "error")
+EXPLANATION = "explanation"
 KEPT = ("id", "custom_id")
 _ATTEMPTS = 3
 _STDERR_CHARS = 500
@@ -43,21 +44,30 @@ class ScoreCommand:
     person: str | None = None
     order: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    explain: bool = False
 
     def __post_init__(self) -> None:
         if (self.person is None) != (self.order is None):
             raise ValueError("person and order need each other")
+        if not isinstance(self.explain, bool):
+            raise TypeError("explain is True or False")
 
     def arguments(self) -> list[str]:
         """The whole command line."""
         past = [] if self.person is None else ["--person", self.person, "--order", str(self.order)]
-        return [*self.command, "score", "--format", "arrow", "--keep", ",".join(self.keep), *past]
+        why = ["--explain"] if self.explain else []
+        return [*self.command, "score", "--format", "arrow", "--keep", ",".join(self.keep), *past, *why]
+
+    def texts(self) -> tuple[str, ...]:
+        """The columns of text behind the scores."""
+        *others, error = TEXTS
+        return (*others, EXPLANATION, error) if self.explain else TEXTS
 
     def output_schema(self, given: Any) -> Any:
         """The columns of the output: those that are kept, the scores, and `error` where a row has none."""
         kept = [given.field(name) for name in self.keep if name in given.names]
         scores = [pa.field(name, pa.float64()) for name in SCORES]
-        return pa.schema([*kept, *scores, *(pa.field(name, pa.string()) for name in TEXTS)])
+        return pa.schema([*kept, *scores, *(pa.field(name, pa.string()) for name in self.texts())])
 
 
 def score_table(table: Any, command: ScoreCommand) -> Any:

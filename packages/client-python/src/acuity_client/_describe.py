@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 from ._types import Explanation, ScoreRecord
 
@@ -63,7 +63,7 @@ def describe_score(scores: ScoreRecord, explanation: Explanation, name: ScoreNam
     """
     said = explanation["scores"][name]
     parts = [
-        ChartContributor(part["group"], _LABELS.get(part["group"], part["group"]), cast(float, part[name]))
+        ChartContributor(part["group"], _LABELS.get(part["group"], part["group"]), part[name])
         for part in explanation["contributors"]
     ]
     contributors = tuple(sorted(parts, key=lambda part: -abs(part.points)))

@@ -35,6 +35,7 @@ def score(
     `actors` work at once, each with a process. Without a history each takes `batch_rows` rows at a time. With one, the
     people are divided into `parts`, and each part is sorted and held as a whole by an actor: choose as many that one
     fits its memory. An actor that dies is replaced, and what it had begun is scored again.
+    `ScoreCommand(explain=True)` adds the column `explanation`, JSON as text.
     """
     wanted = command if command is not None else ScoreCommand()
     pool = ActorPoolStrategy(size=actors)

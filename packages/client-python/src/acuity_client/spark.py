@@ -12,7 +12,7 @@ from typing import Any
 
 from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
-from ._bulk import SCORES, TEXTS, BulkError, ScoreCommand, score_batches
+from ._bulk import SCORES, BulkError, ScoreCommand, score_batches
 
 __all__ = ["BulkError", "ScoreCommand", "score"]
 
@@ -23,6 +23,7 @@ def score(frame: Any, command: ScoreCommand | None = None, *, parts: int | None 
 
     Each partition goes through a process of its own. With a history the rows are first divided by person, into
     `parts` partitions where that is given, and sorted by time within each. A task that fails is run again by Spark.
+    `ScoreCommand(explain=True)` adds the column `explanation`, JSON as text: `from_json` and `get_json_object` read it.
     """
     wanted = command if command is not None else ScoreCommand()
     if wanted.person is not None:
@@ -32,7 +33,7 @@ def score(frame: Any, command: ScoreCommand | None = None, *, parts: int | None 
         frame = frame.repartition(parts)
     kept = [frame.schema[name] for name in wanted.keep if name in frame.columns]
     scores = [StructField(name, DoubleType()) for name in SCORES]
-    schema = StructType([*kept, *scores, *(StructField(name, StringType()) for name in TEXTS)])
+    schema = StructType([*kept, *scores, *(StructField(name, StringType()) for name in wanted.texts())])
     return frame.mapInArrow(_Scorer(wanted), schema)
 
 

@@ -4,7 +4,7 @@ import type { Config } from '../config/options.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyPagesOptions } from './bodyPages.js';
 import { rowScorer } from './rowScorer.js';
-import { formatOf, streamPages, type Format } from './formats.js';
+import { FormatError, formatOf, streamPages, type Format } from './formats.js';
 import { Histories } from './histories.js';
 import { inputFiles, type InputFile } from './inputs.js';
 import { finish, isAside, isFinished, scoreFile } from './scoreFile.js';
@@ -62,6 +62,11 @@ export class Run {
   ) {
     const { files, history, peopleMax, state } = options;
     this.inputs = files.length === 0 ? [] : inputFiles(files, options);
+    if (this.inputs.length > 1 && history !== undefined && state === undefined) {
+      throw new FormatError(
+        `the pattern means ${this.inputs.length} files: --person needs --state there, which keeps the past of the finished ones`,
+      );
+    }
     this.tables = new TableReaders(readersFor(this.inputs));
     this.histories = history === undefined ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)

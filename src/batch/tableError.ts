@@ -8,7 +8,7 @@ export class TableError extends OperatorError {
 
 /** What was thrown while `what` was read: of a decoder about the table, else (a disk that fails) as it is. */
 export function readingError(error: unknown, what: string): unknown {
-  if (error instanceof OperatorError || (error instanceof Error && 'code' in error)) return error;
+  if (error instanceof OperatorError || (error instanceof Error && 'syscall' in error)) return error;
   const message = messageOf(error);
   const advice = /compressed/.test(message) ? ': write it uncompressed, or as Parquet' : '';
   return new TableError(`${what} can't be read: ${message}${advice}`);

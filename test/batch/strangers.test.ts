@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { MODEL } from '../fixtures/model.js';
-import { REPOSITORY, cleanEnvironment, ended } from '../fixtures/scripts.js';
+import { REPOSITORY, cleanEnvironment, ended, type Ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 
 /**
@@ -13,6 +13,7 @@ import { startServer } from '../fixtures/server.js';
  */
 
 const WRITTEN = join(REPOSITORY, 'test/fixtures/tables-of-others');
+const UNREADABLE = join(REPOSITORY, 'test/fixtures/tables-that-arrow-cannot-read');
 const PROGRAM = join(REPOSITORY, 'test/foreign/tables.py');
 const PREPARED = join(REPOSITORY, '.build/python/bin/python');
 const python = existsSync(PREPARED) ? PREPARED : 'python3';
@@ -52,15 +53,29 @@ function folder(t: Test): string {
   return path;
 }
 
+function acuity(...args: readonly string[]): Promise<Ended> {
+  const env = cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL });
+  return ended(process.execPath, [join(REPOSITORY, 'dist/main.js'), ...args], { cwd: REPOSITORY, env });
+}
+
 /** Scores every table of `from`. @returns the folder of the scores */
 async function score(t: Test, from: string, to: string): Promise<string> {
   const out = folder(t);
-  const args = ['--explain', '--person', 'person', '--order', 'at', '--keep', 'id,person,token', '--to', to];
-  const { code, stderr } = await ended(
-    process.execPath,
-    [join(REPOSITORY, 'dist/main.js'), 'score', join(from, '*'), ...args, '--out-dir', out],
-    { cwd: REPOSITORY, env: cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL }) },
-  );
+  const state = join(folder(t), 'state');
+  const args = [
+    '--explain',
+    '--person',
+    'person',
+    '--order',
+    'at',
+    '--state',
+    state,
+    '--keep',
+    'id,person,token',
+    '--to',
+    to,
+  ];
+  const { code, stderr } = await acuity('score', join(from, '*'), ...args, '--out-dir', out);
   t.equal(code, 65, stderr); // a row of each table is refused
   return out;
 }
@@ -99,6 +114,22 @@ function holdAgainstRequests(t: Test, from: string, out: string): void {
 
 t.test('tables of pyarrow, Polars, DuckDB and pandas are explained as the same requests are', async (t) => {
   holdAgainstRequests(t, WRITTEN, await score(t, WRITTEN, 'ndjson'));
+});
+
+t.test('what is no table for Arrow, and people of many files without a state, are said', async (t) => {
+  const out = folder(t);
+  // The first form of Feather, and the second with its batches compressed.
+  for (const [name, said] of [
+    ['older.feather', /older.feather: the Arrow file can't be read/],
+    ['compressed.feather', /compressed.feather: the Arrow file can't be read.*: write it uncompressed/],
+  ] as const) {
+    const { code, stderr } = await acuity('score', join(UNREADABLE, name), '--out-dir', out);
+    t.equal(code, 65);
+    t.match(stderr, said);
+  }
+  const { code, stderr } = await acuity('score', join(WRITTEN, '*'), '--person', 'person', '--order', 'at');
+  t.equal(code, 1);
+  t.match(stderr, /the pattern means \d+ files: --person needs --state/);
 });
 
 t.test('those libraries write them and read the explanations, the same as over HTTP', { skip }, async (t) => {

@@ -3,7 +3,7 @@ import type { ReadableStream } from 'node:stream/web';
 import { tableFromIPC } from 'apache-arrow';
 import { parseRecordBatch } from 'arrow-js-ffi';
 import { ParquetFile, wasmMemory, type RecordBatch } from 'parquet-wasm';
-import { wholeDecimals } from './decimals.js';
+import { wholeDecimals } from './tableDecimals.js';
 import type { TableRowReader, TableRows } from './tableRows.js';
 
 /** Rows of a record batch: so many samples fit the caches on their way from the decoder to the parser. */

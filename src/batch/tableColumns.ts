@@ -1,6 +1,6 @@
 import { DataType, type Data, type Field, type RecordBatch, type Vector } from 'apache-arrow';
 import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '../contract/fields.js';
-import { decimalOf } from './decimals.js';
+import { decimalOf } from './tableDecimals.js';
 import type { ScalarColumn, SeriesColumn, SessionColumns } from '../pipeline/columns.js';
 
 const SERIES_NAMES = new Map<string, SeriesField>([

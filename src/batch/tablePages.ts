@@ -1,10 +1,9 @@
-import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import { SERIES_FIELDS } from '../contract/fields.js';
 import { DataType, RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import type { QualifiedRequest } from '../pipeline/quality.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
 import type { RowColumns } from './bodyPages.js';
-import { decimalOf } from './decimals.js';
+import { decimalOf } from './tableDecimals.js';
 import type { Page, Reading } from './page.js';
 import { readingError } from './tableError.js';
 import { columnsOf, TableRowReader, type TableOptions, type TableRows } from './tableRows.js';

@@ -3,7 +3,7 @@ import type { SeriesLimits } from '../contract/fields.js';
 import { ColumnReader } from '../pipeline/columns.js';
 import type { RowColumns } from './bodyPages.js';
 import { rowProblem, type RowProblem } from './page.js';
-import { plainColumns } from './plainColumns.js';
+import { plainColumns } from './tablePlain.js';
 import { isKnown, sessionColumns } from './tableColumns.js';
 import { TableError } from './tableError.js';
 

@@ -95,7 +95,14 @@ function stemOf(name: string): string {
 /** The rows of a file of scores, of no matter which table; people have the name of theirs in front. */
 function rowsOf(out: string, stem: string, ending = 'scores'): Row[] {
   const rows = linesOf(readFileSync(join(out, `${stem}.${ending}.ndjson`), 'utf8'));
-  return rows.map(({ person, file: _, ...row }) => ({ ...row, person: person.replace(stem, 'one') }) as Row);
+  return rows.map(
+    ({ person, ...row }) =>
+      ({
+        ...row,
+        person: person.replace(stem, 'one'),
+        ...('file' in row ? { file: stemOf(String(row['file'])).replace(stem, 'one') } : {}),
+      }) as Row,
+  );
 }
 
 /** Every table has the scores, explanations and refusals of the requests. */

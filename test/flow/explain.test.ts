@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { PredictionResponseSchema, type PredictionResponse } from '#acuity/contract/response.js';
@@ -12,6 +13,9 @@ import { startServer } from '../fixtures/server.js';
 const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal' } });
 const headers = { 'X-API-Key': server.key };
 const check = Compile(PredictionResponseSchema);
+
+/** More than are answered while a model is switched. */
+const REQUESTS_MAX = 20_000;
 
 /** What is the same in every answer to one request. */
 function lasting(body: string): object {
@@ -46,4 +50,38 @@ t.test('the metrics tell how many were explained, and what that cost', async (t)
   const series = await metricsOf(server.adminPort);
   t.equal(valueOf(series, 'acuity_batch_rows_sum', { graph: 'explain' }), 24);
   t.ok(valueOf(series, 'acuity_run_seconds_total', { graph: 'explain' }) > 0);
+});
+
+t.test(
+  'the first that asks is answered, though the service is told to stop while its worker starts',
+  async (t) => {
+    const stopped = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal' } });
+    const connection = await Connection.open(stopped.port);
+    const body = JSON.stringify({ ...requestBody(2, 1), explain: true });
+    const reply = sendOn(connection, { headers: { 'X-API-Key': stopped.key }, body });
+    const bytesRead = async (): Promise<number> =>
+      valueOf(await metricsOf(stopped.adminPort), 'acuity_request_body_bytes_total');
+    while (!((await bytesRead()) > 0)) await pause(1); // until it is admitted
+    stopped.signal('SIGTERM');
+    t.equal((await reply).status, 200);
+    connection.destroy();
+    t.same(await stopped.exited, { code: 0, signal: null });
+  },
+);
+
+t.test('the model is switched while explained requests are under way', async (t) => {
+  const switched = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'info' } });
+  const switches = (): number => switched.output().split('model switched').length - 1;
+  const connection = await Connection.open(switched.port);
+  const body = JSON.stringify({ ...requestBody(2, 1), explain: true });
+  const statuses: number[] = [];
+  for (let wanted = 1; wanted <= 2; wanted++) {
+    switched.signal('SIGHUP');
+    while (switches() < wanted && statuses.length < REQUESTS_MAX) {
+      statuses.push((await sendOn(connection, { headers: { 'X-API-Key': switched.key }, body })).status);
+    }
+    t.equal(switches(), wanted);
+  }
+  t.strictSame(new Set(statuses), new Set([200]));
+  connection.destroy();
 });

@@ -1,12 +1,13 @@
 /**
- * `npm run check`: what must hold before a commit, in some seconds: format, lint, types, import rules, dead code, and
- * the tests of the files that differ from HEAD. `npm run check -- --all` runs every test instead. All checks are made,
- * side by side; then it fails if one failed.
+ * `npm run check`: what must hold before a commit: format, lint, types, import rules, dead code, and the tests that the
+ * files that differ from HEAD reach by imports or by name; `npm run check -- --all` runs every test instead. It makes
+ * all checks, side by side; then it fails if one failed.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { failWith, install, ROOT } from './prepare.js';
+import { testsReached } from './tests.js';
 
 const CHECKS = [
   ['format', 'node_modules/prettier/bin/prettier.cjs', '--check', '--cache', '--log-level=warn', '.'],
@@ -34,8 +35,8 @@ try {
 
 const isAll = process.argv.includes('--all');
 const outcomes = await Promise.all(CHECKS.map(([name, ...command]) => run(name, command)));
-// Behind the checks: the tests compile, and two compilers at once would write the same files.
-const tests = isAll ? [] : testsOfChanges();
+// After the checks: the tests compile, and two compilers at once would write the same files.
+const tests = isAll ? [] : testsReached(ROOT, changedFiles());
 if (isAll || tests.length > 0) outcomes.push(await run('tests', ['scripts/test.js', ...tests]));
 
 const failed = outcomes.filter(({ isOk }) => !isOk).map(({ name }) => name);
@@ -62,17 +63,10 @@ function run(name, command) {
   });
 }
 
-/** `src/auth/key.ts` → `auth/key.test.js`, a filter of `scripts/test.js`; a changed test is one of its own. */
-function testsOfChanges() {
+/** The files that differ from HEAD, by their paths from the root. */
+function changedFiles() {
   if (!existsSync(join(ROOT, '.git'))) return []; // an archive: nothing to compare with
   const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n');
-  const changed = [
-    ...git('diff', '--name-only', 'HEAD'),
-    ...git('ls-files', '--others', '--exclude-standard'),
-  ];
-  const tests = changed.flatMap((path) => {
-    const stem = /^(?:src|test)\/(.+?)(?:\.test)?\.ts$/.exec(path)?.[1];
-    return stem !== undefined && existsSync(join(ROOT, `test/${stem}.test.ts`)) ? [`${stem}.test.js`] : [];
-  });
-  return [...new Set(tests)];
+  const paths = [...git('diff', '--name-only', 'HEAD'), ...git('ls-files', '--others', '--exclude-standard')];
+  return paths.filter((path) => path !== '');
 }

@@ -33,6 +33,21 @@ export function failedFiles(tapOutput) {
 }
 
 /**
+ * The files that took longest, a line each.
+ * @param {string} tapOutput
+ * @param {number} most
+ * @returns {string[]}
+ */
+export function slowest(tapOutput, most) {
+  const lines = [...tapOutput.matchAll(/^(?:not )?ok \d+ - (\S+\.test\.js) # time=([\d.]+)(m?s)/gm)];
+  return lines
+    .map(([, path, time, unit]) => ({ path, seconds: Number(time) / (unit === 'ms' ? 1000 : 1) }))
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, most)
+    .map(({ path, seconds }) => `${seconds.toFixed(1).padStart(6)}  ${path}`);
+}
+
+/**
  * The count of a run whose failed files were run again: a point that failed and does not fail alone has passed.
  * @param {Count} first  of all files
  * @param {Count} again  of the failed ones

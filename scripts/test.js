@@ -1,15 +1,17 @@
 /**
- * `npm test`: installs, builds and runs the tests. Arguments select the test files whose path contains one of them.
- * The last line is `N passed, N failed`; the exit code is zero only when something passed and nothing failed.
+ * `npm test`: installs, builds and runs the tests. Arguments select the test files whose path contains one of them;
+ * `--quick` (`npm run test:quick`) leaves out those that start a process. At the end it names the slowest files; the
+ * last line is `N passed, N failed`; the exit code is zero only when something passed and nothing failed.
  */
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as util from 'node:util';
-import { build, failWith, filesBelow, install, ROOT } from './prepare.js';
-import { countAfterAnother, countFrom, failedFiles, isSuccess, summary } from './tapCount.js';
+import { build, failWith, install, ROOT } from './prepare.js';
+import { countAfterAnother, countFrom, failedFiles, isSuccess, slowest, summary } from './tapCount.js';
+import { quickTests, testFiles } from './tests.js';
 
 /** More files than this that fail are no accident of a busy machine. */
 const MOST_RUN_AGAIN = 8;
@@ -24,9 +26,12 @@ try {
   failWith(error);
 }
 
-async function test(filters) {
-  const { count, failed } = await counted(testFiles(filters), 2);
-  const isAll = filters.length === 0;
+async function test(args) {
+  const filters = args.filter((argument) => argument !== '--quick');
+  const isQuick = filters.length < args.length;
+  const { count, failed, slow } = await counted(selected(isQuick, filters), 2);
+  const isAll = args.length === 0;
+  if (isAll || isQuick) process.stdout.write(`\nThe slowest files, in seconds:\n${slow.join('\n')}\n`);
   const total = isAll && failed.length > 0 ? await afterAnother(count, failed) : count;
   process.stdout.write(`${summary(total)}\n`);
   return isSuccess(total) ? 0 : 1;
@@ -52,18 +57,15 @@ async function counted(files, jobs) {
   try {
     const exitCode = files.length === 0 ? 0 : await runTap(files, jobs, path);
     const output = existsSync(path) ? readFileSync(path, 'utf8') : '';
-    return { count: countFrom(output, exitCode), failed: failedFiles(output) };
+    return { count: countFrom(output, exitCode), failed: failedFiles(output), slow: slowest(output, 10) };
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-function testFiles(filters) {
-  return filesBelow(join(ROOT, '.build/test'))
-    .map((path) => relative(ROOT, path))
-    .filter((path) => path.endsWith('.test.js'))
-    .filter((path) => filters.length === 0 || filters.some((part) => path.includes(part)))
-    .toSorted();
+function selected(isQuick, filters) {
+  const files = isQuick ? quickTests(ROOT) : testFiles(ROOT);
+  return files.filter((path) => filters.length === 0 || filters.some((part) => path.includes(part)));
 }
 
 function runTap(files, jobs, output) {

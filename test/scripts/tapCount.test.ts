@@ -7,9 +7,10 @@ interface Count {
   readonly skipped: number;
 }
 
-const { countAfterAnother, countFrom, failedFiles, summary, isSuccess } = await script<{
+const { countAfterAnother, countFrom, failedFiles, slowest, summary, isSuccess } = await script<{
   countAfterAnother(first: Count, again: Count): Count;
   failedFiles(tapOutput: string): readonly string[];
+  slowest(tapOutput: string, most: number): readonly string[];
   countFrom(tapOutput: string, exitCode: number): Count;
   summary(count: Count): string;
   isSuccess(count: Count): boolean;
@@ -78,4 +79,19 @@ t.test('what failed and does not fail alone has passed; what fails again has fai
   t.equal(summary(countAfterAnother(first, again)), '92 passed, 1 failed, 2 skipped');
   const more = countAfterAnother(first, { passed: 0, failed: 4, skipped: 0 });
   t.equal(summary(more), '90 passed, 4 failed, 2 skipped');
+});
+
+t.test('the slowest files', async (t) => {
+  const output = `TAP version 14
+    ok 1 - inner.test.js # time=99999ms
+ok 1 - .build/test/base/clock.test.js # time=912.5ms
+not ok 2 - .build/test/flow/stop.test.js # time=61s
+ok 3 - .build/test/http/body.test.js # time=1500ms {
+}
+ok 4 - .build/test/none.test.js # SKIP no data
+`;
+  t.strictSame(slowest(output, 2), [
+    '  61.0  .build/test/flow/stop.test.js',
+    '   1.5  .build/test/http/body.test.js',
+  ]);
 });

@@ -1,0 +1,82 @@
+/** Which test files there are, which of them start nothing, and which a change reaches. */
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { importGraph, reachOf } from './importGraph.js';
+import { filesBelow, STEPS } from './prepare.js';
+
+const TESTS = '.build/test';
+/** Where modules are compiled to, by the folder of their sources; the longest first, as one may lie in another. */
+const COMPILED = Object.entries(STEPS.all.compiled).toSorted(([a], [b]) => b.length - a.length);
+/** Modules with which a test starts a process, a server in one, or a browser. */
+const STARTERS = new Set(['node:child_process', 'playwright-core']);
+
+/**
+ * Every test file, by its path from the root.
+ * @param {string} root
+ * @returns {string[]}
+ */
+export function testFiles(root) {
+  return filesBelow(join(root, TESTS))
+    .map((path) => relative(root, path))
+    .filter((path) => path.endsWith('.test.js'))
+    .toSorted();
+}
+
+/**
+ * Those that start no process, and so neither a server nor a browser. What of the service a test calls in its own
+ * process may start one where it is asked to; a test that asks for it is not told apart.
+ * @param {string} root
+ */
+export function quickTests(root) {
+  const graph = importGraph(root, ['.build']);
+  const isOurs = (path) => path.startsWith('.build/') || STARTERS.has(path);
+  return testFiles(root).filter((path) => !hasOneOf(reachOf(graph, path, isOurs), STARTERS));
+}
+
+/**
+ * Those that a change of `sources` reaches: by what they import, worker threads included, and, for what is no module
+ * (documents, assets, data), by its path or its folder where a test or a fixture of it names one. A server that a test
+ * starts as a process is not looked into: `npm test` runs them all.
+ * @param {string} root
+ * @param {readonly string[]} sources  paths from the root
+ */
+export function testsReached(root, sources) {
+  const graph = importGraph(root, ['dist', '.build']);
+  const modules = new Set(sources.flatMap((path) => compiledFrom(path) ?? []));
+  const others = sources.filter((path) => compiledFrom(path) === undefined);
+  const touched = new Set([...modules, ...[...graph.imports.keys()].filter(isNamedIn)]);
+  return testFiles(root).filter((path) => hasOneOf(reachOf(graph, path), touched));
+
+  function isNamedIn(path) {
+    if (others.length === 0 || !path.startsWith(TESTS)) return false;
+    const text = readFileSync(join(root, path), 'utf8');
+    return others.some(
+      (other) => text.includes(other) || foldersOf(other).some((name) => isFolderIn(text, name)),
+    );
+  }
+}
+
+/** `docs/examples/a.json` → `docs`, `docs/examples`. */
+function foldersOf(path) {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+/** A name without a slash (`docs`) is a word of the language too. */
+function isFolderIn(text, name) {
+  if (name.includes('/')) return text.includes(name);
+  return [`'${name}'`, `"${name}"`, `\`${name}\``].some((quoted) => text.includes(quoted));
+}
+
+/** Node 20 has no methods for sets. */
+function hasOneOf(set, wanted) {
+  return [...wanted].some((item) => set.has(item));
+}
+
+/** What a source is compiled to; undefined for what is none. */
+function compiledFrom(path) {
+  if (path.startsWith('assembly/')) return STEPS.parser.outputs[0];
+  if (!path.endsWith('.ts')) return undefined;
+  const [sources, output] = COMPILED.find(([folder]) => path.startsWith(`${folder}/`)) ?? [];
+  return sources === undefined ? undefined : `${output}${path.slice(sources.length, -'.ts'.length)}.js`;
+}

@@ -127,9 +127,7 @@ class FileWatch {
     this.#files = files;
     this.#watcher = watcher;
     this.#signature = signature;
-    const onProblem = (error: Error): void => {
-      if (!this.#isStopped) watcher.onProblem(error);
-    };
+    const onProblem = (error: Error): void => watcher.onProblem(error);
     this.#observer = new Observer({ look: () => this.#look(), onProblem }, POLL_MS);
     this.#folder = new FolderWatch(() => void this.#observer.look());
     void this.#observer.look();

@@ -16,6 +16,7 @@ export class Observer {
   private problem: string | undefined;
   private looking: Promise<void> | undefined;
   private isWanted = false;
+  private isStopped = false;
 
   constructor(
     private readonly options: ObserverOptions,
@@ -31,8 +32,9 @@ export class Observer {
     return this.looking;
   }
 
-  /** No more looks but those that are asked for. */
+  /** No more looks but those that are asked for, and no problem is told: what a look meets now, the stop may cause. */
   stop(): void {
+    this.isStopped = true;
     clearInterval(this.timer);
   }
 
@@ -54,7 +56,7 @@ export class Observer {
   }
 
   private tell(error: Error): void {
-    if (error.message === this.problem) return;
+    if (this.isStopped || error.message === this.problem) return;
     this.problem = error.message;
     this.options.onProblem(error);
   }

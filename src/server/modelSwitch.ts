@@ -33,6 +33,7 @@ export class ModelSwitch {
   refusal: string | undefined;
   private isBusy = false;
   private isWanted = false;
+  private isStopped = false;
   /** Where the folder pointed when it was loaded last, well or not: a bad one is refused once. */
   private target: string | undefined;
 
@@ -48,7 +49,9 @@ export class ModelSwitch {
     if (!this.isBusy) void this.run();
   }
 
+  /** The service stops: a model under way is not put in force, and not told as refused because of that. */
   stop(): void {
+    this.isStopped = true;
     this.observer.stop();
     this.isWanted = false;
   }
@@ -73,6 +76,7 @@ export class ModelSwitch {
       this.target = await this.resolve();
       const bundle = await loadBundle(folder, files.load);
       await server.prepareModel(bundle);
+      if (this.isStopped) return; // the server closes it
       const retired = server.switchModel();
       const version = modelLabel(bundle.manifest);
       this.version = version;
@@ -80,6 +84,7 @@ export class ModelSwitch {
       log.info({ version }, 'model switched');
       await retired;
     } catch (error) {
+      if (this.isStopped) return;
       this.refusal = messageOf(error);
       log.error(errorFields(error), 'model refused, the old one keeps serving');
     }

@@ -64,8 +64,6 @@ const KILL_MS = 1800;
 const STEP_MS = 1000;
 /** So long, and no longer than a drain, a start that is broken off may take to come to an end. */
 const START_MAX_MS = 4000;
-/** So long a stop may wait for threads, where the drain took less than its time. */
-const SPARE_MAX_MS = 4000;
 /** Of a signal that is passed on, the second one comes within this time. */
 const PASSED_ON_MS = 500;
 
@@ -102,7 +100,12 @@ class Service {
   private shadowSwitch: ShadowSwitch | undefined;
   private traces: TraceExporter | undefined;
   private starting: Promise<void> | undefined;
-  private stopLimit: Promise<void> | undefined;
+  /** When the drain's time is up, as `performance.now` tells it. */
+  private drainEndsMs = 0;
+  /** When this process is killed if it is still there. */
+  private killedAtMs = Infinity;
+  /** Resolves when that is certain. */
+  private limited: Promise<unknown> = Promise.resolve();
   private readonly terminals = terminals();
   private readonly threads = new FileThreads();
   /** Every run of the model is over, and what was opened is closed. */
@@ -139,7 +142,7 @@ class Service {
       clock: systemClock,
       ...(this.stores.isShared && { staleMs: config.keysStaleMs }),
       onRecords: (records) => this.eventLoops?.replaceKeys(records),
-      onProblem: (error) => log.warn({ err: error }, 'key store'),
+      onProblem: (error) => this.tellOfKeys(error),
     });
     this.assertWanted();
     const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
@@ -173,6 +176,7 @@ class Service {
         onTraced: traces && ((request) => traces.export(request)),
       },
     );
+    this.assertWanted();
     // While the workers started, changes of keys reached no event loop.
     this.eventLoops.replaceKeys(this.keyring.records);
     this.modelSwitch = new ModelSwitch({
@@ -197,6 +201,11 @@ class Service {
   /** A start that a signal broke off goes no further. */
   private assertWanted(): void {
     if (this.isLeaving) throw new Error('the start was broken off');
+  }
+
+  /** Leaving refuses the files to whatever still looks at them: that is no fault of theirs. */
+  private tellOfKeys(error: Error): void {
+    if (!this.isLeaving) this.log.warn({ err: error }, 'key store');
   }
 
   /** Says that requests are answered from now on. */
@@ -250,7 +259,8 @@ class Service {
     this.isStopping = true;
     this.isReady = false;
     this.log.info(cause, 'stopping');
-    this.stopLimit = this.limit(this.config.stopDelayMs + this.config.drainMs + KILL_MS);
+    this.drainEndsMs = performance.now() + this.config.stopDelayMs + this.config.drainMs;
+    this.limit(this.drainEndsMs + KILL_MS);
     void this.stop();
   }
 
@@ -260,10 +270,8 @@ class Service {
     if (eventLoops === undefined) return;
     // Whoever balances load sees from /readyz that this replica leaves; until then requests are answered as ever.
     if (config.stopDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, config.stopDelayMs));
-    const drainEndsMs = performance.now() + config.drainMs;
-    this.modelSwitch?.stop();
-    this.shadowSwitch?.stop();
-    if (!(await within(config.drainMs, eventLoops.drain()))) {
+    this.stopSwitches();
+    if (!(await within(this.drainEndsMs - performance.now(), eventLoops.drain()))) {
       log.error({ drainMs: config.drainMs }, 'requests still in flight at the end of the drain');
       return this.leave(EXIT_SOFTWARE);
     }
@@ -272,7 +280,12 @@ class Service {
     if (!this.isClosed) log.warn('leaving before everything is closed');
     log.info('stopped');
     // What is left of the drain's time is for threads that are being made or ended.
-    await this.leave(0, 'SIGKILL', Math.min(SPARE_MAX_MS, Math.max(0, drainEndsMs - performance.now())));
+    await this.leave(0, 'SIGKILL', this.drainEndsMs);
+  }
+
+  private stopSwitches(): void {
+    this.modelSwitch?.stop();
+    this.shadowSwitch?.stop();
   }
 
   private async close(eventLoops: EventLoopServer): Promise<void> {
@@ -295,18 +308,22 @@ class Service {
     void this.leave(128 + constants.signals[signal], signal);
   }
 
-  /** Whatever the workers are doing. */
-  private async leave(code: number, signal: NodeJS.Signals = 'SIGKILL', spareMs = 0): Promise<void> {
+  /** Whatever the workers are doing. Until `graceEndsMs`, threads that are being made or ended get their time. */
+  private async leave(code: number, signal: NodeJS.Signals = 'SIGKILL', graceEndsMs = 0): Promise<void> {
     if (this.isLeaving) return;
     this.isLeaving = true;
+    this.stopSwitches();
+    const nowMs = performance.now();
     // A start that is broken off may come to an end: leaving while threads are being made crashes.
-    const graceMs = this.eventLoops === undefined ? Math.min(this.config.drainMs, START_MAX_MS) : spareMs;
-    const limits = [this.limit(graceMs + KILL_MS), this.stopLimit];
+    const startMs = this.eventLoops === undefined ? Math.min(this.config.drainMs, START_MAX_MS) : 0;
+    const endsMs = Math.max(nowMs + startMs, graceEndsMs);
+    this.limit(endsMs + KILL_MS);
+    const stepMs = endsMs - nowMs + STEP_MS;
     const settled = await Promise.all([
-      within(graceMs + STEP_MS, Promise.allSettled([this.starting])),
-      within(graceMs + STEP_MS, this.threads.close()),
-      within(graceMs + STEP_MS, this.halt()),
-      within(STEP_MS, Promise.all(limits)),
+      within(stepMs, Promise.allSettled([this.starting])),
+      within(stepMs, this.threads.close()),
+      within(stepMs, this.halt()),
+      within(stepMs, this.limited),
     ]);
     await this.output.flushed(FLUSH_MS);
     const threads = this.threadsState(settled.every(Boolean));
@@ -324,11 +341,19 @@ class Service {
     return hasRuns || this.threads.isHanging ? 'halted' : 'idle';
   }
 
-  /** The process does not outlive this, whatever hangs. Resolves when that is certain. */
-  private async limit(limitMs: number): Promise<void> {
+  /** The process does not outlive this, whatever hangs. */
+  private limit(atMs: number): void {
+    // A thread that waits for no later moment will do: another one takes long to start on a starved machine.
+    if (this.killedAtMs <= atMs) return;
+    this.killedAtMs = atMs;
+    this.limited = Promise.all([this.limited, this.killAt(atMs)]);
+  }
+
+  private async killAt(atMs: number): Promise<void> {
     try {
-      await killAfter(limitMs);
+      await killAfter(atMs - performance.now());
     } catch (error) {
+      this.killedAtMs = Infinity;
       this.log.warn({ err: error }, 'no thread that ends the process where stopping hangs');
     }
   }

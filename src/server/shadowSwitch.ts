@@ -33,6 +33,7 @@ export class ShadowSwitch {
   private target: string | undefined;
   private absentLooks = 0;
   private isForced = true;
+  private isStopped = false;
 
   constructor(private readonly options: ShadowSwitchOptions) {
     const onProblem = (error: Error): void => options.log.warn({ err: error }, 'shadow model folder');
@@ -46,7 +47,9 @@ export class ShadowSwitch {
     void this.observer.look();
   }
 
+  /** The service stops: a model under way is not told as refused because of that. */
   stop(): void {
+    this.isStopped = true;
     this.observer.stop();
   }
 
@@ -80,6 +83,7 @@ export class ShadowSwitch {
       this.refusal = undefined;
       log.info({ version: this.version }, 'shadow model in force');
     } catch (error) {
+      if (this.isStopped) return;
       this.refusal = messageOf(error);
       log.error(errorFields(error), 'shadow model refused');
     }

@@ -54,3 +54,15 @@ t.test('it looks again and again until it is stopped, and then when it is asked 
   await observer.look();
   t.equal(looks, looksWhenStopped + 1);
 });
+
+t.test('what a look meets that a stop cuts off is not told', async (t) => {
+  let fail = (): void => undefined;
+  const { observer, problems } = scene(
+    () => new Promise((_, reject) => (fail = () => reject(new Error('cut off')))),
+  );
+  const look = observer.look();
+  observer.stop();
+  fail();
+  await look;
+  t.strictSame(problems, []);
+});

@@ -1,10 +1,11 @@
 import { appendFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { changeManifest, copyModel, graphsOf, manifestOf, replaceFile, MODEL } from '../fixtures/model.js';
 import { runServer } from '../fixtures/server.js';
+import { SLOW_THREADS } from '../fixtures/stops.js';
 
 interface FailedStart {
   readonly code: number | null;
@@ -12,8 +13,15 @@ interface FailedStart {
 }
 
 /** Starts a server that can't serve and waits for its end. */
-async function failedStart(t: Test, env: Readonly<Record<string, string>>): Promise<FailedStart> {
-  const server = runServer({ env: { ACUITY_KEYS: `file:${join(t.testdirName, 'keys.json')}`, ...env } });
+async function failedStart(
+  t: Test,
+  env: Readonly<Record<string, string>>,
+  nodeOptions: readonly string[] = [],
+): Promise<FailedStart> {
+  const server = runServer({
+    nodeOptions,
+    env: { ACUITY_KEYS: `file:${join(t.testdirName, 'keys.json')}`, ...env },
+  });
   t.teardown(() => void server.child.kill('SIGKILL'));
   const { code } = await server.exited;
   return { code, output: server.output() };
@@ -104,6 +112,20 @@ t.test('a port that is taken: no start, no second listener beside the first', as
     t.ok(output.split('\n').includes(line), output);
     t.notMatch(output, /\bat .*\.js:\d+/, 'no stack');
   }
+});
+
+t.test('a port that is taken, where leaving takes long: looks that it cuts off are not told', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const env = { ACUITY_PORT: String(port), ACUITY_MODEL: MODEL };
+  const { code, output } = await failedStart(t, env, SLOW_THREADS);
+  t.equal(code, 1);
+  const [fatal, line, ...rest] = output.trimEnd().split('\n');
+  t.match(fatal, '"start failed"');
+  t.match(line, /^acuity: cannot listen on /);
+  t.strictSame(rest, [], 'nothing after the line that says why');
 });
 
 t.test('an address that is none of this machine’s is told with its variable', async (t) => {

@@ -6,6 +6,7 @@ import {
   pipe,
   predict,
   skipElsewhere,
+  SLOW_THREADS,
   startToStop,
   terminate,
 } from '../fixtures/stops.js';
@@ -47,3 +48,17 @@ for (const loops of [1, 2]) {
     },
   );
 }
+
+t.test('threads that start slowly, as on a starved machine', async (t) => {
+  const server = await startToStop(t, 1, { nodeOptions: SLOW_THREADS });
+  t.equal(await predict(server), 200);
+  t.strictSame(await endOf(t, server, terminate(server)), { code: 0, signal: null });
+});
+
+t.test('a stop while the workers of another model start', async (t) => {
+  const server = await startToStop(t, 2, { nodeOptions: SLOW_THREADS });
+  server.signal('SIGHUP');
+  t.equal(await predict(server), 200);
+  t.strictSame(await endOf(t, server, terminate(server)), { code: 0, signal: null });
+  t.notMatch(server.output(), 'model refused');
+});

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { httpBinaryProblem } from './httpBinary.js';
 import { holding } from './lock.js';
 import { problemOf, thisMachine } from './platform.cjs';
 
@@ -100,10 +101,17 @@ function say(line) {
 
 /**
  * Installs the dependencies where node_modules is missing or is not what the lock file describes; nothing where they
- * would not run here.
+ * would not run here. Refuses a binary of the HTTP library that is not the listed one.
  * @param {string} root
  */
 export async function install(root = ROOT, run = runNode, machine = thisMachine) {
+  await installMissing(root, run, machine);
+  const problem = httpBinaryProblem(root);
+  if (problem?.isFault) throw new StepFailed(problem.sentence);
+  if (problem !== undefined) say(`acuity: ${problem.sentence}`);
+}
+
+async function installMissing(root, run, machine) {
   const stamp = join(root, 'node_modules/.acuity-lock-hash');
   const problem = problemOf(machine());
   if (problem !== undefined) throw new StepFailed(problem);

@@ -24,6 +24,7 @@ import { Comparison } from '../scoring/comparison.js';
 import { openScorer } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { Models } from './models.js';
+import { NEVER } from './never.js';
 import { Shadow } from './shadow.js';
 import type { TracedRequest } from '../tracing/tracedRequest.js';
 
@@ -133,6 +134,8 @@ export async function openEventLoopServer(
   });
   const onProblem = (error: Error): void => log.warn({ err: error }, 'loop metrics');
   const stopWatching = watchLoop(writer, stateOfLoop, onProblem);
+  let isHalted = false;
+  let ending: Promise<void> = Promise.resolve();
   return {
     address: server.address,
     replaceKeys: (changed) => authenticator.replace(changed),
@@ -145,8 +148,9 @@ export async function openEventLoopServer(
       await Promise.all([predict.scorer.drained(), models.retired]);
     },
     async halt() {
+      isHalted = true;
       predict.drain();
-      await Promise.all([models.halt(), shadow.halt(), predict.scorer.started()]);
+      await Promise.all([models.halt(), shadow.halt(), predict.scorer.started(), Promise.allSettled([ending])]);
     },
     async close() {
       server.stopListening();
@@ -158,7 +162,9 @@ export async function openEventLoopServer(
       lag.stop();
       stopWatching();
       await models.drop();
-      await predict.scorer.close();
+      if (isHalted) return NEVER;
+      ending = predict.scorer.close();
+      await ending;
       await shadow.close();
     },
   };

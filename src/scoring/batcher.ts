@@ -4,6 +4,7 @@ import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import { Batch } from './batch.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
 import { blockAt, blockCountOf, type Block } from './batchBuffers.js';
+import { HangWatch } from './hangWatch.js';
 import type { BatchResult } from './protocol.js';
 import type { InferencePool } from './pool.js';
 import type { AdmitOutcome, ScoreHandler, ScoringModel } from './scorer.js';
@@ -33,13 +34,6 @@ export interface BatcherOptions {
 
 /** How often waits are looked at, in shares of the deadline. */
 const SWEEPS_PER_DEADLINE = 20;
-/**
- * So much of the time between two sweeps counts as time that a run has taken, in sweeps: where more has passed, the
- * process was paused, and its workers with it.
- */
-const SWEEPS_COUNTED = 2;
-/** So much longer a run may take while a worker is being started, for which it may have to wait. */
-const START_MS = 25_000;
 
 /** `rows` of `block` were answered with scores of `model`; the block is used again when this returns. */
 export type AnswerListener = (block: Block, rows: readonly number[], model: ScoringModel) => void;
@@ -77,11 +71,7 @@ export class Batcher {
   private readonly retries: Retry[] = [];
   private inFlight = 0;
   private flushScheduled = false;
-  private hasHung = false;
-  private readonly periodMs: number;
-  private sweptMs: number;
-  /** How long this batcher has been awake, to a sweep: runs are timed by it, so that no pause counts. */
-  private awakeMs = 0;
+  private readonly hangWatch: HangWatch;
   /** While finished batches are taken in the middle of somebody's request, no answer may be written. */
   private isCollecting = false;
   /** Answers of such batches. */
@@ -94,9 +84,10 @@ export class Batcher {
     for (let blockIndex = blockCountOf(buffers, options.batchMax) - 1; blockIndex >= 0; blockIndex--) {
       this.free.push(new Batch(blockIndex, blockAt(buffers, options.batchMax, blockIndex)));
     }
-    this.periodMs = Math.max(5, Math.min(options.deadlineMs, options.hangMs) / SWEEPS_PER_DEADLINE);
-    this.sweptMs = options.clock.monotonicMs();
-    this.sweeper = setInterval(() => this.sweep(), this.periodMs).unref();
+    const { pool, deadlineMs, hangMs, clock } = options;
+    const periodMs = Math.max(5, Math.min(deadlineMs, hangMs) / SWEEPS_PER_DEADLINE);
+    this.hangWatch = new HangWatch({ hangMs, periodMs, pool, nowMs: clock.monotonicMs() });
+    this.sweeper = setInterval(() => this.sweep(), periodMs).unref();
   }
 
   get model(): ScoringModel {
@@ -251,7 +242,7 @@ export class Batcher {
 
   private start(batch: Batch): void {
     batch.sentMs = this.options.clock.monotonicMs();
-    batch.sentAwakeMs = this.awakeMs;
+    batch.sentAwakeMs = this.hangWatch.awakeMs;
     this.inFlight++;
     this.running.add(batch);
   }
@@ -339,20 +330,9 @@ export class Batcher {
     for (const batch of this.queue) this.shed(batch, expiresMs);
     for (const { batch } of this.retries) this.shed(batch, expiresMs);
     for (const batch of this.running) this.shed(batch, expiresMs);
-    this.awakeMs += Math.min(nowMs - this.sweptMs, SWEEPS_COUNTED * this.periodMs);
-    this.sweptMs = nowMs;
-    if (this.hasHung || !this.isRunTooLong()) return;
-    this.hasHung = true;
+    if (!this.hangWatch.sweep(nowMs, this.running)) return;
     this.options.onHung();
     this.shedAll();
-  }
-
-  private isRunTooLong(): boolean {
-    const { hangMs, pool } = this.options;
-    // One sweep more, since a run may have begun right before one.
-    const limitMs = hangMs + this.periodMs + (pool.isStarting ? START_MS : 0);
-    for (const batch of this.running) if (this.awakeMs - batch.sentAwakeMs > limitMs) return true;
-    return false;
   }
 
   /** The process is about to leave: everybody is told. */

@@ -1,5 +1,9 @@
 """Client of the acuity scoring service. It belongs on a server: the key must never be in an app."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._client import AcuityClient, AsyncAcuityClient
 from ._core import AttemptReport, Hooks, RetryReport
 from ._describe import ChartContributor, ScoreChart, ScoreDescription, describe_score
@@ -54,6 +58,10 @@ from ._units import UnitError
 from ._urllib import AsyncUrllibTransport, UrllibTransport
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from ._httpx import AsyncHttpxTransport as AsyncHttpxTransport
+    from ._httpx import HttpxTransport as HttpxTransport
 
 __all__ = [
     "AcuityClient",
@@ -111,3 +119,13 @@ __all__ = [
     "WrongAddressError",
     "describe_score",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """The transports of httpx, which is not installed everywhere."""
+    if name not in ("HttpxTransport", "AsyncHttpxTransport"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _httpx
+
+    found: object = getattr(_httpx, name)
+    return found

@@ -28,6 +28,10 @@ def _limits(connections: int) -> httpx.Limits:
     )
 
 
+_DIRECT = {"http://": None}
+"""Goes before the environment's HTTP_PROXY and ALL_PROXY: a proxy for http would read the key and the night."""
+
+
 @lru_cache(maxsize=1)
 def _certificates() -> ssl.SSLContext:
     """Read once: it takes longer than a request."""
@@ -47,7 +51,7 @@ class HttpxTransport:
     def __init__(self, connections: int = CONNECTIONS_MAX, *, client: httpx.Client | None = None) -> None:
         """`client`: one of your own, with your proxies and certificates; it is yours to close."""
         self._owned = client is None
-        self._client = client or httpx.Client(limits=_limits(connections), verify=_certificates())
+        self._client = client or httpx.Client(limits=_limits(connections), verify=_certificates(), mounts=_DIRECT)
 
     def send(self, request: Outgoing, /) -> Incoming:
         """One request, one answer."""
@@ -89,7 +93,7 @@ class AsyncHttpxTransport:
     def __init__(self, connections: int = CONNECTIONS_MAX, *, client: httpx.AsyncClient | None = None) -> None:
         """`client`: one of your own, with your proxies and certificates; it is yours to close."""
         self._owned = client is None
-        self._client = client or httpx.AsyncClient(limits=_limits(connections), verify=_certificates())
+        self._client = client or httpx.AsyncClient(limits=_limits(connections), verify=_certificates(), mounts=_DIRECT)
 
     async def send(self, request: Outgoing, /) -> Incoming:
         """One request, one answer."""

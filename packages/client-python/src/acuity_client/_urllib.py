@@ -24,7 +24,7 @@ class UrllibTransport:
     """One connection for each request: for scripts, and where nothing may be installed."""
 
     def __init__(self) -> None:
-        self._opener = urllib.request.build_opener(_NoRedirect)
+        self._opener = urllib.request.build_opener(_NoRedirect, urllib.request.ProxyHandler(_tunnels()))
 
     def send(self, request: Outgoing, /) -> Incoming:
         """One request, one answer. The time limit holds for each wait, not for the whole."""
@@ -65,6 +65,11 @@ class AsyncUrllibTransport:
 
     async def aclose(self) -> None:
         """Nothing is kept open."""
+
+
+def _tunnels() -> dict[str, str]:
+    """Proxies of the environment for https alone: one for http would read the key and the night."""
+    return {scheme: url for scheme, url in urllib.request.getproxies().items() if scheme == "https"}
 
 
 def _read(status: int, headers: Any, stream: IO[bytes]) -> Incoming:

@@ -10,7 +10,7 @@ import {
   RefusedError,
   TimeoutError,
 } from './errors.js';
-import { fetchTransport } from './fetchTransport.js';
+import { fetchTransport, plainHttpTransport } from './nodeTransports.js';
 import { fieldWarnings, ProcessWarnings, type FieldWarning } from './fieldNames.js';
 import { refuseBrowser } from './place.js';
 import { DEFAULT_RETRY, pauseBefore, type RetryOptions } from './retry.js';
@@ -34,12 +34,12 @@ export interface AcuityClientOptions {
   readonly retry?: Partial<RetryOptions>;
   /** Told of what happens, for logs and metrics; never of keys or biometric values. */
   readonly hooks?: ClientHooks;
-  /** How requests travel: by Node's `fetch`, or `undiciTransport` of `acuity-client/undici`, or your own. */
+  /** How requests travel: by Node's `fetch` or `node:http`, or `undiciTransport` of `acuity-client/undici`, or your own. */
   readonly transport?: OpenTransport;
   /**
    * Writes the caller's trace context, before each attempt, as OpenTelemetry does:
    * `(carrier) => propagation.inject(context.active(), carrier)`. `traceparent` and `tracestate` are sent, nothing
-   * else of it. Not needed where an instrumentation of `fetch` or undici does so already.
+   * else of it. Not needed where an instrumentation of `fetch`, undici or `node:http` does so already.
    */
   readonly propagate?: (carrier: Record<string, string>) => void;
   /** Allows `http:` to another machine: biometrics and the key then travel in clear. Default false. */
@@ -125,7 +125,7 @@ export class AcuityClient {
     this.#timeoutMs = timeoutMs;
     this.#hooks = options.hooks ?? {};
     this.#propagate = options.propagate;
-    const open = options.transport ?? fetchTransport;
+    const open = options.transport ?? (origin.startsWith('http:') ? plainHttpTransport : fetchTransport);
     this.#transport = parts.transport ?? open({ origin, connections, connectTimeoutMs: timeoutMs });
     this.#parts = { random: parts.random ?? Math.random, pause: parts.pause ?? pause };
   }

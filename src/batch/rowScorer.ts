@@ -1,13 +1,13 @@
 import { OperatorError } from '../base/operatorError.js';
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
-import type { AdmitOutcome, Scorer } from '../scoring/scorer.js';
+import type { ExplainOutcome, Scorer } from '../scoring/scorer.js';
 import type { RowPlace } from './job.js';
 
 /** What scores rows: as they are, or with an explanation of each. */
 export interface RowScorer {
   /** Whether places need the quality of their rows. */
   readonly explains?: boolean;
-  admit(request: PredictionRequest, place: RowPlace): AdmitOutcome;
+  admit(request: PredictionRequest, place: RowPlace): ExplainOutcome;
 }
 
 /** @throws OperatorError where an explanation is asked of a model that has none */

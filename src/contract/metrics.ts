@@ -29,6 +29,7 @@ export const REFUSAL_CAUSES = [
   'malformed',
   'unprocessable',
   'queueFull',
+  'explainedOfKey',
   'bodiesFull',
   'bodiesOfKey',
   'loopLag',
@@ -41,7 +42,14 @@ export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 
 /** Causes of a 503. */
 export type OverloadCause =
-  'queueFull' | 'bodiesFull' | 'bodiesOfKey' | 'loopLag' | 'draining' | 'hung' | 'deadline';
+  | 'queueFull'
+  | 'explainedOfKey'
+  | 'bodiesFull'
+  | 'bodiesOfKey'
+  | 'loopLag'
+  | 'draining'
+  | 'hung'
+  | 'deadline';
 /** Causes of a 429. */
 export type LimitCause = 'rateBurst' | 'rateDaily';
 /** Problems that are a cause by themselves. */
@@ -58,6 +66,7 @@ export function statusOf(cause: RefusalCause): number {
     case 'rateDaily':
       return PROBLEMS.rateLimited.status;
     case 'queueFull':
+    case 'explainedOfKey':
     case 'bodiesFull':
     case 'bodiesOfKey':
     case 'loopLag':
@@ -98,7 +107,7 @@ export const METRICS = {
   refusals: {
     type: 'counter',
     name: 'acuity_refusals_total',
-    help: 'Requests refused, by cause: queueFull, bodiesFull, bodiesOfKey (one key holds its share), loopLag, draining and hung were shed at the door, deadline expired while waiting',
+    help: 'Requests refused, by cause: queueFull, explainedOfKey and bodiesOfKey (one key holds its share), bodiesFull, loopLag, draining and hung were shed at the door, deadline expired while waiting',
     labels: { cause: REFUSAL_CAUSES },
   },
   findings: {

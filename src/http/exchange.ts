@@ -67,7 +67,13 @@ const LIMIT_CAUSES: Readonly<Record<Limited['limit'], LimitCause>> = {
 };
 
 /** Why no more may be admitted now, as long as that may pass: such refusals may be held back. */
-const PASSING: ReadonlySet<OverloadCause> = new Set(['queueFull', 'bodiesFull', 'bodiesOfKey', 'loopLag']);
+const PASSING: ReadonlySet<OverloadCause> = new Set([
+  'queueFull',
+  'explainedOfKey',
+  'bodiesFull',
+  'bodiesOfKey',
+  'loopLag',
+]);
 
 interface Refusal {
   readonly cause: RefusalCause;
@@ -110,6 +116,10 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
 
   get startedMs(): number {
     return this.head.startedMs;
+  }
+
+  get holder(): number | undefined {
+    return this.caller?.key.keyIndex;
   }
 
   authenticated(admission: Admission): void {

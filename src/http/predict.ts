@@ -211,7 +211,9 @@ export class Predict implements ExchangeContext {
     if (this.scorer.model.explains === undefined) return this.refuseBody(exchange, NO_EXPLANATIONS);
     this.spend(admission, EXPLAIN_TOKENS - 1);
     exchange.explains(qualityOf(request));
-    if (this.scorer.admitExplained(request, exchange) === 'saturated') exchange.overloaded('queueFull');
+    const outcome = this.scorer.admitExplained(request, exchange);
+    if (outcome === 'saturated') exchange.overloaded('queueFull');
+    else if (outcome === 'shareFull') exchange.overloaded('explainedOfKey');
   }
 
   private refuseBody(exchange: Exchange, problem: BodyProblem): void {

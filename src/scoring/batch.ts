@@ -52,6 +52,13 @@ export class Batch {
     return this.handlers[row] !== undefined;
   }
 
+  /** Rows that count for `holder`. */
+  rowsOf(holder: number): number {
+    let rows = 0;
+    for (const handler of this.handlers) if (handler?.holder === holder) rows++;
+    return rows;
+  }
+
   isWaitedFor(row: number): boolean {
     const handler = this.handlers[row];
     return handler !== undefined && !handler.isGone;

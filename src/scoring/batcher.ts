@@ -60,7 +60,8 @@ export class Batcher {
   pending = 0;
   /** Told of answered rows behind their answers, while their block still holds them; undefined where nobody wants to know. */
   onAnswered: AnswerListener | undefined;
-  private readonly free: Batch[] = [];
+  private readonly batches: readonly Batch[];
+  private readonly free: Batch[];
   private readonly open: Record<BatchVariant, Batch | undefined> = {
     base: undefined,
     history: undefined,
@@ -81,9 +82,12 @@ export class Batcher {
 
   constructor(private readonly options: BatcherOptions) {
     const { buffers } = options.pool;
-    for (let blockIndex = blockCountOf(buffers, options.batchMax) - 1; blockIndex >= 0; blockIndex--) {
-      this.free.push(new Batch(blockIndex, blockAt(buffers, options.batchMax, blockIndex)));
-    }
+    const blocks = blockCountOf(buffers, options.batchMax);
+    this.batches = Array.from(
+      { length: blocks },
+      (_, index) => new Batch(index, blockAt(buffers, options.batchMax, index)),
+    );
+    this.free = this.batches.toReversed();
     const { pool, deadlineMs, hangMs, clock } = options;
     const periodMs = Math.max(5, Math.min(deadlineMs, hangMs) / SWEEPS_PER_DEADLINE);
     this.hangWatch = new HangWatch({ hangMs, periodMs, pool, nowMs: clock.monotonicMs() });
@@ -118,6 +122,17 @@ export class Batcher {
     this.options.pool.collect();
     this.isCollecting = false;
     return this.pending < this.options.queueMax;
+  }
+
+  get queueMax(): number {
+    return this.options.queueMax;
+  }
+
+  /** Requests that hold a place for `holder`: looked for in every batch, which suits a short queue. */
+  pendingOf(holder: number): number {
+    let rows = 0;
+    for (const batch of this.batches) rows += batch.rowsOf(holder);
+    return rows;
   }
 
   get queued(): number {

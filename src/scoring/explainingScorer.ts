@@ -1,6 +1,9 @@
 import type { PredictionRequest } from '../pipeline/wasmParser.js';
 import type { Batcher } from './batcher.js';
-import type { AdmitOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
+import type { AdmitOutcome, ExplainOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
+
+/** No holder, that is no key, has more than this share of the explained requests that may be pending. */
+const SHARE_OF_HOLDER = 1 / 3;
 
 /**
  * Plain requests and explained ones, each kind with batches and workers of its own: an explained one takes a worker as
@@ -23,8 +26,11 @@ export class ExplainingScorer implements Scorer {
     return this.plain.admit(request, handler);
   }
 
-  admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
+  admitExplained(request: PredictionRequest, handler: ScoreHandler): ExplainOutcome {
     this.explained ??= this.openExplained();
+    const { holder } = handler;
+    if (holder !== undefined && this.explained.pendingOf(holder) >= shareOf(this.explained))
+      return 'shareFull';
     return this.explained.admit(request, handler);
   }
 
@@ -51,4 +57,8 @@ export class ExplainingScorer implements Scorer {
   async close(): Promise<void> {
     await Promise.all([this.plain.close(), this.explained?.close()]);
   }
+}
+
+function shareOf({ queueMax }: Batcher): number {
+  return Math.max(1, Math.floor(queueMax * SHARE_OF_HOLDER));
 }

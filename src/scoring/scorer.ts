@@ -29,6 +29,8 @@ export interface ScoringModel {
 export interface ScoreHandler {
   /** Nobody waits any more. */
   readonly isGone: boolean;
+  /** The key that explained requests count for, by its index; undefined where they count for none. */
+  readonly holder?: number | undefined;
   /**
    * The scores are `scores[offset … offset + OUTPUT_COLUMNS)`, finite and in range; `explanation` is there where it was
    * asked for, in the order of `EXPLANATION`. Both hold until this returns.
@@ -44,6 +46,8 @@ export interface ScoreHandler {
 }
 
 export type AdmitOutcome = 'admitted' | 'saturated';
+/** `shareFull`: the key has its share of the explained requests that may be pending. */
+export type ExplainOutcome = AdmitOutcome | 'shareFull';
 
 /** Turns requests into scores. */
 export interface Scorer {
@@ -51,7 +55,7 @@ export interface Scorer {
   /** Takes `request` in at once (its buffers are free again on return); the scores come to `handler`. */
   admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
   /** As `admit`, for a model that `explains`: the scores come with an explanation, and slow nobody else. */
-  admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
+  admitExplained(request: PredictionRequest, handler: ScoreHandler): ExplainOutcome;
   /** Whether one more request may come in; takes in what the workers have finished before it says no. */
   hasRoom(): boolean;
   /** Requests admitted and not yet scored. */

@@ -18,13 +18,13 @@ interface Setup {
   readonly explained: () => FakePool | undefined;
 }
 
-function setUp(t: Test): Setup {
+function setUp(t: Test, queueMax = QUEUE_MAX): Setup {
   const openBatcher = (pool: FakePool, explains: boolean): Batcher =>
     new Batcher({
       model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
       pool,
       batchMax: BATCH_MAX,
-      queueMax: QUEUE_MAX,
+      queueMax,
       deadlineMs: 1000,
       hangMs: 1000,
       explains,
@@ -33,7 +33,7 @@ function setUp(t: Test): Setup {
       onHung: () => t.fail('no worker hangs'),
     });
   const openPool = (): FakePool =>
-    new FakePool({ capacity: 1, batchMax: BATCH_MAX, blocks: blocksFor(QUEUE_MAX, BATCH_MAX, 1) });
+    new FakePool({ capacity: 1, batchMax: BATCH_MAX, blocks: blocksFor(queueMax, BATCH_MAX, 1) });
   const plain = openPool();
   let explained: FakePool | undefined;
   const scorer = new ExplainingScorer(openBatcher(plain, false), () => {
@@ -95,6 +95,21 @@ t.test('a full queue of explained requests refuses no plain one', async (t) => {
   t.strictSame(told, ['plain']);
   explained()?.runs[0]?.land();
   t.equal(ask(), 'admitted', 'as before');
+  while (explained()?.runs.length !== 0) explained()?.runs[0]?.land();
+});
+
+t.test('one key holds a third of the places for explained requests, and gets them back', async (t) => {
+  const { scorer, explained } = setUp(t, 6);
+  const told: string[] = [];
+  const ask = (holder: number | undefined): string =>
+    scorer.admitExplained(requestOfAge(1), { ...caller(told, 'why'), holder });
+  t.strictSame([7, 7, 7, 7].map(ask), ['admitted', 'admitted', 'shareFull', 'shareFull']);
+  t.equal(ask(8), 'admitted', 'other keys are not concerned');
+  await turn();
+  explained()?.runs[0]?.land();
+  t.strictSame([7, 7, 7].map(ask), ['admitted', 'admitted', 'shareFull']);
+  t.equal(ask(undefined), 'admitted', 'nor is what counts for no key');
+  await turn();
   while (explained()?.runs.length !== 0) explained()?.runs[0]?.land();
 });
 

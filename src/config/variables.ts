@@ -212,6 +212,11 @@ export const VARIABLES = {
     secret: true,
     doc: 'The same as a whole address, to which nothing is added; it comes first',
   },
+  tracesMax: {
+    env: 'ACUITY_TRACES_MAX',
+    schema: Type.Integer({ default: 50, minimum: 0, maximum: 10_000 }),
+    doc: 'Most requests that are traced in a second, over all event loops; what is over is counted, and answered as ever. `0`: none',
+  },
   otelSdkDisabled: {
     env: 'OTEL_SDK_DISABLED',
     schema: Type.String({ default: '', pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$' }),

@@ -228,6 +228,11 @@ export const METRICS = {
     name: 'acuity_fields_unknown_total',
     help: 'Fields that the contract does not know, in requests that were understood: they are ignored, and most likely mistyped where their number rises',
   },
+  tracesDropped: {
+    type: 'counter',
+    name: 'acuity_traces_dropped_total',
+    help: 'Requests that the holder of a key sampled and that were not traced: more than ACUITY_TRACES_MAX in that second, or the thread that sends them is behind',
+  },
   gcPauses: {
     type: 'counter',
     name: 'acuity_gc_runs_total',

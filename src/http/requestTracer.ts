@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Timing } from '../scoring/scorer.js';
+import type { TraceLimit } from '../tracing/traceLimit.js';
 import type { TracedRequest, TracedStages } from '../tracing/tracedRequest.js';
 import { sampledParent } from '../tracing/traceparent.js';
 import type { ExchangeRecord } from './exchange.js';
@@ -13,21 +14,33 @@ interface Ending {
   readonly timing?: Timing;
 }
 
-/** Passes on, of requests that have ended, those that their caller sampled; what that costs, no other request pays. */
+export interface RequestTracerOptions {
+  readonly limit: TraceLimit;
+  readonly clock: Clock;
+  /** False where the request could not be taken. */
+  pass(request: TracedRequest): boolean;
+  /** A request that its caller sampled is not traced. */
+  onDropped(): void;
+}
+
+/**
+ * Passes on, of requests that have ended, those that the holder of a key sampled, so many a second; what that costs, no
+ * other request pays.
+ */
 export class RequestTracer {
-  constructor(
-    private readonly pass: (request: TracedRequest) => void,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly options: RequestTracerOptions) {}
 
   ended(record: ExchangeRecord, ending: Ending): void {
-    if (record.traceparent === '') return;
+    if (record.traceparent === '' || record.caller === undefined) return;
     const parent = sampledParent(record.traceparent);
     if (parent === undefined) return;
+    const { limit, clock, pass, onDropped } = this.options;
+    const nowMs = clock.nowMs();
+    if (!limit.take(nowMs)) return onDropped();
     const { endedMs, status, cause, timing } = ending;
     // The monotonic clock is this thread's own; what it says between two moments holds on every other.
-    const sinceMs = this.clock.nowMs() - this.clock.monotonicMs();
-    this.pass({
+    const sinceMs = nowMs - clock.monotonicMs();
+    const isTaken = pass({
       parent,
       requestId: record.requestId,
       startedMs: sinceMs + record.startedMs,
@@ -35,10 +48,11 @@ export class RequestTracer {
       stages: stagesOf(record, timing, endedMs),
       status,
       cause,
-      keyKind: record.caller?.key.kind ?? 'none',
+      keyKind: record.caller.key.kind,
       bodyBytes: record.bodyBytes,
       batchRows: timing?.rows,
     });
+    if (!isTaken) onDropped();
   }
 }
 

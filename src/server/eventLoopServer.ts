@@ -26,6 +26,7 @@ import type { Scorer } from '../scoring/scorer.js';
 import { Models } from './models.js';
 import { NEVER } from './never.js';
 import { Shadow } from './shadow.js';
+import { TraceLimit } from '../tracing/traceLimit.js';
 import type { TracedRequest } from '../tracing/tracedRequest.js';
 
 /** What one event loop needs; plain data, so that it may cross threads. */
@@ -43,14 +44,16 @@ export interface EventLoopSetup {
   /** What the bodies of each key hold, and the open connections: shared by all loops too. */
   readonly bodies: SharedArrayBuffer;
   readonly connections: SharedArrayBuffer;
+  /** How many requests are traced in this second: shared by all loops. */
+  readonly traced: SharedArrayBuffer;
   readonly records: readonly IndexedRecord[];
   /** Where this loop counts. */
   readonly metrics: SharedArrayBuffer;
 }
 
 export interface EventLoopEvents {
-  /** A request that its caller sampled has ended; undefined where no traces are wanted. */
-  readonly onTraced?: ((request: TracedRequest) => void) | undefined;
+  /** A request that its caller sampled has ended; false where it can't be taken. Undefined where no traces are wanted. */
+  readonly onTraced?: ((request: TracedRequest) => boolean) | undefined;
   /** A worker hangs: requests are refused from now on, the process must leave. */
   onHung(): void;
 }
@@ -114,7 +117,15 @@ export async function openEventLoopServer(
   const models = new Models({ ...setup, explainers: EXPLAINERS, onAnswered }, log, onHung);
   const metrics = new RequestMetrics(writer);
   const access = new AccessLog(log, config.accessLogEvery);
-  const tracer = events.onTraced && new RequestTracer(events.onTraced, systemClock);
+  const untraced = writer.cells('tracesDropped');
+  const tracer =
+    events.onTraced &&
+    new RequestTracer({
+      limit: new TraceLimit(setup.traced, config.tracesMax),
+      clock: systemClock,
+      pass: events.onTraced,
+      onDropped: () => untraced.add(0),
+    });
   const observer = new RequestObserver({ rateLimiter, metrics, access, tracer, clock: systemClock });
   const parts = { authenticator, rateLimiter, lag, budget, metrics, observer };
   predict = createPredict(setup, log, parts, await models.open(setup.bundle));

@@ -15,13 +15,14 @@ import {
   type EventLoopEvents,
   type EventLoopSetup,
 } from './eventLoopServer.js';
+import { allocateTraceLimit } from '../tracing/traceLimit.js';
 import { TraceQueue } from '../tracing/traceQueue.js';
 import { listenError } from './listenError.js';
 import type { FromEventLoop, EventLoopThreadData, Question, ToEventLoop } from './eventLoopThread.js';
 
 /** Opens the event loops on one port, as one server. A single one runs on the main thread. */
 export async function openEventLoops(
-  setup: Omit<EventLoopSetup, 'workers' | 'loops' | 'metrics' | 'bodies' | 'connections'> & {
+  setup: Omit<EventLoopSetup, 'workers' | 'loops' | 'metrics' | 'bodies' | 'connections' | 'traced'> & {
     /** One for each event loop. */
     readonly metrics: readonly SharedArrayBuffer[];
   },
@@ -31,7 +32,8 @@ export async function openEventLoops(
   const { workers, httpThreads: loops } = setup.config;
   const [metrics] = setup.metrics;
   const bodies = allocateBodyBudget(new Limits(setup.limits).keysMax);
-  const shared = { ...setup, bodies, connections: allocateConnectionCount() };
+  const connections = allocateConnectionCount();
+  const shared = { ...setup, bodies, connections, traced: allocateTraceLimit() };
   if (metrics === undefined || setup.metrics.length !== loops)
     throw new RangeError('expected one metrics buffer per HTTP thread');
   const address = await freeAddress(setup.address);

@@ -173,7 +173,12 @@ class Service {
       {
         onHung: () => this.leaveHung(),
         onCrash: (error) => this.crash(error),
-        onTraced: traces && ((request) => traces.export(request)),
+        onTraced:
+          traces &&
+          ((request) => {
+            traces.export(request);
+            return true;
+          }),
       },
     );
     this.assertWanted();

@@ -89,7 +89,7 @@ function exportRequest(tracer: Tracer, request: TracedRequest): void {
   const { parent, startedMs, totalMs, stages, status, cause } = request;
   const above = contextUnder(parent.traceId, parent.spanId);
   const server = tracer.startSpan(
-    nameOf(request),
+    'POST /predict',
     { kind: SpanKind.SERVER, startTime: timeOf(startedMs), attributes: attributesOf(request) },
     above,
   );
@@ -115,12 +115,6 @@ function contextUnder(traceId: string, spanId: string): Context {
   });
 }
 
-/** Method and path as the service knows them: what else a caller asked for is not told. */
-function nameOf({ cause }: TracedRequest): string {
-  if (cause === 'notFound') return 'HTTP';
-  return cause === 'methodNotAllowed' ? 'HTTP /predict' : 'POST /predict';
-}
-
 function attributesOf({
   requestId,
   status,
@@ -129,10 +123,10 @@ function attributesOf({
   bodyBytes,
   batchRows,
 }: TracedRequest): Attributes {
-  const isPredict = cause !== 'notFound' && cause !== 'methodNotAllowed';
   return {
-    'http.request.method': isPredict ? 'POST' : '_OTHER',
-    ...(cause === 'notFound' ? {} : { 'http.route': '/predict' }),
+    // A key is looked at for nothing else, and without one nothing is traced.
+    'http.request.method': 'POST',
+    'http.route': '/predict',
     ...(status === undefined ? {} : { 'http.response.status_code': status }),
     ...(bodyBytes === 0 ? {} : { 'http.request.body.size': bodyBytes }),
     ...(status === undefined || status >= 500 ? { 'error.type': String(status ?? 'hung_up') } : {}),

@@ -11,11 +11,12 @@ export class TraceQueue {
     this.unread = new Int32Array(memory);
   }
 
-  /** Sends by `post`, unless so many wait already. */
-  send(request: TracedRequest, post: (request: TracedRequest) => void): void {
-    if (Atomics.load(this.unread, 0) >= UNREAD_MAX) return;
+  /** Sends by `post`; false where so many wait already that it does not. */
+  send(request: TracedRequest, post: (request: TracedRequest) => void): boolean {
+    if (Atomics.load(this.unread, 0) >= UNREAD_MAX) return false;
     Atomics.add(this.unread, 0, 1);
     post(request);
+    return true;
   }
 
   /** One was read. */

@@ -22,7 +22,7 @@ export interface TracedRequest {
   readonly status: number | undefined;
   /** Why it was refused; undefined where it was not. */
   readonly cause: RefusalCause | undefined;
-  readonly keyKind: (typeof KEY_KINDS)[number];
+  readonly keyKind: Exclude<(typeof KEY_KINDS)[number], 'none'>;
   readonly bodyBytes: number;
   /** Requests in the model run that scored it; undefined where none did. */
   readonly batchRows: number | undefined;

@@ -50,6 +50,7 @@ const DEFAULTS: { readonly [F in Field]: Config[F] } = {
   retryAfterS: 1,
   otlpEndpoint: '',
   otlpTracesEndpoint: '',
+  tracesMax: 50,
   otelSdkDisabled: '',
 };
 
@@ -152,6 +153,7 @@ const CASES: {
     value: 'https://collector/v1/traces',
     refused: ['x', 'http://a b'],
   },
+  tracesMax: { name: 'ACUITY_TRACES_MAX', text: '0', value: 0, refused: ['-1', '10001', '1.5'] },
   otelSdkDisabled: { name: 'OTEL_SDK_DISABLED', text: 'True', value: 'True', refused: ['yes', '1'] },
 };
 

@@ -6,10 +6,12 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import t from 'tap';
 import { AcuityClient } from 'acuity/client';
+import { metricsOf } from '../fixtures/atRest.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { startCollector, type CollectedSpan } from '../fixtures/collector.js';
 import { Connection, head, send } from '../fixtures/connection.js';
 import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/haproxy.js';
+import { valueOf } from '../fixtures/promtool.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 const STAGES = ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply'];
@@ -69,11 +71,12 @@ for (const loops of ['1', '2']) {
     t.equal(await ask(server, { traceparent: scored.header, headers: { 'X-Request-Id': 'mine' } }), 200);
     const afterMs = Date.now();
     const refused: readonly (readonly [Context, string, number, Partial<Asked>])[] = [
-      [context(), 'keyInvalid', 403, { headers: { 'X-API-Key': 'sk_live_nonsense' } }],
       [context(), 'unprocessable', 422, { body: '{"current_session":{"age":900}}' }],
       [context(), 'malformed', 400, { body: '{' }],
-      [context(), 'notFound', 404, { target: '/elsewhere/secret' }],
     ];
+    // Without a valid key nobody says what is traced.
+    for (const asked of [{ headers: { 'X-API-Key': 'sk_live_nonsense' } }, { target: '/elsewhere/secret' }])
+      t.notOk((await ask(server, { traceparent: context().header, ...asked })) === 200);
     for (const [{ header }, cause, status, asked] of refused)
       t.equal(await ask(server, { traceparent: header, ...asked }), status, cause);
     // A caller that hangs up in the middle of its body.
@@ -143,6 +146,32 @@ for (const loops of ['1', '2']) {
 /** As OTLP numbers it. */
 const SERVER = 2;
 
+t.test('what is traced is bounded, and the rest counted, whoever asks for more', async (t) => {
+  const collector = await startCollector(t);
+  const server = await startServer(t, {
+    env: {
+      ACUITY_HTTP_THREADS: '2',
+      ACUITY_WORKERS: '2',
+      ACUITY_TRACES_MAX: '5',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    },
+  });
+  const firstS = Math.floor(Date.now() / 1000);
+  const ASKED = 200;
+  await Promise.all(
+    Array.from({ length: ASKED }, () =>
+      ask(server, { traceparent: context().header, body: '{"current_session":{}}' }),
+    ),
+  );
+  const seconds = Math.floor(Date.now() / 1000) - firstS + 1;
+  const dropped = valueOf(await metricsOf(server.adminPort), 'acuity_traces_dropped_total');
+  server.signal('SIGTERM');
+  t.equal((await server.exited).code, 0);
+  const traced = collector.spans.filter(({ kind }) => kind === SERVER).length;
+  t.ok(traced > 0 && traced <= 5 * seconds, `${traced} of ${ASKED} in ${seconds} s`);
+  t.equal(traced + dropped, ASKED, 'each is traced or counted');
+});
+
 t.test('a collector that takes connections and says nothing holds nothing up', async (t) => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => void sockets.add(socket)).listen(0, '127.0.0.1');
@@ -185,7 +214,7 @@ t.test(
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
     const first = await startServer(t, { env });
     const second = await startServer(t, { env: { ...env, ACUITY_KEYS: first.keyLocation } });
-    const proxy = await startReplicasProxy(t, [first, second]);
+    const proxy = await startReplicasProxy(t, [first, second], { CALLERS_TRACES: 'keep' });
 
     const exporter = new OTLPTraceExporter({ url: `${collector.url}/v1/traces` });
     const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
@@ -220,3 +249,22 @@ t.test(
     t.equal(instances.size, 2, 'of two replicas');
   },
 );
+
+t.test('HAProxy drops traces from outside unless told otherwise', { skip: WITHOUT_HAPROXY }, async (t) => {
+  const collector = await startCollector(t);
+  const server = await startServer(t, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+  const [dropping, keeping] = [
+    await startReplicasProxy(t, [server]),
+    await startReplicasProxy(t, [server], { CALLERS_TRACES: 'keep' }),
+  ];
+  const [dropped, kept] = [context(), context()];
+  t.equal(await ask({ ...server, port: dropping.port }, { traceparent: dropped.header }), 200);
+  t.equal(await ask({ ...server, port: keeping.port }, { traceparent: kept.header }), 200);
+  server.signal('SIGTERM');
+  t.equal((await server.exited).code, 0);
+  const servers = collector.spans.filter(({ kind }) => kind === SERVER);
+  t.strictSame(
+    servers.map(({ traceId }) => traceId),
+    [kept.traceId],
+  );
+});

@@ -1,11 +1,13 @@
 import t from 'tap';
 import type { ExchangeRecord } from '#acuity/http/exchange.js';
 import { RequestTracer } from '#acuity/http/requestTracer.js';
+import { allocateTraceLimit, TraceLimit } from '#acuity/tracing/traceLimit.js';
 import { TraceQueue } from '#acuity/tracing/traceQueue.js';
 import type { TracedRequest } from '#acuity/tracing/tracedRequest.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
+const TRACES_MAX = 5;
 /** The monotonic clock of the thread began 1,000,000 ms after 1970. */
 const CLOCK = { nowMs: () => 1_000_250, monotonicMs: () => 250 };
 
@@ -15,12 +17,37 @@ const RECORD: ExchangeRecord = {
   startedMs: 100,
   receivedMs: 104,
   bodyBytes: 2000,
-  caller: undefined,
+  caller: {
+    outcome: 'limited',
+    key: { id: 'k', kind: 'demo', keyIndex: 0, usableUntilMs: Infinity, ratePerS: 10, dailyMax: 1000 },
+    limit: 'burst',
+    retryAfterS: 1,
+    policy: '',
+    state: '',
+  },
 };
 
-function traced(record: ExchangeRecord, ending: Parameters<RequestTracer['ended']>[1]): TracedRequest[] {
+interface Tracing {
+  readonly tracer: RequestTracer;
+  readonly passed: TracedRequest[];
+  readonly dropped: () => number;
+}
+
+function tracing(memory = allocateTraceLimit(), clock = CLOCK, isTaken = true): Tracing {
   const passed: TracedRequest[] = [];
-  new RequestTracer((request) => passed.push(request), CLOCK).ended(record, ending);
+  let dropped = 0;
+  const tracer = new RequestTracer({
+    limit: new TraceLimit(memory, TRACES_MAX),
+    clock,
+    pass: (request) => isTaken && passed.push(request) > 0,
+    onDropped: () => dropped++,
+  });
+  return { tracer, passed, dropped: () => dropped };
+}
+
+function traced(record: ExchangeRecord, ending: Parameters<RequestTracer['ended']>[1]): TracedRequest[] {
+  const { tracer, passed } = tracing();
+  tracer.ended(record, ending);
   return passed;
 }
 
@@ -43,7 +70,7 @@ t.test('the stages of a scored request follow each other and fill its time', asy
     ],
     status: 200,
     cause: undefined,
-    keyKind: 'none',
+    keyKind: 'demo',
     bodyBytes: 2000,
     batchRows: 3,
   });
@@ -62,6 +89,37 @@ t.test('what its caller did not sample is not passed on', async (t) => {
   for (const traceparent of ['', `00-${TRACE}-${SPAN}-00`, 'nonsense']) {
     t.strictSame(traced({ ...RECORD, traceparent }, { endedMs: 110, status: 200 }), []);
   }
+});
+
+t.test('without a valid key nobody is traced', async (t) => {
+  const { tracer, passed, dropped } = tracing();
+  tracer.ended({ ...RECORD, caller: undefined }, { endedMs: 110, status: 403, cause: 'keyInvalid' });
+  t.strictSame(passed, []);
+  t.equal(dropped(), 0, 'nor does it count');
+});
+
+t.test('so many are traced in a second, over all event loops; the rest is counted', async (t) => {
+  const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
+  const memory = allocateTraceLimit();
+  const loops = [tracing(memory, clock), tracing(memory, clock)];
+  // The last second before the half of a word that counts seconds is full, and the ones behind it.
+  let nowMs = (2 ** 16 - 1) * 1000;
+  for (let second = 1; second <= 3; second++, nowMs += 1000) {
+    for (let count = 0; count < TRACES_MAX; count++)
+      for (const { tracer } of loops) tracer.ended(RECORD, { endedMs: 110, status: 200 });
+    const sum = (of: (loop: Tracing) => number): number => loops.reduce((all, loop) => all + of(loop), 0);
+    t.equal(
+      sum(({ passed }) => passed.length),
+      second * TRACES_MAX,
+    );
+    t.equal(
+      sum(({ dropped }) => dropped()),
+      second * TRACES_MAX,
+    );
+  }
+  const full = tracing(allocateTraceLimit(), clock, false);
+  full.tracer.ended(RECORD, { endedMs: 110, status: 200 });
+  t.equal(full.dropped(), 1, 'what the main thread has no room for counts as well');
 });
 
 t.test('requests that wait for the main thread are bounded', async (t) => {

@@ -98,10 +98,10 @@ t.test('one key that floods leaves room for the explanations of others', async (
   const ask = async (connection: Connection, key: string): Promise<number> =>
     (await sendOn(connection, { headers: { 'X-API-Key': key }, body })).status;
   const connections = await Promise.all(Array.from({ length: 96 }, () => Connection.open(flooded.port)));
-  let isOver = false;
+  const over = new AbortController();
   const statuses: number[] = [];
   const flood = connections.map(async (connection) => {
-    while (!isOver && statuses.length < REQUESTS_MAX) {
+    while (!over.signal.aborted && statuses.length < REQUESTS_MAX) {
       const status = await ask(connection, flooding);
       statuses.push(status);
       if (status === 503) await pause(10); // the worker gets a core only where nobody else wants one
@@ -110,7 +110,7 @@ t.test('one key that floods leaves room for the explanations of others', async (
   await until(() => statuses.includes(503));
   const others = await Promise.all(Array.from({ length: 20 }, () => Connection.open(flooded.port)));
   const answers = await Promise.all(others.map((connection) => ask(connection, other)));
-  isOver = true;
+  over.abort();
   await Promise.all(flood);
   for (const connection of [...others, ...connections]) connection.destroy();
   t.strictSame(answers, Array(20).fill(200));

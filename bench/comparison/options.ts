@@ -4,7 +4,6 @@ import {
   ACUITY,
   FASTIFY,
   FLOOR,
-  NODE,
   PEERS,
   RUST,
   RUST_TWO,
@@ -37,8 +36,8 @@ export interface ComparisonOptions {
 
 export const USAGE = `npm run bench -- peers [options]
 
-  --peers A,B        who takes turns, of acuity, ${[...PEERS.keys()].join(', ')} (default floor,fastify,node,acuity)
-  --with fastapi     one more than the default
+  --peers A,B        who takes turns, of acuity, ${[...PEERS.keys()].join(', ')} (default floor,fastify,acuity)
+  --with rust        one more than the default
   --payloads A,B     of ${PAYLOADS.join(', ')} (default both); a form behind a colon, as history:pretty, of
                      ${FORMS.map(({ id }) => id).join(', ')}; "forms" is all that are worth it
   --goals            everything that the goals are said of, some 22 minutes: peers, modes and payloads are given
@@ -125,7 +124,7 @@ function modesOf({ alone, saturated, rate }: ReturnType<typeof parse>['values'])
 }
 
 function defaultPeers(): string[] {
-  return [FLOOR.name, FASTIFY.name, NODE.name, 'acuity'];
+  return [FLOOR.name, FASTIFY.name, 'acuity'];
 }
 
 function peersOf(names: readonly string[], threads: readonly number[]): Peer[] {

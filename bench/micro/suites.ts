@@ -8,14 +8,12 @@ import { READ } from './read.js';
 import { RESPOND } from './respond.js';
 import { EXPLAIN } from './explain.js';
 import { SESSION } from './session.js';
-import { VALIDATE } from './validate.js';
 
 /** In the order in which a request meets them. */
 export const SUITES: readonly Suite[] = [
   AUTHENTICATE,
   READ,
   FORMS_SUITE,
-  VALIDATE,
   FEATURISE,
   DISPATCH,
   SESSION,

@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { FEATURES, ROW_CLAMP } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#acuity/contract/fields.js';
-import { compiledPath, MODEL_FOLDER, SERVICE_ENTRY, sourcePath } from '#bench/paths.js';
+import { compiledPath, MODEL_FOLDER, SERVICE_ENTRY } from '#bench/paths.js';
 import { plainEnvironment } from '#bench/server/environment.js';
 import type { BenchKey } from '#bench/server/key.js';
 import type { ServerCommand } from '#acuity/load/childServer.js';
-import { fastapiPython } from './fastapi/python.js';
-import { RUST_PROGRAM, rustEnvironment, rustUnavailable, type RustSettings } from './rust/command.js';
+import { RUST_PROGRAM, rustEnvironment, rustUnavailable } from './rust/command.js';
 
 /** A server that is measured. */
 export interface Peer {
@@ -83,54 +81,26 @@ export const ACUITY_BUSY: Peer = {
 
 export const FLOOR = nodePeer('floor', 'uWebSockets.js answers a constant after reading the body', false);
 export const FASTIFY = nodePeer('fastify', 'Fastify, Ajv, onnxruntime-node in process', true);
-export const NODE = nodePeer('node', "node:http before the service's own reader, batches and pool", true);
-export const FASTAPI: Peer = {
-  name: 'fastapi',
-  what: 'Python: FastAPI, Pydantic, uvicorn with uvloop, NumPy, onnxruntime in process',
-  scores: true,
-  unavailable: existsSync(fastapiPython())
-    ? undefined
-    : 'its virtual environment is absent: bench/peers/fastapi/setup.sh makes it',
-  command: (key) => ({
-    name: 'fastapi',
-    file: fastapiPython(),
-    args: [sourcePath('peers/fastapi/app.py')],
-    env: { ...peerEnvironment(key), BENCH_FEATURES: featureCatalogue() },
-  }),
-};
-
-/** In the configuration that was fastest on two cores; the others show that it was. */
-const RUST_SETTINGS: RustSettings = { threads: 1, json: 'sonic', modelRuns: 'thread' };
-export const RUST = rustPeer('rust', RUST_SETTINGS);
-export const RUST_TWO = rustPeer('rust-2', { ...RUST_SETTINGS, threads: 2 });
-/** Every configuration of it. */
-export const RUST_PEERS = [
-  RUST,
-  RUST_TWO,
-  rustPeer('rust-simd', { ...RUST_SETTINGS, json: 'simd' }),
-  rustPeer('rust-loop', { ...RUST_SETTINGS, modelRuns: 'loop' }),
-  rustPeer('rust-loop-2', { ...RUST_SETTINGS, modelRuns: 'loop', threads: 2 }),
-];
+export const RUST = rustPeer('rust', 1);
+export const RUST_TWO = rustPeer('rust-2', 2);
+export const RUST_PEERS = [RUST, RUST_TWO];
 
 /** Every peer but the service, by name. */
 export const PEERS: ReadonlyMap<string, Peer> = new Map(
-  [FLOOR, FASTIFY, NODE, FASTAPI, ...RUST_PEERS].map((peer) => [peer.name, peer]),
+  [FLOOR, FASTIFY, ...RUST_PEERS].map((peer) => [peer.name, peer]),
 );
 
-function rustPeer(name: string, settings: RustSettings): Peer {
-  const { threads, json, modelRuns } = settings;
-  const reader = json === 'sonic' ? 'sonic-rs' : 'simd-json';
-  const runs = modelRuns === 'thread' ? 'on a thread of its own' : 'in the event loop';
+function rustPeer(name: string, threads: number): Peer {
   return {
     name,
-    what: `Rust: hyper, ${reader}, ONNX Runtime ${runs}, batches without a wait, ${threads} event loop(s)`,
+    what: `Rust: hyper, sonic-rs, ONNX Runtime on a thread of its own, batches without a wait, ${threads} event loop(s)`,
     scores: true,
     unavailable: rustUnavailable(),
     command: (key) => ({
       name,
       file: RUST_PROGRAM,
       args: [],
-      env: { ...peerEnvironment(key), BENCH_FEATURES: featureCatalogue(), ...rustEnvironment(settings) },
+      env: { ...peerEnvironment(key), BENCH_FEATURES: featureCatalogue(), ...rustEnvironment(threads) },
     }),
   };
 }

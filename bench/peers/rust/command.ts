@@ -2,15 +2,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '#bench/paths.js';
 
-/** How the Rust peer runs: what its settings mean stands in `src/main.rs`. */
-export interface RustSettings {
-  /** Event loops. */
-  readonly threads: number;
-  readonly json: 'sonic' | 'simd';
-  /** On a thread of its own, or in the event loop behind what one turn of it read. */
-  readonly modelRuns: 'thread' | 'loop';
-}
-
 /** What `setup.sh` builds. */
 export const RUST_PROGRAM = join(ROOT, '.build/rust/release/acuity-peer');
 
@@ -24,13 +15,9 @@ export function rustUnavailable(): string | undefined {
   return ortLibrary() === undefined ? 'onnxruntime-node has no library for this machine' : undefined;
 }
 
-export function rustEnvironment({ threads, json, modelRuns }: RustSettings): Record<string, string> {
-  return {
-    BENCH_ORT: ortLibrary() ?? '',
-    BENCH_THREADS: String(threads),
-    BENCH_JSON: json,
-    BENCH_MODEL_RUNS: modelRuns,
-  };
+/** `threads`: event loops. */
+export function rustEnvironment(threads: number): Record<string, string> {
+  return { BENCH_ORT: ortLibrary() ?? '', BENCH_THREADS: String(threads) };
 }
 
 function ortLibrary(): string | undefined {

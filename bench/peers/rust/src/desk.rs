@@ -90,14 +90,8 @@ enum Place {
     Left,
 }
 
-/// Who runs the model: its own thread, or the loop itself at the end of a turn.
-pub enum Runner {
-    Thread(Arc<Queue>),
-    Loop(RefCell<Model>),
-}
-
 pub struct Desk {
-    runner: Runner,
+    queue: Arc<Queue>,
     pending: RefCell<Vec<Job>>,
     /// Behind everything that this turn of the loop has to read.
     turn_ends: Notify,
@@ -107,9 +101,9 @@ pub struct Desk {
 }
 
 impl Desk {
-    pub fn new(runner: Runner) -> Rc<Desk> {
+    pub fn new(queue: Arc<Queue>) -> Rc<Desk> {
         Rc::new(Desk {
-            runner,
+            queue,
             pending: RefCell::default(),
             turn_ends: Notify::new(),
             places: RefCell::default(),
@@ -167,25 +161,8 @@ impl Desk {
 
     fn send(&self) {
         let mut pending = self.pending.borrow_mut();
-        match &self.runner {
-            Runner::Thread(queue) => {
-                let mut jobs = queue.jobs.lock().unwrap();
-                jobs.extend(pending.drain(..));
-                drop(jobs);
-                queue.filled.notify_one();
-            }
-            Runner::Loop(model) => {
-                while !pending.is_empty() {
-                    let count = pending.len().min(BATCH_MAX);
-                    score_batch(
-                        &mut model.borrow_mut(),
-                        &mut pending.drain(..count).collect(),
-                    );
-                }
-                drop(pending);
-                self.receive();
-            }
-        }
+        self.queue.jobs.lock().unwrap().extend(pending.drain(..));
+        self.queue.filled.notify_one();
     }
 
     fn receive(&self) {

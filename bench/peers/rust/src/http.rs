@@ -14,18 +14,11 @@ use std::io::Write;
 
 const BODY_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-#[derive(Clone, Copy)]
-pub enum Json {
-    Sonic,
-    Simd,
-}
-
 /// What every loop needs, the same for all.
 pub struct Shared {
     pub key_digest: [u8; 32],
     pub scaling: Scaling,
     pub thresholds: Thresholds,
-    pub json: Json,
 }
 
 type Reply = Response<Full<Bytes>>;
@@ -46,7 +39,7 @@ pub async fn answer(
         return Ok(refusal(StatusCode::PAYLOAD_TOO_LARGE));
     }
     let body = whole(request.into_body()).await?;
-    let Some(prediction) = read(body, shared.json) else {
+    let Some(prediction) = read(&body) else {
         return Ok(refusal(StatusCode::BAD_REQUEST));
     };
     let Some(input) = shared.scaling.input(&prediction) else {
@@ -76,12 +69,9 @@ async fn whole(mut body: Incoming) -> Result<Bytes, hyper::Error> {
     Ok(Bytes::from(pieces))
 }
 
-fn read(body: Bytes, json: Json) -> Option<Prediction> {
-    match json {
-        // SAFETY: no string of the request is kept, so none that is not UTF-8 comes to be.
-        Json::Sonic => unsafe { sonic_rs::from_slice_unchecked(&body) }.ok(),
-        Json::Simd => simd_json::serde::from_slice(&mut Vec::from(body)).ok(),
-    }
+fn read(body: &[u8]) -> Option<Prediction> {
+    // SAFETY: no string of the request is kept, so none that is not UTF-8 comes to be.
+    unsafe { sonic_rs::from_slice_unchecked(body) }.ok()
 }
 
 fn text_of(Answer { scores, infer_ms }: &Answer, thresholds: Thresholds) -> Vec<u8> {

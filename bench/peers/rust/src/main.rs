@@ -1,4 +1,4 @@
-//! What a Rust team that cares for speed writes: hyper, sonic-rs or simd-json, ONNX Runtime, batches without a wait.
+//! What a Rust team that cares for speed writes: hyper, sonic-rs, ONNX Runtime, batches without a wait.
 //! The settings come from the environment as for every peer of the bench.
 
 mod desk;
@@ -11,15 +11,13 @@ mod sleep;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use desk::{Desk, Queue, Runner};
+use desk::{Desk, Queue};
 use features::Scaling;
-use http::{Json, Shared};
+use http::Shared;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use model::Model;
-use ort::environment::Environment;
-use std::cell::RefCell;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -51,19 +49,8 @@ fn main() {
             .expect("BENCH_KEY_DIGEST is a SHA-256"),
         scaling: Scaling::of(&catalogue),
         thresholds: model::thresholds(&folder),
-        json: match setting("BENCH_JSON").as_str() {
-            "sonic" => Json::Sonic,
-            "simd" => Json::Simd,
-            other => panic!("BENCH_JSON is sonic or simd, not {other}"),
-        },
     });
-    let open =
-        |environment: &Environment| Model::open(environment, &folder).expect("the graphs load");
-    let queue = match setting("BENCH_MODEL_RUNS").as_str() {
-        "thread" => Some(start_model(open(&environment))),
-        "loop" => None,
-        other => panic!("BENCH_MODEL_RUNS on a thread or in the loop, not {other}"),
-    };
+    let queue = start_model(Model::open(&environment, &folder).expect("the graphs load"));
     let threads: usize = setting("BENCH_THREADS")
         .parse()
         .expect("BENCH_THREADS is a number");
@@ -71,15 +58,8 @@ fn main() {
     for _ in 0..threads {
         let (sender, receiver) = unbounded_channel();
         let shared = Arc::clone(&shared);
-        let queue = queue.clone();
-        let model = queue.is_none().then(|| open(&environment));
-        std::thread::spawn(move || {
-            let runner = match (queue, model) {
-                (Some(queue), _) => Runner::Thread(queue),
-                (None, model) => Runner::Loop(RefCell::new(model.expect("opened above"))),
-            };
-            run_loop(receiver, shared, runner);
-        });
+        let queue = Arc::clone(&queue);
+        std::thread::spawn(move || run_loop(receiver, shared, queue));
         loops.push(sender);
     }
     let listener = listen();
@@ -118,14 +98,14 @@ fn listen() -> TcpListener {
 }
 
 /// The connections of one thread, until the process ends.
-fn run_loop(mut connections: UnboundedReceiver<TcpStream>, shared: Arc<Shared>, runner: Runner) {
+fn run_loop(mut connections: UnboundedReceiver<TcpStream>, shared: Arc<Shared>, queue: Arc<Queue>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .event_interval(TASKS_PER_TURN)
         .build()
         .expect("tokio starts");
     LocalSet::new().block_on(&runtime, async {
-        let desk = Desk::new(runner);
+        let desk = Desk::new(queue);
         desk.start();
         while let Some(stream) = connections.recv().await {
             let _ = serve(stream, Arc::clone(&shared), Rc::clone(&desk));

@@ -1,15 +1,6 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '#bench/usage.js';
-import {
-  ACUITY,
-  FASTIFY,
-  FLOOR,
-  PEERS,
-  RUST,
-  RUST_TWO,
-  acuity,
-  type Peer,
-} from '#bench/peers/catalogue.js';
+import { ACUITY, FASTIFY, FLOOR, PEERS, RUST, RUST_TWO, acuity, type Peer } from '#bench/peers/catalogue.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
 import { FORMS } from '#acuity/load/forms.js';
 import type { Mode } from './mode.js';

@@ -54,8 +54,6 @@ class Layout:
         mask_of = torch.tensor([names.index(f"{group}_known") for group in groups])
         parts = {group: [toggle] for toggle, members in PRIMARY.items() for group in members}
         parts |= COMPOUND
-        # Candidate features (candidates.ts) go with the series that they are made of.
-        parts |= {feature["group"]: [feature["part"]] for feature in features if "part" in feature}
         order = list(PRIMARY)
         toggles = torch.zeros(len(order), len(names))
         for index, group in enumerate(groups):

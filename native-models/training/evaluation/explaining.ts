@@ -51,7 +51,6 @@ export async function explaining({ world, model, explain: bundle }: Context): Pr
     notes: [
       'Another recording is one of the cohort’s devices with all four series, one device for all sessions sent; nothing is lost in it, so it also holds what the request lacks. Past targets stay as they were, and so do age, sex, height and weight, withheld or not. People and devices were met neither in training nor when the table was made.',
       'Half of the callers send all that their device gives, a quarter never sends up to 13 of the 16 fields, a quarter lacks others of them every day; the table behind the ranges was made of such requests. The last table of ranges shows people of whom none sends certain fields of a device that has them all: there a table by number can’t know which fields they are.',
-      '`python native-models/training/repeatability_head.py` fits a network of its own for the ranges, and prints its interval score beside the table’s.',
       'A night of 4 h is nothing rare in the cohort, whose nights differ by hours within one person: where a change is notable is set by such days.',
       'A slow reference in plain code, over all orders of exchanging fields in plain requests, is part of the test suite (`test/model-behaviour/explain.test.ts`). Label probabilities are those of point 2.',
     ],

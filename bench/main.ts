@@ -9,8 +9,7 @@ const { USAGE: PEERS } = await import('./comparison/options.js');
 const { runWorst, USAGE: WORST } = await import('./worst.js');
 const { runBulk, USAGE: BULK } = await import('./bulk.js');
 const { runExplained, USAGE: EXPLAINED } = await import('./explained.js');
-const { runReport } = await import('./report.js');
-const { USAGE: REPORT } = await import('./report/options.js');
+const { runStages, USAGE: STAGES } = await import('./stages.js');
 
 const EXIT_USAGE = 64;
 
@@ -22,12 +21,13 @@ interface BenchCommand {
 }
 
 const COMMANDS: Readonly<Record<string, BenchCommand>> = {
-  report: {
-    answers: 'everything at once, with charts; or a revision beside this tree (the default)',
-    usage: REPORT,
-    run: runReport,
+  peers: {
+    answers:
+      'how the service compares with what else could be written, or with a revision of it (the default)',
+    usage: PEERS,
+    run: runPeers,
   },
-  peers: { answers: 'how the service compares with what else could be written', usage: PEERS, run: runPeers },
+  stages: { answers: 'where the processor time of a request goes', usage: STAGES, run: runStages },
   bulk: { answers: 'what a backfill costs, by format, beside HTTP', usage: BULK, run: runBulk },
   explained: {
     answers: 'what explained requests cost, and take from the plain ones beside them',
@@ -43,10 +43,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 await main(process.argv.slice(2));
 
-/** Options without a command are those of the report. */
-async function main([first = 'report', ...rest]: readonly string[]): Promise<void> {
+/** Options without a command are those of `peers`. */
+async function main([first = 'peers', ...rest]: readonly string[]): Promise<void> {
   if (first === '--help') return void process.stdout.write(`${overview()}\n`);
-  const [name, args] = first.startsWith('-') ? ['report', [first, ...rest]] : [first, rest];
+  const [name, args] = first.startsWith('-') ? ['peers', [first, ...rest]] : [first, rest];
   const command = COMMANDS[name];
   if (command === undefined) return fail(`no bench is called ${name}`, overview());
   if (args.includes('--help')) return void process.stdout.write(`${command.usage}\n`);

@@ -3,6 +3,7 @@ import { goalLines } from './comparison/goals.js';
 import { readOptions, type ComparisonOptions } from './comparison/options.js';
 import { reportOf } from './comparison/report.js';
 import type { Comparison } from './comparison/result.js';
+import { compareRevision } from './comparison/revision.js';
 import { compare } from './comparison/run.js';
 import { hasPaced } from './load/paced.js';
 import { hasWrk } from './load/wrk.js';
@@ -17,7 +18,11 @@ export async function runPeers(args: readonly string[]): Promise<void> {
   if (options.isForGoals && !hasPaced()) {
     say('rates near saturation are left out: bench/peers/rust/setup.sh builds what sends them');
   }
-  const comparison = await compare({ ...options, peers: able }, say);
+  const { revision } = options;
+  const comparison =
+    revision === undefined
+      ? await compare({ ...options, peers: able }, say)
+      : await compareRevision(options, revision, say);
   process.stdout.write(`${reportOf(options, comparison)}\n`);
   if (options.jsonFile !== undefined) await writeJson(options.jsonFile, options, comparison);
   if (comparison.faults.length > 0) process.exitCode = 1;

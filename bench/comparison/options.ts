@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { UsageError } from '#bench/usage.js';
 import { ACUITY, FASTIFY, FLOOR, PEERS, RUST, RUST_TWO, acuity, type Peer } from '#bench/peers/catalogue.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
-import { FORMS } from '#acuity/load/forms.js';
+import { FORMS } from '#bench/load/forms.js';
 import type { Mode } from './mode.js';
 import { payloadsNamed, type BenchPayload } from './payload.js';
 
@@ -23,9 +23,11 @@ export interface ComparisonOptions {
   readonly isForGoals: boolean;
   /** Without the ten minutes of load that show whether memory grows. */
   readonly isShort: boolean;
+  /** Built and measured beside this tree, instead of the peers. */
+  readonly revision: string | undefined;
 }
 
-export const USAGE = `npm run bench -- peers [options]
+export const USAGE = `npm run bench [-- peers options]
 
   --peers A,B        who takes turns, of acuity, ${[...PEERS.keys()].join(', ')} (default floor,fastify,acuity)
   --with rust        one more than the default
@@ -33,6 +35,7 @@ export const USAGE = `npm run bench -- peers [options]
                      ${FORMS.map(({ id }) => id).join(', ')}; "forms" is all that are worth it
   --goals            everything that the goals are said of, some 22 minutes: peers, modes and payloads are given
   --short            without the ten minutes of load among them that show whether memory grows
+  --compare REV      builds that revision and measures it beside this tree, in place of peers, saturated
   --alone            only one request at a time
   --saturated        only every connection busy
   --rate N           only N requests per second, evenly spaced; latency from the moment each was due
@@ -47,8 +50,11 @@ export const USAGE = `npm run bench -- peers [options]
 const GOAL_PEERS = [FLOOR.name, FASTIFY.name, RUST.name, RUST_TWO.name, ACUITY.name];
 /** What `--goals` decides. */
 const CHOICES: ReadonlySet<string> = new Set(
-  'peers with payloads alone saturated rate connections threads'.split(' '),
+  'peers with payloads alone saturated rate connections threads compare'.split(' '),
 );
+
+/** What `--compare` decides. */
+const REVISION_EXCLUDES = ['peers', 'with', 'alone', 'rate', 'threads'] as const;
 
 /** @throws UsageError */
 export function readOptions(args: readonly string[], hasWrk: boolean): ComparisonOptions {
@@ -65,6 +71,10 @@ export function readOptions(args: readonly string[], hasWrk: boolean): Compariso
   if (isForGoals && chosen !== undefined)
     throw new UsageError(`--goals says itself what --${chosen} would choose`);
   if (values.short === true && !isForGoals) throw new UsageError('--short goes with --goals');
+  const { compare } = values;
+  const mixed =
+    compare === undefined ? undefined : REVISION_EXCLUDES.find((name) => values[name] !== undefined);
+  if (mixed !== undefined) throw new UsageError(`--compare says itself what --${mixed} would choose`);
   const names = values.peers?.split(',') ?? (isForGoals ? GOAL_PEERS : defaultPeers());
   return {
     peers: peersOf([...names, ...(values.with ?? [])], threads),
@@ -78,6 +88,7 @@ export function readOptions(args: readonly string[], hasWrk: boolean): Compariso
     jsonFile: values.json,
     isForGoals,
     isShort: values.short ?? false,
+    revision: compare,
   };
 }
 
@@ -90,6 +101,7 @@ function parse(args: readonly string[]) {
         peers: text,
         with: { type: 'string', multiple: true },
         payloads: text,
+        compare: text,
         alone: { type: 'boolean' },
         saturated: { type: 'boolean' },
         rate: text,
@@ -108,10 +120,10 @@ function parse(args: readonly string[]) {
   }
 }
 
-function modesOf({ alone, saturated, rate }: ReturnType<typeof parse>['values']): Mode[] {
+function modesOf({ alone, saturated, rate, compare }: ReturnType<typeof parse>['values']): Mode[] {
   if (rate !== undefined) return ['rate'];
   if (alone === true) return ['alone'];
-  return saturated === true ? ['saturation'] : ['saturation', 'alone'];
+  return saturated === true || compare !== undefined ? ['saturation'] : ['saturation', 'alone'];
 }
 
 function defaultPeers(): string[] {

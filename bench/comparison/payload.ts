@@ -1,4 +1,4 @@
-import { FORMS, type Form } from '#acuity/load/forms.js';
+import { FORMS, type Form } from '#bench/load/forms.js';
 import { bodiesOf, PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { UsageError } from '#bench/usage.js';
 

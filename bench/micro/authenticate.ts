@@ -81,23 +81,3 @@ function unlimited(digest: Buffer, index: number): IndexedRecord {
     dailyMax: null,
   };
 }
-
-/** What checking a key takes among `count`, in microseconds: one sent before, and one that nobody has. */
-export function keyCost(count: number, roundMs: number): { knownMicros: number; unknownMicros: number } {
-  const [known, unknown] = casesOf(count);
-  if (known === undefined || unknown === undefined) throw new RangeError('no cases');
-  return { knownMicros: microsOf(known, roundMs), unknownMicros: microsOf(unknown, roundMs) };
-}
-
-const TURNS = 1_000;
-
-function microsOf(micro: MicroCase, roundMs: number): number {
-  for (let turn = 0; turn < TURNS; turn++) micro.check(micro.run());
-  const startMs = performance.now();
-  let runs = 0;
-  while (performance.now() - startMs < roundMs) {
-    for (let turn = 0; turn < TURNS; turn++) micro.run();
-    runs += TURNS;
-  }
-  return ((performance.now() - startMs) * 1000) / runs;
-}

@@ -18,30 +18,22 @@ export interface Page {
   readonly sections: readonly PageSection[];
 }
 
-/** Colours by name, light and dark: also for the charts, which use them as `var(--name)`. */
+/** Colours by name, light and dark. */
 const COLOURS = {
   paper: ['#ffffff', '#14171c'],
   ink: ['#1b1f24', '#e8eaed'],
   muted: ['#59636e', '#9aa4b0'],
   grid: ['#dde1e6', '#2f363f'],
   one: ['#0b63c5', '#6cb0ff'],
-  two: ['#c2410c', '#ff9f5a'],
-  three: ['#127a4b', '#56cf92'],
-  four: ['#7a3db8', '#c79bff'],
   good: ['#17703f', '#5bd08f'],
   bad: ['#b3261e', '#ff8a80'],
 } as const;
-
-export type ColourName = keyof typeof COLOURS;
 
 const STYLE = `
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1060px;padding:1.2rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
 h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2.2rem 0 .3rem}p{margin:.3rem 0}
 .sub,.note{color:var(--muted)}.note{max-width:46rem}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:1rem}
-figure{margin:.6rem 0;min-width:0;max-width:520px}figcaption{font-weight:600}
-svg{display:block;width:100%;height:auto}
 .wide{overflow-x:auto;margin:.6rem 0}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
 th,td{padding:.3rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--grid)}
@@ -54,7 +46,7 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:.8rem;border:1px solid v
 `;
 
 /** The colours as CSS, for whichever the reader's system is set to. */
-export function colourStyle(): string {
+function colourStyle(): string {
   const set = (index: 0 | 1): string =>
     Object.entries(COLOURS)
       .map(([name, pair]) => `--${name}:${pair[index]}`)

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { readOptions } from '#bench/comparison/options.js';
+import { changeVerdict } from '#bench/comparison/report.js';
 import { UsageError } from '#bench/usage.js';
 
 const names = (args: readonly string[]): string[] => readOptions(args, true).peers.map(({ name }) => name);
@@ -44,6 +45,22 @@ t.test('the goals want the generator that they are said of', async (t) => {
   t.strictSame(names(['--goals']), ['floor', 'fastify', 'rust', 'rust-2', 'acuity', 'acuity-2']);
   t.throws(() => readOptions(['--goals', '--peers', 'floor'], true), UsageError, 'it would choose nothing');
   t.throws(() => readOptions(['--short'], true), UsageError);
+});
+
+t.test('a revision is measured beside this tree alone, saturated', async (t) => {
+  t.match(readOptions(['--compare', 'HEAD~1', '--repetitions', '3'], true), {
+    revision: 'HEAD~1',
+    modes: ['saturation'],
+    repetitions: 3,
+  });
+  t.throws(() => readOptions(['--compare', 'HEAD~1', '--peers', 'floor'], true), UsageError);
+  t.throws(() => readOptions(['--compare', 'HEAD~1', '--goals'], true), UsageError);
+});
+
+t.test('only what every repetition shows is a difference', async (t) => {
+  t.equal(changeVerdict({ min: 0.8, max: 0.99 }), 'less, in every repetition');
+  t.equal(changeVerdict({ min: 0.9, max: 1.01 }), 'no difference beyond the spread');
+  t.equal(changeVerdict({ min: 1.1, max: 1.2 }), 'more, in every repetition');
 });
 
 t.test('a mistake is named', async (t) => {

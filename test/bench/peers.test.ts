@@ -1,7 +1,7 @@
 import t from 'tap';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
-import { FORMS } from '#acuity/load/forms.js';
+import { FORMS } from '#bench/load/forms.js';
 import { bodiesOf, PAYLOADS } from '#acuity/load/payloads.js';
 import { ACUITY, ACUITY_BUSY, PEERS } from '#bench/peers/catalogue.js';
 import { Connection, requestBytes } from '#acuity/load/connection.js';

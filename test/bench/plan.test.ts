@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FORMS } from '#acuity/load/forms.js';
+import { FORMS } from '#bench/load/forms.js';
 import { PAYLOADS } from '#acuity/load/payloads.js';
 import { FORM_PAYLOADS, textsOf } from '#bench/comparison/payload.js';
 import { goalSteps, type Step } from '#bench/comparison/plan.js';

@@ -6,7 +6,6 @@ import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { pageFor } from '#acuity/tune/report.js';
-import { htmlOf } from '#bench/report/output.js';
 import { requestBody } from '../fixtures/bodies.js';
 import {
   DESK,
@@ -20,7 +19,7 @@ import {
   type OpenPage,
 } from '../fixtures/browser.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
-import { FINDINGS, REPORT } from '../fixtures/pageSamples.js';
+import { FINDINGS } from '../fixtures/pageSamples.js';
 import { REPOSITORY } from '../fixtures/scripts.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
@@ -44,7 +43,7 @@ t.test('the pages of the admin listener', { skip: WITHOUT_BROWSER }, async (t) =
       reference(t, { browser, look, server }),
     );
   }
-  await t.test('the pages of acuity tune and npm run bench', (t) => files(t, browser));
+  await t.test('the page of acuity tune', (t) => tunePage(t, browser));
   await t.test('the example of an explained answer', (t) => explainedExample(t, browser));
   await t.test('the live page says so when the server goes', async (t) => {
     const { page } = await openPage(t, browser, {
@@ -147,22 +146,20 @@ async function reference(t: Test, { browser, look, server }: Setting): Promise<v
 }
 
 /** Pages that are files: they have to read well on a phone too. */
-async function files(t: Test, browser: Browser): Promise<void> {
-  const folder = t.testdir({ 'tune.html': pageFor(FINDINGS), 'bench.html': htmlOf(REPORT) });
-  for (const name of ['tune', 'bench']) {
-    for (const look of LOOKS) {
-      await t.test(`${name}, ${look.width} px wide`, async (t) => {
-        const url = pathToFileURL(join(folder, `${name}.html`)).href;
-        const opened = await openPage(t, browser, { url, look });
-        const cut = await opened.page.evaluate(() =>
-          [...globalThis.document.querySelectorAll('.wide')]
-            .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-            .map(({ textContent }) => textContent),
-        );
-        t.strictSame(cut, [], 'tables wrap');
-        await isSound(t, opened, look.width);
-      });
-    }
+async function tunePage(t: Test, browser: Browser): Promise<void> {
+  const folder = t.testdir({ 'tune.html': pageFor(FINDINGS) });
+  for (const look of LOOKS) {
+    await t.test(`${look.width} px wide`, async (t) => {
+      const url = pathToFileURL(join(folder, 'tune.html')).href;
+      const opened = await openPage(t, browser, { url, look });
+      const cut = await opened.page.evaluate(() =>
+        [...globalThis.document.querySelectorAll('.wide')]
+          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+          .map(({ textContent }) => textContent),
+      );
+      t.strictSame(cut, [], 'tables wrap');
+      await isSound(t, opened, look.width);
+    });
   }
 }
 

@@ -1,5 +1,4 @@
-import type { EChartsOption } from 'echarts';
-import { renderSvg } from '#bench/report/renderSvg.js';
+import { init, type EChartsOption } from 'echarts';
 
 /** One line or set of dots. */
 export interface Series {
@@ -56,4 +55,16 @@ function axis(name: string, nameGap: number, range: readonly [number, number] | 
 /** Five digits are enough for a picture, and the same on every machine. */
 function rounded(value: number): number {
   return Number(value.toPrecision(5));
+}
+
+/** Draws a chart as SVG text, the same for the same option. */
+function renderSvg(option: EChartsOption, width: number, height: number): string {
+  const drawing = init(null, null, { renderer: 'svg', ssr: true, width, height });
+  try {
+    drawing.setOption({ animation: false, ...option });
+    // ECharts numbers its drawings.
+    return drawing.renderToSVGString().replace(/zr\d+-/g, 'zr-');
+  } finally {
+    drawing.dispose(); // else a timer of it keeps the process alive
+  }
 }

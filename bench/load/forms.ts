@@ -1,6 +1,6 @@
-import { PAST_MAX, SERIES_FIELDS } from '../contract/fields.js';
-import type { PredictionRequestBody, Session } from '../contract/request.js';
-import { requestsOf, type PayloadName } from './payloads.js';
+import { PAST_MAX, SERIES_FIELDS } from '#acuity/contract/fields.js';
+import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
+import { requestsOf, type PayloadName } from '#acuity/load/payloads.js';
 
 /** A payload as callers write it: what they send is not always rounded, compact and whole. */
 export interface Form {

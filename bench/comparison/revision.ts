@@ -1,14 +1,21 @@
 import { execFile } from 'node:child_process';
-import { readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MODEL_FOLDER, ROOT } from '#bench/paths.js';
-import { acuity, type Peer } from '#bench/peers/catalogue.js';
+import { ACUITY, type Peer } from '#bench/peers/catalogue.js';
+import type { ComparisonOptions } from './options.js';
+import type { Comparison, Result } from './result.js';
+import { compare } from './run.js';
 
 const run = promisify(execFile);
 
-export interface BuiltRevision {
-  readonly commit: string;
+/** The names of the other revision, and of this tree. */
+export const BASE = 'base';
+export const CHANGE = 'change';
+
+interface BuiltRevision {
   /** What the reader must know of how it was built. */
   readonly remarks: readonly string[];
   readonly peer: Peer;
@@ -16,10 +23,45 @@ export interface BuiltRevision {
 }
 
 /**
+ * Another revision (base) and this tree (change) in turn. Each repetition has servers of its own: two starts of a server
+ * differ by more than two measurements of it.
+ * @throws Error where there is no such revision, or it does not build
+ */
+export async function compareRevision(
+  options: ComparisonOptions,
+  revision: string,
+  say: (line: string) => void,
+): Promise<Comparison> {
+  const folder = await mkdtemp(join(tmpdir(), 'acuity-revision-'));
+  say(`building ${revision}`);
+  try {
+    const base = await buildRevision(revision, folder);
+    for (const remark of base.remarks) say(remark);
+    const change: Peer = { ...ACUITY, name: CHANGE, what: 'the service as it stands in this tree' };
+    const once = { ...options, peers: [base.peer, change], repetitions: 1 };
+    const results: Result[] = [];
+    const faults: string[] = [];
+    try {
+      for (let repetition = 1; repetition <= options.repetitions; repetition++) {
+        say(`repetition ${repetition} of ${options.repetitions}`);
+        const found = await compare(once, say);
+        results.push(...found.results.map((result) => ({ ...result, repetition })));
+        faults.push(...found.faults);
+      }
+    } finally {
+      await base.remove();
+    }
+    return { results, faults };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/**
  * Checks a revision out below `folder` and compiles it there with the dependencies that are installed here.
  * @throws Error where there is no such revision, or it does not build
  */
-export async function buildRevision(revision: string, folder: string): Promise<BuiltRevision> {
+async function buildRevision(revision: string, folder: string): Promise<BuiltRevision> {
   const { stdout } = await run('git', ['rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`], {
     cwd: ROOT,
   });
@@ -42,7 +84,7 @@ export async function buildRevision(revision: string, folder: string): Promise<B
         : ['its lock file differs: it ran with the dependencies of this tree']),
       ...(hasSameModel ? [] : ['its model differs: it ran its own, and its scores were not checked']),
     ];
-    return { commit, remarks, peer: peerIn(tree, model, hasSameModel), remove };
+    return { remarks, peer: peerIn(tree, model, hasSameModel), remove };
   } catch (error) {
     await remove();
     throw error;
@@ -62,13 +104,13 @@ async function sameFile(tree: string, path: string): Promise<boolean> {
 
 function peerIn(tree: string, model: string, scores: boolean): Peer {
   return {
-    name: 'base',
-    what: `the service at the other revision`,
+    name: BASE,
+    what: 'the service at the other revision',
     scores,
     command(key) {
-      const { env, file } = acuity(1).command(key);
+      const { env, file } = ACUITY.command(key);
       return {
-        name: 'base',
+        name: BASE,
         file,
         args: [join(tree, 'dist/main.js'), 'serve'],
         env: { ...env, ACUITY_MODEL: model },

@@ -1,7 +1,7 @@
 /**
  * `npm run screenshots`: draws the pages of the admin listener, as they are in each state, into docs/images: those that
- * the documents show, or with `--all` every state in every look. With names of HTML files behind it, those are drawn
- * instead (a report of `npm run bench`, a page of `acuity tune`), into the folder that `--into` names. Needs a Chromium.
+ * the documents show, or with `--all` every state in every look. With names of HTML files, those are drawn
+ * instead (a page of `acuity tune`), into the folder that `--into` names. Needs a Chromium.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -55,21 +55,15 @@ export const STEPS = {
     ],
     compiled: {},
   },
-  reference: {
-    inputs: ['package-lock.json', 'scripts/reference.js'],
-    outputs: ['dist/reference/redoc.standalone.js'],
-    command: ['scripts/reference.js'],
-    compiled: {},
-  },
   src: {
-    needs: ['parser', 'reference'],
+    needs: ['parser'],
     inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...CLIENT],
     outputs: ['dist/main.js'],
     command: [TSC, '-b', 'src', 'packages/client-ts'],
     compiled: { src: 'dist', 'packages/client-ts/src': 'dist/client' },
   },
   all: {
-    needs: ['parser', 'reference'],
+    needs: ['parser'],
     inputs: [
       'package-lock.json',
       'tsconfig.base.json',

@@ -85,7 +85,7 @@ async function drawAdmin(into, isWanted) {
           ],
           () => shoot({ url, name: 'dashboard-red', into, ready: '#diagnosis.red' }),
         );
-        await shoot({ url: `${url}docs`, name: 'reference', into, ready: 'body[data-drawn]' });
+        await shoot({ url: `${url}docs`, name: 'reference', into, ready: '#schemas' });
       });
     } finally {
       server.child.kill('SIGTERM');

@@ -1,5 +1,6 @@
 import type { Differences, ScoreDifference } from '../admin/differences.js';
-import { escapeHtml, htmlTable, pageOf } from '../tune/page.js';
+import { escapeHtml } from '../base/html.js';
+import { htmlTable, pageOf } from '../tune/page.js';
 
 /** What `acuity model compare` found. */
 export interface ComparedModels {

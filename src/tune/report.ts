@@ -1,4 +1,5 @@
-import { escapeHtml, htmlTable, pageOf, type Tone } from './page.js';
+import { htmlTable, pageOf, type Tone } from './page.js';
+import { escapeHtml } from '../base/html.js';
 import { spreadOf } from '../load/statistics.js';
 import { environmentOf, nameOf, type Candidate } from './candidates.js';
 import type { Duel, Goal, Outcome, Verdict } from './goal.js';

@@ -127,16 +127,15 @@ interface Setting {
 async function reference(t: Test, { browser, look, server }: Setting): Promise<void> {
   const url = `http://127.0.0.1:${server.adminPort}/docs`;
   const { page, complaints, elsewhere } = await openPage(t, browser, { url, look });
-  await page.waitForSelector('body[data-drawn]', WAIT);
   t.match(await page.textContent('#reference'), 'Score one session');
   for (const [label, code] of [
     ['curl', 'curl -s'],
     ['TypeScript', 'AcuityClient.fromEnvironment'],
     ['Python', 'with AcuityClient() as client'],
   ] as const) {
-    await page.getByRole('tab', { name: label, exact: true }).click();
-    const panel = page.getByRole('tabpanel').filter({ hasText: code });
-    t.ok(await panel.first().isVisible(), `a sample in ${label}`);
+    const sample = page.locator('details', { has: page.getByText(label, { exact: true }) });
+    await sample.locator('summary').click();
+    t.match(await sample.locator('pre').innerText(), code, `a sample in ${label}`);
   }
   const ground = await page.evaluate(() => getComputedStyle(globalThis.document.body).backgroundColor);
   t.equal(ground, look.scheme === 'dark' ? 'rgb(16, 20, 27)' : 'rgb(255, 255, 255)');

@@ -72,7 +72,7 @@ t.test('the packed server in an empty folder', async (t) => {
     });
     t.equal(answer.status, 200);
     const admin = `http://127.0.0.1:${address?.adminPort}`;
-    t.match(await (await fetch(`${admin}/docs`)).text(), 'docs/redoc.js');
-    t.equal((await fetch(`${admin}/docs/redoc.js`)).status, 200);
+    t.match(await (await fetch(`${admin}/docs`)).text(), 'Score one session');
+    t.equal((await fetch(`${admin}/docs/reference.css`)).status, 200);
   });
 });

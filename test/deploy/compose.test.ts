@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseYaml } from '@redocly/openapi-core';
+import { parse as parseYaml } from 'yaml';
 import t from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
 import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/haproxy.js';

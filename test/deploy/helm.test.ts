@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseYaml } from '@redocly/openapi-core';
+import { parse as parseYaml } from 'yaml';
 import t, { type Test } from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
 import { REPOSITORY } from '../fixtures/scripts.js';

@@ -13,7 +13,7 @@ import {
   measure,
   measureBody,
   searchFamily,
-  type Finding,
+  type Dearest,
   type Reader,
   type SearchOptions,
 } from './worst/search.js';
@@ -102,7 +102,7 @@ function parseMicros(): number {
   return 1000 * measureBody(body, (bytes) => JSON.parse(Buffer.from(bytes).toString()) as object, 20);
 }
 
-function rowOf(small: Finding, large: Finding): string[] {
+function rowOf(small: Dearest, large: Dearest): string[] {
   const { item, place, size, spaces, ending, filler, isWithin } = small.genome;
   const limits = isWithin ? 'within bounds' : '';
   const figures = [small.ms, small.msPerToken, large.ms, large.msPerToken].map((value) => value.toFixed(2));

@@ -27,7 +27,7 @@ export function goalLines(results: readonly Result[]): GoalLine[] {
 
 /** The lines as a table, its header first. */
 export function goalTable(lines: readonly GoalLine[]): string[][] {
-  const rows = lines.map(({ goal, payload, wanted, reached, verdict }) => [goal, payload, wanted, reached, verdict]); // prettier-ignore
+  const rows = lines.map((line) => [line.goal, line.payload, line.wanted, line.reached, line.verdict]);
   return [['goal', 'payload', 'wanted', 'reached', ''], ...rows];
 }
 

@@ -23,7 +23,6 @@ export const RESPOND: Suite = {
     Promise.resolve({
       cases: [
         { name: 'table of hundredths', units: 1, run: () => respond(SCORES, 0, INFER_MS, THRESHOLDS), check },
-        { name: 'JSON.stringify', units: 1, run: plainly, check },
       ],
       close: nothing,
     }),
@@ -31,19 +30,4 @@ export const RESPOND: Suite = {
 
 function check(result: unknown): void {
   assert.deepEqual(JSON.parse(String(result)), EXPECTED);
-}
-
-function plainly(): string {
-  const [composite = 0, attention = 0, memory = 0, reasoning = 0, stress = 0, valence = 0, arousal = 0] =
-    SCORES;
-  return JSON.stringify({
-    C_SCORE: Number(composite.toFixed(2)),
-    attention: Number(attention.toFixed(2)),
-    memory: Number(memory.toFixed(2)),
-    reasoning: Number(reasoning.toFixed(2)),
-    stress: Number(stress.toFixed(2)),
-    valence: valence >= THRESHOLDS.valence ? 'High' : 'Low',
-    arousal: arousal >= THRESHOLDS.arousal ? 'High' : 'Low',
-    inference_time_ms: Number(INFER_MS.toFixed(2)),
-  });
 }

@@ -1,3 +1,4 @@
+import { pick } from '#acuity/base/random.js';
 import type { BodyProblem } from '#acuity/contract/problems.js';
 import { checkAnswer, verdictOn } from './answers.js';
 import {
@@ -29,7 +30,7 @@ export interface SearchOptions {
   readonly random: () => number;
 }
 
-export interface Finding {
+export interface Dearest {
   readonly genome: Genome;
   readonly bytes: number;
   readonly ms: number;
@@ -45,7 +46,7 @@ export const FAMILIES: readonly Pick<Genome, 'kind' | 'item'>[] = [
 ];
 
 /** The dearest body of a family that was found. */
-export function searchFamily(family: Pick<Genome, 'kind' | 'item'>, options: SearchOptions): Finding {
+export function searchFamily(family: Pick<Genome, 'kind' | 'item'>, options: SearchOptions): Dearest {
   let best = measure({ ...randomGenome(options), ...family, ...placeOf(family, options) }, options);
   const tryOne = (genome: Genome): void => {
     const found = measure(genome, options);
@@ -94,7 +95,7 @@ function changed(genome: Genome, options: SearchOptions): Genome {
 }
 
 /** Times the reader on the body of a genome; the answer is looked at first. */
-export function measure(genome: Genome, options: SearchOptions): Finding {
+export function measure(genome: Genome, options: SearchOptions): Dearest {
   const body = bodyOf(genome);
   const answer = options.read(body);
   if (options.isChecked) checkAnswer(verdictOn(body), 'kind' in answer ? (answer as BodyProblem) : undefined);
@@ -115,10 +116,4 @@ function millisOf(read: Reader, body: Uint8Array, runs: number): number {
   for (let run = 0; run < runs; run++) read(body);
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
-}
-
-function pick<T>(random: () => number, choices: readonly T[]): T {
-  const choice = choices[Math.floor(random() * choices.length)];
-  if (choice === undefined) throw new RangeError('nothing to pick from');
-  return choice;
 }

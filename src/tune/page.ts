@@ -11,7 +11,7 @@ export interface PageSection {
 /** How something is coloured, beside what its words say. */
 export type Tone = 'good' | 'bad';
 
-export interface Page {
+export interface HtmlPage {
   readonly title: string;
   /** What to know first; plain text. */
   readonly lead?: { readonly text: string; readonly tone?: Tone };
@@ -59,7 +59,7 @@ function colourStyle(): string {
 }
 
 /** One self-contained HTML document: no script, nothing loaded. */
-export function pageOf({ title, lead, subtitle, sections }: Page): string {
+export function pageOf({ title, lead, subtitle, sections }: HtmlPage): string {
   const parts = sections.map(({ heading, note, html }) =>
     [
       `<section><h2>${escapeHtml(heading)}</h2>`,

@@ -44,12 +44,6 @@ t.test('every folder is in the map, and the map names no other', async (t) => {
   t.strictSame(foldersOfMap().toSorted(), wanted.toSorted());
 });
 
-t.test('every class that a folder of src/ gives to others is named', async (t) => {
-  const classes = SOURCES.flatMap((text) => [...text.matchAll(/^export (?:abstract )?class (\w+)/gm)]);
-  t.ok(classes.length > 30);
-  for (const [, name = ''] of classes) t.match(PAGE, new RegExp(`\`${name}\``), name);
-});
-
 t.test('every name in it stands in the code', async (t) => {
   const code = [...SOURCES, ...filesIn('packages/client-ts/src').map(read)].join('\n');
   const names = [...PAGE.matchAll(/`([A-Z][a-z]\w*[A-Z]\w*|[A-Z][a-z]+)`/g)].map(([, name = '']) => name);

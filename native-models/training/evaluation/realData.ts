@@ -1,5 +1,5 @@
 import type { Context } from './context.js';
-import type { Finding } from './real/finding.js';
+import type { RealFinding } from './real/finding.js';
 import { lifesnaps } from './real/lifesnaps.js';
 import { boas, nhanes } from './real/norms.js';
 import { sleepstudy } from './real/sleepstudy.js';
@@ -53,7 +53,7 @@ const REASONS = [
 async function findings(
   folder: string,
   context: Context,
-): Promise<{ name: string; finding: Finding | undefined }[]> {
+): Promise<{ name: string; finding: RealFinding | undefined }[]> {
   return [
     { name: 'LifeSnaps', finding: await lifesnaps(folder, context.model) },
     { name: 'sleepstudy', finding: await sleepstudy(folder, context) },

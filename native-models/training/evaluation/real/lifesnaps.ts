@@ -10,7 +10,7 @@ import { plot } from '../plot.js';
 import { demand, fixed, isWithin, type Figure } from '../section.js';
 import { mean, sd } from '../statistics.js';
 import { groupRows, numberOf, readCsv, type Row } from './csv.js';
-import type { Finding } from './finding.js';
+import type { RealFinding } from './finding.js';
 import { lifesnapsScores } from './lifesnapsScores.js';
 
 /** LifeSnaps (Yfantidou et al. 2022): 48 people, months of daily summaries of a wrist device, mood diaries. */
@@ -47,7 +47,7 @@ interface Distribution {
   readonly personMeans: readonly number[];
 }
 
-export async function lifesnaps(folder: string, model: ServedModel): Promise<Finding | undefined> {
+export async function lifesnaps(folder: string, model: ServedModel): Promise<RealFinding | undefined> {
   const rows = readCsv(join(folder, FILE));
   if (rows === undefined) return undefined;
   const people = groupRows(rows, 'id');

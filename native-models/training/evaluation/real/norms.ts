@@ -7,7 +7,7 @@ import { STREAM } from '../../cohort/streams.js';
 import { demand, fixed, signed } from '../section.js';
 import { mean, slope } from '../statistics.js';
 import { numberOf, readCsv } from './csv.js';
-import type { Finding } from './finding.js';
+import type { RealFinding } from './finding.js';
 
 /** NHANES 2009–2012: resting pulse of adults. BOAS: polysomnography of adults at home. Against the cohort. */
 const NHANES = 'nhanes/adults.csv';
@@ -26,7 +26,7 @@ interface Adult {
   readonly value: number;
 }
 
-export function nhanes(folder: string): Finding | undefined {
+export function nhanes(folder: string): RealFinding | undefined {
   const rows = readCsv(join(folder, NHANES));
   if (rows === undefined) return undefined;
   const real = rows
@@ -80,7 +80,7 @@ export function nhanes(folder: string): Finding | undefined {
   };
 }
 
-export function boas(folder: string): Finding | undefined {
+export function boas(folder: string): RealFinding | undefined {
   const rows = readCsv(join(folder, BOAS));
   if (rows === undefined) return undefined;
   const real = rows

@@ -4,7 +4,7 @@ import { columnOf, rollOut } from '../rollout.js';
 import { demand, fixed, signed } from '../section.js';
 import { mean, sd, slope } from '../statistics.js';
 import { groupRows, numberOf, readCsv, type Row } from './csv.js';
-import type { Finding } from './finding.js';
+import type { RealFinding } from './finding.js';
 
 /** sleepstudy (Belenky et al. 2003): 18 people, reaction time after each night of 3 h in bed. */
 const FILE = 'sleepstudy/lme4_sleepstudy.csv';
@@ -19,7 +19,7 @@ const FIRST_DAY = 2;
 /** Twice or half the fall of the data still counts as its size. */
 const FACTOR = 2;
 
-export async function sleepstudy(folder: string, context: Context): Promise<Finding | undefined> {
+export async function sleepstudy(folder: string, context: Context): Promise<RealFinding | undefined> {
   const rows = readCsv(join(folder, FILE));
   if (rows === undefined) return undefined;
   const people = [...groupRows(rows, 'Subject').values()];

@@ -4,7 +4,7 @@ import { recordOf, type ServedModel } from '../../served.js';
 import { demand, fixed, interval, isWithin, signed } from '../section.js';
 import { bootstrap, mean, meanEstimate } from '../statistics.js';
 import { groupRows, numberOf, readCsv, type Row } from './csv.js';
-import type { Finding } from './finding.js';
+import type { RealFinding } from './finding.js';
 
 /** Stress-Predict (Iqbal et al. 2022): 35 people, wrist heart rate each second at rest and in stress tasks. */
 const FILE = 'stress_predict/Improved_All_Combined_hr_rsp_binary.csv';
@@ -13,7 +13,7 @@ const PAST = 5;
 const SAMPLES_LEAST = 180;
 const HOUR_S = 3_600;
 
-export async function stressPredict(folder: string, model: ServedModel): Promise<Finding | undefined> {
+export async function stressPredict(folder: string, model: ServedModel): Promise<RealFinding | undefined> {
   const rows = readCsv(join(folder, FILE));
   if (rows === undefined) return undefined;
   const changes: { hr: number; alone: number; known: number }[] = [];

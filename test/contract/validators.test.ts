@@ -241,7 +241,7 @@ const bodies = fc.oneof(
   { weight: 1, arbitrary: fc.oneof(wrong, fc.record({ past_sessions: wrong, past_targets: wrong })) },
 );
 
-t.test('three validators and the reader agree on every body', async (t) => {
+t.test('both validators, both wordings and the reader agree on every body', async (t) => {
   let accepted = 0;
   fc.assert(
     fc.property(bodies, (body) => {

@@ -1,6 +1,7 @@
 export * from './layout';
 export { CURRENT, EXPLAIN_FIELD, PAST_SESSIONS, PAST_TARGET, PAST_TARGETS } from './fields';
 export { firstBadByte } from './json';
+export { keepFields } from './kept';
 export { markDoubtful, summariseLists } from './lists';
 export { SESSION, TARGET, TOP, decodeSeries, numberAt, outlineBody, outlineElements, outlineFields } from './outline';
 export { initialise, read } from './request';

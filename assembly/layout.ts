@@ -86,14 +86,8 @@ export const MISFITS_MAX: i32 = 8;
 /** A key without its escapes, as far as it may be a known one. */
 export const KEY: usize = (MISFITS + 4 + MISFITS_MAX * 4 + 15) & ~15;
 export const KEY_MAX: i32 = 24;
-/**
- * Unknown fields of the body itself, the first of them: how many, then where the key begins and ends (without its
- * quotes) and where the value does, u32 each.
- */
-export const EXTRAS: usize = (KEY + KEY_MAX + 8 + 15) & ~15;
-export const EXTRAS_MAX: i32 = 32;
 /** The samples of the series in hand: f32 each. */
-export const SAMPLES: usize = (EXTRAS + 4 + EXTRAS_MAX * 16 + 15) & ~15;
+export const SAMPLES: usize = (KEY + KEY_MAX + 8 + 15) & ~15;
 /**
  * Room for so many more samples behind the longest series that is accepted: a block of so many bytes may be
  * written there before they are counted, and a series is filled up to whole vectors.

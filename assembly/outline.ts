@@ -1,6 +1,6 @@
 import { BLOCK, closes, lookAtBlock, opens, outsideOfStrings, startBlocks, whereEqual } from './blocks';
-import { forgetExtras, noteExtra } from './extras';
 import { SERIES_ALIAS_LENGTH, sessionField, targetField, topField } from './fields';
+import { forgetKept, keepsFields, noteField } from './kept';
 import { KEY, KEY_MAX, MISFITS, MISFITS_MAX, OUTLINE, OUTLINE_LENGTH, SAMPLES, SERIES_ALIAS_INDEX, SERIES_INDEX } from './layout';
 import { decodeNumber } from './number';
 import { decodeArray } from './samples';
@@ -17,6 +17,7 @@ import {
   at,
   behindSpace,
   clear,
+  hexDigit,
   inputStart,
   moveTo,
 } from './text';
@@ -42,7 +43,8 @@ export function outlineBody(): void {
 /** Notes the fields of the object at `place`, of those with one name the last; returns how many are unknown. */
 export function outlineFields(place: usize, kind: i32): i32 {
   clear(OUTLINE, OUTLINE_LENGTH * 8);
-  if (kind == TOP) forgetExtras();
+  const isKept = kind == TOP && keepsFields;
+  if (isKept) forgetKept();
   let unknown: i32 = 0;
   let next = behindSpace(place + 1);
   // Each turn begins at the quote of a key, and ends behind a comma or at the bracket.
@@ -53,10 +55,8 @@ export function outlineFields(place: usize, kind: i32): i32 {
     const start = behindSpace(behindSpace(behindKey) + 1);
     const end = behindValue(start);
     if (index >= 0) note(index, start, end);
-    else {
-      unknown++;
-      if (kind == TOP) noteExtra(key, keyEnd, start, end);
-    }
+    else unknown++;
+    if (isKept) noteField(key, keyEnd, start, end);
     next = behindSpace(end);
     if (load<u8>(next) == COMMA) next = behindSpace(next + 1);
   }
@@ -126,11 +126,6 @@ function decodeKey(start: usize): i32 {
     store<u8>(KEY + <usize>length, <u8>letter);
   }
   return length;
-}
-
-function hexDigit(place: usize): u32 {
-  const byte = <u32>load<u8>(place);
-  return byte <= 0x39 ? byte - ZERO : (byte | 0x20) - 0x57;
 }
 
 function behindValue(start: usize): usize {

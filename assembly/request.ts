@@ -25,7 +25,7 @@ import {
 } from './layout';
 import { narrowNames, same } from './names';
 import { decodeNumber, fillPowersOfTen } from './number';
-import { forgetExtras, noteExtra } from './extras';
+import { forgetKept, keepsFields, noteField } from './kept';
 import { decodeArray } from './samples';
 import { forgetBreathing, summarise } from './series';
 import {
@@ -85,7 +85,7 @@ export function read(input: usize, length: i32): i32 {
   openText(input, length);
   unknownFields = 0;
   unknownBytes = 0;
-  forgetExtras();
+  forgetKept();
   let hasCurrent = false;
   let sessions: i32 = -1;
   let targets: i32 = -1;
@@ -95,6 +95,8 @@ export function read(input: usize, length: i32): i32 {
   do {
     const key = readKey();
     if (key == 0) return -1;
+    const keyEnd = key + <usize>keyLength;
+    const value = at;
     const field = topField(key, keyLength);
     if (field == CURRENT) {
       if (hasCurrent || !readSession(0)) return -1;
@@ -112,11 +114,8 @@ export function read(input: usize, length: i32): i32 {
       if (targets >= 0) return -1;
       targets = readTargets();
       if (targets < 0) return -1;
-    } else {
-      const value = at;
-      if (!skipUnknown()) return -1;
-      noteExtra(key, key + <usize>keyLength, value, at);
-    }
+    } else if (!skipUnknown()) return -1;
+    if (keepsFields) noteField(key, keyEnd, value, at);
     skipSpace();
   } while (take(COMMA));
   if (!take(CLOSE_OBJECT) || !hasCurrent) return -1;

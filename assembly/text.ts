@@ -52,6 +52,11 @@ export function take(byte: u32): bool {
   return true;
 }
 
+export function hexDigit(place: usize): u32 {
+  const byte = <u32>load<u8>(place);
+  return byte <= 0x39 ? byte - ZERO : (byte | 0x20) - 0x57;
+}
+
 export function takeNull(): bool {
   if (load<u32>(at) != 0x6c6c_756e) return false; // "null"
   at += 4;

@@ -13,6 +13,11 @@ export interface RowColumns {
   readonly history?: { readonly person: string; readonly order: string } | undefined;
 }
 
+/** The names of what is needed beside the session, those that are kept first. */
+export function namesBeside({ keep, history }: RowColumns): string[] {
+  return [...new Set([...keep, ...(history === undefined ? [] : [history.person, history.order])])];
+}
+
 export interface BodyPagesOptions extends RowColumns {
   readonly limits: SeriesLimits;
   /** A longer body is a bad one. */
@@ -50,7 +55,7 @@ export class BodyPages {
   private rowsBefore = 0;
 
   constructor(private readonly options: BodyPagesOptions) {
-    const parser = new WasmParser(options.limits);
+    const parser = new WasmParser(options.limits, namesBeside(options));
     this.reader = { parser, readRequest: readerOf(parser, options.limits) };
   }
 
@@ -80,7 +85,8 @@ interface BodyReader {
 
 class BodyPage implements Page {
   readonly rows: number;
-  private readonly texts: Readonly<Record<string, (string | undefined)[]>>;
+  /** The fields beside the session, each of all rows that were read. */
+  private readonly texts: ReadonlyMap<string, (string | undefined)[]>;
 
   constructor(
     private bodies: Body[],
@@ -89,9 +95,7 @@ class BodyPage implements Page {
     private readonly options: RowColumns,
   ) {
     this.rows = bodies.length;
-    const { keep, history } = options;
-    const names = history === undefined ? keep : [...keep, history.person, history.order];
-    this.texts = Object.fromEntries(names.map((name) => [name, []]));
+    this.texts = new Map(namesBeside(options).map((name) => [name, []]));
   }
 
   read(row: number): ReturnType<Page['read']> {
@@ -99,17 +103,13 @@ class BodyPage implements Page {
     const body = this.bodies[row];
     if (body === undefined) throw new Error('a row of a closed page');
     if (!(body instanceof Uint8Array)) return body;
-    parser.forgetExtras();
     const request = readRequest(body);
-    for (const name in this.texts) {
-      const texts = this.texts[name];
-      if (texts !== undefined) texts[row] = parser.extra(name);
-    }
+    for (const [name, texts] of this.texts) texts[row] = parser.kept(name);
     return request;
   }
 
   kept(name: string, row: number): string | undefined {
-    return this.texts[name]?.[row];
+    return this.texts.get(name)?.[row];
   }
 
   person(row: number): string | number | null | undefined {
@@ -126,7 +126,7 @@ class BodyPage implements Page {
 
   /** Text or a number; anything else is as good as nothing. A number is as long as it was written. */
   private scalar(name: string | undefined, row: number): string | number | undefined {
-    const text = name === undefined ? undefined : this.texts[name]?.[row];
+    const text = name === undefined ? undefined : this.kept(name, row);
     if (text === undefined || !/^["\d-]/.test(text)) return undefined;
     try {
       return JSON.parse(text) as string | number;

@@ -1,7 +1,7 @@
 import { Table, tableFromIPC, tableToIPC, type RecordBatch, type Schema } from 'apache-arrow';
 import type { SeriesLimits } from '../contract/fields.js';
 import { ColumnReader } from '../pipeline/columns.js';
-import type { RowColumns } from './bodyPages.js';
+import { namesBeside, type RowColumns } from './bodyPages.js';
 import { rowProblem, type RowProblem } from './page.js';
 import { plainColumns } from './tablePlain.js';
 import { isKnown, sessionColumns } from './tableColumns.js';
@@ -79,15 +79,10 @@ function checkColumns({ fields }: Schema, { history }: RowColumns): void {
   }
 }
 
-/** The names of the columns that are needed beside the session, those that are kept first. */
-export function namesBeside({ keep, history }: RowColumns): string[] {
-  return [...keep, ...(history === undefined ? [] : Object.values(history))];
-}
-
 /** The columns of `batch` that are `namesBeside`, in their order; undefined without any. */
 function columnsBeside(batch: RecordBatch, columns: RowColumns): RecordBatch | undefined {
   // By place: chosen by name, columns that are not the first ones are lost on the way.
-  const places = [...new Set(namesBeside(columns))]
+  const places = namesBeside(columns)
     .map((name) => batch.schema.fields.findIndex((field) => field.name === name))
     .filter((place) => place >= 0);
   return places.length === 0 ? undefined : plainColumns(batch.selectAt(places));

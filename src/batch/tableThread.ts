@@ -2,10 +2,11 @@
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';
+import { namesBeside } from './bodyPages.js';
 import type { TableAnswer, TableRequest, TableTask } from './tableReaders.js';
 import { FIELD_NAMES } from './tableColumns.js';
 import { readingError } from './tableError.js';
-import { TableRowReader, namesBeside, type TableRows } from './tableRows.js';
+import { TableRowReader, type TableRows } from './tableRows.js';
 
 /** Each library is loaded only where it is needed: both take a while. */
 async function* rowsOf({ path, format, options }: TableTask): AsyncGenerator<TableRows, void, undefined> {

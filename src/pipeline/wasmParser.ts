@@ -43,8 +43,6 @@ const LAYOUT_NAMES = [
   'SERIES_ALIAS_INDEX',
   'MISFITS',
   'MISFITS_MAX',
-  'EXTRAS',
-  'EXTRAS_MAX',
   'TOP',
   'SESSION',
   'TARGET',
@@ -80,6 +78,8 @@ interface ParserExports {
   initialise(daySamplesMax: number, nightSamplesMax: number): number;
   /** The number of past sessions, or −1 where the exact path must look. */
   read(input: number, length: number): number;
+  /** Of the body that is read next, notes the fields that the table names: see `assembly/kept.ts`. */
+  keepFields(table: number, count: number): void;
   /** Makes the bytes at `input` those that all below looks at, as `read` does; all places are bytes of the memory. */
   openText(input: number, length: number): void;
   isWithinBounds(levelsMax: number, bracketsMax: number, stringsMax: number): number;
@@ -153,6 +153,9 @@ export const SERIES_PLACES: Readonly<Record<SeriesField, number>> = {
 };
 
 const PAGE_BYTES = 65_536;
+/** Numbers of an entry for a field that is kept. */
+const KEPT_ENTRY = 4;
+const KEPT_ENTRY_BYTES = KEPT_ENTRY * Uint32Array.BYTES_PER_ELEMENT;
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 /**
@@ -198,7 +201,9 @@ export class WasmParser {
   /** The whole memory; bodies lie at its end. */
   bytes: Buffer = Buffer.alloc(0);
   private unknown: Int32Array = new Int32Array();
-  private extras: Uint32Array = new Uint32Array();
+  /** Where the name of each field that is kept begins and ends, and where its value does. */
+  private keptFields: Uint32Array = new Uint32Array();
+  private readonly keptTable: number;
   private summarised: Uint32Array = new Uint32Array();
   private lengths: Uint32Array = new Uint32Array();
   private readonly samplesMax: number;
@@ -206,13 +211,30 @@ export class WasmParser {
   /** By the number of past sessions: views of the same memory, each as long as its request. */
   private requests: readonly OwnRequest[];
 
-  constructor({ daySamplesMax, nightSamplesMax }: SeriesLimits) {
+  /** `keeps`: names of fields of the body itself, which `kept` then has. */
+  constructor(
+    { daySamplesMax, nightSamplesMax }: SeriesLimits,
+    private readonly keeps: readonly string[] = [],
+  ) {
     this.exports = instantiate() as unknown as ParserExports;
     this.samplesMax = Math.max(daySamplesMax, nightSamplesMax);
-    this.input = this.exports.initialise(daySamplesMax, nightSamplesMax);
+    this.keptTable = this.exports.initialise(daySamplesMax, nightSamplesMax);
+    const names = keeps.map((name) => Buffer.from(name));
+    this.input = behindNames(this.keptTable, names);
     this.requests = this.makeRoom(PAGE_BYTES);
+    this.keepNames(names);
     new BigUint64Array(this.exports.memory.buffer, LAYOUT.POWERS_OF_FIVE).set(POWERS_OF_FIVE);
     this.writeBounds();
+  }
+
+  private keepNames(names: readonly Buffer[]): void {
+    let place = this.keptTable + KEPT_ENTRY_BYTES * names.length;
+    for (const [index, name] of names.entries()) {
+      this.bytes.set(name, place);
+      this.keptFields.set([place, place + name.length], KEPT_ENTRY * index);
+      place += name.length;
+    }
+    this.exports.keepFields(this.keptTable, names.length);
   }
 
   private writeBounds(): void {
@@ -233,22 +255,13 @@ export class WasmParser {
   }
 
   /**
-   * The JSON text of the unknown field `name` of the body that was read last; undefined where it has none. Only the
-   * first fields that the contract does not know are looked at (`EXTRAS_MAX`); of two of one name the last counts.
+   * The JSON text of the field `name`, one of those that are kept, of the body that was read last; undefined where it
+   * has none. Of two of one name the last counts.
    */
-  extra(name: string): string | undefined {
-    for (let entry = 4 * this.extras[0]! - 3; entry > 0; entry -= 4) {
-      const key = this.extras[entry]!; // entry ≤ 4 · EXTRAS_MAX
-      const keyEnd = this.extras[entry + 1]!;
-      if (keyEnd - key < name.length || this.bytes.toString('utf8', key, keyEnd) !== name) continue;
-      return this.bytes.toString('utf8', this.extras[entry + 2], this.extras[entry + 3]);
-    }
-    return undefined;
-  }
-
-  /** Forgets the unknown fields of the body before. */
-  forgetExtras(): void {
-    this.extras[0] = 0;
+  kept(name: string): string | undefined {
+    const entry = KEPT_ENTRY * this.keeps.indexOf(name);
+    const value = this.keptFields[entry + 2] ?? 0;
+    return value === 0 ? undefined : this.bytes.toString('utf8', value, this.keptFields[entry + 3]);
   }
 
   /** Puts `bytes` where the exact path looks at them. */
@@ -332,7 +345,7 @@ export class WasmParser {
     this.samples = new Float32Array(memory.buffer, LAYOUT.SAMPLES, this.samplesMax);
     this.outline = new Uint32Array(memory.buffer, LAYOUT.OUTLINE, 2 * LAYOUT.OUTLINE_LENGTH);
     this.misfits = new Int32Array(memory.buffer, LAYOUT.MISFITS, 1 + LAYOUT.MISFITS_MAX);
-    this.extras = new Uint32Array(memory.buffer, LAYOUT.EXTRAS, 1 + 4 * LAYOUT.EXTRAS_MAX);
+    this.keptFields = new Uint32Array(memory.buffer, this.keptTable, KEPT_ENTRY * this.keeps.length);
     this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 2); // and EXPLAIN behind it
     const series = (1 + PAST_MAX) * SERIES_FIELDS.length;
     this.summarised = new Uint32Array(memory.buffer, LAYOUT.SUMMARISED, series);
@@ -360,4 +373,10 @@ export function clearRecords(records: Float64Array): void {
   for (let record = 0; record < records.length; record += LAYOUT.RECORD_LENGTH) {
     for (let place = 0; place < LAYOUT.SCALARS; place++) records[record + place] = NaN;
   }
+}
+
+/** Where the body may lie: behind the table of what is kept, and the names. */
+function behindNames(table: number, names: readonly Buffer[]): number {
+  const bytes = names.reduce((sum, { length }) => sum + length, KEPT_ENTRY_BYTES * names.length);
+  return table + Math.ceil(bytes / 16) * 16;
 }

@@ -11,6 +11,7 @@ interface Setup {
   readonly rowsMax: number;
   readonly bodyMaxBytes: number;
   readonly tally: Tally;
+  readonly keep?: readonly string[];
 }
 
 function options(scorer: HandScorer, more: Partial<Setup> = {}): Setup {
@@ -20,9 +21,8 @@ function options(scorer: HandScorer, more: Partial<Setup> = {}): Setup {
 async function scoreLines(
   input: AsyncIterable<Uint8Array>,
   output: Writable,
-  { scorer, rowsMax, bodyMaxBytes, tally }: Setup,
+  { scorer, rowsMax, bodyMaxBytes, tally, keep = ['id', 'custom_id'] }: Setup,
 ): Promise<void> {
-  const keep = ['id', 'custom_id'];
   const sink = await openSink(toStream(output), {
     keep,
     model: HAND_MODEL,
@@ -133,6 +133,38 @@ t.test('fields that are kept stand in front, as they were written', async (t) =>
     '{"custom_id":null,"C_SCORE"',
     '{"id":"bad","error"',
     '{"id":"last","C_SCORE"',
+    '',
+  ]);
+});
+
+/** Other fields of a body, more than anyone would look at. */
+function others(count: number): string {
+  return Array.from({ length: count }, (_, field) => `"other ${field}":[${field}],`).join('');
+}
+
+t.test('what is kept may stand after any number of other fields, and be written in any way', async (t) => {
+  const scorer = new HandScorer();
+  const output = new Collected();
+  const keep = ['id', 'Größe "1"\n😀', 'explain', 'absent'];
+  const lines = [
+    `{${others(40)}"id":1,"current_session":{}}`,
+    `{"current_session":{},${others(300)}"id":2}`,
+    `{${others(40)}"current_session":{},"\\u0069d":3}`,
+    `{"id":4,"Gr\\u00f6\\u00dfe \\"1\\"\\n\\ud83d\\ude00":true,"current_session":{}}`,
+    `{"id":5,"Größe \\u0022\\u0031\\"\\u000a😀":false,"explain":null,"current_session":{"age":131}}`,
+    `{"id":6,"Gr\\u00f6\\u00dfe \\"1\\"\\n\\ud83d":1,"i\\u0064\\/":7,"current_session":{}}`,
+  ];
+  const setup = { ...options(scorer, { bodyMaxBytes: 10_000 }), keep };
+  await scorer.answering(scoreLines(pieces(lines.join('\n')), output, setup));
+  const starts = output.text.split('\n').map((line) => line.replace(/("C_SCORE"|"error").*$/, '$1'));
+  const name = JSON.stringify(keep[1]);
+  t.strictSame(starts, [
+    '{"id":1,"C_SCORE"',
+    '{"id":2,"C_SCORE"',
+    '{"id":3,"C_SCORE"',
+    `{"id":4,${name}:true,"C_SCORE"`,
+    `{"id":5,${name}:false,"explain":null,"error"`,
+    '{"id":6,"C_SCORE"',
     '',
   ]);
 });

@@ -16,6 +16,7 @@ interface Row {
   readonly session?: object;
   readonly past_sessions?: unknown;
   readonly past_targets?: unknown;
+  readonly [other: string]: unknown;
 }
 
 interface Result {
@@ -140,6 +141,15 @@ t.test('a row without a person or a moment is a bad one', async (t) => {
     /past_sessions/,
     /^scored$/,
   ]);
+});
+
+t.test('the person and the moment may stand after any number of other fields', async (t) => {
+  const others = Object.fromEntries(Array.from({ length: 40 }, (_, field) => [`other ${field}`, field]));
+  const result = await score([
+    { ...others, person: 'a', at: day(1) },
+    { person: 'a', ...others, at: day(2) },
+  ]);
+  t.strictSame(result.scorer.past, [[], [1]]);
 });
 
 function target(): object {

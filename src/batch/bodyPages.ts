@@ -42,12 +42,17 @@ export async function* linePages(
   yield* pages.of(bytesOf(splitter.end()));
 }
 
-function* bytesOf(lines: Iterable<{ readonly bytes: Uint8Array | undefined }>) {
-  for (const { bytes } of lines) yield bytes ?? PROBLEMS.bodyTooLarge;
+function* bytesOf(lines: Iterable<{ readonly bytes: Uint8Array | undefined }>): Generator<Body> {
+  for (const { bytes } of lines) yield { content: bytes ?? PROBLEMS.bodyTooLarge };
 }
 
-/** A row as the body of a request, or why there is none. */
-export type Body = Uint8Array | RowProblem;
+/** A row as the body of a request. */
+export interface Body {
+  /** Or why there is none. */
+  readonly content: Uint8Array | RowProblem;
+  /** What is needed beside the session, as JSON by name; absent where it stands in the content. */
+  readonly beside?: ReadonlyMap<string, string>;
+}
 
 /** Makes pages of bodies. */
 export class BodyPages {
@@ -102,10 +107,14 @@ class BodyPage implements Page {
     const { parser, readRequest } = this.reader;
     const body = this.bodies[row];
     if (body === undefined) throw new Error('a row of a closed page');
-    if (!(body instanceof Uint8Array)) return body;
-    const request = readRequest(body);
-    for (const [name, texts] of this.texts) texts[row] = parser.kept(name);
-    return request;
+    const { content, beside } = body;
+    const isBytes = content instanceof Uint8Array;
+    const outcome = isBytes ? readRequest(content) : content;
+    for (const [name, texts] of this.texts) {
+      if (beside !== undefined) texts[row] = beside.get(name);
+      else if (isBytes) texts[row] = parser.kept(name);
+    }
+    return outcome;
   }
 
   kept(name: string, row: number): string | undefined {

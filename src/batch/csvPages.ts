@@ -2,26 +2,30 @@ import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { OperatorError } from '../base/operatorError.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
-import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS } from '../contract/fields.js';
-import { BodyPages, type Body, type BodyPagesOptions } from './bodyPages.js';
-import type { Page, Reading } from './page.js';
+import { BodyPages, namesBeside, type Body, type BodyPagesOptions, type RowColumns } from './bodyPages.js';
+import { SERIES_NAMES, columnsProblem, isKnown } from './columnNames.js';
+import type { Page, Reading, RowProblem } from './page.js';
 
 /** A CSV input that can't be read on. */
 export class CsvError extends OperatorError {
   override readonly name = 'CsvError';
 }
 
-const SERIES = new Set<string>([...SERIES_FIELDS, ...Object.values(SERIES_ALIASES)]);
-const SCALARS = new Set<string>(SESSION_SCALARS);
 /** A number that JSON writes the same way. */
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const LIST_GAP = /[\s;|]+/;
+/** An array that ends where the cell does, told without decoding it: it has but its own brackets, and no text. */
+const PLAIN_ARRAY = /^\[[^[\]{}"]*\]$/;
 const ROWS_PER_STEP = 64;
 
 const WRONG_LENGTH: Body = {
-  status: UNPROCESSABLE.status,
-  detail: 'a row with more or fewer cells than the header',
+  content: { status: UNPROCESSABLE.status, detail: 'a row with more or fewer cells than the header' },
 };
+
+function notAList(name: string): RowProblem {
+  const detail = `the cell of ${name} begins as a JSON array, and is not one whole array`;
+  return { status: UNPROCESSABLE.status, detail };
+}
 
 /**
  * The pages of a CSV input: a header, then a session in each row. A series is a cell with a JSON array, or numbers
@@ -33,17 +37,16 @@ export async function* csvPages(
   options: BodyPagesOptions,
 ): AsyncGenerator<Page, void, undefined> {
   const pages = new BodyPages(options);
-  const { keep, history } = options;
-  const others = new Set(history === undefined ? keep : [...keep, history.person, history.order]);
+  const names = new Set(namesBeside(options));
   let header: readonly string[] | undefined;
   let bodies: Body[] = [];
   for await (const cells of recordsOf(input, reading, options.bodyMaxBytes)) {
     if (header === undefined) {
       header = cells;
-      checkHeader(header, history);
+      checkHeader(header, options);
       continue;
     }
-    bodies.push(cells.length === header.length ? bodyOf(header, cells, others) : WRONG_LENGTH);
+    bodies.push(cells.length === header.length ? bodyOf(header, cells, names) : WRONG_LENGTH);
     if (bodies.length < ROWS_PER_STEP) continue;
     yield* pages.of(bodies);
     bodies = [];
@@ -81,33 +84,40 @@ function isCsvError(error: unknown): error is Error & { readonly code: string; r
   return error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_');
 }
 
-function checkHeader(header: readonly string[], history: BodyPagesOptions['history']): void {
-  if (!header.some((name) => SERIES.has(name) || SCALARS.has(name))) {
-    throw new CsvError('no column is named as a field of a session');
-  }
-  for (const name of history === undefined ? [] : [history.person, history.order]) {
-    if (!header.includes(name)) throw new CsvError(`there is no column ${JSON.stringify(name)}`);
-  }
+function checkHeader(header: readonly string[], columns: RowColumns): void {
+  const problem = columnsProblem(header, columns);
+  if (problem !== undefined) throw new CsvError(problem);
 }
 
-function bodyOf(header: readonly string[], cells: readonly string[], others: ReadonlySet<string>): Buffer {
+function bodyOf(header: readonly string[], cells: readonly string[], names: ReadonlySet<string>): Body {
   const session: string[] = [];
-  let extras = '';
+  const beside = new Map<string, string>();
+  let problem: RowProblem | undefined;
   for (const [index, name] of header.entries()) {
     const cell = cells[index] ?? '';
     if (cell === '') continue;
-    const key = JSON.stringify(name);
-    if (SERIES.has(name)) session.push(`${key}:${listOf(cell)}`);
-    else if (SCALARS.has(name)) session.push(`${key}:${valueOf(cell.trim())}`);
-    if (others.has(name)) extras += `,${key}:${valueOf(cell)}`;
+    if (names.has(name)) beside.set(name, valueOf(cell));
+    if (!isKnown(name)) continue;
+    const value = SERIES_NAMES.has(name) ? listOf(cell) : valueOf(cell.trim());
+    if (value === undefined) problem ??= notAList(name);
+    else session.push(`"${name}":${value}`);
   }
-  return Buffer.from(`{"current_session":{${session.join(',')}}${extras}}`);
+  return { content: problem ?? Buffer.from(`{"current_session":{${session.join(',')}}}`), beside };
 }
 
-function listOf(cell: string): string {
+/** Undefined where the cell is no whole array: what stands after it would become fields of the session. */
+function listOf(cell: string): string | undefined {
   const text = cell.trim();
-  if (text.startsWith('[')) return text;
-  return `[${text.split(LIST_GAP).map(valueOf).join(',')}]`;
+  if (!text.startsWith('[')) return `[${text.split(LIST_GAP).map(valueOf).join(',')}]`;
+  return PLAIN_ARRAY.test(text) || isArray(text) ? text : undefined;
+}
+
+function isArray(text: string): boolean {
+  try {
+    return Array.isArray(JSON.parse(text));
+  } catch {
+    return false;
+  }
 }
 
 function valueOf(text: string): string {

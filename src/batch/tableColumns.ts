@@ -1,22 +1,8 @@
 import { DataType, type Data, type Field, type RecordBatch, type Vector } from 'apache-arrow';
-import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '../contract/fields.js';
+import { SCALAR_NAMES, SERIES_NAMES, isKnown } from './columnNames.js';
+import type { SeriesField } from '../contract/fields.js';
 import { decimalOf } from './tableDecimals.js';
 import type { ScalarColumn, SeriesColumn, SessionColumns } from '../pipeline/columns.js';
-
-const SERIES_NAMES = new Map<string, SeriesField>([
-  ...SERIES_FIELDS.map((field) => [field, field] as const),
-  [SERIES_ALIASES.HR_night, 'HR_night'],
-  [SERIES_ALIASES.RR_night, 'RR_night'],
-]);
-const SCALAR_NAMES = new Map(SESSION_SCALARS.map((field) => [field as string, field]));
-
-/** The names that a session's columns may have. */
-export const FIELD_NAMES: readonly string[] = [...SERIES_NAMES.keys(), ...SCALAR_NAMES.keys()];
-
-/** Whether a column of this name is a field of a session. */
-export function isKnown(name: string): boolean {
-  return SERIES_NAMES.has(name) || SCALAR_NAMES.has(name);
-}
 
 /** The columns of a record batch that are fields of a session; nothing is copied. */
 export function sessionColumns(batch: RecordBatch): SessionColumns {

@@ -2,9 +2,10 @@ import { Table, tableFromIPC, tableToIPC, type RecordBatch, type Schema } from '
 import type { SeriesLimits } from '../contract/fields.js';
 import { ColumnReader } from '../pipeline/columns.js';
 import { namesBeside, type RowColumns } from './bodyPages.js';
+import { columnsProblem } from './columnNames.js';
 import { rowProblem, type RowProblem } from './page.js';
 import { plainColumns } from './tablePlain.js';
-import { isKnown, sessionColumns } from './tableColumns.js';
+import { sessionColumns } from './tableColumns.js';
 import { TableError } from './tableError.js';
 
 export interface TableOptions extends RowColumns {
@@ -64,19 +65,12 @@ export class TableRowReader {
   }
 }
 
-function checkColumns({ fields }: Schema, { history }: RowColumns): void {
-  const names = fields.map(({ name }) => name);
-  for (const name of ['past_sessions', 'past_targets', 'past_target', 'current_session']) {
-    if (names.includes(name)) {
-      throw new TableError(
-        `the column ${name}: a row of a table is one session, a column for each field; --person gives it its past`,
-      );
-    }
-  }
-  if (!names.some(isKnown)) throw new TableError('no column is named as a field of a session');
-  for (const name of history === undefined ? [] : [history.person, history.order]) {
-    if (!names.includes(name)) throw new TableError(`there is no column ${JSON.stringify(name)}`);
-  }
+function checkColumns({ fields }: Schema, columns: RowColumns): void {
+  const problem = columnsProblem(
+    fields.map(({ name }) => name),
+    columns,
+  );
+  if (problem !== undefined) throw new TableError(problem);
 }
 
 /** The columns of `batch` that are `namesBeside`, in their order; undefined without any. */

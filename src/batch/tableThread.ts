@@ -4,7 +4,7 @@ import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';
 import { namesBeside } from './bodyPages.js';
 import type { TableAnswer, TableRequest, TableTask } from './tableReaders.js';
-import { FIELD_NAMES } from './tableColumns.js';
+import { SCALAR_NAMES, SERIES_NAMES } from './columnNames.js';
 import { readingError } from './tableError.js';
 import { TableRowReader, type TableRows } from './tableRows.js';
 
@@ -17,7 +17,8 @@ async function* rowsOf({ path, format, options }: TableTask): AsyncGenerator<Tab
     return;
   }
   const { parquetRows } = await import('./parquetFile.js');
-  yield* parquetRows(path, [...FIELD_NAMES, ...namesBeside(options)], reader);
+  const names = [...SERIES_NAMES.keys(), ...SCALAR_NAMES.keys(), ...namesBeside(options)];
+  yield* parquetRows(path, names, reader);
 }
 
 const port = parentPort;

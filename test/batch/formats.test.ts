@@ -256,6 +256,69 @@ t.test('a table that can’t be scored says why', async (t) => {
   );
 });
 
+t.test('a cell of CSV says nothing of another column', async (t) => {
+  const path = join(folder(t), 'cells.csv');
+  const cells = [
+    '[60,61,62],"age":80',
+    '[60,61,62],"sex":"F","HR_day_1h":[70]',
+    '[60,61],[62]',
+    '[60,61',
+    '[60]}, "explain":true, "x":{"y":[1]',
+    '[60,[61],62]',
+    ' [60, 61,\t62] ',
+    '[]',
+    '60;61|62',
+  ];
+  const rows = cells.map((cell, row) => `${row},"${cell.replaceAll('"', '""')}",30,nightly`);
+  writeFileSync(path, ['id,HR_night,age,explain', ...rows].join('\n'));
+  const { scores, bad } = await score(path);
+  const ids = scores
+    .toString()
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.split(',')[0]);
+  t.strictSame(ids, ['6', '7', '8']);
+  const notWhole = { status: 422, detail: /the cell of HR_night .* not one whole array/ };
+  t.match(
+    bad
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as object),
+    [
+      ...[0, 1, 2, 3, 4].map((id) => ({ id, row: id + 1, ...notWhole })),
+      { id: 5, row: 6, detail: [{ loc: ['body', 'current_session', 'HR_night', 1] }] },
+    ],
+  );
+});
+
+t.test('what is kept of a row is no part of its request', async (t) => {
+  const dir = folder(t);
+  const path = join(dir, 'kept.csv');
+  writeFileSync(path, 'id,explain,age\n1,true,30\n');
+  const scorer = new FormulaScorer();
+  const [input] = inputFiles([path], {});
+  if (input === undefined) throw new Error('no input');
+  const keep = ['id', 'explain'];
+  const scoring = { scorer, rowsMax: 128, tally: newTally() };
+  const lines = { keep, model: HAND_MODEL };
+  await scorer.answering(scoreFile(input, { pages: { ...OPTIONS, keep }, scoring, lines }));
+  finish(input);
+  t.match(readFileSync(input.output, 'utf8'), /^id,explain,C_SCORE.*\n1,true,/);
+});
+
+t.test('columns that could be taken for one another, or hold more than a session, are refused', async (t) => {
+  const dir = folder(t);
+  const cases = [
+    ['age,age\n30,80\n', /two columns are named "age"/],
+    ['id,age,id\n1,30,2\n', /two columns are named "id"/],
+    ['age,past_sessions\n30,[]\n', /the column past_sessions: a row of a table is one session/],
+  ] as const;
+  for (const [text, message] of cases) {
+    writeFileSync(join(dir, 'a.csv'), text);
+    await t.rejects(score(join(dir, 'a.csv')), { message }, text);
+  }
+});
+
 t.test('a name says the format', async (t) => {
   const cases: readonly (readonly [string, string, Format | undefined, string | undefined])[] = [
     ['a.ndjson', 'a', 'ndjson', undefined],

@@ -2,19 +2,15 @@ import { createReadStream } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
-import { OperatorError } from '../base/operatorError.js';
 import { linePages, type BodyPagesOptions } from './bodyPages.js';
 import { csvPages } from './csvPages.js';
+import { FormatError } from './formatError.js';
 import type { Page, Reading } from './page.js';
 import type { TableReaders } from './tableReaders.js';
+import { ZstdWindows } from './zstdWindows.js';
 
 export const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
-
-/** What a name or an option asks for that can't be done. */
-export class FormatError extends OperatorError {
-  override readonly name = 'FormatError';
-}
 
 const ENDINGS: Readonly<Record<string, Format>> = {
   ndjson: 'ndjson',
@@ -100,6 +96,7 @@ function decompressor(compression: 'gzip' | 'zstd'): Transform {
 
 /** Zstandard, which `node:zlib` has from Node 22 on only. */
 class ZstdDecoder extends Transform {
+  private readonly windows = new ZstdWindows();
   private readonly decoder = new Decompress((bytes) => this.push(bytes));
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
@@ -112,10 +109,13 @@ class ZstdDecoder extends Transform {
 
   private feed(chunk: Uint8Array, isLast: boolean, done: TransformCallback): void {
     try {
+      this.windows.look(chunk);
       this.decoder.push(chunk, isLast);
       done();
-    } catch {
-      done(new FormatError('the input is no Zstandard data, or damaged'));
+    } catch (error) {
+      done(
+        error instanceof FormatError ? error : new FormatError('the input is no Zstandard data, or damaged'),
+      );
     }
   }
 }

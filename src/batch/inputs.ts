@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { FormatError, formatOf, type Format } from './formats.js';
+import { FormatError } from './formatError.js';
+import { formatOf, type Format } from './formats.js';
 
 /** A file to score, and where its scores go. */
 export interface InputFile {

@@ -6,9 +6,18 @@ export class TableError extends OperatorError {
   override readonly name = 'TableError';
 }
 
+/** A file of tables, in messages. */
+export const FILE_NAMES = { arrow: 'the Arrow file', parquet: 'the Parquet file' } as const;
+
+/** A decoder that broke off in the middle of its work, and can't be used again. */
+export function isBroken(error: unknown): boolean {
+  return error instanceof Error && error.name === 'RuntimeError';
+}
+
 /** What was thrown while `what` was read: of a decoder about the table, else (a disk that fails) as it is. */
 export function readingError(error: unknown, what: string): unknown {
   if (error instanceof OperatorError || (error instanceof Error && 'syscall' in error)) return error;
+  if (isBroken(error)) return new TableError(`${what} is damaged: its decoder broke off`);
   const message = messageOf(error);
   const advice = /compressed/.test(message) ? ': write it uncompressed, or as Parquet' : '';
   return new TableError(`${what} can't be read: ${message}${advice}`);

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
-import { TableError } from './tableError.js';
+import { FILE_NAMES, TableError, isBroken, readingError } from './tableError.js';
 import type { TableOptions, TableRows } from './tableRows.js';
 
 /** A file of tables, and what of it is wanted. */
@@ -85,7 +85,7 @@ export class TableReaders {
     thread.on('error', (error) => {
       const file = this.threads.get(thread);
       this.threads.delete(thread);
-      file?.fail(error);
+      file?.fail(isBroken(error) ? readingError(error, FILE_NAMES[file.task.format]) : error);
       this.assign();
     });
     return thread;

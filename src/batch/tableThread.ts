@@ -5,7 +5,7 @@ import { OperatorError } from '../base/operatorError.js';
 import { namesBeside } from './bodyPages.js';
 import type { TableAnswer, TableRequest, TableTask } from './tableReaders.js';
 import { SCALAR_NAMES, SERIES_NAMES } from './columnNames.js';
-import { readingError } from './tableError.js';
+import { FILE_NAMES, isBroken, readingError } from './tableError.js';
 import { TableRowReader, type TableRows } from './tableRows.js';
 
 /** Each library is loaded only where it is needed: both take a while. */
@@ -48,7 +48,8 @@ async function handle(request: TableRequest): Promise<void> {
     answer(next.done === true ? undefined : next.value);
   } catch (error) {
     file = undefined;
-    const reason = readingError(error, format === 'parquet' ? 'the Parquet file' : 'the Arrow file');
+    if (isBroken(error)) throw error; // this thread ends: the next file has a decoder of its own
+    const reason = readingError(error, FILE_NAMES[format]);
     answer({ failure: messageOf(reason), isOperators: reason instanceof OperatorError });
   }
 }

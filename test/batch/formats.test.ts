@@ -9,12 +9,14 @@ import { Histories } from '#acuity/batch/histories.js';
 import { inputFiles, type InputOptions } from '#acuity/batch/inputs.js';
 import { finish, scoreFile } from '#acuity/batch/scoreFile.js';
 import { newTally, scorePages } from '#acuity/batch/scorePages.js';
+import { TableError } from '#acuity/batch/tableError.js';
 import { TableReaders } from '#acuity/batch/tableReaders.js';
 import { openSink, toStream } from '#acuity/batch/sinks.js';
 import { Waves } from '#acuity/batch/waves.js';
 import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 import { FormulaScorer, HAND_MODEL } from '#fixtures/handScorer.js';
+import { REPOSITORY } from '#fixtures/scripts.js';
 import { rowsOfTable, tableOf, writeArrow, writeParquetFile, type TableRow } from '#fixtures/tables.js';
 
 const KEEP = ['id', 'n'];
@@ -27,6 +29,8 @@ const OPTIONS = {
 };
 t.teardown(() => OPTIONS.tables.close());
 const ROWS = 160;
+/** Ways in which each file is damaged, as with `ACUITY_TEST_DAMAGES=1000 npm test -- batch/formats`. */
+const DAMAGES = Number(process.env['ACUITY_TEST_DAMAGES'] ?? 12);
 
 function folder(t: Test): string {
   const path = mkdtempSync(join(tmpdir(), 'acuity-formats-'));
@@ -254,6 +258,58 @@ t.test('a table that can’t be scored says why', async (t) => {
     (await score(join(dir, 'f.csv'))).bad,
     /"row":2,"status":422,"detail":"a row with more or fewer cells/,
   );
+});
+
+t.test('a damaged table says so, wherever it is damaged, and the next one is read', async (t) => {
+  const dir = folder(t);
+  const fixtures = join(REPOSITORY, 'test/fixtures/tables-of-others');
+  let broken = 0;
+  for (const name of ['duckdb.parquet', 'coded.parquet', 'coded-batches.arrow']) {
+    const whole = readFileSync(join(fixtures, name));
+    for (let turn = 0; turn < DAMAGES; turn++) {
+      const bytes = Buffer.from(whole);
+      // Spread over the whole file, the same in every run.
+      for (let hit = 0; hit < 4; hit++)
+        bytes[(turn * 7_919 + hit * 1_237) % bytes.length] = (turn * 37 + hit) & 255;
+      const path = join(dir, `${turn}-${name}`);
+      writeFileSync(path, bytes);
+      const error: unknown = await score(path).catch((reason: unknown) => reason);
+      if (!(error instanceof Error) || 'syscall' in error) continue; // scored: the damage is within a value
+      t.ok(error instanceof TableError, `${turn} ${name}: ${error.name}: ${error.message}`);
+      if (/is damaged/.test(error.message)) broken++;
+    }
+    t.ok((await score(join(fixtures, name), { outDir: dir })).name, 'whole');
+  }
+  t.ok(broken > 0, 'one of them breaks the decoder');
+});
+
+t.test('a window of Zstandard is bounded before memory is set aside for it', async (t) => {
+  const path = join(folder(t), 'a.ndjson.zst');
+  const magic = [0x28, 0xb5, 0x2f, 0xfd];
+  const block = [0x11, 0x00, 0x00, 0x7b, 0x7d]; // the last one, of two bytes
+  const whole = zstdOf('{"current_session":{}}\n');
+  const skippable = Buffer.from([0x5f, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+  const small = (descriptor: number): Buffer => Buffer.from([...magic, 0x00, descriptor, ...block]);
+  const sized = (bytes: bigint): Buffer => {
+    const size = Buffer.alloc(8);
+    size.writeBigUInt64LE(bytes);
+    return Buffer.concat([Buffer.from([...magic, 0xe0]), size, Buffer.from(block)]);
+  };
+  const large: readonly (readonly [Buffer, string])[] = [
+    [Buffer.concat([small(0xa7), Buffer.alloc(5)]), '1920 MiB'],
+    [small(0x89), '144 MiB'],
+    [sized(2n ** 31n), '2048 MiB'],
+    [Buffer.concat([whole, skippable, small(0xff)]), '3932160 MiB'],
+  ];
+  for (const [bytes, window] of large) {
+    writeFileSync(path, bytes);
+    await t.rejects(score(path), { message: new RegExp(`window of ${window}, and 128 MiB is the most`) });
+  }
+  t.equal(large[0]?.[0].length, 16);
+  for (const bytes of [small(0x88), sized(2n), Buffer.concat([whole, skippable, small(0x50)])]) {
+    writeFileSync(path, bytes);
+    t.match((await score(path)).bad, /"row":\d/);
+  }
 });
 
 t.test('a cell of CSV says nothing of another column', async (t) => {

@@ -27,7 +27,7 @@ const LAYERS = {
     'http',
     'admin',
   ],
-  batch: ['base', 'process', 'config', 'contract', 'model', 'pipeline', 'scoring'],
+  batch: ['base', 'files', 'process', 'config', 'contract', 'model', 'pipeline', 'scoring'],
   load: ['base', 'contract'],
   tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],
 };

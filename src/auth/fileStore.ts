@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { errorCode, ifPresent } from '../files/fileError.js';
+import { withFileLock } from '../files/fileLock.js';
 import { directFiles, type Files, type Look } from '../files/files.js';
 import { Observer } from '../base/observer.js';
-import { withFileLock } from './fileLock.js';
 import { KeyRecordSchema } from './keyRecord.js';
 import {
   KeyStoreError,

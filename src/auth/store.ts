@@ -1,4 +1,5 @@
 import { OperatorError } from '../base/operatorError.js';
+import { FileLockError } from '../files/fileLock.js';
 import { systemReason } from '../files/fileError.js';
 
 export type KeyKind = 'demo' | 'live';
@@ -84,6 +85,7 @@ export class KeyStoreError extends OperatorError {
 
 /** Words an error of the system for the operator; passes any other error on unchanged. */
 export function storeError(action: string, error: unknown): unknown {
+  if (error instanceof FileLockError) return new KeyStoreError(error.message, { cause: error });
   const reason = systemReason(error);
   return reason === undefined ? error : new KeyStoreError(`can't ${action}: ${reason}`, { cause: error });
 }

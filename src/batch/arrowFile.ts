@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { RecordBatchReader, Table, tableToIPC, type Schema } from 'apache-arrow';
 import { TableError } from './tableError.js';
 import type { TablePiece } from './tableRows.js';
@@ -20,7 +20,7 @@ export async function* arrowPieces(path: string): AsyncGenerator<TablePiece, voi
     }
     const { footer } = reader;
     const blocks = [...footer.recordBatches()];
-    const messages = new Messages(file, footer.schema, [...footer.dictionaryBatches()]);
+    const messages = new Messages({ fd: file.fd, size }, footer.schema, [...footer.dictionaryBatches()]);
     for (const block of blocks) {
       // As a stream of its own: the schema, the dictionaries, one batch.
       const [batch] = RecordBatchReader.from(messages.upTo(block)).open();
@@ -46,7 +46,7 @@ class Messages {
   private readonly head: number;
 
   constructor(
-    private readonly file: FileHandle,
+    private readonly file: { readonly fd: number; readonly size: number },
     schema: Schema,
     dictionaries: readonly Block[],
   ) {
@@ -68,6 +68,10 @@ class Messages {
   }
 
   private put(block: Block, at: number): void {
+    // Before memory is set aside for what a damaged index says.
+    const isInside = Math.min(block.offset, block.metaDataLength, block.bodyLength) >= 0;
+    if (!isInside || block.offset + lengthOf(block) > this.file.size)
+      throw new TableError('the file ends too early');
     const end = at + lengthOf(block);
     this.bytes = this.bytesUpTo(end, at);
     this.read(this.bytes.subarray(at, end), block.offset);

@@ -1,6 +1,7 @@
 import { basename, dirname, relative, resolve } from 'node:path';
 import { usableCores } from '../config/cores.js';
 import type { Config } from '../config/options.js';
+import { removeDeadPartials } from '../files/partialFile.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyPagesOptions } from './bodyPages.js';
 import { rowScorer } from './rowScorer.js';
@@ -8,7 +9,15 @@ import { FormatError } from './formatError.js';
 import { formatOf, streamPages, type Format } from './formats.js';
 import { Histories } from './histories.js';
 import { inputFiles, type InputFile } from './inputs.js';
-import { finish, isAside, isFinished, scoreFile } from './scoreFile.js';
+import {
+  finish,
+  finishAside,
+  isAside,
+  isFinished,
+  scoreFile,
+  setAside,
+  type ScoredFiles,
+} from './scoreFile.js';
 import { scorePages, type Tally } from './scorePages.js';
 import { flushed, openSink, toStream } from './sinks.js';
 import { StateError, StateFile } from './state.js';
@@ -79,9 +88,16 @@ export class Run {
     return this.histories?.size;
   }
 
-  /** Reads the state, finds out which inputs are still to be scored, and begins to read their tables. @throws StateError */
+  /** Gives the state back to other runs. */
+  async close(): Promise<void> {
+    await this.state?.close();
+  }
+
+  /** Takes and reads the state, finds out which inputs are still to be scored, and begins to read their tables. @throws StateError, FileLockError */
   async open(): Promise<InputFile[]> {
-    await this.state?.load();
+    await this.state?.open();
+    for (const folder of new Set(this.inputs.map(({ output }) => dirname(output))))
+      removeDeadPartials(folder);
     const todo = this.inputs.filter((input) => !this.isDone(input));
     this.tables.expect(todo.flatMap((input) => this.tableTask(input)));
     return todo;
@@ -106,15 +122,21 @@ export class Run {
   private async scoreFiles(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
     for (const input of todo) {
       this.current = basename(input.path);
-      await scoreFile(input, {
+      const made = await scoreFile(input, {
         pages: { ...this.pages, tables: this.tables },
         scoring: this.scoring(scorer),
         lines: { keep: this.options.keep, explain: this.options.explain, model: scorer.model },
       });
-      this.state?.inputs.add(this.nameInState(input));
-      this.state?.save();
-      finish(input);
+      finish(input, this.state === undefined ? made : this.keep(this.state, input, made));
     }
+  }
+
+  /** The state first, with the scores where they are found by it: see `isDone`. */
+  private keep(state: StateFile, input: InputFile, made: ScoredFiles): ScoredFiles {
+    const aside = setAside(input, made);
+    state.inputs.add(this.nameInState(input));
+    state.save();
+    return aside;
   }
 
   private async scoreStream(scorer: Scorer): Promise<void> {
@@ -143,7 +165,7 @@ export class Run {
         `the sessions of ${input.path} are in the state, but ${input.output} is gone: remove the state and all scores to begin again`,
       );
     }
-    finish(input);
+    finishAside(input);
     return true;
   }
 

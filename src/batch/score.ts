@@ -38,20 +38,25 @@ export async function score(config: Config, options: ScoreOptions): Promise<void
   const log = createLog({ level: config.logLevel, sink: standardError });
   const tally = newTally();
   let scorer: Scorer;
-  let run: Run;
+  let run: Run | undefined;
   let todo: readonly InputFile[];
   try {
     run = new Run(config, options, tally);
     todo = await run.open();
     const skipped = run.inputs.length - todo.length;
     if (skipped > 0) say(`${skipped} of ${run.inputs.length} files are finished already`);
-    if (todo.length === 0 && run.inputs.length > 0) process.exit(0);
+    if (todo.length === 0 && run.inputs.length > 0) {
+      await run.close();
+      process.exit(0);
+    }
     scorer = await open(config, log);
   } catch (error) {
+    await run?.close();
     say(messageOf(error));
     process.exit(EXIT_FAILED_START);
   }
   const code = await work(config, { scorer, tally, run, todo });
+  await run.close();
   await scorer.drained();
   await scorer.close();
   process.exit(code);

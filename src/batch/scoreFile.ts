@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { NEW_FILE, OWNER_ONLY, partialName } from '../files/partialFile.js';
 import { filePages, type FilePagesOptions } from './formats.js';
 import type { InputFile } from './inputs.js';
 import type { Job } from './job.js';
 import { LineWriter, type LineOptions } from './lineWriter.js';
-import { openSink, toFile } from './sinks.js';
+import { openSink } from './sinks.js';
 import { scorePages, type ScorePagesOptions } from './scorePages.js';
 
-const OWNER_ONLY = 0o600;
 const ASIDE = '.partial';
 
 export interface ScoreFileOptions {
@@ -17,73 +17,108 @@ export interface ScoreFileOptions {
   readonly lines: LineOptions;
 }
 
-/** Scores a file. Its output is whole and on the disk then, but still aside: `finish` puts it in its place. */
-export async function scoreFile(input: InputFile, options: ScoreFileOptions): Promise<void> {
+/** Files that are whole and on the disk, under names of their own. */
+export interface ScoredFiles {
+  readonly scores: string;
+  /** The rows without scores, where there are any. */
+  readonly bad: string | undefined;
+}
+
+/** Scores a file; `finish` puts what was made in its place. */
+export async function scoreFile(input: InputFile, options: ScoreFileOptions): Promise<ScoredFiles> {
   const { pages, scoring, lines } = options;
   mkdirSync(dirname(input.output), { recursive: true });
-  const bad = new BadRows(input, new LineWriter(lines, false));
-  const file = await open(`${input.output}${ASIDE}`, 'w', OWNER_ONLY);
+  const scores = new PartialOutput(input.output);
+  const bad = new PartialOutput(input.bad);
+  const badRows = new LineWriter(lines, false);
   try {
-    const sink = await openSink(toFile(file), { ...lines, format: input.outputFormat, isStream: false });
+    await scores.write(''); // there, without a row too
+    const sink = await openSink(scores.write, { ...lines, format: input.outputFormat, isStream: false });
     const both = {
       async write(job: Job): Promise<void> {
         await sink.write(job);
-        await bad.write(job);
+        if (job.problems.size > 0) await bad.write(badLines(input, badRows, job));
       },
     };
     await scorePages(filePages(input.path, input.format, scoring.tally, pages), both, scoring);
     await sink.end();
-    await file.sync();
-    await bad.sync();
-  } finally {
-    await file.close();
-    await bad.close();
+    await scores.finish();
+    await bad.finish();
+    return { scores: scores.path, bad: bad.isThere ? bad.path : undefined };
+  } catch (error) {
+    await scores.remove();
+    await bad.remove();
+    throw error;
   }
 }
 
+/** Gives what was made of an input the names under which another run looks for it, where that one only has the state. */
+export function setAside({ output, bad }: InputFile, made: ScoredFiles): ScoredFiles {
+  const aside = { scores: `${output}${ASIDE}`, bad: made.bad === undefined ? undefined : `${bad}${ASIDE}` };
+  replace(`${bad}${ASIDE}`, made.bad);
+  replace(aside.scores, made.scores);
+  return aside;
+}
+
 /** Gives the files of a finished input their names; the scores last, since they say that it is finished. */
-export function finish({ output, bad }: InputFile): void {
-  if (existsSync(`${bad}${ASIDE}`)) renameSync(`${bad}${ASIDE}`, bad);
-  renameSync(`${output}${ASIDE}`, output);
+export function finish({ output, bad }: InputFile, made: ScoredFiles): void {
+  replace(bad, made.bad);
+  replace(output, made.scores);
+}
+
+/** As `finish`, for an input that another run has set aside. */
+export function finishAside(input: InputFile): void {
+  const bad = `${input.bad}${ASIDE}`;
+  finish(input, { scores: `${input.output}${ASIDE}`, bad: existsSync(bad) ? bad : undefined });
 }
 
 export function isFinished({ output }: InputFile): boolean {
   return existsSync(output);
 }
 
-/** Whether there are scores aside, whole or not. */
+/** Whether there are whole scores aside. */
 export function isAside({ output }: InputFile): boolean {
   return existsSync(`${output}${ASIDE}`);
 }
 
-/** The rows without scores, in a file that is there only where there are any. */
-class BadRows {
+function replace(path: string, by: string | undefined): void {
+  if (by === undefined) rmSync(path, { force: true });
+  else renameSync(by, path);
+}
+
+/** A file that is being written, under a name of its own; there from the first bytes on. */
+class PartialOutput {
+  readonly path: string;
   private file: FileHandle | undefined;
-  private readonly path: string;
 
-  constructor(
-    private readonly input: InputFile,
-    private readonly lines: LineWriter,
-  ) {
-    this.path = `${input.bad}${ASIDE}`;
-    rmSync(this.path, { force: true });
-    rmSync(input.bad, { force: true });
+  constructor(path: string) {
+    this.path = partialName(path);
   }
 
-  async write(job: Job): Promise<void> {
-    if (job.problems.size === 0) return;
-    const name = basename(this.input.path);
-    const rows = [...job.problems].toSorted(([a], [b]) => a - b);
-    const text = rows.map(([row, problem]) => this.lines.bad(job, row, name, problem)).join('');
-    this.file ??= await open(this.path, 'w', OWNER_ONLY);
-    await this.file.writeFile(text);
+  get isThere(): boolean {
+    return this.file !== undefined;
   }
 
-  async sync(): Promise<void> {
+  readonly write = async (bytes: string | Uint8Array): Promise<void> => {
+    this.file ??= await open(this.path, NEW_FILE, OWNER_ONLY);
+    await this.file.writeFile(bytes);
+  };
+
+  /** Brings it to the disk. */
+  async finish(): Promise<void> {
     await this.file?.sync();
-  }
-
-  async close(): Promise<void> {
     await this.file?.close();
   }
+
+  async remove(): Promise<void> {
+    await this.file?.close();
+    rmSync(this.path, { force: true });
+  }
+}
+
+/** The rows of a page without scores, a line each. */
+function badLines(input: InputFile, lines: LineWriter, job: Job): string {
+  const name = basename(input.path);
+  const rows = [...job.problems].toSorted(([a], [b]) => a - b);
+  return rows.map(([row, problem]) => lines.bad(job, row, name, problem)).join('');
 }

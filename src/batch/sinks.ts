@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Writable } from 'node:stream';
 import type { RecordBatch } from 'apache-arrow';
@@ -124,8 +123,4 @@ export function flushed(output: Writable): Promise<void> {
   return new Promise((resolve, reject) => {
     output.write('', (error) => (error ? reject(error) : resolve()));
   });
-}
-
-export function toFile(file: FileHandle): WriteBytes {
-  return async (bytes) => void (await file.writeFile(bytes));
 }

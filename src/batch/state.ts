@@ -1,6 +1,19 @@
-import { closeSync, createReadStream, existsSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  createReadStream,
+  existsSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { OperatorError } from '../base/operatorError.js';
+import { acquireFileLock } from '../files/fileLock.js';
+import { NEW_FILE, OWNER_ONLY, partialName, removeDeadPartials } from '../files/partialFile.js';
 import { PAST_MAX } from '../contract/fields.js';
 import { ENTRY_LENGTH, type Histories } from './histories.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
@@ -8,7 +21,6 @@ import { LAYOUT } from '../pipeline/wasmParser.js';
 const { RECORD_LENGTH } = LAYOUT;
 const KIND = 'acuity histories';
 const FORMAT = 1;
-const OWNER_ONLY = 0o600;
 const CHUNK_CHARS = 1 << 20;
 
 /** A state that can't be used. */
@@ -24,11 +36,33 @@ export class StateError extends OperatorError {
 export class StateFile {
   /** The inputs whose sessions are in it. */
   readonly inputs: Set<string> = new Set();
+  private readonly path: string;
+  private release: (() => Promise<void>) | undefined;
 
   constructor(
-    private readonly path: string,
+    path: string,
     private readonly histories: Histories,
-  ) {}
+  ) {
+    // A link is the file that it leads to: two names of one state have one lock.
+    this.path = existsSync(path) ? realpathSync(path) : path;
+  }
+
+  /**
+   * Takes the state for this run until `close`, and reads it: of two runs at once the later one would write over
+   * what the other has learned.
+   * @throws FileLockError, StateError
+   */
+  async open(): Promise<void> {
+    this.release = await acquireFileLock(`${this.path}.lock`, 0);
+    removeDeadPartials(dirname(this.path));
+    await this.load();
+  }
+
+  async close(): Promise<void> {
+    const { release } = this;
+    this.release = undefined;
+    await release?.();
+  }
 
   /** Reads what another run left; nothing where there is no file yet. @throws StateError */
   async load(): Promise<void> {
@@ -50,8 +84,18 @@ export class StateFile {
 
   /** Replaces the file as a whole: a crash leaves the old one or the new one. */
   save(): void {
-    const aside = `${this.path}.partial`;
-    const file = openSync(aside, 'w', OWNER_ONLY);
+    const partial = partialName(this.path);
+    try {
+      this.write(partial);
+      renameSync(partial, this.path);
+    } catch (error) {
+      rmSync(partial, { force: true });
+      throw error;
+    }
+  }
+
+  private write(path: string): void {
+    const file = openSync(path, NEW_FILE, OWNER_ONLY);
     try {
       const head = { kind: KIND, format: FORMAT, record: RECORD_LENGTH, inputs: [...this.inputs] };
       let text = `${JSON.stringify(head)}\n`;
@@ -66,7 +110,6 @@ export class StateFile {
     } finally {
       closeSync(file);
     }
-    renameSync(aside, this.path);
   }
 
   private loadHead(head: unknown): void {

@@ -92,8 +92,9 @@ async function score(
   const waves = options.history === true ? new Waves(new Histories(100), scorer) : undefined;
   const pages = options.history === true ? { ...OPTIONS, history: HISTORY } : OPTIONS;
   const scoring = { scorer, rowsMax: 128, tally: newTally(), waves };
-  await scorer.answering(scoreFile(input, { pages, scoring, lines: { keep: KEEP, model: HAND_MODEL } }));
-  finish(input);
+  const scored = scoreFile(input, { pages, scoring, lines: { keep: KEEP, model: HAND_MODEL } });
+  await scorer.answering(scored);
+  finish(input, await scored);
   const read = (file: string): Buffer => readFileSync(file);
   return { scores: read(input.output), bad: read(input.bad).toString(), name: input.output };
 }
@@ -357,8 +358,9 @@ t.test('what is kept of a row is no part of its request', async (t) => {
   const keep = ['id', 'explain'];
   const scoring = { scorer, rowsMax: 128, tally: newTally() };
   const lines = { keep, model: HAND_MODEL };
-  await scorer.answering(scoreFile(input, { pages: { ...OPTIONS, keep }, scoring, lines }));
-  finish(input);
+  const scored = scoreFile(input, { pages: { ...OPTIONS, keep }, scoring, lines });
+  await scorer.answering(scored);
+  finish(input, await scored);
   t.match(readFileSync(input.output, 'utf8'), /^id,explain,C_SCORE.*\n1,true,/);
 });
 

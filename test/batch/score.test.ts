@@ -5,12 +5,14 @@ import {
   constants,
   createWriteStream,
   existsSync,
+  lstatSync,
   mkdtempSync,
   openSync,
   readFileSync,
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,6 +73,12 @@ function folder(t: Test): string {
   const path = mkdtempSync(join(tmpdir(), 'acuity-score-'));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   return path;
+}
+
+/** What is being written in `path`, of files that begin so. */
+function partials(path: string, begin: string): string[] {
+  if (!existsSync(path)) return [];
+  return readdirSync(path).filter((name) => name.startsWith(begin) && name.endsWith('.partial'));
 }
 
 interface Night {
@@ -218,7 +226,7 @@ t.test(
     const ended = once(child, 'close');
     const endsMs = Date.now() + 60_000;
     // It is open once somebody reads it.
-    while (pipe.pending || !existsSync(join(out, 'b.scores.ndjson.partial'))) {
+    while (pipe.pending || partials(out, 'b.scores.ndjson').length === 0) {
       if (Date.now() > endsMs || child.exitCode !== null) throw new Error('the second file was never begun');
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -226,12 +234,15 @@ t.test(
     await ended;
     pipe.destroy();
     t.notOk(existsSync(join(out, 'b.scores.ndjson')));
+    t.ok(readdirSync(dir).includes('state.lock'), 'and its lock stays');
     const finished = join(out, 'a.scores.ndjson');
     const { mtimeMs, ino } = statSync(finished);
     rmSync(b);
     writeFileSync(b, second);
     const again = await score(t, '', {}, args);
     t.equal(again.code, 0, again.stderr);
+    t.strictSame(partials(out, ''), [], 'nothing of the killed run is left');
+    t.notOk(readdirSync(dir).includes('state.lock'));
     t.match(again.stderr, /1 of 3 files are finished already/);
     t.match(statSync(finished), { mtimeMs, ino }, 'the first file is the one of before');
     const names = ['a', 'b', 'c'].map((name) => readFileSync(join(out, `${name}.scores.ndjson`), 'utf8'));
@@ -244,6 +255,53 @@ t.test(
     t.match(third2, { code: 0, stderr: /3 of 3 files are finished already/ });
   },
 );
+
+t.test('of two runs with one state the second refuses, by whatever name it knows it', async (t) => {
+  const dir = folder(t);
+  const state = join(dir, 'state');
+  const night = (day: number): string =>
+    `${JSON.stringify({ person: 'p', at: `2025-01-0${day}T07:00:00Z`, current_session: {} })}\n`;
+  const args = ['--person', 'person', '--order', 'at', '--state'];
+  t.equal((await score(t, night(1), {}, [...args, state])).code, 0);
+  symlinkSync(state, join(dir, 'link'));
+  const first = startScore(t, {}, [...args, state]);
+  const ended = once(first, 'close');
+  const endsMs = Date.now() + 60_000;
+  while (!readdirSync(dir).includes('state.lock')) {
+    if (Date.now() > endsMs) throw new Error('the first run never took the state');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  for (const name of ['state', 'link']) {
+    const second = await score(t, night(2), {}, [...args, join(dir, name)]);
+    t.match(second, { code: 1, lines: [] });
+    const held = `${join(dir, 'state.lock')} is held by process ${first.pid} on `;
+    t.match(second.stderr, held);
+    t.match(second.stderr, /wait until it ends, or delete the lock/);
+  }
+  first.stdin.end(night(2));
+  t.strictSame(await ended, [0, null]);
+  const third = await score(t, night(3), {}, [...args, join(dir, 'link')]);
+  t.equal(third.code, 0, third.stderr);
+  t.strictSame(readdirSync(dir), ['link', 'state']);
+  t.match(readFileSync(state, 'utf8').split('\n')[1], /^\["p",(.*,){75,}/, 'three nights');
+});
+
+t.test('files of health data are new ones, their owner’s alone', async (t) => {
+  const dir = folder(t);
+  const elsewhere = join(dir, 'elsewhere');
+  writeFileSync(elsewhere, 'of somebody else');
+  writeFileSync(join(dir, 'a.ndjson'), `${REQUEST}\nnonsense\n`);
+  const names = ['a.scores.ndjson', 'a.bad.ndjson'];
+  for (const name of [...names, 'state']) symlinkSync(elsewhere, join(dir, `${name}.partial`));
+  const person = ['--person', 'custom_id', '--order', 'at', '--state', join(dir, 'state')];
+  const { code, stderr } = await score(t, '', {}, [join(dir, 'a.ndjson'), ...person]);
+  t.equal(code, 65, stderr);
+  t.equal(readFileSync(elsewhere, 'utf8'), 'of somebody else');
+  for (const name of ['a.bad.ndjson', 'a.scores.ndjson', 'state']) {
+    t.notOk(lstatSync(join(dir, name)).isSymbolicLink(), name);
+    t.equal(statSync(join(dir, name)).mode & 0o777, 0o600, name);
+  }
+});
 
 t.test('what can’t be done is said before anything is done', async (t) => {
   const dir = folder(t);

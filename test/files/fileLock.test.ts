@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { withFileLock } from '#acuity/auth/fileLock.js';
+import { withFileLock } from '#acuity/files/fileLock.js';
 
 const AMPLE_MS = 60_000;
 
@@ -91,7 +91,7 @@ for (const [name, holder] of Object.entries(standing)) {
     const [host = '', pid = ''] = holder.split(':');
     await t.rejects(
       withFileLock(path, 20, async () => t.fail('two holders')),
-      { name: 'KeyStoreError', message: `${path} is held by process ${pid} on ${host}: delete it` },
+      { name: 'FileLockError', message: `${path} is held by process ${pid} on ${host}: wait until it ends` },
     );
     t.equal(await readlink(path), holder);
   });

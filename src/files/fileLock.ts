@@ -1,34 +1,46 @@
 import { readlink, symlink, unlink } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../files/fileError.js';
-import { randomBase62 } from './key.js';
-import { KeyStoreError } from './store.js';
+import { OperatorError } from '../base/operatorError.js';
+import { isAlive } from './alive.js';
+import { errorCode } from './fileError.js';
 
 /** Tells this process from an earlier one with the same id: process ids start over with each container. */
 const STARTED_MS = Math.round(performance.timeOrigin);
-const NONCE_LENGTH = 12;
+const NONCE_BYTES = 8;
 const PAUSE_MS = 5;
 const PAUSE_SPREAD_MS = 20;
 
+/** A lock that another process holds. */
+export class FileLockError extends OperatorError {
+  override readonly name = 'FileLockError';
+}
+
 /**
  * Runs `work` while no other process and no other call in this one holds the lock at `path`. Rejects with
- * `KeyStoreError` where the lock can't be had within `waitMs`.
+ * `FileLockError` where the lock can't be had within `waitMs`.
  *
  * The lock is a symbolic link that leads nowhere and names its holder: made whole in one step, or not at all
  * where it exists (O_EXCL would leave a moment in which the file names nobody).
  */
 export async function withFileLock<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
-  await acquire(path, performance.now() + waitMs);
+  const release = await acquireFileLock(path, waitMs);
   try {
     return await work();
   } finally {
-    await unlink(path);
+    await release();
   }
 }
 
+/** For a lock that outlives a call. @returns what gives it back */
+export async function acquireFileLock(path: string, waitMs: number): Promise<() => Promise<void>> {
+  await acquire(path, performance.now() + waitMs);
+  return () => unlink(path);
+}
+
 async function acquire(path: string, deadlineMs: number): Promise<void> {
-  const holder = `${hostname()}:${process.pid}:${STARTED_MS}:${randomBase62(NONCE_LENGTH)}`;
+  const holder = `${hostname()}:${process.pid}:${STARTED_MS}:${randomBytes(NONCE_BYTES).toString('hex')}`;
   while (!(await isCreated(path, holder))) {
     const other = await holderOf(path);
     if (other !== undefined && isDead(other)) await removeStale(path, other, deadlineMs);
@@ -50,8 +62,8 @@ async function removeStale(path: string, holder: string, deadlineMs: number): Pr
 async function pause(path: string, holder: string | undefined, deadlineMs: number): Promise<void> {
   if (performance.now() > deadlineMs) {
     const [host = '', pid = '?'] = holder?.split(':') ?? [];
-    throw new KeyStoreError(
-      `${path} is held by process ${pid} on ${host || 'an unknown host'}: delete it if no such process is at work`,
+    throw new FileLockError(
+      `${path} is held by process ${pid} on ${host || 'an unknown host'}: wait until it ends, or delete the lock if no such process is at work`,
     );
   }
   await sleep(PAUSE_MS + Math.random() * PAUSE_SPREAD_MS);
@@ -83,10 +95,5 @@ function isDead(holder: string): boolean {
   const [host, pid, startedMs] = holder.split(':');
   if (host !== hostname()) return false;
   if (Number(pid) === process.pid) return Number(startedMs) !== STARTED_MS;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return errorCode(error) === 'ESRCH';
-  }
+  return !isAlive(Number(pid));
 }

@@ -1,0 +1,33 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { isAlive } from './alive.js';
+import { ifPresentSync } from './fileError.js';
+
+const NONCE_BYTES = 6;
+/** Process ids mean nothing on another host that writes to the same disk. */
+const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
+const PARTIAL = /\.([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.partial$/;
+
+/** How to open one: only where nothing of that name is there, so that no link is followed and no mode kept. */
+export const NEW_FILE = 'wx';
+export const OWNER_ONLY = 0o600;
+
+/**
+ * The name of a new file beside `path`, to be renamed to it once it is whole: no other run has it, and none that was
+ * killed left it.
+ */
+export function partialName(path: string): string {
+  const nonce = randomBytes(NONCE_BYTES).toString('hex');
+  return `${path}.${HOST}-${process.pid}-${nonce}.partial`;
+}
+
+/** Removes what processes of this host left in `folder` that are no more; before this one begins any. */
+export function removeDeadPartials(folder: string): void {
+  for (const name of ifPresentSync(() => readdirSync(folder)) ?? []) {
+    const [, host, pid] = PARTIAL.exec(name) ?? [];
+    const isDead = host === HOST && (Number(pid) === process.pid || !isAlive(Number(pid)));
+    if (isDead) rmSync(join(folder, name), { force: true });
+  }
+}

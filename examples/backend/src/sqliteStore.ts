@@ -1,7 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { HistoryEntry, Night, Store } from './store.js';
+
+const OWNER_ONLY = 0o600;
 
 /**
  * SQLite in a file. better-sqlite3 runs on every Node that the service runs on; `node:sqlite` is not there before
@@ -9,6 +11,7 @@ import type { HistoryEntry, Night, Store } from './store.js';
  */
 export function sqliteStore(file: string): Store {
   mkdirSync(dirname(file), { recursive: true });
+  own(file);
   const database = new Database(file);
   database.pragma('journal_mode = WAL');
   database.exec(`
@@ -42,4 +45,12 @@ export function sqliteStore(file: string): Store {
     people: async () => people.all().map(({ person }) => person),
     close: async () => void database.close(),
   };
+}
+
+/** Health data: its owner's alone, with what SQLite writes beside it, which gets the file's mode where it is new. */
+function own(file: string): void {
+  if (!existsSync(file)) closeSync(openSync(file, 'wx', OWNER_ONLY)); // follows no link that leads nowhere
+  for (const beside of ['', '-wal', '-shm', '-journal']) {
+    if (existsSync(file + beside)) chmodSync(file + beside, OWNER_ONLY);
+  }
 }

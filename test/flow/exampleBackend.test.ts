@@ -2,7 +2,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ t.test('the backend', { skip }, async (t) => {
     const file = join(t.testdir({}), 'nights.db');
     const address = await start(t, { ...env, DATABASE_FILE: file });
     await scoresAll(t, address);
-    t.ok(existsSync(file));
+    t.equal(statSync(file).mode & 0o777, 0o600, 'health data');
     await t.test('answers what it can’t score with 200 and why', (t) => refuses(t, address));
     await t.test('the page', { skip: BROWSER === undefined && 'there is no Chromium here' }, (t) =>
       looks(t, address),

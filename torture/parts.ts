@@ -5,7 +5,8 @@ import { mixup } from './mixup.js';
 import { overload } from './overload.js';
 import type { Part } from './part.js';
 import { rawHttp } from './rawHttp.js';
+import { smuggle } from './smuggle.js';
 import { soak } from './soak.js';
 
 /** In the order of the table. */
-export const PARTS: readonly Part[] = [clients, input, rawHttp, overload, mixup, faults, soak];
+export const PARTS: readonly Part[] = [clients, input, rawHttp, overload, mixup, smuggle, faults, soak];

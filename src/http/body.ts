@@ -13,17 +13,26 @@ export interface BodyOptions {
 export interface BodyListener {
   /** The whole body; `bytes` hold until this returns. */
   complete(bytes: Uint8Array): void;
-  /** More than `bytesMax` arrived. */
-  tooLarge(): void;
+  /** More than `bytesMax` arrived; the rest, if any, is not read. */
+  tooLarge(come: ComeSoFar): void;
   /** The budget for unfinished bodies, or the holder's share of it, is used up. */
-  overBudget(cause: Exclude<BudgetOutcome, 'taken'>): void;
+  overBudget(cause: Exclude<BudgetOutcome, 'taken'>, come: ComeSoFar): void;
   /** So many blocks of `BLOCK_BYTES` have begun to arrive since the last call; the first one is not told. */
   moreBlocks(blocks: number): void;
+}
+
+/** What has come of a body that is refused on the way. */
+export interface ComeSoFar {
+  readonly bytes: number;
+  /** It was the end of the body. */
+  readonly isWhole: boolean;
 }
 
 /** A body is paid for by blocks of this size: the first with the request, each further one as it begins. */
 export const BLOCK_BYTES = 65_536;
 const FIRST_BUFFER_BYTES = 65_536;
+/** Of a body without a length: most are short, and what is set aside for them is most of what they cost. */
+const FIRST_UNDECLARED_BYTES = 4_096;
 
 /** How many blocks a body of `bytes` has begun beyond its first. */
 export function furtherBlocks(bytes: number): number {
@@ -60,7 +69,7 @@ class Body {
     this.countBlocks(length);
     if (length > options.bytesMax) {
       this.end();
-      return listener.tooLarge();
+      return listener.tooLarge({ bytes: length, isWhole: isLast });
     }
     if (isLast && this.length === 0) {
       this.end();
@@ -71,7 +80,7 @@ class Body {
       const outcome = this.append(chunk);
       if (outcome !== 'taken') {
         this.end();
-        return listener.overBudget(outcome);
+        return listener.overBudget(outcome, { bytes: length, isWhole: isLast });
       }
     }
     if (!isLast) return;
@@ -108,8 +117,10 @@ class Body {
   private grow(needed: number): BudgetOutcome {
     const { declaredBytes, bytesMax, budget, holder } = this.options;
     const { buffer } = this;
-    const wanted = Math.max(needed, FIRST_BUFFER_BYTES, 2 * (buffer?.length ?? 0));
-    const ceiling = Math.max(needed, declaredBytes > 0 ? declaredBytes : bytesMax);
+    const isDeclared = declaredBytes > 0;
+    const first = isDeclared ? FIRST_BUFFER_BYTES : FIRST_UNDECLARED_BYTES;
+    const wanted = Math.max(needed, first, 2 * (buffer?.length ?? 0));
+    const ceiling = Math.max(needed, isDeclared ? declaredBytes : bytesMax);
     const capacity = Math.min(wanted, ceiling);
     const outcome = budget.take(holder, capacity, buffer?.length);
     if (outcome !== 'taken') return outcome;

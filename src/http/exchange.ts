@@ -6,7 +6,8 @@ import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';
 import { respond, rounded, withExplanation } from '../pipeline/respond.js';
 import type { ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
-import { BLOCK_BYTES } from './body.js';
+import { BLOCK_BYTES, type ComeSoFar } from './body.js';
+import { DISCARD_BYTES_MAX, discardBody } from './discard.js';
 import type { HeldRefusal, HeldRefusals } from './heldRefusals.js';
 import {
   OK,
@@ -45,6 +46,8 @@ export interface ExchangeContext {
   readonly observer: ExchangeObserver;
   readonly heldRefusals: HeldRefusals;
   readonly retryAfterS: number;
+  /** Takes further tokens of a caller, for what it sends. */
+  spend(admission: Admission, tokens: number): void;
   /** Connections are ended behind their answers: the listener is about to close. */
   readonly isDraining: boolean;
 }
@@ -56,6 +59,13 @@ export interface ExchangeHead {
   readonly startedMs: number;
   /** The answer has no body. */
   readonly isHead: boolean;
+  /**
+   * The body comes in chunks. The library takes what stands behind the last one, as trailers do, for another request;
+   * a proxy that shares its connections would hand the answer to another caller. So the connection ends with the
+   * answer, and the answer waits for the last chunk and for the end of the packet that it came in: until then the
+   * library closes the connection at whatever follows.
+   */
+  readonly isChunked: boolean;
   /** What the caller asked for. */
   readonly connection: ConnectionEnd;
 }
@@ -66,14 +76,8 @@ const LIMIT_CAUSES: Readonly<Record<Limited['limit'], LimitCause>> = {
   daily: 'rateDaily',
 };
 
-/** Why no more may be admitted now, as long as that may pass: such refusals may be held back. */
-const PASSING: ReadonlySet<OverloadCause> = new Set([
-  'queueFull',
-  'explainedOfKey',
-  'bodiesFull',
-  'bodiesOfKey',
-  'loopLag',
-]);
+/** What will not pass before the caller asks again: such refusals are never held back. */
+const TOLD_AT_ONCE: ReadonlySet<RefusalCause> = new Set(['hung', 'draining', 'deadline']);
 
 interface Refusal {
   readonly cause: RefusalCause;
@@ -93,6 +97,8 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   receivedMs: number;
   bodyBytes = 0;
   caller: Admission | Limited | undefined;
+  /** Who pays for what still comes of a body that is refused. */
+  private payer: Admission | undefined;
   /** What an explanation begins with, where one is asked for. */
   private quality: Quality | undefined;
   /** A refusal that waits. */
@@ -124,6 +130,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
 
   authenticated(admission: Admission): void {
     this.caller = admission;
+    this.payer = admission;
   }
 
   /** The last byte of the body has come. */
@@ -175,7 +182,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
 
   /** At the head of the request: `bodyBytes` that follow are not looked at. */
   refuseHead(cause: PlainCause, bodyBytes: number, headers = NO_HEADERS): void {
-    this.refuseOrHold({ cause, headers, ...problemAnswer(cause) }, bodyBytes);
+    this.refuseUnread({ cause, headers, ...problemAnswer(cause) }, bodyBytes);
   }
 
   limited(verdict: Limited, bodyBytes: number): void {
@@ -185,15 +192,28 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
       headerLine('Retry-After', String(retryAfterS)) +
       headerLine('RateLimit-Policy', policy) +
       headerLine('RateLimit', state);
-    this.refuseOrHold({ cause: LIMIT_CAUSES[limit], headers, ...problemAnswer('rateLimited') }, bodyBytes);
+    this.refuseUnread({ cause: LIMIT_CAUSES[limit], headers, ...problemAnswer('rateLimited') }, bodyBytes);
   }
 
-  /** `bodyBytes`: of a body that is not looked at. */
-  overloaded(cause: OverloadCause, bodyBytes = 0): void {
+  /** At the head of the request, as `refuseHead`. */
+  overloadedAtHead(cause: OverloadCause, bodyBytes: number): void {
+    this.refuseUnread(this.overload(cause), bodyBytes);
+  }
+
+  /** On the way: `come` of the body is there. */
+  overloadedWhileReceiving(cause: OverloadCause, come: ComeSoFar, bodyBytes: number): void {
+    if (come.isWhole) this.refuseOrHold(this.overload(cause), bodyBytes);
+    else this.refuseUnread(this.overload(cause), bodyBytes, come.bytes);
+  }
+
+  /** Behind the whole body. */
+  overloaded(cause: OverloadCause): void {
+    this.refuseOrHold(this.overload(cause), 0);
+  }
+
+  private overload(cause: OverloadCause): Refusal {
     const headers = headerLine('Retry-After', String(this.context.retryAfterS));
-    const refusal = { cause, headers, ...problemAnswer('overloaded') };
-    if (PASSING.has(cause)) this.refuseOrHold(refusal, bodyBytes);
-    else this.refuse(refusal);
+    return { cause, headers, ...problemAnswer('overloaded') };
   }
 
   /**
@@ -203,8 +223,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
    */
   refuseFraming(cause: PlainCause): void {
     this.res.onAborted(() => this.abort());
-    if (this.head.isHead) return void this.res.close(); // the library can't end a connection behind such an answer
-    setImmediate(() => this.refuse({ cause, headers: NO_HEADERS, ...problemAnswer(cause) }, true));
+    setImmediate(() => this.refuse({ cause, headers: NO_HEADERS, ...problemAnswer(cause) }));
   }
 
   refuseBody(problem: BodyProblem): void {
@@ -216,13 +235,19 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     this.refuse({ cause: 'internal', headers: NO_HEADERS, ...problemAnswer('internal') });
   }
 
+  /** 413 for a chunked body that turned out too long. */
+  tooLarge({ bytes, isWhole }: ComeSoFar): void {
+    const refusal: Refusal = { cause: 'bodyTooLarge', headers: NO_HEADERS, ...problemAnswer('bodyTooLarge') };
+    if (isWhole) this.refuse(refusal);
+    else this.refuseUnread(refusal, 0, bytes);
+  }
+
   /**
-   * 413 for a body whose end is not in sight: the answer goes out at once, what still arrives is discarded,
-   * and the connection is closed behind `discardBytesMax` of it. `onBlock` is told as blocks of it begin.
+   * 413 for a body of a declared length beyond `DISCARD_BYTES_MAX`: the answer goes out at once, what still arrives is
+   * discarded, and the connection is closed behind so much of it.
    */
-  refuseWhileReceiving(cause: PlainCause, discardBytesMax: number, onBlock: (blocks: number) => void): void {
-    if (this.isGone) return;
-    const { status, body } = problemAnswer(cause);
+  refuseEndless(): void {
+    const { status, body } = problemAnswer('bodyTooLarge');
     const { res, requestId } = this;
     let discarded = 0;
     let blocks = 0;
@@ -234,9 +259,9 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
       if (isOver) return;
       discarded += chunk.byteLength;
       const begun = Math.ceil(discarded / BLOCK_BYTES);
-      if (begun > blocks) onBlock(begun - blocks);
+      if (begun > blocks) this.pay(begun - blocks);
       blocks = begun;
-      isOver = isLast || discarded > discardBytesMax;
+      isOver = isLast || discarded > DISCARD_BYTES_MAX;
       // Told to close here, uWebSockets.js would write that header into the body. The caller closes, as told.
       if (isLast) res.cork(() => res.end());
       else if (isOver) res.close();
@@ -244,7 +269,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     this.isGone = true;
     const headers = NO_HEADERS;
     writeAnswerHeldOpen(res, { status, requestId, headers, body, isHead: false, connection: 'ends' });
-    this.context.observer.refused(this, cause, statusCode(status));
+    this.context.observer.refused(this, 'bodyTooLarge', statusCode(status));
   }
 
   /** Writes the refusal that was held back. */
@@ -252,26 +277,46 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     if (this.held !== undefined) this.refuse(this.held);
   }
 
+  /** Where `come` bytes of the body are there, and more may follow: `bodyBytes`, where its length is declared. */
+  private refuseUnread(refusal: Refusal, bodyBytes: number, come = 0): void {
+    if (!this.head.isChunked) return this.refuseOrHold(refusal, bodyBytes);
+    discardBody(this.res, come, {
+      over: (bytes) => this.refuseOrHold(refusal, bytes),
+      moreBlocks: (blocks) => this.pay(blocks),
+      aborted: () => this.abort(),
+    });
+  }
+
+  private pay(blocks: number): void {
+    if (this.payer !== undefined) this.context.spend(this.payer, blocks);
+  }
+
+  /** `bodyBytes`: of a body that is thrown away. */
   private refuseOrHold(refusal: Refusal, bodyBytes: number): void {
     if (this.isGone) return;
     const { heldRefusals, isDraining } = this.context;
-    if (isDraining || heldRefusals.mayAnswer(bodyBytes)) return this.refuse(refusal);
+    const isUrgent = isDraining || TOLD_AT_ONCE.has(refusal.cause);
+    if (isUrgent || heldRefusals.mayAnswer(bodyBytes)) return this.refuse(refusal);
     this.held = refusal;
     this.res.onAborted(() => this.abort());
     heldRefusals.hold(this);
   }
 
-  private refuse({ cause, status, headers, body }: Refusal, mustClose = false): void {
-    if (this.write(status, headers, body, mustClose))
-      this.context.observer.refused(this, cause, statusCode(status));
+  private refuse(refusal: Refusal): void {
+    if (this.head.isChunked) setImmediate(() => this.refuseNow(refusal));
+    else this.refuseNow(refusal);
+  }
+
+  private refuseNow({ cause, status, headers, body }: Refusal): void {
+    if (this.write(status, headers, body)) this.context.observer.refused(this, cause, statusCode(status));
   }
 
   /** False where there is nobody to write to any more. */
-  private write(status: string, headers: string, body: string, mustClose = false): boolean {
+  private write(status: string, headers: string, body: string): boolean {
     if (this.isGone) return false;
     this.isGone = true;
     const { requestId, isHead, connection: asked } = this.head;
-    const connection = asked === 'stays' && (mustClose || this.context.isDraining) ? 'ends' : asked;
+    const connection = asked === 'stays' && this.context.isDraining ? 'ends' : asked;
     writeAnswer(this.res, { status, requestId, headers, body, isHead, connection });
     return true;
   }

@@ -12,6 +12,7 @@ import type { ReadRequest } from '../pipeline/wasmParser.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { furtherBlocks, readBody } from './body.js';
 import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
+import { DISCARD_BYTES_MAX } from './discard.js';
 import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
 import { HeldRefusals } from './heldRefusals.js';
 import type { LoopLag } from './lag.js';
@@ -46,8 +47,6 @@ const X_REQUEST_ID = Buffer.from('x-request-id');
 const TRACEPARENT = Buffer.from('traceparent');
 const CONNECTION = Buffer.from('connection');
 
-/** After a 413, so much of a body that still arrives is read and thrown away. */
-const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
 const JSON_TYPE = 'application/json';
 
 /**
@@ -84,88 +83,86 @@ export class Predict implements ExchangeContext {
 
   /** Any path but /predict. */
   notFound(res: HttpResponse, req: HttpRequest): void {
-    const exchange = this.open(res, req, isHead(req));
-    if (hasUnknownCoding(req, req.getHeader(CONTENT_LENGTH)))
-      return exchange.refuseFraming('transferEncoding');
-    exchange.refuseHead('notFound', bodyBytesOf(req));
+    const length = req.getHeader(CONTENT_LENGTH);
+    const framing = framingOf(req, length);
+    const exchange = this.open(res, req, framing, isHead(req));
+    if (framing === 'unknown') return exchange.refuseFraming('transferEncoding');
+    exchange.refuseHead('notFound', lengthIn(length));
   }
 
   /** Any method but POST on /predict. */
   methodNotAllowed(res: HttpResponse, req: HttpRequest): void {
-    const exchange = this.open(res, req, isHead(req));
-    if (hasUnknownCoding(req, req.getHeader(CONTENT_LENGTH)))
-      return exchange.refuseFraming('transferEncoding');
-    exchange.refuseHead('methodNotAllowed', bodyBytesOf(req), headerLine('Allow', 'POST'));
+    const length = req.getHeader(CONTENT_LENGTH);
+    const framing = framingOf(req, length);
+    const exchange = this.open(res, req, framing, isHead(req));
+    if (framing === 'unknown') return exchange.refuseFraming('transferEncoding');
+    exchange.refuseHead('methodNotAllowed', lengthIn(length), headerLine('Allow', 'POST'));
   }
 
   /** POST on /predict: the router looks at path and method, which saves asking for them here. */
   handle(res: HttpResponse, req: HttpRequest): void {
     const { authenticator, rateLimiter, clock, bodyBytesMax } = this.options;
-    const exchange = this.open(res, req, false);
     const length = req.getHeader(CONTENT_LENGTH);
-    if (hasUnknownCoding(req, length)) return exchange.refuseFraming('transferEncoding');
+    const framing = framingOf(req, length);
+    const exchange = this.open(res, req, framing, false);
+    if (framing === 'unknown') return exchange.refuseFraming('transferEncoding');
 
     const nowMs = clock.nowMs();
+    const declaredBytes = lengthIn(length);
     const key = authenticator.identify(req.getHeader(X_API_KEY), nowMs);
-    if (key === 'missing') return exchange.refuseHead('keyMissing', bodyBytesOf(req));
-    if (key === 'invalid') return exchange.refuseHead('keyInvalid', bodyBytesOf(req));
+    if (key === 'missing') return exchange.refuseHead('keyMissing', declaredBytes);
+    if (key === 'invalid') return exchange.refuseHead('keyInvalid', declaredBytes);
     const verdict = rateLimiter.admit(key, nowMs);
-    if (verdict.outcome === 'limited') return exchange.limited(verdict, bodyBytesOf(req));
+    if (verdict.outcome === 'limited') return exchange.limited(verdict, declaredBytes);
     exchange.authenticated(verdict);
 
-    if (!isJson(req.getHeader(CONTENT_TYPE))) return this.refuseUnread(exchange, verdict, req, 'contentType');
+    if (!isJson(req.getHeader(CONTENT_TYPE)))
+      return this.refuseUnread(exchange, verdict, declaredBytes, 'contentType');
     if (!isIdentity(req.getHeader(CONTENT_ENCODING)))
-      return this.refuseUnread(exchange, verdict, req, 'contentEncoding');
-    const declaredBytes = lengthIn(length);
-    if (declaredBytes > bodyBytesMax) return this.refuseTooLarge(exchange, verdict, declaredBytes);
+      return this.refuseUnread(exchange, verdict, declaredBytes, 'contentEncoding');
+    if (declaredBytes > DISCARD_BYTES_MAX) return exchange.refuseEndless();
+    if (declaredBytes > bodyBytesMax)
+      return this.refuseUnread(exchange, verdict, declaredBytes, 'bodyTooLarge');
     const overload = this.overload();
     if (overload !== undefined) {
       this.charge(verdict, declaredBytes);
-      return exchange.overloaded(overload, declaredBytes || bodyBytesOf(req));
+      return exchange.overloadedAtHead(overload, declaredBytes);
     }
     this.receive(res, exchange, verdict, declaredBytes);
   }
 
-  private open(res: HttpResponse, req: HttpRequest, isHead: boolean): Exchange {
+  private open(res: HttpResponse, req: HttpRequest, framing: Framing, isHead: boolean): Exchange {
     const { requestId, clock } = this.options;
     return new Exchange(res, this, {
       requestId: requestId(req.getHeader(X_REQUEST_ID)),
       traceparent: req.getHeader(TRACEPARENT),
       startedMs: clock.monotonicMs(),
       isHead,
-      connection: connectionEnd(req.getHeader(CONNECTION)),
+      isChunked: framing === 'chunked',
+      connection: connectionEnd(req.getHeader(CONNECTION), framing),
     });
   }
 
   /** The body is not looked at, but what is sent of it takes time all the same. */
-  private refuseUnread(exchange: Exchange, admission: Admission, req: HttpRequest, cause: PlainCause): void {
-    const bodyBytes = bodyBytesOf(req);
-    this.charge(admission, bodyBytes);
-    exchange.refuseHead(cause, bodyBytes);
-  }
-
-  /** A body of declared length is discarded behind the answer; one longer than `DISCARD_BYTES_MAX` ends the connection. */
-  private refuseTooLarge(exchange: Exchange, admission: Admission, declaredBytes: number): void {
-    if (declaredBytes > DISCARD_BYTES_MAX) return this.refuseWhileReceiving(exchange, admission);
+  private refuseUnread(
+    exchange: Exchange,
+    admission: Admission,
+    declaredBytes: number,
+    cause: PlainCause,
+  ): void {
     this.charge(admission, declaredBytes);
-    exchange.refuseHead('bodyTooLarge', declaredBytes);
-  }
-
-  private refuseWhileReceiving(exchange: Exchange, admission: Admission): void {
-    exchange.refuseWhileReceiving('bodyTooLarge', DISCARD_BYTES_MAX, (blocks) =>
-      this.spend(admission, blocks),
-    );
+    exchange.refuseHead(cause, declaredBytes);
   }
 
   /** The request was charged with one token; a longer body costs more, whatever becomes of it. */
-  private charge(admission: Admission, bodyBytes: number): void {
-    const blocks = furtherBlocks(Math.min(bodyBytes, DISCARD_BYTES_MAX));
+  private charge(admission: Admission, declaredBytes: number): void {
+    const blocks = furtherBlocks(Math.min(declaredBytes, DISCARD_BYTES_MAX));
     if (blocks > 0) this.spend(admission, blocks);
   }
 
-  private spend(admission: Admission, blocks: number): void {
+  spend(admission: Admission, tokens: number): void {
     const { rateLimiter, clock } = this.options;
-    rateLimiter.spend(admission, blocks, clock.nowMs());
+    rateLimiter.spend(admission, tokens, clock.nowMs());
   }
 
   private receive(res: HttpResponse, exchange: Exchange, admission: Admission, declaredBytes: number): void {
@@ -175,8 +172,9 @@ export class Predict implements ExchangeContext {
       { declaredBytes, bytesMax: bodyBytesMax, budget, holder: admission.key.keyIndex },
       {
         complete: (bytes) => this.score(exchange, admission, bytes),
-        tooLarge: () => this.refuseWhileReceiving(exchange, admission),
-        overBudget: (outcome) => exchange.overloaded(BUDGET_CAUSES[outcome], declaredBytes),
+        tooLarge: (come) => exchange.tooLarge(come),
+        overBudget: (outcome, come) =>
+          exchange.overloadedWhileReceiving(BUDGET_CAUSES[outcome], come, declaredBytes),
         moreBlocks: (blocks) => this.spend(admission, blocks),
       },
     );
@@ -245,30 +243,24 @@ const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as const 
   OverloadCause
 >;
 
-/** What a body of no declared length may come to, for the purpose of holding its refusal back. */
-const UNDECLARED_BYTES = 4 * 1024 * 1024;
-
 /** The bytes that `Content-Length` declares. The library looks at its form only behind us: what is none is 0. */
 function lengthIn(text: string): number {
   const bytes = Number(text);
   return bytes <= Number.MAX_SAFE_INTEGER ? bytes : 0;
 }
 
-/** Bytes that still come behind the head of a request that is refused there. */
-function bodyBytesOf(req: HttpRequest): number {
-  const declared = req.getHeader(CONTENT_LENGTH);
-  if (declared !== '') return lengthIn(declared);
-  return req.getHeader(TRANSFER_ENCODING) === '' ? 0 : UNDECLARED_BYTES;
-}
+/** How the end of a body is told: by its length, where there is one; `unknown`: we can't say. */
+type Framing = 'length' | 'chunked' | 'unknown';
 
 /**
  * The library takes any `Transfer-Encoding` for `chunked`. What is in front of us may take it for something else,
  * and see a request in what we take for a body, or the reverse. Beside a length the library refuses it itself.
  */
-function hasUnknownCoding(req: HttpRequest, length: string): boolean {
-  if (length !== '') return false;
+function framingOf(req: HttpRequest, length: string): Framing {
+  if (length !== '') return 'length';
   const coding = req.getHeader(TRANSFER_ENCODING);
-  return coding !== '' && coding.toLowerCase() !== 'chunked';
+  if (coding === '') return 'length';
+  return coding.toLowerCase() === 'chunked' ? 'chunked' : 'unknown';
 }
 
 /**
@@ -276,9 +268,10 @@ function hasUnknownCoding(req: HttpRequest, length: string): boolean {
  * caller that keeps connections (axios, `node:http` with an agent) would send its next request on a dead one. A `close`
  * among other options it does not see at all.
  */
-function connectionEnd(asked: string): ConnectionEnd {
-  if (asked === '') return 'stays';
+function connectionEnd(asked: string, framing: Framing): ConnectionEnd {
   if (asked.length === 'close'.length) return 'endsAsAsked';
+  if (framing !== 'length') return 'ends';
+  if (asked === '') return 'stays';
   return asked.split(',').some((option) => option.trim().toLowerCase() === 'close') ? 'ends' : 'stays';
 }
 

@@ -35,17 +35,36 @@ export interface Answer {
 
 /** The one place that writes responses: whole, corked, once. The caller knows that `res` is still there. */
 export function writeAnswer(res: HttpResponse, answer: Answer): void {
+  if (answer.isHead && answer.connection === 'ends') return writeLastHead(res, answer);
   res.cork(() => {
     writeHead(res, answer);
-    const isEnd = answer.connection !== 'stays';
     // Told to end a connection that was to stay, the library writes the header itself.
-    if (answer.connection === 'endsAsAsked' || (isEnd && answer.isHead)) writeClose(res);
-    if (!answer.isHead) return res.end(answer.body, isEnd);
-    // RFC 9110 section 8.6: a length in the answer to HEAD must be that of the body it stands for. The build
-    // for Node 20 leaves the answer open where `endWithoutBody` is told a length.
-    res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
+    if (answer.connection === 'endsAsAsked') writeClose(res);
+    if (!answer.isHead) return res.end(answer.body, answer.connection !== 'stays');
+    writeLength(res, answer);
     return res.endWithoutBody();
   });
+}
+
+/**
+ * The library can't end a connection behind an answer whose body is told and not sent: the build for Node 20 leaves
+ * such an answer open. So the head is written to its empty line, and the connection closed.
+ */
+function writeLastHead(res: HttpResponse, answer: Answer): void {
+  res.cork(() => {
+    writeHead(res, answer);
+    writeLength(res, answer);
+    res.writeHeader('Connection', 'close\r\n');
+  });
+  res.close();
+}
+
+/**
+ * RFC 9110 section 8.6: a length in the answer to HEAD must be that of the body it stands for. The build for Node 20
+ * leaves the answer open where `endWithoutBody` is told a length.
+ */
+function writeLength(res: HttpResponse, { body }: Answer): void {
+  res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
 }
 
 /**

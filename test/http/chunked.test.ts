@@ -1,0 +1,257 @@
+import t, { type Test } from 'tap';
+import { Connection, chunked, head, type RequestHead } from '../fixtures/connection.js';
+import { GOOD_KEY, answer, budgetOf, openLoop, type TestLoop } from '../fixtures/loop.js';
+import { until } from '../fixtures/until.js';
+
+/**
+ * After a chunked body nothing follows: every answer ends its connection and says so, and no byte behind that body is
+ * taken for a request.
+ */
+
+const BODY = '{"current_session":{}}';
+const BODY_MAX = 100_000;
+const CHUNKED = { 'Transfer-Encoding': 'chunked' };
+const KEYED = { ...CHUNKED, 'X-API-Key': GOOD_KEY };
+/** Answered at once, wherever it is taken for a request. */
+const NEXT = 'GET /other HTTP/1.1\r\nHost: test\r\n\r\n';
+const TRAILERS = 'GET: /x HTTP/1.1\r\nHost: test\r\n\r\n';
+
+interface Case {
+  readonly name: string;
+  readonly status: number;
+  readonly head: RequestHead;
+  readonly body?: string;
+  begin?(loop: TestLoop): void;
+  /** Lets a request be answered that is waiting for it. */
+  settle?(loop: TestLoop): void;
+}
+
+const answered = async (loop: TestLoop, act: (loop: TestLoop) => void): Promise<void> => {
+  await until(() => loop.scorer.waiting.length > 0);
+  act(loop);
+};
+
+const CASES: readonly Case[] = [
+  {
+    name: 'scores',
+    status: 200,
+    head: { headers: KEYED },
+    settle: (loop) => loop.scorer.waiting.forEach(answer),
+  },
+  { name: 'no key', status: 401, head: { headers: CHUNKED } },
+  { name: 'a bad key', status: 403, head: { headers: { ...CHUNKED, 'X-API-Key': 'bad' } } },
+  { name: 'another path', status: 404, head: { headers: KEYED, target: '/other' } },
+  { name: 'another path, HEAD', status: 404, head: { headers: KEYED, target: '/other', method: 'HEAD' } },
+  { name: 'another method', status: 405, head: { headers: KEYED, method: 'PUT' } },
+  { name: 'HEAD', status: 405, head: { headers: KEYED, method: 'HEAD' } },
+  { name: 'another type', status: 415, head: { headers: { ...KEYED, 'Content-Type': 'text/plain' } } },
+  { name: 'another coding', status: 415, head: { headers: { ...KEYED, 'Content-Encoding': 'gzip' } } },
+  { name: 'too long a body', status: 413, head: { headers: KEYED }, body: BODY.padEnd(3 * BODY_MAX) },
+  { name: 'just too long a body', status: 413, head: { headers: KEYED }, body: BODY.padEnd(BODY_MAX + 1) },
+  { name: 'no JSON', status: 400, head: { headers: KEYED }, body: '{' },
+  { name: 'an empty body', status: 400, head: { headers: KEYED }, body: '' },
+  { name: 'no request', status: 422, head: { headers: KEYED }, body: '[]' },
+  {
+    name: 'a queue that is full',
+    status: 503,
+    head: { headers: KEYED },
+    begin: ({ scorer }) => void (scorer.pending = 10),
+  },
+  {
+    name: 'no room at the last byte',
+    status: 503,
+    head: { headers: KEYED },
+    begin: ({ scorer }) => void (scorer.outcome = 'saturated'),
+  },
+  { name: 'draining', status: 503, head: { headers: KEYED }, begin: ({ predict }) => predict.drain() },
+  {
+    name: 'HEAD while draining',
+    status: 405,
+    head: { headers: KEYED, method: 'HEAD' },
+    begin: ({ predict }) => predict.drain(),
+  },
+  {
+    name: 'a worker that hangs',
+    status: 503,
+    head: { headers: KEYED },
+    begin: ({ predict }) => void (predict.isHung = true),
+  },
+  {
+    name: 'bodies at their bound',
+    status: 503,
+    head: { headers: KEYED },
+    begin: ({ budget }) => void budget.take(1, 999_424),
+  },
+  {
+    name: 'bodies at their bound on the way',
+    status: 503,
+    head: { headers: KEYED },
+    begin: ({ budget }) => void budget.take(1, 960_000),
+    body: BODY.padEnd(90_000),
+  },
+  {
+    name: 'too long a wait',
+    status: 503,
+    head: { headers: KEYED },
+    settle: ({ scorer }) => scorer.waiting.forEach((waiting) => waiting.failed('expired')),
+  },
+  {
+    name: 'a fault',
+    status: 500,
+    head: { headers: KEYED },
+    settle: ({ scorer }) => scorer.waiting.forEach((waiting) => waiting.failed('fault')),
+  },
+  { name: 'the caller says close', status: 401, head: { headers: { ...CHUNKED, Connection: 'close' } } },
+  {
+    name: 'the caller says close, and HEAD',
+    status: 404,
+    head: { headers: { ...CHUNKED, Connection: 'close' }, method: 'HEAD', target: '/other' },
+  },
+  {
+    name: 'the caller says keep-alive',
+    status: 401,
+    head: { headers: { ...CHUNKED, Connection: 'keep-alive' } },
+  },
+];
+
+/** Ways in which head, body and what stands behind it arrive. */
+const ARRIVALS: readonly { readonly name: string; pieces(start: string, body: string): string[] }[] = [
+  { name: 'in one packet', pieces: (start, body) => [start + body] },
+  { name: 'the head alone', pieces: (start, body) => [start, body] },
+  { name: 'the last chunk alone', pieces: (start, body) => [start + body.slice(0, -5), body.slice(-5)] },
+];
+
+async function connect(t: Test, { port }: TestLoop): Promise<Connection> {
+  const connection = await Connection.open(port);
+  t.teardown(() => connection.destroy());
+  return connection;
+}
+
+async function write(connection: Connection, pieces: readonly string[]): Promise<void> {
+  for (const [index, piece] of pieces.entries()) {
+    if (index > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await connection.write(piece);
+  }
+}
+
+for (const { name, status, head: given, body = BODY, begin, settle } of CASES) {
+  const start = head(given);
+  const isHead = given.method === 'HEAD';
+  const opened = (t: Test): TestLoop => {
+    const loop = openLoop(t, { bodyBytesMax: BODY_MAX });
+    begin?.(loop);
+    return loop;
+  };
+
+  t.test(`${name}: ${status}, and the connection ends`, async (t) => {
+    for (const arrival of ARRIVALS) {
+      const loop = opened(t);
+      const connection = await connect(t, loop);
+      await write(connection, arrival.pieces(start, chunked(body, 30_000)));
+      if (settle !== undefined) await answered(loop, settle);
+      const reply = await connection.reply({ toHead: isHead });
+      t.equal(reply.status, status, arrival.name);
+      t.equal(reply.headers.get('connection'), 'close', arrival.name);
+      t.match(reply.headers.get('content-length'), /^\d+$/, arrival.name);
+      await connection.write(NEXT);
+      t.equal(await connection.closed(), '', `${arrival.name}: one answer`);
+    }
+  });
+
+  t.test(`${name}: what stands behind the last chunk gets no answer`, async (t) => {
+    for (const rest of [NEXT, TRAILERS]) {
+      for (const arrival of ARRIVALS) {
+        const loop = opened(t);
+        const connection = await connect(t, loop);
+        const text = chunked(body, 30_000);
+        const end = rest === NEXT ? text : text.slice(0, -2);
+        await write(connection, arrival.pieces(start, end + rest));
+        if (settle !== undefined) loop.scorer.waiting.forEach(() => settle(loop));
+        const received = await connection.closed();
+        const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, found]) => Number(found));
+        t.ok(
+          statuses.length === 0 || (statuses.length === 1 && statuses[0] === status),
+          `${arrival.name}: ${statuses}`,
+        );
+        t.equal(
+          loop.lines.filter(({ status: told }) => told === 404).length <= (status === 404 ? 1 : 0),
+          true,
+          arrival.name,
+        );
+      }
+    }
+  });
+}
+
+t.test('a refusal waits for the last chunk, however late that is, and pays for what came', async (t) => {
+  const loop = openLoop(t, { bodyBytesMax: BODY_MAX });
+  for (const headers of [CHUNKED, { ...KEYED, 'Content-Type': 'text/plain' }]) {
+    const connection = await connect(t, loop);
+    const body = chunked(' '.repeat(300_000), 50_000);
+    await write(connection, [head({ headers }), body.slice(0, 200_000), body.slice(200_000, -5)]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    t.equal(connection.rest, '');
+    await connection.write(body.slice(-5));
+    t.match((await connection.reply()).status, /401|415/);
+  }
+  t.strictSame(
+    loop.spent.reduce((sum, tokens) => sum + tokens, 0),
+    4,
+    'by the one with a key alone',
+  );
+});
+
+t.test('a refusal that falls on the last bytes of a body is told', async (t) => {
+  const budget = budgetOf(200_000);
+  const loop = openLoop(t, { budget });
+  budget.take(1, 190_000);
+  const connection = await connect(t, loop);
+  await write(connection, [head({ headers: KEYED }), chunked(' '.repeat(20_000), 20_000)]);
+  t.equal((await connection.reply()).status, 503);
+  await connection.closed();
+});
+
+t.test('a body without an end is given up after a while, and answered', async (t) => {
+  const loop = openLoop(t);
+  const connection = await connect(t, loop);
+  await connection.write(`${head({ headers: CHUNKED })}16\r\n${BODY}\r\n`);
+  t.equal((await connection.reply()).status, 401);
+  t.equal(await connection.closed(), '');
+});
+
+t.test('more than 64 MiB of a body are not read', async (t) => {
+  const loop = openLoop(t);
+  const connection = await connect(t, loop);
+  const piece = `100000\r\n${' '.repeat(0x100000)}\r\n`;
+  await connection.write(head({ headers: CHUNKED }));
+  for (let sent = 0; sent < 70; sent++) await connection.write(piece);
+  await connection.closed();
+  t.match(loop.lines, [{ status: 401 }]);
+});
+
+t.test('refusals that are held back end their connections as well', async (t) => {
+  const loop = openLoop(t);
+  while (loop.predict.heldRefusals.mayAnswer(0));
+  const connection = await connect(t, loop);
+  await connection.write(head({ headers: CHUNKED }) + chunked(BODY, 10));
+  const reply = await connection.reply();
+  t.equal(reply.status, 401);
+  t.equal(reply.headers.get('connection'), 'close');
+  t.equal(await connection.closed(), '');
+  const other = await connect(t, loop);
+  while (loop.predict.heldRefusals.mayAnswer(0));
+  await other.write(head({ headers: CHUNKED }) + chunked(BODY, 10));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await other.write(NEXT);
+  t.notMatch(await other.closed(), 'Not Found');
+});
+
+t.test('a caller that goes while its refused body comes is gone, once', async (t) => {
+  const loop = openLoop(t);
+  const connection = await connect(t, loop);
+  await connection.write(`${head({ headers: { ...KEYED, 'Content-Type': 'text/plain' } })}16\r\n${BODY}\r\n`);
+  await until(() => loop.server.connections === 1);
+  connection.destroy();
+  await until(() => loop.server.connections === 0);
+  t.equal(loop.refunds.length, 1, 'its day’s quota is given back');
+});

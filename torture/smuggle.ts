@@ -1,0 +1,188 @@
+import { messageOf } from '#acuity/base/errors.js';
+import { seededRandom, type Random } from '#acuity/base/random.js';
+import { Connection } from '#acuity/load/connection.js';
+import { leftBehind } from '#fixtures/atRest.js';
+import {
+  HAPROXY,
+  HAPROXY_OF_DEBIAN_13,
+  WITHOUT_NGINX,
+  startPlainHaproxy,
+  startPlainNginx,
+  type PlainProxy,
+} from '#fixtures/plainProxies.js';
+import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
+import { knownAnswers, requestIdOf, requestTo, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
+import { Count, skippedTrial, type Form, type Part, type Trial } from './part.js';
+import { over1, over2, refusable, smuggled, type Send, type Senders } from './smugglers.js';
+
+/**
+ * Whether a caller ever gets another one's answer where both come through one proxy, and somebody sends chunked bodies
+ * with trailers that look like requests.
+ */
+
+const VICTIMS = 40;
+const ATTACKERS = 16;
+/** Callers whose chunked uploads are refused. */
+const REFUSED = 4;
+const MS: Readonly<Record<Form, number>> = { short: 5_000, long: 60_000 };
+const BODY_BYTES_MAX = 100_000;
+
+interface Setting {
+  readonly name: string;
+  readonly skip: string | false;
+  /** Of the attacks. */
+  readonly versions: readonly (1 | 2)[];
+  /** Too much for the tests, where it is there at all. */
+  readonly isLongOnly?: boolean;
+  start(scope: Teardown, servicePort: number): Promise<PlainProxy>;
+}
+
+const SETTINGS: readonly Setting[] = [
+  { name: 'HAProxy', skip: HAPROXY.skip, versions: [1], start: (t, port) => startPlainHaproxy(t, port) },
+  {
+    name: 'HAProxy, HTTP/2',
+    skip: HAPROXY.skip,
+    versions: [2],
+    start: (t, port) => startPlainHaproxy(t, port),
+  },
+  {
+    name: 'HAProxy of Debian 13',
+    skip: HAPROXY_OF_DEBIAN_13.skip,
+    versions: [1, 2],
+    isLongOnly: true,
+    start: (t, port) => startPlainHaproxy(t, port, HAPROXY_OF_DEBIAN_13),
+  },
+  { name: 'nginx', skip: WITHOUT_NGINX, versions: [1], start: startPlainNginx },
+];
+
+export const smuggle: Part = {
+  name: 'smuggle',
+  about: `${VICTIMS} callers and ${ATTACKERS} attackers, whose trailers look like requests, through one proxy`,
+  async run(scope, { form, seed, say }) {
+    const env = { ACUITY_LOG_LEVEL: 'fatal', ACUITY_BODY_MAX_BYTES: String(BODY_BYTES_MAX) };
+    const server = await startServer(scope, { env });
+    const known = await knownAnswers(server, VICTIMS, seed);
+    const trials: Trial[] = [];
+    for (const setting of SETTINGS) {
+      if (form === 'short' && setting.isLongOnly) continue;
+      say(setting.name);
+      if (setting.skip !== false) trials.push(skippedTrial(setting.name, setting.skip));
+      else trials.push(...(await tryProxy(setting, { server, known, seed, ms: MS[form] })));
+    }
+    const rest = new Count();
+    rest.add(await leftBehind(server));
+    return [...trials, rest.trial('nothing is left behind')];
+  },
+};
+
+interface Attacked {
+  readonly server: RunningServer;
+  readonly known: readonly KnownAnswer[];
+  readonly seed: number;
+  readonly ms: number;
+}
+
+async function tryProxy(setting: Setting, attacked: Attacked): Promise<Trial[]> {
+  const ends: (() => unknown)[] = [];
+  try {
+    const proxy = await setting.start({ teardown: (end) => void ends.push(end) }, attacked.server.port);
+    return await tryThrough(proxy, setting, attacked);
+  } finally {
+    for (const end of ends.toReversed()) await end();
+  }
+}
+
+async function tryThrough(
+  proxy: PlainProxy,
+  setting: Setting,
+  { server, known, seed, ms }: Attacked,
+): Promise<Trial[]> {
+  const run = new SmuggleRun(proxy, server.key, performance.now() + ms);
+  const version = (index: number): 1 | 2 => setting.versions[index % setting.versions.length] ?? 1;
+  const randomOf = (index: number): Random => seededRandom(seed * 1_000 + index);
+  await Promise.all([
+    ...known.map((answer, index) => run.ask(answer, `victim-${index}`)),
+    ...Array.from({ length: ATTACKERS }, (_, index) => run.attack(randomOf(index), version(index), index)),
+    ...Array.from({ length: REFUSED }, (_, index) =>
+      run.upload(randomOf(ATTACKERS + index), version(index), index),
+    ),
+  ]);
+  return run.trials(setting.name);
+}
+
+class SmuggleRun {
+  private readonly answers = new Count();
+  private readonly refusals = new Count();
+  private attacks = 0;
+  private readonly senders: Senders;
+
+  constructor(
+    private readonly proxy: PlainProxy,
+    private readonly key: string,
+    private readonly endsMs: number,
+  ) {
+    this.senders = { keys: [key], bodyBytesMax: BODY_BYTES_MAX };
+  }
+
+  private get isOver(): boolean {
+    return performance.now() > this.endsMs;
+  }
+
+  /** A caller with one body, whose every answer is known. */
+  async ask(known: KnownAnswer, name: string): Promise<void> {
+    const { port } = this.proxy;
+    let connection = await Connection.open(port);
+    for (let count = 0; !this.isOver; count++) {
+      const id = `${name}-${count}`;
+      const request = requestTo({ port, key: this.key }, known.body, id);
+      const failure = await connection.send(request).then(
+        (reply) =>
+          reply.status === 200
+            ? wrongAnswer(reply, id, known)
+            : `${reply.status} for ${requestIdOf(reply)} came to ${id}`,
+        (error: unknown) => `${messageOf(error)}: ${id}`,
+      );
+      this.answers.add(failure);
+      if (failure === undefined && connection.isOpen) continue;
+      connection.close();
+      connection = await Connection.open(port);
+    }
+    connection.close();
+  }
+
+  async attack(random: Random, version: 1 | 2, attacker: number): Promise<void> {
+    await this.sending(version, async (send) => {
+      await send(smuggled(random, this.senders, `attacker-${attacker}-${this.attacks++}`));
+    });
+  }
+
+  /** Uploads that are refused: each refusal has to come, and to its caller. */
+  async upload(random: Random, version: 1 | 2, caller: number): Promise<void> {
+    let count = 0;
+    await this.sending(version, async (send) => {
+      const id = `upload-${caller}-${count++}`;
+      const { upload, status } = refusable(random, this.senders, id);
+      const told = await send(upload);
+      const isRight = told?.status === status && told.id === id;
+      this.refusals.add(isRight ? undefined : `${told?.status} for ${told?.id}, not ${status} for ${id}`);
+    });
+  }
+
+  private async sending(version: 1 | 2, act: (send: Send) => Promise<void>): Promise<void> {
+    const { port, http2Port = port } = this.proxy;
+    const { send, close } =
+      version === 1 ? { send: over1(port), close: (): void => undefined } : over2(http2Port);
+    try {
+      while (!this.isOver) await act(send);
+    } finally {
+      close();
+    }
+  }
+
+  trials(name: string): Trial[] {
+    return [
+      this.answers.trial(`${name}: answers`, `${this.attacks} attacks`),
+      this.refusals.trial(`${name}: refusals of chunked uploads`),
+    ];
+  }
+}

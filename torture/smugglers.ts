@@ -1,0 +1,168 @@
+import { connect as connect2, type ClientHttp2Session } from 'node:http2';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { below, pick, type Random } from '#acuity/base/random.js';
+import { chunked, head } from '#fixtures/connection.js';
+
+/** A request with a chunked body, behind which trailers come that look like a request; or none. */
+export interface Upload {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly trailer: readonly [string, string] | undefined;
+  /** What comes behind the pause: the trailers alone, or the last chunk too; without a pause everything at once. */
+  readonly pauseMs: number | undefined;
+  readonly isEndLate: boolean;
+}
+
+/** How long a sender waits for what comes of an upload. */
+const WAIT_MS = 5_000;
+const BODY = '{"current_session":{}}';
+const PIECE_BYTES = 8_000;
+/** Taken for a request by a parser that does not know trailers: two bytes are lost, the rest is a request line. */
+const TRAILERS: readonly (readonly [string, string])[] = [
+  ['GET', '/x HTTP/1.1'],
+  ['xxGET', '/predict HTTP/1.1'],
+  ['xxPOST', '/x HTTP/1.1'],
+];
+
+export interface Senders {
+  readonly keys: readonly string[];
+  readonly bodyBytesMax: number;
+}
+
+/** What somebody sends who wants the answers on a shared connection to shift by one. */
+export function smuggled(random: Random, { keys, bodyBytesMax }: Senders, id: string): Upload {
+  const key = pick(random, ['', 'no-such-key', ...keys]);
+  return {
+    method: pick(random, ['POST', 'POST', 'POST', 'PUT', 'HEAD']),
+    target: pick(random, ['/predict', '/predict', '/predict', '/other']),
+    headers: {
+      'X-Request-Id': id,
+      'X-API-Key': key,
+      ...(random() < 0.1 ? { 'Content-Type': 'text/plain' } : {}),
+    },
+    body: pick(random, [BODY, BODY, '{', BODY.padEnd(40_000), BODY.padEnd(bodyBytesMax + 20_000)]),
+    trailer: pick(random, TRAILERS),
+    pauseMs: random() < 0.5 ? undefined : below(random, 4),
+    isEndLate: random() < 0.5,
+  };
+}
+
+/** An honest upload that is refused, and how. */
+export function refusable(
+  random: Random,
+  { keys, bodyBytesMax }: Senders,
+  id: string,
+): { readonly upload: Upload; readonly status: number } {
+  const [key = ''] = keys;
+  const { status, ...special } = pick(random, [
+    { status: 401, headers: {} },
+    { status: 403, headers: { 'X-API-Key': 'no-such-key' } },
+    { status: 415, headers: { 'X-API-Key': key, 'Content-Type': 'text/plain' } },
+    { status: 413, headers: { 'X-API-Key': key }, bytes: bodyBytesMax + 1 + below(random, 200_000) },
+    { status: 404, headers: {}, target: '/other' },
+  ]);
+  const { bytes = BODY.length + below(random, 300_000), target = '/predict' } = special;
+  return {
+    status,
+    upload: {
+      method: 'POST',
+      target,
+      headers: { ...special.headers, 'X-Request-Id': id },
+      body: BODY.padEnd(bytes),
+      trailer: undefined,
+      pauseMs: undefined,
+      isEndLate: false,
+    },
+  };
+}
+
+/** What came of an upload: the answer's status and request id; undefined where none came. */
+export interface Told {
+  readonly status: number;
+  readonly id: string | undefined;
+}
+
+export type Send = (upload: Upload) => Promise<Told | undefined>;
+
+/** Each upload on a connection of its own. */
+export function over1(port: number): Send {
+  return async (upload) => {
+    const socket = connect(port, '127.0.0.1').setNoDelay(true).setEncoding('latin1');
+    let received = '';
+    const answered = new Promise<void>((resolve) => {
+      socket.on('data', (text: string) => {
+        received += text;
+        if (received.includes('\r\n\r\n')) resolve();
+      });
+      socket.once('close', () => resolve()).on('error', () => resolve());
+    });
+    try {
+      const [first, second] = piecesOf(upload);
+      socket.write(first);
+      if (second !== '') {
+        await pause(upload.pauseMs);
+        socket.write(second);
+      }
+      await Promise.race([answered, pause(WAIT_MS)]);
+      const status = /^HTTP\/1\.1 (\d{3})/.exec(received)?.[1];
+      const id = /\r\nx-request-id: *([^\r]*)/i.exec(received)?.[1];
+      return status === undefined ? undefined : { status: Number(status), id };
+    } finally {
+      socket.destroy();
+    }
+  };
+}
+
+function piecesOf({ method, target, headers, body, trailer, pauseMs, isEndLate }: Upload): [string, string] {
+  const whole = chunked(body, PIECE_BYTES);
+  const end = '0\r\n';
+  const start =
+    head({ method, target, headers: { ...headers, 'Transfer-Encoding': 'chunked' } }) +
+    whole.slice(0, whole.lastIndexOf(`${end}\r\n`));
+  const rest = trailer === undefined ? '\r\n' : `${trailer.join(': ')}\r\nHost: a\r\n\r\n`;
+  if (pauseMs === undefined) return [start + end + rest, ''];
+  return isEndLate ? [start, end + rest] : [start + end, rest];
+}
+
+/** All uploads over one connection, anew where it has ended. */
+export function over2(port: number): { readonly send: Send; close(): void } {
+  let session: ClientHttp2Session | undefined;
+  const opened = (): ClientHttp2Session => {
+    if (session === undefined || session.closed || session.destroyed) {
+      session = connect2(`http://127.0.0.1:${port}`).on('error', () => undefined);
+    }
+    return session;
+  };
+  return { send: (upload) => sendOver2(opened(), upload), close: () => session?.destroy() };
+}
+
+function sendOver2(session: ClientHttp2Session, upload: Upload): Promise<Told | undefined> {
+  const { method, target, headers, body, trailer, pauseMs } = upload;
+  return new Promise((resolve) => {
+    const fields = { ':method': method, ':path': target, ...headers };
+    const stream = session.request(fields, { endStream: false, waitForTrailers: trailer !== undefined });
+    let told: Told | undefined;
+    const timer = setTimeout(() => stream.destroy(), WAIT_MS);
+    stream.on('wantTrailers', () => {
+      const send = (): void => {
+        if (!stream.destroyed && trailer !== undefined)
+          stream.sendTrailers({ [trailer[0].toLowerCase()]: trailer[1] });
+      };
+      if (pauseMs === undefined) send();
+      else setTimeout(send, pauseMs);
+    });
+    stream.on('response', (answer) => {
+      const id = answer['x-request-id'];
+      told = { status: answer[':status'] ?? 0, id: typeof id === 'string' ? id : undefined };
+    });
+    stream.on('error', () => undefined).resume();
+    stream.once('close', () => {
+      clearTimeout(timer);
+      resolve(told);
+    });
+    stream.end(body);
+  });
+}

@@ -39,7 +39,7 @@ export function skippedTrial(what: string, skipped: string): Trial {
   return { what, tried: 0, held: 0, figure: '', skipped };
 }
 
-const FAILURES_MAX = 60;
+const FAILURES_MAX = 5;
 
 /** Counts what holds; keeps the first few failures. */
 export class Count {

@@ -11,7 +11,7 @@ export interface Upload {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly trailer: readonly [string, string] | undefined;
-  /** What comes behind the pause: the trailers alone, or the last chunk too; without a pause everything at once. */
+  /** Before the trailers, or before the last chunk, too; without a pause everything comes at once. */
   readonly pauseMs: number | undefined;
   readonly isEndLate: boolean;
 }
@@ -140,9 +140,11 @@ export function over2(port: number): { readonly send: Send; close(): void } {
 }
 
 function sendOver2(session: ClientHttp2Session, upload: Upload): Promise<Told | undefined> {
-  const { method, target, headers, body, trailer, pauseMs } = upload;
+  const { method, target, headers, body, trailer, pauseMs, isEndLate } = upload;
+  // HTTP/2 has trailers behind a body of declared length, too.
+  const length = trailer !== undefined && isEndLate ? { 'content-length': String(body.length) } : {};
   return new Promise((resolve) => {
-    const fields = { ':method': method, ':path': target, ...headers };
+    const fields = { ':method': method, ':path': target, ...length, ...headers };
     const stream = session.request(fields, { endStream: false, waitForTrailers: trailer !== undefined });
     let told: Told | undefined;
     const timer = setTimeout(() => stream.destroy(), WAIT_MS);

@@ -222,8 +222,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
    * library go on to what came in the same packet; while the answer is owed, it closes the connection at that.
    */
   refuseFraming(cause: PlainCause): void {
-    this.res.onAborted(() => this.abort());
-    setImmediate(() => this.refuse({ cause, headers: NO_HEADERS, ...problemAnswer(cause) }));
+    this.refuseLater({ cause, headers: NO_HEADERS, ...problemAnswer(cause) });
   }
 
   refuseBody(problem: BodyProblem): void {
@@ -303,8 +302,15 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   }
 
   private refuse(refusal: Refusal): void {
-    if (this.head.isChunked) setImmediate(() => this.refuseNow(refusal));
+    if (this.head.isChunked || (this.head.isHead && this.connection === 'ends')) this.refuseLater(refusal);
     else this.refuseNow(refusal);
+  }
+
+  /** In another turn of the loop, when the packet that is being read has been dealt with. */
+  private refuseLater(refusal: Refusal): void {
+    if (this.isGone) return;
+    this.res.onAborted(() => this.abort());
+    setImmediate(() => this.refuseNow(refusal));
   }
 
   private refuseNow({ cause, status, headers, body }: Refusal): void {
@@ -315,10 +321,14 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   private write(status: string, headers: string, body: string): boolean {
     if (this.isGone) return false;
     this.isGone = true;
-    const { requestId, isHead, connection: asked } = this.head;
-    const connection = asked === 'stays' && this.context.isDraining ? 'ends' : asked;
-    writeAnswer(this.res, { status, requestId, headers, body, isHead, connection });
+    const { requestId, isHead } = this.head;
+    writeAnswer(this.res, { status, requestId, headers, body, isHead, connection: this.connection });
     return true;
+  }
+
+  private get connection(): ConnectionEnd {
+    const { connection } = this.head;
+    return connection === 'stays' && this.context.isDraining ? 'ends' : connection;
   }
 }
 

@@ -1,6 +1,6 @@
 import { messageOf } from '#acuity/base/errors.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
-import { Connection } from '#acuity/load/connection.js';
+import { Connection, type Reply } from '#acuity/load/connection.js';
 import { leftBehind } from '#fixtures/atRest.js';
 import {
   HAPROXY,
@@ -113,6 +113,8 @@ async function tryThrough(
 class SmuggleRun {
   private readonly answers = new Count();
   private readonly refusals = new Count();
+  /** Of the answers, those that were meant for somebody else. */
+  private others = 0;
   private attacks = 0;
   private readonly senders: Senders;
 
@@ -136,10 +138,7 @@ class SmuggleRun {
       const id = `${name}-${count}`;
       const request = requestTo({ port, key: this.key }, known.body, id);
       const failure = await connection.send(request).then(
-        (reply) =>
-          reply.status === 200
-            ? wrongAnswer(reply, id, known)
-            : `${reply.status} for ${requestIdOf(reply)} came to ${id}`,
+        (reply) => this.wrong(reply, id, known),
         (error: unknown) => `${messageOf(error)}: ${id}`,
       );
       this.answers.add(failure);
@@ -148,6 +147,13 @@ class SmuggleRun {
       connection = await Connection.open(port);
     }
     connection.close();
+  }
+
+  private wrong(reply: Reply, id: string, known: KnownAnswer): string | undefined {
+    const wrong = reply.status === 200 ? wrongAnswer(reply, id, known) : `${reply.status} came to ${id}`;
+    // The proxy's own answers have no request id.
+    if (wrong !== undefined && requestIdOf(reply) !== '') this.others++;
+    return wrong;
   }
 
   async attack(random: Random, version: 1 | 2, attacker: number): Promise<void> {
@@ -181,7 +187,7 @@ class SmuggleRun {
 
   trials(name: string): Trial[] {
     return [
-      this.answers.trial(`${name}: answers`, `${this.attacks} attacks`),
+      this.answers.trial(`${name}: answers`, `${this.attacks} attacks, ${this.others} answers of others`),
       this.refusals.trial(`${name}: refusals of chunked uploads`),
     ];
   }

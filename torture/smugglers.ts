@@ -143,6 +143,7 @@ function sendOver2(session: ClientHttp2Session, upload: Upload): Promise<Told | 
   const { method, target, headers, body, trailer, pauseMs, isEndLate } = upload;
   // HTTP/2 has trailers behind a body of declared length, too.
   const length = trailer !== undefined && isEndLate ? { 'content-length': String(body.length) } : {};
+  const host = pauseMs === undefined ? {} : { host: 'a' };
   return new Promise((resolve) => {
     const fields = { ':method': method, ':path': target, ...length, ...headers };
     const stream = session.request(fields, { endStream: false, waitForTrailers: trailer !== undefined });
@@ -151,7 +152,7 @@ function sendOver2(session: ClientHttp2Session, upload: Upload): Promise<Told | 
     stream.on('wantTrailers', () => {
       const send = (): void => {
         if (!stream.destroyed && trailer !== undefined)
-          stream.sendTrailers({ [trailer[0].toLowerCase()]: trailer[1] });
+          stream.sendTrailers({ [trailer[0].toLowerCase()]: trailer[1], ...host });
       };
       if (pauseMs === undefined) send();
       else setTimeout(send, pauseMs);

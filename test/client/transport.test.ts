@@ -141,3 +141,15 @@ function suite(t: Test, open: OpenTransport): void {
     t.equal((await transportTo(t, open, origin).send(request())).status, 307);
   });
 }
+
+t.test('a body is sent with its length: in chunks it would cost a connection each time', async (t) => {
+  for (const open of [fetchTransport, undiciTransport]) {
+    const lengths: (string | undefined)[] = [];
+    const { origin } = await serverWith(t, (asked, response) => {
+      lengths.push(asked.headers['content-length'], asked.headers['transfer-encoding']);
+      asked.resume().once('end', () => response.end('{}'));
+    });
+    await transportTo(t, open, origin).send(request('{"é":1}'));
+    t.strictSame(lengths, ['8', undefined], open.name);
+  }
+});

@@ -31,8 +31,7 @@ for (const part of PARTS) {
     const [outcome] = JSON.parse(stdout || '[]') as Outcome[];
     t.equal(outcome?.name, part, stderr);
     for (const { what, tried, held, skipped, failures } of outcome?.trials ?? []) {
-      if (skipped !== undefined) t.skip(`${what}: ${skipped}`);
-      else t.equal(held, tried, `${what}: ${(failures ?? []).join('; ')}`);
+      t.equal(held, tried, `${what}: ${(failures ?? []).join('; ')}`, { skip: skipped ?? false });
     }
   });
 }

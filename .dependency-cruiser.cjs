@@ -1,4 +1,7 @@
-/** The import arrows of docs/ARCHITECTURE.md, as rules. Each layer names the layers that it may import. */
+/** What is true of a request wherever it is looked at: the service and the clients have it in common. */
+const RULES = '^packages/rules/';
+
+/** The import arrows of docs/ARCHITECTURE.md, as rules. Each layer names the layers that it may import; all may import packages/rules. */
 const LAYERS = {
   base: [],
   files: ['base'],
@@ -57,8 +60,11 @@ const arrows = Object.entries(LAYERS).map(([layer, below]) => ({
   severity: 'error',
   from: { path: `^src/${layer}/` },
   to: {
-    path: '^(src|test|bench|native-models|scripts)/',
-    pathNot: [layer, ...below].map((name) => (name.includes('\\.') ? `^src/${name}` : `^src/${name}/`)),
+    path: '^(src|packages|test|bench|native-models|scripts)/',
+    pathNot: [
+      RULES,
+      ...[layer, ...below].map((name) => (name.includes('\\.') ? `^src/${name}` : `^src/${name}/`)),
+    ],
   },
 }));
 
@@ -78,10 +84,20 @@ module.exports = {
     {
       name: 'client-stands-alone',
       comment:
-        'what others install may bring nothing of the service, and nothing else than undici, which is optional',
+        'what others install may bring nothing of the service but its rules, and nothing else than undici, which is optional',
       severity: 'error',
       from: { path: '^packages/client-ts/src/' },
-      to: { pathNot: ['^packages/client-ts/src/', '(^|node_modules/)undici/'], dependencyTypesNot: ['core'] },
+      to: {
+        pathNot: ['^packages/client-ts/src/', RULES, '(^|node_modules/)undici/'],
+        dependencyTypesNot: ['core'],
+      },
+    },
+    {
+      name: 'rules-stand-alone',
+      comment: 'pure TypeScript: the service, the clients and the generated tables rest on it',
+      severity: 'error',
+      from: { path: RULES },
+      to: { pathNot: [RULES] },
     },
     {
       name: 'no-circular',

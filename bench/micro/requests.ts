@@ -1,4 +1,4 @@
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
 import { WasmParser, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';

@@ -3,7 +3,7 @@ import { Type as OlderType, type TSchema as OlderSchema } from '@sinclair/typebo
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { Ajv } from 'ajv';
 import { Compile } from 'typebox/compile';
-import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
 import { requestSchema } from '#acuity/contract/request.js';
 import { PAYLOADS, requestsOf, type PayloadName } from '#acuity/load/payloads.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';

@@ -1,4 +1,4 @@
-import { isHeartRate, sleepContradictions } from '#acuity/contract/contradictions.js';
+import { isHeartRate, sleepContradictions } from '#rules/contradictions.js';
 import { FEATURE_COUNT, TARGET_COUNT } from '#acuity/contract/features.js';
 import {
   DEFAULT_SERIES_LIMITS,
@@ -7,7 +7,7 @@ import {
   SERIES_FIELDS,
   type SeriesAlias,
   type SeriesField,
-} from '#acuity/contract/fields.js';
+} from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
 import { hasUnitError } from '#acuity/pipeline/unitErrors.js';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '#acuity/base/clock.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import { respond } from '#acuity/pipeline/respond.js';

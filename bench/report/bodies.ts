@@ -1,4 +1,4 @@
-import { SERIES_FIELDS, type SeriesField } from '#acuity/contract/fields.js';
+import { SERIES_FIELDS, type SeriesField } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 

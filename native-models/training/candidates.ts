@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
-import { SERIES_FIELDS } from '#acuity/contract/fields.js';
+import { SERIES_FIELDS } from '#rules/fields.js';
 import { trainingRates } from './cohort/parameters.js';
 import { World, type Plan, type Population } from './cohort/population.js';
 import { Progress } from './cohort/progress.js';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { Manifest } from '#acuity/model/manifest.js';

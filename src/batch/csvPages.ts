@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { OperatorError } from '../base/operatorError.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
-import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS } from '../contract/fields.js';
+import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
 import { BodyPages, type Body, type BodyPagesOptions } from './bodyPages.js';
 import type { Page, Reading } from './page.js';
 

@@ -1,5 +1,5 @@
 import { OperatorError } from '../base/operatorError.js';
-import { PAST_MAX } from '../contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import { LAYOUT, type PredictionRequest } from '../pipeline/wasmParser.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;

@@ -1,5 +1,5 @@
 import { PROBLEMS } from '../contract/problems.js';
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
 import { explanationOf } from '../pipeline/explanation.js';

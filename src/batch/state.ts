@@ -1,7 +1,7 @@
 import { closeSync, createReadStream, existsSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { OperatorError } from '../base/operatorError.js';
-import { PAST_MAX } from '../contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import { ENTRY_LENGTH, type Histories } from './histories.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';
 

@@ -1,5 +1,5 @@
 import { DataType, type Data, type Field, type RecordBatch, type Vector } from 'apache-arrow';
-import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '../contract/fields.js';
+import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '#rules/fields.js';
 import { decimalOf } from './tableDecimals.js';
 import type { ScalarColumn, SeriesColumn, SessionColumns } from '../pipeline/columns.js';
 

@@ -1,4 +1,4 @@
-import { SERIES_FIELDS } from '../contract/fields.js';
+import { SERIES_FIELDS } from '#rules/fields.js';
 import { DataType, RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import type { QualifiedRequest } from '../pipeline/quality.js';
 import { LAYOUT } from '../pipeline/wasmParser.js';

@@ -6,7 +6,7 @@ import {
   type SeriesField,
   type SeriesLimits,
   type SESSION_SCALARS,
-} from '../contract/fields.js';
+} from '#rules/fields.js';
 import type { BodyProblem } from '../contract/problems.js';
 import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, WasmParser, clearRecords, summaryAt } from './wasmParser.js';
 import { isBodyProblem, readerOf, type RequestReader } from './read.js';

@@ -7,8 +7,8 @@ import {
   TARGET_SCALE,
   featureAt,
 } from '../contract/features.js';
-import { PAST_MAX, SCORE_FIELDS } from '../contract/fields.js';
-import { Sleep } from '../contract/sleep.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
+import { Sleep } from '#rules/sleep.js';
 import { LAYOUT, summaryAt, type PredictionRequest } from './wasmParser.js';
 import { normaliseSleep } from './normalise.js';
 

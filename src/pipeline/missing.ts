@@ -1,4 +1,4 @@
-import { SERIES_FIELDS, SESSION_SCALARS } from '../contract/fields.js';
+import { SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
 import { LAYOUT, SCALAR_PLACES, summaryAt, type PredictionRequest } from './wasmParser.js';
 
 /** Where the record of the current session says that a field is known, in the order of `FIELDS_OF_A_SESSION`. */

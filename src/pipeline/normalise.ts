@@ -1,4 +1,4 @@
-import { normalise, type Sleep } from '../contract/sleep.js';
+import { normalise, type Sleep } from '#rules/sleep.js';
 import { LAYOUT } from './wasmParser.js';
 
 /** Reads the sleep fields of the record that begins at `records[record]` into `sleep`, and makes sense of them. */

@@ -1,11 +1,11 @@
-import { PAST_MAX, SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS } from '../contract/fields.js';
+import { PAST_MAX, SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
 import {
   LABEL_FIELDS,
   SCORE_FIELDS,
   samplesMax,
   type SeriesField,
   type SeriesLimits,
-} from '../contract/fields.js';
+} from '#rules/fields.js';
 import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, type WasmParser } from './wasmParser.js';
 
 /**

@@ -1,6 +1,6 @@
-import { FIELDS_OF_A_SESSION, SERIES_FIELDS } from '../contract/fields.js';
-import { Sleep } from '../contract/sleep.js';
-import { IMPLAUSIBLE_SHARE_MOST, LIKELY } from '../contract/unlikely.js';
+import { FIELDS_OF_A_SESSION, SERIES_FIELDS } from '#rules/fields.js';
+import { Sleep } from '#rules/sleep.js';
+import { IMPLAUSIBLE_SHARE_MOST, LIKELY } from '#rules/unlikely.js';
 import { eachMissingField } from './missing.js';
 import { normaliseSleep } from './normalise.js';
 import { LAYOUT, SCALAR_PLACES, summaryAt, type ReadRequest } from './wasmParser.js';

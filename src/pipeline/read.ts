@@ -1,5 +1,5 @@
 import type { BodyProblem } from '../contract/problems.js';
-import type { SeriesLimits } from '../contract/fields.js';
+import type { SeriesLimits } from '#rules/fields.js';
 import { readOpened } from './exact.js';
 import { WasmParser, type PredictionRequest, type ReadRequest } from './wasmParser.js';
 

@@ -1,4 +1,4 @@
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord, SessionFrame } from '../contract/request.js';
 import { LAYOUT } from './wasmParser.js';
 

@@ -1,6 +1,6 @@
 import { FEATURES, FEATURE_COUNT, ROW_CLAMP, featureAt } from '../contract/features.js';
-import { PAST_MAX } from '../contract/fields.js';
-import { Sleep } from '../contract/sleep.js';
+import { PAST_MAX } from '#rules/fields.js';
+import { Sleep } from '#rules/sleep.js';
 import { TYPICAL_FEATURES } from '../contract/explanation.js';
 import type { ExplainTable, Typical } from '../model/explainTable.js';
 import { normaliseSleep } from './normalise.js';

@@ -3,13 +3,12 @@ import {
   PAST_MAX,
   SCALAR_BOUNDS,
   SERIES_FIELDS,
-  STRUCTURE_BOUNDS,
   isHeart,
   type SESSION_SCALARS,
   type SeriesField,
   type SeriesLimits,
-  type StructureBounds,
-} from '../contract/fields.js';
+} from '#rules/fields.js';
+import { STRUCTURE_BOUNDS, type StructureBounds } from '#rules/structure.js';
 import { powersOfFive } from './powersOfFive.js';
 
 /**

@@ -1,5 +1,5 @@
 import { EXPLANATION } from '../contract/explanation.js';
-import { PAST_MAX } from '../contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT, type PredictionRequest } from '../pipeline/wasmParser.js';
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import fc from 'fast-check';
 import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION, MIXTURES } from '#acuity/contract/explanation.js';
 import { FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
-import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import { explanationOf, type ExplainSettings } from '#acuity/pipeline/explanation.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { writeMixtures, writeShapley } from '#acuity/pipeline/mixtures.js';

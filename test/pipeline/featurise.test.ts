@@ -8,7 +8,7 @@ import {
   TARGETS,
   TARGET_COUNT,
 } from '#acuity/contract/features.js';
-import { PAST_MAX } from '#acuity/contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
 import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';

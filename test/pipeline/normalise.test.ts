@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { Sleep } from '#acuity/contract/sleep.js';
+import { Sleep } from '#rules/sleep.js';
 import { LAYOUT } from '#acuity/pipeline/wasmParser.js';
 import { normaliseSleep } from '#acuity/pipeline/normalise.js';
 import { writeScalars, type SessionScalars } from '#acuity/pipeline/records.js';

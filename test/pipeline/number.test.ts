@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { WasmParser, LAYOUT } from '#acuity/pipeline/wasmParser.js';
 import { powersOfFive } from '#acuity/pipeline/powersOfFive.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
-import { SERIES_FIELDS, type SeriesLimits } from '#acuity/contract/fields.js';
+import { SERIES_FIELDS, type SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
 import { WasmParser, LAYOUT, summaryAt, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';

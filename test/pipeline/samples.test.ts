@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { SeriesLimits } from '#acuity/contract/fields.js';
+import type { SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
 import { WasmParser, LAYOUT, summaryAt } from '#acuity/pipeline/wasmParser.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';

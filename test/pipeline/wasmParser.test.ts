@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { SERIES_FIELDS, type SeriesField } from '#acuity/contract/fields.js';
+import { SERIES_FIELDS, type SeriesField } from '#rules/fields.js';
 import { hasUnitError, isUnitError } from '#acuity/pipeline/unitErrors.js';
 import { WasmParser, LAYOUT, summaryAt } from '#acuity/pipeline/wasmParser.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';

@@ -6,12 +6,18 @@ import { REPOSITORY } from '../fixtures/scripts.js';
 /** What a compiled file imports when it runs, and what those files import. */
 function importsOf(file: string, seen = new Set<string>()): Set<string> {
   for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/^import\b[^;]*?'([^']+)';/gm)) {
-    const path = name.startsWith('.') ? join(dirname(file), name) : name;
+    const path = pathOf(name, file);
     if (seen.has(path)) continue;
     seen.add(path);
-    if (name.startsWith('.')) importsOf(path, seen);
+    if (path !== name) importsOf(path, seen);
   }
   return seen;
+}
+
+/** The file of ours that `name` means in `file`; a package stays its name. */
+function pathOf(name: string, file: string): string {
+  if (name.startsWith('#rules/')) return join(REPOSITORY, 'dist/rules', name.slice('#rules/'.length));
+  return name.startsWith('.') ? join(dirname(file), name) : name;
 }
 
 t.test('a worker loads no schemas: they would take more memory than its network', async (t) => {

@@ -1,4 +1,4 @@
-import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
 import { writeTarget } from '#acuity/pipeline/records.js';
 import { LAYOUT, WasmParser, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
 import type { ServedModel } from '../served.js';

@@ -1,4 +1,4 @@
-import { SERIES_FIELDS } from '#acuity/contract/fields.js';
+import { SERIES_FIELDS } from '#rules/fields.js';
 import { featuriseSession } from '#acuity/pipeline/featurise.js';
 import { isUnitError } from '#acuity/pipeline/unitErrors.js';
 import type { PredictionRequest, WasmParser } from '#acuity/pipeline/wasmParser.js';

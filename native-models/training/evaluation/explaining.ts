@@ -1,5 +1,5 @@
 import { CONTRIBUTORS, EXPLANATION } from '#acuity/contract/explanation.js';
-import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { ExplainBundle } from '#acuity/model/bundle.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { LAYOUT, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';

@@ -1,9 +1,10 @@
+import { momentMs, type Moment } from '#rules/moment.js';
+import type { Signal } from '#rules/plausible.js';
 import type { Session } from '../contract.js';
-import { momentMs, type Moment } from '../moment.js';
 import type { Person } from '../person.js';
 import { SessionBuilder, type Sample } from '../sessionBuilder.js';
 import { measureStages, type Stage, type StageDurations, type StageInterval } from '../sleep.js';
-import { checkUnit, isReading, UnitError, type Signal } from '../unitChecks.js';
+import { checkUnit, isReading, UnitError } from '../unitChecks.js';
 import { AdapterError, type Field } from './field.js';
 
 /** What every adapter takes beside what the provider sent. */

@@ -46,10 +46,10 @@ type Names = readonly (string | undefined)[];
 
 /** The names of the fields by their indexes. */
 const TOP_NAMES = named([
-  ['current_session', LAYOUT.CURRENT],
-  ['past_sessions', LAYOUT.PAST_SESSIONS],
-  ['past_targets', LAYOUT.PAST_TARGETS],
-  ['past_target', LAYOUT.PAST_TARGET],
+  ['current_session', LAYOUT.CURRENT_SESSION_FIELD],
+  ['past_sessions', LAYOUT.PAST_SESSIONS_FIELD],
+  ['past_targets', LAYOUT.PAST_TARGETS_FIELD],
+  ['past_target', LAYOUT.PAST_TARGET_FIELD],
   ['explain', LAYOUT.EXPLAIN_FIELD],
 ]);
 const SESSION_NAMES = named([

@@ -11,8 +11,10 @@ import {
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
 import { hasUnitError } from '#acuity/pipeline/unitErrors.js';
-import { WasmParser, LAYOUT, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
-import { writeScalars, writeTarget } from '#acuity/pipeline/records.js';
+import { LAYOUT } from '#acuity/records/layout.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { writeScalars, writeTarget } from '#acuity/records/write.js';
 
 /** What one request feeds to the network. */
 export interface ModelInput {

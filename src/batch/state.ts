@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { OperatorError } from '../base/operatorError.js';
 import { PAST_MAX } from '#rules/fields.js';
 import { ENTRY_LENGTH, type Histories } from './histories.js';
-import { LAYOUT } from '../pipeline/wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
 
 const { RECORD_LENGTH } = LAYOUT;
 const KIND = 'acuity histories';

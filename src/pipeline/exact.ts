@@ -26,15 +26,12 @@ import {
   type ScoreRecord,
   type SessionFrame,
 } from '../contract/request.js';
-import {
-  LAYOUT,
-  summaryAt,
-  type WasmParser,
-  type PredictionRequest,
-  type ReadRequest,
-} from './wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
+import { summaryAt } from '../records/places.js';
+import type { PredictionRequest, ReadRequest } from '../records/request.js';
+import type { WasmParser } from './wasmParser.js';
 import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
-import { writeScalars, writeTarget } from './records.js';
+import { writeScalars, writeTarget } from '../records/write.js';
 import { isUnitError, unitMessage } from './unitErrors.js';
 
 /**

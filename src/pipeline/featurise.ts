@@ -9,7 +9,9 @@ import {
 } from '../contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import { Sleep } from '#rules/sleep.js';
-import { LAYOUT, summaryAt, type PredictionRequest } from './wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
+import { summaryAt } from '../records/places.js';
+import type { PredictionRequest } from '../records/request.js';
 import { normaliseSleep } from './normalise.js';
 
 const centres = Float64Array.from(FEATURES, (feature) => feature.centre);

@@ -6,7 +6,9 @@ import {
   type SeriesField,
   type SeriesLimits,
 } from '#rules/fields.js';
-import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, type WasmParser } from './wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
+import { SCALAR_PLACES, SERIES_PLACES } from '../records/places.js';
+import type { WasmParser } from './wasmParser.js';
 
 /**
  * A body that is JSON, by where its values lie in the parser's memory: only what the contract knows of is looked

@@ -1,7 +1,9 @@
 import { BREATHS_MEDIAN_MAX } from '#rules/contradictions.js';
 import { SERIES_FIELDS, isHeart, type SeriesField } from '#rules/fields.js';
 import { BREATHING, HEART_BEATS, INTERVALS_MS, SUSPECT_SAMPLES_MIN } from '#rules/plausible.js';
-import { LAYOUT, summaryAt, type PredictionRequest } from './wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
+import { summaryAt } from '../records/places.js';
+import type { PredictionRequest } from '../records/request.js';
 
 /** Series that are most likely in another unit. */
 

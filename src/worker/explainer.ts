@@ -7,7 +7,7 @@ import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
 import { eachMissingField } from '../pipeline/missing.js';
 import { writeMixtures, writeShapley, type MixedDay } from '../pipeline/mixtures.js';
 import { ReferenceDay, hoursOf } from '../pipeline/referenceDay.js';
-import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { PredictionRequest } from '../records/request.js';
 import type { ExplainGraph } from './session.js';
 
 const POINTS = SCORE_FIELDS.length;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { TableReaders, type TableTask } from '#acuity/batch/tableReaders.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { LAYOUT } from '#acuity/pipeline/wasmParser.js';
+import { LAYOUT } from '#acuity/records/layout.js';
 import { tableOf, writeArrow, writeParquetFile } from '#fixtures/tables.js';
 
 const FILES = 5;

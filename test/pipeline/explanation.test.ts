@@ -10,7 +10,7 @@ import { qualityOf, type Quality } from '#acuity/pipeline/quality.js';
 import { ReferenceDay, hoursOf } from '#acuity/pipeline/referenceDay.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
-import type { PredictionRequest, ReadRequest } from '#acuity/pipeline/wasmParser.js';
+import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { slowShapley } from '../fixtures/slowShapley.js';
 

@@ -1,4 +1,7 @@
-/** The import arrows of docs/ARCHITECTURE.md, as rules. Each layer names the layers that it may import. */
+/** What is true of a request wherever it is looked at: the service and the clients have it in common. */
+const RULES = '^packages/rules/';
+
+/** The import arrows of docs/ARCHITECTURE.md, as rules. Each layer names the layers that it may import; all may import packages/rules. */
 const LAYERS = {
   base: [],
   files: ['base'],
@@ -6,12 +9,32 @@ const LAYERS = {
   config: ['base'],
   contract: ['base'],
   model: ['base', 'files', 'config', 'contract'],
-  pipeline: ['base', 'contract', 'model'],
+  records: ['contract'],
+  pipeline: ['base', 'contract', 'model', 'records'],
   auth: ['base', 'files', 'config', 'contract', 'model'],
-  scoring: ['base', 'process', 'config', 'contract', 'model', 'pipeline'],
-  worker: ['base', 'process', 'contract', 'model', 'pipeline', 'scoring/(protocol|taskRing|batchBuffers)\\.'],
+  scoring: ['base', 'process', 'config', 'contract', 'model', 'records', 'pipeline'],
+  worker: [
+    'base',
+    'process',
+    'contract',
+    'model',
+    'records',
+    'pipeline',
+    'scoring/(protocol|taskRing|batchBuffers)\\.',
+  ],
   tracing: ['base', 'contract'],
-  http: ['base', 'process', 'config', 'contract', 'model', 'pipeline', 'scoring', 'auth', 'tracing'],
+  http: [
+    'base',
+    'process',
+    'config',
+    'contract',
+    'model',
+    'records',
+    'pipeline',
+    'scoring',
+    'auth',
+    'tracing',
+  ],
   admin: ['base', 'process', 'config', 'contract'],
   server: [
     'base',
@@ -20,6 +43,7 @@ const LAYERS = {
     'config',
     'contract',
     'model',
+    'records',
     'pipeline',
     'scoring',
     'auth',
@@ -27,7 +51,7 @@ const LAYERS = {
     'http',
     'admin',
   ],
-  batch: ['base', 'files', 'process', 'config', 'contract', 'model', 'pipeline', 'scoring'],
+  batch: ['base', 'files', 'process', 'config', 'contract', 'model', 'records', 'pipeline', 'scoring'],
   load: ['base', 'contract'],
   tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],
 };
@@ -57,8 +81,11 @@ const arrows = Object.entries(LAYERS).map(([layer, below]) => ({
   severity: 'error',
   from: { path: `^src/${layer}/` },
   to: {
-    path: '^(src|test|bench|native-models|scripts)/',
-    pathNot: [layer, ...below].map((name) => (name.includes('\\.') ? `^src/${name}` : `^src/${name}/`)),
+    path: '^(src|packages|test|bench|native-models|scripts)/',
+    pathNot: [
+      RULES,
+      ...[layer, ...below].map((name) => (name.includes('\\.') ? `^src/${name}` : `^src/${name}/`)),
+    ],
   },
 }));
 
@@ -78,10 +105,20 @@ module.exports = {
     {
       name: 'client-stands-alone',
       comment:
-        'what others install may bring nothing of the service, and nothing else than undici, which is optional',
+        'what others install may bring nothing of the service but its rules, and nothing else than undici, which is optional',
       severity: 'error',
       from: { path: '^packages/client-ts/src/' },
-      to: { pathNot: ['^packages/client-ts/src/', '(^|node_modules/)undici/'], dependencyTypesNot: ['core'] },
+      to: {
+        pathNot: ['^packages/client-ts/src/', RULES, '(^|node_modules/)undici/'],
+        dependencyTypesNot: ['core'],
+      },
+    },
+    {
+      name: 'rules-stand-alone',
+      comment: 'pure TypeScript: the service, the clients and the generated tables rest on it',
+      severity: 'error',
+      from: { path: RULES },
+      to: { pathNot: [RULES] },
     },
     {
       name: 'no-circular',

@@ -15,11 +15,20 @@ import {
   SLEEP_TIME,
   SUMMARY_LENGTH,
 } from './layout';
+import {
+  MINUTES_FOR_SECONDS_MIN,
+  MINUTES_MAX,
+  MINUTES_MIN,
+  SECONDS_FOR_A_MINUTE_MAX,
+  SECONDS_FOR_MINUTES_MIN,
+  SHARES_SUM_MAX,
+  SUSPECT_SAMPLES_MIN,
+} from './rules';
 import { isBreathingFast } from './series';
 
 /**
  * Whether a session may be in other units than it says, or contradict itself. The exact path decides, by
- * `isUnitError` and `contract/contradictions`: what it refuses must be doubted here, and what is doubted without need
+ * `isUnitError` and packages/rules/src/contradictions.ts: what it refuses must be doubted here, and what is doubted without need
  * costs a second reading and nothing else.
  */
 export function isDoubtful(record: usize): bool {
@@ -37,7 +46,7 @@ export function isDoubtful(record: usize): bool {
 @inline
 function isImplausible(record: usize, series: i32): bool {
   const implausible = summaryValue(record, series, IMPLAUSIBLE);
-  return implausible >= 3 && implausible > summaryValue(record, series, COUNT);
+  return implausible >= SUSPECT_SAMPLES_MIN && implausible > summaryValue(record, series, COUNT);
 }
 
 // @ts-ignore: decorator
@@ -49,12 +58,19 @@ function isDoubtfulSleep(record: usize): bool {
   const light = scalar(record, LIGHT);
   const stages = deep + rem + light;
   if (stages == stages) {
-    const areMinutes = stages > 0 && 80 * stages >= sleep && 600 * stages <= 11 * sleep;
-    return areMinutes || (stages >= 120 && stages <= 720);
+    const isNotTooLong = SECONDS_FOR_A_MINUTE_MAX * stages >= sleep;
+    const isNotTooShort = SECONDS_FOR_MINUTES_MIN * stages <= MINUTES_FOR_SECONDS_MIN * sleep;
+    return (stages > 0 && isNotTooLong && isNotTooShort) || mayBeMinutes(stages);
   }
   // The length of the night is given, or may follow from a stage and its share.
-  const mayBeShort = sleep == sleep ? sleep >= 120 && sleep <= 720 : deep <= 720 || rem <= 720 || light <= 720;
-  return mayBeShort || haveTooLargeSum(record);
+  const areFew = deep <= MINUTES_MAX || rem <= MINUTES_MAX || light <= MINUTES_MAX;
+  return (sleep == sleep ? mayBeMinutes(sleep) : areFew) || haveTooLargeSum(record);
+}
+
+// @ts-ignore: decorator
+@inline
+function mayBeMinutes(seconds: f64): bool {
+  return seconds >= MINUTES_MIN && seconds <= MINUTES_MAX;
 }
 
 function haveTooLargeSum(record: usize): bool {
@@ -62,7 +78,7 @@ function haveTooLargeSum(record: usize): bool {
   const rem = scalar(record, REM_SHARE);
   const light = scalar(record, LIGHT_SHARE);
   const sum = orZero(deep) + orZero(rem) + orZero(light);
-  return sum > 105 || (sum > 1.05 && !(deep > 1 || rem > 1 || light > 1));
+  return sum > 100 * SHARES_SUM_MAX || (sum > SHARES_SUM_MAX && !(deep > 1 || rem > 1 || light > 1));
 }
 
 // @ts-ignore: decorator

@@ -1,5 +1,11 @@
 export * from './layout';
-export { CURRENT, EXPLAIN_FIELD, PAST_SESSIONS, PAST_TARGET, PAST_TARGETS } from './fields';
+export {
+  CURRENT_SESSION_FIELD,
+  EXPLAIN_FIELD,
+  PAST_SESSIONS_FIELD,
+  PAST_TARGETS_FIELD,
+  PAST_TARGET_FIELD,
+} from './fields';
 export { firstBadByte } from './json';
 export { keepFields } from './kept';
 export { markDoubtful, summariseLists } from './lists';

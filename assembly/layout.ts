@@ -1,10 +1,12 @@
+import { PAST_MAX, TARGET_FIELDS } from './rules';
+
 /**
  * Where things lie in the parser's memory, in bytes. The host reads the exported offsets: there is no second
  * copy of this table.
  */
 
-/** Sessions of one request: the current one first, then up to five past ones, oldest first. */
-export const SESSIONS_MAX: i32 = 6;
+/** Sessions of one request: the current one first, then the past ones, oldest first. */
+export const SESSIONS_MAX: i32 = 1 + PAST_MAX;
 
 /** A record is 12 scalars and four summaries, all f64; a missing scalar is NaN. */
 export const SCALARS: i32 = 12;
@@ -36,7 +38,7 @@ export const LEVEL: i32 = 2;
 export const RECORD_LENGTH: i32 = SCALARS + 4 * SUMMARY_LENGTH;
 
 /** A target is seven f64: five scores, then valence and arousal as 1 (High) or −1 (Low). */
-export const TARGET_LENGTH: i32 = 7;
+export const TARGET_LENGTH: i32 = TARGET_FIELDS;
 
 /** The compiler's own data (the names of the fields) lies below; `initialise` checks that it does. */
 export const RECORDS: usize = 16_384;

@@ -1,51 +1,20 @@
-/** Every text that `same` compares with. */
-const NAMES: StaticArray<string> = [
-  'current_session',
-  'past_sessions',
-  'past_targets',
-  'past_target',
-  'age',
-  'sex',
-  'HR_night',
-  'RR_night',
-  'HR_day_1h',
-  'RR_day_1h',
-  'height_cm',
-  'weight_kg',
-  'remPercentage',
-  'deepPercentage',
-  'remSleepSeconds',
-  'lightPercentage',
-  'sleepTimeSeconds',
-  'deepSleepSeconds',
-  'lightSleepSeconds',
-  'awakeSleepSeconds',
-  'HR_night_imputed',
-  'RR_night_imputed',
-  'memory',
-  'stress',
-  'C_SCORE',
-  'valence',
-  'arousal',
-  'attention',
-  'reasoning',
-  '"High"',
-  '"Low"',
-  'explain',
-  'true',
-  'false',
-];
+import { NAMES } from './rules';
+
+/** What else `same` compares with. */
+const WORDS: StaticArray<string> = ['true', 'false'];
 
 /**
  * The compiler lays a literal down once, in UTF-16. Written over by its own ASCII form, it can be compared with a
- * body eight bytes at a time. A name missing from the list is never recognised: such a body takes the exact path.
+ * body eight bytes at a time. A text missing from the lists is never recognised: such a body takes the exact path.
  */
 export function narrowNames(): void {
-  for (let index = 0; index < NAMES.length; index++) {
-    const name = unchecked(NAMES[index]);
-    const text = changetype<usize>(name);
-    for (let at: usize = 0; at < <usize>name.length; at++) store<u8>(text + at, load<u8>(text + (at << 1)));
-  }
+  for (let index = 0; index < NAMES.length; index++) narrow(unchecked(NAMES[index]));
+  for (let index = 0; index < WORDS.length; index++) narrow(unchecked(WORDS[index]));
+}
+
+function narrow(name: string): void {
+  const text = changetype<usize>(name);
+  for (let at: usize = 0; at < <usize>name.length; at++) store<u8>(text + at, load<u8>(text + (at << 1)));
 }
 
 /** Whether the bytes at `pointer` are those of `name`, ASCII of `length`; eight at a time, the last ones twice. */

@@ -1,5 +1,5 @@
 import { isDoubtful } from './doubts';
-import { CURRENT, EXPLAIN_FIELD, PAST_SESSIONS, TARGET_FIELDS, sessionField, targetField, topField } from './fields';
+import { CURRENT_SESSION_FIELD, EXPLAIN_FIELD, PAST_SESSIONS_FIELD, sessionField, targetField, topField } from './fields';
 import { behindString, behindValue } from './json';
 import {
   EXPLAIN,
@@ -26,6 +26,7 @@ import {
 import { narrowNames, same } from './names';
 import { decodeNumber, fillPowersOfTen } from './number';
 import { forgetKept, keepsFields, noteField } from './kept';
+import { SCORES, SCORE_MAX, SCORE_MIN, TARGET_FIELDS } from './rules';
 import { decodeArray } from './samples';
 import { forgetBreathing, summarise } from './series';
 import {
@@ -98,10 +99,10 @@ export function read(input: usize, length: i32): i32 {
     const keyEnd = key + <usize>keyLength;
     const value = at;
     const field = topField(key, keyLength);
-    if (field == CURRENT) {
+    if (field == CURRENT_SESSION_FIELD) {
       if (hasCurrent || !readSession(0)) return -1;
       hasCurrent = true;
-    } else if (field == PAST_SESSIONS) {
+    } else if (field == PAST_SESSIONS_FIELD) {
       if (sessions >= 0) return -1;
       sessions = readSessions();
       if (sessions < 0) return -1;
@@ -253,8 +254,8 @@ function readTarget(target: usize): bool {
     } else {
       if ((seen >>> field) & 1) return false;
       seen |= 1 << field;
-      const value = field < 5 ? decodeNumber() : readLabel();
-      if (!(value >= (field < 5 ? 0 : -1) && value <= 100)) return false;
+      const value = field < SCORES ? decodeNumber() : readLabel();
+      if (!(value >= (field < SCORES ? SCORE_MIN : -1) && value <= SCORE_MAX)) return false;
       store<f64>(target + (<usize>field << 3), value);
     }
     skipSpace();

@@ -1,18 +1,14 @@
 import { COUNT, IMPLAUSIBLE, LEVEL, SAMPLES } from './layout';
 import { addToBin, binOf, binShift, countFour, emptyBin, takeMedian } from './median';
+import { BREATHS_MEDIAN_MAX, BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, areSentinels } from './rules';
 
 /**
  * What is said of a series is its level, and nothing else. Spread, successive differences, slope, course and number of
  * samples tell how a device samples and smooths; a median hardly does, and one wild sample leaves it alone.
  */
 
-/** Plausible heart rates, beats per minute. Wearables report whole beats: a histogram bin each. */
-const HEART_LOW: f32 = 25;
-const HEART_HIGH: f32 = 240;
+/** Wearables report whole beats: a histogram bin each. */
 const HEART_BINS_PER_UNIT: f32 = 1;
-/** Plausible respiratory rates, breaths per minute. */
-const BREATH_LOW: f32 = 3;
-const BREATH_HIGH: f32 = 70;
 const BREATH_BINS_PER_UNIT: f32 = 4;
 /** The bin of what is left out lies so far above the highest plausible sample. */
 const UNREAD_ABOVE: f32 = 8;
@@ -23,7 +19,7 @@ const MEDIAN_SAMPLES_MIN: i32 = 12;
 const TRIMMED_SAMPLES_MIN: i32 = 5;
 
 /** A breathing series whose median is above this may be heart rate: a histogram's median is right to a quarter of a breath. */
-const FAST_BREATHS_MIN: f64 = 39.5;
+const FAST_BREATHS_MIN: f64 = BREATHS_MEDIAN_MAX - 0.5;
 /** Whether a breathing series since `forgetBreathing` was so fast. */
 export let isBreathingFast: bool = false;
 
@@ -37,8 +33,8 @@ let smallest: f32 = 0;
 let largest: f32 = 0;
 
 /**
- * Cleans and summarises the first `length` floats at `SAMPLES`: sentinels (0, −1, −2, 255) and implausible samples
- * are left out. Writes a summary at `summary`.
+ * Cleans and summarises the first `length` floats at `SAMPLES`: sentinels and implausible samples are left
+ * out. Writes a summary at `summary`.
  */
 export function summarise(length: i32, isHeart: bool, summary: usize): void {
   const low = isHeart ? HEART_LOW : BREATH_LOW;
@@ -150,16 +146,6 @@ function gatherPlausible(length: i32, low: f32, high: f32, binsPerUnit: f32): vo
   smallest = leastOf(least);
   largest = -leastOf(f32x4.neg(most));
   emptyBin(binOf(unread, binsPerUnit, shift));
-}
-
-/** Devices write 0, −1, −2 or 255 where they have no reading. */
-// @ts-ignore: decorator
-@inline
-function areSentinels(four: v128): v128 {
-  return v128.or(
-    v128.or(f32x4.eq(four, f32x4.splat(0)), f32x4.eq(four, f32x4.splat(255))),
-    v128.or(f32x4.eq(four, f32x4.splat(-1)), f32x4.eq(four, f32x4.splat(-2))),
-  );
 }
 
 // @ts-ignore: decorator

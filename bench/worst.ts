@@ -2,7 +2,7 @@ import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { createReader } from '#acuity/pipeline/read.js';
 import { seededRandom } from '#acuity/base/random.js';

@@ -18,6 +18,7 @@ const CHECKS = [
     'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
     '--config=.dependency-cruiser.cjs',
     'src',
+    'packages/rules/src',
     'packages/client-ts/src',
     'test',
     'bench',

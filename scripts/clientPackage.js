@@ -1,24 +1,56 @@
 /** Builds what the package `acuity-client` ships, as ECMAScript modules and as CommonJS; `npm pack` runs it first. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { failWith, install, ROOT, StepFailed } from './prepare.js';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { failWith, filesBelow, install, ROOT, StepFailed } from './prepare.js';
 
 const PACKAGE = join(ROOT, 'packages/client-ts');
+/** Where the compiler finds the client with the rules in a folder of its own: the package stands alone. */
+const TOGETHER = join(ROOT, '.build/client-package');
 
 try {
   await install();
-  rmSync(join(PACKAGE, 'dist'), { recursive: true, force: true });
+  for (const folder of [TOGETHER, join(PACKAGE, 'dist')]) rmSync(folder, { recursive: true, force: true });
+  bring(join(PACKAGE, 'src'), TOGETHER);
+  bring(join(ROOT, 'packages/rules/src'), join(TOGETHER, 'rules'));
   for (const project of ['tsconfig.esm.json', 'tsconfig.cjs.json']) {
     compile(project, '--emitDeclarationOnly');
     // Editors show the comments of the declarations; in the code they would be a quarter of the package.
     compile(project, '--declaration', 'false', '--removeComments');
   }
+  for (const format of ['esm', 'cjs']) dropUnusedDeclarations(join(PACKAGE, 'dist', format));
   mkdirSync(join(PACKAGE, 'dist/cjs'), { recursive: true });
   // Without it Node would take the CommonJS files for modules, as the package's own package.json says.
   writeFileSync(join(PACKAGE, 'dist/cjs/package.json'), '{ "type": "commonjs" }\n');
 } catch (error) {
   failWith(error);
+}
+
+/** Copies sources; what they import of the rules is then a file beside them. */
+function bring(from, to) {
+  for (const source of filesBelow(from)) {
+    const target = join(to, relative(from, source));
+    const rules = relative(dirname(target), join(TOGETHER, 'rules'));
+    const path = rules.startsWith('.') ? rules : `./${rules}`;
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, readFileSync(source, 'utf8').replaceAll("'#rules/", `'${path}/`));
+  }
+}
+
+/** Declarations that no way in leads to would be a tenth of the package. */
+function dropUnusedDeclarations(folder) {
+  const used = new Set();
+  for (const name of ['entry', 'undici', 'adapters']) follow(join(folder, `${name}.d.ts`), used);
+  const declarations = filesBelow(folder).filter((file) => file.endsWith('.d.ts'));
+  for (const file of declarations) if (!used.has(file)) rmSync(file);
+}
+
+/** Adds a file of declarations, and those that it imports from. */
+function follow(file, used) {
+  if (used.has(file)) return;
+  used.add(file);
+  const imports = readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s?['"](\.[^'"]+)\.js['"]/g);
+  for (const [, path] of imports) follow(join(dirname(file), `${path}.d.ts`), used);
 }
 
 function compile(project, ...options) {

@@ -25,6 +25,8 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const TSC = 'node_modules/typescript/bin/tsc';
 
+/** The rules that the service and its clients share. */
+const RULES = ['packages/rules/tsconfig.json', 'packages/rules/src'];
 /** The TypeScript client, which the server's package has as `acuity/client`. */
 const CLIENT = ['packages/client-ts/tsconfig.json', 'packages/client-ts/src'];
 
@@ -55,12 +57,19 @@ export const STEPS = {
     ],
     compiled: {},
   },
+  // What scripts/rules.js generates from; `src` compiles them by itself.
+  rules: {
+    inputs: ['package-lock.json', 'tsconfig.base.json', ...RULES],
+    outputs: ['dist/rules/fields.js'],
+    command: [TSC, '-b', 'packages/rules'],
+    compiled: { 'packages/rules/src': 'dist/rules' },
+  },
   src: {
     needs: ['parser'],
-    inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...CLIENT],
+    inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...RULES, ...CLIENT],
     outputs: ['dist/main.js'],
     command: [TSC, '-b', 'src', 'packages/client-ts'],
-    compiled: { src: 'dist', 'packages/client-ts/src': 'dist/client' },
+    compiled: { src: 'dist', 'packages/rules/src': 'dist/rules', 'packages/client-ts/src': 'dist/client' },
   },
   all: {
     needs: ['parser'],
@@ -69,6 +78,7 @@ export const STEPS = {
       'tsconfig.base.json',
       'tsconfig.json',
       'src',
+      ...RULES,
       ...CLIENT,
       'test',
       'bench',
@@ -79,6 +89,7 @@ export const STEPS = {
     command: [TSC, '-b'],
     compiled: {
       src: 'dist',
+      'packages/rules/src': 'dist/rules',
       'packages/client-ts/src': 'dist/client',
       test: '.build/test',
       bench: '.build/bench',

@@ -1,5 +1,5 @@
 import { pick, seededRandom, type Random } from '#acuity/base/random.js';
-import type { SeriesLimits } from '#acuity/contract/fields.js';
+import type { SeriesLimits } from '#rules/fields.js';
 import { Connection, type Reply } from '#acuity/load/connection.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { readPlainly, type PlainOutcome } from '#fixtures/plainReader.js';

@@ -19,7 +19,7 @@ import {
   type DataType,
 } from 'apache-arrow';
 import { Compression, Table as ParquetTable, WriterPropertiesBuilder, writeParquet } from 'parquet-wasm';
-import { SERIES_FIELDS } from '#acuity/contract/fields.js';
+import { SERIES_FIELDS } from '#rules/fields.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 
 /** Formats that are measured. */

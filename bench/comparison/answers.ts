@@ -1,4 +1,4 @@
-import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord } from '#acuity/contract/request.js';
 import type { Bundle } from '#acuity/model/bundle.js';
 import { readExactly } from '#acuity/pipeline/exact.js';

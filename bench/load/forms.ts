@@ -1,4 +1,4 @@
-import { PAST_MAX, SERIES_FIELDS } from '#acuity/contract/fields.js';
+import { PAST_MAX, SERIES_FIELDS } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { requestsOf, type PayloadName } from '#acuity/load/payloads.js';
 

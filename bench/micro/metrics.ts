@@ -11,7 +11,7 @@ import {
 import { TimeSeries } from '#acuity/admin/timeSeries.js';
 import { exportMetrics, type ProcessReadings } from '#acuity/admin/metricsExport.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { itemAt } from './requests.js';

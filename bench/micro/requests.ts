@@ -1,6 +1,7 @@
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { WasmParser, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { bodiesOf, type PayloadName } from '#acuity/load/payloads.js';
 

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { FEATURES, ROW_CLAMP } from '#acuity/contract/features.js';
-import { PAST_MAX } from '#acuity/contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import { compiledPath, MODEL_FOLDER, SERVICE_ENTRY } from '#bench/paths.js';
 import { plainEnvironment } from '#bench/server/environment.js';
 import type { BenchKey } from '#bench/server/key.js';

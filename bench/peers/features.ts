@@ -1,4 +1,4 @@
-import { isHeartRate, sleepContradictions } from '#acuity/contract/contradictions.js';
+import { isHeartRate, sleepContradictions } from '#rules/contradictions.js';
 import { FEATURE_COUNT, TARGET_COUNT } from '#acuity/contract/features.js';
 import {
   DEFAULT_SERIES_LIMITS,
@@ -7,12 +7,14 @@ import {
   SERIES_FIELDS,
   type SeriesAlias,
   type SeriesField,
-} from '#acuity/contract/fields.js';
+} from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
 import { hasUnitError } from '#acuity/pipeline/unitErrors.js';
-import { WasmParser, LAYOUT, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
-import { writeScalars, writeTarget } from '#acuity/pipeline/records.js';
+import { LAYOUT } from '#acuity/records/layout.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { writeScalars, writeTarget } from '#acuity/records/write.js';
 
 /** What one request feeds to the network. */
 export interface ModelInput {

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { SCORE_FIELDS } from '#rules/fields.js';
 import type { Golden } from '#acuity/model/manifest.js';
 
 const VERSION = '0.3.0';

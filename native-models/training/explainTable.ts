@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EXPLANATION } from '#acuity/contract/explanation.js';
 import { FEATURES, FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
-import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import { EXPLAIN_TABLE } from '#acuity/model/manifest.js';
 import { TYPICAL_FEATURES } from '#acuity/contract/explanation.js';
 import type { ExplainTable, Typical } from '#acuity/model/explainTable.js';

@@ -1,6 +1,6 @@
 import { EXPLANATION } from '#acuity/contract/explanation.js';
 import type { ExplainTable } from '#acuity/model/explainTable.js';
-import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
 import { Explainer } from '#acuity/worker/explainer.js';
 import { openExplainGraph, type ExplainGraph } from '#acuity/worker/session.js';
 import type { ServedModel } from './served.js';

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { Manifest } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
-import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
 import type { GraphVariant } from '#acuity/contract/graphVariant.js';
 import { openGraph, type GraphSession, type Inputs } from '#acuity/worker/session.js';
 

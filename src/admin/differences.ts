@@ -1,6 +1,6 @@
 import { bucketBound, quantile, type MetricReader } from '../base/metrics.js';
 import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 
 /** How far two models lie apart, in points; NaN (null in JSON) where nothing was compared. */
 export interface Differences {

@@ -1,5 +1,5 @@
 import { PROBLEMS } from '../contract/problems.js';
-import type { SeriesLimits } from '../contract/fields.js';
+import type { SeriesLimits } from '#rules/fields.js';
 import { readerOf, type RequestReader } from '../pipeline/read.js';
 import { WasmParser } from '../pipeline/wasmParser.js';
 import { LineSplitter } from './lineSplitter.js';

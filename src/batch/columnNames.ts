@@ -1,4 +1,4 @@
-import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '../contract/fields.js';
+import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '#rules/fields.js';
 import { namesBeside, type RowColumns } from './bodyPages.js';
 
 /** What the columns of a table or of CSV may be named. */

@@ -1,4 +1,4 @@
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { rounded } from '../pipeline/respond.js';
 import type { Job } from './job.js';

@@ -1,6 +1,7 @@
 import { OperatorError } from '../base/operatorError.js';
-import { PAST_MAX } from '../contract/fields.js';
-import { LAYOUT, type PredictionRequest } from '../pipeline/wasmParser.js';
+import { PAST_MAX } from '#rules/fields.js';
+import { LAYOUT } from '../records/layout.js';
+import type { PredictionRequest } from '../records/request.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 /** What is kept of a session: its moment in milliseconds since 1970, its record, its scores as a past target. */

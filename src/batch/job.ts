@@ -1,7 +1,7 @@
 import { PROBLEMS } from '../contract/problems.js';
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
-import { LAYOUT } from '../pipeline/wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
 import { explanationOf } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';

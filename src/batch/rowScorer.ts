@@ -1,5 +1,5 @@
 import { OperatorError } from '../base/operatorError.js';
-import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { PredictionRequest } from '../records/request.js';
 import type { ExplainOutcome, Scorer } from '../scoring/scorer.js';
 import type { RowPlace } from './job.js';
 

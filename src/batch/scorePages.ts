@@ -1,5 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { PredictionRequest } from '../records/request.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
 import { qualityOf } from '../pipeline/quality.js';
 import type { RowScorer } from './rowScorer.js';

@@ -14,9 +14,9 @@ import { createInterface } from 'node:readline';
 import { OperatorError } from '../base/operatorError.js';
 import { acquireFileLock } from '../files/fileLock.js';
 import { NEW_FILE, OWNER_ONLY, partialName, removeDeadPartials } from '../files/partialFile.js';
-import { PAST_MAX } from '../contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import { ENTRY_LENGTH, type Histories } from './histories.js';
-import { LAYOUT } from '../pipeline/wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
 
 const { RECORD_LENGTH } = LAYOUT;
 const KIND = 'acuity histories';

@@ -1,6 +1,6 @@
 import { DataType, type Data, type Field, type RecordBatch, type Vector } from 'apache-arrow';
 import { SCALAR_NAMES, SERIES_NAMES, isKnown } from './columnNames.js';
-import type { SeriesField } from '../contract/fields.js';
+import type { SeriesField } from '#rules/fields.js';
 import { decimalOf } from './tableDecimals.js';
 import type { ScalarColumn, SeriesColumn, SessionColumns } from '../pipeline/columns.js';
 

@@ -1,7 +1,7 @@
-import { SERIES_FIELDS } from '../contract/fields.js';
+import { SERIES_FIELDS } from '#rules/fields.js';
 import { DataType, RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import type { QualifiedRequest } from '../pipeline/quality.js';
-import { LAYOUT } from '../pipeline/wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
 import type { RowColumns } from './bodyPages.js';
 import { decimalOf } from './tableDecimals.js';
 import type { Page, Reading } from './page.js';

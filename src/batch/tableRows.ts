@@ -1,5 +1,5 @@
 import { Table, tableFromIPC, tableToIPC, type RecordBatch, type Schema } from 'apache-arrow';
-import type { SeriesLimits } from '../contract/fields.js';
+import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../pipeline/columns.js';
 import { namesBeside, type RowColumns } from './bodyPages.js';
 import { columnsProblem } from './columnNames.js';

@@ -9,7 +9,7 @@ import {
   type Data,
   type DataType,
 } from 'apache-arrow';
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { twoDecimals, type Job } from './job.js';
 import type { LineOptions } from './lineWriter.js';

@@ -1,7 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { OperatorError } from '../base/operatorError.js';
 import type { Histories } from './histories.js';
-import { momentMs } from '#acuity/client/moment.js';
+import { momentMs } from '#rules/moment.js';
 import type { RowPlace } from './job.js';
 import type { RowScorer } from './rowScorer.js';
 

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import { createLog } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
-import { DEFAULT_SERIES_LIMITS } from '../contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { ScoreRecord } from '../contract/request.js';
 import { loadBundle } from '../model/bundle.js';
 import { EXPLAIN_TENSORS, GRAPH_TENSORS, type GraphTensors } from '../model/tensors.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAST_MAX } from '../contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import { createLog } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';

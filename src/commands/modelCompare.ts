@@ -11,7 +11,7 @@ import { systemReason } from '../files/fileError.js';
 import { loadBundle } from '../model/bundle.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { modelLabel } from '../model/manifest.js';
-import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { PredictionRequest } from '../records/request.js';
 import { createReader, isBodyProblem } from '../pipeline/read.js';
 import { createLog } from '../process/log.js';
 import { Comparison, type ScoredRow } from '../scoring/comparison.js';

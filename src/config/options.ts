@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
-import { nearestName } from '../base/nearest.js';
+import { nearestName } from '#rules/nearest.js';
 import { usableCores } from './cores.js';
 import { descriptorsMax } from './descriptors.js';
 import { expectation, keyword, VARIABLES, type Field, type Variable } from './variables.js';

@@ -1,4 +1,5 @@
 import { Type, type TSchema } from 'typebox';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 
 /** One environment variable: its name, its schema, and what the documentation says of it. */
 export interface Variable<Schema extends TSchema = TSchema> {
@@ -171,12 +172,12 @@ export const VARIABLES = {
   },
   daySamplesMax: {
     env: 'ACUITY_DAY_SAMPLES_MAX',
-    schema: Type.Integer({ default: 7200, minimum: 1, maximum: 1_000_000 }),
+    schema: Type.Integer({ default: DEFAULT_SERIES_LIMITS.daySamplesMax, minimum: 1, maximum: 1_000_000 }),
     doc: 'Most samples in a day series',
   },
   nightSamplesMax: {
     env: 'ACUITY_NIGHT_SAMPLES_MAX',
-    schema: Type.Integer({ default: 43_200, minimum: 1, maximum: 1_000_000 }),
+    schema: Type.Integer({ default: DEFAULT_SERIES_LIMITS.nightSamplesMax, minimum: 1, maximum: 1_000_000 }),
     doc: 'Most samples in a night series',
   },
   hangMs: {

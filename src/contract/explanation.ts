@@ -1,4 +1,4 @@
-import { SCORE_FIELDS } from './fields.js';
+import { SCORE_FIELDS } from '#rules/fields.js';
 
 /** What is said with a score where `explain` asks for it; the shapes are in `response.ts`. */
 

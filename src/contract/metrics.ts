@@ -7,7 +7,7 @@ import {
 } from '../base/metrics.js';
 import { BATCH_VARIANTS } from './graphVariant.js';
 import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE, type ProblemName } from './problems.js';
-import { FIELDS_OF_A_SESSION, LABEL_FIELDS, SCORE_FIELDS } from './fields.js';
+import { FIELDS_OF_A_SESSION, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 
 /**
  * Every metric, in one place: what records, exports, draws and documents them reads this. Names are a promise to

@@ -8,7 +8,8 @@ import {
   UNPROCESSABLE_EXAMPLE,
 } from './openapiExamples.js';
 import { FINDINGS_MAX, FINDING_TYPES, PROBLEMS, malformedBody, type ProblemName } from './problems.js';
-import { DEFAULT_SERIES_LIMITS, STRUCTURE_BOUNDS, type SeriesLimits } from './fields.js';
+import { DEFAULT_SERIES_LIMITS, type SeriesLimits } from '#rules/fields.js';
+import { STRUCTURE_BOUNDS } from '#rules/structure.js';
 import { ScoreRecordSchema, requestSchema, sessionSchema } from './request.js';
 import { PredictionResponseSchema } from './response.js';
 

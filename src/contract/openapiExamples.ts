@@ -1,3 +1,4 @@
+import { NUMBER_BOUNDS } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord, Session } from './request.js';
 import type { PredictionResponse } from './response.js';
 
@@ -89,10 +90,10 @@ export const MALFORMED_EXAMPLE = { body: '{"current_session": ', byte: 20 } as c
 
 /** A request that is refused with 422, and the one finding that it gets. */
 export const UNPROCESSABLE_EXAMPLE = {
-  body: { current_session: { age: 131 } },
+  body: { current_session: { age: NUMBER_BOUNDS.age.maximum + 1 } },
   finding: {
     loc: ['body', 'current_session', 'age'],
-    msg: 'Input should be less than or equal to 130',
+    msg: `Input should be less than or equal to ${NUMBER_BOUNDS.age.maximum}`,
     type: 'less_than_equal',
   },
 } as const;

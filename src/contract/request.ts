@@ -1,12 +1,15 @@
 import Type from 'typebox';
 import {
   DEFAULT_SERIES_LIMITS,
+  LABELS,
   NUMBER_BOUNDS,
   PAST_MAX,
+  SCORE_BOUNDS,
+  SEXES,
   type NumberField,
   type SESSION_SCALARS,
   type SeriesLimits,
-} from './fields.js';
+} from '#rules/fields.js';
 
 const optionalNumber = (field: NumberField, description: string) => {
   const { minimum, maximum, isWhole } = NUMBER_BOUNDS[field];
@@ -35,7 +38,7 @@ const scalars = {
   age: optionalNumber('age', 'Age in years.'),
   height_cm: optionalNumber('height_cm', 'Height in centimetres.'),
   weight_kg: optionalNumber('weight_kg', 'Weight in kilograms.'),
-  sex: Type.Optional(Type.Unsafe<'M' | 'F' | null>({ enum: ['M', 'F', null], description: 'M, F or null.' })),
+  sex: Type.Optional(Type.Unsafe<'M' | 'F' | null>({ enum: [...SEXES, null], description: 'M, F or null.' })),
 } satisfies Record<(typeof SESSION_SCALARS)[number], unknown>;
 
 const series = (maxItems: number, description: string) =>
@@ -72,8 +75,8 @@ export function sessionSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
 export const SessionFrameSchema = Type.Object(scalars);
 export type SessionFrame = Type.Static<typeof SessionFrameSchema>;
 
-const score = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
-const label = (description: string) => Type.Unsafe<'Low' | 'High'>({ enum: ['Low', 'High'], description });
+const score = (description: string) => Type.Number({ ...SCORE_BOUNDS, description });
+const label = (description: string) => Type.Unsafe<'Low' | 'High'>({ enum: LABELS, description });
 
 /** The seven scores of one session; `past_targets` holds them, the response carries them. */
 export const ScoreRecordSchema = Type.Object({

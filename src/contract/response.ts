@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { CONFIDENCES, CONTRIBUTOR_GROUPS, type ContributorGroup } from './explanation.js';
-import { SCORE_FIELDS, SERIES_FIELDS } from './fields.js';
+import { SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import { ScoreRecordSchema } from './request.js';
 
 const points = (description: string) => Type.Number({ description });

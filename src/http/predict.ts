@@ -8,7 +8,7 @@ import type { BodyProblem } from '../contract/problems.js';
 import type { RequestReader } from '../pipeline/read.js';
 import { isBodyProblem } from '../pipeline/read.js';
 import { qualityOf } from '../pipeline/quality.js';
-import type { ReadRequest } from '../pipeline/wasmParser.js';
+import type { ReadRequest } from '../records/request.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { furtherBlocks, readBody } from './body.js';
 import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';

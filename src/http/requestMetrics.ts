@@ -8,7 +8,7 @@ import {
   type RefusalCause,
 } from '../contract/metrics.js';
 import { FINDING_TYPES, type Finding, type FindingType } from '../contract/problems.js';
-import type { ReadRequest } from '../pipeline/wasmParser.js';
+import type { ReadRequest } from '../records/request.js';
 import { eachMissingField } from '../pipeline/missing.js';
 import type { Timing } from '../scoring/scorer.js';
 

@@ -1,5 +1,5 @@
 import { seededRandom, type Random } from '../base/random.js';
-import { PAST_MAX } from '../contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord, Session } from '../contract/request.js';
 
 /**

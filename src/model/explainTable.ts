@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { TYPICAL_FEATURES } from '../contract/explanation.js';
 import { FEATURE_COUNT } from '../contract/features.js';
-import { PAST_MAX, SCORE_FIELDS } from '../contract/fields.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 
 const exactly = <Items extends Type.TSchema>(items: Items, length: number) =>
   Type.Array(items, { minItems: length, maxItems: length });

@@ -1,6 +1,6 @@
 import { MIXTURES } from '../contract/explanation.js';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
-import { PAST_MAX, SCORE_FIELDS } from '../contract/fields.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 
 /** Columns of the output `scores`: the five scores, then the probabilities of High valence and arousal. */
 export const OUTPUT_COLUMNS = 7;

@@ -6,9 +6,11 @@ import {
   type SeriesField,
   type SeriesLimits,
   type SESSION_SCALARS,
-} from '../contract/fields.js';
+} from '#rules/fields.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, WasmParser, clearRecords, summaryAt } from './wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
+import { SCALAR_PLACES, SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
+import { WasmParser } from './wasmParser.js';
 import { isBodyProblem, readerOf, type RequestReader } from './read.js';
 
 /** A column of lists. The list of a row is `values[from(row) … to(row))`; where a list begins the one before has ended. */

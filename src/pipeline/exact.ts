@@ -1,6 +1,13 @@
 import type Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { HEART_RATE_MESSAGE, isHeartRate, sleepContradictions } from '../contract/contradictions.js';
+import {
+  BREATHS_MEDIAN_MAX,
+  HEART_RATE_MESSAGE,
+  isHeartRate,
+  sleepContradictions,
+} from '#rules/contradictions.js';
+import { BREATHING } from '#rules/plausible.js';
+import { STRUCTURE_BOUNDS } from '#rules/structure.js';
 import { FINDINGS_MAX, type BodyProblem, type Finding, type FindingType } from '../contract/problems.js';
 import {
   LABEL_FIELDS,
@@ -9,26 +16,22 @@ import {
   SERIES_ALIASES,
   SERIES_FIELDS,
   SESSION_SCALARS,
-  STRUCTURE_BOUNDS,
   samplesMax,
   type SeriesField,
   type SeriesLimits,
-} from '../contract/fields.js';
+} from '#rules/fields.js';
 import {
   ScoreRecordSchema,
   SessionFrameSchema,
   type ScoreRecord,
   type SessionFrame,
 } from '../contract/request.js';
-import {
-  LAYOUT,
-  summaryAt,
-  type WasmParser,
-  type PredictionRequest,
-  type ReadRequest,
-} from './wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
+import { summaryAt } from '../records/places.js';
+import type { PredictionRequest, ReadRequest } from '../records/request.js';
+import type { WasmParser } from './wasmParser.js';
 import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
-import { writeScalars, writeTarget } from './records.js';
+import { writeScalars, writeTarget } from '../records/write.js';
 import { isUnitError, unitMessage } from './unitErrors.js';
 
 /**
@@ -43,8 +46,11 @@ const sessionCheck = Compile(SessionFrameSchema);
 const scoreRecordCheck = Compile(ScoreRecordSchema);
 const TARGET_FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 
-/** Below this level no series is heart rate: of ten or eleven samples the level is the mean without the extremes, so five above 40 and four of 3 are left. */
-const FAST_BREATHS_MIN = 23;
+/**
+ * Below this level no series is heart rate: of ten or eleven samples the level is the mean without the extremes, so
+ * five that are too fast and four of the slowest are left.
+ */
+const FAST_BREATHS_MIN = Math.floor((5 * BREATHS_MEDIAN_MAX + 4 * BREATHING.min) / 9);
 
 const STRUCTURE_FINDING: Finding = {
   loc: ['body'],

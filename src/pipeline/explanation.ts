@@ -1,5 +1,5 @@
 import { CONTRIBUTOR_GROUPS, EXPLANATION, type Confidence } from '../contract/explanation.js';
-import { SCORE_FIELDS, SERIES_FIELDS } from '../contract/fields.js';
+import { SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import type { Explanation } from '../contract/response.js';
 import type { ExplainTable } from '../model/explainTable.js';
 import type { Quality } from './quality.js';

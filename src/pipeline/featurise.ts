@@ -7,9 +7,11 @@ import {
   TARGET_SCALE,
   featureAt,
 } from '../contract/features.js';
-import { PAST_MAX, SCORE_FIELDS } from '../contract/fields.js';
-import { Sleep } from '../contract/sleep.js';
-import { LAYOUT, summaryAt, type PredictionRequest } from './wasmParser.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
+import { Sleep } from '#rules/sleep.js';
+import { LAYOUT } from '../records/layout.js';
+import { summaryAt } from '../records/places.js';
+import type { PredictionRequest } from '../records/request.js';
 import { normaliseSleep } from './normalise.js';
 
 const centres = Float64Array.from(FEATURES, (feature) => feature.centre);

@@ -1,5 +1,7 @@
-import { SERIES_FIELDS, SESSION_SCALARS } from '../contract/fields.js';
-import { LAYOUT, SCALAR_PLACES, summaryAt, type PredictionRequest } from './wasmParser.js';
+import { SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
+import { LAYOUT } from '../records/layout.js';
+import { SCALAR_PLACES, summaryAt } from '../records/places.js';
+import type { PredictionRequest } from '../records/request.js';
 
 /** Where the record of the current session says that a field is known, in the order of `FIELDS_OF_A_SESSION`. */
 const SERIES_COUNTS = SERIES_FIELDS.map((field) => summaryAt(0, field) + LAYOUT.COUNT);

@@ -1,6 +1,6 @@
 import { CONTRIBUTORS, MIXTURES } from '../contract/explanation.js';
 import { FEATURE_COUNT, featureAt } from '../contract/features.js';
-import { SCORE_FIELDS } from '../contract/fields.js';
+import { SCORE_FIELDS } from '#rules/fields.js';
 import { efficiencyOf, scaled, type Hours } from './referenceDay.js';
 
 /** Mixtures of two days, and what each group of features contributes to the difference between their scores. */

@@ -1,5 +1,5 @@
-import { normalise, type Sleep } from '../contract/sleep.js';
-import { LAYOUT } from './wasmParser.js';
+import { normalise, type Sleep } from '#rules/sleep.js';
+import { LAYOUT } from '../records/layout.js';
 
 /** Reads the sleep fields of the record that begins at `records[record]` into `sleep`, and makes sense of them. */
 export function normaliseSleep(records: Float64Array, record: number, sleep: Sleep): void {

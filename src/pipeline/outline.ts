@@ -1,12 +1,14 @@
-import { PAST_MAX, SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS } from '../contract/fields.js';
+import { PAST_MAX, SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
 import {
   LABEL_FIELDS,
   SCORE_FIELDS,
   samplesMax,
   type SeriesField,
   type SeriesLimits,
-} from '../contract/fields.js';
-import { LAYOUT, SCALAR_PLACES, SERIES_PLACES, type WasmParser } from './wasmParser.js';
+} from '#rules/fields.js';
+import { LAYOUT } from '../records/layout.js';
+import { SCALAR_PLACES, SERIES_PLACES } from '../records/places.js';
+import type { WasmParser } from './wasmParser.js';
 
 /**
  * A body that is JSON, by where its values lie in the parser's memory: only what the contract knows of is looked
@@ -46,10 +48,10 @@ type Names = readonly (string | undefined)[];
 
 /** The names of the fields by their indexes. */
 const TOP_NAMES = named([
-  ['current_session', LAYOUT.CURRENT],
-  ['past_sessions', LAYOUT.PAST_SESSIONS],
-  ['past_targets', LAYOUT.PAST_TARGETS],
-  ['past_target', LAYOUT.PAST_TARGET],
+  ['current_session', LAYOUT.CURRENT_SESSION_FIELD],
+  ['past_sessions', LAYOUT.PAST_SESSIONS_FIELD],
+  ['past_targets', LAYOUT.PAST_TARGETS_FIELD],
+  ['past_target', LAYOUT.PAST_TARGET_FIELD],
   ['explain', LAYOUT.EXPLAIN_FIELD],
 ]);
 const SESSION_NAMES = named([

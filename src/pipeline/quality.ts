@@ -1,9 +1,11 @@
-import { FIELDS_OF_A_SESSION, SERIES_FIELDS } from '../contract/fields.js';
-import { Sleep } from '../contract/sleep.js';
-import { IMPLAUSIBLE_SHARE_MOST, LIKELY } from '../contract/unlikely.js';
+import { FIELDS_OF_A_SESSION, SERIES_FIELDS } from '#rules/fields.js';
+import { Sleep } from '#rules/sleep.js';
+import { IMPLAUSIBLE_SHARE_MOST, LIKELY } from '#rules/unlikely.js';
 import { eachMissingField } from './missing.js';
 import { normaliseSleep } from './normalise.js';
-import { LAYOUT, SCALAR_PLACES, summaryAt, type ReadRequest } from './wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
+import { SCALAR_PLACES, summaryAt } from '../records/places.js';
+import type { ReadRequest } from '../records/request.js';
 
 /** How good the data of a request are, as far as it can be told without its scores. Names of fields, and counts. */
 export interface Quality {

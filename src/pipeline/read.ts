@@ -1,7 +1,8 @@
 import type { BodyProblem } from '../contract/problems.js';
-import type { SeriesLimits } from '../contract/fields.js';
+import type { SeriesLimits } from '#rules/fields.js';
 import { readOpened } from './exact.js';
-import { WasmParser, type PredictionRequest, type ReadRequest } from './wasmParser.js';
+import type { PredictionRequest, ReadRequest } from '../records/request.js';
+import { WasmParser } from './wasmParser.js';
 
 /** Reads one body; the request holds until the next one is read. */
 export type RequestReader = (bytes: Uint8Array) => ReadRequest | BodyProblem;

@@ -1,10 +1,11 @@
 import { FEATURES, FEATURE_COUNT, ROW_CLAMP, featureAt } from '../contract/features.js';
-import { PAST_MAX } from '../contract/fields.js';
-import { Sleep } from '../contract/sleep.js';
+import { PAST_MAX } from '#rules/fields.js';
+import { Sleep } from '#rules/sleep.js';
 import { TYPICAL_FEATURES } from '../contract/explanation.js';
 import type { ExplainTable, Typical } from '../model/explainTable.js';
 import { normaliseSleep } from './normalise.js';
-import { LAYOUT, type PredictionRequest } from './wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
+import type { PredictionRequest } from '../records/request.js';
 
 /**
  * The day that today is held against: the network's own recency-pooled past; where the past does not know what today

@@ -1,24 +1,23 @@
-import { SERIES_FIELDS, isHeart, type SeriesField } from '../contract/fields.js';
-import { LAYOUT, summaryAt, type PredictionRequest } from './wasmParser.js';
+import { BREATHS_MEDIAN_MAX } from '#rules/contradictions.js';
+import { SERIES_FIELDS, isHeart, type SeriesField } from '#rules/fields.js';
+import { BREATHING, HEART_BEATS, INTERVALS_MS, SUSPECT_SAMPLES_MIN } from '#rules/plausible.js';
+import { LAYOUT } from '../records/layout.js';
+import { summaryAt } from '../records/places.js';
+import type { PredictionRequest } from '../records/request.js';
 
 /** Series that are most likely in another unit. */
 
-/** From this many implausible samples on, more than half of a series is called a unit error. */
-const UNIT_ERROR_SAMPLES_MIN = 3;
+const HEART_EXPECTED = expected(HEART_BEATS);
+const BREATH_EXPECTED = expected(BREATHING);
 
-/** Plausible values, in the words of a refusal; the parser's own bounds are in `assembly/series.ts`. */
-const HEART_EXPECTED = 'Expected beats per minute, 25 to 240';
-const BREATH_EXPECTED = 'Expected breaths per minute, 3 to 70';
-
-/** Breathing in the hundreds is most likely beat-to-beat intervals in milliseconds. */
-const INTERVALS_MS = { min: 200, max: 3_000 };
-const HEART_RATES = { min: 40, max: 240 };
+/** What is no breathing any longer, and is heart rate. */
+const HEART_RATES = { min: BREATHS_MEDIAN_MAX, max: HEART_BEATS.max };
 
 /** Most samples of the series lie where no such signal can: another unit, most likely. */
 export function isUnitError({ records }: PredictionRequest, session: number, field: SeriesField): boolean {
   const summary = summaryAt(session, field);
   const implausible = records[summary + LAYOUT.IMPLAUSIBLE] ?? 0;
-  return implausible >= UNIT_ERROR_SAMPLES_MIN && implausible > (records[summary + LAYOUT.COUNT] ?? 0);
+  return implausible >= SUSPECT_SAMPLES_MIN && implausible > (records[summary + LAYOUT.COUNT] ?? 0);
 }
 
 export function hasUnitError(request: PredictionRequest): boolean {
@@ -46,4 +45,8 @@ function areMostlyWithin(values: ArrayLike<number>, { min, max }: { min: number;
     if (value >= min && value <= max) within++;
   }
   return within > values.length / 2;
+}
+
+function expected({ unit, min, max }: { unit: string; min: number; max: number }): string {
+  return `Expected ${unit}, ${min} to ${max}`;
 }

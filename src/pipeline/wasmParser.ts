@@ -3,74 +3,20 @@ import {
   PAST_MAX,
   SCALAR_BOUNDS,
   SERIES_FIELDS,
-  STRUCTURE_BOUNDS,
   isHeart,
-  type SESSION_SCALARS,
   type SeriesField,
   type SeriesLimits,
-  type StructureBounds,
-} from '../contract/fields.js';
+} from '#rules/fields.js';
+import { STRUCTURE_BOUNDS, type StructureBounds } from '#rules/structure.js';
+import { LAYOUT } from '../records/layout.js';
+import { SCALAR_PLACES, SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
+import type { PredictionRequest, ReadRequest } from '../records/request.js';
 import { powersOfFive } from './powersOfFive.js';
 
 /**
  * The WebAssembly parser (`assembly/`): it reads a request of the plain form from its bytes, summarises series, and
  * finds for the exact path what is where in a body. This file is its only host.
  */
-
-/** The offsets that `assembly/layout.ts` exports: nothing of the layout is written down twice. */
-const LAYOUT_NAMES = [
-  'SCALARS',
-  'RECORD_LENGTH',
-  'SUMMARY_LENGTH',
-  'TARGET_LENGTH',
-  'RECORDS',
-  'TARGETS',
-  'SAMPLES',
-  'INPUT_PADDING',
-  'SCALAR_BOUNDS',
-  'SCALAR_BOUNDS_LENGTH',
-  'POWERS_OF_FIVE',
-  'FIVE_EXPONENT_MIN',
-  'FIVE_EXPONENT_MAX',
-  'UNKNOWN_FIELDS',
-  'EXPLAIN',
-  'EXPLAIN_FIELD',
-  'SUMMARISED',
-  'LENGTHS',
-  'OUTLINE',
-  'OUTLINE_LENGTH',
-  'SERIES_INDEX',
-  'SERIES_ALIAS_INDEX',
-  'MISFITS',
-  'MISFITS_MAX',
-  'TOP',
-  'SESSION',
-  'TARGET',
-  'CURRENT',
-  'PAST_SESSIONS',
-  'PAST_TARGETS',
-  'PAST_TARGET',
-  'SLEEP_TIME',
-  'DEEP',
-  'REM',
-  'LIGHT',
-  'AWAKE',
-  'DEEP_SHARE',
-  'REM_SHARE',
-  'LIGHT_SHARE',
-  'AGE',
-  'HEIGHT',
-  'WEIGHT',
-  'SEX',
-  'HR_DAY',
-  'RR_DAY',
-  'HR_NIGHT',
-  'RR_NIGHT',
-  'COUNT',
-  'IMPLAUSIBLE',
-  'LEVEL',
-] as const;
-type Layout = Readonly<Record<(typeof LAYOUT_NAMES)[number], number>>;
 
 interface ParserExports {
   readonly memory: WebAssembly.Memory;
@@ -117,69 +63,11 @@ function instantiate(): WebAssembly.Exports {
   return new WebAssembly.Instance(module, { env: { abort } }).exports;
 }
 
-export const LAYOUT: Layout = Object.freeze(readLayout(instantiate()));
-
-function readLayout(exports: WebAssembly.Exports): Layout {
-  const entries = LAYOUT_NAMES.map((name) => {
-    const global = exports[name];
-    if (!(global instanceof WebAssembly.Global)) throw new Error(`the parser exports no ${name}`);
-    return [name, Number(global.value)];
-  });
-  return Object.fromEntries(entries) as Layout;
-}
-
-/** Where in a record the fields that are one value each stand. */
-export const SCALAR_PLACES: Readonly<Record<(typeof SESSION_SCALARS)[number], number>> = {
-  sleepTimeSeconds: LAYOUT.SLEEP_TIME,
-  deepSleepSeconds: LAYOUT.DEEP,
-  remSleepSeconds: LAYOUT.REM,
-  lightSleepSeconds: LAYOUT.LIGHT,
-  awakeSleepSeconds: LAYOUT.AWAKE,
-  deepPercentage: LAYOUT.DEEP_SHARE,
-  remPercentage: LAYOUT.REM_SHARE,
-  lightPercentage: LAYOUT.LIGHT_SHARE,
-  age: LAYOUT.AGE,
-  height_cm: LAYOUT.HEIGHT,
-  weight_kg: LAYOUT.WEIGHT,
-  sex: LAYOUT.SEX,
-};
-
-/** The order of the series in a record. */
-export const SERIES_PLACES: Readonly<Record<SeriesField, number>> = {
-  HR_day_1h: LAYOUT.HR_DAY,
-  RR_day_1h: LAYOUT.RR_DAY,
-  HR_night: LAYOUT.HR_NIGHT,
-  RR_night: LAYOUT.RR_NIGHT,
-};
-
 const PAGE_BYTES = 65_536;
 /** Numbers of an entry for a field that is kept. */
 const KEPT_ENTRY = 4;
 const KEPT_ENTRY_BYTES = KEPT_ENTRY * Uint32Array.BYTES_PER_ELEMENT;
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
-
-/**
- * A request that passed every check: a record of numbers for each session, one after the other. The views are
- * the parser's reused memory: they hold until the next request is read.
- */
-export interface PredictionRequest {
-  /** Record i is `records[i · RECORD_LENGTH …]`: 0 the current session, then the past ones, oldest first. No more. */
-  readonly records: Float64Array;
-  /** Target i of past session i + 1 is `targets[i · TARGET_LENGTH …]`. */
-  readonly targets: Float64Array;
-  /** Past sessions, and as many targets. */
-  readonly pastCount: number;
-}
-
-/** A request that was just read. */
-export interface ReadRequest extends PredictionRequest {
-  /** Fields that the contract does not know, in all its objects. */
-  readonly unknownFields: number;
-  /** Whether an explanation is asked for. */
-  readonly explain: boolean;
-  /** Samples of each series of the current session as they were sent, in the order of the record. */
-  readonly lengths: Uint32Array;
-}
 
 interface OwnRequest extends ReadRequest {
   unknownFields: number;
@@ -359,19 +247,6 @@ export class WasmParser {
       explain: false,
       lengths,
     }));
-  }
-}
-
-/** Where in `records` the summary of a series begins. */
-export function summaryAt(session: number, field: SeriesField): number {
-  return session * LAYOUT.RECORD_LENGTH + LAYOUT.SCALARS + SERIES_PLACES[field] * LAYOUT.SUMMARY_LENGTH;
-}
-
-/** Empties whole records: every scalar NaN, every series without samples. */
-export function clearRecords(records: Float64Array): void {
-  records.fill(0);
-  for (let record = 0; record < records.length; record += LAYOUT.RECORD_LENGTH) {
-    for (let place = 0; place < LAYOUT.SCALARS; place++) records[record + place] = NaN;
   }
 }
 

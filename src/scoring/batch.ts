@@ -1,5 +1,5 @@
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
-import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { PredictionRequest } from '../records/request.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
 import { explanationAt, writeRow, type Block } from './batchBuffers.js';
 import type { ScoreHandler } from './scorer.js';

@@ -1,7 +1,8 @@
 import { EXPLANATION } from '../contract/explanation.js';
-import { PAST_MAX } from '../contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
-import { LAYOUT, type PredictionRequest } from '../pipeline/wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
+import type { PredictionRequest } from '../records/request.js';
 
 /**
  * One block of the buffers holds a batch, a row for each request, as the reader left it; the worker makes the

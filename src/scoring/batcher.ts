@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
-import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { PredictionRequest } from '../records/request.js';
 import { Batch } from './batch.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
 import { blockAt, blockCountOf, type Block } from './batchBuffers.js';

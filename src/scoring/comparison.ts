@@ -1,6 +1,6 @@
 import type { Cells, Histograms, MetricWriter } from '../base/metrics.js';
 import type { LoopCatalogue } from '../contract/metrics.js';
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
 
 /** What a model said of one request: `scores[offset … offset + OUTPUT_COLUMNS)`, and where its labels begin. */

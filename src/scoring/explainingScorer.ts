@@ -1,4 +1,4 @@
-import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { PredictionRequest } from '../records/request.js';
 import type { Batcher } from './batcher.js';
 import type { AdmitOutcome, ExplainOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
 

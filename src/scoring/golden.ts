@@ -1,5 +1,5 @@
 import { OperatorError } from '../base/operatorError.js';
-import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord } from '../contract/request.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { Golden } from '../model/manifest.js';

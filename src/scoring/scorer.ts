@@ -1,4 +1,4 @@
-import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { PredictionRequest } from '../records/request.js';
 import type { ExplainSettings } from '../pipeline/explanation.js';
 import type { Thresholds } from '../pipeline/respond.js';
 

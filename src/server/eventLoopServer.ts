@@ -161,7 +161,12 @@ export async function openEventLoopServer(
     async halt() {
       isHalted = true;
       predict.drain();
-      await Promise.all([models.halt(), shadow.halt(), predict.scorer.started(), Promise.allSettled([ending])]);
+      await Promise.all([
+        models.halt(),
+        shadow.halt(),
+        predict.scorer.started(),
+        Promise.allSettled([ending]),
+      ]);
     },
     async close() {
       server.stopListening();

@@ -1,13 +1,13 @@
 import { EXPLANATION, MIXTURES } from '../contract/explanation.js';
 import { FEATURE_COUNT } from '../contract/features.js';
-import { SCORE_FIELDS } from '../contract/fields.js';
+import { SCORE_FIELDS } from '#rules/fields.js';
 import type { ExplainTable } from '../model/explainTable.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
 import { eachMissingField } from '../pipeline/missing.js';
 import { writeMixtures, writeShapley, type MixedDay } from '../pipeline/mixtures.js';
 import { ReferenceDay, hoursOf } from '../pipeline/referenceDay.js';
-import type { PredictionRequest } from '../pipeline/wasmParser.js';
+import type { PredictionRequest } from '../records/request.js';
 import type { ExplainGraph } from './session.js';
 
 const POINTS = SCORE_FIELDS.length;

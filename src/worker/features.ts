@@ -1,6 +1,6 @@
 import { FEATURE_COUNT } from '../contract/features.js';
 import { featurisePast, featuriseRecord } from '../pipeline/featurise.js';
-import { LAYOUT } from '../pipeline/wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
 import { ROW_LENGTHS, type Block } from '../scoring/batchBuffers.js';
 import type { GraphVariant } from '../contract/graphVariant.js';
 import type { BatchTask } from '../scoring/protocol.js';

@@ -1,6 +1,6 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
-import { PAST_MAX } from '../contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import { EXPLAIN_TENSORS, GRAPH_TENSORS, OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { GraphVariant } from '../contract/graphVariant.js';
 import type { SessionOptions } from '../scoring/protocol.js';

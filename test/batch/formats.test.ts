@@ -13,7 +13,7 @@ import { TableError } from '#acuity/batch/tableError.js';
 import { TableReaders } from '#acuity/batch/tableReaders.js';
 import { openSink, toStream } from '#acuity/batch/sinks.js';
 import { Waves } from '#acuity/batch/waves.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 import { FormulaScorer, HAND_MODEL } from '#fixtures/handScorer.js';
 import { REPOSITORY } from '#fixtures/scripts.js';

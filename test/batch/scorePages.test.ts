@@ -3,7 +3,7 @@ import t from 'tap';
 import { linePages } from '#acuity/batch/bodyPages.js';
 import { newTally, scorePages, type Tally } from '#acuity/batch/scorePages.js';
 import { flushed, openSink, toStream } from '#acuity/batch/sinks.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { Collected, HAND_MODEL, HandScorer } from '#fixtures/handScorer.js';
 
 interface Setup {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ENTRY_LENGTH, Histories } from '#acuity/batch/histories.js';
 import { StateFile } from '#acuity/batch/state.js';
-import { LAYOUT } from '#acuity/pipeline/wasmParser.js';
+import { LAYOUT } from '#acuity/records/layout.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 

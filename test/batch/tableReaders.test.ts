@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { TableReaders, type TableTask } from '#acuity/batch/tableReaders.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
-import { LAYOUT } from '#acuity/pipeline/wasmParser.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
+import { LAYOUT } from '#acuity/records/layout.js';
 import { tableOf, writeArrow, writeParquetFile } from '#fixtures/tables.js';
 
 const FILES = 5;

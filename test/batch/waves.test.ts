@@ -6,7 +6,7 @@ import { Histories } from '#acuity/batch/histories.js';
 import { newTally, scorePages } from '#acuity/batch/scorePages.js';
 import { openSink, toStream } from '#acuity/batch/sinks.js';
 import { Waves } from '#acuity/batch/waves.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { Collected, HAND_MODEL, HandScorer } from '#fixtures/handScorer.js';
 import { REPOSITORY } from '#fixtures/scripts.js';
 

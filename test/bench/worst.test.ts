@@ -10,7 +10,7 @@ import {
 } from '#bench/worst/body.js';
 import { FAMILIES, measure, searchFamily, type SearchOptions } from '#bench/worst/search.js';
 import type { BodyProblem } from '#acuity/contract/problems.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { createReader } from '#acuity/pipeline/read.js';
 import { pick, seededRandom } from '#acuity/base/random.js';
 

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
 import type * as client from '#acuity/client/contract.js';
-import { FIELD_NAMES } from '#acuity/client/fieldNames.js';
 import type { Finding } from '#acuity/contract/problems.js';
 import { requestSchema, ScoreRecordSchema, sessionSchema } from '#acuity/contract/request.js';
 import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { FIELD_NAMES } from '#rules/fields.js';
 
 /** Compiles only where a value of the one type may stand for one of the other. */
 type Fits<Wide, Narrow extends Wide> = Narrow extends Wide ? true : false;
@@ -49,17 +46,4 @@ t.test('the client’s types are the service’s', async (t) => {
     t.ok((FIELD_NAMES.request as readonly string[]).includes(name), name);
   }
   t.strictSame(FIELD_NAMES.target, Object.keys(ScoreRecordSchema.properties));
-});
-
-t.test('its rules are the service’s, word for word', async (t) => {
-  const read = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
-  const withoutImports = (text: string): string => text.replace(/^import .*\n/gm, '').trim();
-  for (const [service, client] of [
-    ['src/contract/contradictions.ts', 'packages/client-ts/src/contradictions.ts'],
-    ['src/contract/sleep.ts', 'packages/client-ts/src/sleepArithmetic.ts'],
-    ['src/base/nearest.ts', 'packages/client-ts/src/nearest.ts'],
-  ] as const) {
-    const expected = withoutImports(read(service)).replaceAll('SessionFrame', 'Session');
-    t.equal(withoutImports(read(client)), expected, client);
-  }
 });

@@ -4,6 +4,7 @@ import t from 'tap';
 import { REPOSITORY } from '../fixtures/scripts.js';
 
 const DIST = join(REPOSITORY, 'dist/client');
+const RULES = join(REPOSITORY, 'dist/rules');
 
 t.test('the package is imported by its name and has what the documents use', async (t) => {
   const client = (await import('acuity/client')) as Record<string, unknown>;
@@ -38,18 +39,22 @@ function importsFrom(file: string, found = new Set<string>()): Set<string> {
   const source = readFileSync(file, 'utf8');
   for (const [, from = ''] of source.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)) {
     if (from.startsWith('.')) importsFrom(join(dirname(file), from), found);
+    else if (from.startsWith('#rules/')) importsFrom(join(RULES, from.slice('#rules/'.length)), found);
     else if (!from.startsWith('node:')) found.add(from);
   }
   return found;
 }
 
-t.test('at run time the client brings nothing of the service, and undici alone of others', async (t) => {
-  const found = new Set<string>();
-  for (const file of readdirSync(DIST).filter((name) => name.endsWith('.js'))) {
-    importsFrom(join(DIST, file), found);
-  }
-  const foreign = [...found]
-    .filter((from) => !from.startsWith(DIST))
-    .map((from) => (isAbsolute(from) ? relative(DIST, from) : from));
-  t.strictSame(foreign, ['undici']);
-});
+t.test(
+  'at run time the client brings the rules, nothing else of the service, and undici alone of others',
+  async (t) => {
+    const found = new Set<string>();
+    for (const file of readdirSync(DIST).filter((name) => name.endsWith('.js'))) {
+      importsFrom(join(DIST, file), found);
+    }
+    const foreign = [...found]
+      .filter((from) => !from.startsWith(DIST) && !from.startsWith(RULES))
+      .map((from) => (isAbsolute(from) ? relative(DIST, from) : from));
+    t.strictSame(foreign, ['undici']);
+  },
+);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Prediction } from '#acuity/client/answer.js';
-import { History, HISTORY_MAX, memoryStorage, type HistoryEntry } from '#acuity/client/history.js';
-import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/fields.js';
+import { History, memoryStorage, type HistoryEntry } from '#acuity/client/history.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 
@@ -31,10 +31,6 @@ function recordingClient(modelVersion = '1') {
 
 const numbersOf = ({ past_sessions }: PredictionRequestBody): unknown[] =>
   (past_sessions ?? []).map(({ sleepTimeSeconds }) => sleepTimeSeconds);
-
-t.test('the contract and the client mean the same most', async (t) => {
-  t.equal(HISTORY_MAX, PAST_MAX);
-});
 
 t.test('a first session has no history, the next has it', async (t) => {
   const client = recordingClient('model-7');

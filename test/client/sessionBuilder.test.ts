@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Person } from '#acuity/client/person.js';
 import { SessionBuilder, type Sample } from '#acuity/client/sessionBuilder.js';
 import type { Stage, StageDurations, StageInterval } from '#acuity/client/sleep.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { Session } from '#acuity/contract/request.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 

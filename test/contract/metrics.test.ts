@@ -1,7 +1,7 @@
 import t from 'tap';
 import { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, STATUSES, statusOf } from '#acuity/contract/metrics.js';
 import { PROBLEMS } from '#acuity/contract/problems.js';
-import { FIELDS_OF_A_SESSION, SERIES_FIELDS } from '#acuity/contract/fields.js';
+import { FIELDS_OF_A_SESSION, SERIES_FIELDS } from '#rules/fields.js';
 import { SessionFrameSchema } from '#acuity/contract/request.js';
 
 const ALL = [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)];

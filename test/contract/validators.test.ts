@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Type, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { sleepContradictions } from '#acuity/contract/contradictions.js';
-import type { SeriesLimits } from '#acuity/contract/fields.js';
+import { sleepContradictions } from '#rules/contradictions.js';
+import type { SeriesLimits } from '#rules/fields.js';
 import { requestSchema } from '#acuity/contract/request.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 

@@ -11,7 +11,7 @@ import {
   PROBLEMS,
   UNPROCESSABLE,
 } from '#acuity/contract/problems.js';
-import { PAST_MAX } from '#acuity/contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import { requestSchema, ScoreRecordSchema, sessionSchema } from '#acuity/contract/request.js';
 import { PredictionResponseSchema } from '#acuity/contract/response.js';
 import { REPOSITORY } from '../fixtures/scripts.js';

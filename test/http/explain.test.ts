@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { EXPLAIN_TOKENS, EXPLANATION } from '#acuity/contract/explanation.js';
-import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { send } from '../fixtures/connection.js';
 import { GOOD_KEY, MODEL, answer, answerExplained, openLoop, type TestLoop } from '../fixtures/loop.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DEFAULT_SERIES_LIMITS, SERIES_FIELDS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS, SERIES_FIELDS } from '#rules/fields.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { bodiesOf, PAYLOADS, requestsOf } from '#acuity/load/payloads.js';
 

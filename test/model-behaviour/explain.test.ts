@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { below, seededRandom, type Random } from '#acuity/base/random.js';
 import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION } from '#acuity/contract/explanation.js';
-import { SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { SCORE_FIELDS } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { TYPICAL_FEATURES } from '#acuity/contract/explanation.js';

@@ -1,9 +1,10 @@
 import t from 'tap';
 import type { Finding } from '#acuity/contract/problems.js';
 import { FINDING_TYPES } from '#acuity/contract/problems.js';
-import type { SeriesLimits } from '#acuity/contract/fields.js';
+import type { SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { WasmParser, LAYOUT } from '#acuity/pipeline/wasmParser.js';
+import { LAYOUT } from '#acuity/records/layout.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { seededRandom } from '#acuity/base/random.js';

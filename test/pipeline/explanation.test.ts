@@ -2,7 +2,7 @@ import t from 'tap';
 import fc from 'fast-check';
 import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION, MIXTURES } from '#acuity/contract/explanation.js';
 import { FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
-import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import { explanationOf, type ExplainSettings } from '#acuity/pipeline/explanation.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { writeMixtures, writeShapley } from '#acuity/pipeline/mixtures.js';
@@ -10,7 +10,7 @@ import { qualityOf, type Quality } from '#acuity/pipeline/quality.js';
 import { ReferenceDay, hoursOf } from '#acuity/pipeline/referenceDay.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
-import type { PredictionRequest, ReadRequest } from '#acuity/pipeline/wasmParser.js';
+import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { slowShapley } from '../fixtures/slowShapley.js';
 

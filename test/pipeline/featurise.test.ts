@@ -8,10 +8,10 @@ import {
   TARGETS,
   TARGET_COUNT,
 } from '#acuity/contract/features.js';
-import { PAST_MAX } from '#acuity/contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
-import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
 import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 import { LEVEL_TOLERANCE, statistics } from './reference.js';

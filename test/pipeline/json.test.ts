@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { isJson } from '#bench/worst/answers.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { firstBadByte as firstBadByteOfPlainCode } from '../fixtures/jsonScan.js';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { Sleep } from '#acuity/contract/sleep.js';
-import { LAYOUT } from '#acuity/pipeline/wasmParser.js';
+import { Sleep } from '#rules/sleep.js';
+import { LAYOUT } from '#acuity/records/layout.js';
 import { normaliseSleep } from '#acuity/pipeline/normalise.js';
-import { writeScalars, type SessionScalars } from '#acuity/pipeline/records.js';
+import { writeScalars, type SessionScalars } from '#acuity/records/write.js';
 
 type Known = Partial<Record<keyof Sleep, number>>;
 

@@ -1,6 +1,7 @@
 import t from 'tap';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
-import { WasmParser, LAYOUT } from '#acuity/pipeline/wasmParser.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
+import { LAYOUT } from '#acuity/records/layout.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { powersOfFive } from '#acuity/pipeline/powersOfFive.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 

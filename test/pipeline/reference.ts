@@ -1,4 +1,4 @@
-import type { SeriesField } from '#acuity/contract/fields.js';
+import type { SeriesField } from '#rules/fields.js';
 
 /** The statistics of one series, computed the slow and obvious way. */
 export interface Statistics {

@@ -1,7 +1,9 @@
 import t from 'tap';
-import type { SeriesLimits } from '#acuity/contract/fields.js';
+import type { SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/pipeline/exact.js';
-import { WasmParser, LAYOUT, summaryAt } from '#acuity/pipeline/wasmParser.js';
+import { LAYOUT } from '#acuity/records/layout.js';
+import { summaryAt } from '#acuity/records/places.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { isBodyProblem } from '#acuity/pipeline/read.js';
 

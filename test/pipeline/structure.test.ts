@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { isBeyondBounds, structureOf } from '#bench/worst/answers.js';
-import { DEFAULT_SERIES_LIMITS, type StructureBounds } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
+import type { StructureBounds } from '#rules/structure.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { createReader } from '#acuity/pipeline/read.js';
 

@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap';
-import { SERIES_FIELDS, type SeriesField } from '#acuity/contract/fields.js';
+import { SERIES_FIELDS, type SeriesField } from '#rules/fields.js';
 import { hasUnitError, isUnitError } from '#acuity/pipeline/unitErrors.js';
-import { WasmParser, LAYOUT, summaryAt } from '#acuity/pipeline/wasmParser.js';
+import { LAYOUT } from '#acuity/records/layout.js';
+import { summaryAt } from '#acuity/records/places.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { LEVEL_TOLERANCE, MEDIAN_SAMPLES_MIN, isHeart, statistics, type Statistics } from './reference.js';
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { manualClock, type ManualClock } from '#acuity/base/clock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
-import type { PredictionRequest } from '#acuity/pipeline/wasmParser.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { EXPLAINED_ROWS_MAX } from '#acuity/scoring/batchBuffers.js';
 import { blocksFor } from '#acuity/scoring/pool.js';

@@ -9,6 +9,7 @@ const CRUISER = join(REPOSITORY, 'node_modules/dependency-cruiser/bin/dependency
 const BREACHES: Readonly<Record<string, { readonly source: string; readonly rule: string }>> = {
   'src/base/log.ts': { source: `import '../config/options.js';`, rule: 'base-imports-down' },
   'src/pipeline/parse.ts': { source: `import '../http/publicListener.js';`, rule: 'pipeline-imports-down' },
+  'src/records/a.ts': { source: `import '../pipeline/parse.js';`, rule: 'records-imports-down' },
   'src/scoring/batcher.ts': { source: `import 'piscina';`, rule: 'one-owner-piscina' },
   'src/http/publicListener.ts': { source: `import 'onnxruntime-node';`, rule: 'one-owner-onnxruntime-node' },
   'src/config/options.ts': { source: `import 'uWebSockets.js';`, rule: 'one-owner-uWebSocketsjs' },
@@ -20,6 +21,11 @@ const BREACHES: Readonly<Record<string, { readonly source: string; readonly rule
   'src/contract/request.ts': { source: `import 'ajv';`, rule: 'production-dependencies-only' },
   'packages/client-ts/src/a.ts': { source: `import '../../../src/model/b.js';`, rule: 'client-stands-alone' },
   'packages/client-ts/src/b.ts': { source: `import 'undici';`, rule: 'one-owner-undici' },
+  'packages/rules/src/a.ts': { source: `import 'node:fs';`, rule: 'rules-stand-alone' },
+  'packages/rules/src/b.ts': { source: `import '../../client-ts/src/b.js';`, rule: 'rules-stand-alone' },
+  'src/batch/a.ts': { source: `import '../../packages/client-ts/src/b.js';`, rule: 'batch-imports-down' },
+  'src/batch/b.ts': { source: `import '#rules/c.js';`, rule: '' },
+  'packages/rules/src/c.ts': { source: 'export const A = 1;', rule: '' },
   'packages/client-ts/src/c.ts': { source: `import 'node:crypto';`, rule: '' },
   'test/a.ts': { source: `import '../src/scoring/pool.js';`, rule: '' },
 };
@@ -52,6 +58,13 @@ t.test('each import rule fires', async (t) => {
     if (rule === '') t.strictSame(broken, [], `${path} breaks nothing`);
     else t.ok(broken.includes(rule), `${path} breaks ${rule}: ${broken.join(', ')}`);
   }
+});
+
+t.test('the service imports nothing of its own as others do, nor of the client', async (t) => {
+  const importers = readdirSync(join(REPOSITORY, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /from '(#acuity|acuity)\//.test(readFileSync(join(REPOSITORY, 'src', path), 'utf8')));
+  t.strictSame(importers, []);
 });
 
 t.test('only the configuration reads the environment', async (t) => {

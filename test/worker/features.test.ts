@@ -1,6 +1,6 @@
 import t from 'tap';
 import { FEATURE_COUNT, TARGET_COUNT } from '#acuity/contract/features.js';
-import { PAST_MAX } from '#acuity/contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import type { GraphVariant } from '#acuity/contract/graphVariant.js';
 import { blockAt, createBatchBuffers, writeRow } from '#acuity/scoring/batchBuffers.js';
 import { featuriseRows } from '#acuity/worker/features.js';

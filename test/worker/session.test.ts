@@ -1,7 +1,7 @@
 import t from 'tap';
 import { prepareEnvironment } from '#acuity/config/options.js';
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
-import { PAST_MAX } from '#acuity/contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { GRAPH_VARIANTS, type GraphVariant } from '#acuity/contract/graphVariant.js';

@@ -1,6 +1,8 @@
-import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#acuity/contract/fields.js';
-import { writeTarget } from '#acuity/pipeline/records.js';
-import { LAYOUT, WasmParser, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
+import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
+import { writeTarget } from '#acuity/records/write.js';
+import { LAYOUT } from '#acuity/records/layout.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
+import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import type { ServedModel } from '../served.js';
 import { recordOf } from '../served.js';
 import type { Plan, World } from './population.js';

@@ -1,5 +1,5 @@
 import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
-import { FIELDS_OF_A_SESSION } from '#acuity/contract/fields.js';
+import { FIELDS_OF_A_SESSION } from '#rules/fields.js';
 import { Wearer, type Device } from './devices.js';
 import { COMPLETE, type Plan, type World } from './population.js';
 import type { Parameters } from './parameters.js';

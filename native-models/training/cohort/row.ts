@@ -1,8 +1,9 @@
-import { SERIES_FIELDS } from '#acuity/contract/fields.js';
+import { SERIES_FIELDS } from '#rules/fields.js';
 import { featuriseSession } from '#acuity/pipeline/featurise.js';
 import { isUnitError } from '#acuity/pipeline/unitErrors.js';
-import type { PredictionRequest, WasmParser } from '#acuity/pipeline/wasmParser.js';
-import { writeScalars } from '#acuity/pipeline/records.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
+import type { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { writeScalars } from '#acuity/records/write.js';
 import type { Recording } from './sensor.js';
 
 /** Writes the feature row of a recorded session, through the service's own pipeline. */

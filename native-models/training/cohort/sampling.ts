@@ -1,4 +1,4 @@
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { Parameters } from './parameters.js';
 import type { Random } from './random.js';
 import type { Signal } from './signals.js';

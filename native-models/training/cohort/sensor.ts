@@ -1,5 +1,5 @@
-import type { SeriesField } from '#acuity/contract/fields.js';
-import type { SessionScalars } from '#acuity/pipeline/records.js';
+import type { SeriesField } from '#rules/fields.js';
+import type { SessionScalars } from '#acuity/records/write.js';
 import type { Day } from './day.js';
 import type { Device } from './devices.js';
 import type { Parameters } from './parameters.js';

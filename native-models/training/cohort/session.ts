@@ -1,4 +1,4 @@
-import { SERIES_FIELDS } from '#acuity/contract/fields.js';
+import { SERIES_FIELDS } from '#rules/fields.js';
 import type { Session } from '#acuity/contract/request.js';
 import type { Recording } from './sensor.js';
 

@@ -1,8 +1,9 @@
 import { CONTRIBUTORS, EXPLANATION } from '#acuity/contract/explanation.js';
-import { PAST_MAX, SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { ExplainBundle } from '#acuity/model/bundle.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
-import { LAYOUT, type PredictionRequest } from '#acuity/pipeline/wasmParser.js';
+import { LAYOUT } from '#acuity/records/layout.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
 import type { Intervention } from '../cohort/intervention.js';
 import { Lives } from '../cohort/lives.js';
 import { Random } from '../cohort/random.js';

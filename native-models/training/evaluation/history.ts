@@ -1,5 +1,5 @@
 import { FEATURE_COUNT, FEATURE_INDEX, FEATURES, TARGET_COUNT } from '#acuity/contract/features.js';
-import { PAST_MAX } from '#acuity/contract/fields.js';
+import { PAST_MAX } from '#rules/fields.js';
 import type { Inputs } from '#acuity/worker/session.js';
 import { dayColumn, expectedOf, SCORES, type Context } from './context.js';
 import { plot } from './plot.js';

@@ -1,5 +1,5 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
-import { DEFAULT_SERIES_LIMITS } from '#acuity/contract/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { Life } from '../cohort/day.js';
 import { Wearer } from '../cohort/devices.js';

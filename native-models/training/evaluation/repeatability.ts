@@ -1,4 +1,4 @@
-import { FIELDS_OF_A_SESSION, PAST_MAX, SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { FIELDS_OF_A_SESSION, PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { World } from '../cohort/population.js';
 import { Random } from '../cohort/random.js';
 import {

@@ -1,5 +1,5 @@
 import { FEATURE_COUNT, TARGET_CENTRE, TARGET_COUNT, TARGET_SCALE } from '#acuity/contract/features.js';
-import { LABEL_FIELDS, PAST_MAX, SCORE_FIELDS } from '#acuity/contract/fields.js';
+import { LABEL_FIELDS, PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord } from '#acuity/contract/request.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { Inputs } from '#acuity/worker/session.js';

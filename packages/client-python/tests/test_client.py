@@ -35,8 +35,10 @@ from acuity_client import (
     SessionBuilder,
     TransportBroken,
 )
+from acuity_client import _rules as rules
 from acuity_client._moment import iso_of, moment_ms
 from acuity_client._transport import default_async_transport, default_transport
+from acuity_client._types import ScoreRecord, Session
 
 from .scripted_server import SCORES, ScriptedServer
 from .support import FACES, HAS_HTTPX, KEY, face
@@ -153,6 +155,15 @@ class Settings(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "holds a set"):
                 client.predict({"current_session": {"HR_night": {60}}})
         self.assertEqual(server.received, [])
+
+
+class Names(unittest.TestCase):
+    """The types beside the names that are generated."""
+
+    def test_names(self) -> None:
+        aliases = {"HR_night_imputed", "RR_night_imputed"}
+        self.assertEqual(set(Session.__annotations__) | aliases, set(rules.SESSION_FIELDS))
+        self.assertEqual(tuple(ScoreRecord.__annotations__), rules.TARGET_FIELDS)
 
 
 class Requests(unittest.TestCase):

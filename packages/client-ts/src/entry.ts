@@ -33,7 +33,7 @@ export {
 } from './errors.js';
 export type { FieldWarning } from './fieldNames.js';
 export { History, memoryStorage, type HistoryEntry, type HistoryStorage } from './history.js';
-export type { Moment } from './moment.js';
+export type { Moment } from '#rules/moment.js';
 export type { Person } from './person.js';
 export type { RetryOptions } from './retry.js';
 export { SessionBuilder, type Sample } from './sessionBuilder.js';

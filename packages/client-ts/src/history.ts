@@ -1,7 +1,8 @@
+import { PAST_MAX } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord, Session } from './contract.js';
 import type { Prediction } from './answer.js';
 import type { AcuityClient, PredictOptions } from './client.js';
-import { momentMs, type Moment } from './moment.js';
+import { momentMs, type Moment } from '#rules/moment.js';
 
 /** A session that was scored. Plain JSON: store it as it is. */
 export interface HistoryEntry {
@@ -19,9 +20,6 @@ export interface HistoryStorage {
   /** Replaces what is stored for `person`. */
   save(person: string, entries: readonly HistoryEntry[]): Promise<void>;
 }
-
-/** The service takes at most this many earlier sessions. */
-export const HISTORY_MAX = 5;
 
 /**
  * Keeps the latest five scored sessions of each person and puts them into requests: oldest first, each with its
@@ -60,7 +58,7 @@ export class History {
   /** What is kept of `person`, oldest first. */
   async entries(person: string): Promise<readonly HistoryEntry[]> {
     const stored = (await this.#storage.load(person)) ?? [];
-    return stored.toSorted(byMoment).slice(-HISTORY_MAX);
+    return stored.toSorted(byMoment).slice(-PAST_MAX);
   }
 
   /** Forgets `person`. */
@@ -97,7 +95,7 @@ export function requestWith(
 }
 
 function withEntry(entries: readonly HistoryEntry[], added: HistoryEntry): readonly HistoryEntry[] {
-  return [...entries.filter(({ at }) => at !== added.at), added].toSorted(byMoment).slice(-HISTORY_MAX);
+  return [...entries.filter(({ at }) => at !== added.at), added].toSorted(byMoment).slice(-PAST_MAX);
 }
 
 /** ISO 8601 in UTC sorts as text. */

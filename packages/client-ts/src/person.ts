@@ -1,4 +1,6 @@
-import { momentMs, type Moment } from './moment.js';
+import { NUMBER_BOUNDS } from '#rules/fields.js';
+import { momentMs, type Moment } from '#rules/moment.js';
+import { BODY_MASS_INDEX, FIRST_YEAR_OF_BIRTH, METRES_BELOW } from '#rules/person.js';
 import { UnitError } from './unitChecks.js';
 
 /** Who the session is of; whatever is not known is left out. */
@@ -20,12 +22,6 @@ export interface PersonFields {
 }
 
 const YEAR_MS = 365.2425 * 86_400_000;
-const AGE_MAX = 130;
-const FIRST_YEAR_OF_BIRTH = 1890;
-const HEIGHT_CM = { min: 30, max: 272 } as const;
-const WEIGHT_KG = { min: 1, max: 650 } as const;
-/** Outside of this, height or weight is in another unit: inches give some 300, metres thousands. */
-const BODY_MASS_INDEX = { min: 7, max: 130 } as const;
 
 /** @throws UnitError or TypeError where a field can't be what it is called */
 export function personFields(person: Person, atMs: number): PersonFields {
@@ -45,8 +41,7 @@ function ageOf({ age, bornAt }: Person, atMs: number): number | undefined {
   const years = bornAt === undefined ? age : Math.floor((atMs - dayMs(bornAt)) / YEAR_MS);
   if (years === undefined) return undefined;
   if (years >= FIRST_YEAR_OF_BIRTH) throw new UnitError('age is in years; this looks like a year of birth');
-  if (!(years >= 0 && years <= AGE_MAX)) throw new UnitError(`age is in years, 0 to ${AGE_MAX}`);
-  return years;
+  return within(years, 'age', 'age is in years');
 }
 
 /** A day of birth needs no offset: it moves the age by less than a day. */
@@ -57,18 +52,20 @@ function dayMs(bornAt: Moment): number {
 }
 
 function checkHeight(heightCm: number): number {
-  if (heightCm > 0 && heightCm < 3) throw new UnitError('heightCm is in centimetres; this looks like metres');
-  return within(heightCm, HEIGHT_CM, 'heightCm is in centimetres');
+  if (heightCm > 0 && heightCm < METRES_BELOW)
+    throw new UnitError('heightCm is in centimetres; this looks like metres');
+  return within(heightCm, 'height_cm', 'heightCm is in centimetres');
 }
 
 function checkWeight(weightKg: number): number {
-  if (weightKg > WEIGHT_KG.max)
+  if (weightKg > NUMBER_BOUNDS.weight_kg.maximum)
     throw new UnitError('weightKg is in kilograms; this looks like grams or pounds');
-  return within(weightKg, WEIGHT_KG, 'weightKg is in kilograms');
+  return within(weightKg, 'weight_kg', 'weightKg is in kilograms');
 }
 
-function within(value: number, { min, max }: { min: number; max: number }, what: string): number {
-  if (!(value >= min && value <= max)) throw new UnitError(`${what}, ${min} to ${max}`);
+function within(value: number, field: keyof typeof NUMBER_BOUNDS, what: string): number {
+  const { minimum, maximum } = NUMBER_BOUNDS[field];
+  if (!(value >= minimum && value <= maximum)) throw new UnitError(`${what}, ${minimum} to ${maximum}`);
   return value;
 }
 

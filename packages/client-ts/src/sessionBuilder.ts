@@ -1,5 +1,8 @@
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
+import { momentMs, type Moment } from '#rules/moment.js';
+import { NIGHT_AGE_HOURS_MAX, NIGHT_HOURS_MAX } from '#rules/night.js';
+import type { Signal } from '#rules/plausible.js';
 import type { Session } from './contract.js';
-import { momentMs, type Moment } from './moment.js';
 import { personFields, type Person } from './person.js';
 import {
   checkSeconds,
@@ -10,7 +13,7 @@ import {
   type StageDurations,
   type StageInterval,
 } from './sleep.js';
-import { checkApart, checkSession, checkUnit, isReading, type Signal } from './unitChecks.js';
+import { checkApart, checkSession, checkUnit, isReading } from './unitChecks.js';
 
 /** One sample of a wearable. What is no reading (null, 0, −1, −2, 255) is left out. */
 export interface Sample {
@@ -24,11 +27,8 @@ interface Reading {
 }
 
 const HOUR_MS = 3_600_000;
-/** The night before: it ended less than this ago. */
-const NIGHT_AGE_MAX_MS = 36 * HOUR_MS;
-/** The service's default limits, in samples. */
-const DAY_SAMPLES_MAX = 7_200;
-const NIGHT_SAMPLES_MAX = 43_200;
+/** What a service takes that is not told otherwise. */
+const { daySamplesMax, nightSamplesMax } = DEFAULT_SERIES_LIMITS;
 
 /**
  * Makes a session out of what wearables give: timestamped samples in any order and of any length, and the
@@ -106,10 +106,10 @@ export class SessionBuilder {
     if (span !== undefined) checkNight(span, atMs);
     const hour = { fromMs: atMs - HOUR_MS, toMs: atMs };
     const session: Session = {
-      HR_day_1h: seriesWithin(hour, this.heart, DAY_SAMPLES_MAX),
-      RR_day_1h: seriesWithin(hour, this.breath, DAY_SAMPLES_MAX),
-      HR_night: seriesWithin(span, this.heart, NIGHT_SAMPLES_MAX),
-      RR_night: seriesWithin(span, this.breath, NIGHT_SAMPLES_MAX),
+      HR_day_1h: seriesWithin(hour, this.heart, daySamplesMax),
+      RR_day_1h: seriesWithin(hour, this.breath, daySamplesMax),
+      HR_night: seriesWithin(span, this.heart, nightSamplesMax),
+      RR_night: seriesWithin(span, this.breath, nightSamplesMax),
       ...sleepFields(this.seconds),
       ...personFields(this.who, atMs),
     };
@@ -150,7 +150,7 @@ function thinned(values: number[], samplesMax: number): number[] {
 
 function checkNight({ fromMs, toMs }: Span, atMs: number): void {
   if (toMs > atMs) throw new RangeError('the night ends after the moment to score');
-  if (atMs - toMs > NIGHT_AGE_MAX_MS)
+  if (atMs - toMs > NIGHT_AGE_HOURS_MAX * HOUR_MS)
     throw new RangeError('this is not the night before the moment to score');
-  if (toMs - fromMs > 24 * HOUR_MS) throw new RangeError('the night is longer than a day');
+  if (toMs - fromMs > NIGHT_HOURS_MAX * HOUR_MS) throw new RangeError('the night is longer than a day');
 }

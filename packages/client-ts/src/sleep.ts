@@ -1,4 +1,5 @@
-import { momentMs, type Moment } from './moment.js';
+import { momentMs, type Moment } from '#rules/moment.js';
+import { NIGHT_HOURS_MAX, NIGHT_MINUTES_MAX, NIGHT_SECONDS_MIN } from '#rules/night.js';
 import { UnitError } from './unitChecks.js';
 
 export type Stage = 'deep' | 'rem' | 'light' | 'awake';
@@ -33,11 +34,7 @@ export interface SleepFields {
 
 const STAGES: readonly Stage[] = ['deep', 'rem', 'light', 'awake'];
 const MINUTE_S = 60;
-/** Longer than any night, in minutes: such minutes are seconds. */
-const MINUTES_MAX = 24 * 60;
-/** Shorter than any night, in seconds: such seconds are minutes or hours. */
-const SECONDS_MIN = 15 * 60;
-const NIGHT_MAX_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
 
 /**
  * The whole night and its seconds in each stage.
@@ -62,7 +59,7 @@ export function measureStages(intervals: readonly StageInterval[]): { night: Spa
     totalMs[stage] += toMs - fromMs;
     untilMs = toMs;
   }
-  if (untilMs - first.fromMs > NIGHT_MAX_MS)
+  if (untilMs - first.fromMs > NIGHT_HOURS_MAX * HOUR_MS)
     throw new RangeError('the sleep stages span more than one night');
   const seconds = mapStages(totalMs, (ms) => Math.round(ms / 1000));
   return { night: { fromMs: first.fromMs, toMs: untilMs }, seconds };
@@ -70,7 +67,7 @@ export function measureStages(intervals: readonly StageInterval[]): { night: Spa
 
 /** @throws UnitError where the minutes are seconds */
 export function secondsOfMinutes(minutes: StageDurations): StageDurations {
-  if (sum(minutes) > MINUTES_MAX)
+  if (sum(minutes) > NIGHT_MINUTES_MAX)
     throw new UnitError('sleep of more than a day: are these seconds, not minutes?');
   return mapStages(minutes, (value) => Math.round(value * MINUTE_S));
 }
@@ -78,7 +75,7 @@ export function secondsOfMinutes(minutes: StageDurations): StageDurations {
 /** @throws UnitError where the seconds are minutes or hours */
 export function checkSeconds(seconds: StageDurations): StageDurations {
   const total = sum(seconds);
-  if (total > 0 && total < SECONDS_MIN) {
+  if (total > 0 && total < NIGHT_SECONDS_MIN) {
     throw new UnitError('sleep of less than a quarter of an hour: are these minutes or hours, not seconds?');
   }
   return mapStages(seconds, Math.round);

@@ -10,22 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._units import BREATHS_MAX, BREATHS_MIN, UnitError
-
-_STAGES = ("deepSleepSeconds", "remSleepSeconds", "lightSleepSeconds")
-_SHARES = ("deepPercentage", "remPercentage", "lightPercentage")
-_BREATHS = (("RR_day_1h",), ("RR_night", "RR_night_imputed"))
-
-_MINUTES = (120, 720)
-"""Nights of two to twelve hours, in minutes."""
-_STAGE_S_MIN = 0.5
-"""Less of a stage is none of it, but for rounding."""
-_SHARES_SUM_MAX = 1.05 + 1e-9
-"""Above the whole by more than rounding explains, as a fraction; and what adding up may add."""
-_BREATHS_MEDIAN_MAX = 40
-"""Nobody breathes so often for long; a heart beats so often."""
-_BREATHS_SAMPLES_MIN = 10
-
+from . import _rules as rules
+from ._units import UnitError
 
 def check_request(request: Mapping[str, Any]) -> None:
     """Raises UnitError with the place of the first contradiction, in the current session or an earlier one."""
@@ -54,72 +40,58 @@ def _sessions(request: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
 
 def contradictions(session: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The fields that most likely are wrong, each with the likely cause."""
-    for names in _BREATHS:
-        for name in names:
-            if _is_heart_rate(session.get(name)):
-                yield (
-                    name,
-                    "Expected breaths per minute; so high a median looks like heart rate in the place of"
-                    " respiratory rate",
-                )
+    for name in rules.BREATHING_FIELDS:
+        if _is_heart_rate(session.get(name)):
+            yield name, rules.HEART_RATE_MESSAGE
     if _is_in_minutes_beside_seconds(session):
-        yield (
-            "deepSleepSeconds",
-            "Expected seconds; deepSleepSeconds, remSleepSeconds and lightSleepSeconds look like minutes beside"
-            " sleepTimeSeconds",
-        )
+        yield rules.MINUTES_BESIDE_SECONDS
     elif _is_all_in_minutes(session):
         total = _number(session, "sleepTimeSeconds")
-        is_time_short = total is not None and _MINUTES[0] <= total <= _MINUTES[1]
-        yield (
-            "sleepTimeSeconds" if is_time_short else _first_given(session, _STAGES),
-            "Expected seconds; so little sleep with both deep and REM sleep in it looks like minutes",
-        )
+        is_time_short = total is not None and rules.MINUTES_MIN <= total <= rules.MINUTES_MAX
+        field = "sleepTimeSeconds" if is_time_short else _first_given(session, rules.STAGES)
+        yield field, rules.ALL_IN_MINUTES_MESSAGE
     if _has_too_large_shares(session):
-        yield (
-            _first_given(session, _SHARES),
-            "The shares add up to more than the whole sleep; one seems to count another stage too, or to be on"
-            " another scale",
-        )
+        yield _first_given(session, rules.SHARES), rules.SHARES_MESSAGE
 
 
 def _is_in_minutes_beside_seconds(session: Mapping[str, Any]) -> bool:
-    """A sleep time with awake time in it is longer than its stages, but not by more than a third."""
+    """In whole numbers: nothing is rounded."""
     total = _number(session, "sleepTimeSeconds")
-    deep, rem, light = (_number(session, name) for name in _STAGES)
+    deep, rem, light = (_number(session, name) for name in rules.STAGES)
     if total is None or deep is None or rem is None or light is None:
         return False
     stages = deep + rem + light
-    # From 0.75 to 1.1, in whole numbers: nothing is rounded.
-    return stages > 0 and 80 * stages >= total and 600 * stages <= 11 * total
+    seconds, minutes = rules.SECONDS_FOR_MINUTES_MIN
+    return stages > 0 and rules.SECONDS_FOR_A_MINUTE_MAX * stages >= total and seconds * stages <= minutes * total
 
 
 def _is_all_in_minutes(session: Mapping[str, Any]) -> bool:
-    """Nobody has both deep and REM sleep within so short a time."""
+    """No night has both deep and REM sleep within so short a time."""
     sleep = _Sleep.of(session)
     sleep.derive()
-    is_short = _MINUTES[0] <= sleep.total <= _MINUTES[1]
-    return is_short and sleep.deep >= _STAGE_S_MIN and sleep.rem >= _STAGE_S_MIN
+    is_short = rules.MINUTES_MIN <= sleep.total <= rules.MINUTES_MAX
+    return is_short and sleep.deep >= rules.STAGE_S_MIN and sleep.rem >= rules.STAGE_S_MIN
 
 
 def _has_too_large_shares(session: Mapping[str, Any]) -> bool:
     """Shares that the stages do not replace."""
-    if all(_number(session, name) is not None for name in _STAGES):
+    if all(_number(session, name) is not None for name in rules.STAGES):
         return False
-    shares = [share for share in (_number(session, name) for name in _SHARES) if share is not None]
+    shares = [share for share in (_number(session, name) for name in rules.SHARES) if share is not None]
     whole = 100 if any(share > 1 for share in shares) else 1
-    return sum(shares) > whole * _SHARES_SUM_MAX
+    return sum(shares) > whole * (rules.SHARES_SUM_MAX + rules.ROUNDING)
 
 
 def _is_heart_rate(series: object) -> bool:
     if isinstance(series, (str, bytes, Mapping)) or not isinstance(series, Iterable):
         return False
+    low, high = rules.PLAUSIBLE["respiratory rate"]
     try:
-        plausible = [value for value in series if BREATHS_MIN <= value <= BREATHS_MAX]
+        plausible = [value for value in series if low <= value <= high]
     except TypeError:
         return False  # what is no number is the service's to refuse
-    fast = sum(1 for value in plausible if value > _BREATHS_MEDIAN_MAX)
-    return len(plausible) >= _BREATHS_SAMPLES_MIN and 2 * fast > len(plausible)
+    fast = sum(1 for value in plausible if value > rules.BREATHS_MEDIAN_MAX)
+    return len(plausible) >= rules.BREATHS_SAMPLES_MIN and 2 * fast > len(plausible)
 
 
 def _number(session: Mapping[str, Any], name: str) -> float | None:
@@ -147,7 +119,7 @@ class _Sleep:
 
     @staticmethod
     def of(session: Mapping[str, Any]) -> _Sleep:
-        names = ("sleepTimeSeconds", *_STAGES, *_SHARES)
+        names = ("sleepTimeSeconds", *rules.STAGES, *rules.SHARES)
         values = (_number(session, name) for name in names)
         return _Sleep(*(math.nan if value is None else value for value in values))
 

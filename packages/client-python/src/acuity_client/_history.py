@@ -13,10 +13,8 @@ from typing import Any, Protocol, TypedDict, Union
 
 from ._core import encoded
 from ._moment import Moment, iso_of, moment_ms
+from ._rules import PAST_MAX
 from ._types import Prediction, PredictionRequest, ScoreRecord, Session
-
-HISTORY_MAX = 5
-"""The service takes at most this many earlier sessions."""
 
 
 class HistoryEntry(TypedDict):
@@ -271,4 +269,4 @@ def _with_entry(
 
 def _latest(entries: Sequence[HistoryEntry] | None) -> list[HistoryEntry]:
     """ISO 8601 in UTC sorts as text."""
-    return sorted(entries or (), key=lambda entry: entry["at"])[-HISTORY_MAX:]
+    return sorted(entries or (), key=lambda entry: entry["at"])[-PAST_MAX:]

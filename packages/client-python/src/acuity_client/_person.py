@@ -5,17 +5,12 @@ from __future__ import annotations
 import math
 from datetime import date
 
+from . import _rules as rules
 from ._moment import Moment, day_ms
 from ._types import Session, Sex
 from ._units import UnitError
 
 _YEAR_MS = 365.2425 * 86_400_000
-_AGE_MAX = 130
-_FIRST_YEAR_OF_BIRTH = 1890
-_HEIGHT_CM = (30, 272)
-_WEIGHT_KG = (1, 650)
-_BODY_MASS_INDEX = (7, 130)
-"""Outside of this, height or weight is in another unit: inches give some 300, metres thousands."""
 
 
 def person_fields(
@@ -50,33 +45,31 @@ def _age(at_ms: int, age: float | None, born_at: Moment | date | None) -> float 
     years = age if born_at is None else math.floor((at_ms - day_ms(born_at, "born_at")) / _YEAR_MS)
     if years is None:
         return None
-    if years >= _FIRST_YEAR_OF_BIRTH:
+    if years >= rules.FIRST_YEAR_OF_BIRTH:
         raise UnitError("age is in years; this looks like a year of birth")
-    if not 0 <= years <= _AGE_MAX:
-        raise UnitError(f"age is in years, 0 to {_AGE_MAX}")
-    return years
+    return _within(years, "age", "age is in years")
 
 
 def _height(height_cm: float) -> float:
-    if 0 < height_cm < 3:
+    if 0 < height_cm < rules.METRES_BELOW:
         raise UnitError("height_cm is in centimetres; this looks like metres")
-    return _within(height_cm, _HEIGHT_CM, "height_cm is in centimetres")
+    return _within(height_cm, "height_cm", "height_cm is in centimetres")
 
 
 def _weight(weight_kg: float) -> float:
-    if weight_kg > _WEIGHT_KG[1]:
+    if weight_kg > rules.NUMBER_BOUNDS["weight_kg"][1]:
         raise UnitError("weight_kg is in kilograms; this looks like grams or pounds")
-    return _within(weight_kg, _WEIGHT_KG, "weight_kg is in kilograms")
+    return _within(weight_kg, "weight_kg", "weight_kg is in kilograms")
 
 
-def _within(value: float, limits: tuple[int, int], what: str) -> float:
-    low, high = limits
+def _within(value: float, field: str, what: str) -> float:
+    low, high = rules.NUMBER_BOUNDS[field]
     if not low <= value <= high:
         raise UnitError(f"{what}, {low} to {high}")
     return value
 
 
 def _check_together(height_cm: float, weight_kg: float) -> None:
-    low, high = _BODY_MASS_INDEX
+    low, high = rules.BODY_MASS_INDEX
     if not low <= weight_kg / (height_cm / 100) ** 2 <= high:
         raise UnitError("height and weight do not go together; is one in inches, or in pounds?")

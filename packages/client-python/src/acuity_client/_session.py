@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any, Protocol, Union
 
+from . import _rules as rules
 from ._contradictions import check_session
 from ._moment import Moment, moment_ms
 from ._person import person_fields
@@ -34,11 +35,6 @@ Sample = Union[tuple[Moment, Any], Mapping[str, Any]]
 Samples = Union[Iterable[Sample], TimedSeries]
 
 _HOUR_MS = 3_600_000
-_NIGHT_AGE_MAX_MS = 36 * _HOUR_MS
-"""The night before: it ended less than this ago."""
-# The service's default limits, in samples.
-_DAY_SAMPLES_MAX = 7_200
-_NIGHT_SAMPLES_MAX = 43_200
 
 
 class SessionBuilder:
@@ -126,10 +122,10 @@ class SessionBuilder:
         if self._span is not None:
             _check_night(self._span, self._at_ms)
         hour = Span(self._at_ms - _HOUR_MS, self._at_ms)
-        heart_day = _within(hour, self._heart, _DAY_SAMPLES_MAX)
-        breath_day = _within(hour, self._breath, _DAY_SAMPLES_MAX)
-        heart_night = _within(self._span, self._heart, _NIGHT_SAMPLES_MAX)
-        breath_night = _within(self._span, self._breath, _NIGHT_SAMPLES_MAX)
+        heart_day = _within(hour, self._heart, rules.DAY_SAMPLES_MAX)
+        breath_day = _within(hour, self._breath, rules.DAY_SAMPLES_MAX)
+        heart_night = _within(self._span, self._heart, rules.NIGHT_SAMPLES_MAX)
+        breath_night = _within(self._span, self._breath, rules.NIGHT_SAMPLES_MAX)
         for heart, breath in ((heart_day, breath_day), (heart_night, breath_night)):
             check_unit("heart rate", heart)
             check_unit("respiratory rate", breath)
@@ -181,7 +177,7 @@ def _within(span: Span | None, readings: list[tuple[int, float]], samples_max: i
 def _check_night(span: Span, at_ms: int) -> None:
     if span.to_ms > at_ms:
         raise ValueError("the night ends after the moment to score")
-    if at_ms - span.to_ms > _NIGHT_AGE_MAX_MS:
+    if at_ms - span.to_ms > rules.NIGHT_AGE_HOURS_MAX * _HOUR_MS:
         raise ValueError("this is not the night before the moment to score")
-    if span.to_ms - span.from_ms > 24 * _HOUR_MS:
+    if span.to_ms - span.from_ms > rules.NIGHT_HOURS_MAX * _HOUR_MS:
         raise ValueError("the night is longer than a day")

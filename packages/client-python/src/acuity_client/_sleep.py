@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypedDict, Union
 
+from . import _rules as rules
 from ._moment import Moment, moment_ms
 from ._types import Session
 from ._units import UnitError
@@ -36,11 +37,7 @@ class StageDurations(TypedDict, total=False):
     awake: float | None
 
 
-_MINUTES_MAX = 24 * 60
-"""Longer than any night, in minutes: such minutes are seconds."""
-_SECONDS_MIN = 15 * 60
-"""Shorter than any night, in seconds: such seconds are minutes or hours."""
-_NIGHT_MAX_MS = 24 * 3_600_000
+_HOUR_MS = 3_600_000
 
 
 def measure_stages(intervals: Iterable[StageInterval]) -> tuple[Span, Durations]:
@@ -61,7 +58,7 @@ def measure_stages(intervals: Iterable[StageInterval]) -> tuple[Span, Durations]
             raise ValueError("sleep stages overlap; give those of one device, each stretch once")
         total_ms[stage] += span.to_ms - span.from_ms
         until_ms = span.to_ms
-    if until_ms - first_ms > _NIGHT_MAX_MS:
+    if until_ms - first_ms > rules.NIGHT_HOURS_MAX * _HOUR_MS:
         raise ValueError("the sleep stages span more than one night")
     return Span(first_ms, until_ms), {stage: rounded(ms / 1000) for stage, ms in total_ms.items()}
 
@@ -80,14 +77,14 @@ def _interval(interval: StageInterval) -> tuple[Stage, Span]:
 def seconds_of_minutes(minutes: StageDurations) -> Durations:
     """Raises UnitError where the minutes are seconds."""
     known = _known(minutes, lambda value: value)
-    if sum(known.values()) > _MINUTES_MAX:
+    if sum(known.values()) > rules.NIGHT_MINUTES_MAX:
         raise UnitError("sleep of more than a day: are these seconds, not minutes?")
     return _known(minutes, lambda value: rounded(value * 60))
 
 
 def check_seconds(seconds: StageDurations) -> Durations:
     """Raises UnitError where the seconds are minutes or hours."""
-    if 0 < sum(_known(seconds, lambda value: value).values()) < _SECONDS_MIN:
+    if 0 < sum(_known(seconds, lambda value: value).values()) < rules.NIGHT_SECONDS_MIN:
         raise UnitError("sleep of less than a quarter of an hour: are these minutes or hours, not seconds?")
     return _known(seconds, rounded)
 

@@ -7,15 +7,11 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ._types import ScoreRecord, Session
+from . import _rules as rules
 
-_SESSION = frozenset(Session.__annotations__) | {"HR_night_imputed", "RR_night_imputed"}
-_TARGET = frozenset(ScoreRecord.__annotations__)
-_REQUEST = frozenset(("current_session", "past_sessions", "past_targets", "past_target", "explain"))
-_NAME_LENGTH_MAX = 32
-"""No known name is as long; a longer one is no slip."""
-_LETTERS_PER_EDIT = 3
-"""One edit for every so many letters."""
+_SESSION = frozenset(rules.SESSION_FIELDS)
+_TARGET = frozenset(rules.TARGET_FIELDS)
+_REQUEST = frozenset(rules.REQUEST_FIELDS)
 
 
 class FieldNameWarning(UserWarning):
@@ -50,11 +46,11 @@ def _slips_in(place: str, given: Mapping[str, Any], known: frozenset[str]) -> It
 @lru_cache(maxsize=1024)
 def nearest(name: str, known: frozenset[str]) -> str | None:
     """The known name that is meant, None where there is none near."""
-    if len(name) > _NAME_LENGTH_MAX:
+    if len(name) > rules.NAME_LENGTH_MAX:
         return None
     plain = _plain(name)
     edits, candidate = min((_distance(plain, _plain(candidate)), candidate) for candidate in known)
-    return candidate if edits <= len(plain) // _LETTERS_PER_EDIT else None
+    return candidate if edits <= len(plain) // rules.LETTERS_PER_EDIT else None
 
 
 def _plain(name: str) -> str:

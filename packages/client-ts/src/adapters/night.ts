@@ -1,9 +1,11 @@
+import { momentMs, type Moment } from '#rules/moment.js';
+import { NIGHT_AGE_HOURS_MAX, NIGHT_HOURS_MAX } from '#rules/night.js';
+import type { Signal } from '#rules/plausible.js';
 import type { Session } from '../contract.js';
-import { momentMs, type Moment } from '../moment.js';
 import type { Person } from '../person.js';
 import { SessionBuilder, type Sample } from '../sessionBuilder.js';
 import { measureStages, type Stage, type StageDurations, type StageInterval } from '../sleep.js';
-import { checkUnit, isReading, UnitError, type Signal } from '../unitChecks.js';
+import { checkUnit, isReading, UnitError } from '../unitChecks.js';
 import { AdapterError, type Field } from './field.js';
 
 /** What every adapter takes beside what the provider sent. */
@@ -51,8 +53,8 @@ export interface SleepRecord {
 }
 
 const HOUR_MS = 3_600_000;
-const NIGHT_AGE_MAX_MS = 36 * HOUR_MS;
-const SLEEP_MAX_MS = 24 * HOUR_MS;
+const NIGHT_AGE_MAX_MS = NIGHT_AGE_HOURS_MAX * HOUR_MS;
+const SLEEP_MAX_MS = NIGHT_HOURS_MAX * HOUR_MS;
 /** Sleeps that end this close to each other are of one day: the longest is the night, the others naps. */
 const DAY_OF_SLEEP_MS = 16 * HOUR_MS;
 

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any, Literal, NamedTuple, TypedDict, Union, cast
 
 from .._moment import Moment, iso_of, moment_ms
+from .._rules import NIGHT_AGE_HOURS_MAX, NIGHT_HOURS_MAX
 from .._session import SessionBuilder
 from .._sleep import Durations, Span, Stage, measure_stages, rounded
 from .._types import Session, Sex
@@ -68,8 +69,8 @@ class SleepRecord:
 
 
 _HOUR_MS = 3_600_000
-_NIGHT_AGE_MAX_MS = 36 * _HOUR_MS
-_SLEEP_MAX_MS = 24 * _HOUR_MS
+_NIGHT_AGE_MAX_MS = NIGHT_AGE_HOURS_MAX * _HOUR_MS
+_SLEEP_MAX_MS = NIGHT_HOURS_MAX * _HOUR_MS
 _DAY_OF_SLEEP_MS = 16 * _HOUR_MS
 """Sleeps that end this close to each other are of one day: the longest is the night, the others naps."""
 

@@ -1,6 +1,6 @@
-import { LABEL_FIELDS, SCORE_FIELDS } from '../contract/fields.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord, SessionFrame } from '../contract/request.js';
-import { LAYOUT } from './wasmParser.js';
+import { LAYOUT } from './layout.js';
 
 /** The fields of a session that are not series. */
 export type SessionScalars = SessionFrame;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { isHeartRate, sleepContradictions } from '#acuity/contract/contradictions.js';
+import { isHeartRate, sleepContradictions } from '#rules/contradictions.js';
 import type { SessionFrame } from '#acuity/contract/request.js';
 
 /** The fields that are blamed. */

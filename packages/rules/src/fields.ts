@@ -1,4 +1,4 @@
-/** The fields of a request and their bounds, for whoever needs no schema: a worker's thread loads none. */
+/** The fields of a request, their names and bounds: the schemas, the parser and the clients take them from here. */
 
 /** The four time series of a session, in the order in which every stage walks them. */
 export const SERIES_FIELDS = ['HR_day_1h', 'RR_day_1h', 'HR_night', 'RR_night'] as const;
@@ -12,18 +12,7 @@ export function isHeart(field: SeriesField): boolean {
 /** Other names of series, as integrations written for comparable services send them. */
 export const SERIES_ALIASES = { HR_night: 'HR_night_imputed', RR_night: 'RR_night_imputed' } as const;
 export type SeriesAlias = (typeof SERIES_ALIASES)[keyof typeof SERIES_ALIASES];
-
-/** Bounds of what a body may be made of, outside of its strings: whatever is within, reading it costs what its bytes cost. */
-export interface StructureBounds {
-  /** Objects and arrays in each other. */
-  readonly levelsMax: number;
-  /** Objects and arrays, all together. */
-  readonly bracketsMax: number;
-  /** Strings, keys included. */
-  readonly stringsMax: number;
-}
-
-export const STRUCTURE_BOUNDS: StructureBounds = { levelsMax: 64, bracketsMax: 10_000, stringsMax: 20_000 };
+export const TARGETS_ALIAS = 'past_target';
 
 /** Most past sessions (and past targets) in one request. */
 export const PAST_MAX = 5;
@@ -82,3 +71,16 @@ export const SCALAR_BOUNDS = NUMBER_FIELDS.map((field) => ({ field, ...NUMBER_BO
 /** The order of the numeric scores wherever they stand in a row: the model's output and the past targets. */
 export const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'] as const;
 export const LABEL_FIELDS = ['valence', 'arousal'] as const;
+
+/** Least and most of a numeric score. */
+export const SCORE_BOUNDS = { minimum: 0, maximum: 100 } as const;
+export const LABELS = ['Low', 'High'] as const;
+export const SEXES = ['M', 'F'] as const;
+
+/** Every name that each kind of object in a request may have. */
+export const FIELD_NAMES = {
+  request: ['current_session', 'past_sessions', 'past_targets', TARGETS_ALIAS, 'explain'],
+  session: [...SERIES_FIELDS, SERIES_ALIASES.HR_night, SERIES_ALIASES.RR_night, ...SESSION_SCALARS],
+  target: [...SCORE_FIELDS, ...LABEL_FIELDS],
+} as const;
+export type ObjectKind = keyof typeof FIELD_NAMES;

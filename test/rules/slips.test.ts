@@ -1,5 +1,6 @@
 import t from 'tap';
-import { FIELD_NAMES, meantField, type ObjectKind } from '#acuity/client/fieldNames.js';
+import { FIELD_NAMES, type ObjectKind } from '#rules/fields.js';
+import { meantField } from '#rules/slips.js';
 import { ScoreRecordSchema, requestSchema, sessionSchema } from '#acuity/contract/request.js';
 
 t.test('the names are those of the schemas', async (t) => {

@@ -1,0 +1,24 @@
+import { FIELD_NAMES, type ObjectKind } from './fields.js';
+import { nearestName } from './nearest.js';
+
+/** No known name is as long; a longer one is no slip. */
+export const NAME_LENGTH_MAX = 32;
+/** One edit for every so many letters. */
+export const LETTERS_PER_EDIT = 3;
+
+/**
+ * The field that an unknown name most likely means: it differs in case, in low lines and hyphens, or by a few
+ * letters. Undefined where it is a known name, or none comes near.
+ */
+export function meantField(name: string, kind: ObjectKind): string | undefined {
+  const known: readonly string[] = FIELD_NAMES[kind];
+  if (known.includes(name) || name.length > NAME_LENGTH_MAX) return undefined;
+  const folded = fold(name);
+  const edits = Math.floor(folded.length / LETTERS_PER_EDIT);
+  const nearest = nearestName(folded, known.map(fold), edits);
+  return known.find((field) => fold(field) === nearest);
+}
+
+function fold(name: string): string {
+  return name.replaceAll(/[-_ ]/g, '').toLowerCase();
+}

@@ -1,0 +1,200 @@
+/**
+ * What packages/rules says, as AssemblyScript and as Python: neither can import it. `npm run rules` writes these files;
+ * test/scripts/ruleTables.test.ts fails where one is not what is said here.
+ */
+const HEAD = 'Generated from packages/rules by `npm run rules`: change it there.';
+
+/** The modules of packages/rules whose constants are generated. */
+const MODULES = ['contradictions', 'fields', 'night', 'person', 'plausible', 'slips'];
+
+/**
+ * The texts of the generated files, by their paths in the repository.
+ * @param {string} folder  where packages/rules was compiled to, as a URL
+ * @returns {Promise<Readonly<Record<string, string>>>}
+ */
+export async function ruleTables(folder) {
+  const modules = await Promise.all(MODULES.map((name) => import(`${folder}/${name}.js`)));
+  const rules = Object.assign({}, ...modules);
+  return {
+    'assembly/rules.ts': assemblyConstants(rules),
+    'assembly/fields.ts': assemblyFields(rules),
+    'packages/client-python/src/acuity_client/_rules.py': pythonTables(rules),
+  };
+}
+
+function assemblyConstants(rules) {
+  const { HEART_BEATS, BREATHING, SECONDS_FOR_MINUTES_MIN, SCORE_BOUNDS, FIELD_NAMES, LABELS } = rules;
+  const constants = {
+    i32: {
+      PAST_MAX: rules.PAST_MAX,
+      SCORES: rules.SCORE_FIELDS.length,
+      TARGET_FIELDS: FIELD_NAMES.target.length,
+    },
+    f32: {
+      HEART_LOW: HEART_BEATS.min,
+      HEART_HIGH: HEART_BEATS.max,
+      BREATH_LOW: BREATHING.min,
+      BREATH_HIGH: BREATHING.max,
+    },
+    f64: {
+      SCORE_MIN: SCORE_BOUNDS.minimum,
+      SCORE_MAX: SCORE_BOUNDS.maximum,
+      SUSPECT_SAMPLES_MIN: rules.SUSPECT_SAMPLES_MIN,
+      BREATHS_MEDIAN_MAX: rules.BREATHS_MEDIAN_MAX,
+      SECONDS_FOR_A_MINUTE_MAX: rules.SECONDS_FOR_A_MINUTE_MAX,
+      SECONDS_FOR_MINUTES_MIN: SECONDS_FOR_MINUTES_MIN.seconds,
+      MINUTES_FOR_SECONDS_MIN: SECONDS_FOR_MINUTES_MIN.minutes,
+      MINUTES_MIN: rules.MINUTES_MIN,
+      MINUTES_MAX: rules.MINUTES_MAX,
+      SHARES_SUM_MAX: rules.SHARES_SUM_MAX,
+    },
+  };
+  const lines = Object.entries(constants).flatMap(([type, values]) =>
+    Object.entries(values).map(([name, value]) => `export const ${name}: ${type} = ${value};`),
+  );
+  const names = [...Object.values(FIELD_NAMES).flat(), ...LABELS.map((label) => `"${label}"`)];
+  return `// ${HEAD}
+
+${lines.join('\n')}
+
+/** Which of four samples say that there was no reading. */
+// @ts-ignore: decorator
+@inline
+export function areSentinels(four: v128): v128 {
+  return ${anyOf(rules.SENTINELS.map((value) => `f32x4.eq(four, f32x4.splat(${value}))`))};
+}
+
+/** Every name of a field, and every label in its quotes. */
+export const NAMES: StaticArray<string> = [
+${names.map((name) => `  '${name}',\n`).join('')}];
+`;
+}
+
+/** Neighbours first: the fewest instructions that wait for each other. */
+function anyOf(vectors) {
+  if (vectors.length === 1) return vectors[0];
+  const half = Math.ceil(vectors.length / 2);
+  return `v128.or(${anyOf(vectors.slice(0, half))}, ${anyOf(vectors.slice(half))})`;
+}
+
+function assemblyFields({ FIELD_NAMES, SERIES_FIELDS, SERIES_ALIASES, SESSION_SCALARS }) {
+  const series = SERIES_FIELDS.map((field, place) => [field, `SERIES_INDEX + ${place}`]);
+  const aliases = Object.entries(SERIES_ALIASES).map(([field, alias]) => [
+    alias,
+    `SERIES_INDEX + ${SERIES_FIELDS.indexOf(field)}`,
+  ]);
+  const scalars = SESSION_SCALARS.map((field, place) => [field, place]);
+  return `// ${HEAD}
+import { SERIES_INDEX } from './layout';
+import { same } from './names';
+
+/** Which field a name means: the numbers are indexes of \`OUTLINE\`, −1 is an unknown field. */
+
+/** A series has an alias of this length, and no name of its own of that length. */
+export const SERIES_ALIAS_LENGTH: i32 = ${aliasLength(SERIES_FIELDS, Object.values(SERIES_ALIASES))};
+
+/** The field of a session whose name of \`length\` bytes lies at \`key\`; an alias is its field. */
+${switchOver('sessionField', [...series, ...scalars, ...aliases])}
+${switchOver(
+  'targetField',
+  FIELD_NAMES.target.map((field, place) => [field, place]),
+)}
+${FIELD_NAMES.request.map((field, index) => `export const ${topName(field)}: i32 = ${index};\n`).join('')}
+${switchOver(
+  'topField',
+  FIELD_NAMES.request.map((field) => [field, topName(field)]),
+)}`;
+}
+
+/** The parser tells an alias from a name by its length alone. */
+function aliasLength(names, aliases) {
+  const lengths = new Set(aliases.map(({ length }) => length));
+  const [length] = lengths;
+  if (lengths.size !== 1 || names.some((name) => name.length === length))
+    throw new Error('the aliases of series need one length, which no series has');
+  return length;
+}
+
+const topName = (field) => `${field.toUpperCase()}_FIELD`;
+
+/** A function that compares a name with those of its length only. */
+function switchOver(name, entries) {
+  const lengths = [...new Set(entries.map(([field]) => field.length))].toSorted((a, b) => a - b);
+  const cases = lengths.map((length) => {
+    const candidates = entries.filter(([field]) => field.length === length);
+    const [last, value] = candidates.at(-1);
+    const tests = candidates
+      .slice(0, -1)
+      .map(([field, value]) => `      if (same(key, '${field}', ${length})) return ${value};\n`);
+    return `    case ${length}:\n${tests.join('')}      return same(key, '${last}', ${length}) ? ${value} : -1;\n`;
+  });
+  return `export function ${name}(key: usize, length: i32): i32 {
+  switch (length) {
+${cases.join('')}  }
+  return -1;
+}
+`;
+}
+
+function pythonTables(rules) {
+  const { DEFAULT_SERIES_LIMITS, SECONDS_FOR_MINUTES_MIN, BODY_MASS_INDEX, PLAUSIBLE } = rules;
+  const tables = {
+    REQUEST_FIELDS: rules.FIELD_NAMES.request,
+    SESSION_FIELDS: rules.FIELD_NAMES.session,
+    TARGET_FIELDS: rules.FIELD_NAMES.target,
+    BREATHING_FIELDS: ['RR_day_1h', 'RR_night', rules.SERIES_ALIASES.RR_night],
+    NUMBER_BOUNDS: mapped(rules.NUMBER_BOUNDS, ({ minimum, maximum }) => [minimum, maximum]),
+    PAST_MAX: rules.PAST_MAX,
+    DAY_SAMPLES_MAX: DEFAULT_SERIES_LIMITS.daySamplesMax,
+    NIGHT_SAMPLES_MAX: DEFAULT_SERIES_LIMITS.nightSamplesMax,
+    NAME_LENGTH_MAX: rules.NAME_LENGTH_MAX,
+    LETTERS_PER_EDIT: rules.LETTERS_PER_EDIT,
+    SENTINELS: rules.SENTINELS,
+    SUSPECT_SAMPLES_MIN: rules.SUSPECT_SAMPLES_MIN,
+    UNITS: mapped(PLAUSIBLE, ({ unit }) => unit),
+    PLAUSIBLE: mapped(PLAUSIBLE, ({ min, max }) => [min, max]),
+    MISTAKES: mapped(PLAUSIBLE, ({ mistakes }) => mistakes),
+    BREATHS_PER_BEAT_MAX: rules.BREATHS_PER_BEAT_MAX,
+    STAGES: rules.STAGES,
+    SHARES: rules.SHARES,
+    SECONDS_FOR_A_MINUTE_MAX: rules.SECONDS_FOR_A_MINUTE_MAX,
+    SECONDS_FOR_MINUTES_MIN: [SECONDS_FOR_MINUTES_MIN.seconds, SECONDS_FOR_MINUTES_MIN.minutes],
+    MINUTES_BESIDE_SECONDS: [rules.MINUTES_BESIDE_SECONDS.field, rules.MINUTES_BESIDE_SECONDS.msg],
+    MINUTES_MIN: rules.MINUTES_MIN,
+    MINUTES_MAX: rules.MINUTES_MAX,
+    STAGE_S_MIN: rules.STAGE_S_MIN,
+    ALL_IN_MINUTES_MESSAGE: rules.ALL_IN_MINUTES_MESSAGE,
+    SHARES_SUM_MAX: rules.SHARES_SUM_MAX,
+    ROUNDING: rules.ROUNDING,
+    SHARES_MESSAGE: rules.SHARES_MESSAGE,
+    BREATHS_MEDIAN_MAX: rules.BREATHS_MEDIAN_MAX,
+    BREATHS_SAMPLES_MIN: rules.BREATHS_SAMPLES_MIN,
+    HEART_RATE_MESSAGE: rules.HEART_RATE_MESSAGE,
+    FIRST_YEAR_OF_BIRTH: rules.FIRST_YEAR_OF_BIRTH,
+    METRES_BELOW: rules.METRES_BELOW,
+    BODY_MASS_INDEX: [BODY_MASS_INDEX.min, BODY_MASS_INDEX.max],
+    NIGHT_AGE_HOURS_MAX: rules.NIGHT_AGE_HOURS_MAX,
+    NIGHT_HOURS_MAX: rules.NIGHT_HOURS_MAX,
+    NIGHT_MINUTES_MAX: rules.NIGHT_MINUTES_MAX,
+    NIGHT_SECONDS_MIN: rules.NIGHT_SECONDS_MIN,
+  };
+  const lines = Object.entries(tables).map(([name, value]) => `${name} = ${python(value)}\n`);
+  return `"""${HEAD}"""\n\n${lines.join('')}`;
+}
+
+function mapped(object, change) {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
+}
+
+/** A value as Python writes it, a line for each entry. */
+function python(value, indent = '') {
+  const inner = `${indent}    `;
+  if (Array.isArray(value)) {
+    if (value.every((entry) => typeof entry === 'number')) return `(${value.join(', ')})`;
+    return `(\n${value.map((entry) => `${inner}${python(entry, inner)},\n`).join('')}${indent})`;
+  }
+  if (typeof value === 'string') return value.includes('"') ? `'${value}'` : `"${value}"`;
+  if (typeof value === 'number') return String(value);
+  const entries = Object.entries(value).map(([key, entry]) => `${inner}"${key}": ${python(entry, inner)},\n`);
+  return `{\n${entries.join('')}${indent}}`;
+}

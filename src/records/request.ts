@@ -1,0 +1,22 @@
+/**
+ * A request that passed every check: a record of numbers for each session, one after the other. The views are
+ * the parser's reused memory: they hold until the next request is read.
+ */
+export interface PredictionRequest {
+  /** Record i is `records[i · RECORD_LENGTH …]`: 0 the current session, then the past ones, oldest first. No more. */
+  readonly records: Float64Array;
+  /** Target i of past session i + 1 is `targets[i · TARGET_LENGTH …]`. */
+  readonly targets: Float64Array;
+  /** Past sessions, and as many targets. */
+  readonly pastCount: number;
+}
+
+/** A request that was just read. */
+export interface ReadRequest extends PredictionRequest {
+  /** Fields that the contract does not know, in all its objects. */
+  readonly unknownFields: number;
+  /** Whether an explanation is asked for. */
+  readonly explain: boolean;
+  /** Samples of each series of the current session as they were sent, in the order of the record. */
+  readonly lengths: Uint32Array;
+}

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { cleanEnvironment, ended, REPOSITORY } from './fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from './fixtures/repository.js';
+import { ended } from './fixtures/scripts.js';
 
 const OPTIONS = { cwd: REPOSITORY, env: cleanEnvironment() };
 

@@ -13,7 +13,7 @@ import type { IndexedRecord } from '#acuity/auth/keyTable.js';
 import { systemClock } from '#acuity/base/clock.js';
 import { KeyCheck } from '../fixtures/keyCheck.js';
 import { REDIS, startStore } from '../fixtures/redis.js';
-import { cleanEnvironment, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { until } from '../fixtures/until.js';
 
 const { skip } = REDIS;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { requestsOf } from '#acuity/load/payloads.js';
 import { MODEL } from '../fixtures/model.js';
-import { REPOSITORY, cleanEnvironment } from '../fixtures/scripts.js';
+import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 import { startServer } from '../fixtures/server.js';
 import { rowsOfTable, tableOf, writeArrow, type TableRow } from '../fixtures/tables.js';
 

@@ -16,7 +16,7 @@ import { Waves } from '#acuity/batch/waves.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 import { FormulaScorer, HAND_MODEL } from '#fixtures/handScorer.js';
-import { REPOSITORY } from '#fixtures/scripts.js';
+import { REPOSITORY } from '#fixtures/repository.js';
 import { rowsOfTable, tableOf, writeArrow, writeParquetFile, type TableRow } from '#fixtures/tables.js';
 
 const KEEP = ['id', 'n'];

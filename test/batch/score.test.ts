@@ -24,7 +24,7 @@ import { History, memoryStorage } from '#acuity/client/history.js';
 import type { Session } from '#acuity/client/contract.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 import { MODEL } from '../fixtures/model.js';
-import { cleanEnvironment, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { startServer } from '../fixtures/server.js';
 
 const REQUEST = JSON.stringify(

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { MODEL } from '../fixtures/model.js';
-import { REPOSITORY, cleanEnvironment, ended, type Ended } from '../fixtures/scripts.js';
+import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
+import { ended, type Ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 
 /**

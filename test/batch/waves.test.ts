@@ -8,7 +8,7 @@ import { openSink, toStream } from '#acuity/batch/sinks.js';
 import { Waves } from '#acuity/batch/waves.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { Collected, HAND_MODEL, HandScorer } from '#fixtures/handScorer.js';
-import { REPOSITORY } from '#fixtures/scripts.js';
+import { REPOSITORY } from '#fixtures/repository.js';
 
 interface Row {
   readonly person?: unknown;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 t.test('npm run bench -- stages tells what each part of a request takes', async (t) => {
   const args = [join(REPOSITORY, '.build/bench/main.js'), 'stages', '--seconds', '1'];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import * as adapters from '#acuity/client/adapters.js';
 import { UnitError } from '#acuity/client/unitChecks.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 
 /** The cases of packages/cases/adapters, which every client passes: what a provider sent, and the session of it. */
 const FOLDER = join(REPOSITORY, 'packages/cases/adapters');

@@ -17,7 +17,7 @@ import type { Stage, StageDurations } from '#acuity/client/sleep.js';
 import type { OpenTransport } from '#acuity/client/transport.js';
 import { undiciTransport } from '#acuity/client/undici.js';
 import { UnitError } from '#acuity/client/unitChecks.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import { startScripted, type Reply } from '../fixtures/scriptedServer.js';
 import { startServer } from '../fixtures/server.js';
 

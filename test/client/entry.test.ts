@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import t from 'tap';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 
 const DIST = join(REPOSITORY, 'dist/client');
 const RULES = join(REPOSITORY, 'dist/rules');

@@ -3,7 +3,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { AcuityClient } from '#acuity/client/client.js';
 import { startScripted } from '../fixtures/scriptedServer.js';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 /** Another Node to try it with: from 24 on it looks for proxies in the environment, where it is told to. */
 const node = process.env['PROXY_NODE'] ?? process.execPath;

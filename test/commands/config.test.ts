@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { configurationTable, withoutPassword } from '#acuity/config/documentation.js';
 import { VARIABLES } from '#acuity/config/variables.js';
-import { cleanEnvironment, ended, REPOSITORY, script } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY, script } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 const { withGenerated } = await script<{
   withGenerated(document: string, name: string, text: string): string;

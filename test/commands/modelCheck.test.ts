@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { MODEL, changeManifest, copyModel, replaceFile } from '../fixtures/model.js';
-import { REPOSITORY, cleanEnvironment } from '../fixtures/scripts.js';
+import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 
 interface Outcome {
   readonly code: number;

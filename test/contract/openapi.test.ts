@@ -12,7 +12,8 @@ import {
 } from '#acuity/contract/openapiExamples.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
 import { messageOf } from '#acuity/base/errors.js';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 interface Media {

@@ -5,7 +5,7 @@ import t from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
 import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/haproxy.js';
 import { WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import { freePort, startServer } from '../fixtures/server.js';
 
 const read = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');

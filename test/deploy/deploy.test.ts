@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { REPOSITORY, ended, script, writeFiles } from '../fixtures/scripts.js';
+import { REPOSITORY, script, writeFiles } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 const read = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
 

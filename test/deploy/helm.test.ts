@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import t, { type Test } from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 
 const CHART = join(REPOSITORY, 'deploy/helm');
 const HELM = process.env['HELM'] ?? 'helm';

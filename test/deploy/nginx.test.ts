@@ -4,7 +4,7 @@ import t from 'tap';
 import { Connection, chunked, head } from '../fixtures/connection.js';
 import { WITHOUT_NGINX, startNginx } from '../fixtures/plainProxies.js';
 import { startRecordingService } from '../fixtures/recordingService.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import { freePort } from '../fixtures/server.js';
 
 /** The configuration of nginx in docs/OPERATIONS.md. */

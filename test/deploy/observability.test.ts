@@ -5,7 +5,7 @@ import type { MetricSpec } from '#acuity/base/metrics.js';
 import { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, statusOf } from '#acuity/contract/metrics.js';
 import { SYMPTOMS } from '#acuity/admin/symptoms.js';
 import { WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
-import { REPOSITORY, script } from '../fixtures/scripts.js';
+import { REPOSITORY, script } from '../fixtures/repository.js';
 
 const SPECS: readonly MetricSpec[] = [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)];
 const ALERTS = join(REPOSITORY, 'deploy/alerts.yml');

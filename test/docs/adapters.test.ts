@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 
 /** docs/ADAPTERS.md and the examples that it shows. */

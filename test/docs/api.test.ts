@@ -14,7 +14,7 @@ import {
 import { PAST_MAX } from '#rules/fields.js';
 import { requestSchema, ScoreRecordSchema, sessionSchema } from '#acuity/contract/request.js';
 import { PredictionResponseSchema } from '#acuity/contract/response.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 
 const API = readFileSync(join(REPOSITORY, 'docs/API.md'), 'utf8');
 const SCORES = readFileSync(join(REPOSITORY, 'docs/SCORES.md'), 'utf8');

@@ -5,7 +5,8 @@ import { openStores } from '#acuity/auth/location.js';
 import { issue, revoked } from '#acuity/auth/lifecycle.js';
 import { send } from '../fixtures/connection.js';
 import { REDIS, startStore } from '../fixtures/redis.js';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /** Backup and restore of keys, by the commands of docs/OPERATIONS.md as they stand there. */

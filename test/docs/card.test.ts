@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { MEANING_OF_40 } from '#training/evaluation/card.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import { manifestOf } from '../fixtures/model.js';
 
 const page = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');

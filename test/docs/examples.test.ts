@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import ts from 'typescript';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 
 const EXAMPLES = join(REPOSITORY, 'docs/examples');

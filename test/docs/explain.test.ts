@@ -11,7 +11,7 @@ import { respond, withExplanation } from '#acuity/pipeline/respond.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { ExplainedModel } from '#training/explained.js';
 import { ServedModel } from '#training/served.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 
 const MODEL = join(REPOSITORY, 'native-models/acuity-base');
 const page = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
 import { VARIABLES, type Variable } from '#acuity/config/variables.js';
-import { REPOSITORY, cleanEnvironment, ended } from '../fixtures/scripts.js';
+import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 const PAGE = readFileSync(join(REPOSITORY, 'docs/SECURITY.md'), 'utf8');
 /** Licences that ask for no more than their text. */

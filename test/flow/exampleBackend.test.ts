@@ -11,7 +11,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { MODEL } from '../fixtures/model.js';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 
 /** The backend of examples/, with the recorded payloads, over the running service. */

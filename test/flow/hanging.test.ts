@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
 import { PIPE_VARIABLE as WORKER_PIPE } from '../fixtures/faultyWorkers.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import type { Exit, RunningServer } from '../fixtures/server.js';
 import {
   endOf,

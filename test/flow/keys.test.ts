@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { send } from '../fixtures/connection.js';
-import { REPOSITORY, cleanEnvironment, ended } from '../fixtures/scripts.js';
+import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 interface Issued {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
 import { send } from '../fixtures/connection.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import { FAULTY, serverEnvironment } from '../fixtures/stops.js';
 
 const skip = spawnSync('npm', ['--version']).status === 0 ? false : 'no npm here';

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { revoked } from '#acuity/auth/lifecycle.js';
 import { send } from '../fixtures/connection.js';
 import { copyModel } from '../fixtures/model.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import { runServer, startServer, type RunningServer } from '../fixtures/server.js';
 import { endOf, loopsOf, skipElsewhere, SLOW_THREADS, startToStop, terminate } from '../fixtures/stops.js';
 

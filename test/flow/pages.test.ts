@@ -20,7 +20,7 @@ import {
 } from '../fixtures/browser.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
 import { FINDINGS } from '../fixtures/pageSamples.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /** The pages of the admin listener in a real browser, over a real server. */

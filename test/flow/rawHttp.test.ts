@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { rawCases } from '../fixtures/rawCases.js';
 import { expectedOutcome, observedOutcome } from '../fixtures/rawOutcome.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import { startServer } from '../fixtures/server.js';
 
 /**

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { MODEL } from '../fixtures/model.js';
-import { cleanEnvironment, ended, REPOSITORY, writeRepository, type Ended } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended, writeRepository, type Ended } from '../fixtures/scripts.js';
 
 /** What can't be read or written is told in one line, as an operator meets it. */
 

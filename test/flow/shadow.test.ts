@@ -13,7 +13,8 @@ import { Connection, send, sendOn } from '../fixtures/connection.js';
 import { Feed } from '../fixtures/feed.js';
 import { copyModel, manifestOf, MODEL, replaceFile, turnLink } from '../fixtures/model.js';
 import { valueOf, type Series } from '../fixtures/promtool.js';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 const RIVALS = join(REPOSITORY, 'native-models/training/rivals');

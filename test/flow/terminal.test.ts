@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import { loopsOf, serverEnvironment, skipElsewhere } from '../fixtures/stops.js';
 
 const PYTHON = '/usr/bin/python3';

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 const PACKED_BYTES_MAX = 50 * 1024;
 const PACKAGE = join(REPOSITORY, 'packages/client-ts');

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 t.test('the packed server in an empty folder', async (t) => {
   const folder = t.testdir({});

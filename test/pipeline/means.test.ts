@@ -6,7 +6,7 @@ import t from 'tap';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { WasmParser } from '#acuity/pipeline/wasmParser.js';
 import { below, seededRandom, type Random } from '#acuity/base/random.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 
 /**
  * Samples of many decimals: each is `Math.fround(JSON.parse(text))`, to the last bit. The numbers are those that a

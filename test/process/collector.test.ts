@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 t.test('the flag is one that this Node knows: of others V8 complains, and goes on without', async (t) => {
   const module = join(REPOSITORY, 'dist/process/collector.js');

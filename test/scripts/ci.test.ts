@@ -1,7 +1,8 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { cleanEnvironment, ended, writeRepository } from '../fixtures/scripts.js';
+import { cleanEnvironment } from '../fixtures/repository.js';
+import { ended, writeRepository } from '../fixtures/scripts.js';
 
 const REPORT = `
   import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { REPOSITORY, cleanEnvironment, script } from '../fixtures/scripts.js';
+import { REPOSITORY, cleanEnvironment, script } from '../fixtures/repository.js';
 
 /** Another processor may round the last digit otherwise. */
 const ROUNDING = 0.011;

@@ -1,14 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import {
-  cleanEnvironment,
-  ended,
-  REPOSITORY,
-  script,
-  writeFiles,
-  writeRepository,
-} from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY, script, writeFiles } from '../fixtures/repository.js';
+import { ended, writeRepository } from '../fixtures/scripts.js';
 
 const { httpBinaryList } = await script<{ httpBinaryList(root: string): string }>('httpBinary.js');
 

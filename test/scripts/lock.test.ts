@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { cleanEnvironment, ended, REPOSITORY, script } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY, script } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 const { holding } = await script<{
   holding<T>(path: string, work: () => Promise<T>): Promise<T>;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { script } from '../fixtures/scripts.js';
+import { script } from '../fixtures/repository.js';
 
 interface Machine {
   readonly node: string;

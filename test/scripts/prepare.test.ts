@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { script, writeFiles } from '../fixtures/scripts.js';
+import { script, writeFiles } from '../fixtures/repository.js';
 
 type Run = (root: string, command: readonly string[]) => Promise<void>;
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { REPOSITORY, script } from '../fixtures/scripts.js';
+import { REPOSITORY, script } from '../fixtures/repository.js';
 
 const { ruleTables } = await script<{
   ruleTables(folder: string): Promise<Readonly<Record<string, string>>>;

@@ -1,7 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { cleanEnvironment, ended, REPOSITORY, writeFiles } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY, writeFiles } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 const CRUISER = join(REPOSITORY, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
 

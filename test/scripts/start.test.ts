@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
-import { cleanEnvironment, ended, writeRepository } from '../fixtures/scripts.js';
+import { cleanEnvironment } from '../fixtures/repository.js';
+import { ended, writeRepository } from '../fixtures/scripts.js';
 
 /** Stands for the service: it "listens" at once, or fails, as MODE says. */
 const FILES = {

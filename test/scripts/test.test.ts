@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { cleanEnvironment, ended, writeRepository } from '../fixtures/scripts.js';
+import { cleanEnvironment } from '../fixtures/repository.js';
+import { ended, writeRepository } from '../fixtures/scripts.js';
 
 const FILES = {
   '.build/test/good.test.js': `

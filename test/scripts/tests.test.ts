@@ -1,5 +1,5 @@
 import t from 'tap';
-import { script, writeFiles } from '../fixtures/scripts.js';
+import { script, writeFiles } from '../fixtures/repository.js';
 
 const { quickTests, testsReached } = await script<{
   quickTests(root: string): string[];

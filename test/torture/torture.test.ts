@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { REPOSITORY, cleanEnvironment, ended } from '../fixtures/scripts.js';
+import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 /**
  * `npm run torture`, little of three parts. Foreign clients, odd bytes, overload and most of the faults have tests of

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { MODEL } from '../fixtures/model.js';
-import { cleanEnvironment, ended, REPOSITORY } from '../fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 const MAIN = join(REPOSITORY, 'dist/main.js');
 const options = { cwd: REPOSITORY, env: cleanEnvironment({ ACUITY_MODEL: MODEL }) };

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MODEL } from '#fixtures/model.js';
-import { cleanEnvironment, ended, REPOSITORY } from '#fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '#fixtures/repository.js';
+import { ended } from '#fixtures/scripts.js';
 import type { Subject } from './subject.js';
 
 const PAGE = readFileSync(join(REPOSITORY, 'docs/RUNBOOK.md'), 'utf8');

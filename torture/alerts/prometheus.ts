@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { REPOSITORY } from '#fixtures/scripts.js';
+import { REPOSITORY } from '#fixtures/repository.js';
 import { freePort, type Teardown } from '#fixtures/server.js';
 
 /** Why it can't be run; false where it can. */

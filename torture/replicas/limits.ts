@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanEnvironment, REPOSITORY } from '#fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '#fixtures/repository.js';
 import type { Fleet } from './fleet.js';
 import { Caller } from './load.js';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changeManifest, copyModel } from '#fixtures/model.js';
-import { cleanEnvironment, REPOSITORY } from '#fixtures/scripts.js';
+import { cleanEnvironment, REPOSITORY } from '#fixtures/repository.js';
 import type { Teardown } from '#fixtures/server.js';
 
 /** What a replica runs: a version of the service, and a model. */

@@ -6,42 +6,22 @@
  */
 
 /**
- * Counts the test points of a run from the line with which tap ends its output: `# { total: 3, pass: 2, fail: 1 }`.
- * A runner that failed without a failed test point, or without that line, counts as one failure.
- * @param {string} tapOutput
- * @param {number} exitCode
+ * @param {readonly Count[]} results  of the files of a run
  * @returns {Count}
  */
-export function countFrom(tapOutput, exitCode) {
-  const [, totals = ''] = [...tapOutput.matchAll(/^# \{ (total: .*) \}$/gm)].at(-1) ?? [];
-  const numberOf = (name) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(totals)?.[1] ?? 0);
-  const failed = numberOf('fail');
-  return {
-    passed: numberOf('pass'),
-    failed: failed === 0 && exitCode !== 0 ? 1 : failed,
-    skipped: numberOf('skip') + numberOf('todo'),
-  };
-}
-
-/**
- * The test files that failed, by the lines with which tap ends each of them.
- * @param {string} tapOutput
- * @returns {string[]} paths as they were given to tap
- */
-export function failedFiles(tapOutput) {
-  return [...tapOutput.matchAll(/^not ok \d+ - (\S+\.test\.js)/gm)].map(([, path]) => path);
+export function countOf(results) {
+  const sum = (name) => results.reduce((total, result) => total + result[name], 0);
+  return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };
 }
 
 /**
  * The files that took longest, a line each.
- * @param {string} tapOutput
+ * @param {readonly import('./tapRun.js').FileResult[]} results
  * @param {number} most
  * @returns {string[]}
  */
-export function slowest(tapOutput, most) {
-  const lines = [...tapOutput.matchAll(/^(?:not )?ok \d+ - (\S+\.test\.js) # time=([\d.]+)(m?s)/gm)];
-  return lines
-    .map(([, path, time, unit]) => ({ path, seconds: Number(time) / (unit === 'ms' ? 1000 : 1) }))
+export function slowest(results, most) {
+  return results
     .toSorted((a, b) => b.seconds - a.seconds)
     .slice(0, most)
     .map(({ path, seconds }) => `${seconds.toFixed(1).padStart(6)}  ${path}`);

@@ -9,6 +9,13 @@ const FILES = {
     t.test('sub', async (t) => { t.equal(1, 1); t.ok(true); });
     t.test('later', { skip: 'no data' }, async () => {});`,
   '.build/test/deep/bad.test.js': `import t from 'tap'; t.equal(1, 2); t.pass('fine');`,
+  '.build/test/deep/later.test.js': `
+    import t from 'tap';
+    t.test('sub', async (t) => {
+      t.test('deeper', async (t) => { t.equal(1, 1); t.test('none', { skip: true }, async () => {}); });
+      t.test('empty', async () => {});
+    });
+    t.test('all skipped', async (t) => t.plan(0, 'no data'));`,
   '.build/test/deep/crash.test.js': `import t from 'tap'; t.pass('so far'); process.exit(3);`,
   '.build/test/helper.js': `throw new Error('not a test');`,
 };
@@ -23,11 +30,11 @@ async function runTests(dir: string, ...filters: string[]) {
 
 t.test('npm test', async (t) => {
   const dir = t.testdir();
-  writeRepository(dir, FILES, ['tap', '@tapjs']);
+  writeRepository(dir, FILES, ['tap', '@tapjs', 'tap-parser']);
 
   t.strictSame(
     await runTests(dir),
-    { code: 1, lastLine: '4 passed, 2 failed, 1 skipped' },
+    { code: 1, lastLine: '6 passed, 2 failed, 3 skipped' },
     'a failed assertion and a crash each count as a failure',
   );
   t.strictSame(

@@ -1,0 +1,90 @@
+/**
+ * Runs test files, each in a process of its own that writes TAP. `tap run` would load a module into each process that
+ * notes for coverage what it reads, which costs more processor time than most of these files do.
+ */
+import { spawn } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
+import { Parser } from 'tap-parser';
+
+/** A file that takes longer is ended, and has failed. */
+const FILE_S = 300;
+
+/**
+ * @typedef {object} FileResult
+ * @property {string} path
+ * @property {number} seconds
+ * @property {number} passed   test points, those of subtests included
+ * @property {number} failed
+ * @property {number} skipped  those marked "todo" included
+ */
+
+/**
+ * @param {string} root
+ * @param {readonly string[]} files  paths from the root
+ * @param {number} jobs  so many files run at once
+ * @returns {Promise<FileResult[]>}  in the order of `files`; what failed is written to standard output on the way
+ */
+export async function runFiles(root, files, jobs) {
+  const results = new Array(files.length);
+  const waiting = files.entries();
+  const work = async () => {
+    for (const [index, path] of waiting) results[index] = await runFile(root, path);
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return results;
+}
+
+async function runFile(root, path) {
+  const startMs = performance.now();
+  // tap's own time-out says which test did not end; ours is for a process that does not answer.
+  const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(FILE_S) };
+  delete env['CI']; // tap would draw nothing of what differs
+  const child = spawn(process.execPath, ['--enable-source-maps', path], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: (FILE_S + 10) * 1000,
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve(signal ?? code));
+  });
+  const parser = new Parser();
+  const count = { passed: 0, failed: 0, skipped: 0 };
+  countLeaves(parser, count);
+  let output = '';
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (piece) => {
+    output += piece;
+    parser.write(piece);
+  });
+  child.stderr.setEncoding('utf8').on('data', (piece) => (errors += piece));
+  const end = await ended;
+  parser.end();
+  if (end !== 0 && count.failed === 0) count.failed = 1;
+  if (count.failed > 0) process.stdout.write(`\nFAILED ${path} (${end}):\n${failuresIn(output)}${errors}\n`);
+  return { path, seconds: (performance.now() - startMs) / 1000, ...count };
+}
+
+/** Counts the points of a test and of its subtests; the line that sums up a subtest is none of its own. */
+function countLeaves(parser, count) {
+  let subtest;
+  parser.on('child', (child) => {
+    subtest = { passed: 0, failed: 0, skipped: 0 };
+    countLeaves(child, subtest);
+  });
+  parser.on('assert', ({ ok, skip, todo }) => {
+    const found = subtest ?? { passed: 0, failed: 0, skipped: 0 };
+    const isCounted = found.passed + found.failed + found.skipped > 0 && (ok || found.failed > 0);
+    if (!isCounted) found[skip || todo ? 'skipped' : ok ? 'passed' : 'failed']++;
+    for (const name of Object.keys(count)) count[name] += found[name];
+    subtest = undefined;
+  });
+}
+
+/** Of a file's TAP, all but the points that passed. */
+function failuresIn(output) {
+  const lines = stripVTControlCharacters(output).split('\n');
+  return lines.filter((line) => !/^ *ok \d/.test(line)).join('\n');
+}

@@ -25,7 +25,7 @@ const FILE_S = 300;
  * @returns {Promise<FileResult[]>}  in the order of `files`; what failed is written to standard output on the way
  */
 export async function runFiles(root, files, jobs) {
-  const results = new Array(files.length);
+  const results = files.map(() => undefined);
   const waiting = files.entries();
   const work = async () => {
     for (const [index, path] of waiting) results[index] = await runFile(root, path);

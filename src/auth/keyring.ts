@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import { asError } from '../base/errors.js';
 import { Observer } from '../base/observer.js';
+import type { Repeat } from '../base/repeat.js';
 import type { IndexedRecord } from './keyTable.js';
 import { usableUntilMs } from './lifecycle.js';
 import type { Limits } from './limits.js';
@@ -14,6 +15,9 @@ export interface KeyringOptions {
   readonly clock: Clock;
   /** A store that could not be looked at for so long: from then on no key is known. For ever where absent. */
   readonly staleMs?: number;
+  /** Whether a key that was seen revoked stays so: a shared store may come back without its last writes. */
+  readonly keepsRevoked?: boolean;
+  readonly repeat?: Repeat;
   /** Called with the first records before `openKeyring` resolves, then after each change: feed the gates. */
   onRecords(records: readonly IndexedRecord[]): void;
   /** The store or the ledger failed on a running server, which goes on with what it has. */
@@ -29,6 +33,8 @@ export interface Keyring {
   readonly isStale: boolean;
   /** Whether limits over several replicas hold for this one alone. */
   readonly isLocal: boolean;
+  /** Keys that were seen revoked, and that the store holds as valid. */
+  readonly revocationsLost: number;
   /** Stops watching and writes the daily counts a last time. */
   close(): Promise<void>;
 }
@@ -47,6 +53,11 @@ class WatchingKeyring implements Keyring {
   /** By keyIndex. */
   readonly #byIndex: IndexedRecord[] = [];
   readonly #ledger: Ledger;
+  /** Ids of keys that were seen revoked. */
+  readonly #revoked = new Set<string>();
+  /** Those of them of which it was told that the store holds them as valid. */
+  readonly #told = new Set<string>();
+  #revocationsLost = 0;
   #records: readonly IndexedRecord[] = [];
   #seenMs: number;
   #isStale = false;
@@ -77,6 +88,10 @@ class WatchingKeyring implements Keyring {
     return this.#ledger.isLocal;
   }
 
+  get revocationsLost(): number {
+    return this.#revocationsLost;
+  }
+
   async open(): Promise<void> {
     const { store } = this.#options;
     this.#publish(this.#indexed(await store.list()));
@@ -88,7 +103,11 @@ class WatchingKeyring implements Keyring {
       onSeen: () => this.#seen(),
       onProblem,
     });
-    this.#saving = new Observer({ look: () => this.#save(), onProblem }, this.#ledger.everyMs);
+    this.#saving = new Observer(
+      { look: () => this.#save(), onProblem },
+      this.#ledger.everyMs,
+      this.#options.repeat,
+    );
   }
 
   async close(): Promise<void> {
@@ -125,11 +144,25 @@ class WatchingKeyring implements Keyring {
   }
 
   #indexed(records: readonly KeyRecord[]): readonly IndexedRecord[] {
+    this.#revocationsLost = 0;
     return records.map((record) => {
       const { id, kind, digest, ratePerS, dailyMax } = record;
       const keyIndex = this.#indexOf(id);
-      return { id, kind, digest, usableUntilMs: usableUntilMs(record), keyIndex, ratePerS, dailyMax };
+      return { id, kind, digest, usableUntilMs: this.#usableUntilMs(record), keyIndex, ratePerS, dailyMax };
     });
+  }
+
+  #usableUntilMs(record: KeyRecord): number {
+    if (record.revokedAt !== null) this.#revoked.add(record.id);
+    else if (this.#options.keepsRevoked === true && this.#revoked.has(record.id)) return this.#contradicted(record.id);
+    return usableUntilMs(record);
+  }
+
+  #contradicted(id: string): number {
+    this.#revocationsLost++;
+    if (!this.#told.has(id)) this.#options.onProblem(revocationLost(id));
+    this.#told.add(id);
+    return -Infinity;
   }
 
   #indexOf(id: string): number {
@@ -141,4 +174,10 @@ class WatchingKeyring implements Keyring {
     this.#keyIndexes.set(id, keyIndex);
     return keyIndex;
   }
+}
+
+function revocationLost(id: string): KeyStoreError {
+  return new KeyStoreError(
+    `the key store has lost the revocation of ${id}: the key stays revoked here until this process ends, revoke it again`,
+  );
 }

@@ -2,17 +2,20 @@
  * The memory: a header, an entry for each keyIndex, 64 bytes each (Int32 cells on the left, Float64 on the right), and
  * a bit for each keyIndex that says whether its entry changed since `Tallies.takeChanged`.
  *
- *   header   keysMax
- *   entry    lock │ day │ used │ used the day before │ spent (tokens) │ settledMs │ taken │ day before │ –
+ *   header   keysMax │ replicas
+ *   entry    lock │ day │ used │ used the day before │ spent (tokens) │ settledMs │ taken │ day before │ most │ its day │ –
  *   marks    a bit for each entry
  *
  * The bucket counts the tokens spent, not those left: memory that is all zero is then a full bucket,
- * whatever the time. `taken` are the tokens of all time, which no refill lessens.
+ * whatever the time. `taken` are the tokens of all time, which no refill lessens. `most` is where the count of its day
+ * has to stop; a day without one has the key's quota divided by the replicas.
  */
 const ENTRY_BYTES = 64;
 const ENTRY_CELLS = ENTRY_BYTES / 4;
 export const ENTRY_READINGS = ENTRY_BYTES / 8;
 const KEYS_MAX = 0;
+/** 0 stands for one: a server of its own. */
+const REPLICAS = 1;
 const LOCK = 0;
 export const DAY = 1;
 export const USED = 2;
@@ -22,7 +25,11 @@ const SETTLED = 3;
 /** The day of `USED_BEFORE`. */
 export const DAY_BEFORE = 10;
 export const TAKEN = 4;
+const MOST = 11;
+const MOST_DAY = 12;
 export const MARKS_IN_CELL = 32;
+
+const INT32_MAX = 2 ** 31 - 1;
 
 const FREE = 0;
 const HELD = 1;
@@ -41,6 +48,11 @@ export function allocateLimits(keysMax: number): SharedArrayBuffer {
   );
   new Int32Array(memory)[KEYS_MAX] = keysMax;
   return memory;
+}
+
+/** What each of several replicas may answer of a day's quota of which nothing was lent to it. */
+export function shareOf(dailyMax: number, replicas: number): number {
+  return replicas > 1 ? Math.max(1, Math.floor(dailyMax / replicas)) : dailyMax;
 }
 
 /**
@@ -88,6 +100,22 @@ export class LimitEntries {
   protected addTaken(keyIndex: number, tokens: number): void {
     const reading = (keyIndex + 1) * ENTRY_READINGS + TAKEN;
     this.readings[reading] = this.reading(reading) + tokens;
+  }
+
+  /** What the count of that day may come to. */
+  protected mostOn(first: number, day: number, dailyMax: number): number {
+    return this.cell(first + MOST_DAY) === day
+      ? this.cell(first + MOST)
+      : shareOf(dailyMax, this.cell(REPLICAS));
+  }
+
+  protected setMost(first: number, day: number, most: number): void {
+    this.cells[first + MOST_DAY] = day;
+    this.cells[first + MOST] = Math.min(most, INT32_MAX);
+  }
+
+  protected setReplicas(replicas: number): void {
+    this.cells[REPLICAS] = replicas;
   }
 
   // The indices below come from keyIndexes that the keyring assigned, within `keysMax`.

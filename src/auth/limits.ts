@@ -93,7 +93,7 @@ export class Limits extends LimitEntries {
   #reserve(first: number, dailyMax: number | null, day: number): number {
     const charged = this.#openDay(first, day);
     const used = this.cell(first + USED);
-    if (dailyMax !== null && used >= dailyMax) return DAILY_EXCEEDED;
+    if (dailyMax !== null && used >= this.mostOn(first, charged, dailyMax)) return DAILY_EXCEEDED;
     this.cells[first + USED] = used + 1;
     return charged;
   }

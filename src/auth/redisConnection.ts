@@ -1,6 +1,7 @@
 import { createClient } from '@redis/client';
 import { errorCode, systemReason } from '../files/fileError.js';
 import { KeyStoreError } from './store.js';
+import type { StoreTransport } from './storeTransport.js';
 
 export interface RedisConnectionOptions {
   /** `redis[s]://[user[:password]@]host[:port][/database]`. May hold a password: never quoted. */
@@ -21,7 +22,7 @@ const CLOSED = 'the key store was closed';
  * after it was lost. There are no timers but those of calls under way, so that closing is final: each call ends in its
  * time, whatever the server does, and an idle connection keeps no process alive.
  */
-export class RedisConnection {
+export class RedisConnection implements StoreTransport {
   readonly #options: RedisConnectionOptions;
   readonly #scripts = new Map<string, string>();
   #client: Client | undefined;

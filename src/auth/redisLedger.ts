@@ -2,13 +2,13 @@ import { within } from '../base/within.js';
 import type { Ledger, LedgerParts } from './ledger.js';
 import { dayOf } from './limits.js';
 import { randomBase62 } from './key.js';
-import type { RedisConnection } from './redisConnection.js';
-import { KEYS, leasesKey, REPORT, replicaKey, usageKey } from './redisScripts.js';
+import { KEYS, leasesKey, REPLICA_SILENT_MS, REPORT, replicaKey, usageKey, type Report } from './redisScripts.js';
 import { ReportBuilder, type BuiltReport } from './redisReport.js';
+import type { StoreTransport } from './storeTransport.js';
 import { Tallies } from './tallies.js';
 
 export interface RedisLedgerOptions extends LedgerParts {
-  readonly connection: RedisConnection;
+  readonly connection: StoreTransport;
 }
 
 const EVERY_MS = 100;
@@ -40,8 +40,10 @@ export class RedisLedger implements Ledger {
   readonly #recent = new Map<number, number>();
   /** Of these, the keys whose bucket was divided since the store was last heard. */
   readonly #ownShares = new Set<number>();
-  #replicas = 1;
   #heardMs: number;
+  /** When the last report was sent that was answered: the store has heard it no earlier. */
+  #toldMs: number;
+  #hasLeases = false;
   #drainedMs: number;
   /** Not known to have arrived: it is sent again as it is. */
   #unheard: BuiltReport | undefined;
@@ -52,7 +54,7 @@ export class RedisLedger implements Ledger {
     this.#options = options;
     this.#tallies = new Tallies(options.memory);
     this.#reports = new ReportBuilder(this.#tallies, options, this.#name);
-    this.#heardMs = this.#drainedMs = options.clock.monotonicMs();
+    this.#heardMs = this.#toldMs = this.#drainedMs = options.clock.monotonicMs();
   }
 
   get isLocal(): boolean {
@@ -61,19 +63,21 @@ export class RedisLedger implements Ledger {
 
   async restore(): Promise<void> {
     const { connection, keys, clock } = this.#options;
+    // Tells how many replicas there are, before there is anything to divide.
+    await this.#tell({ isReturn: false, isLast: false });
     const day = dayOf(clock.nowMs());
     const used = new Map<string, number>();
     for await (const [id, count] of connection.hash(usageKey(day))) used.set(id, Number(count));
-    for (const { id, keyIndex, dailyMax } of keys.all()) {
-      const count = Math.min(used.get(id) ?? 0, dailyMax ?? 0);
+    for (const { id, keyIndex } of keys.all()) {
+      const count = used.get(id) ?? 0;
       if (count > 0) this.#reports.restore(keyIndex, day, count);
     }
-    this.#heardMs = clock.monotonicMs();
   }
 
   /** Waits no longer than until the next one is due; a report may take longer than that. */
   async save(): Promise<void> {
     this.#collect();
+    this.#endLeases();
     this.#drain();
     this.#send(false);
     await within(EVERY_MS, this.#sending ?? Promise.resolve());
@@ -116,40 +120,56 @@ export class RedisLedger implements Ledger {
     const flags = { isReturn: silentMs > RETURN_MS, isLast };
     if (!this.#reports.isDue(clock.monotonicMs()) && !isLast && silentMs < SIGN_OF_LIFE_MS) return;
     do {
-      this.#unheard = this.#reports.next(flags);
-      await this.#deliver(this.#unheard, false);
+      await this.#tell(flags);
     } while (this.#reports.hasMore);
+  }
+
+  async #tell(flags: Pick<Report, 'isReturn' | 'isLast'>): Promise<void> {
+    this.#unheard = this.#reports.next(flags);
+    await this.#deliver(this.#unheard, false);
   }
 
   async #deliver(built: BuiltReport, isLate: boolean): Promise<void> {
     const { connection, clock } = this.#options;
     const days = built.days.flatMap((day) => [usageKey(day), leasesKey(day)]);
-    const keys = [replicaKey(this.#name), KEYS.replicas, KEYS.buckets, ...days];
+    const keys = [replicaKey(this.#name), KEYS.replicas, KEYS.buckets, KEYS.mending, ...days];
+    const sentMs = clock.monotonicMs();
     const answer = (await connection.run(REPORT, keys, [JSON.stringify(built.report)])) as readonly unknown[];
     this.#unheard = undefined;
     this.#heardMs = clock.monotonicMs();
+    this.#toldMs = sentMs;
+    this.#hasLeases = true;
     this.#ownShares.clear();
-    this.#replicas = Math.max(1, Number(answer[0]));
-    this.#reports.heard(built, answer.slice(1).map(Number), isLate);
+    const [replicas, mending, loss, ...numbers] = answer;
+    const hearing = { replicas: Number(replicas), isMending: mending === 1, loss: String(loss) };
+    this.#reports.heard(built, hearing, numbers.map(Number), isLate);
+  }
+
+  /** The store drops what it lent when it has heard nothing for so long, and lends it to others. */
+  #endLeases(): void {
+    if (!this.#hasLeases || this.#options.clock.monotonicMs() - this.#toldMs < REPLICA_SILENT_MS) return;
+    this.#hasLeases = false;
+    this.#reports.endLeases();
   }
 
   /** What the others are taken to spend while nothing is heard of them. */
   #drain(): void {
     const { clock, keys } = this.#options;
+    const { replicas } = this.#reports;
     const nowMs = clock.monotonicMs();
     for (const [keyIndex, usedMs] of this.#recent) {
       if (nowMs - usedMs > RECENT_MS) this.#recent.delete(keyIndex);
     }
     const sinceMs = nowMs - this.#drainedMs;
     this.#drainedMs = nowMs;
-    if (nowMs - this.#heardMs < LATE_MS || this.#replicas === 1) return;
-    const othersShare = (this.#replicas - 1) / this.#replicas;
+    if (nowMs - this.#heardMs < LATE_MS || replicas === 1) return;
+    const othersShare = (replicas - 1) / replicas;
     for (const keyIndex of this.#recent.keys()) {
       const ratePerS = keys.at(keyIndex)?.ratePerS ?? 0;
       if (ratePerS === 0) continue;
       if (this.#ownShares.has(keyIndex))
         this.#tallies.drain(keyIndex, ratePerS, (othersShare * ratePerS * sinceMs) / 1000, clock.nowMs());
-      else this.#reports.divide(keyIndex, ratePerS, this.#replicas, this.#heardMs);
+      else this.#reports.divide(keyIndex, ratePerS, this.#heardMs);
       this.#ownShares.add(keyIndex);
     }
   }

@@ -1,4 +1,5 @@
 import type { LedgerParts } from './ledger.js';
+import { shareOf } from './limitEntries.js';
 import { BURST_S, dayOf } from './limits.js';
 import type { Report, ReportedKey } from './redisScripts.js';
 import type { Tallies, Tally } from './tallies.js';
@@ -17,6 +18,18 @@ interface Told {
   readonly tally?: Tally;
   readonly dailyMax: number | null;
   readonly ratePerS: number | null;
+  /** What was left to this replica of the day's quota. */
+  readonly held: number;
+}
+
+type Tallied = Told & { readonly tally: Tally };
+
+/** The answer of one key. */
+interface Heard {
+  /** `null`: this replica knows better. */
+  readonly spent: number | null;
+  readonly grant: number;
+  readonly total: number;
 }
 
 /** Up to where the counts of a key were reported. */
@@ -28,12 +41,33 @@ interface Reported {
   readonly taken: number;
 }
 
+/** What the fleet had counted of a key when it was last heard of. */
+interface Known {
+  readonly day: number;
+  readonly total: number;
+  /** This replica's own part, as of then. */
+  readonly used: number;
+}
+
+/** What the store says of a report as a whole. */
+export interface Hearing {
+  readonly replicas: number;
+  /** After a loss: others have still to write back what they know. */
+  readonly isMending: boolean;
+  /** The loss that the report has found; '' where there was none. */
+  readonly loss: string;
+}
+
 const NOTHING: Reported = { day: 0, used: 0, dayBefore: 0, usedBefore: 0, taken: 0 };
+/** A key of which only a late count is told. */
+const UNCOUNTED = { known: 0, isBack: false, held: 0, tokens: 0, spent: 0, ratePerS: 0, dailyMax: 0 } as const;
 /** Most keys in one report: the store answers others meanwhile. */
 const KEYS_MAX = 500;
 /** What is lent of a quota shrinks as the others use theirs: it is asked for again, also where nobody used it. */
 const LEASE_MS = 1000;
 const LEASES_AT_ONCE = 200;
+/** Numbers for each key in an answer. */
+const ANSWERED = 3;
 
 /** Makes reports of what was counted since the last one, and takes what comes back into the counts. */
 export class ReportBuilder {
@@ -41,6 +75,11 @@ export class ReportBuilder {
   readonly #reported = new Map<number, Reported>();
   /** Keys of which something is lent to this replica: keyIndex → when it was lent. The longest ago first. */
   readonly #leases = new Map<number, number>();
+  readonly #known = new Map<number, Known>();
+  /** Keys that have still to be written back. */
+  readonly #back = new Set<number>();
+  #mended = '';
+  #replicas = 1;
   /** What the fleet's buckets lacked when they were last heard of, and what this replica had taken by then. */
   readonly #buckets = new Map<
     number,
@@ -69,10 +108,23 @@ export class ReportBuilder {
     return this.hasMore;
   }
 
-  /** Sets what is used of a quota already, by whomever. */
-  restore(keyIndex: number, day: number, used: number): void {
-    this.tallies.restore(keyIndex, day, used);
-    this.#reported.set(keyIndex, { ...NOTHING, day, used });
+  /** The replicas that the store has heard of lately, this one among them. */
+  get replicas(): number {
+    return this.#replicas;
+  }
+
+  /** Sets what the fleet has counted of a key already. */
+  restore(keyIndex: number, day: number, total: number): void {
+    this.#known.set(keyIndex, { day, total, used: 0 });
+    this.#limitAlone(keyIndex, day);
+  }
+
+  /** Ends what was lent: of each quota this replica may use its share, and no more than was left when it last heard. */
+  endLeases(): void {
+    const today = dayOf(this.parts.clock.nowMs());
+    for (const [keyIndex, { day }] of this.#known) {
+      if (day === today) this.#limitAlone(keyIndex, day);
+    }
   }
 
   next(flags: Pick<Report, 'isReturn' | 'isLast'>): BuiltReport {
@@ -85,48 +137,75 @@ export class ReportBuilder {
       this.#tell(keyIndex, days, told, keys);
     }
     this.#number++;
-    return { report: { replica: this.replica, number: this.#number, ...flags, keys }, days, told };
+    const report = { replica: this.replica, number: this.#number, mended: this.#mended, ...flags, keys };
+    return { report, days, told };
   }
 
   /**
-   * `answer`: two numbers for each key of the report, as `REPORT` gives them. `isLate`: so long after the report that
+   * `answer`: the numbers for each key of the report, as `REPORT` gives them. `isLate`: so long after the report that
    * the buckets have refilled meanwhile, and this replica's own knows better.
    */
-  heard({ told }: BuiltReport, answer: readonly number[], isLate: boolean): void {
-    const { clock } = this.parts;
-    const today = dayOf(clock.nowMs());
-    told.forEach(({ keyIndex, tally, dailyMax, ratePerS }, place) => {
-      if (tally === undefined) return;
-      const [spent = 0, grant = 0] = answer.slice(2 * place, 2 * place + 2);
-      const truth = {
-        spent: ratePerS === null || isLate ? null : spent,
-        used: dailyMax === null ? null : dailyMax - grant,
-      };
-      const moved = this.tallies.correct(keyIndex, tally, truth, clock.nowMs());
-      if (truth.spent !== null)
-        this.#buckets.set(keyIndex, { spent, taken: tally.taken, atMs: clock.monotonicMs() });
-      const reported = this.#reported.get(keyIndex);
-      if (moved !== 0 && reported?.day === tally.day)
-        this.#reported.set(keyIndex, { ...reported, used: reported.used + moved });
-      this.#leases.delete(keyIndex);
-      if (dailyMax !== null && grant > 0 && tally.day === today)
-        this.#leases.set(keyIndex, clock.monotonicMs());
+  heard({ told }: BuiltReport, hearing: Hearing, answer: readonly number[], isLate: boolean): void {
+    const { replicas, isMending, loss } = hearing;
+    // Where others are awaited, those that came first are not all.
+    this.#replicas = Math.max(1, replicas, isMending ? this.#replicas : 1);
+    this.tallies.shareBy(this.#replicas);
+    if (loss !== '') this.#writeBack(loss);
+    told.forEach((key, place) => {
+      if (key.tally === undefined) return;
+      const [spent = 0, grant = 0, total = 0] = answer.slice(ANSWERED * place, ANSWERED * (place + 1));
+      this.#heardOf({ ...key, tally: key.tally }, { spent: isLate ? null : spent, grant, total });
     });
+  }
+
+  #heardOf({ keyIndex, tally, ratePerS, dailyMax, held }: Tallied, { spent, grant, total }: Heard): void {
+    const { clock } = this.parts;
+    if (ratePerS !== null && spent !== null) {
+      this.tallies.correct(keyIndex, tally, spent, clock.nowMs());
+      this.#buckets.set(keyIndex, { spent, taken: tally.taken, atMs: clock.monotonicMs() });
+    }
+    this.#known.set(keyIndex, { day: tally.day, total, used: tally.used });
+    this.#back.delete(keyIndex);
+    this.#leases.delete(keyIndex);
+    if (dailyMax === null) return;
+    this.tallies.limit(keyIndex, tally.day, tally.used + grant);
+    // What was taken back is free for others when the store knows that this replica knows.
+    if (grant < held) this.#waiting.add(keyIndex);
+    if (grant > 0 && tally.day === dayOf(clock.nowMs())) this.#leases.set(keyIndex, clock.monotonicMs());
+  }
+
+  /** The store has lost something: it is told of every key that was counted today. */
+  #writeBack(loss: string): void {
+    this.#mended = loss;
+    const today = dayOf(this.parts.clock.nowMs());
+    for (const [keyIndex, { day, total }] of this.#known) {
+      if (day !== today || total === 0) continue;
+      this.#waiting.add(keyIndex);
+      this.#back.add(keyIndex);
+    }
+  }
+
+  #limitAlone(keyIndex: number, day: number): void {
+    const dailyMax = this.parts.keys.at(keyIndex)?.dailyMax ?? null;
+    const known = this.#known.get(keyIndex);
+    if (dailyMax === null || known === undefined) return;
+    const left = Math.max(0, dailyMax - known.total);
+    this.tallies.limit(keyIndex, day, Math.min(shareOf(dailyMax, this.#replicas), known.used + left));
   }
 
   /**
    * Divides a bucket by the replicas, as of when the store was last heard: what it held and what it owed then, and what
    * has flowed into it since. What this replica took since is its own.
    */
-  divide(keyIndex: number, ratePerS: number, replicas: number, heardMs: number): void {
+  divide(keyIndex: number, ratePerS: number, heardMs: number): void {
     const { clock } = this.parts;
-    const tally = this.tallies.tally(keyIndex, ratePerS, clock.nowMs());
+    const tally = this.tallies.tally(keyIndex, { ratePerS, dailyMax: null }, clock.nowMs());
     const told = this.#buckets.get(keyIndex) ?? { spent: 0, taken: 0, atMs: heardMs };
     const full = BURST_S * ratePerS;
     const spent = Math.max(0, told.spent - (ratePerS * Math.max(0, heardMs - told.atMs)) / 1000);
     const refilled = (ratePerS * (clock.monotonicMs() - heardMs)) / 1000;
-    const own = full - (full - spent + refilled) / replicas + tally.taken - told.taken;
-    this.tallies.correct(keyIndex, tally, { spent: Math.max(0, own), used: null }, clock.nowMs());
+    const own = full - (full - spent + refilled) / this.#replicas + tally.taken - told.taken;
+    this.tallies.correct(keyIndex, tally, Math.max(0, own), clock.nowMs());
   }
 
   #addLeases(nowMs: number): void {
@@ -141,24 +220,28 @@ export class ReportBuilder {
     const key = this.parts.keys.at(keyIndex);
     if (key === undefined) return;
     const { id, ratePerS, dailyMax } = key;
-    const tally = this.tallies.tally(keyIndex, ratePerS, this.parts.clock.nowMs());
+    const tally = this.tallies.tally(keyIndex, key, this.parts.clock.nowMs());
     const before = this.#reported.get(keyIndex) ?? NOTHING;
     const lateCount = tally.dayBefore === 0 ? 0 : difference(tally.usedBefore, tally.dayBefore, before);
     if (lateCount !== 0) {
-      const day = placeOf(tally.dayBefore, days);
-      keys.push({ id, day, count: lateCount, tokens: 0, spent: 0, ratePerS: 0, dailyMax: 0 });
-      told.push({ keyIndex, ratePerS: null, dailyMax: null });
+      keys.push({ ...UNCOUNTED, id, day: placeOf(tally.dayBefore, days), count: lateCount });
+      told.push({ keyIndex, ratePerS: null, dailyMax: null, held: 0 });
     }
+    const known = this.#known.get(keyIndex);
+    const held = tally.most === null ? 0 : Math.max(0, tally.most - tally.used);
     keys.push({
       id,
       day: placeOf(tally.day, days),
       count: difference(tally.used, tally.day, before),
+      known: known?.day === tally.day ? known.total : 0,
+      isBack: this.#back.delete(keyIndex),
+      held,
       tokens: tally.taken - before.taken,
       spent: tally.spent,
       ratePerS: ratePerS ?? 0,
       dailyMax: dailyMax ?? 0,
     });
-    told.push({ keyIndex, tally, ratePerS, dailyMax });
+    told.push({ keyIndex, tally, ratePerS, dailyMax, held });
     this.#reported.set(keyIndex, tally);
   }
 }

@@ -5,19 +5,24 @@
  *   acuity:keys           key id → order, a space, the record as JSON
  *   acuity:digests        digest → key id
  *   acuity:changed        key ids by the version of their last change
+ *   acuity:tokens         version, a space, a random token that its writer left: by version, the last ones
  *   acuity:replicas       replicas by the time they were last heard of
  *   acuity:replica:NAME   number of the last report of a replica: one that is sent twice counts once
  *   acuity:buckets        key id → tokens spent, a space, as of when
  *   acuity:usage:DAY      key id → predictions of that UTC day
- *   acuity:leases:DAY     key id, |, replica → how much of the day's quota is lent to it
+ *   acuity:leases:DAY     key id, |, replica → how much of the day's quota is lent to it; key id, | → what the counts
+ *                         came to before what was lost was written back
+ *   acuity:mending        when the store was last found to have lost something, or to have been away
  */
 export const KEYS = {
   meta: 'acuity:meta',
   keys: 'acuity:keys',
   digests: 'acuity:digests',
   changed: 'acuity:changed',
+  tokens: 'acuity:tokens',
   replicas: 'acuity:replicas',
   buckets: 'acuity:buckets',
+  mending: 'acuity:mending',
 } as const;
 
 /** Says that keys changed. */
@@ -35,13 +40,15 @@ export function leasesKey(day: number): string {
   return `acuity:leases:${day}`;
 }
 
-/** A replica that was silent for this long has no share, and what was lent to it is free. */
+/** A replica that was silent for this long has no share, and what was lent to it is free; it knows that itself. */
 export const REPLICA_SILENT_MS = 5000;
 
 /** What `WRITE` is told, as JSON. */
 export interface WriteOrder {
   /** The store's name, where there is none yet. */
   readonly store: string;
+  /** Random: tells this version from another of the same number. */
+  readonly token: string;
   readonly channel: string;
   /** Write only where there is no store yet. */
   readonly isFirst?: true;
@@ -56,9 +63,12 @@ export interface WriteOrder {
 export const REPLACED_MEANWHILE = -1;
 export const KEY_TWICE = -2;
 
-/** KEYS: meta, keys, digests, changed. Writes keys, all or none. */
+/** More versions than this are not told apart, more changes are read with all the rest, in pieces. */
+const CHANGES_MAX = 1000;
+
+/** KEYS: meta, keys, digests, changed, tokens. Writes keys, all or none. */
 export const WRITE = `
-local meta, keys, digests, changed = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local meta, keys, digests, changed, tokens = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local order = cjson.decode(ARGV[1])
 local isThere = redis.call('HEXISTS', meta, 'store') == 1
 if order.isFirst and isThere then return 0 end
@@ -77,6 +87,8 @@ end
 if not isThere then redis.call('HSET', meta, 'store', order.store) end
 if #adds == 0 and not order.replace and isThere then return 0 end
 local version = redis.call('HINCRBY', meta, 'version', 1)
+redis.call('ZADD', tokens, version, string.format('%d ', version) .. order.token)
+redis.call('ZREMRANGEBYSCORE', tokens, '-inf', version - ${CHANGES_MAX})
 if order.replace then
   redis.call('HSET', keys, order.replace.id, order.replace.now)
   redis.call('ZADD', changed, version, order.replace.id)
@@ -91,22 +103,26 @@ redis.call('PUBLISH', order.channel, version)
 return #adds
 `;
 
-/** More changes than this are read with all the rest, in pieces. */
-const CHANGES_MAX = 1000;
-
 /**
- * KEYS: meta, keys, changed. ARGV: name and version of the store as known. Answers name, version, whether the changes
- * follow (1) or all keys have to be read (0), and the changed keys as they stand in the store.
+ * KEYS: meta, keys, changed, tokens. ARGV: name, version and token of the store as known. Answers name, version, token,
+ * whether the store continues what is known (1) or all keys have to be read (0), and the keys that changed since, as
+ * they stand in the store. A version without a token, as older writers leave it, is continued by nothing but itself.
  */
 export const LOOK = `
+local function tokenOf(version)
+  local found = redis.call('ZRANGEBYSCORE', KEYS[4], version, version)[1]
+  return found and string.match(found, '%S+$') or ''
+end
 local store = redis.call('HGET', KEYS[1], 'store')
-if not store then return {'', '0', 1} end
+if not store then return {'', '0', '', ARGV[1] == '' and 1 or 0} end
 local version = redis.call('HGET', KEYS[1], 'version') or '0'
-if store ~= ARGV[1] or tonumber(version) < tonumber(ARGV[2]) then return {store, version, 0} end
-if version == ARGV[2] then return {store, version, 1} end
+local token = tokenOf(version)
+if store ~= ARGV[1] then return {store, version, token, 0} end
+if version == ARGV[2] and token == ARGV[3] then return {store, version, token, 1} end
+if ARGV[3] == '' or tokenOf(ARGV[2]) ~= ARGV[3] then return {store, version, token, 0} end
 local ids = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ${CHANGES_MAX} + 1)
-if #ids > ${CHANGES_MAX} then return {store, version, 0} end
-local answer = {store, version, 1}
+if #ids > ${CHANGES_MAX} then return {store, version, token, 0} end
+local answer = {store, version, token, 1}
 for _, id in ipairs(ids) do answer[#answer + 1] = redis.call('HGET', KEYS[2], id) or '' end
 return answer
 `;
@@ -118,6 +134,12 @@ export interface ReportedKey {
   readonly day: number;
   /** Predictions since the last report; less than zero where some were given back. */
   readonly count: number;
+  /** What the fleet had counted that day when it was last heard of, which is written back where the store has less. */
+  readonly known: number;
+  /** Nothing was heard of this key since the store was found to have lost something. */
+  readonly isBack: boolean;
+  /** What the replica may still use of the day's quota, as things stand. */
+  readonly held: number;
   /** Tokens taken since the last report. */
   readonly tokens: number;
   /** Tokens that the replica's own bucket lacks. */
@@ -129,7 +151,10 @@ export interface ReportedKey {
 
 export interface Report {
   readonly replica: string;
+  /** One more than that of the report before, which was answered: a store that knows less has lost something. */
   readonly number: number;
+  /** The loss after which this replica has written back what it knows; '' where there was none. */
+  readonly mended: string;
   /** After a longer silence: the replica's bucket tells more than what it took meanwhile. */
   readonly isReturn: boolean;
   /** The last one: nothing is lent to this replica any more. */
@@ -137,25 +162,55 @@ export interface Report {
   readonly keys: readonly ReportedKey[];
 }
 
+/** After a loss, and after a time without any replica, each keeps what it holds for so long: the others are awaited. */
+const MENDING_MS = 1000;
+
 /**
- * KEYS: replica's number, replicas, buckets, and for each day its usage and its leases. ARGV: a report.
- * Answers the number of replicas, and for each key the tokens that the bucket of the whole fleet lacks, and how much of
- * the day's quota this replica may use until its next report (-1: without a quota).
+ * KEYS: replica's number, replicas, buckets, mending, and for each day its usage and its leases. ARGV: a report.
+ * Answers the number of replicas, whether others are still awaited (1 or 0), and which loss was found ('': none). Then
+ * for each key the tokens that the bucket of the whole fleet lacks, how much of the day's quota this replica may use
+ * until its next report (-1: without a quota), and what the fleet has counted on that day.
+ *
+ * What is lent is taken to be held until the report after the one that took it back: its answer may be lost. Counts are
+ * written back as the highest that any replica knows of, and what each has counted since comes on top: nothing twice.
  */
 export const REPORT = `
 local report = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
-local isNew = tonumber(redis.call('GET', KEYS[1]) or '0') < report.number
+local last = tonumber(redis.call('GET', KEYS[1]) or '0')
+local isNew, isLost = last < report.number, last < report.number - 1
 if isNew then redis.call('SET', KEYS[1], report.number, 'EX', 86400) end
+local newest = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
+local mending = redis.call('GET', KEYS[4]) or ''
+local function isMending()
+  local since = now - (tonumber(mending) or 0)
+  return since >= 0 and since < ${MENDING_MS}
+end
+local wasAway = newest and now - newest > ${MENDING_MS}
+if wasAway or isLost and (report.mended == mending or not isMending()) then
+  mending = string.format('%.3f', now)
+  redis.call('SET', KEYS[4], mending, 'EX', 60)
+end
 redis.call('ZADD', KEYS[2], now, report.replica)
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - ${REPLICA_SILENT_MS})
 local live = redis.call('ZRANGE', KEYS[2], 0, -1)
-local answer = {#live}
+local answer = {#live, isMending() and 1 or 0, isLost and mending or ''}
+local function writeBack(key, counted, leases)
+  local loss, before = string.match(redis.call('HGET', leases, key.id .. '|') or '', '^(%S+) (%S+)$')
+  before = loss == mending and tonumber(before) or counted
+  local highest = math.max(before, key.known)
+  redis.call('HSET', leases, key.id .. '|', mending .. string.format(' %d', highest))
+  redis.call('EXPIRE', leases, 172800)
+  return highest - before
+end
 for _, key in ipairs(report.keys) do
-  local usage, leases = KEYS[4 + 2 * key.day], KEYS[5 + 2 * key.day]
-  if isNew and key.count ~= 0 then
-    redis.call('HINCRBY', usage, key.id, key.count)
+  local usage, leases = KEYS[5 + 2 * key.day], KEYS[6 + 2 * key.day]
+  local counted = tonumber(redis.call('HGET', usage, key.id) or '0')
+  local more = isNew and key.count or 0
+  if isLost or key.isBack then more = more + writeBack(key, counted, leases) end
+  if more ~= 0 then
+    counted = redis.call('HINCRBY', usage, key.id, more)
     redis.call('EXPIRE', usage, 34560000)
   end
   local spent = 0
@@ -166,27 +221,31 @@ for _, key in ipairs(report.keys) do
       spent = math.max(0, tonumber(tokens) - math.max(0, now - tonumber(at)) * key.ratePerS / 1000)
     end
     if isNew then
-      if report.isReturn then spent = math.max(spent, key.spent) else spent = spent + key.tokens end
+      if report.isReturn or isLost then spent = math.max(spent, key.spent) else spent = spent + key.tokens end
       redis.call('HSET', KEYS[3], key.id, string.format('%.3f %.3f', spent, now))
     end
   end
   local grant = -1
   if key.dailyMax > 0 then
-    local left = key.dailyMax - tonumber(redis.call('HGET', usage, key.id) or '0')
-    local fields = {}
-    for _, replica in ipairs(live) do
-      if replica ~= report.replica then fields[#fields + 1] = key.id .. '|' .. replica end
+    local left = math.max(0, key.dailyMax - counted)
+    if isMending() then grant = math.min(left, key.held)
+    else
+      local fields = {}
+      for _, replica in ipairs(live) do
+        if replica ~= report.replica then fields[#fields + 1] = key.id .. '|' .. replica end
+      end
+      local lent = 0
+      if #fields > 0 then
+        for _, lease in ipairs(redis.call('HMGET', leases, unpack(fields))) do lent = lent + tonumber(lease or '0') end
+      end
+      grant = math.max(0, math.min(left - lent, math.max(1, math.floor(left / #live))))
     end
-    local lent = 0
-    if #fields > 0 then
-      for _, lease in ipairs(redis.call('HMGET', leases, unpack(fields))) do lent = lent + tonumber(lease or '0') end
-    end
-    grant = math.max(0, math.min(left - lent, math.max(1, math.floor(left / #live))))
-    redis.call('HSET', leases, key.id .. '|' .. report.replica, grant)
+    redis.call('HSET', leases, key.id .. '|' .. report.replica, math.max(grant, key.held))
     redis.call('EXPIRE', leases, 172800)
   end
   answer[#answer + 1] = string.format('%.3f', spent)
   answer[#answer + 1] = string.format('%d', grant)
+  answer[#answer + 1] = string.format('%d', counted)
 end
 if report.isLast then redis.call('ZREM', KEYS[2], report.replica) end
 return answer

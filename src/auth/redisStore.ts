@@ -1,7 +1,7 @@
 import { Observer } from '../base/observer.js';
+import type { Repeat } from '../base/repeat.js';
 import { randomBase62 } from './key.js';
 import { faultInRecord, isKeyRecord } from './keyRecord.js';
-import type { RedisConnection } from './redisConnection.js';
 import {
   CHANNEL,
   KEY_TWICE,
@@ -18,12 +18,13 @@ import {
   type KeyStore,
   type KeyStoreWatcher,
 } from './store.js';
+import type { StoreTransport } from './storeTransport.js';
 
 /** A change is pushed; this finds what was said while nobody listened. */
 const POLL_MS = 500;
 const ATTEMPTS_MAX = 100;
-const STORE_NAME_LENGTH = 12;
-const WRITTEN = [KEYS.meta, KEYS.keys, KEYS.digests, KEYS.changed];
+const NAME_LENGTH = 12;
+const WRITTEN = [KEYS.meta, KEYS.keys, KEYS.digests, KEYS.changed, KEYS.tokens];
 
 interface StoredKey {
   readonly order: number;
@@ -31,20 +32,41 @@ interface StoredKey {
 }
 
 /** Makes a connection that listens to the channel of changes. */
-type Listen = (onMessage: () => void) => RedisConnection;
+type Listen = (onMessage: () => void) => StoreTransport;
+
+/** Which state of which store. */
+interface Place {
+  readonly name: string;
+  readonly version: string;
+  /** Left with the version by its writer: a store that has lost a write and made another has another token. */
+  readonly token: string;
+}
+
+/** What a look has found. */
+interface Look {
+  readonly place: Place;
+  /** Whether the store continues what was known; else all of it has to be read. */
+  readonly isContinued: boolean;
+  readonly changed: readonly string[];
+}
+
+type LookReply = readonly [string, string, string, number, ...string[]];
+
+const NOWHERE: Place = { name: '', version: '0', token: '' };
 
 /** Keys in Redis or Valkey, shared by all replicas; its readers keep a copy of all of them. */
 export class RedisKeyStore implements KeyStore {
-  readonly #connection: RedisConnection;
+  readonly #connection: StoreTransport;
   readonly #listen: Listen;
-  readonly #copy = new Map<string, StoredKey>();
-  /** Name and version of the store that the copy is of. */
-  #name = '';
-  #version = '0';
+  readonly #repeat: Repeat | undefined;
+  #copy = new Map<string, StoredKey>();
+  /** Where the copy was made. */
+  #place = NOWHERE;
 
-  constructor(connection: RedisConnection, listen: Listen) {
+  constructor(connection: StoreTransport, listen: Listen, repeat?: Repeat) {
     this.#connection = connection;
     this.#listen = listen;
+    this.#repeat = repeat;
   }
 
   async list(): Promise<readonly KeyRecord[]> {
@@ -90,12 +112,13 @@ export class RedisKeyStore implements KeyStore {
     const onProblem = (error: Error): void => {
       if (!isStopped) watcher.onProblem(error);
     };
-    const observer = new Observer({ look, onProblem }, POLL_MS);
+    const observer = new Observer({ look, onProblem }, POLL_MS, this.#repeat);
     const listener = this.#listen(() => void observer.look());
     // The ping finds a listener whose connection is lost, and makes it anew. What it meets, the look tells.
     const listening = new Observer(
       { look: async () => void (await listener.send(['PING'])), onProblem: () => undefined },
       POLL_MS,
+      this.#repeat,
     );
     void listening.look().then(() => observer.look());
     return () => {
@@ -107,14 +130,14 @@ export class RedisKeyStore implements KeyStore {
   }
 
   async #write(
-    order: Omit<WriteOrder, 'add' | 'store' | 'channel'> & { add: readonly KeyRecord[] },
+    order: Omit<WriteOrder, 'add' | 'store' | 'token' | 'channel'> & { add: readonly KeyRecord[] },
   ): Promise<number> {
     const add = order.add.map((record) => ({
       id: record.id,
       digest: record.digest,
       text: checkedText(record),
     }));
-    const whole: WriteOrder = { ...order, add, store: randomBase62(STORE_NAME_LENGTH), channel: CHANNEL };
+    const whole: WriteOrder = { ...order, add, ...named(), channel: CHANNEL };
     const written = Number(await this.#connection.run(WRITE, WRITTEN, [JSON.stringify(whole)]));
     if (written === KEY_TWICE) throw new KeyStoreError('the key store would hold a key twice');
     return written;
@@ -122,26 +145,35 @@ export class RedisKeyStore implements KeyStore {
 
   /** Brings the copy up to date. Resolves to whether it has become another. */
   async #refresh(): Promise<boolean> {
-    const known = [this.#name, this.#version];
-    const reply = await this.#connection.run(LOOK, [KEYS.meta, KEYS.keys, KEYS.changed], known);
-    const [name, version, hasChanges, ...changed] = reply as readonly [string, string, number, ...string[]];
+    const { place, isContinued, changed } = await this.#look(this.#place);
     // A server that was started before its first key waits for it; one that had keys keeps them.
-    if (name === '' && this.#name !== '')
+    if (place.name === '' && this.#place.name !== '')
       throw new KeyStoreError('the key store is empty: it has lost its keys');
-    if (name === this.#name && version === this.#version) return false;
-    if (hasChanges === 1) this.#add(changed);
-    else await this.#readAll();
-    this.#name = name;
-    this.#version = version;
+    if (isContinued && place.version === this.#place.version) return false;
+    if (isContinued) this.#add(changed);
+    else this.#copy = await this.#readAll(place);
+    this.#place = place;
     return true;
   }
 
-  async #readAll(): Promise<void> {
+  async #look({ name, version, token }: Place): Promise<Look> {
+    const keys = [KEYS.meta, KEYS.keys, KEYS.changed, KEYS.tokens];
+    const reply = await this.#connection.run(LOOK, keys, [name, version, token]);
+    const [toName, toVersion, toToken, continued, ...changed] = reply as LookReply;
+    return {
+      place: { name: toName, version: toVersion, token: toToken },
+      isContinued: continued === 1,
+      changed,
+    };
+  }
+
+  async #readAll(place: Place): Promise<Map<string, StoredKey>> {
     const texts: string[] = [];
     for await (const [, text] of this.#connection.hash(KEYS.keys)) texts.push(text);
-    const stored = texts.map(storedKey);
-    this.#copy.clear();
-    for (const key of stored) this.#copy.set(key.record.id, key);
+    // Half of one state and half of another, as where the store was emptied meanwhile, would refuse good keys.
+    if (!(await this.#look(place)).isContinued)
+      throw new KeyStoreError('the key store became another one while it was read: it is read again');
+    return new Map(texts.map(storedKey).map((key) => [key.record.id, key]));
   }
 
   #add(texts: readonly string[]): void {
@@ -152,6 +184,11 @@ export class RedisKeyStore implements KeyStore {
   #records(): readonly KeyRecord[] {
     return [...this.#copy.values()].toSorted((a, b) => a.order - b.order).map(({ record }) => record);
   }
+}
+
+/** What a write leaves: a name where the store has none yet, and a token. */
+function named(): Pick<WriteOrder, 'store' | 'token'> {
+  return { store: randomBase62(NAME_LENGTH), token: randomBase62(NAME_LENGTH) };
 }
 
 /** Never write what could not be read again. */

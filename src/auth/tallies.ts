@@ -8,13 +8,16 @@ import {
   USED,
   USED_BEFORE,
 } from './limitEntries.js';
+import type { KeyLimits } from './limits.js';
 
 /** What is counted of one key. */
 export interface Tally {
   /** The UTC day of `used`, in days since 1970-01-01; 0 where nothing was counted yet. */
   readonly day: number;
-  /** Counted on that day: 32 bits, of which only differences matter. */
+  /** Counted here on that day: 32 bits. */
   readonly used: number;
+  /** What the count of that day may come to; `null`: without a quota. */
+  readonly most: number | null;
   /** The day that was counted before it. */
   readonly dayBefore: number;
   readonly usedBefore: number;
@@ -22,12 +25,6 @@ export interface Tally {
   readonly taken: number;
   /** Tokens that the bucket lacks. */
   readonly spent: number;
-}
-
-/** What a tally should have been; `null`: as it was. */
-export interface Truth {
-  readonly spent: number | null;
-  readonly used: number | null;
 }
 
 /** What is counted of each key, for whoever keeps it beyond this process. Not for the way of a request. */
@@ -41,11 +38,12 @@ export class Tallies extends LimitEntries {
   }
 
   /** What is counted of a key, all of one moment. */
-  tally(keyIndex: number, ratePerS: number | null, nowMs: number): Tally {
+  tally(keyIndex: number, { ratePerS, dailyMax }: KeyLimits, nowMs: number): Tally {
     const first = this.lock(keyIndex);
     const tally = {
       day: this.cell(first + DAY),
       used: this.cell(first + USED),
+      most: dailyMax === null ? null : this.mostOn(first, this.cell(first + DAY), dailyMax),
       dayBefore: this.cell(first + DAY_BEFORE),
       usedBefore: this.cell(first + USED_BEFORE),
       taken: this.reading((keyIndex + 1) * ENTRY_READINGS + TAKEN),
@@ -55,22 +53,24 @@ export class Tallies extends LimitEntries {
     return tally;
   }
 
-  /**
-   * Sets what was true when `tally` was read, as others know it; what came since is kept. Returns by how much the
-   * daily count was moved: by nothing where another day has begun.
-   */
-  correct(keyIndex: number, tally: Tally, truth: Truth, nowMs: number): number {
+  /** Sets how many tokens the bucket lacked when `tally` was read, as others know it; what came since is kept. */
+  correct(keyIndex: number, tally: Tally, spent: number, nowMs: number): void {
     const first = this.lock(keyIndex);
-    if (truth.spent !== null) {
-      const taken = this.reading((keyIndex + 1) * ENTRY_READINGS + TAKEN);
-      this.settle(keyIndex, Math.max(0, truth.spent + taken - tally.taken), nowMs);
-    }
-    const used = this.cell(first + USED);
-    const isSameDay = truth.used !== null && this.cell(first + DAY) === tally.day;
-    const moved = isSameDay ? Math.max(0, truth.used + used - tally.used) - used : 0;
-    this.cells[first + USED] = used + moved;
+    const taken = this.reading((keyIndex + 1) * ENTRY_READINGS + TAKEN);
+    this.settle(keyIndex, Math.max(0, spent + taken - tally.taken), nowMs);
     this.unlock(first);
-    return moved;
+  }
+
+  /** Sets what the count of that day may come to. */
+  limit(keyIndex: number, day: number, most: number): void {
+    const first = this.lock(keyIndex);
+    this.setMost(first, day, most);
+    this.unlock(first);
+  }
+
+  /** Sets by how many replicas a quota is divided of which nothing was lent. */
+  shareBy(replicas: number): void {
+    this.setReplicas(replicas);
   }
 
   /** Spends tokens of the bucket that nobody here has taken. */

@@ -1,7 +1,10 @@
 import type { Ledger, LedgerParts } from './ledger.js';
-import { dayOf } from './limits.js';
+import { dayOf, type KeyLimits } from './limits.js';
 import type { UsageStore } from './store.js';
 import { Tallies } from './tallies.js';
+
+/** Only counts are asked for. */
+const UNLIMITED: KeyLimits = { ratePerS: null, dailyMax: null };
 
 export interface UsageOptions extends LedgerParts {
   readonly store: UsageStore;
@@ -78,7 +81,7 @@ export class Usage implements Ledger {
     for (const keyIndex of this.#tallies.takeChanged()) {
       const id = this.#options.keys.at(keyIndex)?.id;
       if (id === undefined) continue;
-      const tally = this.#tallies.tally(keyIndex, null, nowMs);
+      const tally = this.#tallies.tally(keyIndex, UNLIMITED, nowMs);
       if (tally.day === this.#day) this.#set(id, tally.used >>> 0);
       else {
         if (tally.dayBefore === this.#day) this.#set(id, tally.usedBefore >>> 0);

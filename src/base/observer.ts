@@ -1,4 +1,5 @@
 import { asError } from './errors.js';
+import { systemRepeat, type Repeat } from './repeat.js';
 
 /** Calls a function that only observes. */
 export interface ObserverOptions {
@@ -12,7 +13,7 @@ export interface ObserverOptions {
  * the process, as a reading of memory does that finds no free file descriptor. Keeps no process alive.
  */
 export class Observer {
-  private readonly timer: NodeJS.Timeout;
+  private readonly endRepeat: () => void;
   private problem: string | undefined;
   private looking: Promise<void> | undefined;
   private isWanted = false;
@@ -21,8 +22,9 @@ export class Observer {
   constructor(
     private readonly options: ObserverOptions,
     periodMs: number,
+    repeat: Repeat = systemRepeat,
   ) {
-    this.timer = setInterval(() => void this.look(), periodMs).unref();
+    this.endRepeat = repeat(() => void this.look(), periodMs);
   }
 
   /** Looks now, or once more behind the look under way; resolves when that is done, and never rejects. */
@@ -35,7 +37,7 @@ export class Observer {
   /** No more looks but those that are asked for, and no problem is told: what a look meets now, the stop may cause. */
   stop(): void {
     this.isStopped = true;
-    clearInterval(this.timer);
+    this.endRepeat();
   }
 
   private async lookWhileWanted(): Promise<void> {

@@ -140,7 +140,7 @@ class Service {
       ledger: this.stores.ledger,
       limits,
       clock: systemClock,
-      ...(this.stores.isShared && { staleMs: config.keysStaleMs }),
+      ...(this.stores.isShared && { staleMs: config.keysStaleMs, keepsRevoked: true }),
       onRecords: (records) => this.eventLoops?.replaceKeys(records),
       onProblem: (error) => this.tellOfKeys(error),
     });

@@ -186,7 +186,7 @@ t.test('without a quota it is counted all the same, also what is given back on t
   const [day] = [1, 2, 3].map(() => limits.take(KEY_INDEX, key, NOON_MS));
   limits.take(KEY_INDEX, key, NOON_MS + DAY_MS);
   limits.refund(KEY_INDEX, day ?? 0);
-  t.match(tallies.tally(KEY_INDEX, null, NOON_MS), {
+  t.match(tallies.tally(KEY_INDEX, key, NOON_MS), {
     day: dayOf(NOON_MS) + 1,
     used: 1,
     dayBefore: dayOf(NOON_MS),
@@ -199,19 +199,28 @@ t.test('a correction keeps what came since the tally', async (t) => {
   const limits = freshLimits();
   const tallies = new Tallies(limits.memory);
   admitted(limits, key, 4, NOON_MS);
-  const tally = tallies.tally(KEY_INDEX, 10, NOON_MS);
+  const tally = tallies.tally(KEY_INDEX, key, NOON_MS);
   t.match(tally, { used: 4, taken: 4, spent: 4 });
   admitted(limits, key, 3, NOON_MS);
-  t.equal(tallies.correct(KEY_INDEX, tally, { spent: 15, used: 26 }, NOON_MS), 22);
-  t.match(tallies.tally(KEY_INDEX, 10, NOON_MS), { used: 29, taken: 7, spent: 18 });
-  t.equal(admitted(limits, key, 9, NOON_MS), 1, 'the quota has one left');
+  tallies.correct(KEY_INDEX, tally, 15, NOON_MS);
+  t.match(tallies.tally(KEY_INDEX, key, NOON_MS), { used: 7, taken: 7, spent: 18 });
   tallies.drain(KEY_INDEX, 10, 30, NOON_MS);
   t.equal(limits.take(KEY_INDEX, key, NOON_MS), BURST_EXCEEDED);
-  t.equal(
-    tallies.correct(KEY_INDEX, { ...tally, day: 1 }, { spent: null, used: 0 }, NOON_MS),
-    0,
-    'another day',
-  );
+});
+
+t.test('of a quota that is lent, so much of its day counts; of one that is not, a share', async (t) => {
+  const key = { ratePerS: null, dailyMax: 30 };
+  const limits = freshLimits();
+  const tallies = new Tallies(limits.memory);
+  tallies.shareBy(4);
+  t.equal(admitted(limits, key, 99, NOON_MS), 7);
+  tallies.limit(KEY_INDEX, dayOf(NOON_MS), 12);
+  t.match(tallies.tally(KEY_INDEX, key, NOON_MS), { used: 7, most: 12 });
+  t.equal(admitted(limits, key, 99, NOON_MS), 5);
+  t.equal(admitted(limits, key, 99, NOON_MS + DAY_MS), 7, 'the next day begins with its share');
+  tallies.shareBy(100);
+  t.equal(limits.take(4, key, NOON_MS), dayOf(NOON_MS), 'a share is one at least');
+  t.equal(limits.take(4, key, NOON_MS), DAILY_EXCEEDED);
 });
 
 t.test('a lock that a dead thread left is taken over', async (t) => {

@@ -1,0 +1,18 @@
+import t from 'tap';
+import { runFleets } from '../fixtures/fleet/run.js';
+import { REDIS } from '../fixtures/redis.js';
+
+/**
+ * Three replicas at a real Redis that loses its last writes, on clocks that the test moves. ACUITY_FLEET_SEED draws the
+ * runs of a failure again, ACUITY_FLEET_RUNS says how many; `npm run torture -- store` is the long form.
+ */
+const seed = Number(process.env['ACUITY_FLEET_SEED'] ?? Date.now() % 2 ** 31);
+const runs = Number(process.env['ACUITY_FLEET_RUNS'] ?? 12);
+
+t.test('a revoked key stays revoked, and quotas stay within their bound', { skip: REDIS.skip }, async (t) => {
+  const replay = `ACUITY_FLEET_SEED=${seed} ACUITY_FLEET_RUNS=${runs} npm test -- auth/fleet`;
+  t.comment(`the same again: ${replay}`);
+  const figures = await runFleets(t, { runs, seed });
+  t.equal(figures.runs, runs);
+  t.ok(figures.answered > 0 && figures.checks > 0, JSON.stringify(figures));
+});

@@ -116,7 +116,7 @@ export class RedisLedger implements Ledger {
   async #sendAll(isLast: boolean): Promise<void> {
     const { clock } = this.#options;
     const silentMs = clock.monotonicMs() - this.#heardMs;
-    if (this.#unheard !== undefined) await this.#deliver(this.#unheard, silentMs > RETURN_MS);
+    if (this.#unheard !== undefined) await this.#deliver(again(this.#unheard), silentMs > RETURN_MS);
     const flags = { isReturn: silentMs > RETURN_MS, isLast };
     if (!this.#reports.isDue(clock.monotonicMs()) && !isLast && silentMs < SIGN_OF_LIFE_MS) return;
     do {
@@ -132,7 +132,7 @@ export class RedisLedger implements Ledger {
   async #deliver(built: BuiltReport, isLate: boolean): Promise<void> {
     const { connection, clock } = this.#options;
     const days = built.days.flatMap((day) => [usageKey(day), leasesKey(day)]);
-    const keys = [replicaKey(this.#name), KEYS.replicas, KEYS.buckets, KEYS.mending, ...days];
+    const keys = [replicaKey(this.#name), KEYS.replicas, KEYS.buckets, KEYS.mending, KEYS.lost, ...days];
     const sentMs = clock.monotonicMs();
     const answer = (await connection.run(REPORT, keys, [JSON.stringify(built.report)])) as readonly unknown[];
     this.#unheard = undefined;
@@ -140,8 +140,13 @@ export class RedisLedger implements Ledger {
     this.#toldMs = sentMs;
     this.#hasLeases = true;
     this.#ownShares.clear();
-    const [replicas, mending, loss, ...numbers] = answer;
-    const hearing = { replicas: Number(replicas), isMending: mending === 1, loss: String(loss) };
+    const [replicas, mending, isLost, lost, ...numbers] = answer;
+    const hearing = {
+      replicas: Number(replicas),
+      isMending: mending === 1,
+      isLost: isLost === 1,
+      lost: String(lost),
+    };
     this.#reports.heard(built, hearing, numbers.map(Number), isLate);
   }
 
@@ -173,4 +178,8 @@ export class RedisLedger implements Ledger {
       this.#ownShares.add(keyIndex);
     }
   }
+}
+
+function again(built: BuiltReport): BuiltReport {
+  return { ...built, report: { ...built.report, isAgain: true } };
 }

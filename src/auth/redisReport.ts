@@ -54,8 +54,10 @@ export interface Hearing {
   readonly replicas: number;
   /** After a loss: others have still to write back what they know. */
   readonly isMending: boolean;
-  /** The loss that the report has found; '' where there was none. */
-  readonly loss: string;
+  /** Whether it has lost something that this replica had told it. */
+  readonly isLost: boolean;
+  /** The last loss. */
+  readonly lost: string;
 }
 
 const NOTHING: Reported = { day: 0, used: 0, dayBefore: 0, usedBefore: 0, taken: 0 };
@@ -78,7 +80,7 @@ export class ReportBuilder {
   readonly #known = new Map<number, Known>();
   /** Keys that have still to be written back. */
   readonly #back = new Set<number>();
-  #mended = '';
+  #lost = '0';
   #replicas = 1;
   /** What the fleet's buckets lacked when they were last heard of, and what this replica had taken by then. */
   readonly #buckets = new Map<
@@ -115,6 +117,7 @@ export class ReportBuilder {
 
   /** Sets what the fleet has counted of a key already. */
   restore(keyIndex: number, day: number, total: number): void {
+    this.tallies.restore(keyIndex, day, 0);
     this.#known.set(keyIndex, { day, total, used: 0 });
     this.#limitAlone(keyIndex, day);
   }
@@ -137,7 +140,7 @@ export class ReportBuilder {
       this.#tell(keyIndex, days, told, keys);
     }
     this.#number++;
-    const report = { replica: this.replica, number: this.#number, mended: this.#mended, ...flags, keys };
+    const report = { replica: this.replica, number: this.#number, lost: this.#lost, isAgain: false, ...flags, keys };
     return { report, days, told };
   }
 
@@ -146,11 +149,12 @@ export class ReportBuilder {
    * the buckets have refilled meanwhile, and this replica's own knows better.
    */
   heard({ told }: BuiltReport, hearing: Hearing, answer: readonly number[], isLate: boolean): void {
-    const { replicas, isMending, loss } = hearing;
+    const { replicas, isMending, isLost, lost } = hearing;
     // Where others are awaited, those that came first are not all.
     this.#replicas = Math.max(1, replicas, isMending ? this.#replicas : 1);
     this.tallies.shareBy(this.#replicas);
-    if (loss !== '') this.#writeBack(loss);
+    this.#lost = lost;
+    if (isLost) this.#writeBack();
     told.forEach((key, place) => {
       if (key.tally === undefined) return;
       const [spent = 0, grant = 0, total = 0] = answer.slice(ANSWERED * place, ANSWERED * (place + 1));
@@ -175,8 +179,7 @@ export class ReportBuilder {
   }
 
   /** The store has lost something: it is told of every key that was counted today. */
-  #writeBack(loss: string): void {
-    this.#mended = loss;
+  #writeBack(): void {
     const today = dayOf(this.parts.clock.nowMs());
     for (const [keyIndex, { day, total }] of this.#known) {
       if (day !== today || total === 0) continue;

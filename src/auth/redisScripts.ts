@@ -13,6 +13,7 @@
  *   acuity:leases:DAY     key id, |, replica → how much of the day's quota is lent to it; key id, | → what the counts
  *                         came to before what was lost was written back
  *   acuity:mending        when the store was last found to have lost something, or to have been away
+ *   acuity:lost           when it was last found to have lost something, which names the loss
  */
 export const KEYS = {
   meta: 'acuity:meta',
@@ -23,6 +24,7 @@ export const KEYS = {
   replicas: 'acuity:replicas',
   buckets: 'acuity:buckets',
   mending: 'acuity:mending',
+  lost: 'acuity:lost',
 } as const;
 
 /** Says that keys changed. */
@@ -153,8 +155,10 @@ export interface Report {
   readonly replica: string;
   /** One more than that of the report before, which was answered: a store that knows less has lost something. */
   readonly number: number;
-  /** The loss after which this replica has written back what it knows; '' where there was none. */
-  readonly mended: string;
+  /** The last loss that this replica has heard of; '0' where there was none. */
+  readonly lost: string;
+  /** It was sent before, without an answer: others may have heard of its counts. */
+  readonly isAgain: boolean;
   /** After a longer silence: the replica's bucket tells more than what it took meanwhile. */
   readonly isReturn: boolean;
   /** The last one: nothing is lent to this replica any more. */
@@ -166,13 +170,14 @@ export interface Report {
 const MENDING_MS = 1000;
 
 /**
- * KEYS: replica's number, replicas, buckets, mending, and for each day its usage and its leases. ARGV: a report.
- * Answers the number of replicas, whether others are still awaited (1 or 0), and which loss was found ('': none). Then
- * for each key the tokens that the bucket of the whole fleet lacks, how much of the day's quota this replica may use
+ * KEYS: replica's number, replicas, buckets, mending, lost, and for each day its usage and its leases. ARGV: a report.
+ * Answers the number of replicas, whether others are still awaited (1 or 0), whether the store has lost something of this
+ * replica's (1 or 0), and the last loss. Then for each key the tokens that the bucket of the whole fleet lacks, how much of the day's quota this replica may use
  * until its next report (-1: without a quota), and what the fleet has counted on that day.
  *
  * What is lent is taken to be held until the report after the one that took it back: its answer may be lost. Counts are
- * written back as the highest that any replica knows of, and what each has counted since comes on top: nothing twice.
+ * written back as the highest that any replica knows of, and what each has counted since comes on top. Where a report
+ * may be part of that highest already, as it was heard before the loss, it does not come on top: nothing counts twice.
  */
 export const REPORT = `
 local report = cjson.decode(ARGV[1])
@@ -182,33 +187,39 @@ local last = tonumber(redis.call('GET', KEYS[1]) or '0')
 local isNew, isLost = last < report.number, last < report.number - 1
 if isNew then redis.call('SET', KEYS[1], report.number, 'EX', 86400) end
 local newest = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
-local mending = redis.call('GET', KEYS[4]) or ''
+local mending, lost = tonumber(redis.call('GET', KEYS[4]) or '0'), redis.call('GET', KEYS[5]) or '0'
 local function isMending()
-  local since = now - (tonumber(mending) or 0)
-  return since >= 0 and since < ${MENDING_MS}
+  return now >= mending and now - mending < ${MENDING_MS}
 end
 local wasAway = newest and now - newest > ${MENDING_MS}
-if wasAway or isLost and (report.mended == mending or not isMending()) then
-  mending = string.format('%.3f', now)
-  redis.call('SET', KEYS[4], mending, 'EX', 60)
+local isFirst = isLost and (tonumber(report.lost) >= tonumber(lost) or not isMending())
+if isFirst then
+  lost = string.format('%.3f', now)
+  redis.call('SET', KEYS[5], lost, 'EX', 172800)
 end
+if isFirst or wasAway then
+  mending = now
+  redis.call('SET', KEYS[4], string.format('%.3f', now), 'EX', 60)
+end
+local isDoubtful = isNew and report.isAgain and tonumber(report.lost) < tonumber(lost)
 redis.call('ZADD', KEYS[2], now, report.replica)
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - ${REPLICA_SILENT_MS})
 local live = redis.call('ZRANGE', KEYS[2], 0, -1)
-local answer = {#live, isMending() and 1 or 0, isLost and mending or ''}
-local function writeBack(key, counted, leases)
+local answer = {#live, isMending() and 1 or 0, isLost and 1 or 0, lost}
+local function writeBack(key, known, counted, leases)
   local loss, before = string.match(redis.call('HGET', leases, key.id .. '|') or '', '^(%S+) (%S+)$')
-  before = loss == mending and tonumber(before) or counted
-  local highest = math.max(before, key.known)
-  redis.call('HSET', leases, key.id .. '|', mending .. string.format(' %d', highest))
+  before = loss == lost and tonumber(before) or counted
+  local highest = math.max(before, known)
+  redis.call('HSET', leases, key.id .. '|', lost .. string.format(' %d', highest))
   redis.call('EXPIRE', leases, 172800)
   return highest - before
 end
 for _, key in ipairs(report.keys) do
-  local usage, leases = KEYS[5 + 2 * key.day], KEYS[6 + 2 * key.day]
+  local usage, leases = KEYS[6 + 2 * key.day], KEYS[7 + 2 * key.day]
   local counted = tonumber(redis.call('HGET', usage, key.id) or '0')
-  local more = isNew and key.count or 0
-  if isLost or key.isBack then more = more + writeBack(key, counted, leases) end
+  local more = isNew and not isDoubtful and key.count or 0
+  if isDoubtful then more = writeBack(key, key.known + key.count, counted, leases)
+  elseif isLost or key.isBack then more = more + writeBack(key, key.known, counted, leases) end
   if more ~= 0 then
     counted = redis.call('HINCRBY', usage, key.id, more)
     redis.call('EXPIRE', usage, 34560000)

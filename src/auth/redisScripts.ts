@@ -192,7 +192,7 @@ local function isMending()
   return now >= mending and now - mending < ${MENDING_MS}
 end
 local wasAway = newest and now - newest > ${MENDING_MS}
-local isFirst = isLost and (tonumber(report.lost) >= tonumber(lost) or not isMending())
+local isFirst = isLost and tonumber(report.lost) >= tonumber(lost)
 if isFirst then
   lost = string.format('%.3f', now)
   redis.call('SET', KEYS[5], lost, 'EX', 172800)
@@ -208,18 +208,22 @@ local live = redis.call('ZRANGE', KEYS[2], 0, -1)
 local answer = {#live, isMending() and 1 or 0, isLost and 1 or 0, lost}
 local function writeBack(key, known, counted, leases)
   local loss, before = string.match(redis.call('HGET', leases, key.id .. '|') or '', '^(%S+) (%S+)$')
-  before = loss == lost and tonumber(before) or counted
+  local isKept = loss == lost
+  before = isKept and tonumber(before) or counted
   local highest = math.max(before, known)
-  redis.call('HSET', leases, key.id .. '|', lost .. string.format(' %d', highest))
-  redis.call('EXPIRE', leases, 172800)
+  if not isKept or highest > before then
+    redis.call('HSET', leases, key.id .. '|', lost .. string.format(' %d', highest))
+    redis.call('EXPIRE', leases, 172800)
+  end
   return highest - before
 end
 for _, key in ipairs(report.keys) do
   local usage, leases = KEYS[6 + 2 * key.day], KEYS[7 + 2 * key.day]
   local counted = tonumber(redis.call('HGET', usage, key.id) or '0')
-  local more = isNew and not isDoubtful and key.count or 0
-  if isDoubtful then more = writeBack(key, key.known + key.count, counted, leases)
-  elseif isLost or key.isBack then more = more + writeBack(key, key.known, counted, leases) end
+  local known = (isLost or key.isBack) and key.known or 0
+  if isDoubtful then known = key.known + key.count end
+  local more = lost ~= '0' and writeBack(key, known, counted, leases) or 0
+  if isNew and not isDoubtful then more = more + key.count end
   if more ~= 0 then
     counted = redis.call('HINCRBY', usage, key.id, more)
     redis.call('EXPIRE', usage, 34560000)

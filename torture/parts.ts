@@ -7,6 +7,17 @@ import type { Part } from './part.js';
 import { rawHttp } from './rawHttp.js';
 import { smuggle } from './smuggle.js';
 import { soak } from './soak.js';
+import { store } from './store.js';
 
 /** In the order of the table. */
-export const PARTS: readonly Part[] = [clients, input, rawHttp, overload, mixup, smuggle, faults, soak];
+export const PARTS: readonly Part[] = [
+  clients,
+  input,
+  rawHttp,
+  overload,
+  mixup,
+  smuggle,
+  faults,
+  store,
+  soak,
+];

@@ -345,6 +345,11 @@ export const PROCESS_METRICS = {
     name: 'acuity_limits_local',
     help: '1 while the shared key store is out of reach, and this replica keeps to its share of each limit, else 0',
   },
+  revocationsLost: {
+    type: 'gauge',
+    name: 'acuity_key_revocations_lost',
+    help: 'Keys that were seen revoked here and that the shared key store holds as valid: revoke them again',
+  },
   rss: { type: 'gauge', name: 'process_resident_memory_bytes', help: 'Resident memory of the process' },
   cpu: {
     type: 'counter',

@@ -11,7 +11,7 @@ export interface ProcessState {
   /** The shadow model in force, and why the one in its folder was refused; undefined where there is none, or it was not. */
   readonly shadow: { readonly version: () => string | undefined; readonly refusal: () => string | undefined };
   /** What is known of the key store. */
-  readonly keys: { readonly ageMs: number; readonly isLocal: boolean };
+  readonly keys: { readonly ageMs: number; readonly isLocal: boolean; readonly revocationsLost: number };
 }
 
 /** The version of the package. */
@@ -64,6 +64,7 @@ export function processReadings(
       deadline: { value: config.deadlineMs / 1000 },
       keyStoreAge: { value: state.keys.ageMs / 1000 },
       limitsLocal: { value: Number(state.keys.isLocal) },
+      revocationsLost: { value: state.keys.revocationsLost },
       rss: { value: rssBytes() },
       cpu: { value: (user + system) / 1e6 },
       started: { value: startedS },

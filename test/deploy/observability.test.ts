@@ -207,6 +207,7 @@ const PROVOKED: Readonly<Record<string, Provocation>> = {
     at: '230h',
   },
   AcuityKeyStoreGone: { series: [['acuity_limits_local{instance="a"}', '0x5 1x20']], at: '10m' },
+  AcuityRevocationLost: { series: [['acuity_key_revocations_lost{instance="a"}', '0x5 1x20']], at: '8m' },
   AcuityModelsDiffer: {
     series: [
       ['acuity_model_info{instance="a",version="m/1"}', '1x60'],

@@ -1,6 +1,8 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { issue, revoked } from '#acuity/auth/lifecycle.js';
+import { openStores } from '#acuity/auth/location.js';
 import { runClosedLoop } from '#acuity/load/closedLoop.js';
 import { BAD_AGES } from '#fixtures/ages.js';
 import { requestBody } from '#fixtures/bodies.js';
@@ -56,6 +58,8 @@ function both(subject: Subject, bad: Parameters<Subject['calling']>[0]): () => v
 }
 
 const RESTARTS = 4;
+/** In which a revocation has reached every replica. */
+const SEEN_MS = 2000;
 const CALLERS_OF_WORKERS = 12;
 const STAGGER_MS = 370;
 /** By the shortened rule a week has 101 s: fields go missing behind the first part of it. */
@@ -150,6 +154,25 @@ export const PROVOCATIONS: Readonly<Record<string, Provocation>> = {
       const store = stores.get(subject.keys);
       await store?.kill();
       return () => store?.start();
+    },
+  },
+  AcuityRevocationLost: {
+    async prepare(t) {
+      const store = await startStore(t, { args: ['--enable-debug-command', 'local'] });
+      stores.set(store.url, store);
+      return { keys: store.url };
+    },
+    async provoke(subject) {
+      const store = stores.get(subject.keys);
+      const { keys, close } = await openStores(subject.keys);
+      const { record } = issue({ kind: 'live' }, Date.now());
+      await keys.insert(record);
+      await store?.say('SAVE');
+      await keys.amend(record.id, (current) => revoked(current, Date.now()));
+      close();
+      await pause(SEEN_MS);
+      await store?.say('DEBUG', 'RELOAD', 'NOSAVE');
+      return () => undefined;
     },
   },
   AcuityModelsDiffer: {

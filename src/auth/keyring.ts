@@ -154,7 +154,8 @@ class WatchingKeyring implements Keyring {
 
   #usableUntilMs(record: KeyRecord): number {
     if (record.revokedAt !== null) this.#revoked.add(record.id);
-    else if (this.#options.keepsRevoked === true && this.#revoked.has(record.id)) return this.#contradicted(record.id);
+    else if (this.#options.keepsRevoked === true && this.#revoked.has(record.id))
+      return this.#contradicted(record.id);
     return usableUntilMs(record);
   }
 

@@ -2,7 +2,15 @@ import { within } from '../base/within.js';
 import type { Ledger, LedgerParts } from './ledger.js';
 import { dayOf } from './limits.js';
 import { randomBase62 } from './key.js';
-import { KEYS, leasesKey, REPLICA_SILENT_MS, REPORT, replicaKey, usageKey, type Report } from './redisScripts.js';
+import {
+  KEYS,
+  leasesKey,
+  REPLICA_SILENT_MS,
+  REPORT,
+  replicaKey,
+  usageKey,
+  type Report,
+} from './redisScripts.js';
 import { ReportBuilder, type BuiltReport } from './redisReport.js';
 import type { StoreTransport } from './storeTransport.js';
 import { Tallies } from './tallies.js';

@@ -62,7 +62,15 @@ export interface Hearing {
 
 const NOTHING: Reported = { day: 0, used: 0, dayBefore: 0, usedBefore: 0, taken: 0 };
 /** A key of which only a late count is told. */
-const UNCOUNTED = { known: 0, isBack: false, held: 0, tokens: 0, spent: 0, ratePerS: 0, dailyMax: 0 } as const;
+const UNCOUNTED = {
+  known: 0,
+  isBack: false,
+  held: 0,
+  tokens: 0,
+  spent: 0,
+  ratePerS: 0,
+  dailyMax: 0,
+} as const;
 /** Most keys in one report: the store answers others meanwhile. */
 const KEYS_MAX = 500;
 /** What is lent of a quota shrinks as the others use theirs: it is asked for again, also where nobody used it. */
@@ -140,7 +148,14 @@ export class ReportBuilder {
       this.#tell(keyIndex, days, told, keys);
     }
     this.#number++;
-    const report = { replica: this.replica, number: this.#number, lost: this.#lost, isAgain: false, ...flags, keys };
+    const report = {
+      replica: this.replica,
+      number: this.#number,
+      lost: this.#lost,
+      isAgain: false,
+      ...flags,
+      keys,
+    };
     return { report, days, told };
   }
 

@@ -10,6 +10,7 @@ import { dayOf, Limits } from '#acuity/auth/limits.js';
 import { openStores } from '#acuity/auth/location.js';
 import { RedisConnection } from '#acuity/auth/redisConnection.js';
 import type { IndexedRecord } from '#acuity/auth/keyTable.js';
+import type { KeyRecord } from '#acuity/auth/store.js';
 import { systemClock } from '#acuity/base/clock.js';
 import { KeyCheck } from '../fixtures/keyCheck.js';
 import { REDIS, startStore } from '../fixtures/redis.js';
@@ -329,6 +330,26 @@ t.test('a store that has lost its last writes', { skip }, async (t) => {
     await until(() => replica.keyring.revocationsLost === 0);
     t.notOk(replica.ask(key));
   });
+});
+
+t.test('a store of a version that left no tokens is read, and its changes count', { skip }, async (t) => {
+  const store = await startStore(t);
+  const { record, key } = issue({ kind: 'live' }, Date.now());
+  const write = async (version: string, stored: KeyRecord): Promise<void> => {
+    await store.say('HSET', 'acuity:keys', record.id, `1 ${JSON.stringify(stored)}`);
+    await store.say('ZADD', 'acuity:changed', version, record.id);
+    await store.say('HSET', 'acuity:meta', 'store', 'older', 'version', version, 'order', '1');
+    await store.say('PUBLISH', 'acuity:changes', version);
+  };
+  await write('1', record);
+  const replica = await startReplica(t, store.url);
+  t.ok(replica.ask(key));
+  const other = await issueAt(store.url, { kind: 'live' });
+  await until(() => replica.ask(other.key));
+  await write('3', revoked(record, Date.now()).record);
+  await until(() => !replica.ask(key));
+  t.ok(replica.ask(other.key));
+  t.strictSame(replica.problems, []);
 });
 
 t.test('a daily quota while the store is away', { skip }, async (t) => {

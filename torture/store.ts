@@ -22,7 +22,13 @@ export const store: Part = {
       const figure = `seed ${seed}: ${losses} losses, ${checks} looks at revoked keys, ${answered} answers; of a quota at most ${Math.round(100 * worst)} %`;
       return [{ what, tried, held: runs, figure }];
     } catch (error) {
-      return [{ what, tried, held: 0, figure: `seed ${seed}`, failures: [messageOf(error)] }];
+      return [{ what, tried, held: 0, figure: `seed ${seed}`, failures: [reasonOf(error)] }];
     }
   },
 };
+
+/** What was broken, and the seed and the steps that break it again. */
+function reasonOf(error: unknown): string {
+  const broken = error instanceof Error && error.cause !== undefined ? `${messageOf(error.cause)}; ` : '';
+  return `${broken}${messageOf(error)}`;
+}

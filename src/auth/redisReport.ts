@@ -86,6 +86,8 @@ export class ReportBuilder {
   /** Keys of which something is lent to this replica: keyIndex → when it was lent. The longest ago first. */
   readonly #leases = new Map<number, number>();
   readonly #known = new Map<number, Known>();
+  /** Keys whose counts were taken over at the start, and of which nothing was asked for yet. */
+  readonly #restored = new Map<number, number>();
   /** Keys that have still to be written back. */
   readonly #back = new Set<number>();
   #lost = '0';
@@ -127,6 +129,7 @@ export class ReportBuilder {
   restore(keyIndex: number, day: number, total: number): void {
     this.tallies.restore(keyIndex, day, 0);
     this.#known.set(keyIndex, { day, total, used: 0 });
+    this.#restored.set(keyIndex, day);
     this.#limitAlone(keyIndex, day);
   }
 
@@ -165,9 +168,12 @@ export class ReportBuilder {
    */
   heard({ told }: BuiltReport, hearing: Hearing, answer: readonly number[], isLate: boolean): void {
     const { replicas, isMending, isLost, lost } = hearing;
+    const before = this.#replicas;
     // Where others are awaited, those that came first are not all.
     this.#replicas = Math.max(1, replicas, isMending ? this.#replicas : 1);
     this.tallies.shareBy(this.#replicas);
+    if (this.#replicas !== before)
+      for (const [keyIndex, day] of this.#restored) this.#limitAlone(keyIndex, day);
     this.#lost = lost;
     if (isLost) this.#writeBack();
     told.forEach((key, place) => {
@@ -184,6 +190,7 @@ export class ReportBuilder {
       this.#buckets.set(keyIndex, { spent, taken: tally.taken, atMs: clock.monotonicMs() });
     }
     this.#known.set(keyIndex, { day: tally.day, total, used: tally.used });
+    this.#restored.delete(keyIndex);
     this.#back.delete(keyIndex);
     this.#leases.delete(keyIndex);
     if (dailyMax === null) return;

@@ -9,21 +9,11 @@ import re
 from collections.abc import Sequence
 
 from .._moment import Moment
-from .._sleep import Durations, Span
-from ._field import Field
-from ._night import (
-    Adapted,
-    AnyStage,
-    Person,
-    Sample,
-    Series,
-    SleepDetails,
-    SleepRecord,
-    Stretch,
-    adapt,
-    durations,
-    stretches,
-)
+from .._sleep import Span
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import AnyStage, Measured, Stretch, durations, stretches
+from ._field import Field, records_of
+from ._records import Sample, Series, SleepDetails, SleepRecord
 
 _DAY_MS = 86_400_000
 _LEVELS: dict[float, AnyStage] = {0: "awake", 1: "rem", 2: "light", 3: "light", 4: "deep"}
@@ -38,23 +28,23 @@ def from_polar(
     at: Moment | None = None,
     person: Person | None = None,
     zone: str | None = None,
+    newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
     The session of what Polar sent: `sleep` is the answer of `GET /v3/users/sleep`, or one night of it; `recharge` that
     of `GET /v3/users/nightly-recharge`, or one of it: the breathing; `heart_rate` that of
     `GET /v3/users/continuous-heart-rate/{date}`: its times are in the offset of the sleep, or `zone`.
     """
-    nights = _many_of(Field(sleep, "sleep"), "nights", "sleep_start_time")
-    recharges = _many_of(Field(recharge, "recharge"), "recharges", "date")
+    what = "the answer of /v3/users/sleep, with nights"
+    nights = records_of(Field(sleep, "sleep"), what, many=["nights"], one="sleep_start_time")
+    what = "the answer of /v3/users/nightly-recharge, with recharges"
+    recharges = records_of(Field(recharge, "recharge"), what, many=["recharges"], one="date") or []
+    what = "the answer of /v3/users/continuous-heart-rate, of a day or with heart_rates"
+    days = records_of(Field(heart_rate, "heartRate"), what, many=["heart_rates"], one="date") or []
     offset = _offset_of(nights[0]) if nights else None
-    days = _many_of(Field(heart_rate, "heartRate"), "heart_rates", "date")
     heart = [_heart_of(day, zone or offset) for day in days]
-    records = [_record_of(night, recharges) for night in nights]
-    return adapt(at, person, None if sleep is None else records, heart)
-
-
-def _many_of(sent: Field, many: str, of_one: str) -> list[Field]:
-    return sent.get(many).items() if sent.get(of_one).is_absent else [sent]
+    sleeps = None if nights is None else [_record_of(night, recharges) for night in nights]
+    return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, heart)
 
 
 def _offset_of(night: Field) -> str | None:
@@ -80,10 +70,10 @@ def _record_of(field: Field, recharges: Sequence[Field]) -> SleepRecord:
             details.breath_average = recharge.get("breathing_rate_avg")
         return details
 
-    return SleepRecord(field, span, read)
+    return SleepRecord(field, span, read, east_ms=field.get("sleep_end_time").east_ms())
 
 
-def _stages_of(field: Field, span: Span, begin: str) -> tuple[Durations, float | None]:
+def _stages_of(field: Field, span: Span, begin: str) -> Measured:
     given = {
         "deep": field.get("deep_sleep").number(),
         "rem": field.get("rem_sleep").number(),

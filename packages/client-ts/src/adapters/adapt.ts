@@ -86,7 +86,7 @@ export function adapt(
   if (night === undefined) {
     if (day.HR_day_1h?.length === 0 && day.RR_day_1h?.length === 0)
       throw new AdapterError('sleep', `no night to score: ${why}, and no sample of the hour before`);
-    const none = sleeps === undefined ? [] : [{ what: 'sleep', why: `no night to score: ${why}` }];
+    const none = sleeps === undefined || left.length > 0 ? [] : [{ what: 'sleep', why }];
     return {
       at: isoOf(atMs),
       night: null,

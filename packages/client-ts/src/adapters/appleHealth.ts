@@ -55,6 +55,11 @@ interface Reading {
   readonly path?: string;
 }
 
+interface Unread {
+  readonly day: number;
+  readonly left: Left;
+}
+
 /** The session of what the Health app exported. */
 export function fromAppleHealth({ export: sent, ...options }: AppleHealthInput): Adapted {
   const kept = new Kept(givenMoment(options.at), withinHours(options.newestNightWithinHours));
@@ -62,7 +67,7 @@ export function fromAppleHealth({ export: sent, ...options }: AppleHealthInput):
     if ('exportedAt' in element) kept.exported(element.exportedAt);
     else kept.add(element);
   }
-  const unread = kept.unread.items();
+  const unread = kept.unreadNear();
   try {
     const heart = seriesOf(HEART, kept.heart.items());
     const adapted = adapt(options, sleepsOf(kept), heart, seriesOf(BREATH, kept.breath.items()));
@@ -80,7 +85,7 @@ class Kept {
   readonly sleep: Recent<Piece>;
   readonly heart: Recent<Reading>;
   readonly breath: Recent<Reading>;
-  readonly unread: Recent<Left>;
+  private readonly unread: Recent<Unread>;
   private lastDay = Infinity;
   private readonly sources = new Map<string, string>();
 
@@ -110,7 +115,7 @@ class Kept {
       else (record.type === HEART ? this.heart : this.breath).add(day, readingOf(record));
     } catch (error) {
       if (!(error instanceof AdapterError)) throw error;
-      this.unread.add(day, { what: error.field, why: error.message.slice(error.field.length + 2) });
+      this.leave(day, error.field, error.message.slice(error.field.length + 2));
     }
   }
 
@@ -121,10 +126,19 @@ class Kept {
     if (stage === undefined) return;
     const until = fieldOf(record, 'endDate');
     const [from, to] = [fieldOf(record, 'startDate').moment(), until.moment()];
-    if (to <= from) this.unread.add(day, { what: path, why: 'ends before it begins' });
-    else if (to - from > DAY_MS) this.unread.add(day, { what: path, why: 'is longer than a day' });
+    if (to <= from) this.leave(day, path, 'ends before it begins');
+    else if (to - from > DAY_MS) this.leave(day, path, 'is longer than a day');
     else
       this.sleep.add(day, { path, stage, from, to, eastMs: until.eastMs(), source: this.sourceOf(record) });
+  }
+
+  private leave(day: number, what: string, why: string): void {
+    this.unread.add(day, { day, left: { what, why } });
+  }
+
+  /** What could not be read of the days of the sleeps that are kept. */
+  unreadNear(): Left[] {
+    return this.unread.items().flatMap(({ day, left }) => (this.sleep.holds(day) ? [left] : []));
   }
 
   /** One copy of each name. */

@@ -80,6 +80,7 @@ function recordOf(field: Field, breaths: readonly Field[]): SleepRecord {
     ...span,
     eastMs: secondsOf(east),
     isNap: field.get('metadata', 'nap').flag(),
+    isMain: field.get('metadata', 'mainSleep').flag(),
     read,
   };
 }

@@ -96,11 +96,7 @@ interface ClockSeries extends Series {
 }
 
 /** `{"23:39": 58, "00:04": 56}`: the first time at or after the beginning that has this clock time. */
-function clockSeries(
-  field: Field,
-  fromMs: number,
-  begin: string,
-): ClockSeries {
+function clockSeries(field: Field, fromMs: number, begin: string): ClockSeries {
   const [, hour = '0', minute = '0', second = '0'] = /T(\d\d):(\d\d)(?::(\d\d))?/.exec(begin) ?? [];
   const midnightMs = fromMs - ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000;
   const samples = field.entries().map(([clock, value]) => {

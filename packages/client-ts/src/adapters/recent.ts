@@ -36,6 +36,11 @@ export class Recent<Item> {
     }
   }
 
+  /** Whether what is of this day would be kept. */
+  holds(day: number): boolean {
+    return day >= this.fromDay && day <= (this.around?.toDay ?? Infinity);
+  }
+
   /** Whether some of a day may be missing because newer ones came. */
   lacks(day: number): boolean {
     return this.around === undefined && this.hasDropped && day < this.fromDay;

@@ -122,7 +122,7 @@ def adapt(
     if night is None:
         if not session["HR_day_1h"] and not session["RR_day_1h"]:
             raise AdapterError("sleep", f"no night to score: {why}, and no sample of the hour before")
-        none = [] if sleeps is None else [Left("sleep", f"no night to score: {why}")]
+        none = [] if sleeps is None or left else [Left("sleep", why)]
         return Adapted(iso_of(at_ms), None, session, None, none + left)
     of_night = _night_of(night, heart, breath, left)
     for name, value in of_night.items():

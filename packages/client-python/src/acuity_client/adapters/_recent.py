@@ -45,6 +45,10 @@ class Recent(Generic[_Item]):
             del self._by_day[kept]
             self._has_dropped = True
 
+    def holds(self, day: int) -> bool:
+        """Whether what is of this day would be kept."""
+        return self._first <= day and (self._around is None or day <= self._around.last)
+
     def lacks(self, day: int) -> bool:
         """Whether some of a day may be missing because newer ones came."""
         return self._around is None and self._has_dropped and day < self._first

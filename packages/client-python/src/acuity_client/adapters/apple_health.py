@@ -84,7 +84,7 @@ def from_apple_health(
             kept.exported(element.at)
         else:
             kept.add(element)
-    unread = kept.unread.items()
+    unread = kept.unread_near()
     options = Options(at, person, zone, newest_night_within_hours)
     try:
         heart, breath = _series_of(_HEART, kept.heart), _series_of(_BREATH, kept.breath)
@@ -107,7 +107,7 @@ class _Kept:
         self.sleep: Recent[_Piece] = Recent(around, _SLEEP_DAYS)
         self.heart: Recent[_Reading] = Recent(around, _SAMPLE_DAYS)
         self.breath: Recent[_Reading] = Recent(around, _SAMPLE_DAYS)
-        self.unread: Recent[Left] = Recent(around, _SLEEP_DAYS)
+        self._unread: Recent[tuple[int, Left]] = Recent(around, _SLEEP_DAYS)
         self._last_day: int | None = None
 
     def exported(self, at: str) -> None:
@@ -128,7 +128,7 @@ class _Kept:
             else:
                 (self.heart if record.kind == _HEART else self.breath).add(day, _reading_of(record))
         except AdapterError as error:
-            self.unread.add(day, Left(error.field, str(error)[len(error.field) + 2 :]))
+            self._leave(day, error.field, str(error)[len(error.field) + 2 :])
 
     def _add_sleep(self, day: int, record: ExportRecord) -> None:
         stage = _VALUES.get((record.attribute("value") or "").replace("HKCategoryValueSleepAnalysis", ""))
@@ -137,12 +137,19 @@ class _Kept:
         until = _field_of(record, "endDate")
         from_ms, to_ms = _field_of(record, "startDate").moment(), until.moment()
         if to_ms <= from_ms:
-            self.unread.add(day, Left(record.path, "ends before it begins"))
+            self._leave(day, record.path, "ends before it begins")
         elif to_ms - from_ms > _DAY_MS:
-            self.unread.add(day, Left(record.path, "is longer than a day"))
+            self._leave(day, record.path, "is longer than a day")
         else:
             source = record.attribute("sourceName") or ""
             self.sleep.add(day, _Piece(Stretch(stage, from_ms, to_ms), record.path, until.east_ms(), source))
+
+    def _leave(self, day: int, what: str, why: str) -> None:
+        self._unread.add(day, (day, Left(what, why)))
+
+    def unread_near(self) -> list[Left]:
+        """What could not be read of the days of the sleeps that are kept."""
+        return [left for day, left in self._unread.items() if self.sleep.holds(day)]
 
 
 def _field_of(record: ExportRecord, name: str) -> Field:

@@ -76,7 +76,9 @@ def _record_of(field: Field, breaths: Sequence[Field]) -> SleepRecord:
         return SleepDetails(*_stages_of(field, span), breath_average=average)
 
     east_ms = _duration_ms(interval.get("endUtcOffset"))
-    return SleepRecord(field, span, read, east_ms=east_ms, is_nap=field.get("metadata", "nap").flag())
+    metadata = field.get("metadata")
+    is_nap, is_main = metadata.get("nap").flag(), metadata.get("mainSleep").flag()
+    return SleepRecord(field, span, read, east_ms=east_ms, is_nap=is_nap, is_main=is_main)
 
 
 def _duration_ms(field: Field) -> int | None:

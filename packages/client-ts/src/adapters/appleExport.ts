@@ -13,12 +13,13 @@ const PIECE_MIN = 65_536;
 const ELEMENT_MAX = 1_048_576;
 
 /**
- * The elements of the export that are read, in one pass. A record is to be read at once and not kept: a part of a
+ * When the export was written, and its records of some types, in one pass. A record is to be read at once and not kept: a part of a
  * piece keeps all of it in memory.
  * @internal
  */
 export function* elementsOf(
   pieces: Iterable<string>,
+  types: ReadonlySet<string>,
 ): Generator<ExportRecord | { readonly exportedAt: string }> {
   let records = 0;
   let hasRoot = false;
@@ -31,8 +32,13 @@ export function* elementsOf(
         continue;
       }
       const type = attributeOf(attributes, 'type') ?? '';
-      const path = `export.Record[${records++}]`;
-      yield { type, path, attribute: (name) => attributeOf(attributes, name) };
+      const index = records++;
+      if (types.has(type))
+        yield {
+          type,
+          path: `export.Record[${index}]`,
+          attribute: (name) => attributeOf(attributes, name),
+        };
     }
   }
   if (!hasRoot) notTheExport('');

@@ -23,6 +23,7 @@ export interface AppleHealthInput extends AdapterOptions {
 const SLEEP = 'HKCategoryTypeIdentifierSleepAnalysis';
 const HEART = 'HKQuantityTypeIdentifierHeartRate';
 const BREATH = 'HKQuantityTypeIdentifierRespiratoryRate';
+const TYPES: ReadonlySet<string> = new Set([SLEEP, HEART, BREATH]);
 /** After `HKCategoryValueSleepAnalysis`. "InBed" is no sleep, and lies over the others. */
 const VALUES: Readonly<Record<string, Stage | 'asleep'>> = {
   AsleepDeep: 'deep',
@@ -63,7 +64,7 @@ interface Unread {
 /** The session of what the Health app exported. */
 export function fromAppleHealth({ export: sent, ...options }: AppleHealthInput): Adapted {
   const kept = new Kept(givenMoment(options.at), withinHours(options.newestNightWithinHours));
-  for (const element of elementsOf(typeof sent === 'string' ? [sent] : sent)) {
+  for (const element of elementsOf(typeof sent === 'string' ? [sent] : sent, TYPES)) {
     if ('exportedAt' in element) kept.exported(element.exportedAt);
     else kept.add(element);
   }
@@ -107,7 +108,6 @@ class Kept {
   }
 
   add(record: ExportRecord): void {
-    if (record.type !== SLEEP && record.type !== HEART && record.type !== BREATH) return;
     const day = dayAt(record.attribute('startDate'));
     if (day === undefined || day > this.lastDay) return;
     try {

@@ -36,8 +36,8 @@ class Exported(NamedTuple):
     at: str
 
 
-def elements_of(pieces: Iterable[str]) -> Iterator[Union[ExportRecord, Exported]]:
-    """The elements of the export that are read, in one pass."""
+def elements_of(pieces: Iterable[str], kinds: frozenset[str]) -> Iterator[Union[ExportRecord, Exported]]:
+    """When the export was written, and its records of some kinds, in one pass."""
     records, has_root = 0, False
     for text in _whole_elements(pieces):
         has_root = has_root or "<HealthData" in text
@@ -48,7 +48,9 @@ def elements_of(pieces: Iterable[str]) -> Iterator[Union[ExportRecord, Exported]
             if name == "ExportDate":
                 yield Exported(_attribute_of(attributes, "value") or "")
             else:
-                yield ExportRecord(_attribute_of(attributes, "type") or "", records, attributes)
+                kind = _attribute_of(attributes, "type")
+                if kind in kinds:
+                    yield ExportRecord(kind, records, attributes)
                 records += 1
     if not has_root:
         _not_the_export("")

@@ -7,11 +7,11 @@ it: only what lies near the night is kept and checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, partial
+from typing import NamedTuple, TypeVar
 
 from .._moment import Moment
 from .._sleep import Span
@@ -28,6 +28,7 @@ from ._records import Left, Series, SleepDetails, SleepRecord
 _SLEEP = "HKCategoryTypeIdentifierSleepAnalysis"
 _HEART = "HKQuantityTypeIdentifierHeartRate"
 _BREATH = "HKQuantityTypeIdentifierRespiratoryRate"
+_KINDS = frozenset((_SLEEP, _HEART, _BREATH))
 _VALUES: dict[str, AnyStage] = {
     "AsleepDeep": "deep",
     "AsleepREM": "rem",
@@ -49,6 +50,9 @@ Without a moment to score: the types come one after the other, and the newest he
 sleep.
 """
 _OLD = "samples go on for weeks after the newest sleep: give its morning as the moment to score"
+
+
+_Value = TypeVar("_Value")
 
 
 class _Piece(NamedTuple):
@@ -79,16 +83,17 @@ def from_apple_health(
     open file gives lines); large ones have to be read in pieces.
     """
     kept = _Kept(given_moment(at), within_hours(newest_night_within_hours))
-    for element in elements_of([export] if isinstance(export, str) else export):
+    for element in elements_of([export] if isinstance(export, str) else export, _KINDS):
         if isinstance(element, Exported):
             kept.exported(element.at)
         else:
             kept.add(element)
+    heart, breath = kept.readings(kept.heart), kept.readings(kept.breath)
+    sleeps = _sleeps_of(kept, [*heart, *breath])
     unread = kept.unread_near()
     options = Options(at, person, zone, newest_night_within_hours)
     try:
-        heart, breath = _series_of(_HEART, kept.heart), _series_of(_BREATH, kept.breath)
-        adapted = adapt(options, _sleeps_of(kept), [heart], [breath])
+        adapted = adapt(options, sleeps, [_series_of(_HEART, heart)], [_series_of(_BREATH, breath)])
     except AdapterError as error:
         # Where nothing else can be scored, what could not be read is why.
         if not unread or error.field != "sleep":
@@ -105,8 +110,8 @@ class _Kept:
         if at_ms is not None:
             around = Days(_day_of(at_ms - hours * _HOUR_MS - 2 * _DAY_MS), _day_of(at_ms + _DAY_MS))
         self.sleep: Recent[_Piece] = Recent(around, _SLEEP_DAYS)
-        self.heart: Recent[_Reading] = Recent(around, _SAMPLE_DAYS)
-        self.breath: Recent[_Reading] = Recent(around, _SAMPLE_DAYS)
+        self.heart: Recent[ExportRecord] = Recent(around, _SAMPLE_DAYS)
+        self.breath: Recent[ExportRecord] = Recent(around, _SAMPLE_DAYS)
         self._unread: Recent[tuple[int, Left]] = Recent(around, _SLEEP_DAYS)
         self._last_day: int | None = None
 
@@ -117,18 +122,26 @@ class _Kept:
             self._last_day = day + 1
 
     def add(self, record: ExportRecord) -> None:
-        if record.kind not in (_SLEEP, _HEART, _BREATH):
-            return
         day = _day_at(record.attribute("startDate"))
         if day is None or (self._last_day is not None and day > self._last_day):
             return
+        if record.kind == _SLEEP:
+            self._guarded(record, lambda: self._add_sleep(day, record))
+        else:
+            (self.heart if record.kind == _HEART else self.breath).add(day, record)
+
+    def readings(self, records: Recent[ExportRecord]) -> list[_Reading]:
+        """Read once all is there: most records go before that."""
+        read = (self._guarded(record, partial(_reading_of, record)) for record in records.items())
+        return [one for one in read if one is not None]
+
+    def _guarded(self, record: ExportRecord, work: Callable[[], _Value]) -> _Value | None:
         try:
-            if record.kind == _SLEEP:
-                self._add_sleep(day, record)
-            else:
-                (self.heart if record.kind == _HEART else self.breath).add(day, _reading_of(record))
+            return work()
         except AdapterError as error:
-            self._leave(day, error.field, str(error)[len(error.field) + 2 :])
+            day = _day_at(record.attribute("startDate"))
+            self._leave(0 if day is None else day, error.field, str(error)[len(error.field) + 2 :])
+            return None
 
     def _add_sleep(self, day: int, record: ExportRecord) -> None:
         stage = _VALUES.get((record.attribute("value") or "").replace("HKCategoryValueSleepAnalysis", ""))
@@ -192,13 +205,13 @@ def _number(text: str | None) -> float | None:
         return None
 
 
-def _sleeps_of(kept: _Kept) -> list[SleepRecord]:
+def _sleeps_of(kept: _Kept, readings: Sequence[_Reading]) -> list[SleepRecord]:
     """Devices overlap: of each its own stretches are put together."""
     by_source: dict[str, list[_Piece]] = {}
     for piece in kept.sleep.items():
         by_source.setdefault(piece.source, []).append(piece)
     return [
-        _sleep_of(kept, pieces, group)
+        _sleep_of(kept, readings, pieces, group)
         for pieces in by_source.values()
         for group in _groups_of(flattened([piece.stretch for piece in pieces]))
     ]
@@ -214,14 +227,15 @@ def _groups_of(flat: Sequence[Stretch]) -> list[list[Stretch]]:
     return groups
 
 
-def _sleep_of(kept: _Kept, pieces: Sequence[_Piece], group: Sequence[Stretch]) -> SleepRecord:
+def _sleep_of(
+    kept: _Kept, readings: Sequence[_Reading], pieces: Sequence[_Piece], group: Sequence[Stretch]
+) -> SleepRecord:
     span = Span(group[0].from_ms, group[-1].to_ms)
     own = [one for one in pieces if one.stretch.from_ms < span.to_ms and one.stretch.to_ms > span.from_ms]
     field = Field(None, min(own, key=lambda one: one.stretch.from_ms).path)
 
     def read() -> SleepDetails:
-        for signal in (kept.heart, kept.breath):
-            _check_units(signal.items(), span)
+        _check_units(readings, span)
         details = SleepDetails(*stretches(field, span, group))
         day = _day_of(span.from_ms)
         if kept.heart.lacks(day) or kept.breath.lacks(day):
@@ -239,5 +253,5 @@ def _check_units(readings: Sequence[_Reading], span: Span) -> None:
             raise AdapterError(f"{one.path}.unit", "expected count/min")
 
 
-def _series_of(kind: str, readings: Recent[_Reading]) -> Series:
-    return Series(Field(None, f"export.{kind}"), [(one.at_ms, one.value) for one in readings.items()])
+def _series_of(kind: str, readings: Sequence[_Reading]) -> Series:
+    return Series(Field(None, f"export.{kind}"), [(one.at_ms, one.value) for one in readings])

@@ -39,10 +39,10 @@ export function fromTerra({ sleep, daily, ...options }: TerraInput): Adapted {
 
 function dataOf(event: Field, type: string): Field[] | undefined {
   const what = `an event of type ${type}, or the answer of GET /${type}, with data`;
-  const isObject = typeof event.value === 'object' && !Array.isArray(event.value);
-  const given = isObject ? event.get('type').text() : undefined;
+  const records = recordsOf(event, { list: ['data'], what });
+  const given = event.get('type').text();
   if (given !== undefined && given !== type) event.get('type').fail(`expected an event of type ${type}`);
-  return recordsOf(event, { list: ['data'], what });
+  return records;
 }
 
 function sourceOf(event: Field): string | undefined {

@@ -38,10 +38,11 @@ def from_terra(
 
 
 def _data_of(event: Field, kind: str) -> list[Field] | None:
-    given = event.get("type").text() if isinstance(event.value, dict) else None
+    records = records_of(event, f"an event of type {kind}, or the answer of GET /{kind}, with data", many=["data"])
+    given = event.get("type").text()
     if given is not None and given != kind:
         event.get("type").fail(f"expected an event of type {kind}")
-    return records_of(event, f"an event of type {kind}, or the answer of GET /{kind}, with data", many=["data"])
+    return records
 
 
 def _source_of(event: Field) -> str | None:

@@ -274,9 +274,7 @@ def _when_of(entry: HistoryEntry) -> _When:
 def request_with(entries: Sequence[HistoryEntry], when: _When, session: Session) -> PredictionRequest:
     """The request for `session` with what of `entries` lies before it; one list gives both halves of the pair."""
     past = [
-        entry
-        for entry in entries
-        if _order(_when_of(entry)) < _order(when) and not _is_same(_when_of(entry), when)
+        entry for entry in entries if _order(_when_of(entry)) < _order(when) and not _is_same(_when_of(entry), when)
     ]
     request: PredictionRequest = {"current_session": session}
     if past:

@@ -60,7 +60,7 @@ export function adapt(
   heart: readonly Series[] = [],
   breath: readonly Series[] = [],
 ): Adapted {
-  const { zone } = options;
+  const zone = options.zone ?? undefined; // null from plain JavaScript
   const givenMs = givenMoment(options.at);
   const eastMs = (record: SleepRecord, ms: number) =>
     record.eastMs ?? (zone === undefined ? undefined : offsetAt(ms, zone));
@@ -122,7 +122,7 @@ export function givenMoment(at: Moment | undefined): number | undefined {
 
 /** @internal */
 export function withinHours(hours: number | undefined): number {
-  if (hours === undefined) return NIGHT_WITHIN_HOURS;
+  if (hours === undefined || hours === null) return NIGHT_WITHIN_HOURS;
   if (typeof hours === 'number' && hours > 0 && hours < Infinity) return hours;
   throw new AdapterError('newestNightWithinHours', 'expected a number of hours above 0');
 }

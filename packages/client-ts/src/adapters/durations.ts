@@ -51,8 +51,9 @@ export function durations(
   };
 }
 
-/** Stages that add up to less of the stated sleep are not those of the whole sleep. */
+/** Stages that add up to less of the stated sleep, or of its time, are not those of the whole sleep. */
 const PART = 0.75;
+const UNCOVERED = 'its stages cover less than three quarters of the sleep: they were not taken';
 const PARTIAL = 'its stages add up to far less than the sleep that it states: only that is taken';
 
 /**
@@ -92,6 +93,11 @@ export function stretches(
   const isStaged = known.every(({ stage }) => stage !== 'asleep');
   const named = known.map((one) => ({ ...one, stage: STAGED[one.stage ?? 'asleep'] }));
   const { deep = 0, rem = 0, light = 0, awake = 0 } = field.located(() => measureStages(named).seconds);
+  const coveredS = deep + rem + light + awake;
+  if (coveredS < ((span.toMs - span.fromMs) / 1000) * PART) {
+    const { left = [], ...rest } = durations(field, span, 'seconds', stated);
+    return { ...rest, left: [...left, { what: field.path, why: UNCOVERED }] };
+  }
   return durations(field, span, 'seconds', {
     ...(isStaged && { deep, rem, light }),
     asleep: stated.asleep ?? (isStaged ? undefined : deep + rem + light),

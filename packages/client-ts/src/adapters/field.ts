@@ -3,6 +3,8 @@ import { AdapterError } from './adapterError.js';
 import { lookOf } from './looks.js';
 import { localMs, offsetMs, writtenTime } from './zone.js';
 
+const DAY_S = 86_400;
+
 /** A value within what a provider sent, and where it lies. What is null counts as absent. @internal */
 export class Field {
   constructor(
@@ -67,7 +69,7 @@ export class Field {
     const written = writtenTime(this.required(this.text()).trim());
     if (written === undefined) this.fail('expected a time in ISO 8601');
     if (written.clockMs === undefined) this.fail('is no point in time');
-    const own = written.offset ?? zone;
+    const own = written.offset ?? zone ?? undefined;
     if (own === undefined) this.fail('a local time without an offset; give the zone of the person');
     return localMs(written.clockMs, own);
   }
@@ -83,6 +85,13 @@ export class Field {
     const seconds = this.required(this.number());
     if (!(seconds > 1e8 && seconds < 1e11)) this.fail('expected seconds since 1970');
     return seconds * 1000;
+  }
+
+  /** An offset from UTC in seconds, in milliseconds. */
+  eastSeconds(): number | undefined {
+    const seconds = this.number();
+    if (seconds !== undefined && Math.abs(seconds) > DAY_S) this.fail('expected seconds east of UTC');
+    return seconds === undefined ? undefined : seconds * 1000;
   }
 
   required<Value>(value: Value | undefined): Value {

@@ -59,11 +59,10 @@ function recordOf(field: Field): SleepRecord {
     breath: offsetSeries(field, 'timeOffsetSleepRespiration'),
   });
   const validation = field.get('validation').text();
-  const east = field.get('startTimeOffsetInSeconds').number();
   return {
     field,
     ...span,
-    eastMs: east === undefined ? undefined : east * 1000,
+    eastMs: field.get('startTimeOffsetInSeconds').eastSeconds(),
     unusable: validation === 'OFF_WRIST' ? 'the watch was off the wrist' : undefined,
     standing: STANDINGS[validation ?? ''] ?? 1,
     read,

@@ -88,7 +88,7 @@ function recordOf(field: Field, breaths: readonly Field[]): SleepRecord {
 /** "3600s", as protocol buffers write a duration; in milliseconds. */
 function secondsOf(field: Field): number | undefined {
   const found = /^(-?\d+)s$/.exec(field.text() ?? '');
-  return found === null ? undefined : Number(found[1]) * 1000;
+  return found === null ? undefined : new Field(Number(found[1]), field.path).eastSeconds();
 }
 
 function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {

@@ -80,9 +80,6 @@ function recordOf(field: Field): SleepRecord {
 
 /** The package of the app that wrote it: a string, or an object with the name. */
 function appOf(field: Field): string | undefined {
-  const metadata = field.get('metadata');
-  const origin = metadata.isAbsent ? metadata : metadata.get('dataOrigin');
-  return typeof origin.value === 'object' && !origin.isAbsent
-    ? origin.get('packageName').text()
-    : origin.text();
+  const origin = field.get('metadata', 'dataOrigin');
+  return typeof origin.value === 'string' ? origin.value : origin.get('packageName').text();
 }

@@ -60,11 +60,10 @@ function recordOf(field: Field): SleepRecord {
       breathAverage: field.get('respiratory_rate'),
     };
   };
-  const east = field.get('timezone_offset').number();
   return {
     field,
     ...span,
-    eastMs: east === undefined ? undefined : east * 1000,
+    eastMs: field.get('timezone_offset').eastSeconds(),
     isNap: type === 'acknowledged_nap',
     source: field.get('source', 'provider').text(),
     read,

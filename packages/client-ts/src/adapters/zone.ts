@@ -4,6 +4,8 @@ import { AdapterError } from './adapterError.js';
 const TIME =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(\.\d+)?(?:\s*([Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
 const DAY_MS = 86_400_000;
+/** Years outside are no years of a watch. */
+const LAST_MS = Date.UTC(2150, 0, 1);
 
 /** A time as it was written. @internal */
 export interface Written {
@@ -20,7 +22,8 @@ export function writtenTime(text: string): Written | undefined {
   const [, day, minute, second = ':00', fraction = '', offset] = found;
   const ms = Date.parse(`${day}T${minute}${second}${fraction}Z`);
   // Date.parse goes on to the next day for 24:00 and to March for 30 February.
-  const isReal = ms >= 0 && new Date(ms).toISOString().startsWith(`${day}T${minute}${second}`);
+  const isReal =
+    ms >= 0 && ms < LAST_MS && new Date(ms).toISOString().startsWith(`${day}T${minute}${second}`);
   return { clockMs: isReal ? ms : undefined, offset };
 }
 
@@ -42,6 +45,7 @@ export function localMs(clock: number, zone: string): number {
 
 /** East of UTC, in milliseconds; undefined where it is no offset. @internal */
 export function offsetMs(zone: string): number | undefined {
+  if (typeof zone !== 'string') return undefined;
   if (zone.toUpperCase() === 'Z') return 0;
   const found = /^([+-])([01]\d|2[0-3]):?([0-5]\d)$/.exec(zone);
   if (found === null) return undefined;

@@ -97,16 +97,16 @@ def adapt(
     sleep: the hour's, and the night's where the sleep has none.
     """
     zone = options.zone
+    given_ms = given_moment(options.at)
+    within = within_hours(options.newest_night_within_hours)
     if zone is not None:
         offset_at(0, zone)
-    given_ms = given_moment(options.at)
 
     def east_ms(record: SleepRecord, ms: int) -> int | None:
         if record.east_ms is not None:
             return record.east_ms
         return None if zone is None else offset_at(ms, zone)
 
-    within = within_hours(options.newest_night_within_hours)
     window = Window(given_ms, within, lambda record, ms: ms + (east_ms(record, ms) or 0))
     night, why, left = choose_night(sleeps or (), window)
     if given_ms is None and night is None:

@@ -18,13 +18,13 @@ class ExportRecord(NamedTuple):
     """A record of the export, as it is written."""
 
     kind: str
-    index: int
+    number: int
     attributes: str
 
     @property
     def path(self) -> str:
         """The field to name where it can't be read."""
-        return f"export.Record[{self.index}]"
+        return f"export.Record[{self.number}]"
 
     def attribute(self, name: str) -> str | None:
         return _attribute_of(self.attributes, name)

@@ -233,7 +233,7 @@ def _why_none(records: Sequence[SleepRecord], nights: Sequence[Night], window: W
     if not records:
         return "there is none"
     if nights:
-        latest = sorted(nights, key=lambda night: -night.to_ms)[0]
+        latest = max(nights, key=lambda night: night.to_ms)
         why = (
             f"ended {window.age_ms(latest.to_ms) // _HOUR_MS} hours before the moment to score, and a night counts for "
             f"{window.hours:g}; was the device not synced since? An older night has to be asked for"

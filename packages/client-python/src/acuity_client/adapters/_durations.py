@@ -14,10 +14,11 @@ Unit = Literal["milliseconds", "seconds", "minutes"]
 _UNIT_S: dict[Unit, float] = {"milliseconds": 0.001, "seconds": 1, "minutes": 60}
 _SLEEP = ("deep", "rem", "light")
 _PART = 0.75
-"""Stages that add up to less of the stated sleep are not those of the whole sleep."""
+"""Stages that add up to less of the stated sleep, or of its time, are not those of the whole sleep."""
+_UNCOVERED = "its stages cover less than three quarters of the sleep: they were not taken"
 _PARTIAL = "its stages add up to far less than the sleep that it states: only that is taken"
 
-Measured = tuple[Durations, Union[float, None], Sequence[Left]]
+Measured = tuple[Durations, float | None, Sequence[Left]]
 """Seconds of the stages, of sleep, and what was not used: the first fields of `SleepDetails`."""
 
 
@@ -55,7 +56,9 @@ def _distance(sleep_s: float, awake_s: float | None, span_s: float) -> str | Non
     if known_s > most_s:
         return "more"
     minutes_s = sleep_s * 60
-    is_minutes_beside_seconds = sleep_s < span_s / 30 and span_s / 2 < minutes_s and minutes_s + (awake_s or 0) <= most_s
+    is_minutes_beside_seconds = (
+        sleep_s < span_s / 30 and span_s / 2 < minutes_s and minutes_s + (awake_s or 0) <= most_s
+    )
     is_short = 0 < known_s < span_s / (10 if awake_s is None else 4)
     return "less" if is_short or is_minutes_beside_seconds else None
 
@@ -93,6 +96,9 @@ def stretches(
         for stage, from_ms, to_ms in known
     ]
     _, seconds = field.located(lambda: measure_stages(named))
+    if sum(seconds.values()) < (span.to_ms - span.from_ms) / 1000 * _PART:
+        stages, asleep_s, left = durations(field, span, "seconds", {"asleep": asleep, "awake": awake})
+        return stages, asleep_s, [*left, Left(field.path, _UNCOVERED)]
     given: dict[str, float | None] = {}
     if is_staged:
         given.update((stage, seconds[cast(Stage, stage)]) for stage in _SLEEP)

@@ -13,6 +13,7 @@ from ._looks import look_of
 from ._zone import local_ms, offset_ms, written_time
 
 _Value = TypeVar("_Value")
+_DAY_S = 86_400
 
 
 class Field:
@@ -109,6 +110,13 @@ class Field:
         if not 1e8 < seconds < 1e11:
             self.fail("expected seconds since 1970")
         return math.floor(seconds * 1000 + 0.5)
+
+    def east_seconds(self) -> int | None:
+        """An offset from UTC in seconds, in milliseconds."""
+        seconds = self.number()
+        if seconds is not None and abs(seconds) > _DAY_S:
+            self.fail("expected seconds east of UTC")
+        return None if seconds is None else int(seconds * 1000)
 
     def required(self, value: _Value | None) -> _Value:
         if value is None:

@@ -60,7 +60,10 @@ def _durations_of(parts: Sequence[_Part], gap_s: float) -> tuple[Durations, floa
             stages[stage] = sum(details.stages[stage] for _, details in parts)
     if all("awake" in details.stages for _, details in parts):
         stages["awake"] = sum(details.stages["awake"] for _, details in parts) + gap_s
-    asleep = [sum(details.stages[stage] for stage in names) if _is_staged(details) else details.asleep_s for _, details in parts]
+    asleep = [
+        sum(details.stages[stage] for stage in names) if _is_staged(details) else details.asleep_s
+        for _, details in parts
+    ]
     known = [value for value in asleep if value is not None]
     return stages, None if "deep" in stages or len(known) < len(parts) else sum(known)
 

@@ -16,6 +16,8 @@ _TIME = re.compile(
 )
 _OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):?([0-5][0-9])")
 _EPOCH = datetime(1970, 1, 1)
+_LAST = datetime(2150, 1, 1)
+"""Years outside are no years of a watch."""
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -38,7 +40,7 @@ def written_time(text: str) -> Written | None:
         clock = datetime(*(int(number or 0) for number in numbers))  # type: ignore[arg-type]
     except ValueError:
         return Written(None, offset)
-    if clock < _EPOCH:
+    if not _EPOCH <= clock < _LAST:
         return Written(None, offset)
     return Written(clock + timedelta(microseconds=int((fraction or "0").ljust(6, "0")[:6])), offset)
 

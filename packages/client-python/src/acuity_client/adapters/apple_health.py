@@ -1,8 +1,8 @@
 """
 Apple Health export: `export.xml` of the Health app; types and values as in
-https://developer.apple.com/documentation/healthkit/hkcategoryvaluesleepanalysis, 2026-11-22. The form of the file is not
-documented beyond the DTD that it begins with. It holds the records of every app of all years, and its owner can't edit
-it: only what lies near the night is kept and checked.
+https://developer.apple.com/documentation/healthkit/hkcategoryvaluesleepanalysis, 2026-11-22. The form of the file is
+not documented beyond the DTD that it begins with. It holds the records of every app of all years, and its owner can't
+edit it: only what lies near the night is kept and checked.
 """
 
 from __future__ import annotations

@@ -66,12 +66,11 @@ def _record_of(field: Field) -> SleepRecord:
         )
 
     validation = field.get("validation").text()
-    east_s = field.get("startTimeOffsetInSeconds").number()
     return SleepRecord(
         field,
         span,
         read,
-        east_ms=None if east_s is None else int(east_s * 1000),
+        east_ms=field.get("startTimeOffsetInSeconds").east_seconds(),
         unusable="the watch was off the wrist" if validation == "OFF_WRIST" else None,
         standing=_STANDINGS.get(validation or "", 1),
     )

@@ -82,9 +82,9 @@ def _record_of(field: Field, breaths: Sequence[Field]) -> SleepRecord:
 
 
 def _duration_ms(field: Field) -> int | None:
-    """"3600s", as protocol buffers write a duration."""
+    """As protocol buffers write a duration: "3600s"."""
     found = re.fullmatch(r"(-?[0-9]+)s", field.text() or "")
-    return None if found is None else int(found[1]) * 1000
+    return None if found is None else Field(int(found[1]), field.path).east_seconds()
 
 
 def _stages_of(field: Field, span: Span) -> Measured:

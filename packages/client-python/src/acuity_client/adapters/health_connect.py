@@ -78,6 +78,5 @@ def _record_of(field: Field) -> SleepRecord:
 
 def _app_of(field: Field) -> str | None:
     """The package of the app that wrote it: a string, or an object with the name."""
-    metadata = field.get("metadata")
-    origin = metadata if metadata.is_absent else metadata.get("dataOrigin")
-    return origin.get("packageName").text() if isinstance(origin.value, dict) else origin.text()
+    origin = field.get("metadata", "dataOrigin")
+    return origin.value if isinstance(origin.value, str) else origin.get("packageName").text()

@@ -67,12 +67,11 @@ def _record_of(field: Field) -> SleepRecord:
             breath_average=field.get("respiratory_rate"),
         )
 
-    east_s = field.get("timezone_offset").number()
     return SleepRecord(
         field,
         span,
         read,
-        east_ms=None if east_s is None else int(east_s * 1000),
+        east_ms=field.get("timezone_offset").east_seconds(),
         is_nap=kind == "acknowledged_nap",
         source=field.get("source", "provider").text(),
     )

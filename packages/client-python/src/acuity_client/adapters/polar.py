@@ -42,8 +42,8 @@ def from_polar(
     what = "the answer of /v3/users/continuous-heart-rate, of a day or with heart_rates"
     days = records_of(Field(heart_rate, "heartRate"), what, many=["heart_rates"], one="date") or []
     offset = _offset_of(nights[0]) if nights else None
-    heart = [_heart_of(day, zone or offset) for day in days]
     sleeps = None if nights is None else [_record_of(night, recharges) for night in nights]
+    heart = [_heart_of(day, zone or offset) for day in days]
     return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, heart)
 
 
@@ -57,13 +57,13 @@ def _record_of(field: Field, recharges: Sequence[Field]) -> SleepRecord:
     span = Span(field.get("sleep_start_time").moment(), field.get("sleep_end_time").moment())
 
     def read() -> SleepDetails:
+        day = field.get("date").text()
+        recharge = next((one for one in recharges if one.get("date").text() == day), None)
         begin = field.get("sleep_start_time").text() or ""
         details = SleepDetails(
             *_stages_of(field, span, begin),
             heart=_clock_series(field.get("heart_rate_samples"), span.from_ms, begin),
         )
-        day = field.get("date").text()
-        recharge = next((one for one in recharges if one.get("date").text() == day), None)
         if recharge is not None:
             details.heart_average = recharge.get("heart_rate_avg")
             details.breath = _clock_series(recharge.get("breathing_samples"), span.from_ms, begin)
@@ -82,25 +82,30 @@ def _stages_of(field: Field, span: Span, begin: str) -> Measured:
     }
     if given["deep"] is not None or given["light"] is not None:
         return durations(field, span, "seconds", given)
-    points = _clock_series(field.get("hypnogram"), span.from_ms, begin).samples
+    points = _clock_points(field.get("hypnogram"), span.from_ms, begin)
     ends = [at_ms for at_ms, _ in points[1:]] + [span.to_ms]
-    intervals = [Stretch(_LEVELS.get(int(level)), at_ms, end) for (at_ms, level), end in zip(points, ends)]
+    intervals = [
+        Stretch(None if level is None else _LEVELS.get(level), at_ms, end) for (at_ms, level), end in zip(points, ends)
+    ]
     return stretches(field.get("hypnogram"), span, intervals)
 
 
-def _clock_series(field: Field, from_ms: int, begin: str) -> Series:
+def _clock_points(field: Field, from_ms: int, begin: str) -> list[tuple[int, float | None]]:
     """`{"23:39": 58, "00:04": 56}`: the first time at or after the beginning that has this clock time."""
     found = re.search(r"T([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?", begin)
     hour, minute, second = (int(part or 0) for part in found.groups()) if found else (0, 0, 0)
     midnight_ms = from_ms - ((hour * 60 + minute) * 60 + second) * 1000
-    samples: list[Sample] = []
+    points: list[tuple[int, float | None]] = []
     for clock, value in field.entries():
         ms = midnight_ms + _clock_ms(clock, value)
-        number = value.number()
-        if number is not None:
-            # Samples carry whole minutes: one of the minute that the sleep began in is of the same day.
-            samples.append((ms + _DAY_MS if ms < from_ms - 60_000 else max(ms, from_ms), number))
-    return Series(field, sorted(samples, key=lambda sample: sample[0]))
+        # Samples carry whole minutes: one of the minute that the sleep began in is of the same day.
+        points.append((ms + _DAY_MS if ms < from_ms - 60_000 else max(ms, from_ms), value.number()))
+    return sorted(points, key=lambda point: point[0])
+
+
+def _clock_series(field: Field, from_ms: int, begin: str) -> Series:
+    points = _clock_points(field, from_ms, begin)
+    return Series(field, [(at_ms, number) for at_ms, number in points if number is not None])
 
 
 def _clock_ms(clock: str, field: Field) -> int:
@@ -115,8 +120,8 @@ def _heart_of(day: Field, zone: str | None) -> Series:
     samples: list[Sample] = []
     for one in day.get("heart_rate_samples").items():
         clock = one.get("sample_time")
-        number = one.get("heart_rate").number()
         at_ms = Field(f"{date}T{clock.text()}", clock.path).moment(zone)
+        number = one.get("heart_rate").number()
         if number is not None:
             samples.append((at_ms, number))
     return Series(day.get("heart_rate_samples"), samples)

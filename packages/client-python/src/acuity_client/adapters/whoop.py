@@ -27,7 +27,10 @@ def from_whoop(
     if isinstance(sleep, dict) and "type" in sleep and "id" in sleep:
         sent.get("type").fail("a webhook event has no data; ask for the sleep of its id")
     records = records_of(sent, "the answer of /v2/activity/sleep, with records", many=["records"], one="start")
-    return adapt(Options(at, person, zone, newest_night_within_hours), None if records is None else [_record_of(one) for one in records])
+    return adapt(
+        Options(at, person, zone, newest_night_within_hours),
+        None if records is None else [_record_of(one) for one in records],
+    )
 
 
 def _record_of(field: Field) -> SleepRecord:

@@ -29,6 +29,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Parts that lie closer together are of one night. */
 const GAP_MAX_MS = 3 * HOUR_MS;
+/** Parts of one night may lie so far over each other. */
+const OVERLAP_MAX_MS = HOUR_MS / 6;
 /** What is shorter is no main sleep, unless its provider says so. */
 const MAIN_MIN_MS = 3 * HOUR_MS;
 /** A short sleep that ends this soon after a main one is no night of its own. */
@@ -114,7 +116,7 @@ function withoutDoubles(nights: readonly Night[], left: Remainder): Night[] {
   const kept: Night[] = [];
   for (const night of nights.toSorted((a, b) => a.fromMs - b.fromMs)) {
     const last = kept.at(-1);
-    if (last === undefined || last.toMs <= night.fromMs) {
+    if (last === undefined || !isSameTime(last, night)) {
       kept.push(night);
       continue;
     }
@@ -125,6 +127,10 @@ function withoutDoubles(nights: readonly Night[], left: Remainder): Night[] {
     kept[kept.length - 1] = winner;
   }
   return kept;
+}
+
+function isSameTime(a: Night, b: Night): boolean {
+  return a.toMs - b.fromMs > Math.min(OVERLAP_MAX_MS, lengthMs(a) / 2, lengthMs(b) / 2);
 }
 
 /** Why `a` is the better record of the same time; undefined where it is not. */

@@ -32,7 +32,7 @@ export function joined({ fromMs, toMs, parts }: Night): Joined {
   const read = parts.map((record) => ({ record, details: record.read() }));
   const asleepMs = parts.reduce((sum, part) => sum + part.toMs - part.fromMs, 0);
   return {
-    ...durationsOf(read, (toMs - fromMs - asleepMs) / 1000),
+    ...durationsOf(read, Math.max(0, toMs - fromMs - asleepMs) / 1000),
     heart: {
       samples: read.flatMap(({ record, details }) => within(record, details.heart, 'heart rate')),
       average: averageOf(read, ({ heartAverage }) => average(heartAverage, 25, 150, 'beats')),

@@ -13,6 +13,8 @@ _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
 _GAP_MAX_MS = 3 * _HOUR_MS
 """Parts that lie closer together are of one night."""
+_OVERLAP_MAX_MS = _HOUR_MS // 6
+"""Parts of one night may lie so far over each other."""
 _MAIN_MIN_MS = 3 * _HOUR_MS
 """What is shorter is no main sleep, unless its provider says so."""
 _SOON_MS = 12 * _HOUR_MS
@@ -136,7 +138,7 @@ def _without_doubles(nights: Sequence[Night], left: _Remainder) -> list[Night]:
     kept: list[Night] = []
     for night in sorted(nights, key=lambda one: one.from_ms):
         last = kept[-1] if kept else None
-        if last is None or last.to_ms <= night.from_ms:
+        if last is None or not _is_same_time(last, night):
             kept.append(night)
             continue
         why = _better_because(last, night)
@@ -145,6 +147,10 @@ def _without_doubles(nights: Sequence[Night], left: _Remainder) -> list[Night]:
         left.add_night(loser, f"the same time as {winner.parts[0].field.path}, which {because}")
         kept[-1] = winner
     return kept
+
+
+def _is_same_time(a: Night, b: Night) -> bool:
+    return a.to_ms - b.from_ms > min(_OVERLAP_MAX_MS, a.length_ms / 2, b.length_ms / 2)
 
 
 def _better_because(a: Night, b: Night) -> str | None:

@@ -38,7 +38,7 @@ def joined(night: Night) -> Joined:
     """The parts of a night, read and put together."""
     parts = [(record, record.read()) for record in night.parts]
     asleep_ms = sum(record.span.to_ms - record.span.from_ms for record in night.parts)
-    stages, asleep_s = _durations_of(parts, (night.length_ms - asleep_ms) / 1000)
+    stages, asleep_s = _durations_of(parts, max(0, night.length_ms - asleep_ms) / 1000)
     heart = OwnSignal(
         [sample for record, details in parts for sample in within(record.span, details.heart, "heart rate")],
         _average_of(parts, lambda details: _average(details.heart_average, 25, 150, "beats")),

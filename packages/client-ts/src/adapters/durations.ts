@@ -32,11 +32,14 @@ export function durations(
   const asleepS = seconds(given.asleep);
   const isStaged = sum > 0 || asleepS === undefined || asleepS === 0;
   const spanS = (toMs - fromMs) / 1000;
-  const far = distance(Math.max(sum, asleepS ?? 0), awake, spanS);
+  const hasAll = deep !== undefined && rem !== undefined && light !== undefined;
+  const sleepS = Math.max(sum, asleepS ?? 0);
+  const isWhole = sleepS > 0 && (hasAll || asleepS !== undefined);
+  const least = isWhole ? (awake === undefined ? 10 : 4) : 30;
+  const far = distance(sleepS, awake ?? 0, spanS, spanS / least);
   if (far !== undefined)
     throw new UnitError(`${field.path}: expected ${unit}; they add up to far ${far} than the sleep is long`);
-  const isPartial =
-    deep !== undefined && rem !== undefined && light !== undefined && sum < (asleepS ?? 0) * PART;
+  const isPartial = hasAll && sum < (asleepS ?? 0) * PART;
   const left = isStaged && isPartial ? [{ what: field.path, why: PARTIAL }] : [];
   const hasStages = isStaged && !isPartial;
   return {
@@ -57,16 +60,20 @@ const UNCOVERED = 'its stages cover less than three quarters of the sleep: they 
 const PARTIAL = 'its stages add up to far less than the sleep that it states: only that is taken';
 
 /**
- * Whether sleep and time awake can't be those of so long a sleep. Somebody may well lie awake nearly all night; where
- * it is not said how long, there may be less of the rest.
+ * Whether sleep and time awake can't be those of so long a sleep. Somebody may well lie awake nearly all night; what
+ * is not said, of stages or of the time awake, may be the rest.
+ * @param leastS  sleep and time awake are together at least this
  */
-function distance(sleepS: number, awakeS: number | undefined, spanS: number): 'more' | 'less' | undefined {
+function distance(
+  sleepS: number,
+  awakeS: number,
+  spanS: number,
+  leastS: number,
+): 'more' | 'less' | undefined {
   const fits = (seconds: number) => seconds <= spanS * 1.05 + 120;
-  const knownS = sleepS + (awakeS ?? 0);
-  if (!fits(knownS)) return 'more';
-  const isMinutesBesideSeconds =
-    sleepS < spanS / 30 && sleepS * 60 > spanS / 2 && fits(sleepS * 60 + (awakeS ?? 0));
-  const isShort = knownS > 0 && knownS < spanS / (awakeS === undefined ? 10 : 4);
+  if (!fits(sleepS + awakeS)) return 'more';
+  const isMinutesBesideSeconds = sleepS < spanS / 30 && sleepS * 60 > spanS / 2 && fits(sleepS * 60 + awakeS);
+  const isShort = sleepS + awakeS > 0 && sleepS + awakeS < leastS;
   return isShort || isMinutesBesideSeconds ? 'less' : undefined;
 }
 

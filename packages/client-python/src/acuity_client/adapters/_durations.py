@@ -36,30 +36,31 @@ def durations(field: Field, span: Span, unit: Unit, given: Mapping[str, float | 
     total = sum(seconds.get(stage, 0) for stage in _SLEEP)
     is_staged = total > 0 or not asleep_s
     span_s = (span.to_ms - span.from_ms) / 1000
-    far = _distance(max(total, asleep_s or 0), seconds.get("awake"), span_s)
+    has_all = all(stage in seconds for stage in _SLEEP)
+    sleep_s = max(total, asleep_s or 0)
+    is_whole = sleep_s > 0 and (has_all or asleep_s is not None)
+    least = 30 if not is_whole else 4 if "awake" in seconds else 10
+    far = _distance(sleep_s, seconds.get("awake", 0), span_s, span_s / least)
     if far is not None:
         raise UnitError(f"{field.path}: expected {unit}; they add up to far {far} than the sleep is long")
-    is_partial = all(stage in seconds for stage in _SLEEP) and total < (asleep_s or 0) * _PART
+    is_partial = has_all and total < (asleep_s or 0) * _PART
     left = [Left(field.path, _PARTIAL)] if is_staged and is_partial else []
     has_stages = is_staged and not is_partial
     stages = {name: value for name, value in seconds.items() if has_stages or name == "awake"}
     return cast(Durations, stages), asleep_s, left
 
 
-def _distance(sleep_s: float, awake_s: float | None, span_s: float) -> str | None:
+def _distance(sleep_s: float, awake_s: float, span_s: float, least_s: float) -> str | None:
     """
-    Whether sleep and time awake can't be those of so long a sleep. Somebody may well lie awake nearly all night; where
-    it is not said how long, there may be less of the rest.
+    Whether sleep and time awake can't be those of so long a sleep. Somebody may well lie awake nearly all night; what
+    is not said, of stages or of the time awake, may be the rest. Together they are at least `least_s`.
     """
     most_s = span_s * 1.05 + 120
-    known_s = sleep_s + (awake_s or 0)
-    if known_s > most_s:
+    if sleep_s + awake_s > most_s:
         return "more"
     minutes_s = sleep_s * 60
-    is_minutes_beside_seconds = (
-        sleep_s < span_s / 30 and span_s / 2 < minutes_s and minutes_s + (awake_s or 0) <= most_s
-    )
-    is_short = 0 < known_s < span_s / (10 if awake_s is None else 4)
+    is_minutes_beside_seconds = sleep_s < span_s / 30 and span_s / 2 < minutes_s and minutes_s + awake_s <= most_s
+    is_short = 0 < sleep_s + awake_s < least_s
     return "less" if is_short or is_minutes_beside_seconds else None
 
 

@@ -238,7 +238,8 @@ function whyNone(
     left.addNight(latest, why);
     return `the newest ${why}`;
   }
-  return left.all.every(({ why }) => why === 'ends after the moment to score')
-    ? 'all that were sent end after the moment to score'
-    : 'there are only naps and deleted ones';
+  if (left.all.every(({ why }) => why === 'ends after the moment to score'))
+    return 'all that were sent end after the moment to score';
+  const unmeasured = records.find(({ unusable = 'deleted' }) => unusable !== 'deleted');
+  return unmeasured?.unusable ?? 'there are only naps and deleted ones';
 }

@@ -248,4 +248,5 @@ def _why_none(records: Sequence[SleepRecord], nights: Sequence[Night], window: W
         return f"the newest {why}"
     if all(one.why == "ends after the moment to score" for one in left.all):
         return "all that were sent end after the moment to score"
-    return "there are only naps and deleted ones"
+    unusable = [record.unusable for record in records if record.unusable not in (None, "deleted")]
+    return unusable[0] or "" if unusable else "there are only naps and deleted ones"

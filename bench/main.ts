@@ -9,6 +9,7 @@ const { USAGE: PEERS } = await import('./comparison/options.js');
 const { runWorst, USAGE: WORST } = await import('./worst.js');
 const { runBulk, USAGE: BULK } = await import('./bulk.js');
 const { runExplained, USAGE: EXPLAINED } = await import('./explained.js');
+const { runExports, USAGE: EXPORTS } = await import('./exports.js');
 const { runStages, USAGE: STAGES } = await import('./stages.js');
 
 const EXIT_USAGE = 64;
@@ -33,6 +34,11 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
     answers: 'what explained requests cost, and take from the plain ones beside them',
     usage: EXPLAINED,
     run: runExplained,
+  },
+  exports: {
+    answers: 'what a long export of Apple Health costs to read, in both clients',
+    usage: EXPORTS,
+    run: runExports,
   },
   micro: { answers: 'what each part costs alone', usage: MICRO, run: runMicro },
   worst: { answers: 'which bodies hold an event loop longest', usage: WORST, run: runWorst },

@@ -70,7 +70,8 @@ async function startService() {
 }
 
 async function sendRecorded(address) {
-  const events = readFileSync(join(HERE, 'payloads/terra.ndjson'), 'utf8').trim().split('\n');
+  const files = ['terra.ndjson', 'mornings.ndjson'].map((name) => join(HERE, 'payloads', name));
+  const events = files.flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'));
   for (const body of events) {
     const { status } = await fetch(`${address}webhooks/terra`, { method: 'POST', body });
     if (status !== 200) throw new Error(`the webhook answered ${status}`);

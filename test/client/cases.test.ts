@@ -143,12 +143,14 @@ for (const transport of Object.keys(TRANSPORTS)) {
 
 interface Kept {
   readonly at: string;
+  readonly night?: string;
   readonly session: number;
 }
 
 interface Step {
   readonly person?: string;
   readonly at?: string;
+  readonly night?: string;
   readonly session?: number;
   readonly fails?: string;
   readonly refused?: string;
@@ -170,8 +172,9 @@ const scoresOf = ({ sleepTimeSeconds }: Session): ScoreRecord => ({
   ...SCORES,
   attention: (sleepTimeSeconds ?? 0) / 1000,
 });
-const entryOf = ({ at, session }: Kept): HistoryEntry => ({
+const entryOf = ({ at, night, session }: Kept): HistoryEntry => ({
   at,
+  ...(night !== undefined && { night }),
   modelVersion: '1',
   session: sessionOf(session),
   scores: scoresOf(sessionOf(session)),
@@ -179,9 +182,9 @@ const entryOf = ({ at, session }: Kept): HistoryEntry => ({
 
 async function runStep(t: Test, history: History, step: Step): Promise<void> {
   if (step.forget !== undefined) return history.forget(step.forget);
-  const { person = '', at = '', session = 0, fails, refused } = step;
+  const { person = '', at = '', night, session = 0, fails, refused } = step;
   const outcome: unknown = await history
-    .score(person, at, sessionOf(session))
+    .score(person, at, sessionOf(session), { night })
     .catch((caught: unknown) => caught);
   if (refused !== undefined) t.match(outcome, { message: new RegExp(refused) });
   else if (fails !== undefined) t.match(outcome, { name: fails });

@@ -21,7 +21,7 @@ t.test('the page shows the examples as they are', async (t) => {
   t.strictSame(
     names,
     readdirSync(EXAMPLES)
-      .filter((name) => !name.endsWith('.json'))
+      .filter((name) => !/\.(json|csv)$/.test(name))
       .toSorted(),
   );
 });
@@ -42,6 +42,18 @@ const PREPARED = join(REPOSITORY, '.build/python/bin/python');
 const python = existsSync(PREPARED) ? PREPARED : 'python3';
 const isRecent = spawnSync(python, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0;
 
+t.test('the first table names every provider, and leads to its section', async (t) => {
+  const [, table = ''] = PAGE.split('\n\n').filter(
+    (part) => part.startsWith('| ') || part.startsWith('Each'),
+  );
+  const sections = [...PAGE.matchAll(/^## (.+)$/gm)].map(([, name = '']) =>
+    name.toLowerCase().replace(/[()]/g, '').replaceAll(' ', '-'),
+  );
+  const led = [...table.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor = '']) => anchor);
+  t.equal(led.length, readdirSync(join(REPOSITORY, 'packages/cases/adapters')).length + 1);
+  for (const anchor of led) t.ok(sections.includes(anchor), anchor);
+});
+
 t.test('each example scores a night', async (t) => {
   const server = await startServer(t);
   const env = cleanEnvironment({
@@ -55,7 +67,7 @@ t.test('each example scores a night', async (t) => {
     t.equal(stderr, '');
     for (const field of SCORE_FIELDS) t.match(stdout, field);
   };
-  for (const name of ['oura', 'terra']) {
+  for (const name of ['oura', 'terra', 'table']) {
     await t.test(`${name} in JavaScript`, (t) => run(t, process.execPath, join(EXAMPLES, `${name}.js`)));
     const skip = !isRecent && 'there is no Python 3.10 or newer here';
     await t.test(`${name} in Python`, { skip }, (t) => run(t, python, '-B', join(EXAMPLES, `${name}.py`)));

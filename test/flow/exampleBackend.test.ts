@@ -19,6 +19,7 @@ import { startServer } from '../fixtures/server.js';
 
 const EXAMPLE = join(REPOSITORY, 'examples/backend');
 const EVENTS = readFileSync(join(EXAMPLE, 'payloads/terra.ndjson'), 'utf8').trim().split('\n');
+const MORNINGS = readFileSync(join(EXAMPLE, 'payloads/mornings.ndjson'), 'utf8').trim().split('\n');
 const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
   existsSync(path),
 );
@@ -39,6 +40,7 @@ t.test('the backend', { skip }, async (t) => {
     const address = await start(t, { ...env, DATABASE_FILE: file });
     await scoresAll(t, address);
     t.equal(statSync(file).mode & 0o777, 0o600, 'health data');
+    await t.test('says of each morning what it was made of, or why it is none', (t) => tells(t, address));
     await t.test('answers what it can’t score with 200 and why', (t) => refuses(t, address));
     await t.test('the page', { skip: BROWSER === undefined && 'there is no Chromium here' }, (t) =>
       looks(t, address),
@@ -135,6 +137,26 @@ async function scoresAll(t: Test, address: string): Promise<void> {
   t.equal(again.status, 200, 'the same night again does no harm');
   t.match(await (await fetch(address)).text(), '<a href="/people/person-1">');
   t.match(await (await fetch(`${address}people/person-1`)).text(), /20 nights, scored by [\w-]+\/\d/);
+}
+
+/** A night in two sleeps with a nap beside it; the same sent again a day later; a provider that answers 401. */
+async function tells(t: Test, address: string): Promise<void> {
+  const answers: unknown[] = [];
+  for (const body of MORNINGS) answers.push(await (await send(address, body)).json());
+  const late =
+    'sleep: no night to score: the newest ended 25 hours before the moment to score, and a night counts for 20';
+  const dead =
+    'sleep: expected an event of type sleep, or the answer of GET /sleep, with data; this is an error answer';
+  t.match(answers, [
+    { scored: true, person: 'person-2' },
+    { scored: false, why: new RegExp(`^${late}`) },
+    { scored: false, why: dead },
+  ]);
+  const page = await (await fetch(`${address}people/person-2`)).text();
+  t.match(page, /1 nights, scored by/);
+  t.match(page, 'put together of 2 sleeps, the time between them awake; sleep.data[0] was left: a nap');
+  t.match(page, `<li>2026-03-03T07:15 ${late}`);
+  t.match(page, `<li>2026-03-04T06:30 ${dead}`);
 }
 
 async function refuses(t: Test, address: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Night } from './store.js';
+import type { Night, Unscored } from './store.js';
 
 type Score = 'C_SCORE' | 'attention' | 'memory' | 'reasoning' | 'stress';
 
@@ -28,10 +28,10 @@ svg { display: block; width: 100%; height: auto; overflow: visible }
 svg text { fill: var(--soft); font-size: 12px }
 .axis { stroke: var(--line) } .typical { stroke: var(--soft); stroke-dasharray: 3 4 }
 .course { fill: none; stroke: var(--mark); stroke-width: 2 } .night { fill: var(--mark) } .partial { fill: var(--ground); stroke: var(--warn); stroke-width: 2 }
-.scroll { overflow-x: auto; margin-top: 1.5rem }
+li { overflow-wrap: anywhere } .scroll { overflow-x: auto; margin-top: 1.5rem }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap }
-td.number { text-align: right } th.number { text-align: right } .weak { color: var(--warn) }
+td.note { white-space: normal; min-width: 14rem } td.number { text-align: right } th.number { text-align: right } .weak { color: var(--warn) }
 `;
 
 /** Everybody with a scored night. */
@@ -43,11 +43,16 @@ export function pageOfPeople(people: readonly string[]): string {
   return documentOf('Nights', `<h1>Nights</h1>${list}`);
 }
 
-/** A person's last weeks: each score over time, and what the data of each night consisted of. */
-export function pageOfPerson(person: string, nights: readonly Night[]): string {
+/** A person's last weeks: each score over time, what the data of each night consisted of, and what was not scored. */
+export function pageOfPerson(
+  person: string,
+  nights: readonly Night[],
+  unscored: readonly Unscored[],
+): string {
   const last = nights.at(-1);
+  const others = listOf(unscored);
   if (last === undefined)
-    return documentOf(person, `<h1>${escaped(person)}</h1><p>No night was scored yet.</p>`);
+    return documentOf(person, `<h1>${escaped(person)}</h1><p>No night was scored yet.</p>${others}`);
   const partial = nights.filter((night) => isPartial(night)).length;
   const about = `${nights.length} nights, scored by ${escaped(last.modelVersion)}. 50 is typical for age and sex. ${
     partial === 0 ? 'All of them had full data.' : `${partial} of them with data missing: hollow.`
@@ -55,7 +60,7 @@ export function pageOfPerson(person: string, nights: readonly Night[]): string {
   const charts = SCORES.map(([score, name]) => chart(score, name, nights)).join('');
   return documentOf(
     person,
-    `<h1>${escaped(person)}</h1><p>${about}</p><div class="charts">${charts}</div>${table(nights)}<p><a href="/">Everybody</a></p>`,
+    `<h1>${escaped(person)}</h1><p>${about}</p><div class="charts">${charts}</div>${table(nights)}${others}<p><a href="/">Everybody</a></p>`,
   );
 }
 
@@ -85,14 +90,21 @@ function chart(score: Score, name: string, nights: readonly Night[]): string {
 
 function table(nights: readonly Night[]): string {
   const heads = SCORES.map(([, name]) => `<th class="number">${name}</th>`).join('');
-  const rows = nights.toReversed().map(({ at, scores, quality }) => {
+  const rows = nights.toReversed().map(({ night, scores, quality, notes }) => {
     const numbers = SCORES.map(([score]) => `<td class="number">${scores[score].toFixed(0)}</td>`).join('');
     const parts = [quality.heart, quality.breath, quality.sleep]
       .map((part) => `<td${part === 'series' || part === 'stages' ? '' : ' class="weak"'}>${part}</td>`)
       .join('');
-    return `<tr><th scope="row">${dayOf(at)}</th>${numbers}<td>${scores.valence}</td><td>${scores.arousal}</td>${parts}</tr>`;
+    const note = `<td class="note">${notes.map(escaped).join('; ')}</td>`;
+    return `<tr><th scope="row">${night}</th>${numbers}<td>${scores.valence}</td><td>${scores.arousal}</td>${parts}${note}</tr>`;
   });
-  return `<div class="scroll" tabindex="0" role="region" aria-label="Nights"><table><thead><tr><th>Night</th>${heads}<th>Valence</th><th>Arousal</th><th>Heart rate</th><th>Breathing</th><th>Sleep</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+  return `<div class="scroll" tabindex="0" role="region" aria-label="Nights"><table><thead><tr><th>Night</th>${heads}<th>Valence</th><th>Arousal</th><th>Heart rate</th><th>Breathing</th><th>Sleep</th><th>Notes</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+}
+
+function listOf(unscored: readonly Unscored[]): string {
+  if (unscored.length === 0) return '';
+  const items = unscored.map(({ at, why }) => `<li>${escaped(at.slice(0, 16))} ${escaped(why)}</li>`);
+  return `<h2>Came and was not scored</h2><ul>${items.join('')}</ul>`;
 }
 
 function isPartial({ quality }: Night): boolean {

@@ -1,26 +1,46 @@
 import type { History, Session } from 'acuity-client';
-import { fromTerra } from 'acuity-client/adapters';
+import { fromTerra, type Adapted } from 'acuity-client/adapters';
 import type { Quality, Store } from './store.js';
 
 /** The body of a webhook of Terra, as far as it is read here. */
 export interface TerraEvent {
   readonly type?: string;
+  /** When a recorded event came in; live ones come now. */
+  readonly received_at?: string;
   readonly user?: { readonly user_id?: string; readonly reference_id?: string | null };
 }
 
-/** Scores the night of an event and keeps it; says of whom it was. */
+/** Of whom an event is. */
+export function personOf({ user }: TerraEvent): string | undefined {
+  const person: unknown = user?.reference_id ?? user?.user_id;
+  return typeof person === 'string' && person !== '' ? person : undefined;
+}
+
+/** When an event came in, in ISO 8601. */
+export function receivedAt({ received_at: recorded }: TerraEvent): string {
+  return recorded ?? new Date().toISOString();
+}
+
+/** Scores the night of an event and keeps it. */
 export async function scoreEvent(
   event: TerraEvent,
-  history: History,
-  store: Store,
-  zone: string | undefined,
-): Promise<string> {
-  const person = event.user?.reference_id ?? event.user?.user_id;
-  if (typeof person !== 'string' || person === '') throw new RangeError('user: is missing');
-  const { at, session } = fromTerra({ sleep: event, ...(zone !== undefined && { zone }) });
-  const { scores, modelVersion } = await history.score(person, at, session);
-  await store.keep(person, { at, modelVersion, scores, quality: qualityOf(session) });
-  return person;
+  person: string,
+  { history, store, zone }: { history: History; store: Store; zone?: string | undefined },
+): Promise<void> {
+  // Without `at` a night that comes days late would be taken for this morning's.
+  const adapted = fromTerra({ sleep: event, at: receivedAt(event), ...(zone !== undefined && { zone }) });
+  const { at, night, session } = adapted;
+  if (night === null) throw new RangeError('sleep: there is no night in it');
+  const { scores, modelVersion } = await history.score(person, at, session, { night });
+  const quality = qualityOf(session);
+  await store.keep(person, { at, night, modelVersion, scores, quality, notes: notesOf(adapted) });
+}
+
+/** What the page says of how a night came about. */
+function notesOf({ sleep, left }: Adapted): string[] {
+  const parts = sleep?.parts.length ?? 0;
+  const joined = parts > 1 ? [`put together of ${parts} sleeps, the time between them awake`] : [];
+  return [...joined, ...left.map(({ what, why }) => `${what} was left: ${why}`)];
 }
 
 /** What the page says of the data, without the data. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { AcuityError, UnitError, type History } from 'acuity-client';
 import { AdapterError } from 'acuity-client/adapters';
 import { pageOfPeople, pageOfPerson } from './page.js';
-import { scoreEvent, type TerraEvent } from './scoring.js';
+import { personOf, receivedAt, scoreEvent, type TerraEvent } from './scoring.js';
 import type { Store } from './store.js';
 
 export interface BackendOptions {
@@ -23,6 +23,9 @@ interface Answer {
 
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
 const NIGHTS_MAX = 28;
+const UNSCORED_MAX = 10;
+/** Events that say that nights will not come any more: the adapter says what they are. */
+const OF_CONNECTION = ['connection_error', 'access_revoked', 'deauth'];
 const SIGNATURE_AGE_MAX_S = 300;
 const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
@@ -54,7 +57,9 @@ async function answer(options: BackendOptions, request: IncomingMessage): Promis
   const person = /^\/people\/([^/]+)$/.exec(path)?.[1];
   if (person === undefined) return json(404, { error: 'not found' });
   const name = decodeURIComponent(person);
-  return html(pageOfPerson(name, await options.store.nights(name, NIGHTS_MAX)));
+  const { store } = options;
+  const unscored = await store.unscored(name, UNSCORED_MAX);
+  return html(pageOfPerson(name, await store.nights(name, NIGHTS_MAX), unscored));
 }
 
 /** A provider sends again what is not answered with 2xx: that must be so for what will go better next time only. */
@@ -70,14 +75,19 @@ async function webhook(options: BackendOptions, request: IncomingMessage): Promi
   } catch {
     return json(400, { error: 'no JSON' });
   }
-  if (event?.type !== 'sleep') return json(200, { scored: false, why: 'not a sleep' });
+  if (event?.type !== 'sleep' && !OF_CONNECTION.includes(event?.type ?? ''))
+    return json(200, { scored: false, why: 'not a sleep' });
+  const person = personOf(event);
+  if (person === undefined) return json(200, { scored: false, why: 'user: is missing' });
   try {
-    const person = await scoreEvent(event, options.history, options.store, options.zone);
+    await scoreEvent(event, person, options);
     return json(200, { scored: true, person });
   } catch (error) {
     // What can't be right stays so, and is for a person to look at; the message names the field, not the value.
-    if (error instanceof AdapterError || error instanceof UnitError || error instanceof RangeError)
+    if (error instanceof AdapterError || error instanceof UnitError || error instanceof RangeError) {
+      await options.store.leave(person, { at: receivedAt(event), why: error.message });
       return json(200, { scored: false, why: error.message });
+    }
     if (error instanceof AcuityError) return json(503, { error: error.name });
     throw error;
   }

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import type { HistoryEntry, Night, Store } from './store.js';
+import type { HistoryEntry, Night, Store, Unscored } from './store.js';
 
 const OWNER_ONLY = 0o600;
 
@@ -16,19 +16,26 @@ export function sqliteStore(file: string): Store {
   database.pragma('journal_mode = WAL');
   database.exec(`
     CREATE TABLE IF NOT EXISTS history (person TEXT PRIMARY KEY, entries TEXT NOT NULL);
-    CREATE TABLE IF NOT EXISTS night (
-      person TEXT NOT NULL, at TEXT NOT NULL, night TEXT NOT NULL, PRIMARY KEY (person, at)
+    CREATE TABLE IF NOT EXISTS morning (
+      person TEXT NOT NULL, date TEXT NOT NULL, night TEXT NOT NULL, PRIMARY KEY (person, date)
+    );
+    CREATE TABLE IF NOT EXISTS unscored (
+      person TEXT NOT NULL, at TEXT NOT NULL, why TEXT NOT NULL, PRIMARY KEY (person, at)
     );`);
   const load = database.prepare<[string], { entries: string }>(
     'SELECT entries FROM history WHERE person = ?',
   );
   const save = database.prepare('INSERT OR REPLACE INTO history VALUES (?, ?)');
-  const keep = database.prepare('INSERT OR REPLACE INTO night VALUES (?, ?, ?)');
+  const keep = database.prepare('INSERT OR REPLACE INTO morning VALUES (?, ?, ?)');
+  const leave = database.prepare('INSERT OR REPLACE INTO unscored VALUES (?, ?, ?)');
+  const unscored = database.prepare<[string, number], Unscored>(
+    'SELECT at, why FROM unscored WHERE person = ? ORDER BY at DESC LIMIT ?',
+  );
   const nights = database.prepare<[string, number], { night: string }>(
-    'SELECT night FROM night WHERE person = ? ORDER BY at DESC LIMIT ?',
+    'SELECT night FROM morning WHERE person = ? ORDER BY date DESC LIMIT ?',
   );
   const people = database.prepare<[], { person: string }>(
-    'SELECT DISTINCT person FROM night ORDER BY person',
+    'SELECT person FROM morning UNION SELECT person FROM unscored ORDER BY person',
   );
   return {
     load: async (person) => {
@@ -36,7 +43,9 @@ export function sqliteStore(file: string): Store {
       return row === undefined ? undefined : (JSON.parse(row.entries) as HistoryEntry[]);
     },
     save: async (person, entries) => void save.run(person, JSON.stringify(entries)),
-    keep: async (person, night) => void keep.run(person, night.at, JSON.stringify(night)),
+    keep: async (person, night) => void keep.run(person, night.night, JSON.stringify(night)),
+    leave: async (person, { at, why }) => void leave.run(person, at, why),
+    unscored: async (person, most) => unscored.all(person, most),
     nights: async (person, nightsMax) =>
       nights
         .all(person, nightsMax)

@@ -14,11 +14,27 @@ export interface Night {
   readonly modelVersion: string;
   readonly scores: ScoreRecord;
   readonly quality: Quality;
+  /** The date of waking: a person has each once. */
+  readonly night: string;
+  /** What the night was put together of, and what was sent beside it. */
+  readonly notes: readonly string[];
+}
+
+/** What came and was not scored. */
+export interface Unscored {
+  /** When it came, in ISO 8601. */
+  readonly at: string;
+  /** A sentence without a value. */
+  readonly why: string;
 }
 
 /** Where histories and nights are kept. They are health data: the database is where your rules for such data apply. */
 export interface Store extends HistoryStorage {
   keep(person: string, night: Night): Promise<void>;
+  /** Keeps why nothing was scored. */
+  leave(person: string, unscored: Unscored): Promise<void>;
+  /** The latest of them, newest first. */
+  unscored(person: string, most: number): Promise<readonly Unscored[]>;
   /** The latest nights, oldest first. */
   nights(person: string, nightsMax: number): Promise<readonly Night[]>;
   people(): Promise<readonly string[]>;

@@ -136,8 +136,8 @@ def check_history(test: unittest.TestCase, maker: Maker, case: dict[str, Any], s
         for person, kept in case["expect"]["kept"].items():
             entries = history.entries(person)
             test.assertEqual(
-                [(entry["at"], entry["session"]) for entry in entries],
-                [(entry["at"], _session(entry["session"])) for entry in kept],
+                [(entry["at"], entry.get("night"), entry["session"]) for entry in entries],
+                [(entry["at"], entry.get("night"), _session(entry["session"])) for entry in kept],
             )
             for entry in entries:
                 test.assertEqual(entry["scores"], _scores(entry["session"]))
@@ -161,12 +161,12 @@ def _run(test: unittest.TestCase, history: Any, step: dict[str, Any]) -> None:
     run = (step["person"], step["at"], _session(step["session"]))
     if "refused" in step:
         with test.assertRaisesRegex(ValueError, step["refused"]):
-            history.score(*run)
+            history.score(*run, night=step.get("night"))
     elif "fails" in step:
         with test.assertRaises(error_named(step["fails"])):
-            history.score(*run)
+            history.score(*run, night=step.get("night"))
     else:
-        history.score(*run)
+        history.score(*run, night=step.get("night"))
 
 
 def _session(number: int) -> dict[str, Any]:

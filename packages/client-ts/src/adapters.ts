@@ -1,12 +1,13 @@
 /** What `acuity-client/adapters` publishes, and the server's package as `acuity/client/adapters`: it only passes on. */
 export { fromAppleHealth, type AppleHealthInput } from './adapters/appleHealth.js';
-export { AdapterError } from './adapters/field.js';
+export { AdapterError } from './adapters/adapterError.js';
 export { fromFitbitArchive, type FitbitArchiveInput } from './adapters/fitbitArchive.js';
 export { fromGarmin, type GarminInput } from './adapters/garmin.js';
 export { fromGoogleHealth, type GoogleHealthInput } from './adapters/googleHealth.js';
 export { fromHealthConnect, type HealthConnectInput } from './adapters/healthConnect.js';
 export { fromJunction, type JunctionInput } from './adapters/junction.js';
-export type { Adapted, AdapterOptions } from './adapters/night.js';
+export type { Adapted, AdapterOptions, UsedSleep } from './adapters/adapt.js';
+export type { Left } from './adapters/records.js';
 export { fromOura, type OuraInput } from './adapters/oura.js';
 export { fromPolar, type PolarInput } from './adapters/polar.js';
 export { fromTerra, type TerraInput } from './adapters/terra.js';

@@ -32,7 +32,13 @@ export {
   WrongAddressError,
 } from './errors.js';
 export type { FieldWarning } from './fieldNames.js';
-export { History, memoryStorage, type HistoryEntry, type HistoryStorage } from './history.js';
+export {
+  History,
+  memoryStorage,
+  type HistoryEntry,
+  type HistoryOptions,
+  type HistoryStorage,
+} from './history.js';
 export type { Moment } from '#rules/moment.js';
 export type { Person } from './person.js';
 export type { RetryOptions } from './retry.js';

@@ -8,6 +8,8 @@ import { momentMs, type Moment } from '#rules/moment.js';
 export interface HistoryEntry {
   /** The moment that was scored, in ISO 8601 with Z. */
   readonly at: string;
+  /** The date on which the person woke, where it was given: a person has each night once. */
+  readonly night?: string;
   readonly modelVersion: string;
   readonly session: Session;
   readonly scores: ScoreRecord;
@@ -19,6 +21,12 @@ export interface HistoryStorage {
   load(person: string): Promise<readonly HistoryEntry[] | undefined>;
   /** Replaces what is stored for `person`. */
   save(person: string, entries: readonly HistoryEntry[]): Promise<void>;
+}
+
+/** What may be given with a session. */
+export interface HistoryOptions extends PredictOptions {
+  /** The date of waking, as "2026-11-21": what `Adapted.night` is. */
+  readonly night?: string | null | undefined;
 }
 
 /**
@@ -40,17 +48,20 @@ export class History {
   }
 
   /**
-   * Scores `session` with the person's history and adds it to it. A session of the same moment is replaced, so
-   * scoring one again does no harm.
-   * @throws what the client or the storage throws; the history is then as it was
+   * Scores `session` with the person's history and adds it to it. A session of the same moment or the same night is
+   * replaced, so scoring one again does no harm.
+   * @throws RangeError where the night is no date, what the client or the storage throws; the history is then as it was
    */
-  async score(person: string, at: Moment, session: Session, options?: PredictOptions): Promise<Prediction> {
+  async score(person: string, at: Moment, session: Session, options?: HistoryOptions): Promise<Prediction> {
     const moment = new Date(momentMs(at, 'the moment of the session')).toISOString();
+    const { night, ...others } = options ?? {};
+    const when =
+      night === undefined || night === null ? { at: moment } : { at: moment, night: checked(night) };
     return this.#afterOthers(person, async () => {
       const entries = await this.entries(person);
-      const prediction = await this.#client.predict(requestWith(entries, moment, session), options);
+      const prediction = await this.#client.predict(requestWith(entries, when, session), others);
       const { scores, modelVersion } = prediction;
-      await this.#storage.save(person, withEntry(entries, { at: moment, modelVersion, session, scores }));
+      await this.#storage.save(person, withEntry(entries, { ...when, modelVersion, session, scores }));
       return prediction;
     });
   }
@@ -58,7 +69,7 @@ export class History {
   /** What is kept of `person`, oldest first. */
   async entries(person: string): Promise<readonly HistoryEntry[]> {
     const stored = (await this.#storage.load(person)) ?? [];
-    return stored.toSorted(byMoment).slice(-PAST_MAX);
+    return stored.toSorted(inOrder).slice(-PAST_MAX);
   }
 
   /** Forgets `person`. */
@@ -79,13 +90,20 @@ export class History {
   }
 }
 
+type When = Pick<HistoryEntry, 'at' | 'night'>;
+
+function checked(night: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(night)) return night;
+  throw new RangeError('the night is a date, as 2026-11-21: that of waking');
+}
+
 /** The request for `session` with what of `entries` lies before it; one list gives both halves of the pair. */
 export function requestWith(
   entries: readonly HistoryEntry[],
-  at: string,
+  when: When,
   session: Session,
 ): PredictionRequestBody {
-  const past = entries.filter((entry) => entry.at < at);
+  const past = entries.filter((entry) => inOrder(entry, when) < 0 && !isSame(entry, when));
   if (past.length === 0) return { current_session: session };
   return {
     current_session: session,
@@ -95,11 +113,17 @@ export function requestWith(
 }
 
 function withEntry(entries: readonly HistoryEntry[], added: HistoryEntry): readonly HistoryEntry[] {
-  return [...entries.filter(({ at }) => at !== added.at), added].toSorted(byMoment).slice(-PAST_MAX);
+  return [...entries.filter((entry) => !isSame(entry, added)), added].toSorted(inOrder).slice(-PAST_MAX);
 }
 
-/** ISO 8601 in UTC sorts as text. */
-function byMoment(a: HistoryEntry, b: HistoryEntry): number {
+function isSame(a: When, b: When): boolean {
+  return a.at === b.at || (a.night !== undefined && a.night === b.night);
+}
+
+/** By nights where both have one, else by moments: both are text that sorts. */
+function inOrder(a: When, b: When): number {
+  const [ofA, ofB] = [a.night ?? a.at, b.night ?? b.at];
+  if (ofA !== ofB) return ofA < ofB ? -1 : 1;
   return a.at < b.at ? -1 : a.at > b.at ? 1 : 0;
 }
 

@@ -6,10 +6,11 @@ import asyncio
 import copy
 import inspect
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, TypedDict, Union
+from typing import Any, NamedTuple, Protocol, TypedDict, Union
 
 from ._core import encoded
 from ._moment import Moment, iso_of, moment_ms
@@ -17,7 +18,12 @@ from ._rules import PAST_MAX
 from ._types import Prediction, PredictionRequest, ScoreRecord, Session
 
 
-class HistoryEntry(TypedDict):
+class _Dated(TypedDict, total=False):
+    night: str
+    """The date on which the person woke, where it was given: a person has each night once."""
+
+
+class HistoryEntry(_Dated):
     """A session that was scored. Plain JSON, the same as the TypeScript client's: store it as it is."""
 
     at: str
@@ -102,21 +108,23 @@ class History:
         at: Moment,
         session: Session,
         *,
+        night: str | None = None,
         request_id: str | None = None,
         timeout: float | None = None,
         retries: int | None = None,
     ) -> Prediction:
         """
-        Scores `session` with the person's history and adds it to it. A session of the same moment is replaced, so
-        scoring one again does no harm. What the client or the storage raises leaves the history as it was.
+        Scores `session` with the person's history and adds it to it. `night` is the date of waking, as "2026-11-21":
+        what `Adapted.night` is. A session of the same moment or the same night is replaced, so scoring one again does
+        no harm. What the client or the storage raises leaves the history as it was.
         """
-        moment = iso_of(moment_ms(at, "the moment of the session"))
+        when = _when(at, night)
         session = json.loads(encoded(session))  # as it is sent: a storage has to do with plain JSON alone
         with self._alone(person):
             entries = self.entries(person)
-            request = request_with(entries, moment, session)
+            request = request_with(entries, when, session)
             prediction = self._client.predict(request, request_id=request_id, timeout=timeout, retries=retries)
-            self._storage.save(person, _with_entry(entries, moment, session, prediction))
+            self._storage.save(person, _with_entry(entries, when, session, prediction))
         return prediction
 
     def entries(self, person: str) -> list[HistoryEntry]:
@@ -160,18 +168,19 @@ class AsyncHistory:
         at: Moment,
         session: Session,
         *,
+        night: str | None = None,
         request_id: str | None = None,
         timeout: float | None = None,
         retries: int | None = None,
     ) -> Prediction:
         """As of `History`."""
-        moment = iso_of(moment_ms(at, "the moment of the session"))
+        when = _when(at, night)
         session = json.loads(encoded(session))  # as it is sent: a storage has to do with plain JSON alone
         async with _Turn(self._locks, person):
             entries = await self.entries(person)
-            request = request_with(entries, moment, session)
+            request = request_with(entries, when, session)
             prediction = await self._client.predict(request, request_id=request_id, timeout=timeout, retries=retries)
-            await self._storage.save(person, _with_entry(entries, moment, session, prediction))
+            await self._storage.save(person, _with_entry(entries, when, session, prediction))
         return prediction
 
     async def entries(self, person: str) -> list[HistoryEntry]:
@@ -245,9 +254,26 @@ class MemoryStorage:
             self._stored.pop(person, None)
 
 
-def request_with(entries: Sequence[HistoryEntry], at: str, session: Session) -> PredictionRequest:
+class _When(NamedTuple):
+    at: str
+    night: str | None
+
+
+def _when(at: Moment, night: str | None) -> _When:
+    if night is not None and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", night):
+        raise ValueError("the night is a date, as 2026-11-21: that of waking")
+    return _When(iso_of(moment_ms(at, "the moment of the session")), night)
+
+
+def _when_of(entry: HistoryEntry) -> _When:
+    return _When(entry["at"], entry.get("night"))
+
+
+def request_with(entries: Sequence[HistoryEntry], when: _When, session: Session) -> PredictionRequest:
     """The request for `session` with what of `entries` lies before it; one list gives both halves of the pair."""
-    past = [entry for entry in entries if entry["at"] < at]
+    past = [
+        entry for entry in entries if _order(_when_of(entry)) < _order(when) and not _is_same(_when_of(entry), when)
+    ]
     request: PredictionRequest = {"current_session": session}
     if past:
         request["past_sessions"] = [entry["session"] for entry in past]
@@ -256,17 +282,28 @@ def request_with(entries: Sequence[HistoryEntry], at: str, session: Session) -> 
 
 
 def _with_entry(
-    entries: Sequence[HistoryEntry], at: str, session: Session, prediction: Prediction
+    entries: Sequence[HistoryEntry], when: _When, session: Session, prediction: Prediction
 ) -> list[HistoryEntry]:
     added: HistoryEntry = {
-        "at": at,
+        "at": when.at,
         "modelVersion": prediction.model_version,
         "session": session,
         "scores": prediction.scores,
     }
-    return _latest([*(entry for entry in entries if entry["at"] != at), added])
+    if when.night is not None:
+        added["night"] = when.night
+    return _latest([*(entry for entry in entries if not _is_same(_when_of(entry), when)), added])
+
+
+def _is_same(a: _When, b: _When) -> bool:
+    return a.at == b.at or (a.night is not None and a.night == b.night)
+
+
+def _order(when: _When) -> tuple[str, str]:
+    """By nights where both have one, else by moments: both are text that sorts."""
+    return when.night or when.at, when.at
 
 
 def _latest(entries: Sequence[HistoryEntry] | None) -> list[HistoryEntry]:
-    """ISO 8601 in UTC sorts as text."""
-    return sorted(entries or (), key=lambda entry: entry["at"])[-PAST_MAX:]
+    """Oldest first."""
+    return sorted(entries or (), key=lambda entry: _order(_when_of(entry)))[-PAST_MAX:]

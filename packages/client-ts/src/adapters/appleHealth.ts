@@ -1,22 +1,29 @@
-import type { Stage, StageInterval } from '../sleep.js';
-import { Field } from './field.js';
-import { adapt, stretches } from './night.js';
-import type { Adapted, AdapterOptions, Series, SleepRecord } from './night.js';
+import type { Stage } from '../sleep.js';
 import { isReading } from '../unitChecks.js';
+import { AdapterError } from './adapterError.js';
+import { adapt, givenMoment, withinHours, type Adapted, type AdapterOptions } from './adapt.js';
+import { elementsOf, type ExportRecord } from './appleExport.js';
+import { stretches, type Stretch } from './durations.js';
+import { Field } from './field.js';
+import { flattened } from './flatten.js';
+import { Recent } from './recent.js';
+import type { Left, Series, SleepRecord } from './records.js';
 
 /**
  * Apple Health export: `export.xml` of the Health app; types and values as in
  * https://developer.apple.com/documentation/healthkit/hkcategoryvaluesleepanalysis, 2026-11-22. The form of the file
- * is not documented beyond the DTD that it begins with.
+ * is not documented beyond the DTD that it begins with. It holds the records of every app of all years, and its owner
+ * can't edit it: only what lies near the night is kept and checked.
  */
 export interface AppleHealthInput extends AdapterOptions {
-  /** The text of `export.xml`, in one piece or in several: large ones can be read in pieces. */
+  /** The text of `export.xml`, in one piece or in several: large ones have to be read in pieces. */
   readonly export: string | Iterable<string>;
 }
 
 const SLEEP = 'HKCategoryTypeIdentifierSleepAnalysis';
 const HEART = 'HKQuantityTypeIdentifierHeartRate';
 const BREATH = 'HKQuantityTypeIdentifierRespiratoryRate';
+const TYPES: ReadonlySet<string> = new Set([SLEEP, HEART, BREATH]);
 /** After `HKCategoryValueSleepAnalysis`. "InBed" is no sleep, and lies over the others. */
 const VALUES: Readonly<Record<string, Stage | 'asleep'>> = {
   AsleepDeep: 'deep',
@@ -27,84 +34,191 @@ const VALUES: Readonly<Record<string, Stage | 'asleep'>> = {
   AsleepUnspecified: 'asleep',
 };
 const PER_MINUTE: Readonly<Record<string, number>> = { 'count/min': 1, 'count/s': 60 };
-/** Sleep that goes on after a longer pause is another sleep. */
+/** Sleep that goes on after a longer pause is a part of its own. */
 const PAUSE_MAX_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Without a moment to score: the types come one after the other, and the newest heartbeat may be later than the newest sleep. */
+const SLEEP_DAYS = 4;
+const SAMPLE_DAYS = 14;
 
-type Stretch = Omit<StageInterval, 'stage'> & {
-  stage: Stage | 'asleep';
-  from: number;
-  to: number;
-};
+interface Piece extends Stretch {
+  readonly path: string;
+  readonly eastMs: number | undefined;
+  readonly source: string;
+}
+
+interface Reading {
+  readonly at: number;
+  /** Per minute; NaN where the unit is not known. */
+  readonly value: number;
+  /** What to name then. */
+  readonly path?: string;
+}
+
+interface Unread {
+  readonly day: number;
+  readonly left: Left;
+}
 
 /** The session of what the Health app exported. */
-export function fromAppleHealth({ export: pieces, ...options }: AppleHealthInput): Adapted {
-  const found: Record<string, Field[]> = { [SLEEP]: [], [HEART]: [], [BREATH]: [] };
-  for (const record of recordsOf(typeof pieces === 'string' ? [pieces] : pieces))
-    found[record.get('type').text() ?? '']?.push(record);
-  const sleeps = sleepsOf(found[SLEEP] ?? []);
-  return adapt(options, sleeps, seriesOf(HEART, found[HEART]), seriesOf(BREATH, found[BREATH]));
+export function fromAppleHealth({ export: sent, ...options }: AppleHealthInput): Adapted {
+  const kept = new Kept(givenMoment(options.at), withinHours(options.newestNightWithinHours));
+  for (const element of elementsOf(typeof sent === 'string' ? [sent] : sent, TYPES)) {
+    if ('exportedAt' in element) kept.exported(element.exportedAt);
+    else kept.add(element);
+  }
+  const unread = kept.unreadNear();
+  try {
+    const heart = seriesOf(HEART, kept.heart.items());
+    const adapted = adapt(options, sleepsOf(kept), heart, seriesOf(BREATH, kept.breath.items()));
+    return { ...adapted, left: [...adapted.left, ...unread] };
+  } catch (error) {
+    // Where nothing else can be scored, what could not be read is why.
+    const [first] = unread;
+    if (first === undefined || !(error instanceof AdapterError) || error.field !== 'sleep') throw error;
+    throw new AdapterError(first.what, first.why);
+  }
 }
 
-function* recordsOf(pieces: Iterable<string>): Generator<Field> {
-  let rest = '';
-  let count = 0;
-  for (const piece of pieces) {
-    rest += piece;
-    const end = rest.lastIndexOf('>') + 1;
-    for (const [, attributes = ''] of rest.slice(0, end).matchAll(/<Record\s([^>]*)>/g)) {
-      const named = [...attributes.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', text = '']) => [
-        name,
-        text,
-      ]);
-      yield new Field(Object.fromEntries(named), `export.Record[${count++}]`);
+/** What lies near the moment to score, or else is newest. */
+class Kept {
+  readonly sleep: Recent<Piece>;
+  readonly heart: Recent<Reading>;
+  readonly breath: Recent<Reading>;
+  private readonly unread: Recent<Unread>;
+  private lastDay = Infinity;
+  private readonly sources = new Map<string, string>();
+
+  constructor(atMs: number | undefined, hours: number) {
+    const around =
+      atMs === undefined
+        ? undefined
+        : { fromDay: dayOf(atMs - hours * HOUR_MS - 2 * DAY_MS), toDay: dayOf(atMs + DAY_MS) };
+    this.sleep = new Recent(around, SLEEP_DAYS);
+    this.heart = new Recent(around, SAMPLE_DAYS);
+    this.breath = new Recent(around, SAMPLE_DAYS);
+    this.unread = new Recent(around, SLEEP_DAYS);
+  }
+
+  /** A clock that went wrong once writes days to come. */
+  exported(at: string): void {
+    const day = dayAt(at);
+    if (day !== undefined) this.lastDay = day + 1;
+  }
+
+  add(record: ExportRecord): void {
+    const day = dayAt(record.attribute('startDate'));
+    if (day === undefined || day > this.lastDay) return;
+    try {
+      if (record.type === SLEEP) this.addSleep(day, record);
+      else (record.type === HEART ? this.heart : this.breath).add(day, readingOf(record));
+    } catch (error) {
+      if (!(error instanceof AdapterError)) throw error;
+      this.leave(day, error.field, error.message.slice(error.field.length + 2));
     }
-    rest = rest.slice(end);
+  }
+
+  private addSleep(day: number, record: ExportRecord): void {
+    const { path } = record;
+    const value = record.attribute('value')?.replace('HKCategoryValueSleepAnalysis', '');
+    const stage = VALUES[value ?? ''];
+    if (stage === undefined) return;
+    const until = fieldOf(record, 'endDate');
+    const [from, to] = [fieldOf(record, 'startDate').moment(), until.moment()];
+    if (to <= from) this.leave(day, path, 'ends before it begins');
+    else if (to - from > DAY_MS) this.leave(day, path, 'is longer than a day');
+    else
+      this.sleep.add(day, { path, stage, from, to, eastMs: until.eastMs(), source: this.sourceOf(record) });
+  }
+
+  private leave(day: number, what: string, why: string): void {
+    this.unread.add(day, { day, left: { what, why } });
+  }
+
+  /** What could not be read of the days of the sleeps that are kept. */
+  unreadNear(): Left[] {
+    return this.unread.items().flatMap(({ day, left }) => (this.sleep.holds(day) ? [left] : []));
+  }
+
+  /** One copy of each name. */
+  private sourceOf(record: ExportRecord): string {
+    const source = record.attribute('sourceName') ?? '';
+    const known = this.sources.get(source);
+    if (known === undefined) this.sources.set(source, source);
+    return known ?? source;
   }
 }
 
-/** Devices overlap: of each only its own stretches are put together, and the longest sleep counts. */
-function sleepsOf(records: readonly Field[]): SleepRecord[] {
-  const bySource = new Map<string, [Field, Stretch][]>();
-  const seen = new Set<string>();
-  for (const record of records) {
-    const stage = VALUES[record.get('value').text()?.replace('HKCategoryValueSleepAnalysis', '') ?? ''];
-    if (stage === undefined) continue;
-    const source = record.get('sourceName').text() ?? '';
-    const stretch = { stage, from: record.get('startDate').moment(), to: record.get('endDate').moment() };
-    const key = `${source}\n${stage} ${stretch.from} ${stretch.to}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    const ofSource = bySource.get(source) ?? [];
-    ofSource.push([record, stretch]);
-    bySource.set(source, ofSource);
-  }
-  return [...bySource.values()].flatMap(sleepsOfSource);
+function fieldOf(record: ExportRecord, name: string): Field {
+  return new Field(record.attribute(name), `${record.path}.${name}`);
 }
 
-function sleepsOfSource(stretchesOfSource: readonly [Field, Stretch][]): SleepRecord[] {
-  const sorted = stretchesOfSource.toSorted(([, a], [, b]) => a.from - b.from);
-  const sleeps: [Field, Stretch][][] = [];
-  let untilMs = -Infinity;
-  for (const one of sorted) {
-    if (one[1].from - untilMs > PAUSE_MAX_MS) sleeps.push([]);
-    sleeps.at(-1)?.push(one);
-    untilMs = Math.max(untilMs, one[1].to);
-  }
-  return sleeps.flatMap((parts) => {
-    const [first] = parts;
-    if (first === undefined) return [];
-    const intervals = parts.map(([, stretch]) => stretch);
-    const span = { fromMs: first[1].from, toMs: Math.max(...intervals.map(({ to }) => to)) };
-    return [{ field: first[0], ...span, isNap: false, read: () => stretches(first[0], span, intervals) }];
-  });
+/** Days since 1970 of a moment, or of the date that a time begins with. */
+function dayOf(ms: number): number {
+  return Math.floor(ms / DAY_MS);
 }
 
-function seriesOf(type: string, records: readonly Field[] = []): Series[] {
-  const samples = records.map((record) => {
-    const unit = record.get('unit').text() ?? '';
-    const factor = PER_MINUTE[unit] ?? record.get('unit').fail('expected count/min');
-    const value = Number(record.get('value').text());
-    return { at: record.get('startDate').moment(), value: isReading(value) ? value * factor : undefined };
-  });
+function dayAt(text: string | undefined): number | undefined {
+  const ms = Date.parse((text ?? '').slice(0, 10));
+  return Number.isNaN(ms) ? undefined : dayOf(ms);
+}
+
+function readingOf(record: ExportRecord): Reading {
+  const at = fieldOf(record, 'startDate').moment();
+  const factor = PER_MINUTE[record.attribute('unit') ?? ''];
+  if (factor === undefined) return { at, value: NaN, path: record.path };
+  const value = Number(record.attribute('value'));
+  return { at, value: isReading(value) ? value * factor : 0 };
+}
+
+/** Devices overlap: of each its own stretches are put together. */
+function sleepsOf(kept: Kept): SleepRecord[] {
+  const bySource = new Map<string, Piece[]>();
+  for (const piece of kept.sleep.items()) {
+    const ofSource = bySource.get(piece.source);
+    if (ofSource === undefined) bySource.set(piece.source, [piece]);
+    else ofSource.push(piece);
+  }
+  return [...bySource.values()].flatMap((pieces) =>
+    groupsOf(flattened(pieces)).map((group) => sleepOf(kept, pieces, group)),
+  );
+}
+
+type Group = [first: Stretch, ...others: Stretch[]];
+
+function groupsOf(flat: readonly Stretch[]): Group[] {
+  const groups: Group[] = [];
+  for (const stretch of flat) {
+    const last = groups.at(-1);
+    if (last !== undefined && stretch.from - (last.at(-1)?.to ?? 0) <= PAUSE_MAX_MS) last.push(stretch);
+    else groups.push([stretch]);
+  }
+  return groups;
+}
+
+function sleepOf(kept: Kept, pieces: readonly Piece[], group: Group): SleepRecord {
+  const span = { fromMs: group[0].from, toMs: (group.at(-1) ?? group[0]).to };
+  const own = pieces.filter(({ from, to }) => from < span.toMs && to > span.fromMs);
+  const field = new Field(undefined, own.toSorted((a, b) => a.from - b.from)[0]?.path ?? 'export');
+  const read = () => {
+    for (const signal of [kept.heart, kept.breath]) checkUnits(signal.items(), span.fromMs, span.toMs);
+    const isOld = kept.heart.lacks(dayOf(span.fromMs)) || kept.breath.lacks(dayOf(span.fromMs));
+    const details = stretches(field, span, group);
+    return isOld ? { ...details, left: [...(details.left ?? []), { what: 'export', why: OLD }] } : details;
+  };
+  const [last] = own.toSorted((a, b) => b.to - a.to);
+  return { field, ...span, eastMs: last?.eastMs, source: last?.source, read };
+}
+
+const OLD = 'samples go on for weeks after the newest sleep: give its morning as the moment to score';
+
+/** @throws AdapterError where a sample of the night has a unit that is not known */
+function checkUnits(readings: readonly Reading[], fromMs: number, toMs: number): void {
+  const strange = readings.find(({ at, path }) => path !== undefined && at >= fromMs && at <= toMs);
+  if (strange !== undefined) throw new AdapterError(`${strange.path}.unit`, 'expected count/min');
+}
+
+function seriesOf(type: string, samples: readonly Reading[]): Series[] {
   return [{ field: new Field(undefined, `export.${type}`), samples }];
 }

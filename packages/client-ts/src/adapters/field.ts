@@ -1,17 +1,9 @@
-import { localMs, TIME } from './zone.js';
+import { UnitError } from '../unitChecks.js';
+import { AdapterError } from './adapterError.js';
+import { lookOf } from './looks.js';
+import { localMs, offsetMs, writtenTime } from './zone.js';
 
-/** What a provider sent can't be read as its documentation says. The message names the field, never its value. */
-export class AdapterError extends RangeError {
-  override readonly name = 'AdapterError';
-
-  constructor(
-    /** Where it is, as `sleep.data[0].bedtime_start`. */
-    readonly field: string,
-    what: string,
-  ) {
-    super(`${field}: ${what}`);
-  }
-}
+const DAY_S = 86_400;
 
 /** A value within what a provider sent, and where it lies. What is null counts as absent. @internal */
 export class Field {
@@ -74,13 +66,18 @@ export class Field {
 
   /** Milliseconds since 1970 of an ISO 8601 time; `zone` is that of a time that has none. */
   moment(zone?: string): number {
-    const found = TIME.exec(this.required(this.text()).trim());
-    if (found === null) this.fail('expected a time in ISO 8601');
-    const clock = Date.parse(`${found[1]}T${found[2]}Z`);
-    if (Number.isNaN(clock)) this.fail('is no point in time');
-    const own = found[3] ?? zone;
+    const written = writtenTime(this.required(this.text()).trim());
+    if (written === undefined) this.fail('expected a time in ISO 8601');
+    if (written.clockMs === undefined) this.fail('is no point in time');
+    const own = written.offset ?? zone ?? undefined;
     if (own === undefined) this.fail('a local time without an offset; give the zone of the person');
-    return this.located(() => localMs(clock, own));
+    return localMs(written.clockMs, own);
+  }
+
+  /** How far east of UTC a time says that it is, in milliseconds; undefined where it does not, or only "Z". */
+  eastMs(): number | undefined {
+    const offset = writtenTime((this.text() ?? '').trim())?.offset;
+    return offset === undefined || offset.toUpperCase() === 'Z' ? undefined : offsetMs(offset);
   }
 
   /** Milliseconds since 1970 of seconds since 1970. */
@@ -88,6 +85,13 @@ export class Field {
     const seconds = this.required(this.number());
     if (!(seconds > 1e8 && seconds < 1e11)) this.fail('expected seconds since 1970');
     return seconds * 1000;
+  }
+
+  /** An offset from UTC in seconds, in milliseconds. */
+  eastSeconds(): number | undefined {
+    const seconds = this.number();
+    if (seconds !== undefined && Math.abs(seconds) > DAY_S) this.fail('expected seconds east of UTC');
+    return seconds === undefined ? undefined : seconds * 1000;
   }
 
   required<Value>(value: Value | undefined): Value {
@@ -103,9 +107,50 @@ export class Field {
     try {
       return work();
     } catch (error) {
-      if (error instanceof Error && !(error instanceof AdapterError))
-        error.message = `${this.path}: ${error.message}`;
+      if (error instanceof UnitError) throw new UnitError(`${this.path}: ${error.message}`);
+      if (error instanceof RangeError && !(error instanceof AdapterError)) this.fail(error.message);
       throw error;
     }
   }
+
+  /** Not the documented form: says what was expected and, where it can be told, what this is. */
+  expected(what: string): never {
+    const look = lookOf(this.value);
+    return this.fail(`expected ${what}${look === undefined ? '' : `; ${look}`}`);
+  }
+}
+
+/** How an answer holds its records. @internal */
+export interface Envelope {
+  /** The path of the list. */
+  readonly list?: readonly string[];
+  /** A field that a record by itself has: one may stand in the place of the answer. */
+  readonly one?: string;
+  /** The answer may be the list itself. */
+  readonly isList?: boolean;
+  /** The answer leaves its list out where it is empty, as protocol buffers do. */
+  readonly omitsEmpty?: boolean;
+  /** Names the answer in the message. */
+  readonly what: string;
+}
+
+/**
+ * The records of an answer; undefined where it was not sent. An answer without a record is no error, what is no answer is.
+ * @internal
+ */
+export function recordsOf(
+  answer: Field,
+  { list = [], one, isList, omitsEmpty, what }: Envelope,
+): Field[] | undefined {
+  if (answer.isAbsent) return undefined;
+  if (Array.isArray(answer.value)) return isList === true ? answer.items() : answer.expected(what);
+  if (typeof answer.value !== 'object') answer.expected(what);
+  if (one !== undefined && !answer.get(one).isAbsent) return [answer];
+  if (omitsEmpty === true && Object.keys(answer.value as object).length === 0) return [];
+  let found = answer;
+  for (const name of list) {
+    if (typeof found.value !== 'object' || Array.isArray(found.value)) answer.expected(what);
+    found = found.get(name);
+  }
+  return found === answer || !Array.isArray(found.value) ? answer.expected(what) : found.items();
 }

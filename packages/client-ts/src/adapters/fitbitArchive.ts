@@ -1,6 +1,8 @@
-import { Field } from './field.js';
-import { adapt, durations, series } from './night.js';
-import type { Adapted, AdapterOptions, SleepDetails, SleepRecord } from './night.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { durations } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { SleepDetails, SleepRecord } from './records.js';
+import { series } from './series.js';
 
 /**
  * Archives of Fitbit (Google Takeout): the files `sleep-*.json` and `heart_rate-*.json`. The sleep logs are those of
@@ -16,11 +18,22 @@ export interface FitbitArchiveInput extends AdapterOptions {
 
 /** The session of what an archive of Fitbit holds. */
 export function fromFitbitArchive({ sleep, heartRate, ...options }: FitbitArchiveInput): Adapted {
-  const logs = new Field(sleep, 'sleep').items().map((log) => recordOf(log, options.zone));
+  const logs = recordsOf(new Field(sleep, 'sleep'), {
+    isList: true,
+    what: 'the list of a file sleep-*.json of the archive',
+  });
   const field = new Field(heartRate, 'heartRate');
+  const samples = recordsOf(field, {
+    isList: true,
+    what: 'the list of a file heart_rate-*.json of the archive',
+  });
   const value = (one: Field) => one.get('value', 'bpm').number();
-  const heart = series(field, field.items(), (one) => heartMs(one.get('dateTime')), value);
-  return adapt(options, sleep === undefined ? undefined : logs, [heart]);
+  const heart = series(field, samples ?? [], (one) => heartMs(one.get('dateTime')), value);
+  return adapt(
+    options,
+    logs?.map((log) => recordOf(log, options.zone)),
+    [heart],
+  );
 }
 
 /** "03/01/26 06:45:00", month first. */
@@ -47,5 +60,6 @@ function recordOf(field: Field, zone: string | undefined): SleepRecord {
       : { deep: minutes('deep'), rem: minutes('rem'), light: minutes('light'), awake: minutes('wake') };
     return durations(summary, span, 'minutes', { ...stages, asleep });
   };
-  return { field, ...span, isNap: !main.isAbsent && !main.flag(), read };
+  // A second log of the night is not the main one, and no nap: when it was decides.
+  return { field, ...span, isMain: main.flag(), read };
 }

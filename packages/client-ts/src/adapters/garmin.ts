@@ -1,6 +1,7 @@
-import { Field } from './field.js';
-import { adapt, durations } from './night.js';
-import type { Adapted, AdapterOptions, Series, SleepDetails, SleepRecord } from './night.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { durations } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { Series, SleepDetails, SleepRecord } from './records.js';
 
 /**
  * Garmin Health API, unverified: its specification is for partners. The names are those of public samples and libraries,
@@ -15,21 +16,28 @@ export interface GarminInput extends AdapterOptions {
   readonly respiration?: unknown;
 }
 
+/** Tentative summaries come first, final ones some time later. */
+const STANDINGS: Readonly<Record<string, number>> = {
+  AUTO_TENTATIVE: 0,
+  ENHANCED_TENTATIVE: 0,
+  ENHANCED_FINAL: 2,
+};
+
 /** The session of what Garmin sent. */
 export function fromGarmin({ sleep, daily, respiration, ...options }: GarminInput): Adapted {
-  const sleeps = listOf(new Field(sleep, 'sleep'), 'sleeps').map(recordOf);
-  const days = listOf(new Field(daily, 'daily'), 'dailies');
-  const breaths = listOf(new Field(respiration, 'respiration'), 'allDayRespiration');
+  const days = summariesOf(new Field(daily, 'daily'), 'dailies');
+  const breaths = summariesOf(new Field(respiration, 'respiration'), 'allDayRespiration');
   return adapt(
     options,
-    sleep === undefined ? undefined : sleeps,
-    days.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
-    breaths.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),
+    summariesOf(new Field(sleep, 'sleep'), 'sleeps')?.map(recordOf),
+    days?.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
+    breaths?.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),
   );
 }
 
-function listOf(sent: Field, name: string): Field[] {
-  return (Array.isArray(sent.value) ? sent : sent.get(name)).items();
+function summariesOf(sent: Field, name: string): Field[] | undefined {
+  const what = `the list of summaries, or a notification with ${name}`;
+  return recordsOf(sent, { list: [name], isList: true, what });
 }
 
 function recordOf(field: Field): SleepRecord {
@@ -40,15 +48,25 @@ function recordOf(field: Field): SleepRecord {
     light: field.get('lightSleepDurationInSeconds').number(),
     awake: field.get('awakeDurationInSeconds').number(),
   };
-  // Whether the duration has the time awake in it is not known: the sleep ends where both fit.
-  const sumS = Object.values(stages).reduce<number>((sum, value) => sum + (value ?? 0), 0);
+  const sleepS = (stages.deep ?? 0) + (stages.rem ?? 0) + (stages.light ?? 0);
+  // In most samples the duration is that of sleep, in some it has the time awake in it: the sleep ends where both fit.
   const durationS = field.get('durationInSeconds').number() ?? 0;
-  const span = { fromMs, toMs: fromMs + Math.max(durationS, sumS) * 1000 };
+  const unmeasuredS = field.get('unmeasurableSleepInSeconds').number() ?? 0;
+  const stagedS = sleepS + (stages.awake ?? 0) + unmeasuredS;
+  const span = { fromMs, toMs: fromMs + Math.max(durationS, stagedS) * 1000 };
   const read = (): SleepDetails => ({
-    ...durations(field, span, 'seconds', stages),
+    ...durations(field, span, 'seconds', sleepS > 0 ? stages : { asleep: durationS }),
     breath: offsetSeries(field, 'timeOffsetSleepRespiration'),
   });
-  return { field, ...span, isNap: false, read };
+  const validation = field.get('validation').text();
+  return {
+    field,
+    ...span,
+    eastMs: field.get('startTimeOffsetInSeconds').eastSeconds(),
+    unusable: validation === 'OFF_WRIST' ? 'the watch was off the wrist' : undefined,
+    standing: STANDINGS[validation ?? ''] ?? 1,
+    read,
+  };
 }
 
 /** `{"0": 62, "15": 61}`: seconds after the beginning of the summary. */

@@ -1,7 +1,9 @@
 import type { Stage } from '../sleep.js';
-import { Field } from './field.js';
-import { adapt, durations, series, stretches } from './night.js';
-import type { Adapted, AdapterOptions, SleepDetails, SleepRecord } from './night.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { durations, stretches } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { SleepDetails, SleepRecord } from './records.js';
+import { series } from './series.js';
 
 /**
  * Google Health API v4, in the place of the Fitbit Web API: https://developers.google.com/health/reference/rest/v4,
@@ -35,17 +37,25 @@ export function fromGoogleHealth({
   respiratoryRate,
   ...options
 }: GoogleHealthInput): Adapted {
-  const breaths = pointsOf(respiratoryRate, 'respiratoryRate', 'respiratoryRateSleepSummary');
-  const records = pointsOf(sleep, 'sleep', 'sleep').map((point) => recordOf(point, breaths));
-  const hearts = pointsOf(heartRate, 'heartRate', 'heartRate');
+  const breaths = pointsOf(new Field(respiratoryRate, 'respiratoryRate'), 'respiratoryRateSleepSummary');
+  const records = pointsOf(new Field(sleep, 'sleep'), 'sleep');
+  const hearts = new Field(heartRate, 'heartRate');
+  const points = pointsOf(hearts, 'heartRate');
   const value = (one: Field) => one.get('beatsPerMinute').quotedNumber();
-  const heart = series(new Field(heartRate, 'heartRate').get('dataPoints'), hearts, sampleMs, value);
-  return adapt(options, sleep === undefined ? undefined : records, [heart]);
+  const heart = hearts.isAbsent ? [] : [series(hearts.get('dataPoints'), points ?? [], sampleMs, value)];
+  return adapt(
+    options,
+    records?.map((point) => recordOf(point, breaths ?? [])),
+    heart,
+  );
 }
 
-function pointsOf(sent: unknown, name: string, type: string): Field[] {
-  const points = new Field(sent, name).get('dataPoints').items();
-  return points.map((point) => point.get(type)).filter((point) => !point.isAbsent);
+/** Points of other types, as of an answer of another data type, are an error where there are no others. */
+function pointsOf(sent: Field, type: string): Field[] | undefined {
+  const what = `the answer of …/dataPoints, with dataPoints of ${type}`;
+  const points = recordsOf(sent, { list: ['dataPoints'], omitsEmpty: true, what });
+  const found = points?.map((point) => point.get(type)).filter((point) => !point.isAbsent);
+  return found?.length === 0 && points?.length !== 0 ? sent.expected(what) : found;
 }
 
 function sampleMs(point: Field): number {
@@ -64,7 +74,21 @@ function recordOf(field: Field, breaths: readonly Field[]): SleepRecord {
     const average = breath?.get('fullSleepStats', 'breathsPerMinute');
     return { ...stagesOf(field, span), ...(average !== undefined && { breathAverage: average }) };
   };
-  return { field, ...span, isNap: field.get('metadata', 'nap').flag(), read };
+  const east = field.get('interval', 'endUtcOffset');
+  return {
+    field,
+    ...span,
+    eastMs: secondsOf(east),
+    isNap: field.get('metadata', 'nap').flag(),
+    isMain: field.get('metadata', 'mainSleep').flag(),
+    read,
+  };
+}
+
+/** "3600s", as protocol buffers write a duration; in milliseconds. */
+function secondsOf(field: Field): number | undefined {
+  const found = /^(-?\d+)s$/.exec(field.text() ?? '');
+  return found === null ? undefined : new Field(Number(found[1]), field.path).eastSeconds();
 }
 
 function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
@@ -89,5 +113,11 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
       from: one.get('startTime').moment(),
       to: one.get('endTime').moment(),
     }));
-  return stretches(field.get('stages'), span, intervals);
+  // The stretches may be those of a part of the sleep: what the summary says of all of it goes before their sums.
+  const awake = summary.get('minutesAwake').quotedNumber();
+  const stated = {
+    asleep: asleep === undefined ? undefined : asleep * 60,
+    awake: awake === undefined ? undefined : awake * 60,
+  };
+  return stretches(intervals.length === 0 ? summary : field.get('stages'), span, intervals, stated);
 }

@@ -1,7 +1,10 @@
 import type { Stage } from '../sleep.js';
-import { Field } from './field.js';
-import { adapt, series, stretches } from './night.js';
-import type { Adapted, AdapterOptions, SleepRecord } from './night.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { stretches } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { SleepRecord } from './records.js';
+import { series } from './series.js';
+import { offsetMs } from './zone.js';
 
 /**
  * Health Connect (Android): the records by the names of their fields in
@@ -36,17 +39,21 @@ export function fromHealthConnect({
   respiratoryRate,
   ...options
 }: HealthConnectInput): Adapted {
-  const sleeps = new Field(sleep, 'sleep').items().map((record) => recordOf(record));
   const hearts = new Field(heartRate, 'heartRate');
-  const samples = hearts.items().flatMap((record) => record.get('samples').items());
+  const samples = listOf(hearts, 'HeartRateRecord')?.flatMap((record) => record.get('samples').items());
   const breaths = new Field(respiratoryRate, 'respiratoryRate');
+  const rates = listOf(breaths, 'RespiratoryRateRecord');
   const atMs = (one: Field) => one.get('time').moment();
   return adapt(
     options,
-    sleep === undefined ? undefined : sleeps,
-    [series(hearts, samples, atMs, (one) => one.get('beatsPerMinute').number())],
-    [series(breaths, breaths.items(), atMs, (one) => one.get('rate').number())],
+    listOf(new Field(sleep, 'sleep'), 'SleepSessionRecord')?.map(recordOf),
+    [series(hearts, samples ?? [], atMs, (one) => one.get('beatsPerMinute').number())],
+    [series(breaths, rates ?? [], atMs, (one) => one.get('rate').number())],
   );
+}
+
+function listOf(sent: Field, type: string): Field[] | undefined {
+  return recordsOf(sent, { isList: true, what: `a list of ${type}` });
 }
 
 /** A session without stages says when somebody lay in bed, not how long they slept. */
@@ -61,5 +68,18 @@ function recordOf(field: Field): SleepRecord {
     }));
     return stretches(stages, span, intervals);
   };
-  return { field, ...span, isNap: false, read };
+  const east = field.get('endZoneOffset').text();
+  return {
+    field,
+    ...span,
+    eastMs: east === undefined ? field.get('endTime').eastMs() : offsetMs(east),
+    source: appOf(field),
+    read,
+  };
+}
+
+/** The package of the app that wrote it: a string, or an object with the name. */
+function appOf(field: Field): string | undefined {
+  const origin = field.get('metadata', 'dataOrigin');
+  return typeof origin.value === 'string' ? origin.value : origin.get('packageName').text();
 }

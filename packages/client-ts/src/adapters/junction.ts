@@ -1,6 +1,8 @@
-import { Field } from './field.js';
-import { adapt, durations, series } from './night.js';
-import type { Adapted, AdapterOptions, Series, SleepDetails, SleepRecord } from './night.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { durations } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { Series, SleepDetails, SleepRecord } from './records.js';
+import { series } from './series.js';
 
 /**
  * Junction (earlier Vital): models of its API, https://docs.junction.com and
@@ -17,16 +19,19 @@ export interface JunctionInput extends AdapterOptions {
 
 /** The session of what Junction sent. */
 export function fromJunction({ sleep, heartRate, respiratoryRate, ...options }: JunctionInput): Adapted {
-  const records = recordsOf(new Field(sleep, 'sleep'));
-  const provider = records[0]?.get('source', 'provider').text();
-  const sleeps = sleep === undefined ? undefined : records.map((record) => recordOf(record));
-  const heart = seriesOf(new Field(heartRate, 'heartRate'), provider);
-  return adapt(options, sleeps, heart, seriesOf(new Field(respiratoryRate, 'respiratoryRate'), provider));
+  return adapt(
+    options,
+    sleepsOf(new Field(sleep, 'sleep'))?.map(recordOf),
+    seriesOf(new Field(heartRate, 'heartRate')),
+    seriesOf(new Field(respiratoryRate, 'respiratoryRate')),
+  );
 }
 
-function recordsOf(sent: Field): Field[] {
-  const event = sent.get('event_type').text();
-  if (event === undefined) return sent.get('sleep').items();
+function sleepsOf(sent: Field): Field[] | undefined {
+  const what = 'an event daily.data.sleep.*, or the answer of /v2/summary/sleep, with sleep';
+  const records = recordsOf(sent, { list: ['sleep'], one: 'event_type', what });
+  if (records?.[0] !== sent) return records;
+  const event = sent.get('event_type').text() ?? '';
   if (!/^daily\.data\.sleep\.(created|updated)$/.test(event))
     sent.get('event_type').fail('expected daily.data.sleep.created or .updated');
   return [sent.get('data')];
@@ -55,16 +60,29 @@ function recordOf(field: Field): SleepRecord {
       breathAverage: field.get('respiratory_rate'),
     };
   };
-  return { field, ...span, isNap: type === 'acknowledged_nap', read };
+  return {
+    field,
+    ...span,
+    eastMs: field.get('timezone_offset').eastSeconds(),
+    isNap: type === 'acknowledged_nap',
+    source: field.get('source', 'provider').text(),
+    read,
+  };
 }
 
-/** One device's: that of the sleep where it is there, else the one with the most samples. */
-function seriesOf(sent: Field, provider: string | undefined): Series[] {
-  const groups = sent.get('groups').entries();
-  const own = groups.filter(([name]) => name === provider);
-  const sources = (own.length > 0 ? own : groups).flatMap(([, group]) => group.items());
-  const all = sources.map((source) => samplesOf(source.get('data')));
-  return all.toSorted((a, b) => b.samples.length - a.samples.length).slice(0, 1);
+/** A provider may have several devices: the one with the most samples. */
+function seriesOf(sent: Field): Series[] {
+  if (sent.isAbsent) return [];
+  if (Array.isArray(sent.value) || typeof sent.value !== 'object' || sent.get('groups').isAbsent)
+    sent.expected('the answer of a grouped timeseries, with groups');
+  return sent
+    .get('groups')
+    .entries()
+    .flatMap(([source, group]) => {
+      const all = group.items().map((device) => samplesOf(device.get('data')));
+      const [most] = all.toSorted((a, b) => b.samples.length - a.samples.length);
+      return most === undefined ? [] : [{ ...most, source }];
+    });
 }
 
 function samplesOf(field: Field): Series {

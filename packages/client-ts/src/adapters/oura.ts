@@ -1,7 +1,9 @@
 import type { Stage, StageDurations } from '../sleep.js';
-import { Field } from './field.js';
-import { adapt, durations, series } from './night.js';
-import type { Adapted, AdapterOptions, Series, SleepDetails, SleepRecord } from './night.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { durations } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { Series, SleepDetails, SleepRecord } from './records.js';
+import { series } from './series.js';
 
 /**
  * Oura API v2: https://cloud.ouraring.com/v2/docs (multiple sleep documents, heart rate), 2026-11-22. There is no
@@ -18,17 +20,23 @@ const PHASES: Readonly<Record<string, Stage>> = { 1: 'deep', 2: 'light', 3: 'rem
 
 /** The session of what Oura sent. */
 export function fromOura({ sleep, heartRate, ...options }: OuraInput): Adapted {
-  const sent = new Field(sleep, 'sleep');
-  const records = sent.get('bedtime_start').isAbsent ? sent.get('data').items() : [sent];
-  const samples = new Field(heartRate, 'heartRate').get('data');
+  const records = recordsOf(new Field(sleep, 'sleep'), {
+    list: ['data'],
+    one: 'bedtime_start',
+    what: 'the answer of /v2/usercollection/sleep, with data',
+  });
+  const sent = new Field(heartRate, 'heartRate');
+  const samples = recordsOf(sent, {
+    list: ['data'],
+    what: 'the answer of /v2/usercollection/heartrate, with data',
+  });
   const atMs = (one: Field) => one.get('timestamp').moment();
-  const heart = series(samples, samples.items(), atMs, (one) => one.get('bpm').number());
-  return adapt(options, sleep === undefined ? undefined : records.map(recordOf), [heart]);
+  const heart = series(sent.get('data'), samples ?? [], atMs, (one) => one.get('bpm').number());
+  return adapt(options, records?.map(recordOf), [heart]);
 }
 
 function recordOf(field: Field): SleepRecord {
   const type = field.get('type').text();
-  const isDeleted = type === 'deleted';
   const span = {
     fromMs: field.get('bedtime_start').moment(),
     toMs: field.get('bedtime_end').moment(),
@@ -39,7 +47,15 @@ function recordOf(field: Field): SleepRecord {
     heartAverage: field.get('average_heart_rate'),
     breathAverage: field.get('average_breath'),
   });
-  return { field, ...span, isNap: type === 'late_nap' || type === 'rest', isDeleted, read };
+  return {
+    field,
+    ...span,
+    eastMs: field.get('bedtime_end').eastMs(),
+    isNap: type === 'late_nap' || type === 'rest',
+    isMain: type === 'long_sleep',
+    unusable: type === 'deleted' ? 'deleted' : undefined,
+    read,
+  };
 }
 
 function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {

@@ -1,7 +1,8 @@
 import type { Stage } from '../sleep.js';
-import { Field } from './field.js';
-import { adapt, durations, stretches } from './night.js';
-import type { Adapted, AdapterOptions, Series, SleepDetails, SleepRecord } from './night.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { durations, stretches } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { Series, SleepDetails, SleepRecord } from './records.js';
 
 /**
  * Polar AccessLink v3: https://www.polar.com/accesslink-api (sleep, nightly recharge, continuous heart rate),
@@ -23,17 +24,27 @@ const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
 
 /** The session of what Polar sent. */
 export function fromPolar({ sleep, recharge, heartRate, ...options }: PolarInput): Adapted {
-  const nights = manyOf(new Field(sleep, 'sleep'), 'nights', 'sleep_start_time');
-  const recharges = manyOf(new Field(recharge, 'recharge'), 'recharges', 'date');
-  const offset = nights[0] === undefined ? undefined : offsetOf(nights[0]);
-  const days = manyOf(new Field(heartRate, 'heartRate'), 'heart_rates', 'date');
-  const heart = days.map((day) => heartOf(day, options.zone ?? offset));
-  const records = nights.map((night) => recordOf(night, recharges));
-  return adapt(options, sleep === undefined ? undefined : records, heart);
-}
-
-function manyOf(sent: Field, list: string, ofOne: string): Field[] {
-  return sent.get(ofOne).isAbsent ? sent.get(list).items() : [sent];
+  const nights = recordsOf(new Field(sleep, 'sleep'), {
+    list: ['nights'],
+    one: 'sleep_start_time',
+    what: 'the answer of /v3/users/sleep, with nights',
+  });
+  const recharges = recordsOf(new Field(recharge, 'recharge'), {
+    list: ['recharges'],
+    one: 'date',
+    what: 'the answer of /v3/users/nightly-recharge, with recharges',
+  });
+  const days = recordsOf(new Field(heartRate, 'heartRate'), {
+    list: ['heart_rates'],
+    one: 'date',
+    what: 'the answer of /v3/users/continuous-heart-rate, of a day or with heart_rates',
+  });
+  const offset = nights?.[0] === undefined ? undefined : offsetOf(nights[0]);
+  return adapt(
+    options,
+    nights?.map((night) => recordOf(night, recharges ?? [])),
+    days?.map((day) => heartOf(day, options.zone ?? offset)),
+  );
 }
 
 /** What the time that a sleep began at ends with. */
@@ -60,7 +71,7 @@ function recordOf(field: Field, recharges: readonly Field[]): SleepRecord {
       }),
     };
   };
-  return { field, ...span, isNap: false, read };
+  return { field, ...span, eastMs: field.get('sleep_end_time').eastMs(), read };
 }
 
 function stagesOf(field: Field, span: { fromMs: number; toMs: number }, begin: string) {
@@ -80,8 +91,12 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }, begin: s
   return stretches(field.get('hypnogram'), span, intervals);
 }
 
+interface ClockSeries extends Series {
+  readonly samples: readonly { readonly at: number; readonly value: number | undefined }[];
+}
+
 /** `{"23:39": 58, "00:04": 56}`: the first time at or after the beginning that has this clock time. */
-function clockSeries(field: Field, fromMs: number, begin: string): Series {
+function clockSeries(field: Field, fromMs: number, begin: string): ClockSeries {
   const [, hour = '0', minute = '0', second = '0'] = /T(\d\d):(\d\d)(?::(\d\d))?/.exec(begin) ?? [];
   const midnightMs = fromMs - ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000;
   const samples = field.entries().map(([clock, value]) => {

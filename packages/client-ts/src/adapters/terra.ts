@@ -1,7 +1,9 @@
-import { Field } from './field.js';
-import { adapt, durations, series, stretches } from './night.js';
-import type { Adapted, AdapterOptions, Series, SleepDetails, SleepRecord } from './night.js';
 import type { Stage } from '../sleep.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { durations, stretches } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { Series, SleepDetails, SleepRecord } from './records.js';
+import { series } from './series.js';
 
 /**
  * Terra: data models of its OpenAPI description, https://github.com/tryterra/openapi (schemas/core), 2026-11-22.
@@ -28,22 +30,30 @@ const LEVELS: readonly (Stage | 'asleep' | undefined)[] = [
 
 /** The session of what Terra sent. */
 export function fromTerra({ sleep, daily, ...options }: TerraInput): Adapted {
-  const days = dataOf(new Field(daily, 'daily'), 'daily').map((day) => heartOf(day, options.zone));
-  const sleeps = dataOf(new Field(sleep, 'sleep'), 'sleep').map((one) => recordOf(one, options.zone));
-  return adapt(options, sleep === undefined ? undefined : sleeps, days);
+  const { zone } = options;
+  const event = new Field(sleep, 'sleep');
+  const days = dataOf(new Field(daily, 'daily'), 'daily')?.map((day) => heartOf(day, zone));
+  const sleeps = dataOf(event, 'sleep')?.map((one) => recordOf(one, zone, sourceOf(event)));
+  return adapt(options, sleeps, days);
 }
 
-function dataOf(event: Field, type: string): Field[] {
+function dataOf(event: Field, type: string): Field[] | undefined {
+  const what = `an event of type ${type}, or the answer of GET /${type}, with data`;
+  const records = recordsOf(event, { list: ['data'], what });
   const given = event.get('type').text();
   if (given !== undefined && given !== type) event.get('type').fail(`expected an event of type ${type}`);
-  return event.get('data').items();
+  return records;
+}
+
+function sourceOf(event: Field): string | undefined {
+  return event.get('user').isAbsent ? undefined : event.get('user', 'provider').text();
 }
 
 function zoneOf(record: Field, zone: string | undefined): string | undefined {
   return record.get('metadata', 'timestamp_localization').number() === UTC ? 'Z' : zone;
 }
 
-function recordOf(field: Field, given: string | undefined): SleepRecord {
+function recordOf(field: Field, given: string | undefined, source: string | undefined): SleepRecord {
   const zone = zoneOf(field, given);
   const span = {
     fromMs: field.get('metadata', 'start_time').moment(zone),
@@ -59,7 +69,14 @@ function recordOf(field: Field, given: string | undefined): SleepRecord {
       breathAverage: breaths.get('avg_breaths_per_min'),
     };
   };
-  return { field, ...span, isNap: field.get('metadata', 'is_nap').flag(), read };
+  return {
+    field,
+    ...span,
+    eastMs: field.get('metadata', 'end_time').eastMs(),
+    isNap: field.get('metadata', 'is_nap').flag(),
+    source,
+    read,
+  };
 }
 
 function stagesOf(field: Field, span: { fromMs: number; toMs: number }, zone: string | undefined) {

@@ -1,6 +1,8 @@
-import { Field } from './field.js';
-import { adapt, durations } from './night.js';
-import type { Adapted, AdapterOptions, SleepDetails, SleepRecord } from './night.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { durations } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { SleepDetails, SleepRecord } from './records.js';
+import { offsetMs } from './zone.js';
 
 /**
  * WHOOP API v2: https://developer.whoop.com/api (sleep), 2026-11-22. Durations are milliseconds. There is no series at
@@ -14,10 +16,13 @@ export interface WhoopInput extends AdapterOptions {
 /** The session of what WHOOP sent. */
 export function fromWhoop({ sleep, ...options }: WhoopInput): Adapted {
   const sent = new Field(sleep, 'sleep');
-  const type = sent.get('type').text();
-  if (type !== undefined) sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');
-  const records = sent.get('start').isAbsent ? sent.get('records').items() : [sent];
-  return adapt(options, sleep === undefined ? undefined : records.map(recordOf));
+  if (isEvent(sleep)) sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');
+  const what = 'the answer of /v2/activity/sleep, with records';
+  return adapt(options, recordsOf(sent, { list: ['records'], one: 'start', what })?.map(recordOf));
+}
+
+function isEvent(sent: unknown): boolean {
+  return typeof sent === 'object' && sent !== null && 'type' in sent && 'id' in sent;
 }
 
 function recordOf(field: Field): SleepRecord {
@@ -34,5 +39,14 @@ function recordOf(field: Field): SleepRecord {
     });
     return { ...given, breathAverage: field.get('score', 'respiratory_rate') };
   };
-  return { field, ...span, isNap: field.get('nap').flag(), read };
+  const east = field.get('timezone_offset').text();
+  const isNap = field.get('nap').flag();
+  return {
+    field,
+    ...span,
+    eastMs: east === undefined ? undefined : offsetMs(east),
+    isNap,
+    isMain: !isNap,
+    read,
+  };
 }

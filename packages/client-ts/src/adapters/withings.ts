@@ -1,7 +1,9 @@
 import type { Stage } from '../sleep.js';
-import { Field } from './field.js';
-import { adapt, durations, stretches } from './night.js';
-import type { Adapted, AdapterOptions, Series, SleepDetails, SleepRecord } from './night.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { durations, stretches } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { Series, SleepDetails, SleepRecord } from './records.js';
+import { offsetAt } from './zone.js';
 
 /**
  * Withings: Sleep v2, https://developer.withings.com/api-reference (sleepv2-get, sleepv2-getsummary), 2026-11-22.
@@ -19,16 +21,24 @@ const STATES: readonly (Stage | 'asleep')[] = ['awake', 'light', 'deep', 'rem', 
 
 /** The session of what Withings sent. */
 export function fromWithings({ summary, sleep, ...options }: WithingsInput): Adapted {
-  const parts = seriesOf(new Field(sleep, 'sleep'));
-  const records = seriesOf(new Field(summary, 'summary')).map((record) => recordOf(record, parts));
+  const parts = seriesOf(new Field(sleep, 'sleep'), 'get') ?? [];
+  const records = seriesOf(new Field(summary, 'summary'), 'getsummary');
   const samples = (name: string) => parts.map((part) => samplesOf(part.get(name)));
-  return adapt(options, summary === undefined ? undefined : records, samples('hr'), samples('rr'));
+  return adapt(
+    options,
+    records?.map((record) => recordOf(record, parts)),
+    samples('hr'),
+    samples('rr'),
+  );
 }
 
-function seriesOf(answer: Field): Field[] {
-  const status = answer.get('status').number();
-  if (status !== undefined && status !== 0) answer.get('status').fail('the answer is an error');
-  return answer.get('body', 'series').items();
+function seriesOf(answer: Field, action: string): Field[] | undefined {
+  if (typeof answer.value === 'object' && !Array.isArray(answer.value)) {
+    const status = answer.get('status').number();
+    if (status !== undefined && status !== 0) answer.get('status').fail('the answer is an error');
+  }
+  const what = `the answer of ${action}, with body.series`;
+  return recordsOf(answer, { list: ['body', 'series'], what });
 }
 
 function recordOf(field: Field, parts: readonly Field[]): SleepRecord {
@@ -39,7 +49,9 @@ function recordOf(field: Field, parts: readonly Field[]): SleepRecord {
     heartAverage: data.get('hr_average'),
     breathAverage: data.get('rr_average'),
   });
-  return { field, ...span, isNap: false, read };
+  const zone = field.get('timezone').text();
+  const eastMs = zone === undefined ? undefined : offsetAt(span.toMs, zone);
+  return { field, ...span, eastMs, read };
 }
 
 function stagesOf(data: Field, span: { fromMs: number; toMs: number }, parts: readonly Field[]) {
@@ -65,7 +77,7 @@ function stagesOf(data: Field, span: { fromMs: number; toMs: number }, parts: re
 /** An object of seconds since 1970 and values. */
 function samplesOf(field: Field): Series {
   const samples = field.entries().map(([seconds, value]) => ({
-    at: new Field(Number(seconds), value.path).unixSeconds(),
+    at: new Field(/^\d+$/.test(seconds) ? Number(seconds) : 0, value.path).unixSeconds(),
     value: value.number(),
   }));
   return { field, samples };

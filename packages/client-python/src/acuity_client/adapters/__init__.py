@@ -1,7 +1,8 @@
 """From what a provider of wearable data sent to a session: a function for each provider."""
 
-from ._field import AdapterError
-from ._night import Adapted, Person
+from ._adapt import Adapted, Person, UsedPart, UsedSleep
+from ._error import AdapterError
+from ._records import Left
 from .apple_health import from_apple_health
 from .fitbit_archive import from_fitbit_archive
 from .garmin import from_garmin
@@ -17,7 +18,10 @@ from .withings import from_withings
 __all__ = [
     "Adapted",
     "AdapterError",
+    "Left",
     "Person",
+    "UsedPart",
+    "UsedSleep",
     "from_apple_health",
     "from_fitbit_archive",
     "from_garmin",

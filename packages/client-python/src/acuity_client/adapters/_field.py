@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn, TypeVar
 
-from ._zone import clock_of, local_ms
+from .._units import UnitError
+from ._error import AdapterError
+from ._looks import look_of
+from ._zone import local_ms, offset_ms, written_time
 
 _Value = TypeVar("_Value")
-
-
-class AdapterError(ValueError):
-    """
-    What a provider sent can't be read as its documentation says. The message names the field, never its value.
-
-    `field` is where it is, as `sleep.data[0].bedtime_start`.
-    """
-
-    def __init__(self, field: str, what: str) -> None:
-        super().__init__(f"{field}: {what}")
-        self.field = field
+_DAY_S = 86_400
 
 
 class Field:
@@ -96,15 +88,21 @@ class Field:
 
     def moment(self, zone: str | None = None) -> int:
         """Milliseconds since 1970 of an ISO 8601 time; `zone` is that of a time that has none."""
-        clock, offset = clock_of(self.required(self.text()).strip())
-        if offset is None and clock is None:
+        written = written_time(self.required(self.text()).strip())
+        if written is None:
             self.fail("expected a time in ISO 8601")
-        if clock is None:
+        if written.clock is None:
             self.fail("is no point in time")
-        own = offset or zone
+        own = written.offset or zone
         if own is None:
             self.fail("a local time without an offset; give the zone of the person")
-        return self.located(lambda: local_ms(clock, own))
+        return local_ms(written.clock, own)
+
+    def east_ms(self) -> int | None:
+        """How far east of UTC a time says that it is, in milliseconds; None where it does not, or only "Z"."""
+        written = written_time((self.text() or "").strip())
+        offset = None if written is None else written.offset
+        return None if offset is None or offset in "Zz" else offset_ms(offset)
 
     def unix_seconds(self) -> int:
         """Milliseconds since 1970 of seconds since 1970."""
@@ -112,6 +110,13 @@ class Field:
         if not 1e8 < seconds < 1e11:
             self.fail("expected seconds since 1970")
         return math.floor(seconds * 1000 + 0.5)
+
+    def east_seconds(self) -> int | None:
+        """An offset from UTC in seconds, in milliseconds."""
+        seconds = self.number()
+        if seconds is not None and abs(seconds) > _DAY_S:
+            self.fail("expected seconds east of UTC")
+        return None if seconds is None else int(seconds * 1000)
 
     def required(self, value: _Value | None) -> _Value:
         if value is None:
@@ -127,5 +132,48 @@ class Field:
             return work()
         except AdapterError:
             raise
+        except UnitError as error:
+            raise UnitError(f"{self.path}: {error}") from None
         except ValueError as error:
-            raise type(error)(f"{self.path}: {error}") from None
+            raise AdapterError(self.path, str(error)) from None
+
+    def expected(self, what: str) -> NoReturn:
+        """Not the documented form: says what was expected and, where it can be told, what this is."""
+        look = look_of(self.value)
+        self.fail(f"expected {what}" + ("" if look is None else f"; {look}"))
+
+
+def records_of(
+    answer: Field,
+    what: str,
+    *,
+    many: Sequence[str] = (),
+    one: str | None = None,
+    is_list: bool = False,
+    omits_empty: bool = False,
+) -> list[Field] | None:
+    """
+    The records of an answer; None where it was not sent. An answer without a record is no error, what is no answer is.
+
+    `what` names the answer in the message, `many` is the path of the list, `one` a field that a record by itself has:
+    one may stand in the place of the answer. `is_list`: the answer may be the list itself. `omits_empty`: it leaves
+    its list out where it is empty, as protocol buffers do.
+    """
+    if answer.is_absent:
+        return None
+    if isinstance(answer.value, (list, tuple)):
+        return answer.items() if is_list else answer.expected(what)
+    if not isinstance(answer.value, dict):
+        answer.expected(what)
+    if one is not None and not answer.get(one).is_absent:
+        return [answer]
+    if omits_empty and not answer.value:
+        return []
+    found = answer
+    for name in many:
+        if not isinstance(found.value, dict):
+            answer.expected(what)
+        found = found.get(name)
+    if found is answer or not isinstance(found.value, (list, tuple)):
+        answer.expected(what)
+    return found.items()

@@ -10,8 +10,11 @@ import re
 
 from .._moment import Moment
 from .._sleep import Span
-from ._field import Field
-from ._night import Adapted, Person, SleepDetails, SleepRecord, adapt, durations, series
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import durations
+from ._field import Field, records_of
+from ._records import SleepDetails, SleepRecord
+from ._series import series
 
 _HEART_TIME = re.compile(r"([0-9]{2})/([0-9]{2})/([0-9]{2}) ([0-9]{2}:[0-9]{2}:[0-9]{2})")
 """Month first."""
@@ -24,20 +27,23 @@ def from_fitbit_archive(
     at: Moment | None = None,
     person: Person | None = None,
     zone: str | None = None,
+    newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
     The session of what an archive of Fitbit holds: `sleep` is the content of `sleep-*.json`, or of several, one after
     the other; `heart_rate` that of `heart_rate-*.json`, likewise.
     """
-    logs = [_record_of(log, zone) for log in Field(sleep, "sleep").items()]
+    logs = records_of(Field(sleep, "sleep"), "the list of a file sleep-*.json of the archive", is_list=True)
     field = Field(heart_rate, "heartRate")
+    samples = records_of(field, "the list of a file heart_rate-*.json of the archive", is_list=True)
     heart = series(
         field,
-        field.items(),
+        samples or [],
         lambda one: _heart_ms(one.get("dateTime")),
         lambda one: one.get("value", "bpm").number(),
     )
-    return adapt(at, person, None if sleep is None else logs, [heart])
+    sleeps = None if logs is None else [_record_of(log, zone) for log in logs]
+    return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, [heart])
 
 
 def _heart_ms(field: Field) -> int:
@@ -49,7 +55,6 @@ def _heart_ms(field: Field) -> int:
 
 def _record_of(field: Field, zone: str | None) -> SleepRecord:
     span = Span(field.get("startTime").moment(zone), field.get("endTime").moment(zone))
-    main = field.get("mainSleep")
     summary = field.get("levels", "summary")
 
     def read() -> SleepDetails:
@@ -62,4 +67,5 @@ def _record_of(field: Field, zone: str | None) -> SleepRecord:
                 given[stage] = summary.get(name, "minutes").number()
         return SleepDetails(*durations(summary, span, "minutes", given))
 
-    return SleepRecord(field, span, read, is_nap=not main.is_absent and not main.flag())
+    # A second log of the night is not the main one, and no nap: when it was decides.
+    return SleepRecord(field, span, read, is_main=field.get("mainSleep").flag())

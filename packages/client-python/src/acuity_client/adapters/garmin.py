@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from .._moment import Moment
 from .._sleep import Span
-from ._field import Field
-from ._night import Adapted, Person, Sample, Series, SleepDetails, SleepRecord, adapt, durations
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import durations
+from ._field import Field, records_of
+from ._records import Sample, Series, SleepDetails, SleepRecord
+
+_STANDINGS = {"AUTO_TENTATIVE": 0, "ENHANCED_TENTATIVE": 0, "ENHANCED_FINAL": 2}
+"""Tentative summaries come first, final ones some time later."""
 
 
 def from_garmin(
@@ -18,25 +23,26 @@ def from_garmin(
     respiration: object = None,
     at: Moment | None = None,
     person: Person | None = None,
+    zone: str | None = None,
+    newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
     The session of what Garmin sent: sleep summaries, daily summaries (they carry heart rate) and respiration
     summaries, each as the list or as a notification with `sleeps`, `dailies` or `allDayRespiration`.
     """
-    sleeps = [_record_of(one) for one in _list_of(Field(sleep, "sleep"), "sleeps")]
-    days = _list_of(Field(daily, "daily"), "dailies")
-    breaths = _list_of(Field(respiration, "respiration"), "allDayRespiration")
+    sleeps = _summaries_of(Field(sleep, "sleep"), "sleeps")
+    days = _summaries_of(Field(daily, "daily"), "dailies")
+    breaths = _summaries_of(Field(respiration, "respiration"), "allDayRespiration")
     return adapt(
-        at,
-        person,
-        None if sleep is None else sleeps,
-        [_offset_series(day, "timeOffsetHeartRateSamples") for day in days],
-        [_offset_series(one, "timeOffsetEpochToBreaths") for one in breaths],
+        Options(at, person, zone, newest_night_within_hours),
+        None if sleeps is None else [_record_of(one) for one in sleeps],
+        [_offset_series(day, "timeOffsetHeartRateSamples") for day in days or ()],
+        [_offset_series(one, "timeOffsetEpochToBreaths") for one in breaths or ()],
     )
 
 
-def _list_of(sent: Field, name: str) -> list[Field]:
-    return (sent if isinstance(sent.value, list) else sent.get(name)).items()
+def _summaries_of(sent: Field, name: str) -> list[Field] | None:
+    return records_of(sent, f"the list of summaries, or a notification with {name}", many=[name], is_list=True)
 
 
 def _record_of(field: Field) -> SleepRecord:
@@ -47,17 +53,27 @@ def _record_of(field: Field) -> SleepRecord:
         "light": field.get("lightSleepDurationInSeconds").number(),
         "awake": field.get("awakeDurationInSeconds").number(),
     }
-    # Whether the duration has the time awake in it is not known: the sleep ends where both fit.
-    sum_s = sum(value or 0 for value in stages.values())
+    sleep_s = (stages["deep"] or 0) + (stages["rem"] or 0) + (stages["light"] or 0)
+    # In most samples the duration is that of sleep, in some it has the time awake in it: the sleep ends where both fit.
     duration_s = field.get("durationInSeconds").number() or 0
-    span = Span(from_ms, from_ms + int(max(duration_s, sum_s) * 1000))
+    staged_s = sleep_s + (stages["awake"] or 0) + (field.get("unmeasurableSleepInSeconds").number() or 0)
+    span = Span(from_ms, from_ms + int(max(duration_s, staged_s) * 1000))
 
     def read() -> SleepDetails:
         return SleepDetails(
-            *durations(field, span, "seconds", stages), breath=_offset_series(field, "timeOffsetSleepRespiration")
+            *durations(field, span, "seconds", stages if sleep_s > 0 else {"asleep": duration_s}),
+            breath=_offset_series(field, "timeOffsetSleepRespiration"),
         )
 
-    return SleepRecord(field, span, read)
+    validation = field.get("validation").text()
+    return SleepRecord(
+        field,
+        span,
+        read,
+        east_ms=field.get("startTimeOffsetInSeconds").east_seconds(),
+        unusable="the watch was off the wrist" if validation == "OFF_WRIST" else None,
+        standing=_STANDINGS.get(validation or "", 1),
+    )
 
 
 def _offset_series(summary: Field, name: str) -> Series:

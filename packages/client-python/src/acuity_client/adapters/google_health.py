@@ -5,12 +5,16 @@ Google Health API v4, in the place of the Fitbit Web API: https://developers.goo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from .._moment import Moment
-from .._sleep import Durations, Span
-from ._field import Field
-from ._night import Adapted, AnyStage, Person, SleepDetails, SleepRecord, Stretch, adapt, durations, series, stretches
+from .._sleep import Span
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import AnyStage, Measured, Stretch, durations, stretches
+from ._field import Field, records_of
+from ._records import SleepDetails, SleepRecord
+from ._series import series
 
 _STAGES: dict[str, AnyStage] = {
     "DEEP": "deep",
@@ -31,22 +35,30 @@ def from_google_health(
     respiratory_rate: object = None,
     at: Moment | None = None,
     person: Person | None = None,
+    zone: str | None = None,
+    newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
     The session of what the Google Health API sent: the answers of
     `GET /v4/users/me/dataTypes/{dataType}/dataPoints` for `sleep`, `heart-rate` and `respiratory-rate-sleep-summary`.
     """
-    breaths = _points_of(respiratory_rate, "respiratoryRate", "respiratoryRateSleepSummary")
-    records = [_record_of(point, breaths) for point in _points_of(sleep, "sleep", "sleep")]
-    hearts = _points_of(heart_rate, "heartRate", "heartRate")
-    field = Field(heart_rate, "heartRate").get("dataPoints")
-    heart = series(field, hearts, _sample_ms, lambda one: one.get("beatsPerMinute").quoted_number())
-    return adapt(at, person, None if sleep is None else records, [heart])
+    breaths = _points_of(Field(respiratory_rate, "respiratoryRate"), "respiratoryRateSleepSummary") or []
+    records = _points_of(Field(sleep, "sleep"), "sleep")
+    sent = Field(heart_rate, "heartRate")
+    hearts = _points_of(sent, "heartRate") or []
+    heart = series(sent.get("dataPoints"), hearts, _sample_ms, lambda one: one.get("beatsPerMinute").quoted_number())
+    sleeps = None if records is None else [_record_of(point, breaths) for point in records]
+    return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, [heart])
 
 
-def _points_of(sent: object, name: str, kind: str) -> list[Field]:
-    points = [point.get(kind) for point in Field(sent, name).get("dataPoints").items()]
-    return [point for point in points if not point.is_absent]
+def _points_of(sent: Field, kind: str) -> list[Field] | None:
+    """Points of other types, as of an answer of another data type, are an error where there are no others."""
+    what = f"the answer of …/dataPoints, with dataPoints of {kind}"
+    points = records_of(sent, what, many=["dataPoints"], omits_empty=True)
+    if not points:
+        return points
+    found = [point.get(kind) for point in points if not point.get(kind).is_absent]
+    return found or sent.expected(what)
 
 
 def _sample_ms(point: Field) -> int:
@@ -63,10 +75,19 @@ def _record_of(field: Field, breaths: Sequence[Field]) -> SleepRecord:
         average = None if breath is None else breath.get("fullSleepStats", "breathsPerMinute")
         return SleepDetails(*_stages_of(field, span), breath_average=average)
 
-    return SleepRecord(field, span, read, is_nap=field.get("metadata", "nap").flag())
+    east_ms = _duration_ms(interval.get("endUtcOffset"))
+    metadata = field.get("metadata")
+    is_nap, is_main = metadata.get("nap").flag(), metadata.get("mainSleep").flag()
+    return SleepRecord(field, span, read, east_ms=east_ms, is_nap=is_nap, is_main=is_main)
 
 
-def _stages_of(field: Field, span: Span) -> tuple[Durations, float | None]:
+def _duration_ms(field: Field) -> int | None:
+    """As protocol buffers write a duration: "3600s"."""
+    found = re.fullmatch(r"(-?[0-9]+)s", field.text() or "")
+    return None if found is None else Field(int(found[1]), field.path).east_seconds()
+
+
+def _stages_of(field: Field, span: Span) -> Measured:
     summary = field.get("summary")
     minutes = {"asleep": summary.get("minutesAsleep").quoted_number()}
     if field.get("type").text() == "CLASSIC":
@@ -83,4 +104,12 @@ def _stages_of(field: Field, span: Span) -> tuple[Durations, float | None]:
         Stretch(_STAGES.get(one.get("type").text() or ""), one.get("startTime").moment(), one.get("endTime").moment())
         for one in field.get("stages").items()
     ]
-    return stretches(field.get("stages"), span, intervals)
+    # The stretches may be those of a part of the sleep: what the summary says of all of it goes before their sums.
+    asleep, awake = minutes["asleep"], summary.get("minutesAwake").quoted_number()
+    return stretches(
+        field.get("stages") if intervals else summary,
+        span,
+        intervals,
+        asleep=None if asleep is None else asleep * 60,
+        awake=None if awake is None else awake * 60,
+    )

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from .._moment import Moment
 from .._sleep import Span
-from ._field import Field
-from ._night import Adapted, AnyStage, Person, SleepDetails, SleepRecord, Stretch, adapt, series, stretches
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import AnyStage, Stretch, stretches
+from ._field import Field, records_of
+from ._records import SleepDetails, SleepRecord
+from ._series import series
+from ._zone import offset_ms
 
 _STAGES: dict[float, AnyStage] = {1: "awake", 2: "asleep", 3: "awake", 4: "light", 5: "deep", 6: "rem", 7: "awake"}
 """0 is unknown."""
@@ -22,22 +26,29 @@ def from_health_connect(
     respiratory_rate: object = None,
     at: Moment | None = None,
     person: Person | None = None,
+    zone: str | None = None,
+    newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
     The session of what an app read of Health Connect: records of `SleepSessionRecord`, `HeartRateRecord` and
     `RespiratoryRateRecord`.
     """
-    sleeps = [_record_of(record) for record in Field(sleep, "sleep").items()]
+    records = _list_of(Field(sleep, "sleep"), "SleepSessionRecord")
     hearts = Field(heart_rate, "heartRate")
-    samples = [sample for record in hearts.items() for sample in record.get("samples").items()]
+    of_heart = _list_of(hearts, "HeartRateRecord") or ()
+    samples = [sample for record in of_heart for sample in record.get("samples").items()]
     breaths = Field(respiratory_rate, "respiratoryRate")
+    rates = _list_of(breaths, "RespiratoryRateRecord") or ()
     return adapt(
-        at,
-        person,
-        None if sleep is None else sleeps,
+        Options(at, person, zone, newest_night_within_hours),
+        None if records is None else [_record_of(record) for record in records],
         [series(hearts, samples, _at_ms, lambda one: one.get("beatsPerMinute").number())],
-        [series(breaths, breaths.items(), _at_ms, lambda one: one.get("rate").number())],
+        [series(breaths, list(rates), _at_ms, lambda one: one.get("rate").number())],
     )
+
+
+def _list_of(sent: Field, kind: str) -> list[Field] | None:
+    return records_of(sent, f"a list of {kind}", is_list=True)
 
 
 def _at_ms(sample: Field) -> int:
@@ -60,4 +71,12 @@ def _record_of(field: Field) -> SleepRecord:
         ]
         return SleepDetails(*stretches(stages, span, intervals))
 
-    return SleepRecord(field, span, read)
+    east = field.get("endZoneOffset").text()
+    east_ms = field.get("endTime").east_ms() if east is None else offset_ms(east)
+    return SleepRecord(field, span, read, east_ms=east_ms, source=_app_of(field))
+
+
+def _app_of(field: Field) -> str | None:
+    """The package of the app that wrote it: a string, or an object with the name."""
+    origin = field.get("metadata", "dataOrigin")
+    return origin.value if isinstance(origin.value, str) else origin.get("packageName").text()

@@ -9,8 +9,11 @@ import re
 
 from .._moment import Moment
 from .._sleep import Span
-from ._field import Field
-from ._night import Adapted, Person, Series, SleepDetails, SleepRecord, adapt, durations, series
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import durations
+from ._field import Field, records_of
+from ._records import Series, SleepDetails, SleepRecord
+from ._series import series
 
 
 def from_junction(
@@ -20,24 +23,29 @@ def from_junction(
     respiratory_rate: object = None,
     at: Moment | None = None,
     person: Person | None = None,
+    zone: str | None = None,
+    newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
     The session of what Junction sent: `sleep` is a webhook event `daily.data.sleep.*`, or the answer of
     `GET /v2/summary/sleep/{user_id}`; the others are the answers of `GET /v2/timeseries/{user_id}/heartrate/grouped`
     and `…/respiratory_rate/grouped`.
     """
-    records = _records_of(Field(sleep, "sleep"))
-    provider = records[0].get("source", "provider").text() if records else None
-    heart = _series_of(Field(heart_rate, "heartRate"), provider)
-    breath = _series_of(Field(respiratory_rate, "respiratoryRate"), provider)
-    return adapt(at, person, None if sleep is None else [_record_of(one) for one in records], heart, breath)
+    records = _sleeps_of(Field(sleep, "sleep"))
+    return adapt(
+        Options(at, person, zone, newest_night_within_hours),
+        None if records is None else [_record_of(one) for one in records],
+        _series_of(Field(heart_rate, "heartRate")),
+        _series_of(Field(respiratory_rate, "respiratoryRate")),
+    )
 
 
-def _records_of(sent: Field) -> list[Field]:
-    event = sent.get("event_type").text()
-    if event is None:
-        return sent.get("sleep").items()
-    if not re.fullmatch(r"daily\.data\.sleep\.(created|updated)", event):
+def _sleeps_of(sent: Field) -> list[Field] | None:
+    what = "an event daily.data.sleep.*, or the answer of /v2/summary/sleep, with sleep"
+    records = records_of(sent, what, many=["sleep"], one="event_type")
+    if not records or records[0] is not sent:
+        return records
+    if not re.fullmatch(r"daily\.data\.sleep\.(created|updated)", sent.get("event_type").text() or ""):
         sent.get("event_type").fail("expected daily.data.sleep.created or .updated")
     return [sent.get("data")]
 
@@ -59,15 +67,28 @@ def _record_of(field: Field) -> SleepRecord:
             breath_average=field.get("respiratory_rate"),
         )
 
-    return SleepRecord(field, span, read, is_nap=kind == "acknowledged_nap")
+    return SleepRecord(
+        field,
+        span,
+        read,
+        east_ms=field.get("timezone_offset").east_seconds(),
+        is_nap=kind == "acknowledged_nap",
+        source=field.get("source", "provider").text(),
+    )
 
 
-def _series_of(sent: Field, provider: str | None) -> list[Series]:
-    """One device's: that of the sleep where it is there, else the one with the most samples."""
-    groups = sent.get("groups").entries()
-    own = [group for name, group in groups if name == provider] or [group for _, group in groups]
-    found = [_samples_of(source.get("data")) for group in own for source in group.items()]
-    return sorted(found, key=lambda one: -len(one.samples))[:1]
+def _series_of(sent: Field) -> list[Series]:
+    """A provider may have several devices: the one with the most samples."""
+    if sent.is_absent:
+        return []
+    if not isinstance(sent.value, dict) or sent.get("groups").is_absent:
+        sent.expected("the answer of a grouped timeseries, with groups")
+    found = []
+    for source, group in sent.get("groups").entries():
+        devices = [_samples_of(device.get("data")) for device in group.items()]
+        if devices:
+            found.append(max(devices, key=lambda one: len(one.samples))._replace(source=source))
+    return found
 
 
 def _samples_of(field: Field) -> Series:

@@ -6,9 +6,12 @@ of breathing: `average_breath` is the one sample, in breaths per minute, whateve
 from __future__ import annotations
 
 from .._moment import Moment
-from .._sleep import Durations, Span
-from ._field import Field
-from ._night import Adapted, Person, Sample, Series, SleepDetails, SleepRecord, adapt, durations, series
+from .._sleep import Span
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import Measured, durations
+from ._field import Field, records_of
+from ._records import Sample, Series, SleepDetails, SleepRecord
+from ._series import series
 
 _PHASES = {"1": "deep", "2": "light", "3": "rem", "4": "awake"}
 
@@ -19,18 +22,25 @@ def from_oura(
     heart_rate: object = None,
     at: Moment | None = None,
     person: Person | None = None,
+    zone: str | None = None,
+    newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
     The session of what Oura sent: `sleep` is the answer of `GET /v2/usercollection/sleep`, or one of its documents;
     `heart_rate` that of `GET /v2/usercollection/heartrate`.
     """
-    sent = Field(sleep, "sleep")
-    records = sent.get("data").items() if sent.get("bedtime_start").is_absent else [sent]
-    samples = Field(heart_rate, "heartRate").get("data")
+    what = "the answer of /v2/usercollection/sleep, with data"
+    records = records_of(Field(sleep, "sleep"), what, many=["data"], one="bedtime_start")
+    sent = Field(heart_rate, "heartRate")
+    samples = records_of(sent, "the answer of /v2/usercollection/heartrate, with data", many=["data"])
     heart = series(
-        samples, samples.items(), lambda one: one.get("timestamp").moment(), lambda one: one.get("bpm").number()
+        sent.get("data"),
+        samples or [],
+        lambda one: one.get("timestamp").moment(),
+        lambda one: one.get("bpm").number(),
     )
-    return adapt(at, person, None if sleep is None else [_record_of(one) for one in records], [heart])
+    sleeps = None if records is None else [_record_of(one) for one in records]
+    return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, [heart])
 
 
 def _record_of(field: Field) -> SleepRecord:
@@ -45,10 +55,18 @@ def _record_of(field: Field) -> SleepRecord:
             breath_average=field.get("average_breath"),
         )
 
-    return SleepRecord(field, span, read, is_nap=kind in ("late_nap", "rest"), is_deleted=kind == "deleted")
+    return SleepRecord(
+        field,
+        span,
+        read,
+        east_ms=field.get("bedtime_end").east_ms(),
+        is_nap=kind in ("late_nap", "rest"),
+        is_main=kind == "long_sleep",
+        unusable="deleted" if kind == "deleted" else None,
+    )
 
 
-def _stages_of(field: Field, span: Span) -> tuple[Durations, float | None]:
+def _stages_of(field: Field, span: Span) -> Measured:
     given = {
         "deep": field.get("deep_sleep_duration").number(),
         "rem": field.get("rem_sleep_duration").number(),

@@ -9,21 +9,11 @@ import re
 from collections.abc import Sequence
 
 from .._moment import Moment
-from .._sleep import Durations, Span
-from ._field import Field
-from ._night import (
-    Adapted,
-    AnyStage,
-    Person,
-    Sample,
-    Series,
-    SleepDetails,
-    SleepRecord,
-    Stretch,
-    adapt,
-    durations,
-    stretches,
-)
+from .._sleep import Span
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import AnyStage, Measured, Stretch, durations, stretches
+from ._field import Field, records_of
+from ._records import Sample, Series, SleepDetails, SleepRecord
 
 _DAY_MS = 86_400_000
 _LEVELS: dict[float, AnyStage] = {0: "awake", 1: "rem", 2: "light", 3: "light", 4: "deep"}
@@ -38,23 +28,23 @@ def from_polar(
     at: Moment | None = None,
     person: Person | None = None,
     zone: str | None = None,
+    newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
     The session of what Polar sent: `sleep` is the answer of `GET /v3/users/sleep`, or one night of it; `recharge` that
     of `GET /v3/users/nightly-recharge`, or one of it: the breathing; `heart_rate` that of
     `GET /v3/users/continuous-heart-rate/{date}`: its times are in the offset of the sleep, or `zone`.
     """
-    nights = _many_of(Field(sleep, "sleep"), "nights", "sleep_start_time")
-    recharges = _many_of(Field(recharge, "recharge"), "recharges", "date")
+    what = "the answer of /v3/users/sleep, with nights"
+    nights = records_of(Field(sleep, "sleep"), what, many=["nights"], one="sleep_start_time")
+    what = "the answer of /v3/users/nightly-recharge, with recharges"
+    recharges = records_of(Field(recharge, "recharge"), what, many=["recharges"], one="date") or []
+    what = "the answer of /v3/users/continuous-heart-rate, of a day or with heart_rates"
+    days = records_of(Field(heart_rate, "heartRate"), what, many=["heart_rates"], one="date") or []
     offset = _offset_of(nights[0]) if nights else None
-    days = _many_of(Field(heart_rate, "heartRate"), "heart_rates", "date")
+    sleeps = None if nights is None else [_record_of(night, recharges) for night in nights]
     heart = [_heart_of(day, zone or offset) for day in days]
-    records = [_record_of(night, recharges) for night in nights]
-    return adapt(at, person, None if sleep is None else records, heart)
-
-
-def _many_of(sent: Field, many: str, of_one: str) -> list[Field]:
-    return sent.get(many).items() if sent.get(of_one).is_absent else [sent]
+    return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, heart)
 
 
 def _offset_of(night: Field) -> str | None:
@@ -67,23 +57,23 @@ def _record_of(field: Field, recharges: Sequence[Field]) -> SleepRecord:
     span = Span(field.get("sleep_start_time").moment(), field.get("sleep_end_time").moment())
 
     def read() -> SleepDetails:
+        day = field.get("date").text()
+        recharge = next((one for one in recharges if one.get("date").text() == day), None)
         begin = field.get("sleep_start_time").text() or ""
         details = SleepDetails(
             *_stages_of(field, span, begin),
             heart=_clock_series(field.get("heart_rate_samples"), span.from_ms, begin),
         )
-        day = field.get("date").text()
-        recharge = next((one for one in recharges if one.get("date").text() == day), None)
         if recharge is not None:
             details.heart_average = recharge.get("heart_rate_avg")
             details.breath = _clock_series(recharge.get("breathing_samples"), span.from_ms, begin)
             details.breath_average = recharge.get("breathing_rate_avg")
         return details
 
-    return SleepRecord(field, span, read)
+    return SleepRecord(field, span, read, east_ms=field.get("sleep_end_time").east_ms())
 
 
-def _stages_of(field: Field, span: Span, begin: str) -> tuple[Durations, float | None]:
+def _stages_of(field: Field, span: Span, begin: str) -> Measured:
     given = {
         "deep": field.get("deep_sleep").number(),
         "rem": field.get("rem_sleep").number(),
@@ -92,25 +82,30 @@ def _stages_of(field: Field, span: Span, begin: str) -> tuple[Durations, float |
     }
     if given["deep"] is not None or given["light"] is not None:
         return durations(field, span, "seconds", given)
-    points = _clock_series(field.get("hypnogram"), span.from_ms, begin).samples
+    points = _clock_points(field.get("hypnogram"), span.from_ms, begin)
     ends = [at_ms for at_ms, _ in points[1:]] + [span.to_ms]
-    intervals = [Stretch(_LEVELS.get(int(level)), at_ms, end) for (at_ms, level), end in zip(points, ends)]
+    intervals = [
+        Stretch(None if level is None else _LEVELS.get(level), at_ms, end) for (at_ms, level), end in zip(points, ends)
+    ]
     return stretches(field.get("hypnogram"), span, intervals)
 
 
-def _clock_series(field: Field, from_ms: int, begin: str) -> Series:
+def _clock_points(field: Field, from_ms: int, begin: str) -> list[tuple[int, float | None]]:
     """`{"23:39": 58, "00:04": 56}`: the first time at or after the beginning that has this clock time."""
     found = re.search(r"T([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?", begin)
     hour, minute, second = (int(part or 0) for part in found.groups()) if found else (0, 0, 0)
     midnight_ms = from_ms - ((hour * 60 + minute) * 60 + second) * 1000
-    samples: list[Sample] = []
+    points: list[tuple[int, float | None]] = []
     for clock, value in field.entries():
         ms = midnight_ms + _clock_ms(clock, value)
-        number = value.number()
-        if number is not None:
-            # Samples carry whole minutes: one of the minute that the sleep began in is of the same day.
-            samples.append((ms + _DAY_MS if ms < from_ms - 60_000 else max(ms, from_ms), number))
-    return Series(field, sorted(samples, key=lambda sample: sample[0]))
+        # Samples carry whole minutes: one of the minute that the sleep began in is of the same day.
+        points.append((ms + _DAY_MS if ms < from_ms - 60_000 else max(ms, from_ms), value.number()))
+    return sorted(points, key=lambda point: point[0])
+
+
+def _clock_series(field: Field, from_ms: int, begin: str) -> Series:
+    points = _clock_points(field, from_ms, begin)
+    return Series(field, [(at_ms, number) for at_ms, number in points if number is not None])
 
 
 def _clock_ms(clock: str, field: Field) -> int:
@@ -125,8 +120,8 @@ def _heart_of(day: Field, zone: str | None) -> Series:
     samples: list[Sample] = []
     for one in day.get("heart_rate_samples").items():
         clock = one.get("sample_time")
-        number = one.get("heart_rate").number()
         at_ms = Field(f"{date}T{clock.text()}", clock.path).moment(zone)
+        number = one.get("heart_rate").number()
         if number is not None:
             samples.append((at_ms, number))
     return Series(day.get("heart_rate_samples"), samples)

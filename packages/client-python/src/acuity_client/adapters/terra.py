@@ -6,21 +6,12 @@ without an offset are local, unless `metadata.timestamp_localization` says UTC (
 from __future__ import annotations
 
 from .._moment import Moment
-from .._sleep import Durations, Span
-from ._field import Field
-from ._night import (
-    Adapted,
-    AnyStage,
-    Person,
-    Series,
-    SleepDetails,
-    SleepRecord,
-    Stretch,
-    adapt,
-    durations,
-    series,
-    stretches,
-)
+from .._sleep import Span
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import AnyStage, Measured, Stretch, durations, stretches
+from ._field import Field, records_of
+from ._records import Series, SleepDetails, SleepRecord
+from ._series import series
 
 _UTC = 0
 _LEVELS: dict[float, AnyStage] = {1: "awake", 2: "asleep", 3: "awake", 4: "light", 5: "deep", 6: "rem"}
@@ -33,28 +24,36 @@ def from_terra(
     at: Moment | None = None,
     person: Person | None = None,
     zone: str | None = None,
+    newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
     The session of what Terra sent: `sleep` is a webhook event of type `sleep`, or the answer of `GET /sleep`; `daily`
     the same of type `daily`, for the heart rate of the day.
     """
-    days = [_heart_of(day, zone) for day in _data_of(Field(daily, "daily"), "daily")]
-    sleeps = [_record_of(one, zone) for one in _data_of(Field(sleep, "sleep"), "sleep")]
-    return adapt(at, person, None if sleep is None else sleeps, days)
+    event = Field(sleep, "sleep")
+    days = [_heart_of(day, zone) for day in _data_of(Field(daily, "daily"), "daily") or ()]
+    records = _data_of(event, "sleep")
+    sleeps = None if records is None else [_record_of(one, zone, _source_of(event)) for one in records]
+    return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, days)
 
 
-def _data_of(event: Field, kind: str) -> list[Field]:
+def _data_of(event: Field, kind: str) -> list[Field] | None:
+    records = records_of(event, f"an event of type {kind}, or the answer of GET /{kind}, with data", many=["data"])
     given = event.get("type").text()
     if given is not None and given != kind:
         event.get("type").fail(f"expected an event of type {kind}")
-    return event.get("data").items()
+    return records
+
+
+def _source_of(event: Field) -> str | None:
+    return None if event.get("user").is_absent else event.get("user", "provider").text()
 
 
 def _zone_of(record: Field, zone: str | None) -> str | None:
     return "Z" if record.get("metadata", "timestamp_localization").number() == _UTC else zone
 
 
-def _record_of(field: Field, given: str | None) -> SleepRecord:
+def _record_of(field: Field, given: str | None, source: str | None) -> SleepRecord:
     zone = _zone_of(field, given)
     metadata = field.get("metadata")
     span = Span(metadata.get("start_time").moment(zone), metadata.get("end_time").moment(zone))
@@ -69,10 +68,17 @@ def _record_of(field: Field, given: str | None) -> SleepRecord:
             breath_average=breaths.get("avg_breaths_per_min"),
         )
 
-    return SleepRecord(field, span, read, is_nap=metadata.get("is_nap").flag())
+    return SleepRecord(
+        field,
+        span,
+        read,
+        east_ms=metadata.get("end_time").east_ms(),
+        is_nap=metadata.get("is_nap").flag(),
+        source=source,
+    )
 
 
-def _stages_of(field: Field, span: Span, zone: str | None) -> tuple[Durations, float | None]:
+def _stages_of(field: Field, span: Span, zone: str | None) -> Measured:
     asleep = field.get("asleep")
     given = {
         "deep": asleep.get("duration_deep_sleep_state_seconds").number(),
@@ -81,9 +87,9 @@ def _stages_of(field: Field, span: Span, zone: str | None) -> tuple[Durations, f
         "awake": field.get("awake", "duration_awake_state_seconds").number(),
         "asleep": asleep.get("duration_asleep_state_seconds").number(),
     }
-    stages, asleep_s = durations(asleep, span, "seconds", given)
+    stages, asleep_s, left = durations(asleep, span, "seconds", given)
     if stages or asleep_s is not None:
-        return stages, asleep_s
+        return stages, asleep_s, left
     samples = field.get("hypnogram_samples")
     points = [
         (_LEVELS.get(one.get("level").number() or 0), one.get("timestamp").moment(zone)) for one in samples.items()

@@ -7,17 +7,30 @@ from __future__ import annotations
 
 from .._moment import Moment
 from .._sleep import Span
-from ._field import Field
-from ._night import Adapted, Person, SleepDetails, SleepRecord, adapt, durations
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import durations
+from ._field import Field, records_of
+from ._records import SleepDetails, SleepRecord
+from ._zone import offset_ms
 
 
-def from_whoop(sleep: object = None, *, at: Moment | None = None, person: Person | None = None) -> Adapted:
+def from_whoop(
+    sleep: object = None,
+    *,
+    at: Moment | None = None,
+    person: Person | None = None,
+    zone: str | None = None,
+    newest_night_within_hours: float | None = None,
+) -> Adapted:
     """The session of what WHOOP sent: the answer of `GET /v2/activity/sleep`, or one sleep of it."""
     sent = Field(sleep, "sleep")
-    if not sent.get("type").is_absent:
+    if isinstance(sleep, dict) and "type" in sleep and "id" in sleep:
         sent.get("type").fail("a webhook event has no data; ask for the sleep of its id")
-    records = sent.get("records").items() if sent.get("start").is_absent else [sent]
-    return adapt(at, person, None if sleep is None else [_record_of(one) for one in records])
+    records = records_of(sent, "the answer of /v2/activity/sleep, with records", many=["records"], one="start")
+    return adapt(
+        Options(at, person, zone, newest_night_within_hours),
+        None if records is None else [_record_of(one) for one in records],
+    )
 
 
 def _record_of(field: Field) -> SleepRecord:
@@ -37,4 +50,7 @@ def _record_of(field: Field) -> SleepRecord:
             *durations(stages, span, "milliseconds", given), breath_average=field.get("score", "respiratory_rate")
         )
 
-    return SleepRecord(field, span, read, is_nap=field.get("nap").flag())
+    east = field.get("timezone_offset").text()
+    is_nap = field.get("nap").flag()
+    east_ms = None if east is None else offset_ms(east)
+    return SleepRecord(field, span, read, east_ms=east_ms, is_nap=is_nap, is_main=not is_nap)

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._moment import Moment
-from .._sleep import Durations, Span
-from ._field import Field
-from ._night import Adapted, AnyStage, Person, Series, SleepDetails, SleepRecord, Stretch, adapt, durations, stretches
+from .._sleep import Span
+from ._adapt import Adapted, Options, Person, adapt
+from ._durations import AnyStage, Measured, Stretch, durations, stretches
+from ._field import Field, records_of
+from ._records import Series, SleepDetails, SleepRecord
+from ._zone import offset_at
 
 _STATES: dict[float, AnyStage] = {0: "awake", 1: "light", 2: "deep", 3: "rem", 4: "asleep"}
 
@@ -21,21 +24,24 @@ def from_withings(
     sleep: object = None,
     at: Moment | None = None,
     person: Person | None = None,
+    zone: str | None = None,
+    newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
     The session of what Withings sent: `summary` is the answer of `getsummary`, with the data fields of the stages,
     `hr_average` and `rr_average`; `sleep` that of `get`, with the data fields `hr` and `rr`.
     """
-    parts = _series_of(Field(sleep, "sleep"))
-    records = [_record_of(record, parts) for record in _series_of(Field(summary, "summary"))]
+    parts = _series_of(Field(sleep, "sleep"), "get") or []
+    records = _series_of(Field(summary, "summary"), "getsummary")
     heart, breath = ([_samples_of(part.get(name)) for part in parts] for name in ("hr", "rr"))
-    return adapt(at, person, None if summary is None else records, heart, breath)
+    sleeps = None if records is None else [_record_of(record, parts) for record in records]
+    return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, heart, breath)
 
 
-def _series_of(answer: Field) -> list[Field]:
-    if answer.get("status").number() not in (None, 0):
+def _series_of(answer: Field, action: str) -> list[Field] | None:
+    if isinstance(answer.value, dict) and answer.get("status").number() not in (None, 0):
         answer.get("status").fail("the answer is an error")
-    return answer.get("body", "series").items()
+    return records_of(answer, f"the answer of {action}, with body.series", many=["body", "series"])
 
 
 def _record_of(field: Field, parts: Sequence[Field]) -> SleepRecord:
@@ -47,10 +53,11 @@ def _record_of(field: Field, parts: Sequence[Field]) -> SleepRecord:
             *_stages_of(data, span, parts), heart_average=data.get("hr_average"), breath_average=data.get("rr_average")
         )
 
-    return SleepRecord(field, span, read)
+    zone = field.get("timezone").text()
+    return SleepRecord(field, span, read, east_ms=None if zone is None else offset_at(span.to_ms, zone))
 
 
-def _stages_of(data: Field, span: Span, parts: Sequence[Field]) -> tuple[Durations, float | None]:
+def _stages_of(data: Field, span: Span, parts: Sequence[Field]) -> Measured:
     given = {
         "deep": data.get("deepsleepduration").number(),
         "rem": data.get("remsleepduration").number(),

@@ -3,7 +3,9 @@ export { fromAppleHealth, type AppleHealthInput } from './adapters/appleHealth.j
 export { AdapterError } from './adapters/adapterError.js';
 export { fromFitbitArchive, type FitbitArchiveInput } from './adapters/fitbitArchive.js';
 export { fromGarmin, type GarminInput } from './adapters/garmin.js';
+export { fromGarminConnect, type GarminConnectInput } from './adapters/garminConnect.js';
 export { fromGoogleHealth, type GoogleHealthInput } from './adapters/googleHealth.js';
+export { fromHealthAutoExport, type HealthAutoExportInput } from './adapters/healthAutoExport.js';
 export { fromHealthConnect, type HealthConnectInput } from './adapters/healthConnect.js';
 export { fromJunction, type JunctionInput } from './adapters/junction.js';
 export type { Adapted, AdapterOptions, UsedSleep } from './adapters/adapt.js';

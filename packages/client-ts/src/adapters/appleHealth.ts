@@ -3,9 +3,9 @@ import { isReading } from '../unitChecks.js';
 import { AdapterError } from './adapterError.js';
 import { adapt, givenMoment, withinHours, type Adapted, type AdapterOptions } from './adapt.js';
 import { elementsOf, type ExportRecord } from './appleExport.js';
-import { stretches, type Stretch } from './durations.js';
+import { stretches } from './durations.js';
 import { Field } from './field.js';
-import { flattened } from './flatten.js';
+import { bySource, groupsOf, piecesWithin, type Group, type Piece } from './pieces.js';
 import { Recent } from './recent.js';
 import type { Left, Series, SleepRecord } from './records.js';
 
@@ -34,19 +34,11 @@ const VALUES: Readonly<Record<string, Stage | 'asleep'>> = {
   AsleepUnspecified: 'asleep',
 };
 const PER_MINUTE: Readonly<Record<string, number>> = { 'count/min': 1, 'count/s': 60 };
-/** Sleep that goes on after a longer pause is a part of its own. */
-const PAUSE_MAX_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Without a moment to score: the types come one after the other, and the newest heartbeat may be later than the newest sleep. */
 const SLEEP_DAYS = 4;
 const SAMPLE_DAYS = 14;
-
-interface Piece extends Stretch {
-  readonly path: string;
-  readonly eastMs: number | undefined;
-  readonly source: string;
-}
 
 interface Reading {
   readonly at: number;
@@ -174,40 +166,21 @@ function readingOf(record: ExportRecord): Reading {
 
 /** Devices overlap: of each its own stretches are put together. */
 function sleepsOf(kept: Kept): SleepRecord[] {
-  const bySource = new Map<string, Piece[]>();
-  for (const piece of kept.sleep.items()) {
-    const ofSource = bySource.get(piece.source);
-    if (ofSource === undefined) bySource.set(piece.source, [piece]);
-    else ofSource.push(piece);
-  }
-  return [...bySource.values()].flatMap((pieces) =>
-    groupsOf(flattened(pieces)).map((group) => sleepOf(kept, pieces, group)),
+  return bySource(kept.sleep.items()).flatMap((pieces) =>
+    groupsOf(pieces).map((group) => sleepOf(kept, pieces, group)),
   );
-}
-
-type Group = [first: Stretch, ...others: Stretch[]];
-
-function groupsOf(flat: readonly Stretch[]): Group[] {
-  const groups: Group[] = [];
-  for (const stretch of flat) {
-    const last = groups.at(-1);
-    if (last !== undefined && stretch.from - (last.at(-1)?.to ?? 0) <= PAUSE_MAX_MS) last.push(stretch);
-    else groups.push([stretch]);
-  }
-  return groups;
 }
 
 function sleepOf(kept: Kept, pieces: readonly Piece[], group: Group): SleepRecord {
   const span = { fromMs: group[0].from, toMs: (group.at(-1) ?? group[0]).to };
-  const own = pieces.filter(({ from, to }) => from < span.toMs && to > span.fromMs);
-  const field = new Field(undefined, own.toSorted((a, b) => a.from - b.from)[0]?.path ?? 'export');
+  const { first, last } = piecesWithin(pieces, span);
+  const field = new Field(undefined, first?.path ?? 'export');
   const read = () => {
     for (const signal of [kept.heart, kept.breath]) checkUnits(signal.items(), span.fromMs, span.toMs);
     const isOld = kept.heart.lacks(dayOf(span.fromMs)) || kept.breath.lacks(dayOf(span.fromMs));
     const details = stretches(field, span, group);
     return isOld ? { ...details, left: [...(details.left ?? []), { what: 'export', why: OLD }] } : details;
   };
-  const [last] = own.toSorted((a, b) => b.to - a.to);
   return { field, ...span, eastMs: last?.eastMs, source: last?.source, read };
 }
 

@@ -10,7 +10,7 @@ interface Span {
 
 type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'left'>;
 
-const UNIT_S = { milliseconds: 0.001, seconds: 1, minutes: 60 } as const;
+const UNIT_S = { milliseconds: 0.001, seconds: 1, minutes: 60, hours: 3_600 } as const;
 
 /**
  * Seconds of the stages that are there. All three stages of sleep at zero are what devices without stages give.

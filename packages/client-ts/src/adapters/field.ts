@@ -28,6 +28,11 @@ export class Field {
     return new Field((this.value as Readonly<Record<string, unknown>>)[name], path);
   }
 
+  /** Whether it is an object that names this field, be it null. */
+  has(name: string): boolean {
+    return typeof this.value === 'object' && this.value !== null && name in this.value;
+  }
+
   /** The elements of an array; none where it is absent. */
   items(): Field[] {
     if (this.isAbsent) return [];
@@ -92,6 +97,13 @@ export class Field {
     const seconds = this.number();
     if (seconds !== undefined && Math.abs(seconds) > DAY_S) this.fail('expected seconds east of UTC');
     return seconds === undefined ? undefined : seconds * 1000;
+  }
+
+  /** Milliseconds since 1970. */
+  unixMs(): number {
+    const ms = this.required(this.number());
+    if (!(ms > 1e11 && ms < 1e14)) this.fail('expected milliseconds since 1970');
+    return ms;
   }
 
   required<Value>(value: Value | undefined): Value {

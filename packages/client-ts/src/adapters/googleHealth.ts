@@ -2,7 +2,7 @@ import type { Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
 import { durations, stretches } from './durations.js';
 import { Field, recordsOf } from './field.js';
-import type { SleepDetails, SleepRecord } from './records.js';
+import type { Series, SleepDetails, SleepRecord } from './records.js';
 import { series } from './series.js';
 
 /**
@@ -10,7 +10,7 @@ import { series } from './series.js';
  * 2026-11-22. Durations are minutes, whole numbers stand in quotes. Breathing is one average for each sleep.
  */
 export interface GoogleHealthInput extends AdapterOptions {
-  /** The answers of `GET /v4/users/me/dataTypes/{dataType}/dataPoints` for `sleep`, */
+  /** The answers of `GET /v4/users/me/dataTypes/{dataType}/dataPoints`, or `…/dataPoints:reconcile`, for `sleep`, */
   readonly sleep?: unknown;
   /** `heart-rate`, */
   readonly heartRate?: unknown;
@@ -40,35 +40,58 @@ export function fromGoogleHealth({
   const breaths = pointsOf(new Field(respiratoryRate, 'respiratoryRate'), 'respiratoryRateSleepSummary');
   const records = pointsOf(new Field(sleep, 'sleep'), 'sleep');
   const hearts = new Field(heartRate, 'heartRate');
-  const points = pointsOf(hearts, 'heartRate');
-  const value = (one: Field) => one.get('beatsPerMinute').quotedNumber();
-  const heart = hearts.isAbsent ? [] : [series(hearts.get('dataPoints'), points ?? [], sampleMs, value)];
   return adapt(
     options,
     records?.map((point) => recordOf(point, breaths ?? [])),
-    heart,
+    bySource(
+      hearts.has('dataPoints') ? hearts.get('dataPoints') : hearts,
+      pointsOf(hearts, 'heartRate') ?? [],
+    ),
   );
 }
 
+/** What a point holds of its type, and where it is from. */
+interface Point {
+  readonly field: Field;
+  readonly source: string | undefined;
+}
+
 /** Points of other types, as of an answer of another data type, are an error where there are no others. */
-function pointsOf(sent: Field, type: string): Field[] | undefined {
+function pointsOf(sent: Field, type: string): Point[] | undefined {
   const what = `the answer of …/dataPoints, with dataPoints of ${type}`;
   const points = recordsOf(sent, { list: ['dataPoints'], omitsEmpty: true, what });
-  const found = points?.map((point) => point.get(type)).filter((point) => !point.isAbsent);
+  const found = points
+    ?.map((point) => ({ field: point.get(type), source: sourceOf(point.get('dataSource')) }))
+    .filter(({ field }) => !field.isAbsent);
   return found?.length === 0 && points?.length !== 0 ? sent.expected(what) : found;
+}
+
+/** The app that wrote a point, else its platform. What `reconcile` answers is of one stream and names none. */
+function sourceOf(field: Field): string | undefined {
+  return field.get('application', 'packageName').text() ?? field.get('platform').text();
+}
+
+/** `list` answers with the points of every device and app. */
+function bySource(field: Field, points: readonly Point[]): Series[] {
+  const value = (one: Field) => one.get('beatsPerMinute').quotedNumber();
+  return [...new Set(points.map(({ source }) => source))].map((source) => {
+    const own = points.filter((point) => point.source === source).map((point) => point.field);
+    return { ...series(field, own, sampleMs, value), source };
+  });
 }
 
 function sampleMs(point: Field): number {
   return point.get('sampleTime', 'physicalTime').moment();
 }
 
-function recordOf(field: Field, breaths: readonly Field[]): SleepRecord {
+function recordOf({ field, source }: Point, breaths: readonly Point[]): SleepRecord {
   const span = {
     fromMs: field.get('interval', 'startTime').moment(),
     toMs: field.get('interval', 'endTime').moment(),
   };
   const read = (): SleepDetails => {
     const [breath] = breaths
+      .map((point) => point.field)
       .filter((one) => sampleMs(one) >= span.fromMs && sampleMs(one) <= span.toMs + SUMMARY_LATE_MAX_MS)
       .toSorted((a, b) => Math.abs(sampleMs(a) - span.toMs) - Math.abs(sampleMs(b) - span.toMs));
     const average = breath?.get('fullSleepStats', 'breathsPerMinute');
@@ -81,6 +104,7 @@ function recordOf(field: Field, breaths: readonly Field[]): SleepRecord {
     eastMs: secondsOf(east),
     isNap: field.get('metadata', 'nap').flag(),
     isMain: field.get('metadata', 'mainSleep').flag(),
+    source,
     read,
   };
 }

@@ -2,19 +2,23 @@ import type { Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
 import { durations, stretches } from './durations.js';
 import { Field, recordsOf } from './field.js';
+import { beginOf, heartDaysOf, heartOfV4, nightlyRechargesOf, nightSleepsOf, recordOfV4 } from './polarV4.js';
 import type { Series, SleepDetails, SleepRecord } from './records.js';
 
 /**
  * Polar AccessLink v3: https://www.polar.com/accesslink-api (sleep, nightly recharge, continuous heart rate),
  * 2026-11-22. Within a night the times are those of a clock, without a date: they count from the sleep's beginning, in
- * its offset.
+ * its offset. The answers of v4 are read as well.
  */
 export interface PolarInput extends AdapterOptions {
-  /** The answer of `GET /v3/users/sleep`, or one night of it. */
+  /** The answer of `GET /v3/users/sleep`, or one night of it; or those of `GET /v4/data/sleeps`. */
   readonly sleep?: unknown;
-  /** The answer of `GET /v3/users/nightly-recharge`, or one of it: the breathing. */
+  /** The answer of `GET /v3/users/nightly-recharge`, or one of it, or of `/v4/data/nightly-recharge-results`: the breathing. */
   readonly recharge?: unknown;
-  /** The answer of `GET /v3/users/continuous-heart-rate/{date}`: its times are in the offset of the sleep, or `zone`. */
+  /**
+   * The answer of `GET /v3/users/continuous-heart-rate/{date}` or `/v4/data/continuous-samples`: its times are in the
+   * offset of the sleep, or `zone`.
+   */
   readonly heartRate?: unknown;
 }
 
@@ -24,32 +28,43 @@ const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
 
 /** The session of what Polar sent. */
 export function fromPolar({ sleep, recharge, heartRate, ...options }: PolarInput): Adapted {
-  const nights = recordsOf(new Field(sleep, 'sleep'), {
-    list: ['nights'],
-    one: 'sleep_start_time',
-    what: 'the answer of /v3/users/sleep, with nights',
-  });
-  const recharges = recordsOf(new Field(recharge, 'recharge'), {
-    list: ['recharges'],
-    one: 'date',
-    what: 'the answer of /v3/users/nightly-recharge, with recharges',
-  });
-  const days = recordsOf(new Field(heartRate, 'heartRate'), {
-    list: ['heart_rates'],
-    one: 'date',
-    what: 'the answer of /v3/users/continuous-heart-rate, of a day or with heart_rates',
-  });
-  const offset = nights?.[0] === undefined ? undefined : offsetOf(nights[0]);
+  const { zone } = options;
+  const nights = new Field(sleep, 'sleep');
+  const newer = nightSleepsOf(nights);
+  const older = newer === undefined ? nightsOf(nights) : undefined;
+  const recharges = new Field(recharge, 'recharge');
+  const days = new Field(heartRate, 'heartRate');
+  const ofV4 = nightlyRechargesOf(recharges);
+  const ofV3 = ofV4 === undefined ? rechargesOf(recharges) : undefined;
+  const begin = newer?.[0] === undefined ? older?.[0]?.get('sleep_start_time') : beginOf(newer[0]);
+  const offset = zone ?? offsetOf(begin);
   return adapt(
     options,
-    nights?.map((night) => recordOf(night, recharges ?? [])),
-    days?.map((day) => heartOf(day, options.zone ?? offset)),
+    newer?.map((night) => recordOfV4(night, ofV4 ?? [], zone)) ??
+      older?.map((night) => recordOf(night, ofV3 ?? [])),
+    heartDaysOf(days)?.map((day) => heartOfV4(day, offset)) ??
+      daysOf(days)?.map((day) => heartOf(day, offset)),
   );
 }
 
+function nightsOf(sent: Field): Field[] | undefined {
+  const what = 'the answer of /v3/users/sleep, with nights, or of /v4/data/sleeps, with nightSleeps';
+  return recordsOf(sent, { list: ['nights'], one: 'sleep_start_time', what });
+}
+
+function rechargesOf(sent: Field): Field[] | undefined {
+  const what = 'the answer of /v3/users/nightly-recharge, with recharges, or that of v4';
+  return recordsOf(sent, { list: ['recharges'], one: 'date', what });
+}
+
+function daysOf(sent: Field): Field[] | undefined {
+  const what = 'the answer of /v3/users/continuous-heart-rate, of a day or with heart_rates, or that of v4';
+  return recordsOf(sent, { list: ['heart_rates'], one: 'date', what });
+}
+
 /** What the time that a sleep began at ends with. */
-function offsetOf(night: Field): string | undefined {
-  return /(Z|[+-]\d\d:?\d\d)$/.exec(night.get('sleep_start_time').text() ?? '')?.[1];
+function offsetOf(begin: Field | undefined): string | undefined {
+  return /(Z|[+-]\d\d:?\d\d)$/.exec(begin?.text() ?? '')?.[1];
 }
 
 function recordOf(field: Field, recharges: readonly Field[]): SleepRecord {

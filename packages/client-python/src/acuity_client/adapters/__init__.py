@@ -6,7 +6,9 @@ from ._records import Left
 from .apple_health import from_apple_health
 from .fitbit_archive import from_fitbit_archive
 from .garmin import from_garmin
+from .garmin_connect import from_garmin_connect
 from .google_health import from_google_health
+from .health_auto_export import from_health_auto_export
 from .health_connect import from_health_connect
 from .junction import from_junction
 from .oura import from_oura
@@ -25,7 +27,9 @@ __all__ = [
     "from_apple_health",
     "from_fitbit_archive",
     "from_garmin",
+    "from_garmin_connect",
     "from_google_health",
+    "from_health_auto_export",
     "from_health_connect",
     "from_junction",
     "from_oura",

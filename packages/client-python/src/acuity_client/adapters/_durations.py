@@ -10,8 +10,8 @@ from .._units import UnitError
 from ._field import Field
 from ._records import Left
 
-Unit = Literal["milliseconds", "seconds", "minutes"]
-_UNIT_S: dict[Unit, float] = {"milliseconds": 0.001, "seconds": 1, "minutes": 60}
+Unit = Literal["milliseconds", "seconds", "minutes", "hours"]
+_UNIT_S: dict[Unit, float] = {"milliseconds": 0.001, "seconds": 1, "minutes": 60, "hours": 3_600}
 _SLEEP = ("deep", "rem", "light")
 _PART = 0.75
 """Stages that add up to less of the stated sleep, or of its time, are not those of the whole sleep."""

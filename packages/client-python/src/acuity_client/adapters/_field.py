@@ -42,6 +42,10 @@ class Field:
             self.fail("expected an object")
         return Field(self.value.get(name), path)
 
+    def has(self, name: str) -> bool:
+        """Whether it is an object that names this field, be it None."""
+        return isinstance(self.value, dict) and name in self.value
+
     def items(self) -> list[Field]:
         """The elements of an array; none where it is absent."""
         if self.value is None:
@@ -117,6 +121,13 @@ class Field:
         if seconds is not None and abs(seconds) > _DAY_S:
             self.fail("expected seconds east of UTC")
         return None if seconds is None else int(seconds * 1000)
+
+    def unix_ms(self) -> int:
+        """Milliseconds since 1970."""
+        ms = self.required(self.number())
+        if not 1e11 < ms < 1e14:
+            self.fail("expected milliseconds since 1970")
+        return int(ms)
 
     def required(self, value: _Value | None) -> _Value:
         if value is None:

@@ -21,7 +21,7 @@ from ._apple_export import Exported, ExportRecord, elements_of
 from ._durations import AnyStage, Stretch, stretches
 from ._error import AdapterError
 from ._field import Field
-from ._flatten import flattened
+from ._pieces import Piece, by_source, groups_of, pieces_within
 from ._recent import Days, Recent
 from ._records import Left, Series, SleepDetails, SleepRecord
 
@@ -39,8 +39,6 @@ _VALUES: dict[str, AnyStage] = {
 }
 """After `HKCategoryValueSleepAnalysis`. "InBed" is no sleep, and lies over the others."""
 _PER_MINUTE = {"count/min": 1, "count/s": 60}
-_PAUSE_MAX_MS = 3_600_000
-"""Sleep that goes on after a longer pause is a part of its own."""
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
 _SLEEP_DAYS = 4
@@ -53,13 +51,6 @@ _OLD = "samples go on for weeks after the newest sleep: give its morning as the 
 
 
 _Value = TypeVar("_Value")
-
-
-class _Piece(NamedTuple):
-    stretch: Stretch
-    path: str
-    east_ms: int | None
-    source: str
 
 
 class _Reading(NamedTuple):
@@ -109,7 +100,7 @@ class _Kept:
         around = None
         if at_ms is not None:
             around = Days(_day_of(at_ms - hours * _HOUR_MS - 2 * _DAY_MS), _day_of(at_ms + _DAY_MS))
-        self.sleep: Recent[_Piece] = Recent(around, _SLEEP_DAYS)
+        self.sleep: Recent[Piece] = Recent(around, _SLEEP_DAYS)
         self.heart: Recent[ExportRecord] = Recent(around, _SAMPLE_DAYS)
         self.breath: Recent[ExportRecord] = Recent(around, _SAMPLE_DAYS)
         self._unread: Recent[tuple[int, Left]] = Recent(around, _SLEEP_DAYS)
@@ -155,7 +146,7 @@ class _Kept:
             self._leave(day, record.path, "is longer than a day")
         else:
             source = record.attribute("sourceName") or ""
-            self.sleep.add(day, _Piece(Stretch(stage, from_ms, to_ms), record.path, until.east_ms(), source))
+            self.sleep.add(day, Piece(Stretch(stage, from_ms, to_ms), record.path, until.east_ms(), source))
 
     def _leave(self, day: int, what: str, why: str) -> None:
         self._unread.add(day, (day, Left(what, why)))
@@ -207,32 +198,19 @@ def _number(text: str | None) -> float | None:
 
 def _sleeps_of(kept: _Kept, readings: Sequence[_Reading]) -> list[SleepRecord]:
     """Devices overlap: of each its own stretches are put together."""
-    by_source: dict[str, list[_Piece]] = {}
-    for piece in kept.sleep.items():
-        by_source.setdefault(piece.source, []).append(piece)
     return [
         _sleep_of(kept, readings, pieces, group)
-        for pieces in by_source.values()
-        for group in _groups_of(flattened([piece.stretch for piece in pieces]))
+        for pieces in by_source(kept.sleep.items())
+        for group in groups_of(pieces)
     ]
 
 
-def _groups_of(flat: Sequence[Stretch]) -> list[list[Stretch]]:
-    groups: list[list[Stretch]] = []
-    for stretch in flat:
-        if groups and stretch.from_ms - groups[-1][-1].to_ms <= _PAUSE_MAX_MS:
-            groups[-1].append(stretch)
-        else:
-            groups.append([stretch])
-    return groups
-
-
 def _sleep_of(
-    kept: _Kept, readings: Sequence[_Reading], pieces: Sequence[_Piece], group: Sequence[Stretch]
+    kept: _Kept, readings: Sequence[_Reading], pieces: Sequence[Piece], group: Sequence[Stretch]
 ) -> SleepRecord:
     span = Span(group[0].from_ms, group[-1].to_ms)
-    own = [one for one in pieces if one.stretch.from_ms < span.to_ms and one.stretch.to_ms > span.from_ms]
-    field = Field(None, min(own, key=lambda one: one.stretch.from_ms).path)
+    first, last = pieces_within(pieces, span)
+    field = Field(None, first.path)
 
     def read() -> SleepDetails:
         _check_units(readings, span)
@@ -242,7 +220,6 @@ def _sleep_of(
             details.left = [*details.left, Left("export", _OLD)]
         return details
 
-    last = max(own, key=lambda one: one.stretch.to_ms)
     return SleepRecord(field, span, read, east_ms=last.east_ms, source=last.source)
 
 

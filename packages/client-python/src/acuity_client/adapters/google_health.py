@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from .._moment import Moment
 from .._sleep import Span
 from ._adapt import Adapted, Options, Person, adapt
 from ._durations import AnyStage, Measured, Stretch, durations, stretches
 from ._field import Field, records_of
-from ._records import SleepDetails, SleepRecord
+from ._records import Series, SleepDetails, SleepRecord
 from ._series import series
 
 _STAGES: dict[str, AnyStage] = {
@@ -40,37 +41,66 @@ def from_google_health(
 ) -> Adapted:
     """
     The session of what the Google Health API sent: the answers of
-    `GET /v4/users/me/dataTypes/{dataType}/dataPoints` for `sleep`, `heart-rate` and `respiratory-rate-sleep-summary`.
+    `GET /v4/users/me/dataTypes/{dataType}/dataPoints`, or `…/dataPoints:reconcile`, for `sleep`, `heart-rate` and
+    `respiratory-rate-sleep-summary`.
     """
     breaths = _points_of(Field(respiratory_rate, "respiratoryRate"), "respiratoryRateSleepSummary") or []
     records = _points_of(Field(sleep, "sleep"), "sleep")
-    sent = Field(heart_rate, "heartRate")
-    hearts = _points_of(sent, "heartRate") or []
-    heart = series(sent.get("dataPoints"), hearts, _sample_ms, lambda one: one.get("beatsPerMinute").quoted_number())
-    sleeps = None if records is None else [_record_of(point, breaths) for point in records]
-    return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, [heart])
+    hearts = Field(heart_rate, "heartRate")
+    return adapt(
+        Options(at, person, zone, newest_night_within_hours),
+        None if records is None else [_record_of(point, breaths) for point in records],
+        _by_source(hearts.get("dataPoints") if hearts.has("dataPoints") else hearts, _points_of(hearts, "heartRate") or []),
+    )
 
 
-def _points_of(sent: Field, kind: str) -> list[Field] | None:
+class _Point(NamedTuple):
+    """What a point holds of its type, and where it is from."""
+
+    field: Field
+    source: str | None
+
+
+def _points_of(sent: Field, kind: str) -> list[_Point] | None:
     """Points of other types, as of an answer of another data type, are an error where there are no others."""
     what = f"the answer of …/dataPoints, with dataPoints of {kind}"
     points = records_of(sent, what, many=["dataPoints"], omits_empty=True)
-    if not points:
-        return points
-    found = [point.get(kind) for point in points if not point.get(kind).is_absent]
-    return found or sent.expected(what)
+    if points is None:
+        return None
+    found = [_Point(point.get(kind), _source_of(point.get("dataSource"))) for point in points]
+    found = [point for point in found if not point.field.is_absent]
+    return sent.expected(what) if points and not found else found
+
+
+def _source_of(field: Field) -> str | None:
+    """The app that wrote a point, else its platform. What `reconcile` answers is of one stream and names none."""
+    app = field.get("application", "packageName").text()
+    return field.get("platform").text() if app is None else app
+
+
+def _by_source(field: Field, points: Sequence[_Point]) -> list[Series]:
+    """`list` answers with the points of every device and app."""
+    groups: dict[str | None, list[Field]] = {}
+    for point in points:
+        groups.setdefault(point.source, []).append(point.field)
+    return [
+        series(field, own, _sample_ms, lambda one: one.get("beatsPerMinute").quoted_number())._replace(source=source)
+        for source, own in groups.items()
+    ]
 
 
 def _sample_ms(point: Field) -> int:
     return point.get("sampleTime", "physicalTime").moment()
 
 
-def _record_of(field: Field, breaths: Sequence[Field]) -> SleepRecord:
+def _record_of(point: _Point, breaths: Sequence[_Point]) -> SleepRecord:
+    field = point.field
     interval = field.get("interval")
     span = Span(interval.get("startTime").moment(), interval.get("endTime").moment())
 
     def read() -> SleepDetails:
-        near = [one for one in breaths if span.from_ms <= _sample_ms(one) <= span.to_ms + _SUMMARY_LATE_MAX_MS]
+        fields = [one.field for one in breaths]
+        near = [one for one in fields if span.from_ms <= _sample_ms(one) <= span.to_ms + _SUMMARY_LATE_MAX_MS]
         breath = min(near, key=lambda one: abs(_sample_ms(one) - span.to_ms), default=None)
         average = None if breath is None else breath.get("fullSleepStats", "breathsPerMinute")
         return SleepDetails(*_stages_of(field, span), breath_average=average)
@@ -78,7 +108,7 @@ def _record_of(field: Field, breaths: Sequence[Field]) -> SleepRecord:
     east_ms = _duration_ms(interval.get("endUtcOffset"))
     metadata = field.get("metadata")
     is_nap, is_main = metadata.get("nap").flag(), metadata.get("mainSleep").flag()
-    return SleepRecord(field, span, read, east_ms=east_ms, is_nap=is_nap, is_main=is_main)
+    return SleepRecord(field, span, read, east_ms=east_ms, is_nap=is_nap, is_main=is_main, source=point.source)
 
 
 def _duration_ms(field: Field) -> int | None:

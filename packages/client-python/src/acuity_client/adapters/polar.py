@@ -1,6 +1,7 @@
 """
 Polar AccessLink v3: https://www.polar.com/accesslink-api (sleep, nightly recharge, continuous heart rate), 2026-11-22.
-Within a night the times are those of a clock, without a date: they count from the sleep's beginning, in its offset.
+Within a night the times are those of a clock, without a date: they count from the sleep's beginning, in its offset. The
+answers of v4 are read as well.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from .._sleep import Span
 from ._adapt import Adapted, Options, Person, adapt
 from ._durations import AnyStage, Measured, Stretch, durations, stretches
 from ._field import Field, records_of
+from ._polar_v4 import begin_of, heart_days_of, heart_of_v4, night_sleeps_of, nightly_recharges_of, record_of_v4
 from ._records import Sample, Series, SleepDetails, SleepRecord
 
 _DAY_MS = 86_400_000
@@ -33,23 +35,45 @@ def from_polar(
     """
     The session of what Polar sent: `sleep` is the answer of `GET /v3/users/sleep`, or one night of it; `recharge` that
     of `GET /v3/users/nightly-recharge`, or one of it: the breathing; `heart_rate` that of
-    `GET /v3/users/continuous-heart-rate/{date}`: its times are in the offset of the sleep, or `zone`.
+    `GET /v3/users/continuous-heart-rate/{date}`: its times are in the offset of the sleep, or `zone`. Or the answers of
+    `/v4/data/sleeps`, `/v4/data/nightly-recharge-results` and `/v4/data/continuous-samples`.
     """
-    what = "the answer of /v3/users/sleep, with nights"
-    nights = records_of(Field(sleep, "sleep"), what, many=["nights"], one="sleep_start_time")
-    what = "the answer of /v3/users/nightly-recharge, with recharges"
-    recharges = records_of(Field(recharge, "recharge"), what, many=["recharges"], one="date") or []
-    what = "the answer of /v3/users/continuous-heart-rate, of a day or with heart_rates"
-    days = records_of(Field(heart_rate, "heartRate"), what, many=["heart_rates"], one="date") or []
-    offset = _offset_of(nights[0]) if nights else None
-    sleeps = None if nights is None else [_record_of(night, recharges) for night in nights]
-    heart = [_heart_of(day, zone or offset) for day in days]
-    return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, heart)
+    nights, recharges, days = Field(sleep, "sleep"), Field(recharge, "recharge"), Field(heart_rate, "heartRate")
+    newer = night_sleeps_of(nights)
+    older = _nights_of(nights) if newer is None else None
+    of_v4 = nightly_recharges_of(recharges)
+    of_v3 = _recharges_of(recharges) if of_v4 is None else None
+    begin = older[0].get("sleep_start_time") if older else begin_of(newer[0]) if newer else None
+    offset = zone or _offset_of(begin)
+    records = None if older is None else [_record_of(night, of_v3 or []) for night in older]
+    if newer is not None:
+        records = [record_of_v4(night, of_v4 or [], zone) for night in newer]
+    heart_days = heart_days_of(days)
+    if heart_days is None:
+        heart = [_heart_of(day, offset) for day in _days_of(days) or ()]
+    else:
+        heart = [heart_of_v4(day, offset) for day in heart_days]
+    return adapt(Options(at, person, zone, newest_night_within_hours), records, heart)
 
 
-def _offset_of(night: Field) -> str | None:
+def _nights_of(sent: Field) -> list[Field] | None:
+    what = "the answer of /v3/users/sleep, with nights, or of /v4/data/sleeps, with nightSleeps"
+    return records_of(sent, what, many=["nights"], one="sleep_start_time")
+
+
+def _recharges_of(sent: Field) -> list[Field] | None:
+    what = "the answer of /v3/users/nightly-recharge, with recharges, or that of v4"
+    return records_of(sent, what, many=["recharges"], one="date")
+
+
+def _days_of(sent: Field) -> list[Field] | None:
+    what = "the answer of /v3/users/continuous-heart-rate, of a day or with heart_rates, or that of v4"
+    return records_of(sent, what, many=["heart_rates"], one="date")
+
+
+def _offset_of(begin: Field | None) -> str | None:
     """What the time that a sleep began at ends with."""
-    found = re.search(r"(Z|[+-][0-9]{2}:?[0-9]{2})$", night.get("sleep_start_time").text() or "")
+    found = None if begin is None else re.search(r"(Z|[+-][0-9]{2}:?[0-9]{2})$", begin.text() or "")
     return None if found is None else found[1]
 
 

@@ -1,0 +1,147 @@
+import type { Stage } from '../sleep.js';
+import { adapt, type Adapted, type AdapterOptions } from './adapt.js';
+import { durations, stretches } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import { bySource, groupsOf, piecesWithin, type Piece } from './pieces.js';
+import type { Left, Series, SleepDetails, SleepRecord } from './records.js';
+import { series } from './series.js';
+
+/**
+ * Health Auto Export (an app that sends what Apple Health holds): its JSON,
+ * https://help.healthyapps.dev/en/health-auto-export/export-format/health-metrics and
+ * https://github.com/Lybron/health-auto-export/wiki/API-Export---JSON-Format, 2026-11-22.
+ */
+export interface HealthAutoExportInput extends AdapterOptions {
+  /** What the app sent, `{"data": {"metrics": […]}}`, or a list of such. */
+  readonly export: unknown;
+}
+
+/** Unaggregated values, without blanks, in small letters. In bed is no sleep, and lies over the others. */
+const STAGES: Readonly<Record<string, Stage | 'asleep' | 'inbed'>> = {
+  deep: 'deep',
+  rem: 'rem',
+  core: 'light',
+  awake: 'awake',
+  asleep: 'asleep',
+  unspecified: 'asleep',
+  inbed: 'inbed',
+};
+const UNITS = { hr: 'hours', h: 'hours', min: 'minutes', s: 'seconds' } as const;
+const PER_MINUTE: Readonly<Record<string, number>> = { 'count/min': 1, bpm: 1, 'count/s': 60 };
+const DAY_MS = 86_400_000;
+
+/** The session of what Health Auto Export sent. */
+export function fromHealthAutoExport({ export: sent, ...options }: HealthAutoExportInput): Adapted {
+  const metrics = metricsOf(new Field(sent, 'export'));
+  const named = (name: string) => metrics.filter((metric) => metric.get('name').text() === name);
+  const sleeps = named('sleep_analysis');
+  const [heart, breath] = ['heart_rate', 'respiratory_rate'].map((name) => named(name).map(samplesOf));
+  const adapted = adapt(
+    options,
+    sleeps.length === 0 ? undefined : sleeps.flatMap(recordsOfMetric),
+    heart?.map((one) => one.series),
+    breath?.map((one) => one.series),
+  );
+  return { ...adapted, left: [...adapted.left, ...[...(heart ?? []), ...(breath ?? [])].flatMap((one) => one.left)] }; // prettier-ignore
+}
+
+function metricsOf(sent: Field): Field[] {
+  const what = 'what the app sends, with data.metrics, or a list of such';
+  const bodies = Array.isArray(sent.value) ? sent.items() : [sent];
+  return bodies.flatMap(
+    (body) => recordsOf(body, { list: ['data', 'metrics'], what }) ?? body.expected(what),
+  );
+}
+
+interface Samples {
+  readonly series: Series;
+  readonly left: readonly Left[];
+}
+
+function samplesOf(metric: Field): Samples {
+  const list = metric.get('data');
+  const items = list.items();
+  if (items.length > 0 && items.every(isOfDay))
+    return {
+      series: { field: list, samples: [] },
+      left: [{ what: list.path, why: 'its samples are those of whole days: export by minutes' }],
+    };
+  const unit = metric.get('units');
+  const factor = PER_MINUTE[unit.text() ?? ''] ?? unit.fail('expected count/min');
+  const value = (one: Field) => {
+    const average = one.get('Avg').number() ?? one.get('qty').number();
+    return average === undefined ? undefined : average * factor;
+  };
+  return { series: series(list, items, (one) => one.get('date').moment(), value), left: [] };
+}
+
+/** Local midnight to the second is what the app writes for the average of a day. */
+function isOfDay(sample: Field): boolean {
+  const date = sample.get('date');
+  return (date.moment() + (date.eastMs() ?? 0)) % DAY_MS === 0;
+}
+
+function recordsOfMetric(metric: Field): SleepRecord[] {
+  const items = metric.get('data').items();
+  const isPieces = (one: Field) => one.has('startDate');
+  const pieces = items.filter(isPieces).flatMap(pieceOf);
+  return [
+    ...items.filter((one) => !isPieces(one)).map((one) => nightOf(one, metric.get('units'))),
+    ...bySource(pieces).flatMap(sleepsOf),
+  ];
+}
+
+/** Aggregated: the sums of a night. */
+function nightOf(field: Field, units: Field): SleepRecord {
+  const until = field.get('sleepEnd');
+  const span = { fromMs: field.get('sleepStart').moment(), toMs: until.moment() };
+  const source = field.get('source').text() ?? field.get('sleepSource').text();
+  const read = (): SleepDetails => {
+    const unit = UNITS[units.text() as keyof typeof UNITS] ?? units.fail('expected hr');
+    return durations(field, span, unit, sumsOf(field, (span.toMs - span.fromMs) / UNIT_MS[unit]));
+  };
+  return { field, ...span, eastMs: until.eastMs(), source: source === '' ? undefined : source, read };
+}
+
+const UNIT_MS = { hours: 3_600_000, minutes: 60_000, seconds: 1000 } as const;
+
+function sumsOf(field: Field, length: number) {
+  const [deep, rem, light, awake, asleep] = ['deep', 'rem', 'core', 'awake', 'asleep'].map((name) =>
+    field.get(name).number(),
+  );
+  const staged = (deep ?? 0) + (rem ?? 0) + (light ?? 0);
+  // Beside stages, "asleep" is what has no stage, in some versions all of it: that can't be added where it doesn't fit.
+  const both = staged + (asleep ?? 0);
+  const known = both + (awake ?? 0) <= length * 1.02 ? both : Math.max(staged, asleep ?? 0);
+  const total = field.get('totalSleep').number() ?? known;
+  const isStaged = staged > 0;
+  // A phone alone knows when somebody lay in bed: all at zero is not known, and not a night without sleep.
+  if (total === 0 && !isStaged) return {};
+  return {
+    ...(isStaged && { deep, rem, light }),
+    ...((isStaged || awake !== 0) && { awake }),
+    asleep: total,
+  };
+}
+
+function pieceOf(field: Field): Piece[] {
+  const value = field.get('value');
+  const stage =
+    STAGES[(value.text() ?? '').replaceAll(' ', '').toLowerCase()] ??
+    value.fail('expected Awake, Asleep, In Bed, Core, REM, Deep or Unspecified');
+  if (stage === 'inbed') return [];
+  const until = field.get('endDate');
+  const [from, to] = [field.get('startDate').moment(), until.moment()];
+  const source = field.get('source').text() ?? '';
+  return to > from && to - from <= DAY_MS ? [{ path: field.path, stage, from, to, eastMs: until.eastMs(), source }] : []; // prettier-ignore
+}
+
+function sleepsOf(pieces: readonly Piece[]): SleepRecord[] {
+  return groupsOf(pieces).map((group) => {
+    const span = { fromMs: group[0].from, toMs: (group.at(-1) ?? group[0]).to };
+    const { first, last } = piecesWithin(pieces, span);
+    const field = new Field(undefined, first?.path ?? 'export');
+    const source = last?.source === '' ? undefined : last?.source;
+    return { field, ...span, eastMs: last?.eastMs, source, read: () => stretches(field, span, group) };
+  });
+}

@@ -1,0 +1,145 @@
+import type { Stage } from '../sleep.js';
+import { durations, stretches } from './durations.js';
+import { Field, recordsOf } from './field.js';
+import type { Series, SleepDetails, SleepRecord } from './records.js';
+
+/**
+ * Polar AccessLink v4 ("Dynamic API"), https://www.polar.com/polar-api-v4: its page was not at hand. The names are those
+ * that public clients read, unverified, 2026-11-22. Durations are those of protocol buffers, "80s".
+ */
+
+const STATES: Readonly<Record<string, Stage>> = {
+  SLEEP_STATE_WAKE: 'awake',
+  SLEEP_STATE_REM: 'rem',
+  SLEEP_STATE_NON_REM1: 'light',
+  SLEEP_STATE_NON_REM2: 'light',
+  SLEEP_STATE_NON_REM3: 'deep',
+};
+const MINUTE_MS = 60_000;
+
+/** Of `/v4/data/sleeps`; a list of answers too, for each is of one day. @internal */
+export function nightSleepsOf(sent: Field): Field[] | undefined {
+  const answers = answersWith(sent, 'nightSleeps');
+  if (answers === undefined) return undefined;
+  const nights = answers.flatMap(
+    (answer) => recordsOf(answer, { list: ['nightSleeps'], what: 'the answer of /v4/data/sleeps' }) ?? [],
+  );
+  const full = nights.filter((night) => !night.get('sleepResult').isAbsent);
+  if (full.length === 0 && nights[0] !== undefined)
+    nights[0]
+      .get('sleepResult')
+      .fail('is missing: ask for a day with features=sleep-result and sleep-evaluation');
+  return full;
+}
+
+/** Of `/v4/data/nightly-recharge-results`. @internal */
+export function nightlyRechargesOf(sent: Field): Field[] | undefined {
+  const name = 'nightlyRechargeResults';
+  return answersWith(sent, name)?.flatMap((answer) => {
+    const inner = answer.get(name);
+    return inner.has(name) ? inner.get(name).items() : inner.items();
+  });
+}
+
+/** Of `/v4/data/continuous-samples`. @internal */
+export function heartDaysOf(sent: Field): Field[] | undefined {
+  const name = 'heartRateSamplesPerDay';
+  return (answersWith(sent, 'continuousSamples') ?? answersWith(sent, name))?.flatMap((answer) => {
+    const inner = answer.has(name) ? answer : answer.get('continuousSamples');
+    return inner.get(name).items();
+  });
+}
+
+/** Undefined where it is no answer of v4. */
+function answersWith(sent: Field, name: string): Field[] | undefined {
+  const answers = Array.isArray(sent.value) ? sent.items() : [sent];
+  return answers.length > 0 && answers.every((answer) => answer.has(name)) ? answers : undefined;
+}
+
+/** What the time that a sleep began at ends with. @internal */
+export function beginOf(night: Field): Field {
+  return night.get('sleepResult', 'hypnogram', 'sleepStart');
+}
+
+/** @internal */
+export function recordOfV4(field: Field, recharges: readonly Field[], zone: string | undefined): SleepRecord {
+  const hypnogram = field.get('sleepResult', 'hypnogram');
+  const end = hypnogram.get('sleepEnd');
+  const span = { fromMs: beginOf(field).moment(zone), toMs: end.moment(zone) };
+  const read = (): SleepDetails => {
+    const day = field.get('sleepDate').text();
+    const recharge = recharges.find((one) => one.get('sleepResultDate').text() === day);
+    return {
+      ...stagesOf(field, hypnogram, span),
+      ...(recharge !== undefined && {
+        heartAverage: perMinute(recharge.get('meanNightlyRecoveryRri')),
+        breath: breathOf(recharge.get('breathingRateSamples'), zone),
+        breathAverage: perMinute(recharge.get('meanNightlyRecoveryRespirationInterval')),
+      }),
+    };
+  };
+  return { field, ...span, eastMs: end.eastMs(), read };
+}
+
+function stagesOf(field: Field, hypnogram: Field, span: { fromMs: number; toMs: number }) {
+  const evaluation = field.get('sleepEvaluation');
+  const phases = evaluation.get('phaseDurations');
+  const asleep = secondsOf(evaluation.get('asleepDuration'));
+  const awake = secondsOf(phases.get('wake')) ?? secondsOf(evaluation.get('interruptions', 'totalDuration'));
+  if (!phases.isAbsent || hypnogram.get('sleepStateChanges').isAbsent) {
+    const [deep, rem, light] = ['deep', 'rem', 'light'].map((name) => secondsOf(phases.get(name)));
+    return durations(phases.isAbsent ? evaluation : phases, span, 'seconds', { deep, rem, light, awake, asleep }); // prettier-ignore
+  }
+  const changes = hypnogram.get('sleepStateChanges').items();
+  const points = changes.map((change) => ({
+    stage: STATES[change.get('newState').text() ?? ''],
+    // One at the end of the span, or after it, ends the last stretch.
+    from: Math.min(span.fromMs + (secondsOf(change.get('offsetFromStart')) ?? 0) * 1000, span.toMs),
+  }));
+  const intervals = points
+    .map((point, index) => ({ ...point, to: points[index + 1]?.from ?? span.toMs }))
+    .filter(({ from, to }) => to > from);
+  return stretches(hypnogram.get('sleepStateChanges'), span, intervals, { asleep, awake });
+}
+
+/** "80s", "3.000000001s"; zero may be left out. */
+function secondsOf(field: Field): number | undefined {
+  const text = field.text();
+  if (text === undefined) return undefined;
+  const found = /^(\d+(?:\.\d+)?)s$/.exec(text);
+  return found === null ? field.fail('expected a duration in seconds, as 80s') : Number(found[1]);
+}
+
+/** Of the mean milliseconds between two, in hundredths. */
+function perMinute(field: Field): Field {
+  const ms = field.number();
+  if (ms === undefined || ms <= 0) return new Field(undefined, field.path);
+  return new Field(Math.round((MINUTE_MS / ms) * 100) / 100, field.path);
+}
+
+function breathOf(field: Field, zone: string | undefined): Series {
+  const samples = field.items().flatMap((run) => {
+    const values = run.get('breathingRateValues').items();
+    if (values.length === 0) return [];
+    const fromMs = run.get('startTime').moment(zone);
+    const interval = run.get('sampleInterval');
+    const stepMs = interval.required(secondsOf(interval)) * 1000;
+    return values.map((value, index) => ({ at: fromMs + index * stepMs, value: value.number() }));
+  });
+  return { field, samples };
+}
+
+/** Samples stand at milliseconds after local midnight; those that do not say when are left out. @internal */
+export function heartOfV4(day: Field, zone: string | undefined): Series {
+  const date = day.get('date');
+  const list = day.get('samples');
+  const timed = list.items().filter((one) => !one.get('offsetMillis').isAbsent);
+  const midnightMs =
+    timed.length === 0 ? 0 : new Field(`${date.required(date.text())}T00:00`, date.path).moment(zone);
+  const samples = timed.map((one) => ({
+    at: midnightMs + (one.get('offsetMillis').number() ?? 0),
+    value: one.get('heartRate').number(),
+  }));
+  const device = day.get('deviceRef');
+  return { field: list, samples, source: device.get('deviceId').text() ?? device.get('uuid').text() };
+}

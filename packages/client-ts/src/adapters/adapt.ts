@@ -96,6 +96,9 @@ export function adapt(
     };
   }
   const ofNight = nightOf(night, heart, breath);
+  const { HR_day_1h, RR_day_1h } = day;
+  if (Object.values({ ...ofNight.session, HR_day_1h, RR_day_1h }).every(isNothing))
+    throw new AdapterError(night.parts[0].field.path, NOTHING);
   const [last] = night.parts.slice(-1);
   const isDateKnown = last === undefined || eastMs(last, night.toMs) !== undefined;
   return {
@@ -109,6 +112,13 @@ export function adapt(
       ...(isDateKnown ? [] : [{ what: night.parts[0].field.path, why: NO_ZONE }]),
     ],
   };
+}
+
+const NOTHING =
+  'says neither how long nor in which stages somebody slept, and has no heart rate or breathing';
+
+function isNothing(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 const NO_ZONE = 'says no local time: the date of the night is that in UTC; give the zone of the person';

@@ -98,31 +98,39 @@ function nightOf(field: Field, units: Field): SleepRecord {
   const source = field.get('source').text() ?? field.get('sleepSource').text();
   const read = (): SleepDetails => {
     const unit = UNITS[units.text() as keyof typeof UNITS] ?? units.fail('expected hr');
-    return durations(field, span, unit, sumsOf(field, (span.toMs - span.fromMs) / UNIT_MS[unit]));
+    const { isInBed, ...sums } = sumsOf(field, (span.toMs - span.fromMs) / UNIT_MS[unit]);
+    const details = durations(field, span, unit, sums);
+    const awake = { what: `${field.path}.awake`, why: IN_BED };
+    return isInBed ? { ...details, left: [...(details.left ?? []), awake] } : details;
   };
   return { field, ...span, eastMs: until.eastMs(), source: source === '' ? undefined : source, read };
 }
 
 const UNIT_MS = { hours: 3_600_000, minutes: 60_000, seconds: 1000 } as const;
+const IN_BED = 'does not fit into the sleep beside the time asleep: it is that of the time in bed';
 
+/** @param length  of the sleep, in the unit of the sums */
 function sumsOf(field: Field, length: number) {
-  const [deep, rem, light, awake, asleep] = ['deep', 'rem', 'core', 'awake', 'asleep'].map((name) =>
-    field.get(name).number(),
-  );
+  const [deep, rem, light, awake, asleep, stated] = SUMS.map((name) => field.get(name).number());
   const staged = (deep ?? 0) + (rem ?? 0) + (light ?? 0);
-  // Beside stages, "asleep" is what has no stage, in some versions all of it: that can't be added where it doesn't fit.
+  const fits = (total: number) => total + (awake ?? 0) <= length * 1.02;
+  // Beside stages "asleep" is what has no stage, in some versions all of it; and some totals have the time awake in them.
   const both = staged + (asleep ?? 0);
-  const known = both + (awake ?? 0) <= length * 1.02 ? both : Math.max(staged, asleep ?? 0);
-  const total = field.get('totalSleep').number() ?? known;
-  const isStaged = staged > 0;
+  const known = fits(both) ? both : Math.max(staged, asleep ?? 0);
+  const total = stated === undefined || (!fits(stated) && staged > 0 && fits(staged)) ? known : stated;
   // A phone alone knows when somebody lay in bed: all at zero is not known, and not a night without sleep.
-  if (total === 0 && !isStaged) return {};
+  if (total === 0) return { isInBed: false };
+  const isInBed = awake !== undefined && awake > 0 && !fits(total);
+  const isAwakeKnown = !isInBed && (staged > 0 || awake !== 0);
   return {
-    ...(isStaged && { deep, rem, light }),
-    ...((isStaged || awake !== 0) && { awake }),
+    isInBed,
+    ...(staged > 0 && { deep, rem, light }),
+    ...(isAwakeKnown && { awake }),
     asleep: total,
   };
 }
+
+const SUMS = ['deep', 'rem', 'core', 'awake', 'asleep', 'totalSleep'] as const;
 
 function pieceOf(field: Field): Piece[] {
   const value = field.get('value');

@@ -39,10 +39,11 @@ function sleepsOf(sent: Field): Field[] | undefined {
 
 function recordOf(field: Field): SleepRecord {
   const type = field.get('type').text();
-  const span = {
-    fromMs: field.get('bedtime_start').moment(),
-    toMs: field.get('bedtime_stop').moment(),
-  };
+  const [start, stop] = [field.get('bedtime_start'), field.get('bedtime_stop')];
+  // A day without sleep may have its record, with every field null.
+  if (start.isAbsent && stop.isAbsent)
+    return { field, fromMs: 0, toMs: 0, unusable: 'has no times', read: () => ({}) };
+  const span = { fromMs: start.moment(), toMs: stop.moment() };
   const read = (): SleepDetails => {
     if (type === 'unknown') field.get('type').fail('the recording is still going on');
     const stream = field.get('sleep_stream');

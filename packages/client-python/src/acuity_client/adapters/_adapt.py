@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, Literal, NamedTuple, TypedDict, cast
 
 from .._moment import Moment, iso_of, moment_ms
 from .._session import SessionBuilder
@@ -23,6 +23,8 @@ from ._zone import offset_at
 
 _HOUR_MS = 3_600_000
 _NIGHT_WITHIN_HOURS = 20
+_OF_DAY: tuple[Literal["HR_day_1h"], Literal["RR_day_1h"]] = ("HR_day_1h", "RR_day_1h")
+_NOTHING = "says neither how long nor in which stages somebody slept, and has no heart rate or breathing"
 _NO_ZONE = "says no local time: the date of the night is that in UTC; give the zone of the person"
 
 
@@ -125,8 +127,11 @@ def adapt(
         none = [] if sleeps is None or left else [Left("sleep", why)]
         return Adapted(iso_of(at_ms), None, session, None, none + left)
     of_night = _night_of(night, heart, breath, left)
+    of_both = [*(value for name, value in of_night.items() if name not in _OF_DAY), *(session[name] for name in _OF_DAY)]
+    if all(value == [] for value in of_both):
+        raise AdapterError(night.parts[0].field.path, _NOTHING)
     for name, value in of_night.items():
-        if name not in ("HR_day_1h", "RR_day_1h"):
+        if name not in _OF_DAY:
             cast(dict[str, Any], session)[name] = value
     if east_ms(night.parts[-1], night.to_ms) is None:
         left.append(Left(night.parts[0].field.path, _NO_ZONE))

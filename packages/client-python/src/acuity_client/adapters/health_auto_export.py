@@ -29,6 +29,8 @@ _STAGES: dict[str, AnyStage] = {
 """Unaggregated values, without blanks, in small letters. In bed is no sleep, and lies over the others."""
 _UNITS: dict[str, Unit] = {"hr": "hours", "h": "hours", "min": "minutes", "s": "seconds"}
 _UNIT_MS: dict[Unit, int] = {"hours": 3_600_000, "minutes": 60_000, "seconds": 1000}
+_SUMS = ("deep", "rem", "core", "awake", "asleep", "totalSleep")
+_IN_BED = "does not fit into the sleep beside the time asleep: it is that of the time in bed"
 _PER_MINUTE = {"count/min": 1, "bpm": 1, "count/s": 60}
 _DAY_MS = 86_400_000
 
@@ -113,28 +115,35 @@ def _night_of(field: Field, units: Field) -> SleepRecord:
         unit = _UNITS.get(units.text() or "")
         if unit is None:
             units.fail("expected hr")
-        return SleepDetails(*durations(field, span, unit, _sums_of(field, (span.to_ms - span.from_ms) / _UNIT_MS[unit])))
+        sums, is_in_bed = _sums_of(field, (span.to_ms - span.from_ms) / _UNIT_MS[unit])
+        details = SleepDetails(*durations(field, span, unit, sums))
+        if is_in_bed:
+            details.left = [*details.left, Left(f"{field.path}.awake", _IN_BED)]
+        return details
 
     return SleepRecord(field, span, read, east_ms=until.east_ms(), source=source or None)
 
 
-def _sums_of(field: Field, length: float) -> dict[str, float | None]:
-    deep, rem, light, awake, asleep = (
-        field.get(name).number() for name in ("deep", "rem", "core", "awake", "asleep")
-    )
+def _sums_of(field: Field, length: float) -> tuple[dict[str, float | None], bool]:
+    """`length` is that of the sleep, in the unit of the sums; whether the time awake is that of the time in bed."""
+    deep, rem, light, awake, asleep, stated = (field.get(name).number() for name in _SUMS)
     staged = (deep or 0) + (rem or 0) + (light or 0)
-    # Beside stages, "asleep" is what has no stage, in some versions all of it: that can't be added where it doesn't fit.
+
+    def fits(total: float) -> bool:
+        return total + (awake or 0) <= length * 1.02
+
+    # Beside stages "asleep" is what has no stage, in some versions all of it; and some totals have the time awake in them.
     both = staged + (asleep or 0)
-    known = both if both + (awake or 0) <= length * 1.02 else max(staged, asleep or 0)
-    total = field.get("totalSleep").number()
-    if total is None:
-        total = known
-    is_staged = staged > 0
+    known = both if fits(both) else max(staged, asleep or 0)
+    total = known if stated is None or (not fits(stated) and staged > 0 and fits(staged)) else stated
     # A phone alone knows when somebody lay in bed: all at zero is not known, and not a night without sleep.
-    if total == 0 and not is_staged:
-        return {}
-    stages = {"deep": deep, "rem": rem, "light": light} if is_staged else {}
-    return {**stages, **({"awake": awake} if is_staged or awake != 0 else {}), "asleep": total}
+    if total == 0:
+        return {}, False
+    is_in_bed = awake is not None and awake > 0 and not fits(total)
+    sums: dict[str, float | None] = {"deep": deep, "rem": rem, "light": light} if staged > 0 else {}
+    if not is_in_bed and (staged > 0 or awake != 0):
+        sums["awake"] = awake
+    return {**sums, "asleep": total}, is_in_bed
 
 
 def _piece_of(field: Field) -> list[Piece]:

@@ -52,7 +52,11 @@ def _sleeps_of(sent: Field) -> list[Field] | None:
 
 def _record_of(field: Field) -> SleepRecord:
     kind = field.get("type").text()
-    span = Span(field.get("bedtime_start").moment(), field.get("bedtime_stop").moment())
+    start, stop = field.get("bedtime_start"), field.get("bedtime_stop")
+    if start.is_absent and stop.is_absent:
+        # A day without sleep may have its record, with every field None.
+        return SleepRecord(field, Span(0, 0), SleepDetails, unusable="has no times")
+    span = Span(start.moment(), stop.moment())
 
     def read() -> SleepDetails:
         if kind == "unknown":

@@ -32,13 +32,16 @@ const DAY_MS = 86_400_000;
 
 /** The session of what Health Auto Export sent. */
 export function fromHealthAutoExport({ export: sent, ...options }: HealthAutoExportInput): Adapted {
+  const { zone } = options;
   const metrics = metricsOf(new Field(sent, 'export'));
   const named = (name: string) => metrics.filter((metric) => metric.get('name').text() === name);
   const sleeps = named('sleep_analysis');
-  const [heart, breath] = ['heart_rate', 'respiratory_rate'].map((name) => named(name).map(samplesOf));
+  const [heart, breath] = ['heart_rate', 'respiratory_rate'].map((name) =>
+    named(name).map((metric) => samplesOf(metric, zone)),
+  );
   const adapted = adapt(
     options,
-    sleeps.length === 0 ? undefined : sleeps.flatMap(recordsOfMetric),
+    sleeps.length === 0 ? undefined : sleeps.flatMap((metric) => recordsOfMetric(metric, zone)),
     heart?.map((one) => one.series),
     breath?.map((one) => one.series),
   );
@@ -58,7 +61,7 @@ interface Samples {
   readonly left: readonly Left[];
 }
 
-function samplesOf(metric: Field): Samples {
+function samplesOf(metric: Field, zone: string | undefined): Samples {
   const list = metric.get('data');
   const items = list.items();
   if (items.length > 0 && items.every(isOfDay))
@@ -72,29 +75,28 @@ function samplesOf(metric: Field): Samples {
     const average = one.get('Avg').number() ?? one.get('qty').number();
     return average === undefined ? undefined : average * factor;
   };
-  return { series: series(list, items, (one) => one.get('date').moment(), value), left: [] };
+  return { series: series(list, items, (one) => one.get('date').moment(zone), value), left: [] };
 }
 
-/** Local midnight to the second is what the app writes for the average of a day. */
+/** A date, or its local midnight to the second, is what the app writes for the average of a day. */
 function isOfDay(sample: Field): boolean {
-  const date = sample.get('date');
-  return (date.moment() + (date.eastMs() ?? 0)) % DAY_MS === 0;
+  return /^\d{4}-\d\d-\d\d(?:[T ]00:00:00(?!\.).*)?$/.test(sample.get('date').text() ?? '');
 }
 
-function recordsOfMetric(metric: Field): SleepRecord[] {
+function recordsOfMetric(metric: Field, zone: string | undefined): SleepRecord[] {
   const items = metric.get('data').items();
   const isPieces = (one: Field) => one.has('startDate');
-  const pieces = items.filter(isPieces).flatMap(pieceOf);
+  const pieces = items.filter(isPieces).flatMap((one) => pieceOf(one, zone));
   return [
-    ...items.filter((one) => !isPieces(one)).map((one) => nightOf(one, metric.get('units'))),
+    ...items.filter((one) => !isPieces(one)).map((one) => nightOf(one, metric.get('units'), zone)),
     ...bySource(pieces).flatMap(sleepsOf),
   ];
 }
 
 /** Aggregated: the sums of a night. */
-function nightOf(field: Field, units: Field): SleepRecord {
+function nightOf(field: Field, units: Field, zone: string | undefined): SleepRecord {
   const until = field.get('sleepEnd');
-  const span = { fromMs: field.get('sleepStart').moment(), toMs: until.moment() };
+  const span = { fromMs: field.get('sleepStart').moment(zone), toMs: until.moment(zone) };
   const source = field.get('source').text() ?? field.get('sleepSource').text();
   const read = (): SleepDetails => {
     const unit = UNITS[units.text() as keyof typeof UNITS] ?? units.fail('expected hr');
@@ -132,14 +134,14 @@ function sumsOf(field: Field, length: number) {
 
 const SUMS = ['deep', 'rem', 'core', 'awake', 'asleep', 'totalSleep'] as const;
 
-function pieceOf(field: Field): Piece[] {
+function pieceOf(field: Field, zone: string | undefined): Piece[] {
   const value = field.get('value');
   const stage =
     STAGES[(value.text() ?? '').replaceAll(' ', '').toLowerCase()] ??
     value.fail('expected Awake, Asleep, In Bed, Core, REM, Deep or Unspecified');
   if (stage === 'inbed') return [];
   const until = field.get('endDate');
-  const [from, to] = [field.get('startDate').moment(), until.moment()];
+  const [from, to] = [field.get('startDate').moment(zone), until.moment(zone)];
   const source = field.get('source').text() ?? '';
   return to > from && to - from <= DAY_MS ? [{ path: field.path, stage, from, to, eastMs: until.eastMs(), source }] : []; // prettier-ignore
 }

@@ -6,6 +6,7 @@ https://github.com/Lybron/health-auto-export/wiki/API-Export---JSON-Format, 2026
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -33,6 +34,7 @@ _SUMS = ("deep", "rem", "core", "awake", "asleep", "totalSleep")
 _IN_BED = "does not fit into the sleep beside the time asleep: it is that of the time in bed"
 _PER_MINUTE = {"count/min": 1, "bpm": 1, "count/s": 60}
 _DAY_MS = 86_400_000
+_OF_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]00:00:00(?!\.).*)?")
 
 
 def from_health_auto_export(
@@ -51,10 +53,10 @@ def from_health_auto_export(
         [metric for metric in metrics if metric.get("name").text() == name]
         for name in ("sleep_analysis", "heart_rate", "respiratory_rate")
     )
-    heart, breath = [_samples_of(one) for one in hearts], [_samples_of(one) for one in breaths]
+    heart, breath = [_samples_of(one, zone) for one in hearts], [_samples_of(one, zone) for one in breaths]
     adapted = adapt(
         Options(at, person, zone, newest_night_within_hours),
-        [record for metric in sleeps for record in _records_of_metric(metric)] if sleeps else None,
+        [record for metric in sleeps for record in _records_of_metric(metric, zone)] if sleeps else None,
         [one for one, _ in heart],
         [one for one, _ in breath],
     )
@@ -71,7 +73,7 @@ def _metrics_of(sent: Field) -> list[Field]:
     return metrics
 
 
-def _samples_of(metric: Field) -> tuple[Series, list[Left]]:
+def _samples_of(metric: Field, zone: str | None) -> tuple[Series, list[Left]]:
     many = metric.get("data")
     items = many.items()
     if items and all(_is_of_day(one) for one in items):
@@ -87,26 +89,25 @@ def _samples_of(metric: Field) -> tuple[Series, list[Left]]:
             average = one.get("qty").number()
         return None if average is None else average * factor
 
-    return series(many, items, lambda one: one.get("date").moment(), value), []
+    return series(many, items, lambda one: one.get("date").moment(zone), value), []
 
 
 def _is_of_day(sample: Field) -> bool:
-    """Local midnight to the second is what the app writes for the average of a day."""
-    date = sample.get("date")
-    return (date.moment() + (date.east_ms() or 0)) % _DAY_MS == 0
+    """A date, or its local midnight to the second, is what the app writes for the average of a day."""
+    return _OF_DAY.fullmatch(sample.get("date").text() or "") is not None
 
 
-def _records_of_metric(metric: Field) -> list[SleepRecord]:
+def _records_of_metric(metric: Field, zone: str | None) -> list[SleepRecord]:
     items = metric.get("data").items()
-    nights = [_night_of(one, metric.get("units")) for one in items if not one.has("startDate")]
-    pieces = [piece for one in items if one.has("startDate") for piece in _piece_of(one)]
+    nights = [_night_of(one, metric.get("units"), zone) for one in items if not one.has("startDate")]
+    pieces = [piece for one in items if one.has("startDate") for piece in _piece_of(one, zone)]
     return nights + [record for own in by_source(pieces) for record in _sleeps_of(own)]
 
 
-def _night_of(field: Field, units: Field) -> SleepRecord:
+def _night_of(field: Field, units: Field, zone: str | None) -> SleepRecord:
     """Aggregated: the sums of a night."""
     until = field.get("sleepEnd")
-    span = Span(field.get("sleepStart").moment(), until.moment())
+    span = Span(field.get("sleepStart").moment(zone), until.moment(zone))
     source = field.get("source").text()
     if source is None:
         source = field.get("sleepSource").text()
@@ -146,7 +147,7 @@ def _sums_of(field: Field, length: float) -> tuple[dict[str, float | None], bool
     return {**sums, "asleep": total}, is_in_bed
 
 
-def _piece_of(field: Field) -> list[Piece]:
+def _piece_of(field: Field, zone: str | None) -> list[Piece]:
     value = field.get("value")
     name = (value.text() or "").replace(" ", "").lower()
     if name == "inbed":
@@ -155,7 +156,7 @@ def _piece_of(field: Field) -> list[Piece]:
     if stage is None:
         value.fail("expected Awake, Asleep, In Bed, Core, REM, Deep or Unspecified")
     until = field.get("endDate")
-    stretch = Stretch(stage, field.get("startDate").moment(), until.moment())
+    stretch = Stretch(stage, field.get("startDate").moment(zone), until.moment(zone))
     source = field.get("source").text() or ""
     is_sound = 0 < stretch.to_ms - stretch.from_ms <= _DAY_MS
     return [Piece(stretch, field.path, until.east_ms(), source)] if is_sound else []

@@ -10,6 +10,7 @@ const { runWorst, USAGE: WORST } = await import('./worst.js');
 const { runBulk, USAGE: BULK } = await import('./bulk.js');
 const { runExplained, USAGE: EXPLAINED } = await import('./explained.js');
 const { runExports, USAGE: EXPORTS } = await import('./exports.js');
+const { runPayloads, USAGE: PAYLOADS } = await import('./payloads.js');
 const { runStages, USAGE: STAGES } = await import('./stages.js');
 
 const EXIT_USAGE = 64;
@@ -39,6 +40,11 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
     answers: 'what a long export of Apple Health costs to read, in both clients',
     usage: EXPORTS,
     run: runExports,
+  },
+  payloads: {
+    answers: "what both clients' adapters make of a folder of payloads",
+    usage: PAYLOADS,
+    run: runPayloads,
   },
   micro: { answers: 'what each part costs alone', usage: MICRO, run: runMicro },
   worst: { answers: 'which bodies hold an event loop longest', usage: WORST, run: runWorst },

@@ -56,6 +56,8 @@ interface Unread {
 /** The session of what the Health app exported. */
 export function fromAppleHealth({ export: sent, ...options }: AppleHealthInput): Adapted {
   const kept = new Kept(givenMoment(options.at), withinHours(options.newestNightWithinHours));
+  const isObject = typeof sent !== 'string' && !(Symbol.iterator in Object(sent));
+  if (isObject) new Field(sent, 'export').expected('the text of export.xml, with HealthData');
   for (const element of elementsOf(typeof sent === 'string' ? [sent] : sent, TYPES)) {
     if ('exportedAt' in element) kept.exported(element.exportedAt);
     else kept.add(element);

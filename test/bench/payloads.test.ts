@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { runPayloads } from '#bench/payloads.js';
 import { UsageError } from '#bench/usage.js';
-import { REPOSITORY } from '../fixtures/scripts.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 
 const run = promisify(execFile);
 

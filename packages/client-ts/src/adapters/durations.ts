@@ -108,7 +108,8 @@ export function stretches(
   return durations(field, span, 'seconds', {
     ...(isStaged && { deep, rem, light }),
     asleep: stated.asleep ?? (isStaged ? undefined : deep + rem + light),
-    awake: stated.awake ?? awake,
+    // Sleep of no known stage alone says nothing of the time awake in between.
+    awake: stated.awake ?? (isStaged || awake > 0 ? awake : undefined),
   });
 }
 

@@ -105,5 +105,8 @@ def stretches(
         given.update((stage, seconds[cast(Stage, stage)]) for stage in _SLEEP)
     elif asleep is None:
         asleep = sum(seconds[cast(Stage, stage)] for stage in _SLEEP)
-    given.update(asleep=asleep, awake=seconds["awake"] if awake is None else awake)
+    if awake is None and (is_staged or seconds["awake"] > 0):
+        # Sleep of no known stage alone says nothing of the time awake in between.
+        awake = seconds["awake"]
+    given.update(asleep=asleep, awake=awake)
     return durations(field, span, "seconds", given)

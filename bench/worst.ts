@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
-import { createReader } from '#acuity/pipeline/read.js';
+import { createReader } from '#acuity/reading/read.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { messageOf } from '#acuity/base/errors.js';
 import { textTable } from '#acuity/base/table.js';
@@ -90,7 +90,7 @@ function whole(text: string): number {
 /** Another build's reader is timed but not checked: it may have another contract. */
 async function readerOf(dist: string | undefined): Promise<Reader> {
   if (dist === undefined) return createReader(DEFAULT_SERIES_LIMITS);
-  const url = pathToFileURL(resolve(dist, 'pipeline/read.js')).href;
+  const url = pathToFileURL(resolve(dist, 'reading/read.js')).href;
   const other = (await import(url)) as { createReader: typeof createReader };
   return other.createReader(DEFAULT_SERIES_LIMITS);
 }

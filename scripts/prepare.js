@@ -43,12 +43,12 @@ export const STEPS = {
   },
   parser: {
     inputs: ['package-lock.json', 'assembly'],
-    outputs: ['dist/pipeline/parser.wasm'],
+    outputs: ['dist/reading/parser.wasm'],
     command: [
       'node_modules/assemblyscript/bin/asc.js',
       'assembly/index.ts',
       '--outFile',
-      'dist/pipeline/parser.wasm',
+      'dist/reading/parser.wasm',
       '-O3',
       '--runtime',
       'stub',

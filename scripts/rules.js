@@ -12,7 +12,7 @@ try {
   const tables = await ruleTables(pathToFileURL(join(ROOT, 'dist/rules')).href);
   for (const [path, text] of Object.entries(tables)) writeFileSync(join(ROOT, path), text);
   await build('parser');
-  const parser = readFileSync(join(ROOT, 'dist/pipeline/parser.wasm'));
+  const parser = readFileSync(join(ROOT, 'dist/reading/parser.wasm'));
   writeFileSync(join(ROOT, 'src/records/layout.ts'), recordLayout(parser));
 } catch (error) {
   failWith(error);

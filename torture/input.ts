@@ -1,7 +1,7 @@
 import { pick, seededRandom, type Random } from '#acuity/base/random.js';
 import type { SeriesLimits } from '#rules/fields.js';
 import { Connection, type Reply } from '#acuity/load/connection.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { readPlainly, type PlainOutcome } from '#fixtures/plainReader.js';
 import { RequestText, mutated } from '#fixtures/requestText.js';
 import { startServer, type RunningServer } from '#fixtures/server.js';

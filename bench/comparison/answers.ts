@@ -1,9 +1,9 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord } from '#acuity/contract/request.js';
 import type { Bundle } from '#acuity/model/bundle.js';
-import { readExactly } from '#acuity/pipeline/exact.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
-import { isBodyProblem } from '#acuity/pipeline/read.js';
+import { readExactly } from '#acuity/reading/exact.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { isBodyProblem } from '#acuity/reading/read.js';
 import { respond } from '#acuity/pipeline/respond.js';
 import { inputOf } from '#bench/peers/features.js';
 import { openInference } from '#bench/peers/inference.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { FORMS, type Form } from '#bench/load/forms.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { itemAt } from './requests.js';
 

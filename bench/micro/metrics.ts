@@ -12,7 +12,7 @@ import { TimeSeries } from '#acuity/admin/timeSeries.js';
 import { exportMetrics, type ProcessReadings } from '#acuity/admin/metricsExport.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { itemAt } from './requests.js';
 

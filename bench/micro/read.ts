@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
-import { readExactly } from '#acuity/pipeline/exact.js';
+import { readExactly } from '#acuity/reading/exact.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { bytesOf, itemAt } from './requests.js';

@@ -1,8 +1,8 @@
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { readExactly } from '#acuity/pipeline/exact.js';
+import { readExactly } from '#acuity/reading/exact.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
-import { isBodyProblem } from '#acuity/pipeline/read.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { isBodyProblem } from '#acuity/reading/read.js';
 import { bodiesOf, type PayloadName } from '#acuity/load/payloads.js';
 
 /** The bodies of a payload as bytes. */

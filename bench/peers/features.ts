@@ -10,10 +10,10 @@ import {
 } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
-import { hasUnitError } from '#acuity/pipeline/unitErrors.js';
+import { hasUnitError } from '#acuity/reading/unitErrors.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { writeScalars, writeTarget } from '#acuity/records/write.js';
 
 /** What one request feeds to the network. */

@@ -5,7 +5,7 @@ import type { PredictionRequestBody, ScoreRecord } from '#acuity/contract/reques
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { Manifest } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
-import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
+import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import type { GraphVariant } from '#acuity/contract/graphVariant.js';
 import { openGraph, type GraphSession, type Inputs } from '#acuity/worker/session.js';

@@ -1,7 +1,7 @@
 import { PROBLEMS } from '../contract/problems.js';
 import type { SeriesLimits } from '#rules/fields.js';
-import { readerOf, type RequestReader } from '../pipeline/read.js';
-import { WasmParser } from '../pipeline/wasmParser.js';
+import { readerOf, type RequestReader } from '../reading/read.js';
+import { WasmParser } from '../reading/wasmParser.js';
 import { LineSplitter } from './lineSplitter.js';
 import type { Page, Reading, RowProblem } from './page.js';
 

@@ -2,7 +2,7 @@ import { DataType, type Data, type Field, type RecordBatch, type Vector } from '
 import { SCALAR_NAMES, SERIES_NAMES, isKnown } from './columnNames.js';
 import type { SeriesField } from '#rules/fields.js';
 import { decimalOf } from './tableDecimals.js';
-import type { ScalarColumn, SeriesColumn, SessionColumns } from '../pipeline/columns.js';
+import type { ScalarColumn, SeriesColumn, SessionColumns } from '../reading/columns.js';
 
 /** The columns of a record batch that are fields of a session; nothing is copied. */
 export function sessionColumns(batch: RecordBatch): SessionColumns {

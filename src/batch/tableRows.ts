@@ -1,6 +1,6 @@
 import { Table, tableFromIPC, tableToIPC, type RecordBatch, type Schema } from 'apache-arrow';
 import type { SeriesLimits } from '#rules/fields.js';
-import { ColumnReader } from '../pipeline/columns.js';
+import { ColumnReader } from '../reading/columns.js';
 import { namesBeside, type RowColumns } from './bodyPages.js';
 import { columnsProblem } from './columnNames.js';
 import { rowProblem, type RowProblem } from './page.js';
@@ -22,7 +22,7 @@ export interface TablePiece {
 /** Rows of a table that were read: all that is needed of them, in a form that goes from thread to thread. */
 export interface TableRows {
   readonly rows: number;
-  /** As `ReadRows` of pipeline/columns has them. */
+  /** As `ReadRows` of reading/columns has them. */
   readonly records: Float64Array;
   readonly lengths: Uint32Array;
   readonly problems: ReadonlyMap<number, RowProblem>;

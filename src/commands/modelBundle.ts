@@ -11,7 +11,7 @@ import type { ScoreRecord } from '../contract/request.js';
 import { loadBundle } from '../model/bundle.js';
 import { EXPLAIN_TENSORS, GRAPH_TENSORS, type GraphTensors } from '../model/tensors.js';
 import { EXPLAIN_TABLE, manifestCheck, type Golden, type Graph, type Manifest } from '../model/manifest.js';
-import { createReader } from '../pipeline/read.js';
+import { createReader } from '../reading/read.js';
 import type { Thresholds } from '../pipeline/respond.js';
 import { openScorer } from '../scoring/openScorer.js';
 import { scoreGolden } from '../scoring/golden.js';

@@ -12,7 +12,7 @@ import { loadBundle } from '../model/bundle.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { modelLabel } from '../model/manifest.js';
 import type { PredictionRequest } from '../records/request.js';
-import { createReader, isBodyProblem } from '../pipeline/read.js';
+import { createReader, isBodyProblem } from '../reading/read.js';
 import { createLog } from '../process/log.js';
 import { Comparison, type ScoredRow } from '../scoring/comparison.js';
 import { NOBODY_WAITS } from '../scoring/nobodyWaits.js';

@@ -4,7 +4,7 @@ import type { Config } from '../config/options.js';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '#rules/fields.js';
 import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
-import { createReader, isBodyProblem } from '../pipeline/read.js';
+import { createReader, isBodyProblem } from '../reading/read.js';
 import { LineSplitter, type Line } from '../batch/lineSplitter.js';
 
 /**

@@ -3,7 +3,7 @@ import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields
 import type { ScoreRecord } from '../contract/request.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { Golden } from '../model/manifest.js';
-import { createReader, isBodyProblem, type RequestReader } from '../pipeline/read.js';
+import { createReader, isBodyProblem, type RequestReader } from '../reading/read.js';
 import { respond } from '../pipeline/respond.js';
 import type { Scorer } from './scorer.js';
 

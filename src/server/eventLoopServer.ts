@@ -19,7 +19,7 @@ import { RequestObserver } from '../http/requestObserver.js';
 import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
-import { createReader } from '../pipeline/read.js';
+import { createReader } from '../reading/read.js';
 import { Comparison } from '../scoring/comparison.js';
 import { openScorer } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';

@@ -11,7 +11,7 @@ import {
 import { FAMILIES, measure, searchFamily, type SearchOptions } from '#bench/worst/search.js';
 import type { BodyProblem } from '#acuity/contract/problems.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { createReader } from '#acuity/pipeline/read.js';
+import { createReader } from '#acuity/reading/read.js';
 import { pick, seededRandom } from '#acuity/base/random.js';
 
 const read = createReader(DEFAULT_SERIES_LIMITS);

@@ -3,7 +3,7 @@ import type { Prediction } from '#acuity/client/answer.js';
 import { History, memoryStorage, type HistoryEntry } from '#acuity/client/history.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
-import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 
 const DAY_MS = 86_400_000;
 const NEW_YEAR = Date.UTC(2025, 0, 1, 7);

@@ -5,7 +5,7 @@ import { SessionBuilder, type Sample } from '#acuity/client/sessionBuilder.js';
 import type { Stage, StageDurations, StageInterval } from '#acuity/client/sleep.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { Session } from '#acuity/contract/request.js';
-import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 
 const AT = Date.UTC(2025, 2, 1, 8);
 const MINUTE_MS = 60_000;

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import { sleepContradictions } from '#rules/contradictions.js';
 import type { SeriesLimits } from '#rules/fields.js';
 import { requestSchema } from '#acuity/contract/request.js';
-import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 
 /** Two validators that share no code, two wordings of the contract, and the reader that serves, agree on all bodies. */
 

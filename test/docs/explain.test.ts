@@ -6,7 +6,7 @@ import { LIKELY } from '#rules/unlikely.js';
 import { CONTRIBUTOR_GROUPS } from '#acuity/contract/explanation.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { qualityOf } from '#acuity/pipeline/quality.js';
-import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { respond, withExplanation } from '#acuity/pipeline/respond.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { ExplainedModel } from '#training/explained.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { DEFAULT_SERIES_LIMITS, SERIES_FIELDS } from '#rules/fields.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { bodiesOf, PAYLOADS, requestsOf } from '#acuity/load/payloads.js';
 
 t.test('the same bytes every time, another body for each variant', async (t) => {

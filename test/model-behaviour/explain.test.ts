@@ -8,7 +8,7 @@ import { loadBundle } from '#acuity/model/bundle.js';
 import { TYPICAL_FEATURES } from '#acuity/contract/explanation.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { qualityOf } from '#acuity/pipeline/quality.js';
-import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { ExplainedModel } from '#training/explained.js';
 import { recordOf } from '#training/served.js';
 import { requestBody } from '../fixtures/bodies.js';

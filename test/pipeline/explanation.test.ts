@@ -8,7 +8,7 @@ import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { writeMixtures, writeShapley } from '#acuity/pipeline/mixtures.js';
 import { qualityOf, type Quality } from '#acuity/pipeline/quality.js';
 import { ReferenceDay, hoursOf } from '#acuity/pipeline/referenceDay.js';
-import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
 import { scoreRecord } from '../fixtures/bodies.js';

@@ -12,9 +12,9 @@ import { PAST_MAX } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
-import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
-import { LEVEL_TOLERANCE, statistics } from './reference.js';
+import { LEVEL_TOLERANCE, statistics } from '../fixtures/reference.js';
 
 const readRequest = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
 

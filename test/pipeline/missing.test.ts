@@ -1,7 +1,7 @@
 import t from 'tap';
 import { DEFAULT_SERIES_LIMITS, FIELDS_OF_A_SESSION } from '#rules/fields.js';
 import { eachMissingField } from '#acuity/pipeline/missing.js';
-import { createReader, isBodyProblem } from '#acuity/pipeline/read.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { session } from '../fixtures/bodies.js';
 
 const read = createReader(DEFAULT_SERIES_LIMITS);

@@ -19,6 +19,6 @@ t.test('what is generated from packages/rules is what `npm run rules` writes', a
 });
 
 t.test('the layout of a record is the parser’s', async (t) => {
-  const parser = readFileSync(join(REPOSITORY, 'dist/pipeline/parser.wasm'));
+  const parser = readFileSync(join(REPOSITORY, 'dist/reading/parser.wasm'));
   t.equal(readFileSync(join(REPOSITORY, 'src/records/layout.ts'), 'utf8'), recordLayout(parser));
 });

@@ -13,13 +13,13 @@ const FILES = {
   'dist/main.js': `import './server/start.js';`,
   'dist/server/start.js': `import { spawn } from 'node:child_process';`,
   'dist/contract/sleep.js': `export const a = 1;`,
-  'dist/pipeline/parser.js': `const url = new URL('./parser.wasm', import.meta.url);`,
-  'dist/pipeline/read.js': `import { a } from '../contract/sleep.js'; export { b } from './parser.js';`,
+  'dist/reading/parser.js': `const url = new URL('./parser.wasm', import.meta.url);`,
+  'dist/reading/read.js': `import { a } from '../contract/sleep.js'; export { b } from './parser.js';`,
   'dist/worker/entry.js': `import '../contract/sleep.js';`,
   'dist/scoring/pool.js': `new Worker(new URL('../worker/entry.js', import.meta.url));`,
   '.build/test/fixtures/server.js': `import { spawn } from 'node:child_process'; const main = 'dist/main.js';`,
   '.build/test/fixtures/page.js': `export const page = 'docs/API.md';`,
-  '.build/test/pipeline/read.test.js': `import { read } from '#acuity/pipeline/read.js';`,
+  '.build/test/reading/read.test.js': `import { read } from '#acuity/reading/read.js';`,
   '.build/test/scoring/pool.test.js': `import { pool } from '#acuity/scoring/pool.js';`,
   '.build/test/server/start.test.js': `import { start } from '#acuity/server/start.js';`,
   '.build/test/flow/whole.test.js': `import { startServer } from '#fixtures/server.js';`,
@@ -39,7 +39,7 @@ t.test('the quick tests', async (t) => {
     [
       'docs/api.test.js',
       'docs/every.test.js',
-      'pipeline/read.test.js',
+      'reading/read.test.js',
       'scoring/pool.test.js',
       'server/start.test.js',
     ],
@@ -52,10 +52,10 @@ t.test('what a change reaches', async (t) => {
   writeFiles(dir, FILES);
   t.strictSame(
     reached(dir, 'src/contract/sleep.ts'),
-    ['pipeline/read', 'scoring/pool'],
+    ['reading/read', 'scoring/pool'],
     'by imports and re-exports, and through a thread that is started',
   );
-  t.strictSame(reached(dir, 'assembly/samples.ts'), ['pipeline/read'], 'the parser is one module');
+  t.strictSame(reached(dir, 'assembly/samples.ts'), ['reading/read'], 'the parser is one module');
   t.strictSame(reached(dir, 'test/fixtures/page.ts'), ['docs/api'], 'a fixture reaches its tests');
   t.strictSame(reached(dir, 'test/docs/api.test.ts'), ['docs/api'], 'a test reaches itself');
   t.strictSame(

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import { REPOSITORY } from '../fixtures/repository.js';
 
-const PARSER = join(REPOSITORY, 'dist/pipeline/wasmParser.js');
+const PARSER = join(REPOSITORY, 'dist/reading/wasmParser.js');
 
 /** What a compiled file imports when it runs, and what those files import. */
 function importsOf(file: string, seen = new Set<string>()): Set<string> {

@@ -2,7 +2,7 @@ import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
 import { writeTarget } from '#acuity/records/write.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import type { ServedModel } from '../served.js';
 import { recordOf } from '../served.js';
 import type { Plan, World } from './population.js';

@@ -1,8 +1,8 @@
 import { SERIES_FIELDS } from '#rules/fields.js';
 import { featuriseSession } from '#acuity/pipeline/featurise.js';
-import { isUnitError } from '#acuity/pipeline/unitErrors.js';
+import { isUnitError } from '#acuity/reading/unitErrors.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
-import type { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import type { WasmParser } from '#acuity/reading/wasmParser.js';
 import { writeScalars } from '#acuity/records/write.js';
 import type { Recording } from './sensor.js';
 

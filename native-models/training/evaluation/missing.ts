@@ -1,6 +1,6 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { Life } from '../cohort/day.js';
 import { Wearer } from '../cohort/devices.js';
 import { parameters } from '../cohort/parameters.js';

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { SERIES_FIELDS, type SeriesLimits } from '#rules/fields.js';
-import { readExactly } from '#acuity/pipeline/exact.js';
+import { readExactly } from '#acuity/reading/exact.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { summaryAt } from '#acuity/records/places.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
-import { createReader, isBodyProblem, type RequestReader } from '#acuity/pipeline/read.js';
+import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 import { readPlainly, type PlainOutcome } from '../fixtures/plainReader.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { below, seededRandom, type Random } from '#acuity/base/random.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 
@@ -81,11 +81,11 @@ t.test('a parser that does not ask whether a float lies near the middle fails th
   const careless = text.replace('NEAR_MIDDLE: i32 = 8;', 'NEAR_MIDDLE: i32 = -1;');
   t.not(careless, text);
   writeFileSync(source, careless);
-  const output = join(folder, 'dist/pipeline/parser.wasm');
+  const output = join(folder, 'dist/reading/parser.wasm');
   const options = ['--outFile', output, '-O1', '--runtime', 'stub', '--enable', 'simd'];
   const compiler = join(REPOSITORY, 'node_modules/assemblyscript/bin/asc.js');
   execFileSync(process.execPath, [compiler, join(folder, 'assembly/index.ts'), ...options]);
-  const built = (await import(pathToFileURL(join(folder, 'dist/pipeline/wasmParser.js')).href)) as {
+  const built = (await import(pathToFileURL(join(folder, 'dist/reading/wasmParser.js')).href)) as {
     WasmParser: typeof WasmParser;
   };
   const parser = new built.WasmParser(DEFAULT_SERIES_LIMITS);

@@ -1,11 +1,17 @@
 import t, { type Test } from 'tap';
 import { SERIES_FIELDS, type SeriesField } from '#rules/fields.js';
-import { hasUnitError, isUnitError } from '#acuity/pipeline/unitErrors.js';
+import { hasUnitError, isUnitError } from '#acuity/reading/unitErrors.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { summaryAt } from '#acuity/records/places.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
-import { LEVEL_TOLERANCE, MEDIAN_SAMPLES_MIN, isHeart, statistics, type Statistics } from './reference.js';
+import {
+  LEVEL_TOLERANCE,
+  MEDIAN_SAMPLES_MIN,
+  isHeart,
+  statistics,
+  type Statistics,
+} from '../fixtures/reference.js';
 
 const parser = new WasmParser({ daySamplesMax: 1000, nightSamplesMax: 1000 });
 

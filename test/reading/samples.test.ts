@@ -1,11 +1,11 @@
 import t from 'tap';
 import type { SeriesLimits } from '#rules/fields.js';
-import { readExactly } from '#acuity/pipeline/exact.js';
+import { readExactly } from '#acuity/reading/exact.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { summaryAt } from '#acuity/records/places.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
-import { isBodyProblem } from '#acuity/pipeline/read.js';
+import { isBodyProblem } from '#acuity/reading/read.js';
 
 /** How the parser decodes the array of a series: what it takes, to the last bit, and what it must leave. */
 

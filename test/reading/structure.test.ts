@@ -3,8 +3,8 @@ import t from 'tap';
 import { isBeyondBounds, structureOf } from '#bench/worst/answers.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { StructureBounds } from '#rules/structure.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
-import { createReader } from '#acuity/pipeline/read.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { createReader } from '#acuity/reading/read.js';
 
 /** Brackets and strings, counted 64 bytes at a time, against plain code. */
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { isJson } from '#bench/worst/answers.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { firstBadByte as firstBadByteOfPlainCode } from '../fixtures/jsonScan.js';
 
 /** Where bytes stop being JSON: the parser against the engine, and against plain code. */

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { LAYOUT } from '#acuity/records/layout.js';
-import { WasmParser } from '#acuity/pipeline/wasmParser.js';
-import { powersOfFive } from '#acuity/pipeline/powersOfFive.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { powersOfFive } from '#acuity/reading/powersOfFive.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 
 /** Any number of JSON is the one that JSON.parse gives, to the last bit. */

@@ -76,7 +76,7 @@ const OWNERS = {
   piscina: ['^src/scoring/pool\\.ts$'],
   'onnxruntime-node': ['^src/worker/session\\.ts$', '^native-models/training/'],
   '(redis|ioredis|@redis/.*)': ['^src/auth/redisConnection\\.ts$'],
-  'apache-arrow': ['^src/batch/(table\\w+|arrowFile|parquet\\w+|page|sinks)\\.ts$'],
+  'apache-arrow': ['^src/batch/(table\\w+|decodeColumns|arrowFile|parquet\\w+|page|sinks)\\.ts$'],
   'csv-parse': ['^src/batch/csvPages\\.ts$'],
   fzstd: ['^src/batch/formats\\.ts$'],
   'arrow-js-ffi': ['^src/batch/parquetFile\\.ts$'],

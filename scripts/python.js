@@ -1,7 +1,7 @@
 /**
  * `npm run python`: a Python environment below .build with what the Python client's tests use beside the standard
  * library. Without it those tests are skipped. `npm run python -- engines` adds Ray and Spark, and runs their tests;
- * `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/batch/strangers.test.ts.
+ * `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/batch/interop.test.ts.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

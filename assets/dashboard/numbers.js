@@ -1,4 +1,4 @@
-/** Numbers for people. The sentences come from the service (src/admin/words.ts). */
+/** Numbers for people. The sentences come from the service (src/admin/format.ts). */
 export const NONE = '–';
 
 const isNone = (value) => value === null || value === undefined || Number.isNaN(value);

@@ -1,7 +1,7 @@
 import { busiestLoop, JUDGED_POINTS, meanOf, totalOf, workersBusy, type Recent } from './measurements.js';
 import { thresholdOf, type Level, type Sign, type Symptom } from './symptom.js';
 import { SYMPTOMS } from './symptoms.js';
-import { milliseconds, percent, perSecond } from './words.js';
+import { milliseconds, percent, perSecond } from './format.js';
 
 /** A sign that shows: what was measured, and from which value on it counts. */
 export interface Evidence {

@@ -1,5 +1,5 @@
 import type { Recent } from './measurements.js';
-import type { Words } from './words.js';
+import type { Format } from './format.js';
 
 /** Amber: look at it before it hurts. Red: callers feel it, or are about to. */
 export type Level = 'amber' | 'red';
@@ -17,7 +17,7 @@ export interface Measure {
   /** What the number is of, as in `event loop busy`. */
   readonly what: string;
   value(recent: Recent): number;
-  readonly words: Words;
+  readonly words: Format;
   /** From here on; a share of the setting `of` where that is given. */
   readonly amber?: number;
   readonly red?: number;

@@ -15,7 +15,7 @@ import {
   type Recent,
 } from './measurements.js';
 import type { Level, Measure, Symptom } from './symptom.js';
-import { count, counted, mebibytes, milliseconds, percent, secondsAgo } from './words.js';
+import { count, counted, mebibytes, milliseconds, percent, secondsAgo } from './format.js';
 
 /** Thresholds stand in this file and nowhere else. */
 const BUSY = { amber: 0.75, red: 0.9 } as const;

@@ -3,7 +3,7 @@ import type { SeriesLimits } from '#rules/fields.js';
 import { readerOf, type RequestReader } from '../reading/read.js';
 import { WasmParser } from '../reading/wasmParser.js';
 import { LineSplitter } from './lineSplitter.js';
-import type { Page, Reading, RowProblem } from './page.js';
+import type { Page, ReadProgress, RowProblem } from './page.js';
 
 /** What of a row is needed beside its session. */
 export interface RowColumns {
@@ -30,7 +30,7 @@ const ROWS_MAX = 512;
 /** The pages of an input with one JSON body in each line. */
 export async function* linePages(
   input: AsyncIterable<Uint8Array>,
-  reading: Reading,
+  reading: ReadProgress,
   options: BodyPagesOptions,
 ): AsyncGenerator<Page, void, undefined> {
   const pages = new BodyPages(options);

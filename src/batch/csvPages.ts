@@ -4,7 +4,7 @@ import { OperatorError } from '../base/operatorError.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
 import { BodyPages, namesBeside, type Body, type BodyPagesOptions, type RowColumns } from './bodyPages.js';
 import { SERIES_NAMES, columnsProblem, isKnown } from './columnNames.js';
-import type { Page, Reading, RowProblem } from './page.js';
+import type { Page, ReadProgress, RowProblem } from './page.js';
 
 /** A CSV input that can't be read on. */
 export class CsvError extends OperatorError {
@@ -33,7 +33,7 @@ function notAList(name: string): RowProblem {
  */
 export async function* csvPages(
   input: AsyncIterable<Uint8Array>,
-  reading: Reading,
+  reading: ReadProgress,
   options: BodyPagesOptions,
 ): AsyncGenerator<Page, void, undefined> {
   const pages = new BodyPages(options);
@@ -56,7 +56,7 @@ export async function* csvPages(
 
 async function* recordsOf(
   input: AsyncIterable<Uint8Array>,
-  reading: Reading,
+  reading: ReadProgress,
   rowBytesMax: number,
 ): AsyncGenerator<readonly string[], void, undefined> {
   const counted = async function* (): AsyncGenerator<Uint8Array> {

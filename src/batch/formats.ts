@@ -5,7 +5,7 @@ import { Decompress } from 'fzstd';
 import { linePages, type BodyPagesOptions } from './bodyPages.js';
 import { csvPages } from './csvPages.js';
 import { FormatError } from './formatError.js';
-import type { Page, Reading } from './page.js';
+import type { Page, ReadProgress } from './page.js';
 import type { TableReaders } from './tableReaders.js';
 import { ZstdWindows } from './zstdWindows.js';
 
@@ -46,7 +46,7 @@ export function formatOf(name: string): NamedFormat {
 export async function* streamPages(
   input: AsyncIterable<Uint8Array>,
   format: Format,
-  reading: Reading,
+  reading: ReadProgress,
   options: BodyPagesOptions,
 ): AsyncGenerator<Page, void, undefined> {
   if (format === 'parquet') {
@@ -66,7 +66,7 @@ export interface FilePagesOptions extends BodyPagesOptions {
 export async function* filePages(
   path: string,
   format: Format,
-  reading: Reading,
+  reading: ReadProgress,
   options: FilePagesOptions,
 ): AsyncGenerator<Page, void, undefined> {
   const { compression } = formatOf(path);
@@ -83,7 +83,7 @@ export async function* filePages(
   yield* tablePages(tables.rows({ path, format, options: { limits, keep, history } }), reading, options);
 }
 
-async function* counted(input: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<Uint8Array> {
+async function* counted(input: AsyncIterable<Uint8Array>, reading: ReadProgress): AsyncGenerator<Uint8Array> {
   for await (const chunk of input) {
     reading.bytesRead += chunk.length;
     yield chunk;

@@ -5,7 +5,7 @@ import { LAYOUT } from '../records/layout.js';
 import { explanationOf } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
-import type { ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
+import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import type { Page, RowProblem } from './page.js';
 
 const SCORES = SCORE_FIELDS.length;
@@ -76,20 +76,17 @@ export class RowPlace implements ScoreHandler {
     return this.job.records.subarray(this.index * RECORD_LENGTH, (this.index + 1) * RECORD_LENGTH);
   }
 
-  scored(
-    scores: Float32Array,
-    offset: number,
-    { inferMs }: Timing,
-    { thresholds, explains }: ScoringModel,
-    floats?: Float32Array,
-  ): void {
+  scored({ scores, offset, model, explanation: floats }: ScoredRow, { inferMs }: Timing): void {
     const { job, index, quality } = this;
+    const { thresholds, explainSettings } = model;
     const first = index * OUTPUT_COLUMNS;
     for (let column = 0; column < OUTPUT_COLUMNS; column++)
       job.scores[first + column] = scores[offset + column]!; // a row of the output
     job.inferMs[index] = inferMs;
-    if (floats !== undefined && quality !== undefined && explains !== undefined) {
-      job.explanations[index] = JSON.stringify(explanationOf({ scores, offset, floats }, quality, explains));
+    if (floats !== undefined && quality !== undefined && explainSettings !== undefined) {
+      job.explanations[index] = JSON.stringify(
+        explanationOf({ scores, offset, floats }, quality, explainSettings),
+      );
     }
     this.onDone?.(targetOf(job.scores, first, thresholds));
     job.finished();

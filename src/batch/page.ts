@@ -34,6 +34,6 @@ export interface Page {
 }
 
 /** Bytes of the input that were read so far are told here. */
-export interface Reading {
+export interface ReadProgress {
   bytesRead: number;
 }

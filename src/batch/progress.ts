@@ -1,12 +1,12 @@
 import { progressBar } from '../base/progressBar.js';
-import type { Tally } from './scorePages.js';
+import type { RowTally } from './scorePages.js';
 
 export interface ProgressOptions {
   /** The terminal that is drawn on. */
   readonly terminal: { write(text: string): unknown; readonly columns?: number };
   /** Length of the input in bytes; undefined where it is not known beforehand. */
   readonly totalBytes: number | undefined;
-  readonly tally: Readonly<Tally>;
+  readonly tally: Readonly<RowTally>;
   readonly nowMs: () => number;
 }
 
@@ -29,7 +29,7 @@ export function showProgress(options: ProgressOptions): () => void {
 
 /** "████░░░░  42 %  420,000 lines  21,000/s  0:27 left". */
 export function progressLine(
-  tally: Readonly<Tally>,
+  tally: Readonly<RowTally>,
   totalBytes: number | undefined,
   elapsedMs: number,
 ): string {
@@ -44,7 +44,7 @@ export function progressLine(
 }
 
 /** One line for people, at the end. `people` are those whose history was kept. */
-export function summaryLine(tally: Readonly<Tally>, elapsedMs: number, people?: number): string {
+export function summaryLine(tally: Readonly<RowTally>, elapsedMs: number, people?: number): string {
   const bad =
     tally.badLines === 0
       ? 'none bad'
@@ -54,7 +54,7 @@ export function summaryLine(tally: Readonly<Tally>, elapsedMs: number, people?: 
   return `${grouped(tally.lines)} lines${who} in ${seconds} s (${grouped(linesPerSecond(tally, elapsedMs))}/s), ${bad}`;
 }
 
-function linesPerSecond(tally: Readonly<Tally>, elapsedMs: number): number {
+function linesPerSecond(tally: Readonly<RowTally>, elapsedMs: number): number {
   return elapsedMs > 0 ? Math.round((tally.lines / elapsedMs) * 1000) : 0;
 }
 

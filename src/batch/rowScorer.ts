@@ -6,20 +6,20 @@ import type { RowPlace } from './job.js';
 /** What scores rows: as they are, or with an explanation of each. */
 export interface RowScorer {
   /** Whether places need the quality of their rows. */
-  readonly explains?: boolean;
+  readonly explainsEach?: boolean;
   admit(request: PredictionRequest, place: RowPlace): ExplainOutcome;
 }
 
 /** @throws OperatorError where an explanation is asked of a model that has none */
-export function rowScorer(scorer: Scorer, explains: boolean): RowScorer {
-  if (!explains) return { explains, admit: (request, place) => scorer.admit(request, place) };
-  if (scorer.model.explains === undefined) {
+export function rowScorer(scorer: Scorer, explainsEach: boolean): RowScorer {
+  if (!explainsEach) return { explainsEach, admit: (request, place) => scorer.admit(request, place) };
+  if (scorer.model.explainSettings === undefined) {
     throw new OperatorError(
       `${scorer.model.version} has no graph that explains its scores: leave out --explain`,
     );
   }
   return {
-    explains,
+    explainsEach,
     admit(request, place) {
       // With --person the past is known only now.
       if (place.quality !== undefined) place.quality = { ...place.quality, sessions: request.pastCount };

@@ -18,11 +18,11 @@ import {
   setAside,
   type ScoredFiles,
 } from './scoreFile.js';
-import { scorePages, type Tally } from './scorePages.js';
+import { scorePages, type RowTally } from './scorePages.js';
 import { flushed, openSink, toStream } from './sinks.js';
 import { StateError, StateFile } from './state.js';
 import { TableReaders, type TableTask } from './tableReaders.js';
-import { Waves } from './waves.js';
+import { PersonOrder } from './personOrder.js';
 
 export interface ScoreOptions {
   /** Files and patterns; none for standard input. */
@@ -68,7 +68,7 @@ export class Run {
   constructor(
     private readonly config: Config,
     private readonly options: ScoreOptions,
-    private readonly tally: Tally,
+    private readonly tally: RowTally,
   ) {
     const { files, history, peopleMax, state } = options;
     this.inputs = files.length === 0 ? [] : inputFiles(files, options);
@@ -181,8 +181,8 @@ export class Run {
 
   private scoring(scorer: Scorer) {
     const rows = rowScorer(scorer, this.options.explain);
-    const waves = this.histories === undefined ? undefined : new Waves(this.histories, rows);
-    const rowsMax = waves === undefined ? ROWS_MAX : HISTORY_ROWS_MAX;
-    return { scorer: rows, rowsMax, tally: this.tally, waves };
+    const personOrder = this.histories === undefined ? undefined : new PersonOrder(this.histories, rows);
+    const rowsMax = personOrder === undefined ? ROWS_MAX : HISTORY_ROWS_MAX;
+    return { scorer: rows, rowsMax, tally: this.tally, personOrder };
   }
 }

@@ -5,11 +5,11 @@ import { exitAtOnce } from '../process/exit.js';
 import { createLog, type Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { loadBundle } from '../model/bundle.js';
-import { NOBODY_WAITS } from '../scoring/nobodyWaits.js';
+import { OFFLINE_LIMITS } from '../scoring/offlineLimits.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { openScorer } from '../scoring/openScorer.js';
 import { Run, type ScoreOptions } from './run.js';
-import { newTally, type Tally } from './scorePages.js';
+import { newTally, type RowTally } from './scorePages.js';
 import { showProgress, summaryLine } from './progress.js';
 import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';
@@ -65,14 +65,14 @@ export async function score(config: Config, options: ScoreOptions): Promise<void
 async function open(config: Config, log: Log): Promise<Scorer> {
   const batchMax = Math.max(config.batchMax, BATCH_MIN);
   const queueMax = Math.max(config.queueMax, 8 * batchMax);
-  const setup = { ...config, ...NOBODY_WAITS, batchMax, queueMax };
+  const setup = { ...config, ...OFFLINE_LIMITS, batchMax, queueMax };
   const bundle = await loadBundle(config.model);
   return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, () => undefined);
 }
 
 interface Work {
   readonly scorer: Scorer;
-  readonly tally: Tally;
+  readonly tally: RowTally;
   readonly run: Run;
   readonly todo: readonly InputFile[];
 }
@@ -112,7 +112,7 @@ function say(line: string): void {
 }
 
 /** Ends the process where lines are under way and none is answered any more: the batcher looks for no hang here. */
-function watchForHang(hangMs: number, scorer: Scorer, tally: Readonly<Tally>): NodeJS.Timeout {
+function watchForHang(hangMs: number, scorer: Scorer, tally: Readonly<RowTally>): NodeJS.Timeout {
   let looks = 0;
   let seen = { lines: -1, pending: -1 };
   return setInterval(

@@ -5,7 +5,7 @@ import { qualityOf } from '../pipeline/quality.js';
 import type { RowScorer } from './rowScorer.js';
 import { Job, RowPlace } from './job.js';
 import { rowProblem, type Page, type RowProblem } from './page.js';
-import type { Waves } from './waves.js';
+import type { PersonOrder } from './personOrder.js';
 
 /** Where scored pages go, in the order of the input. */
 export interface PageSink {
@@ -18,13 +18,13 @@ export interface ScorePagesOptions {
   /** Most rows read and not yet written. */
   readonly rowsMax: number;
   /** Kept up to date as rows are written. */
-  readonly tally: Tally;
+  readonly tally: RowTally;
   /** Where rows get the past of their person. */
-  readonly waves?: Waves | undefined;
+  readonly personOrder?: PersonOrder | undefined;
 }
 
 /** How far the work has come. */
-export interface Tally {
+export interface RowTally {
   bytesRead: number;
   /** Rows written: scores and errors. */
   lines: number;
@@ -33,15 +33,15 @@ export interface Tally {
   firstBadLine: number;
 }
 
-export function newTally(): Tally {
+export function newTally(): RowTally {
   return { bytesRead: 0, lines: 0, badLines: 0, firstBadLine: 0 };
 }
 
 /**
  * Scores the rows of `pages` and writes each page to `sink`, in the same order.
  *
- *   pages ─► row ─► [waves] ─► scorer ─┐
- *             │                        ▼
+ *   pages ─► row ─► [person order] ─► scorer ─┐
+ *             │                               ▼
  *             └─ problem ─► page whole ─► in order ─► sink
  *
  * Reading stops while `rowsMax` rows are under way.
@@ -80,7 +80,7 @@ class OrderedPages {
 
   async take(page: Page): Promise<void> {
     if (page.rows === 0) return;
-    const job = new Job(page, this.options.waves !== undefined, () => this.write());
+    const job = new Job(page, this.options.personOrder !== undefined, () => this.write());
     while (this.failure === undefined && this.rowsUnderWay > 0 && !this.hasRoomFor(page.rows)) {
       await this.change();
     }
@@ -117,18 +117,18 @@ class OrderedPages {
   /** Reads a row and sends it on its way. @returns what to wait for before the next one may be read */
   private start(job: Job, row: number): Promise<void> | undefined {
     const { page } = job;
-    const { scorer, waves } = this.options;
+    const { scorer, personOrder } = this.options;
     const place = new RowPlace(job, row);
     const request = page.read(row);
     if ('status' in request) return void place.refused(request);
     if ('kind' in request) return void place.refused(rowProblem(request));
-    if (scorer.explains === true) place.quality = qualityOf(request);
-    if (waves === undefined) {
+    if (scorer.explainsEach === true) place.quality = qualityOf(request);
+    if (personOrder === undefined) {
       return scorer.admit(request, place) === 'saturated' ? this.admitLater(request, place) : undefined;
     }
     if (request.pastCount > 0) return void place.refused(PAST_BESIDE_PERSON);
     place.record.set(request.records);
-    const problem = waves.take(place, { person: page.person(row), moment: page.moment(row) });
+    const problem = personOrder.take(place, { person: page.person(row), moment: page.moment(row) });
     if (problem !== undefined) place.refused({ status: UNPROCESSABLE.status, detail: problem });
     return undefined;
   }

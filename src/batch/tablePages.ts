@@ -4,14 +4,14 @@ import type { QualifiedRequest } from '../pipeline/quality.js';
 import { LAYOUT } from '../records/layout.js';
 import type { RowColumns } from './bodyPages.js';
 import { decimalOf } from './tableDecimals.js';
-import type { Page, Reading } from './page.js';
+import type { Page, ReadProgress } from './page.js';
 import { readingError } from './tableError.js';
 import { columnsOf, TableRowReader, type TableOptions, type TableRows } from './tableRows.js';
 
 /** The pages of a table, as its rows come. */
 export async function* tablePages(
   pieces: AsyncIterable<TableRows>,
-  reading: Reading,
+  reading: ReadProgress,
   options: RowColumns,
 ): AsyncGenerator<Page, void, undefined> {
   let rowsBefore = 0;

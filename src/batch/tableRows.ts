@@ -4,7 +4,7 @@ import { ColumnReader } from '../reading/columns.js';
 import { namesBeside, type RowColumns } from './bodyPages.js';
 import { columnsProblem } from './columnNames.js';
 import { rowProblem, type RowProblem } from './page.js';
-import { plainColumns } from './tablePlain.js';
+import { decodeColumns } from './decodeColumns.js';
 import { sessionColumns } from './tableColumns.js';
 import { TableError } from './tableError.js';
 
@@ -79,7 +79,7 @@ function columnsBeside(batch: RecordBatch, columns: RowColumns): RecordBatch | u
   const places = namesBeside(columns)
     .map((name) => batch.schema.fields.findIndex((field) => field.name === name))
     .filter((place) => place >= 0);
-  return places.length === 0 ? undefined : plainColumns(batch.selectAt(places));
+  return places.length === 0 ? undefined : decodeColumns(batch.selectAt(places));
 }
 
 /** What `TableRows.columns` holds. */

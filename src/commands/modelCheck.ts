@@ -51,7 +51,7 @@ async function checkGraphs(bundle: Bundle, config: Config, print: (line: string)
     blocks: 1,
     graphs: bundle.graphs,
     explain: bundle.explain,
-    explains: true,
+    runsExplainGraph: true,
     session: { intraOpThreads, interOpThreads, spinning },
     onWorkerLost: () => undefined, // the run that it took down rejects
   });

@@ -14,10 +14,10 @@ import { modelLabel } from '../model/manifest.js';
 import type { PredictionRequest } from '../records/request.js';
 import { createReader, isBodyProblem } from '../reading/read.js';
 import { createLog } from '../process/log.js';
-import { Comparison, type ScoredRow } from '../scoring/comparison.js';
-import { NOBODY_WAITS } from '../scoring/nobodyWaits.js';
+import { Comparison } from '../scoring/comparison.js';
+import { OFFLINE_LIMITS } from '../scoring/offlineLimits.js';
 import { openScorer } from '../scoring/openScorer.js';
-import type { ScoreHandler, Scorer } from '../scoring/scorer.js';
+import type { ScoredRow, ScoreHandler, Scorer } from '../scoring/scorer.js';
 import { cellsOf, comparisonPage, type ComparedModels } from './modelComparePage.js';
 
 export interface CompareOrder {
@@ -48,7 +48,7 @@ export async function compareModels(
   try {
     const log = createLog({ level: 'silent' });
     for (const bundle of [first, second]) {
-      const setup = { config: { ...config, ...NOBODY_WAITS }, bundle, workers: 1, loops: 1 };
+      const setup = { config: { ...config, ...OFFLINE_LIMITS }, bundle, workers: 1, loops: 1 };
       scorers.push(await openScorer(setup, log, () => undefined));
     }
     refused = await compareLines(order.requests, config, { scorers, comparison });
@@ -80,7 +80,7 @@ async function compareLines(path: string, config: Config, parts: Parts): Promise
   let refused = 0;
   const take = async (lines: Iterable<Line>): Promise<void> => {
     for (const { bytes } of lines) {
-      while (!parts.scorers.every((scorer) => scorer.hasRoom())) await turnOfTheLoop();
+      while (!parts.scorers.every((scorer) => scorer.makeRoom())) await turnOfTheLoop();
       if (bytes?.length === 0) continue;
       const request = bytes === undefined ? undefined : readRequest(bytes);
       if (request === undefined || isBodyProblem(request)) refused++;
@@ -110,8 +110,8 @@ function compareOne(request: PredictionRequest, { scorers, comparison }: Parts):
   };
   const handlerOf = (place: number): ScoreHandler => ({
     isGone: false,
-    scored(scores, offset, { inferMs }, { thresholds }) {
-      rows[place] = { scores: scores.slice(offset, offset + OUTPUT_COLUMNS), offset: 0, thresholds };
+    scored({ scores, offset, model }, { inferMs }) {
+      rows[place] = { scores: scores.slice(offset, offset + OUTPUT_COLUMNS), offset: 0, model };
       if (place === 1) otherMs = inferMs;
       both();
     },

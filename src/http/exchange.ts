@@ -2,13 +2,13 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type { LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
+import { explanationOf } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';
 import { respond, rounded, withExplanation } from '../pipeline/respond.js';
-import type { ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
+import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import { BLOCK_BYTES, type ComeSoFar } from './body.js';
 import { DISCARD_BYTES_MAX, discardBody } from './discard.js';
-import type { HeldRefusal, HeldRefusals } from './heldRefusals.js';
+import type { HeldRefusal, RefusalThrottle } from './refusalThrottle.js';
 import {
   OK,
   bodyProblemAnswer,
@@ -44,7 +44,7 @@ export interface ExchangeObserver {
 /** What an exchange needs of its event loop. */
 export interface ExchangeContext {
   readonly observer: ExchangeObserver;
-  readonly heldRefusals: HeldRefusals;
+  readonly refusalThrottle: RefusalThrottle;
   readonly retryAfterS: number;
   /** Takes further tokens of a caller, for what it sends. */
   spend(admission: Admission, tokens: number): void;
@@ -140,7 +140,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   }
 
   /** An explanation is asked for, of data of such `quality`. */
-  explains(quality: Quality): void {
+  explainWith(quality: Quality): void {
     this.quality = quality;
   }
 
@@ -151,28 +151,21 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     this.context.observer.hungUp(this);
   }
 
-  scored(
-    scores: Float32Array,
-    offset: number,
-    timing: Timing,
-    model: ScoringModel,
-    explanation?: Float32Array,
-  ): void {
+  scored(row: ScoredRow, timing: Timing): void {
     const { queueMs, inferMs } = timing;
+    const { scores, offset, model } = row;
     const headers =
       headerLine('Server-Timing', `queue;dur=${rounded(queueMs)}, infer;dur=${rounded(inferMs)}`) +
       headerLine('X-Model-Version', model.version);
     const plain = respond(scores, offset, inferMs, model.thresholds);
-    const body =
-      explanation === undefined
-        ? plain
-        : this.explained(plain, { scores, offset, floats: explanation }, model);
+    const body = row.explanation === undefined ? plain : this.explained(plain, row, row.explanation);
     if (this.write(OK, headers, body)) this.context.observer.scored(this, timing);
   }
 
-  private explained(plain: string, row: ExplainedRow, { explains }: ScoringModel): string {
-    if (this.quality === undefined || explains === undefined) return plain;
-    return withExplanation(plain, explanationOf(row, this.quality, explains));
+  private explained(plain: string, { scores, offset, model }: ScoredRow, floats: Float32Array): string {
+    if (this.quality === undefined || model.explainSettings === undefined) return plain;
+    const row = { scores, offset, floats };
+    return withExplanation(plain, explanationOf(row, this.quality, model.explainSettings));
   }
 
   failed(cause: 'expired' | 'fault'): void {
@@ -293,12 +286,12 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   /** `bodyBytes`: of a body that is thrown away. */
   private refuseOrHold(refusal: Refusal, bodyBytes: number): void {
     if (this.isGone) return;
-    const { heldRefusals, isDraining } = this.context;
+    const { refusalThrottle, isDraining } = this.context;
     const isUrgent = isDraining || TOLD_AT_ONCE.has(refusal.cause);
-    if (isUrgent || heldRefusals.mayAnswer(bodyBytes)) return this.refuse(refusal);
+    if (isUrgent || refusalThrottle.mayAnswer(bodyBytes)) return this.refuse(refusal);
     this.held = refusal;
     this.res.onAborted(() => this.abort());
-    heldRefusals.hold(this);
+    refusalThrottle.hold(this);
   }
 
   private refuse(refusal: Refusal): void {

@@ -14,7 +14,7 @@ import { furtherBlocks, readBody } from './body.js';
 import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
 import { DISCARD_BYTES_MAX } from './discard.js';
 import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
-import { HeldRefusals } from './heldRefusals.js';
+import { RefusalThrottle } from './refusalThrottle.js';
 import type { LoopLag } from './lag.js';
 import { headerLine, type ConnectionEnd } from './reply.js';
 import type { RequestMetrics } from './requestMetrics.js';
@@ -57,14 +57,14 @@ export class Predict implements ExchangeContext {
   isDraining = false;
   /** Every request is refused from now on: a worker hangs. */
   isHung = false;
-  readonly heldRefusals: HeldRefusals;
+  readonly refusalThrottle: RefusalThrottle;
 
   constructor(
     private readonly options: PredictOptions,
     /** Of the model in force: replaced as a whole when another is loaded. */
     public scorer: Scorer,
   ) {
-    this.heldRefusals = new HeldRefusals(options.clock);
+    this.refusalThrottle = new RefusalThrottle(options.clock);
   }
 
   get observer(): ExchangeObserver {
@@ -78,7 +78,7 @@ export class Predict implements ExchangeContext {
   /** Refuses what comes from now on, at once, and what is held back with it. */
   drain(): void {
     this.isDraining = true;
-    this.heldRefusals.release();
+    this.refusalThrottle.release();
   }
 
   /** Any path but /predict. */
@@ -206,9 +206,9 @@ export class Predict implements ExchangeContext {
 
   /** What is asked for costs more: of the key's rate, and of a worker. */
   private explain(exchange: Exchange, admission: Admission, request: ReadRequest): void {
-    if (this.scorer.model.explains === undefined) return this.refuseBody(exchange, NO_EXPLANATIONS);
+    if (this.scorer.model.explainSettings === undefined) return this.refuseBody(exchange, NO_EXPLANATIONS);
     this.spend(admission, EXPLAIN_TOKENS - 1);
-    exchange.explains(qualityOf(request));
+    exchange.explainWith(qualityOf(request));
     const outcome = this.scorer.admitExplained(request, exchange);
     if (outcome === 'saturated') exchange.overloaded('queueFull');
     else if (outcome === 'shareFull') exchange.overloaded('explainedOfKey');
@@ -226,7 +226,7 @@ export class Predict implements ExchangeContext {
     if (this.isDraining) return 'draining';
     if (lag.ms > lagMaxMs) return 'loopLag';
     if (budget.isExhausted) return 'bodiesFull';
-    return this.scorer.hasRoom() ? undefined : 'queueFull';
+    return this.scorer.makeRoom() ? undefined : 'queueFull';
   }
 }
 

@@ -2,11 +2,13 @@ import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { PredictionRequest } from '../records/request.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
 import { explanationAt, writeRow, type Block } from './batchBuffers.js';
-import type { ScoreHandler } from './scorer.js';
+import type { ScoredRow, ScoreHandler, ScoringModel } from './scorer.js';
 
-/** The labels' probabilities stand behind the five scores. */
+/** The labels' probabilities stand after the five scores. */
 const FIRST_PROBABILITY = 5;
 const SCORE_MAX = 100;
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Requests of one variant that share a block of the buffers and a model run. */
 export class Batch {
@@ -16,15 +18,18 @@ export class Batch {
   sentMs = 0;
   /** The same by the time that its batcher has been awake. */
   sentAwakeMs = 0;
-  /** Rows of a failed batch that are still being run one by one. */
-  retrying = 0;
   private readonly handlers: (ScoreHandler | undefined)[] = [];
   private readonly arrivedMs: number[] = [];
+  /** What handlers get: one object for all rows, since one for each would cost the hot path. */
+  private readonly row: Mutable<ScoredRow>;
 
   constructor(
     readonly blockIndex: number,
     readonly block: Block,
-  ) {}
+    model: ScoringModel,
+  ) {
+    this.row = { scores: block.scores, offset: 0, model, explanation: undefined };
+  }
 
   /** When its first request came in. */
   get openedMs(): number {
@@ -40,14 +45,14 @@ export class Batch {
     this.rows++;
   }
 
-  /** Takes whoever waits for `row`, so that nobody is told twice; undefined where nobody waits any more. */
+  /** Takes the handler of `row`, so that none is told twice; undefined where it was taken before. */
   take(row: number): ScoreHandler | undefined {
     const handler = this.handlers[row];
     this.handlers[row] = undefined;
     return handler;
   }
 
-  /** Whether whoever sent `row` has still to be told, hung up or not. */
+  /** Whether `row` is still unanswered, its caller hung up or not. */
   holds(row: number): boolean {
     return this.handlers[row] !== undefined;
   }
@@ -73,8 +78,15 @@ export class Batch {
     return this.arrivedMs[row] ?? 0;
   }
 
+  /** The scores of `row`; the object is filled anew for the next one. */
+  scored(row: number): ScoredRow {
+    this.row.offset = row * OUTPUT_COLUMNS;
+    this.row.explanation = this.explanation(row);
+    return this.row;
+  }
+
   /** What was found out for `row`, where it is to be explained. */
-  explanation(row: number): Float32Array | undefined {
+  private explanation(row: number): Float32Array | undefined {
     return this.variant === 'explain' ? explanationAt(this.block, row) : undefined;
   }
 
@@ -94,7 +106,6 @@ export class Batch {
   reset(): void {
     this.rows = 0;
     this.sentMs = 0;
-    this.retrying = 0;
     this.handlers.length = 0;
     this.arrivedMs.length = 0;
   }

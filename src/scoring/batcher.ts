@@ -1,5 +1,4 @@
 import type { Clock } from '../base/clock.js';
-import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { PredictionRequest } from '../records/request.js';
 import { Batch } from './batch.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
@@ -7,6 +6,7 @@ import { blockAt, blockCountOf, type Block } from './batchBuffers.js';
 import { HangWatch } from './hangWatch.js';
 import type { BatchResult } from './protocol.js';
 import type { InferencePool } from './pool.js';
+import { Retries } from './retries.js';
 import type { AdmitOutcome, ScoreHandler, ScoringModel } from './scorer.js';
 
 export interface BatcherOptions {
@@ -22,7 +22,7 @@ export interface BatcherOptions {
   /** Requests wait so long for company, where nobody waits for them; undefined: not at all. */
   readonly gatherMs?: number | undefined;
   /** Whether each request is explained. */
-  readonly explains?: boolean;
+  readonly explainsEach?: boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** A batch failed, or a row's scores were unsound; the rows are retried or answered. */
   onFault(cause: Error): void;
@@ -44,11 +44,6 @@ interface CompletedRun {
   readonly scoredMs: number;
 }
 
-interface Retry {
-  readonly batch: Batch;
-  readonly row: number;
-}
-
 /**
  * Gathers requests into batches. A request never waits for company: while a worker is free, the batch leaves
  * at the end of this turn of the event loop; while all are busy, requests gather and leave together.
@@ -58,7 +53,7 @@ interface Retry {
  */
 export class Batcher {
   pending = 0;
-  /** Told of answered rows behind their answers, while their block still holds them; undefined where nobody wants to know. */
+  /** Called after answering, before the block is reused; undefined where no one wants to know. */
   onAnswered: AnswerListener | undefined;
   private readonly batches: readonly Batch[];
   private readonly free: Batch[];
@@ -69,7 +64,7 @@ export class Batcher {
   };
   private readonly queue: Batch[] = [];
   private readonly running = new Set<Batch>();
-  private readonly retries: Retry[] = [];
+  private readonly retries = new Retries();
   private inFlight = 0;
   private flushScheduled = false;
   private readonly hangWatch: HangWatch;
@@ -85,7 +80,7 @@ export class Batcher {
     const blocks = blockCountOf(buffers, options.batchMax);
     this.batches = Array.from(
       { length: blocks },
-      (_, index) => new Batch(index, blockAt(buffers, options.batchMax, index)),
+      (_, index) => new Batch(index, blockAt(buffers, options.batchMax, index), options.model),
     );
     this.free = this.batches.toReversed();
     const { pool, deadlineMs, hangMs, clock } = options;
@@ -99,7 +94,7 @@ export class Batcher {
   }
 
   admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
-    if (!this.hasRoom()) return 'saturated';
+    if (!this.makeRoom()) return 'saturated';
     const variant = this.variantOf(request);
     const batch = this.open[variant] ?? this.openBatch(variant);
     if (batch === undefined) return 'saturated';
@@ -112,11 +107,13 @@ export class Batcher {
   }
 
   /**
+   * Takes in finished runs where the queue is full. @returns whether one more request may come in
+   *
    * A turn of the loop may bring a thousand requests, and results are otherwise taken in between two turns: what
-   * has been scored meanwhile no longer counts. Its answers are written behind the turn, since the HTTP library
+   * has been scored meanwhile no longer counts. Its answers are written after the turn, since the HTTP library
    * sends an answer in many pieces while it is reading another connection.
    */
-  hasRoom(): boolean {
+  makeRoom(): boolean {
     if (this.pending < this.options.queueMax) return true;
     this.isCollecting = true;
     this.options.pool.collect();
@@ -161,7 +158,7 @@ export class Batcher {
   }
 
   private variantOf(request: PredictionRequest): BatchVariant {
-    if (this.options.explains === true) return 'explain';
+    if (this.options.explainsEach === true) return 'explain';
     return request.pastCount > 0 ? 'history' : 'base';
   }
 
@@ -187,7 +184,7 @@ export class Batcher {
   /** Hands out work while the pool has room; retries go first, each alone. */
   private flush(): void {
     while (this.inFlight < this.options.pool.capacity) {
-      if (this.retries.length > 0) {
+      if (!this.retries.isEmpty) {
         if (this.inFlight === 0) this.retryNext();
         return;
       }
@@ -200,59 +197,57 @@ export class Batcher {
   }
 
   private send(batch: Batch): void {
-    const { variant, blockIndex, rows } = batch;
-    this.start(batch);
-    this.options.pool.run({ variant, blockIndex, first: 0, rows }, (result) => {
-      const scoredMs = this.ended(batch, rows, result);
-      if (typeof result !== 'number') {
-        for (let row = 0; row < rows; row++) this.retries.push({ batch, row });
-        batch.retrying = rows;
-        return this.flush();
-      }
-      for (let row = 0; row < rows; row++) if (batch.holds(row)) this.pending--;
-      this.flush(); // the worker first, then the answers
-      this.write(() => {
-        const run = { inferMs: result, rows, scoredMs };
-        const answered: number[] = [];
-        for (let row = 0; row < rows; row++) {
-          if (this.answer(batch, row, run) && this.onAnswered !== undefined) answered.push(row);
-        }
-        this.tellAnswered(batch, answered);
-        this.release(batch);
-      });
+    this.run(batch, 0, batch.rows, () => {
+      this.retries.add(batch);
+      this.flush();
     });
   }
 
-  /** What fails when it runs alone fails by itself: its neighbours have been spared. */
   private retryNext(): void {
-    const retry = this.retries.shift();
+    const retry = this.retries.next();
     if (retry === undefined) return;
     const { batch, row } = retry;
     if (!batch.isWaitedFor(row)) {
       if (batch.take(row) !== undefined) this.pending--; // its caller had hung up
-      this.retried(batch);
+      if (this.retries.done(batch)) this.release(batch);
       return this.flush();
     }
-    this.start(batch);
-    this.options.pool.run(
-      { variant: batch.variant, blockIndex: batch.blockIndex, first: row, rows: 1 },
-      (result) => {
-        const scoredMs = this.ended(batch, 1, result);
-        if (batch.holds(row)) this.pending--;
-        this.flush();
-        this.write(() => {
-          if (typeof result !== 'number') tellFault(batch.take(row));
-          else if (this.answer(batch, row, { inferMs: result, rows: 1, scoredMs }))
-            this.tellAnswered(batch, [row]);
-          this.retried(batch);
-        });
-      },
+    this.run(batch, row, 1, () =>
+      this.settle(batch, row, 1, () => {
+        const handler = batch.take(row);
+        if (handler?.isGone === false) handler.failed('fault');
+      }),
     );
   }
 
-  private retried(batch: Batch): void {
-    batch.retrying--;
-    if (batch.retrying === 0) this.release(batch);
+  /** Runs the rows `first … first + rows` and answers them; calls `failed` where the run failed. */
+  private run(batch: Batch, first: number, rows: number, failed: () => void): void {
+    const { variant, blockIndex } = batch;
+    this.start(batch);
+    this.options.pool.run({ variant, blockIndex, first, rows }, (result) => {
+      const scoredMs = this.ended(batch, rows, result);
+      if (typeof result !== 'number') return failed();
+      const run = { inferMs: result, rows, scoredMs };
+      this.settle(batch, first, rows, () => this.answerRows(batch, first, run));
+    });
+  }
+
+  /** The rows no longer count as pending; `answers` are written once the worker has its next work. */
+  private settle(batch: Batch, first: number, rows: number, answers: () => void): void {
+    for (let row = first; row < first + rows; row++) if (batch.holds(row)) this.pending--;
+    this.flush();
+    this.write(() => {
+      answers();
+      if (this.retries.done(batch)) this.release(batch);
+    });
+  }
+
+  private answerRows(batch: Batch, first: number, run: CompletedRun): void {
+    const answered: number[] = [];
+    for (let row = first; row < first + run.rows; row++) {
+      if (this.answer(batch, row, run) && this.onAnswered !== undefined) answered.push(row);
+    }
+    if (answered.length > 0) this.onAnswered?.(batch.block, answered, this.options.model);
   }
 
   private start(batch: Batch): void {
@@ -272,7 +267,7 @@ export class Batcher {
     return clock.monotonicMs();
   }
 
-  /** Writes answers, now or behind the request that is being read. */
+  /** Writes answers: now, or after the request that is being read. */
   private write(answers: () => void): void {
     if (!this.isCollecting) return answers();
     if (this.unwritten.length === 0) setImmediate(() => this.writeCollected());
@@ -299,13 +294,8 @@ export class Batcher {
     const queueMs = Math.max(0, scoredMs - admittedMs - inferMs);
     const dispatchMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
     const timing = { queueMs, dispatchMs, inferMs, rows, admittedMs, scoredMs };
-    const { scores } = batch.block;
-    handler.scored(scores, row * OUTPUT_COLUMNS, timing, this.options.model, batch.explanation(row));
+    handler.scored(batch.scored(row), timing);
     return true;
-  }
-
-  private tellAnswered({ block }: Batch, rows: readonly number[]): void {
-    if (rows.length > 0) this.onAnswered?.(block, rows, this.options.model);
   }
 
   private expire(batch: Batch, row: number): void {
@@ -341,20 +331,16 @@ export class Batcher {
   /** Sheds what has waited too long and notices a worker that does not come back. */
   private sweep(): void {
     const nowMs = this.options.clock.monotonicMs();
-    const expiresMs = nowMs - this.options.deadlineMs;
-    for (const batch of this.queue) this.shed(batch, expiresMs);
-    for (const { batch } of this.retries) this.shed(batch, expiresMs);
-    for (const batch of this.running) this.shed(batch, expiresMs);
+    this.shedAll(nowMs - this.options.deadlineMs);
     if (!this.hangWatch.sweep(nowMs, this.running)) return;
     this.options.onHung();
-    this.shedAll();
+    this.shedAll(Infinity); // the process is about to leave: each caller is told
   }
 
-  /** The process is about to leave: everybody is told. */
-  private shedAll(): void {
-    for (const batch of this.queue) this.shed(batch, Infinity);
-    for (const { batch } of this.retries) this.shed(batch, Infinity);
-    for (const batch of this.running) this.shed(batch, Infinity);
+  private shedAll(expiresMs: number): void {
+    for (const batch of this.queue) this.shed(batch, expiresMs);
+    for (const batch of this.retries.batches) this.shed(batch, expiresMs);
+    for (const batch of this.running) this.shed(batch, expiresMs);
   }
 
   private shed(batch: Batch, expiresMs: number): void {
@@ -362,8 +348,4 @@ export class Batcher {
       if (batch.arrived(row) < expiresMs) this.expire(batch, row);
     }
   }
-}
-
-function tellFault(handler: ScoreHandler | undefined): void {
-  if (handler?.isGone === false) handler.failed('fault');
 }

@@ -2,15 +2,9 @@ import type { Cells, Histograms, MetricWriter } from '../base/metrics.js';
 import type { LoopCatalogue } from '../contract/metrics.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
+import type { ScoredRow } from './scorer.js';
 
-/** What a model said of one request: `scores[offset … offset + OUTPUT_COLUMNS)`, and where its labels begin. */
-export interface ScoredRow {
-  readonly scores: Float32Array;
-  readonly offset: number;
-  readonly thresholds: Thresholds;
-}
-
-/** Behind the scores, in their order. */
+/** After the scores, in their order. */
 const FIRST_PROBABILITY = SCORE_FIELDS.length;
 
 /**
@@ -76,6 +70,6 @@ function scoreOf({ scores, offset }: ScoredRow, score: number): number {
   return hundredths(scores[offset + score]!); // a row has OUTPUT_COLUMNS
 }
 
-function isHigh({ scores, offset, thresholds }: ScoredRow, label: number, field: keyof Thresholds): boolean {
-  return scores[offset + FIRST_PROBABILITY + label]! >= thresholds[field]; // as above
+function isHigh({ scores, offset, model }: ScoredRow, label: number, field: keyof Thresholds): boolean {
+  return scores[offset + FIRST_PROBABILITY + label]! >= model.thresholds[field]; // as above
 }

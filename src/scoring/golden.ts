@@ -36,7 +36,7 @@ export async function scoreGolden(
   return new Promise((resolve, reject) => {
     const outcome = scorer.admit(request, {
       isGone: false,
-      scored: (row, offset) => resolve(row.slice(offset, offset + OUTPUT_COLUMNS)),
+      scored: ({ scores, offset }) => resolve(scores.slice(offset, offset + OUTPUT_COLUMNS)),
       failed: (cause) => reject(new GoldenError(`golden case ${name} got no scores: ${cause}`)),
     });
     if (outcome !== 'admitted') reject(new GoldenError(`golden case ${name} was refused: ${outcome}`));

@@ -8,7 +8,7 @@ import type { Bundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
 import { Batcher, type AnswerListener } from './batcher.js';
 import { EXPLAINED_ROWS_MAX } from './batchBuffers.js';
-import { ExplainingScorer } from './explainingScorer.js';
+import { RoutingScorer } from './routingScorer.js';
 import { checkGolden } from './golden.js';
 import { blocksFor, openPool } from './pool.js';
 import type { Scorer, ScoringModel } from './scorer.js';
@@ -52,16 +52,16 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
   const model: ScoringModel = {
     version: modelLabel(bundle.manifest),
     thresholds: bundle.manifest.thresholds,
-    ...(bundle.explain && { explains: bundle.explain.table }),
+    ...(bundle.explain && { explainSettings: bundle.explain.table }),
   };
   const parts = { config, bundle, model, count, log, onHung };
   const queueMax = Math.ceil(config.queueMax / loops);
   const plain = openBatcher(parts, { workers, niceness, batchMax, queueMax, gatherMs });
-  const scorer = new ExplainingScorer(plain, () => {
+  const scorer = new RoutingScorer(plain, () => {
     const explained = openBatcher(parts, {
       ...(setup.explainers ?? { workers, niceness, queueMax }),
       batchMax: EXPLAINED_ROWS_MAX,
-      explains: true,
+      explainsEach: true,
     });
     explained.onAnswered = onAnswered;
     return explained;
@@ -86,7 +86,7 @@ interface BatcherParts extends Pick<ScorerSetup, 'config' | 'bundle'> {
 
 interface BatcherKind extends Explainers {
   readonly batchMax: number;
-  readonly explains?: boolean;
+  readonly explainsEach?: boolean;
   readonly gatherMs?: number | undefined;
 }
 
@@ -95,14 +95,14 @@ function openBatcher(
   kind: BatcherKind,
 ): Batcher {
   const { deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
-  const { workers, niceness, batchMax, queueMax, gatherMs, explains = false } = kind;
+  const { workers, niceness, batchMax, queueMax, gatherMs, explainsEach = false } = kind;
   const pool = openPool({
     workers,
     batchMax,
     blocks: blocksFor(queueMax, batchMax, workers),
     graphs: bundle.graphs,
     explain: bundle.explain,
-    explains,
+    runsExplainGraph: explainsEach,
     session: { intraOpThreads, interOpThreads, spinning },
     niceness,
     onWorkerLost(error) {
@@ -118,7 +118,7 @@ function openBatcher(
     deadlineMs,
     hangMs,
     gatherMs,
-    explains,
+    explainsEach,
     clock: systemClock,
     onFault(error) {
       count?.fault();

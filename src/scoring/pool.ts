@@ -20,9 +20,9 @@ export interface PoolOptions {
   /** Blocks of the buffers: batches gathered, queued or running at once. */
   readonly blocks: number;
   readonly graphs: WorkerSetup['graphs'];
-  /** What the network explains its scores with; without `explains` it is only seen whether it can be loaded. */
+  /** What the network explains its scores with; without `runsExplainGraph` it is only seen whether it can be loaded. */
   readonly explain?: ExplainSetup | undefined;
-  readonly explains?: boolean;
+  readonly runsExplainGraph?: boolean;
   readonly session: SessionOptions;
   /** How much the workers give way to other threads; 0 where it is absent. */
   readonly niceness?: number;
@@ -85,14 +85,14 @@ class PiscinaPool implements InferencePool {
   private isClosing = false;
 
   constructor(private readonly options: PoolOptions) {
-    const { workers, batchMax, graphs, explains = false, session, niceness = 0 } = options;
+    const { workers, batchMax, graphs, runsExplainGraph = false, session, niceness = 0 } = options;
     this.buffers = createBatchBuffers(options.blocks, batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
     const explain = options.explain === undefined ? {} : { explain: options.explain };
     const setup: WorkerSetup = {
       graphs,
       ...explain,
-      explains,
+      runsExplainGraph,
       options: session,
       buffers: this.buffers,
       batchMax,

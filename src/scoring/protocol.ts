@@ -26,7 +26,7 @@ export interface WorkerSetup {
   readonly graphs: { readonly base: string; readonly history: string };
   readonly explain?: ExplainSetup;
   /** Whether the worker runs the graph of `explain`, or only sees whether it can be loaded. */
-  readonly explains: boolean;
+  readonly runsExplainGraph: boolean;
   readonly options: SessionOptions;
   readonly buffers: SharedArrayBuffer;
   readonly batchMax: number;

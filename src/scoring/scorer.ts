@@ -22,7 +22,16 @@ export interface ScoringModel {
   readonly version: string;
   readonly thresholds: Thresholds;
   /** What it says of its explanations; undefined where it has none. */
-  readonly explains?: ExplainSettings;
+  readonly explainSettings?: ExplainSettings;
+}
+
+/** What a model said of one request: `scores[offset … offset + OUTPUT_COLUMNS)`, finite and in range. */
+export interface ScoredRow {
+  readonly scores: Float32Array;
+  readonly offset: number;
+  readonly model: ScoringModel;
+  /** In the order of `EXPLANATION`, where it was asked for. */
+  readonly explanation?: Float32Array | undefined;
 }
 
 /** Waits for the scores of one request: told exactly once, unless gone. */
@@ -31,17 +40,8 @@ export interface ScoreHandler {
   readonly isGone: boolean;
   /** The key that explained requests count for, by its index; undefined where they count for none. */
   readonly holder?: number | undefined;
-  /**
-   * The scores are `scores[offset … offset + OUTPUT_COLUMNS)`, finite and in range; `explanation` is there where it was
-   * asked for, in the order of `EXPLANATION`. Both hold until this returns.
-   */
-  scored(
-    scores: Float32Array,
-    offset: number,
-    timing: Timing,
-    model: ScoringModel,
-    explanation?: Float32Array,
-  ): void;
+  /** `row` holds until this returns. */
+  scored(row: ScoredRow, timing: Timing): void;
   failed(cause: 'expired' | 'fault'): void;
 }
 
@@ -54,10 +54,10 @@ export interface Scorer {
   readonly model: ScoringModel;
   /** Takes `request` in at once (its buffers are free again on return); the scores come to `handler`. */
   admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
-  /** As `admit`, for a model that `explains`: the scores come with an explanation, and slow nobody else. */
+  /** As `admit`, for a model with `explainSettings`: the scores come with an explanation, and slow no one else. */
   admitExplained(request: PredictionRequest, handler: ScoreHandler): ExplainOutcome;
-  /** Whether one more request may come in; takes in what the workers have finished before it says no. */
-  hasRoom(): boolean;
+  /** Takes in what the workers have finished where the queue is full. @returns whether one more request may come in */
+  makeRoom(): boolean;
   /** Requests admitted and not yet scored. */
   readonly pending: number;
   /** Of those, the requests that wait for a worker. */

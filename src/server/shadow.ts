@@ -3,7 +3,7 @@ import type { Bundle } from '../model/bundle.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { readRow, type Block } from '../scoring/batchBuffers.js';
 import type { Comparison } from '../scoring/comparison.js';
-import type { ScoreHandler, Scorer, ScoringModel, Timing } from '../scoring/scorer.js';
+import type { ScoreHandler, Scorer, ScoringModel } from '../scoring/scorer.js';
 import { NEVER } from './never.js';
 
 export interface ShadowOptions {
@@ -87,13 +87,13 @@ export class Shadow {
     const { comparison } = this.options;
     const first = row * OUTPUT_COLUMNS;
     const scores = block.scores.slice(first, first + OUTPUT_COLUMNS);
-    const answered = { scores, offset: 0, thresholds: model.thresholds };
+    const answered = { scores, offset: 0, model };
     const isCurrent = (): boolean => this.scorer === scorer;
     const handler: ScoreHandler = {
       isGone: false,
-      scored(other: Float32Array, offset: number, { inferMs }: Timing, { thresholds }: ScoringModel) {
-        // What a model says that is no longer in force would count for the one behind it.
-        if (isCurrent()) comparison.compared(answered, { scores: other, offset, thresholds }, inferMs);
+      scored(other, { inferMs }) {
+        // What a model says that is no longer in force would count for the one after it.
+        if (isCurrent()) comparison.compared(answered, other, inferMs);
       },
       failed(cause) {
         if (!isCurrent()) return;

@@ -9,16 +9,16 @@ import { giveWay } from './priority.js';
 import { openExplainGraph, openGraph } from './session.js';
 
 /** A worker thread: opens the graphs, then runs the batches that it is told to. */
-const { graphs, explain, explains, options, buffers, batchMax, niceness } = workerData as WorkerSetup;
+const { graphs, explain, runsExplainGraph, options, buffers, batchMax, niceness } = workerData as WorkerSetup;
 
 const sessions = {
   base: await openGraph('base', graphs.base, batchMax, options),
   history: await openGraph('history', graphs.history, batchMax, options),
 };
 const explainGraph = explain && (await openExplainGraph(explain.graph, options));
-const explainer = explains && explainGraph && explain && new Explainer(explainGraph, explain.table);
+const explainer = runsExplainGraph && explainGraph && explain && new Explainer(explainGraph, explain.table);
 // It was opened to see that it can be: the workers that use it start when the first request asks for it.
-if (!explains) await explainGraph?.release();
+if (!runsExplainGraph) await explainGraph?.release();
 // From here on: where all cores are taken, the start alone would last longer than a request may wait.
 giveWay(niceness);
 const blocks = Array.from({ length: blockCountOf(buffers, batchMax) }, (_, blockIndex) =>

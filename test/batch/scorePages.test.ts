@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import t from 'tap';
 import { linePages } from '#acuity/batch/bodyPages.js';
-import { newTally, scorePages, type Tally } from '#acuity/batch/scorePages.js';
+import { newTally, scorePages, type RowTally } from '#acuity/batch/scorePages.js';
 import { flushed, openSink, toStream } from '#acuity/batch/sinks.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { Collected, HAND_MODEL, HandScorer } from '#fixtures/handScorer.js';
@@ -10,7 +10,7 @@ interface Setup {
   readonly scorer: HandScorer;
   readonly rowsMax: number;
   readonly bodyMaxBytes: number;
-  readonly tally: Tally;
+  readonly tally: RowTally;
   readonly keep?: readonly string[];
 }
 

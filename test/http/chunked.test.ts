@@ -231,7 +231,7 @@ t.test('more than 64 MiB of a body are not read', async (t) => {
 
 t.test('refusals that are held back end their connections as well', async (t) => {
   const loop = openLoop(t);
-  while (loop.predict.heldRefusals.mayAnswer(0));
+  while (loop.predict.refusalThrottle.mayAnswer(0));
   const connection = await connect(t, loop);
   await connection.write(head({ headers: CHUNKED }) + chunked(BODY, 10));
   const reply = await connection.reply();
@@ -239,7 +239,7 @@ t.test('refusals that are held back end their connections as well', async (t) =>
   t.equal(reply.headers.get('connection'), 'close');
   t.equal(await connection.closed(), '');
   const other = await connect(t, loop);
-  while (loop.predict.heldRefusals.mayAnswer(0));
+  while (loop.predict.refusalThrottle.mayAnswer(0));
   await other.write(head({ headers: CHUNKED }) + chunked(BODY, 10));
   await new Promise((resolve) => setTimeout(resolve, 50));
   await other.write(NEXT);

@@ -18,7 +18,7 @@ const BODY = '{"current_session":{"HR_night":[60,61,0]},"explain":true}';
 
 function loopThatExplains(t: Test): TestLoop {
   const loop = openLoop(t);
-  loop.scorer.model = { ...MODEL, explains: EXPLAINS };
+  loop.scorer.model = { ...MODEL, explainSettings: EXPLAINS };
   return loop;
 }
 

@@ -6,7 +6,7 @@ import type { PredictionRequest } from '#acuity/records/request.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { EXPLAINED_ROWS_MAX } from '#acuity/scoring/batchBuffers.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
-import type { AdmitOutcome, ScoringModel, Timing, ScoreHandler } from '#acuity/scoring/scorer.js';
+import type { AdmitOutcome, ScoredRow, ScoreHandler, Timing } from '#acuity/scoring/scorer.js';
 import { AGES_MAX } from '../fixtures/ages.js';
 import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
 import { below, seededRandom } from '#acuity/base/random.js';
@@ -21,13 +21,7 @@ class Caller implements ScoreHandler {
   timing: Timing | undefined;
   explanation: Float32Array | undefined;
 
-  scored(
-    scores: Float32Array,
-    offset: number,
-    timing: Timing,
-    _model: ScoringModel,
-    explanation?: Float32Array,
-  ): void {
+  scored({ scores, offset, explanation }: ScoredRow, timing: Timing): void {
     this.explanation = explanation;
     this.told.push('scored');
     this.score = scores[offset];
@@ -60,14 +54,14 @@ const HANG_MS = 500;
 
 interface SetupOptions {
   readonly gatherMs?: number;
-  readonly explains?: boolean;
+  readonly explainsEach?: boolean;
   readonly capacity?: number;
   readonly batchMax?: number;
   readonly queueMax?: number;
 }
 
 function setUp(t: Test, options: SetupOptions = {}): Setup {
-  const { capacity = 1, batchMax = 4, queueMax = 100, gatherMs, explains = false } = options;
+  const { capacity = 1, batchMax = 4, queueMax = 100, gatherMs, explainsEach = false } = options;
   const pool = new FakePool({ capacity, batchMax, blocks: blocksFor(queueMax, batchMax, capacity) });
   const clock = manualClock();
   const faults: string[] = [];
@@ -80,7 +74,7 @@ function setUp(t: Test, options: SetupOptions = {}): Setup {
     deadlineMs: DEADLINE_MS,
     hangMs: HANG_MS,
     gatherMs,
-    explains,
+    explainsEach,
     clock,
     onFault: ({ message }) => void faults.push(message),
     onHung: () => void hangs++,
@@ -194,7 +188,7 @@ t.test('requests with and without history never share a batch; the oldest goes f
 });
 
 t.test('what an explanation is made of must be finite too', async (t) => {
-  const { admit, faults, firstRun } = setUp(t, { batchMax: EXPLAINED_ROWS_MAX, explains: true });
+  const { admit, faults, firstRun } = setUp(t, { batchMax: EXPLAINED_ROWS_MAX, explainsEach: true });
   const callers = [admit(1), admit(2, 1)];
   await turn();
   const run = firstRun();
@@ -633,7 +627,7 @@ t.test(
     await turn();
     t.equal(outcome(50), 'saturated', 'nothing is scored yet');
     firstRun().post();
-    t.ok(batcher.hasRoom());
+    t.ok(batcher.makeRoom());
     t.equal(batcher.pending, 4);
     t.ok(
       callers.every(({ told }) => told.length === 0),
@@ -660,7 +654,7 @@ t.test('a batcher with answers to write is not drained', async (t) => {
   const caller = admit(7);
   await turn();
   firstRun().post();
-  t.ok(batcher.hasRoom());
+  t.ok(batcher.makeRoom());
   t.strictSame([batcher.pending, caller.told.length], [0, 0]);
   await batcher.drained();
   t.equal(caller.score, 7);

@@ -131,7 +131,7 @@ function answers(batcher: Batcher, ages: readonly number[]): Promise<Answer[]> {
       return new Promise<Answer>((resolve) => {
         const waiting: ScoreHandler = {
           isGone: false,
-          scored: (all, offset) => resolve({ score: all[offset] ?? NaN }),
+          scored: ({ scores, offset }) => resolve({ score: scores[offset] ?? NaN }),
           failed: (cause) => resolve({ cause }),
         };
         batcher.admit(requestOfAge(age), waiting);

@@ -1,5 +1,5 @@
 import { Agent, request, type IncomingMessage } from 'node:http';
-import { Seats } from './seats.js';
+import { Semaphore } from './semaphore.js';
 import {
   ANSWER_BYTES_MAX,
   failure,
@@ -10,16 +10,16 @@ import {
 
 /** The default for `https:`: Node's own `fetch`. */
 export function fetchTransport({ origin, connections }: TransportOptions): Transport {
-  const seats = new Seats(connections);
+  const semaphore = new Semaphore(connections);
   return {
     send: ({ path, headers, body, signal }) =>
-      seats.during(signal, async () => {
+      semaphore.during(signal, async () => {
         const options = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
         const answer = await fetch(origin + path, options);
         const text = await textOf(answer.body ?? []);
         return { status: answer.status, text, header: (name) => answer.headers.get(name) ?? undefined };
       }),
-    close: () => seats.close(),
+    close: () => semaphore.close(),
   };
 }
 
@@ -28,10 +28,10 @@ export function plainHttpTransport({ origin, connections }: TransportOptions): T
   // The environment may tell `fetch` to ask a proxy, which would read the key and the night: an agent of one's own does
   // not. Its time limit ends idle connections alone: a request that waits longer is only told of it.
   const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: KEEP_ALIVE_MS });
-  const seats = new Seats(connections);
+  const semaphore = new Semaphore(connections);
   return {
     send: ({ path, headers, body, signal }) =>
-      seats.during(signal, async () => {
+      semaphore.during(signal, async () => {
         const options = { method: 'POST', headers, agent, signal };
         const answer = await new Promise<IncomingMessage>((resolve, reject) => {
           request(origin + path, options, resolve)
@@ -41,7 +41,7 @@ export function plainHttpTransport({ origin, connections }: TransportOptions): T
         const text = await textOf(answer);
         return { status: answer.statusCode ?? 0, text, header: (name) => answer.headers[name]?.toString() };
       }),
-    close: () => seats.close().then(() => agent.destroy()),
+    close: () => semaphore.close().then(() => agent.destroy()),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { Seats } from './seats.js';
+import { Semaphore } from './semaphore.js';
 import { ANSWER_BYTES_MAX, KEEP_ALIVE_MS, type Transport, type TransportOptions } from './transport.js';
 
 /**
@@ -21,16 +21,16 @@ export function undiciTransport({ origin, connections, connectTimeoutMs }: Trans
     bodyTimeout: 0,
   });
   // The pool has a line of its own, but who gives up in it is not told before there is a connection.
-  const seats = new Seats(connections);
+  const semaphore = new Semaphore(connections);
   let closed: Promise<void> | undefined;
   return {
     send: ({ path, headers, body, signal }) =>
-      seats.during(signal, async () => {
+      semaphore.during(signal, async () => {
         const answer = await pool.request({ method: 'POST', path, headers, body, signal });
         const text = await answer.body.text();
         return { status: answer.statusCode, text, header: (name) => firstOf(answer.headers[name]) };
       }),
-    close: () => (closed ??= seats.close().then(() => pool.close())),
+    close: () => (closed ??= semaphore.close().then(() => pool.close())),
   };
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { manualClock } from '#acuity/base/clock.js';
-import { HeldRefusals } from '#acuity/http/heldRefusals.js';
+import { RefusalThrottle } from '#acuity/http/refusalThrottle.js';
 import { until } from '../fixtures/until.js';
 
 class Caller {
@@ -14,7 +14,7 @@ class Caller {
 
 t.test('some refusals a second are answered at once, the rest are not', async (t) => {
   const clock = manualClock();
-  const refusals = new HeldRefusals(clock);
+  const refusals = new RefusalThrottle(clock);
   const atOnce = (): number =>
     Array.from({ length: 2000 }, () => refusals.mayAnswer(0)).filter(Boolean).length;
   t.equal(atOnce(), 500);
@@ -27,7 +27,7 @@ t.test('some refusals a second are answered at once, the rest are not', async (t
 t.test(
   'a long body that is thrown away counts for its length; the first is told at once all the same',
   async (t) => {
-    const refusals = new HeldRefusals(manualClock());
+    const refusals = new RefusalThrottle(manualClock());
     const long = 64 * 1024 * 1024;
     t.ok(refusals.mayAnswer(long));
     t.ok(refusals.mayAnswer(Infinity), 'one that only declares much takes no more than its share');
@@ -38,7 +38,7 @@ t.test(
 
 t.test('a held refusal is answered once, in its time; one whose caller is gone never', async (t) => {
   const clock = manualClock();
-  const refusals = new HeldRefusals(clock);
+  const refusals = new RefusalThrottle(clock);
   const callers = [new Caller(), new Caller(), new Caller()];
   for (const caller of callers) {
     refusals.hold(caller);
@@ -69,7 +69,7 @@ t.test('a held refusal is answered once, in its time; one whose caller is gone n
 });
 
 t.test('released, all are answered', async (t) => {
-  const refusals = new HeldRefusals(manualClock());
+  const refusals = new RefusalThrottle(manualClock());
   const callers = Array.from({ length: 10 }, () => new Caller());
   for (const caller of callers) refusals.hold(caller);
   refusals.release();

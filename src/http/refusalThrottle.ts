@@ -26,7 +26,7 @@ interface Held {
  * as much as one that is scored: without this, most of the loop's time under overload would go to telling callers
  * no. Bounded by the connections: each has one request at a time.
  */
-export class HeldRefusals {
+export class RefusalThrottle {
   /** Oldest first: each waits equally long. */
   private held: Held[] = [];
   private timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 import { failure } from './transport.js';
 
 /** Lets so many run at once; the others wait in line, each until its signal is aborted. */
-export class Seats {
+export class Semaphore {
   #free: number;
   #isClosed = false;
   readonly #seats: number;

@@ -5,7 +5,7 @@ import { linePages } from '#acuity/batch/bodyPages.js';
 import { Histories } from '#acuity/batch/histories.js';
 import { newTally, scorePages } from '#acuity/batch/scorePages.js';
 import { openSink, toStream } from '#acuity/batch/sinks.js';
-import { Waves } from '#acuity/batch/waves.js';
+import { PersonOrder } from '#acuity/batch/personOrder.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { Collected, HAND_MODEL, HandScorer } from '#fixtures/handScorer.js';
 import { REPOSITORY } from '#fixtures/repository.js';
@@ -48,8 +48,8 @@ async function score(rows: readonly Row[], { peopleMax = 100, rowsMax = 100 } = 
     keep: ['person'],
     history: { person: 'person', order: 'at' },
   });
-  const waves = new Waves(histories, scorer);
-  await scorer.answering(scorePages(pages, sink, { scorer, rowsMax, tally, waves }));
+  const personOrder = new PersonOrder(histories, scorer);
+  await scorer.answering(scorePages(pages, sink, { scorer, rowsMax, tally, personOrder }));
   return { scorer, output, histories };
 }
 

@@ -17,7 +17,7 @@ import {
  * a file may have no two of them, and texts and bytes that lie in views one behind the other, since the Arrow library
  * cuts views in the wrong place.
  */
-export function plainColumns(batch: RecordBatch): RecordBatch {
+export function decodeColumns(batch: RecordBatch): RecordBatch {
   const children = batch.data.children.map((data) => plainData(data));
   // The type is that of the data: a decoder may have made plain text of large text already.
   const fields = batch.schema.fields.map(

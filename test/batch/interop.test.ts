@@ -49,7 +49,7 @@ const ASKED: readonly (readonly [member: string, answer: object])[] = [
 ];
 
 function folder(t: Test): string {
-  const path = mkdtempSync(join(tmpdir(), 'acuity-strangers-'));
+  const path = mkdtempSync(join(tmpdir(), 'acuity-interop-'));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }

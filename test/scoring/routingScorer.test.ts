@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { manualClock } from '#acuity/base/clock.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
-import { ExplainingScorer } from '#acuity/scoring/explainingScorer.js';
+import { RoutingScorer } from '#acuity/scoring/routingScorer.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
 import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { FakePool } from '../fixtures/fakePool.js';
@@ -12,14 +12,14 @@ const BATCH_MAX = 2;
 const QUEUE_MAX = 4;
 
 interface Setup {
-  readonly scorer: ExplainingScorer;
+  readonly scorer: RoutingScorer;
   readonly plain: FakePool;
   /** Undefined while nobody has asked for an explanation. */
   readonly explained: () => FakePool | undefined;
 }
 
 function setUp(t: Test, queueMax = QUEUE_MAX): Setup {
-  const openBatcher = (pool: FakePool, explains: boolean): Batcher =>
+  const openBatcher = (pool: FakePool, explainsEach: boolean): Batcher =>
     new Batcher({
       model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
       pool,
@@ -27,7 +27,7 @@ function setUp(t: Test, queueMax = QUEUE_MAX): Setup {
       queueMax,
       deadlineMs: 1000,
       hangMs: 1000,
-      explains,
+      explainsEach,
       clock: manualClock(),
       onFault: ({ message }) => t.fail(message),
       onHung: () => t.fail('no worker hangs'),
@@ -36,7 +36,7 @@ function setUp(t: Test, queueMax = QUEUE_MAX): Setup {
     new FakePool({ capacity: 1, batchMax: BATCH_MAX, blocks: blocksFor(queueMax, BATCH_MAX, 1) });
   const plain = openPool();
   let explained: FakePool | undefined;
-  const scorer = new ExplainingScorer(openBatcher(plain, false), () => {
+  const scorer = new RoutingScorer(openBatcher(plain, false), () => {
     if (explained !== undefined) t.fail('opened twice');
     explained = openPool();
     return openBatcher(explained, true);
@@ -88,7 +88,7 @@ t.test('a full queue of explained requests refuses no plain one', async (t) => {
     'saturated',
     'saturated',
   ]);
-  t.ok(scorer.hasRoom());
+  t.ok(scorer.makeRoom());
   t.equal(scorer.admit(requestOfAge(2), caller(told, 'plain')), 'admitted');
   await turn();
   plain.runs[0]?.land();

@@ -9,7 +9,7 @@ const SHARE_OF_HOLDER = 1 / 3;
  * Plain requests and explained ones, each kind with batches and workers of its own: an explained one takes a worker as
  * long as dozens of plain ones do, and none of those waits behind it. Where nobody asks why, there are no such workers.
  */
-export class ExplainingScorer implements Scorer {
+export class RoutingScorer implements Scorer {
   private explained: Batcher | undefined;
 
   constructor(
@@ -34,8 +34,8 @@ export class ExplainingScorer implements Scorer {
     return this.explained.admit(request, handler);
   }
 
-  hasRoom(): boolean {
-    return this.plain.hasRoom();
+  makeRoom(): boolean {
+    return this.plain.makeRoom();
   }
 
   get pending(): number {

@@ -20,10 +20,10 @@ interface Waiting {
 }
 
 /**
- * Scores the rows of each person one after the other, and those of different people together: whoever's row comes
- * back has the next one sent, so that a wave of next nights shares its batches.
+ * Scores the rows of each person one after the other, and those of different people together: when a row is scored,
+ * that person's next row is sent, so that the next nights of many people share their batches.
  */
-export class Waves {
+export class PersonOrder {
   /** The last row of each person with rows under way. */
   private readonly last = new Map<number, Waiting>();
   /** The latest moment that was read of each person. */
@@ -72,7 +72,7 @@ export class Waves {
     this.ready.push(waiting);
     if (this.isSending) return;
     this.isSending = true;
-    // Behind the answers of a whole batch, so that the rows they allow go together.
+    // After the answers of a whole batch, so that the rows they allow go together.
     queueMicrotask(() => void this.sendAll());
   }
 
@@ -94,7 +94,7 @@ function isName(person: unknown): person is string | number | bigint {
   );
 }
 
-/** As databases print it, behind a time: `2025-01-01 07:00:00+00`. */
+/** As databases print it, after a time: `2025-01-01 07:00:00+00`. */
 const OFFSET_IN_HOURS = /(?<=:\d\d(\.\d+)?)[+-]\d\d$/;
 
 /** Milliseconds since 1970, or what is wrong with the moment. */

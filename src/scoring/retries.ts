@@ -1,0 +1,42 @@
+import type { Batch } from './batch.js';
+
+/** A row of a failed batch. */
+export interface Retry {
+  readonly batch: Batch;
+  readonly row: number;
+}
+
+/** The rows of failed batches, which run one by one: what fails alone fails by itself and spares its neighbours. */
+export class Retries {
+  private readonly rows: Retry[] = [];
+  /** Of each failed batch, the rows that are not done. */
+  private readonly left = new Map<Batch, number>();
+
+  get isEmpty(): boolean {
+    return this.rows.length === 0;
+  }
+
+  /** Batches with rows that are not done. */
+  get batches(): Iterable<Batch> {
+    return this.left.keys();
+  }
+
+  /** Takes all rows of `batch`, whose run failed. */
+  add(batch: Batch): void {
+    for (let row = 0; row < batch.rows; row++) this.rows.push({ batch, row });
+    this.left.set(batch, batch.rows);
+  }
+
+  /** The oldest row that has not run again. */
+  next(): Retry | undefined {
+    return this.rows.shift();
+  }
+
+  /** A row of `batch` is done. @returns whether it was the last */
+  done(batch: Batch): boolean {
+    const left = (this.left.get(batch) ?? 0) - 1;
+    if (left > 0) this.left.set(batch, left);
+    else this.left.delete(batch);
+    return left <= 0;
+  }
+}

@@ -1,5 +1,5 @@
 import { busiestLoop, JUDGED_POINTS, meanOf, totalOf, workersBusy, type Recent } from './measurements.js';
-import { thresholdOf, type Level, type Sign, type Symptom } from './symptom.js';
+import { thresholdOf, type JudgedSymptom, type Level, type Sign, type Symptom } from './symptom.js';
 import { SYMPTOMS } from './symptoms.js';
 import { milliseconds, percent, perSecond } from './format.js';
 
@@ -13,16 +13,16 @@ export interface Evidence {
 }
 
 /** A symptom that shows now. */
-export interface Finding {
+export interface ActiveSymptom {
   readonly id: string;
   readonly level: Level;
   readonly sentence: string;
   readonly evidence: readonly Evidence[];
 }
 
-/** A finding that nothing else explains, with what follows from it. Its level is the worst of all of them. */
-export interface Cause extends Finding {
-  readonly effects: readonly Finding[];
+/** An active symptom that nothing else explains, with what follows from it. Its level is the worst of all of them. */
+export interface Cause extends ActiveSymptom {
+  readonly effects: readonly ActiveSymptom[];
 }
 
 /** What is wrong now, or that nothing is. */
@@ -37,17 +37,18 @@ export interface Diagnosis {
 /** Judges the last seconds. `symptoms` are given by tests alone. */
 export function diagnose(recent: Recent, symptoms: readonly Symptom[] = SYMPTOMS): Diagnosis {
   const shown = symptoms.flatMap((symptom) => {
-    const finding = findingOf(symptom, recent);
-    return finding === undefined ? [] : [{ symptom, finding }];
+    if (!('sentence' in symptom)) return [];
+    const active = activeOf(symptom, recent);
+    return active === undefined ? [] : [{ symptom, active }];
   });
   const rootOf = rootsOf(shown, recent);
   const causes = shown
-    .filter(({ finding }) => rootOf.get(finding.id) === finding.id)
-    .map(({ finding }) => {
+    .filter(({ active }) => rootOf.get(active.id) === active.id)
+    .map(({ active }) => {
       const effects = shown
-        .map((one) => one.finding)
-        .filter(({ id }) => id !== finding.id && rootOf.get(id) === finding.id);
-      return { ...finding, level: worst([finding, ...effects]), effects };
+        .map((one) => one.active)
+        .filter(({ id }) => id !== active.id && rootOf.get(id) === active.id);
+      return { ...active, level: worst([active, ...effects]), effects };
     })
     .toSorted((a, b) => rank(a.level) - rank(b.level));
   const first = causes[0];
@@ -57,16 +58,16 @@ export function diagnose(recent: Recent, symptoms: readonly Symptom[] = SYMPTOMS
 }
 
 interface Shown {
-  readonly symptom: Symptom;
-  readonly finding: Finding;
+  readonly symptom: JudgedSymptom;
+  readonly active: ActiveSymptom;
 }
 
-/** By the id of each finding, the id of what explains it in the end: itself where nothing does. */
+/** By the id of each active symptom, the id of what explains it in the end: itself where nothing does. */
 function rootsOf(shown: readonly Shown[], recent: Recent): ReadonlyMap<string, string> {
   const explainedBy = new Map(
-    shown.map(({ symptom, finding }) => {
+    shown.map(({ symptom, active }) => {
       const causes = symptom.followsFrom?.(recent) ?? [];
-      return [finding.id, causes.find((id) => shown.some((other) => other.finding.id === id))];
+      return [active.id, causes.find((id) => shown.some((other) => other.active.id === id))];
     }),
   );
   const rootOf = (id: string, seen: readonly string[]): string => {
@@ -81,7 +82,7 @@ function rootsOf(shown: readonly Shown[], recent: Recent): ReadonlyMap<string, s
   return new Map([...explainedBy.keys()].map((id) => [id, rootOf(id, [])]));
 }
 
-function findingOf(symptom: Symptom, recent: Recent): Finding | undefined {
+function activeOf(symptom: JudgedSymptom, recent: Recent): ActiveSymptom | undefined {
   const signs = symptom.signs.flatMap((sign) => {
     const level = levelOf(sign, recent);
     return level === undefined ? [] : [{ level, evidence: evidenceOf(sign, level, recent) }];

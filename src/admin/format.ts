@@ -1,23 +1,23 @@
 /** Numbers as people read them. The pages' own numbers are written in the browser (assets/dashboard/numbers.js). */
-export type Format = (value: number) => string;
+export type NumberFormat = (value: number) => string;
 
 /** `0.974` → `97 %`. A share that is not quite all is not called 100 %. */
-export const percent: Format = (share) => {
+export const percent: NumberFormat = (share) => {
   const rounded = Math.round(share * 100);
   return `${share < 1 && rounded === 100 ? 99 : rounded} %`;
 };
 
-export const milliseconds: Format = (ms) => `${decimals(ms)} ms`;
+export const milliseconds: NumberFormat = (ms) => `${decimals(ms)} ms`;
 
-export const count: Format = (number) => Math.round(number).toLocaleString('en');
+export const count: NumberFormat = (number) => Math.round(number).toLocaleString('en');
 
 /** `7 s ago`, `3 min ago`. */
-export const secondsAgo: Format = (seconds) =>
+export const secondsAgo: NumberFormat = (seconds) =>
   seconds < 120 ? `${Math.round(seconds)} s ago` : `${count(seconds / 60)} min ago`;
 
-export const perSecond: Format = (rate) => `${decimals(rate)}/s`;
+export const perSecond: NumberFormat = (rate) => `${decimals(rate)}/s`;
 
-export const mebibytes: Format = (bytes) => `${decimals(bytes / 2 ** 20)} MiB`;
+export const mebibytes: NumberFormat = (bytes) => `${decimals(bytes / 2 ** 20)} MiB`;
 
 /** `1 worker`, `2 workers`. */
 export function counted(number: number, noun: string): string {

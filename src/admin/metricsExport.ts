@@ -11,13 +11,13 @@ import {
 import { METRICS, PROCESS_METRICS, type LoopCatalogue } from '../contract/metrics.js';
 
 /** One number with its labels. */
-export interface Reading {
+export interface MetricValue {
   readonly value: number;
   readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** What the process says of itself at the moment it is asked. */
-export type ProcessReadings = Readonly<Record<keyof typeof PROCESS_METRICS, Reading>>;
+export type ProcessReadings = Readonly<Record<keyof typeof PROCESS_METRICS, MetricValue>>;
 
 export interface MetricsExport {
   readonly contentType: string;
@@ -25,7 +25,7 @@ export interface MetricsExport {
   text(): Promise<string>;
 }
 
-interface Sample extends Reading {
+interface Sample extends MetricValue {
   readonly metricName?: string;
 }
 

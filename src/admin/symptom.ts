@@ -1,5 +1,5 @@
 import type { Recent } from './measurements.js';
-import type { Format } from './format.js';
+import type { NumberFormat } from './format.js';
 
 /** Amber: look at it before it hurts. Red: callers feel it, or are about to. */
 export type Level = 'amber' | 'red';
@@ -17,7 +17,7 @@ export interface Measure {
   /** What the number is of, as in `event loop busy`. */
   readonly what: string;
   value(recent: Recent): number;
-  readonly words: Format;
+  readonly words: NumberFormat;
   /** From here on; a share of the setting `of` where that is given. */
   readonly amber?: number;
   readonly red?: number;
@@ -36,20 +36,26 @@ export interface State {
 export type Sign = Measure | State;
 
 /** What someone on call sees, where it shows, and what to do: for the dashboard and for `docs/OPERATIONS.md`. */
-export interface Symptom {
+interface SymptomHelp {
   readonly id: string;
   readonly title: string;
   /** Where it shows: names of metrics, most telling first. */
   readonly metrics: readonly string[];
   /** What to look at and what to change, in order. */
   readonly remedy: string;
-  /** How it is told; empty where only a longer look can. */
+}
+
+/** A symptom that its signs tell. */
+export interface JudgedSymptom extends SymptomHelp {
   readonly signs: readonly Sign[];
   /** What is wrong now, with its numbers: one sentence, said when a sign shows. */
   sentence(recent: Recent, level: Level): string;
   /** Symptoms that explain this one where they show too: their ids. */
   followsFrom?(recent: Recent): readonly string[];
 }
+
+/** The others are those that only a longer look tells. */
+export type Symptom = JudgedSymptom | (SymptomHelp & { readonly signs: readonly [] });
 
 /** From which value on a sign has a level; undefined where it never has. */
 export function thresholdOf(sign: Measure, level: Level, recent: Recent): number | undefined {

@@ -259,7 +259,6 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'Scores stay valid but get less certain. A wearable or an integration stopped sending a field: ask the callers; the model card says what each field is worth. Where acuity_fields_unknown_total rises too, they send it under a name that nobody reads.',
     signs: [],
-    sentence: () => 'Fields are missing more often.',
   },
   {
     id: 'memory',
@@ -268,7 +267,6 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'Bodies held: see above. Otherwise each worker costs memory by itself: fewer ACUITY_WORKERS. Growth that goes on at constant load is a defect: keep a heap snapshot and restart.',
     signs: [],
-    sentence: () => 'Memory grows.',
   },
 ];
 

@@ -27,7 +27,7 @@ export function registerModel(program: Command): void {
     .option(
       '--golden <file>',
       'golden requests: JSON, [{"name": …, "request": …}]; by default the shipped network’s',
-    ) // prettier-ignore
+    )
     .option('--training <file>', 'what it was trained on: a JSON object, kept in the manifest')
     .option('--card <file>', 'its model card')
     .option('--explain <folder>', 'explain.onnx and explain.json, where it can explain its scores')

@@ -75,7 +75,9 @@ export async function bundleModel(
   };
   writeFileSync(join(out, 'manifest.json'), `${JSON.stringify(complete, undefined, 2)}\n`);
   await loadBundle(out);
-  print(`${out}: ${order.name} ${order.version}, ${golden.cases.length} golden cases; acuity model check ${order.out} says more`); // prettier-ignore
+  print(
+    `${out}: ${order.name} ${order.version}, ${golden.cases.length} golden cases; acuity model check ${order.out} says more`,
+  );
 }
 
 /** Copies a graph under its own name, which it returns. */

@@ -23,7 +23,7 @@ export interface Machine {
   readonly packageDir: string;
 }
 
-export type Reading =
+export type ConfigReading =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; /** One line each. */ readonly mistakes: readonly string[] };
 
@@ -52,7 +52,7 @@ export function prepareEnvironment(): void {
 }
 
 /** Reads the configuration, or names every mistake in it. */
-export function readConfig(env: Environment, machine: Machine = thisMachine()): Reading {
+export function readConfig(env: Environment, machine: Machine = thisMachine()): ConfigReading {
   const given: Given = {};
   const mistakes = unknownNames(env);
   const mistaken = new Set<Field>();

@@ -67,7 +67,7 @@ export class Samples {
     const parts = Math.min(channel.averages, values.length);
     for (let part = 0; part < parts; part++) {
       const of = values.subarray((part * values.length) / parts, ((part + 1) * values.length) / parts);
-      this.put(k, of.reduce((sum, value) => sum + value, 0) / of.length, channel); // prettier-ignore
+      this.put(k, of.reduce((sum, value) => sum + value, 0) / of.length, channel);
     }
   }
 

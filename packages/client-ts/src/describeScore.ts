@@ -60,7 +60,7 @@ export function describeScore(
   const difference =
     change === 0
       ? `just what is ${against}`
-      : `${Math.abs(change).toFixed(2)} ${change > 0 ? 'above' : 'below'} the ${reference.toFixed(2)} that is ${against}, ${measure}`; // prettier-ignore
+      : `${Math.abs(change).toFixed(2)} ${change > 0 ? 'above' : 'below'} the ${reference.toFixed(2)} that is ${against}, ${measure}`;
   const first = `${NAMES[name]} is ${scores[name].toFixed(2)}, ${difference}${cause}.`;
   const second =
     `Another ordinary device would have put it between ${low.toFixed(2)} and ${high.toFixed(2)} four times in five ` +

@@ -31,11 +31,6 @@ export class Batch {
     this.row = { scores: block.scores, offset: 0, model, explanation: undefined };
   }
 
-  /** When its first request came in. */
-  get openedMs(): number {
-    return this.arrivedMs[0] ?? 0;
-  }
-
   /** Writes `request` as the next row. Where that throws, the batch is what it was before. */
   add(request: PredictionRequest, handler: ScoreHandler, nowMs: number): void {
     const row = this.rows;

@@ -191,54 +191,38 @@ export class Batcher {
       const batch = this.queue.shift();
       if (batch === undefined) return;
       if (this.open[batch.variant] === batch) this.open[batch.variant] = undefined;
-      if (batch.hasWaiting()) this.send(batch);
+      if (batch.hasWaiting()) this.run(batch, 0, batch.rows);
       else this.discard(batch);
     }
-  }
-
-  private send(batch: Batch): void {
-    this.run(batch, 0, batch.rows, () => {
-      this.retries.add(batch);
-      this.flush();
-    });
   }
 
   private retryNext(): void {
     const retry = this.retries.next();
     if (retry === undefined) return;
     const { batch, row } = retry;
-    if (!batch.isWaitedFor(row)) {
-      if (batch.take(row) !== undefined) this.pending--; // its caller had hung up
-      if (this.retries.done(batch)) this.release(batch);
-      return this.flush();
-    }
-    this.run(batch, row, 1, () =>
-      this.settle(batch, row, 1, () => {
-        const handler = batch.take(row);
-        if (handler?.isGone === false) handler.failed('fault');
-      }),
-    );
+    if (batch.isWaitedFor(row)) return this.run(batch, row, 1);
+    if (batch.take(row) !== undefined) this.pending--; // its caller had hung up
+    if (this.retries.done(batch)) this.release(batch);
+    this.flush();
   }
 
-  /** Runs the rows `first … first + rows` and answers them; calls `failed` where the run failed. */
-  private run(batch: Batch, first: number, rows: number, failed: () => void): void {
+  /** Runs the rows `first … first + rows` and answers them; a batch whose first run fails is retried. */
+  private run(batch: Batch, first: number, rows: number): void {
     const { variant, blockIndex } = batch;
     this.start(batch);
     this.options.pool.run({ variant, blockIndex, first, rows }, (result) => {
       const scoredMs = this.ended(batch, rows, result);
-      if (typeof result !== 'number') return failed();
-      const run = { inferMs: result, rows, scoredMs };
-      this.settle(batch, first, rows, () => this.answerRows(batch, first, run));
-    });
-  }
-
-  /** The rows no longer count as pending; `answers` are written once the worker has its next work. */
-  private settle(batch: Batch, first: number, rows: number, answers: () => void): void {
-    for (let row = first; row < first + rows; row++) if (batch.holds(row)) this.pending--;
-    this.flush();
-    this.write(() => {
-      answers();
-      if (this.retries.done(batch)) this.release(batch);
+      if (typeof result !== 'number' && !this.retries.has(batch)) {
+        this.retries.add(batch);
+        return this.flush();
+      }
+      for (let row = first; row < first + rows; row++) if (batch.holds(row)) this.pending--;
+      this.flush(); // the worker first, then the answers
+      this.write(() => {
+        if (typeof result === 'number') this.answerRows(batch, first, { inferMs: result, rows, scoredMs });
+        else tellFault(batch.take(first));
+        if (this.retries.done(batch)) this.release(batch);
+      });
     });
   }
 
@@ -348,4 +332,8 @@ export class Batcher {
       if (batch.arrived(row) < expiresMs) this.expire(batch, row);
     }
   }
+}
+
+function tellFault(handler: ScoreHandler | undefined): void {
+  if (handler?.isGone === false) handler.failed('fault');
 }

@@ -21,6 +21,10 @@ export class Retries {
     return this.left.keys();
   }
 
+  has(batch: Batch): boolean {
+    return this.left.has(batch);
+  }
+
   /** Takes all rows of `batch`, whose run failed. */
   add(batch: Batch): void {
     for (let row = 0; row < batch.rows; row++) this.rows.push({ batch, row });
@@ -32,11 +36,12 @@ export class Retries {
     return this.rows.shift();
   }
 
-  /** A row of `batch` is done. @returns whether it was the last */
+  /** Rows of `batch` are answered. @returns whether all are: those of a failed batch are answered one by one */
   done(batch: Batch): boolean {
-    const left = (this.left.get(batch) ?? 0) - 1;
-    if (left > 0) this.left.set(batch, left);
+    const left = this.left.get(batch);
+    if (left === undefined) return true;
+    if (left > 1) this.left.set(batch, left - 1);
     else this.left.delete(batch);
-    return left <= 0;
+    return left === 1;
   }
 }

@@ -36,8 +36,6 @@ const STYLE = `
 body{margin:0 auto;max-width:1060px;padding:1.2rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
 h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2.2rem 0 .3rem}p{margin:.3rem 0}
 .sub,.note{color:var(--muted)}.note{max-width:46rem}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:1rem}
-figure{margin:.6rem 0;min-width:0;max-width:520px}figcaption{font-weight:600}
 .wide{overflow-x:auto;margin:.6rem 0}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
 th,td{padding:.3rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--grid)}

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import t, { type Test } from 'tap';
-import { manualClock } from '#acuity/base/clock.js';
+import { manualClock } from '../fixtures/manualClock.js';
 import { MetricReader } from '#acuity/base/metrics.js';
 import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
 import { listenAdmin } from '#acuity/admin/listener.js';

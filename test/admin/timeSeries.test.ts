@@ -1,5 +1,5 @@
 import t from 'tap';
-import { manualClock } from '#acuity/base/clock.js';
+import { manualClock } from '../fixtures/manualClock.js';
 import { MetricReader, MetricWriter } from '#acuity/base/metrics.js';
 import { METRICS, REFUSAL_CAUSES, STAGES, allocateLoopMetrics } from '#acuity/contract/metrics.js';
 import { TimeSeries, POINTS_MAX } from '#acuity/admin/timeSeries.js';

@@ -5,7 +5,7 @@ import { allocateLimits } from '#acuity/auth/limitEntries.js';
 import { Limits } from '#acuity/auth/limits.js';
 import { Tallies } from '#acuity/auth/tallies.js';
 import type { Admission } from '#acuity/auth/rateLimiter.js';
-import { manualClock, type ManualClock } from '#acuity/base/clock.js';
+import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 import { KeyCheck, type Verdict } from '../fixtures/keyCheck.js';
 
 const DAY_MS = 86_400_000;

@@ -9,7 +9,7 @@ import { Limits } from '#acuity/auth/limits.js';
 import { storesAt } from '#acuity/auth/location.js';
 import type { KeyRecord, KeyStore, KeyStoreWatcher, UsageStore } from '#acuity/auth/store.js';
 import { Usage } from '#acuity/auth/usage.js';
-import { manualClock, type ManualClock } from '#acuity/base/clock.js';
+import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 
 const DAY_MS = 86_400_000;
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { manualClock, systemClock } from '#acuity/base/clock.js';
+import { systemClock } from '#acuity/base/clock.js';
+import { manualClock } from '../fixtures/manualClock.js';
 
 t.test('a manual clock moves only when told to', async (t) => {
   const clock = manualClock(1_000_000);

@@ -7,7 +7,7 @@ import { Command, CommanderError } from 'commander';
 import t from 'tap';
 import { digestOf, isWellFormed } from '#acuity/auth/key.js';
 import { storesAt } from '#acuity/auth/location.js';
-import { manualClock, type ManualClock } from '#acuity/base/clock.js';
+import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 import { issueFirstDemoKey, registerKeys, type KeyView } from '#acuity/commands/keys.js';
 
 const DAY_MS = 86_400_000;

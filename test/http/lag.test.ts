@@ -1,5 +1,5 @@
 import t from 'tap';
-import { manualClock } from '#acuity/base/clock.js';
+import { manualClock } from '../fixtures/manualClock.js';
 import { LoopLag } from '#acuity/http/lag.js';
 import { until } from '../fixtures/until.js';
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { manualClock, type ManualClock } from '#acuity/base/clock.js';
+import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import { Batcher } from '#acuity/scoring/batcher.js';

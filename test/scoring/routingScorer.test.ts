@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { manualClock } from '#acuity/base/clock.js';
+import { manualClock } from '../fixtures/manualClock.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { RoutingScorer } from '#acuity/scoring/routingScorer.js';
 import { blocksFor } from '#acuity/scoring/pool.js';

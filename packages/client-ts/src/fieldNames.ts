@@ -45,13 +45,13 @@ const WARNED_MAX = 100;
 
 /** Node's own way of warning, once for each name of each kind of object. */
 export class ProcessWarnings {
-  private readonly told = new Set<string>();
+  readonly #told = new Set<string>();
 
   tell({ loc, name, meant }: FieldWarning): void {
     const place = loc.filter((step) => typeof step === 'string').slice(1);
     const path = [...place, name].join('.');
-    if (this.told.has(path) || this.told.size === WARNED_MAX) return;
-    this.told.add(path);
+    if (this.#told.has(path) || this.#told.size === WARNED_MAX) return;
+    this.#told.add(path);
     process.emitWarning(`${path} is no field that the service knows: it is ignored. Did you mean ${meant}?`, {
       type: 'AcuityWarning',
       code: 'ACUITY_UNKNOWN_FIELD',

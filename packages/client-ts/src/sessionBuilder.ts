@@ -37,52 +37,52 @@ const { daySamplesMax, nightSamplesMax } = DEFAULT_SERIES_LIMITS;
  *     new SessionBuilder(now).person({ age: 34, sex: 'F' }).heartRate(samples).sleepStages(stages).build()
  */
 export class SessionBuilder {
-  private readonly atMs: number;
-  private who: Person = {};
-  private heart: readonly Reading[] = [];
-  private breath: readonly Reading[] = [];
-  private span: Span | undefined;
-  private seconds: StageDurations = {};
+  readonly #atMs: number;
+  #who: Person = {};
+  #heart: readonly Reading[] = [];
+  #breath: readonly Reading[] = [];
+  #span: Span | undefined;
+  #seconds: StageDurations = {};
 
   /** @param at  the moment that is scored */
   constructor(at: Moment) {
-    this.atMs = momentMs(at, 'the moment to score');
+    this.#atMs = momentMs(at, 'the moment to score');
   }
 
   person(person: Person): this {
-    this.who = person;
+    this.#who = person;
     return this;
   }
 
   /** Heart rate in beats per minute. */
   heartRate(samples: Iterable<Sample>): this {
-    this.heart = readings(samples, 'heart rate');
+    this.#heart = readings(samples, 'heart rate');
     return this;
   }
 
   /** Respiratory rate in breaths per minute; not R-R intervals. */
   respiratoryRate(samples: Iterable<Sample>): this {
-    this.breath = readings(samples, 'respiratory rate');
+    this.#breath = readings(samples, 'respiratory rate');
     return this;
   }
 
   /** The night as a tracker gives it: stretches of stages, which also say when the night was. */
   sleepStages(intervals: readonly StageInterval[]): this {
     const { night, seconds } = measureStages(intervals);
-    this.span = night;
-    this.seconds = seconds;
+    this.#span = night;
+    this.#seconds = seconds;
     return this;
   }
 
   /** Where only totals are known, in minutes; say with `night` when it was. */
   sleepMinutes(minutes: StageDurations): this {
-    this.seconds = secondsOfMinutes(minutes);
+    this.#seconds = secondsOfMinutes(minutes);
     return this;
   }
 
   /** Where only totals are known, in seconds; say with `night` when it was. */
   sleepSeconds(seconds: StageDurations): this {
-    this.seconds = checkSeconds(seconds);
+    this.#seconds = checkSeconds(seconds);
     return this;
   }
 
@@ -93,7 +93,7 @@ export class SessionBuilder {
       toMs: momentMs(to, 'the end of the night'),
     };
     if (span.toMs <= span.fromMs) throw new RangeError('the night ends before it begins');
-    this.span = span;
+    this.#span = span;
     return this;
   }
 
@@ -102,16 +102,17 @@ export class SessionBuilder {
    * @throws RangeError where the night is not the one before
    */
   build(): Session {
-    const { atMs, span } = this;
+    const atMs = this.#atMs;
+    const span = this.#span;
     if (span !== undefined) checkNight(span, atMs);
     const hour = { fromMs: atMs - HOUR_MS, toMs: atMs };
     const session: Session = {
-      HR_day_1h: seriesWithin(hour, this.heart, daySamplesMax),
-      RR_day_1h: seriesWithin(hour, this.breath, daySamplesMax),
-      HR_night: seriesWithin(span, this.heart, nightSamplesMax),
-      RR_night: seriesWithin(span, this.breath, nightSamplesMax),
-      ...sleepFields(this.seconds),
-      ...personFields(this.who, atMs),
+      HR_day_1h: seriesWithin(hour, this.#heart, daySamplesMax),
+      RR_day_1h: seriesWithin(hour, this.#breath, daySamplesMax),
+      HR_night: seriesWithin(span, this.#heart, nightSamplesMax),
+      RR_night: seriesWithin(span, this.#breath, nightSamplesMax),
+      ...sleepFields(this.#seconds),
+      ...personFields(this.#who, atMs),
     };
     checkSeries('heart rate', session.HR_day_1h, session.HR_night);
     checkSeries('respiratory rate', session.RR_day_1h, session.RR_night);

@@ -3,7 +3,6 @@
  * the documents show, or with `--all` every state in every look. With names of HTML files, those are drawn
  * instead (a page of `acuity tune`), into the folder that `--into` names. Needs a Chromium.
  */
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -33,6 +32,8 @@ const SHOWN = [
 /** Requests a second under load, and how long before the picture: the charts then show something. */
 const RATE = 150;
 const LOAD_S = 25;
+/** How long a page takes in all its looks, at most: the load goes on meanwhile. */
+const DRAWING_S = 20;
 
 try {
   const { values, positionals } = parseArgs({
@@ -74,21 +75,16 @@ async function drawAdmin(into, isWanted) {
       const url = `http://127.0.0.1:${server.adminPort}/`;
       await withBrowser(isWanted, async (shoot) => {
         await shoot({ url, name: 'dashboard-idle', into, ready: '#diagnosis.calm' });
-        await underLoad(server.port, [{ key, rate: RATE }], () =>
+        await underLoad(server.port, [key], () =>
           shoot({ url, name: 'dashboard', into, ready: '#tiles dd' }),
         );
-        await underLoad(
-          server.port,
-          [
-            { key, rate: RATE },
-            { key: 'sk_live_nonsense', rate: RATE },
-          ],
-          () => shoot({ url, name: 'dashboard-red', into, ready: '#diagnosis.red' }),
+        await underLoad(server.port, [key, 'sk_live_nonsense'], () =>
+          shoot({ url, name: 'dashboard-red', into, ready: '#diagnosis.red' }),
         );
         await shoot({ url: `${url}docs`, name: 'reference', into, ready: '#schemas' });
       });
     } finally {
-      server.child.kill('SIGTERM');
+      await server.stop();
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -121,54 +117,25 @@ async function withBrowser(isWanted, use) {
 async function serve(folder) {
   const { issue } = await import('../dist/auth/lifecycle.js');
   const { storesAt } = await import('../dist/auth/location.js');
+  const { startChildServer } = await import('../dist/load/childServer.js');
   const location = `file:${join(folder, 'keys.json')}`;
   const { record, key } = issue({ kind: 'live', ratePerS: null, dailyMax: null }, Date.now());
   await storesAt(location).keys.insert(record);
-  const child = spawn(process.execPath, [join(ROOT, 'dist/main.js'), 'serve'], {
-    env: { ...process.env, ACUITY_KEYS: location, ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const address = await new Promise((found, failed) => {
-    let text = '';
-    child.stdout.setEncoding('utf8').on('data', (piece) => {
-      text += piece;
-      const line = /^\{"event":"listening".*$/m.exec(text);
-      if (line !== null) found(JSON.parse(line[0]));
-    });
-    child.once('close', () => failed(new Error('the server did not start')));
-  });
-  return { key, server: { ...address, child } };
-}
-
-/** Sends at a fixed rate to each key while `use` runs, which begins when the charts have something to show. */
-async function underLoad(port, callers, use) {
-  const { bodiesOf } = await import('../dist/load/payloads.js');
-  const [body] = bodiesOf('history', 1);
-  const ended = new AbortController();
-  const sending = callers.map(({ key, rate }) =>
-    sendSteadily({ port, key, rate, body, ended: ended.signal }),
-  );
-  try {
-    await sleep(LOAD_S * 1000);
-    await use();
-  } finally {
-    ended.abort();
-    await Promise.all(sending);
-  }
-}
-
-async function sendSteadily({ port, key, rate, body, ended }) {
-  const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
-  const pending = new Set();
-  const once = async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/predict`, { method: 'POST', headers, body });
-    await response.arrayBuffer();
+  const env = { ...process.env, ACUITY_KEYS: location, ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0' };
+  const args = [join(ROOT, 'dist/main.js'), 'serve'];
+  return {
+    key,
+    server: await startChildServer({ name: 'server', file: process.execPath, args, env }, folder),
   };
-  while (!ended.aborted) {
-    const one = once().catch(() => undefined);
-    pending.add(one);
-    void one.then(() => pending.delete(one));
-    await sleep(1000 / rate);
-  }
-  await Promise.all(pending);
+}
+
+/** Sends at a fixed rate with each key while `use` runs, which begins when the charts have something to show. */
+async function underLoad(port, keys, use) {
+  const { bodiesOf } = await import('../dist/load/payloads.js');
+  const { runOpenLoop } = await import('../dist/load/openLoop.js');
+  const load = { bodies: bodiesOf('history', 1), connections: 16, seconds: LOAD_S + DRAWING_S, rate: RATE };
+  const sending = keys.map((key) => runOpenLoop({ ...load, target: { port, key } }));
+  await sleep(LOAD_S * 1000);
+  await use();
+  await Promise.all(sending);
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { SCORE_FIELDS } from '#rules/fields.js';
 import { below, pick, seededRandom } from '#acuity/base/random.js';
 import { Connection, type Reply } from '#acuity/load/connection.js';
 import { requestBody } from '#fixtures/bodies.js';
@@ -9,10 +10,9 @@ export interface KnownAnswer {
   readonly scores: Scores;
 }
 
-/** Those that are numbers: a label whose probability lies at its threshold may fall on either side. */
+/** Of `SCORE_FIELDS`: a label whose probability lies at its threshold may fall on either side. */
 type Scores = readonly number[];
 
-const NUMBERS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'];
 /** The sums of a batch are added up in another order than those of one request: the second decimal may differ. */
 const SAME_MAX = 0.015;
 /** Bodies are told apart by a score that lies at least so far from every other body's. */
@@ -98,7 +98,7 @@ export function requestIdOf({ head }: Reply): string {
 
 export function scoresOf(body: string): Scores {
   const answer = JSON.parse(body) as Record<string, unknown>;
-  return NUMBERS.map((name) => Number(answer[name]));
+  return SCORE_FIELDS.map((name) => Number(answer[name]));
 }
 
 export function isSame(one: Scores, other: Scores): boolean {

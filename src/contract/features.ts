@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 
 /**
  * One number of a session's feature row. The row holds `(value − centre) / scale`, clamped to ±`ROW_CLAMP`;
@@ -97,15 +98,7 @@ export function featuresHash(): string {
  * The floats of one past target, in order: the five numeric scores as (score − 50) / 25, then valence and
  * arousal as 1 (High) or −1 (Low).
  */
-export const TARGETS = [
-  'C_SCORE',
-  'attention',
-  'memory',
-  'reasoning',
-  'stress',
-  'valence',
-  'arousal',
-] as const;
+export const TARGETS = [...SCORE_FIELDS, ...LABEL_FIELDS] as const;
 export const TARGET_COUNT = TARGETS.length;
 export const TARGET_CENTRE = 50;
 export const TARGET_SCALE = 25;

@@ -1,6 +1,6 @@
 import { FEATURE_COUNT, FEATURE_INDEX, FEATURES, ROW_CLAMP } from '#acuity/contract/features.js';
 import { COLUMN, type Column } from '../served.js';
-import type { Context } from './context.js';
+import { SCORES, type Context } from './context.js';
 import { plot } from './plot.js';
 import type { Population } from '../cohort/population.js';
 import { rollOut, scoreDay } from './rollout.js';
@@ -41,7 +41,7 @@ export async function dose(context: Context): Promise<Section> {
     title: 'Dose',
     demands: [...(['alone', 'together'] as const).flatMap((way) => demandsOf(way, at)), calmDemand(stress)],
     tables: [
-      ...(['attention', 'memory', 'reasoning', 'stress'] as const).map((column) => ({
+      ...SCORES.map((column) => ({
         caption: `Mean ${column} by hours asleep in the last night, without history | after five usual nights (${PEOPLE} people of each age)`,
         header: ['age', ...HOURS.map((hours) => (hours === undefined ? 'usual' : `${hours} h`))],
         rows: AGES.map((age) => [

@@ -1,5 +1,5 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
-import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
+import { DEFAULT_SERIES_LIMITS, FIELDS_OF_A_SESSION } from '#rules/fields.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { Life } from '../cohort/day.js';
 import { Wearer } from '../cohort/devices.js';
@@ -21,26 +21,6 @@ const PEOPLE = 3_000;
 const DAYS = 6;
 const STEPS = [0, 2, 4, 6, 8, 10, 12, 14, 16] as const;
 const SEED = 11;
-
-/** All that can be withheld. */
-const FIELDS = [
-  'HR_day_1h',
-  'RR_day_1h',
-  'HR_night',
-  'RR_night',
-  'sleepTimeSeconds',
-  'deepSleepSeconds',
-  'remSleepSeconds',
-  'lightSleepSeconds',
-  'awakeSleepSeconds',
-  'deepPercentage',
-  'remPercentage',
-  'lightPercentage',
-  'age',
-  'height_cm',
-  'weight_kg',
-  'sex',
-] as const satisfies readonly (keyof RecordedSession)[];
 
 /** Point 5: any subset is answered, and more fields give less error. */
 export async function missing(context: Context): Promise<Section> {
@@ -146,7 +126,7 @@ async function errorsWithout({ world, model }: Context, full: Population, count:
 
 function orderOf(id: number): string[] {
   const random = new Random(SEED, id);
-  return FIELDS.map((field) => ({ field, at: random.uniform() }))
+  return FIELDS_OF_A_SESSION.map((field) => ({ field, at: random.uniform() }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ field }) => field);
 }
@@ -162,9 +142,9 @@ async function everySubset({ model }: Context): Promise<{ count: number; bad: nu
   const device = new Wearer(person, SEED, p).on(0);
   const recording = new Sensor(SEED, p).record(person, new Life(person, SEED, p).next(), device);
   const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
-  const count = 2 ** FIELDS.length;
+  const count = 2 ** FIELDS_OF_A_SESSION.length;
   const scores = await model.scoreRows('base', count, (inputs, row, subset) => {
-    const removed = FIELDS.filter((_, bit) => ((subset >> bit) & 1) === 1);
+    const removed = FIELDS_OF_A_SESSION.filter((_, bit) => ((subset >> bit) & 1) === 1);
     const session = without(recording.session, removed);
     writeRow(parser, { ...recording, session }, inputs.session, row * FEATURE_COUNT);
   });

@@ -1,3 +1,4 @@
+import { SCORE_FIELDS } from '#rules/fields.js';
 import { FEATURE_COUNT, FEATURE_INDEX } from '#acuity/contract/features.js';
 import type { Context } from './context.js';
 import type { Population } from '../cohort/population.js';
@@ -9,7 +10,6 @@ const AGES = [20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85] as const;
 const PEOPLE = 500;
 const DAYS = 6;
 const LAST = DAYS - 1;
-const COLUMNS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'] as const;
 const WIDTH = 7;
 
 type Withheld = 'sex' | 'age' | 'both';
@@ -41,11 +41,11 @@ export async function oneNorm(context: Context): Promise<Section> {
     ),
     tables: (['sex', 'age', 'both'] as const).map((withheld) => ({
       caption: `${withheld === 'both' ? 'Age and sex' : withheld} withheld: mean shift in points, without history | with five sessions`,
-      header: ['', ...COLUMNS],
+      header: ['', ...SCORE_FIELDS],
       rows: AGES.flatMap((age) =>
         (['F', 'M'] as const).map((sex) => [
           `${sex} ${age}`,
-          ...COLUMNS.map(
+          ...SCORE_FIELDS.map(
             (_, column) =>
             [0, LAST].map((sessions) => signed(find(shifts, age, sex, withheld, sessions)[column] ?? NaN, 1)).join(' | '), // prettier-ignore
           ),
@@ -71,7 +71,7 @@ async function shiftsAt({ world, model }: Context, age: number): Promise<Shift[]
     for (const sessions of [0, LAST]) {
       for (const sex of ['F', 'M'] as const) {
         const chosen = population.people.flatMap((person, index) => (person.sex === sex ? [index] : []));
-        const by = COLUMNS.map((_, column) =>
+        const by = SCORE_FIELDS.map((_, column) =>
           mean(chosen.map((i) => at(without, sessions, i, column) - at(given, sessions, i, column))),
         );
         shifts.push({ age, sex, withheld, sessions, by });
@@ -118,7 +118,7 @@ function demandOf(withheld: 'sex' | 'age', sessions: number, shifts: readonly Sh
   const all = shifts
     .filter((shift) => shift.withheld === withheld && shift.sessions === sessions)
     .flatMap(({ age, sex, by }) =>
-      by.map((value, column) => ({ value, where: `${COLUMNS[column] ?? ''}, ${sex} ${age}` })),
+      by.map((value, column) => ({ value, where: `${SCORE_FIELDS[column] ?? ''}, ${sex} ${age}` })),
     )
     .toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const { value, where } = all[0] ?? { value: NaN, where: '' };

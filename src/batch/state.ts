@@ -3,6 +3,7 @@ import {
   createReadStream,
   existsSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
@@ -53,8 +54,10 @@ export class StateFile {
    * @throws FileLockError, StateError
    */
   async open(): Promise<void> {
+    const folder = dirname(this.path);
+    mkdirSync(folder, { recursive: true }); // it may be that of the outputs, which is made with the first of them
     this.release = await acquireFileLock(`${this.path}.lock`, 0);
-    removeDeadPartials(dirname(this.path));
+    removeDeadPartials(folder);
     await this.load();
   }
 

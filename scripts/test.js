@@ -11,7 +11,7 @@ import { quickTests, testFiles } from './tests.js';
 
 /** More files than this that fail are no accident of a busy machine. */
 const MOST_RUN_AGAIN = 8;
-/** Those that start a server mostly wait for it: two for each core keep the cores busy. */
+/** Many files mostly wait, for a server or a clock: two for each core keep the cores busy. */
 const JOBS = 2 * availableParallelism();
 
 try {
@@ -29,8 +29,7 @@ async function test(args) {
   const filters = args.filter((argument) => argument !== '--quick');
   const isQuick = filters.length < args.length;
   const isAll = args.length === 0;
-  const jobs = isQuick ? availableParallelism() : JOBS;
-  const results = await runFiles(ROOT, selected(isQuick, filters), jobs);
+  const results = await runFiles(ROOT, selected(isQuick, filters), JOBS);
   if (isAll || isQuick)
     process.stdout.write(`\nThe slowest files, in seconds:\n${slowest(results, 10).join('\n')}\n`);
   const total = isAll ? await afterAnother(runFiles, results) : countOf(results);

@@ -28,6 +28,7 @@ export const USAGE = `npm run bench -- explained [options]
   --connections N  of the plain ones (default 64)
   --repetitions N  of everything, one after the other (default 7)
   --seconds N      of each measurement (default 5)
+  --deadline-ms N  of the service (default 1000): longer on a machine that does other things beside
 
 Plain ones are sent as fast as they are answered, then at a fixed rate, ${100 * CALM_SHARE} % of that: so long as cores are
 left, nobody should be slower for what others ask.`;
@@ -41,6 +42,7 @@ interface Settings {
   readonly connections: number;
   readonly repetitions: number;
   readonly seconds: number;
+  readonly deadlineMs: number;
 }
 
 /** One turn: what came of the plain ones and of their company, and what the company costs without them. */
@@ -62,7 +64,9 @@ export async function runExplained(args: readonly string[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'acuity-bench-'));
   try {
     const key = await issueKey(folder);
-    const server = await startServer(ACUITY.command(key), folder);
+    const command = ACUITY.command(key);
+    const env = { ...command.env, ACUITY_DEADLINE_MS: String(settings.deadlineMs) };
+    const server = await startServer({ ...command, env }, folder);
     try {
       const sections: string[] = [];
       for (const payload of PAYLOADS) {
@@ -191,6 +195,7 @@ function parse(args: readonly string[]): Settings {
         connections: { type: 'string', default: '64' },
         repetitions: { type: 'string', default: '7' },
         seconds: { type: 'string', default: '5' },
+        'deadline-ms': { type: 'string', default: '1000' },
       },
     });
     return {
@@ -198,6 +203,7 @@ function parse(args: readonly string[]): Settings {
       connections: whole(values.connections),
       repetitions: whole(values.repetitions),
       seconds: whole(values.seconds),
+      deadlineMs: whole(values['deadline-ms']),
     };
   } catch (error) {
     throw new UsageError(messageOf(error));

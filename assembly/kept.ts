@@ -1,7 +1,7 @@
 import { BACKSLASH, hexDigit } from './text';
 
 /**
- * Fields of the body that the host has asked for by name, for whoever hands them on. The host's table has an entry of
+ * Fields of the body that the host has asked for by name, to be handed on. The host's table has an entry of
  * four u32 for each: where its name begins and ends, and, noted here, where its value does; 0 where there is none.
  */
 

@@ -1,6 +1,6 @@
 import { errorCode } from './fileError.js';
 
-/** Whether a process of this host is there, whoever owns it. */
+/** Whether a process of this host is there, its own or another user's. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -15,7 +15,7 @@ export interface DiscardListener {
 }
 
 /**
- * Reads the rest of a chunked body and throws it away, behind the `bytes` that have come: a connection that ends
+ * Reads the rest of a chunked body and throws it away, after the `bytes` that have come: a connection that ends
  * while its caller still sends would lose the answer.
  */
 export function discardBody(res: HttpResponse, bytes: number, listener: DiscardListener): void {

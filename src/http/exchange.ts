@@ -60,10 +60,10 @@ export interface ExchangeHead {
   /** The answer has no body. */
   readonly isHead: boolean;
   /**
-   * The body comes in chunks. The library takes what stands behind the last one, as trailers do, for another request;
+   * The body comes in chunks. The library takes what follows the last one, as trailers do, for another request;
    * a proxy that shares its connections would hand the answer to another caller. So the connection ends with the
    * answer, and the answer waits for the last chunk and for the end of the packet that it came in: until then the
-   * library closes the connection at whatever follows.
+   * library closes the connection if anything follows.
    */
   readonly isChunked: boolean;
   /** What the caller asked for. */
@@ -236,7 +236,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
 
   /**
    * 413 for a body of a declared length beyond `DISCARD_BYTES_MAX`: the answer goes out at once, what still arrives is
-   * discarded, and the connection is closed behind so much of it.
+   * discarded, and the connection is closed after so much of it.
    */
   refuseEndless(): void {
     const { status, body } = problemAnswer('bodyTooLarge');

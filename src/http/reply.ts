@@ -47,7 +47,7 @@ export function writeAnswer(res: HttpResponse, answer: Answer): void {
 }
 
 /**
- * The library can't end a connection behind an answer whose body is told and not sent: the build for Node 20 leaves
+ * The library can't end a connection after an answer whose body is told and not sent: the build for Node 20 leaves
  * such an answer open. So the head is written to its empty line, and the connection closed; not while the library
  * reads a packet, when it has sent nothing yet.
  */

@@ -250,7 +250,7 @@ export class WasmParser {
   }
 }
 
-/** Where the body may lie: behind the table of what is kept, and the names. */
+/** Where the body may lie: after the table of what is kept, and the names. */
 function behindNames(table: number, names: readonly Buffer[]): number {
   const bytes = names.reduce((sum, { length }) => sum + length, KEPT_ENTRY_BYTES * names.length);
   return table + Math.ceil(bytes / 16) * 16;

@@ -186,7 +186,7 @@ function isAfternoon(hour: number): boolean {
   return hour >= NOON_HOUR && hour < EVENING_HOUR;
 }
 
-/** Short sleeps that nobody marked: by day, or soon after a main sleep. */
+/** Short sleeps without a mark: by day, or soon after a main sleep. */
 function withoutNaps(nights: readonly Night[], window: Window, left: Remainder): Night[] {
   const isShort = (night: Night) =>
     lengthMs(night) < MAIN_MIN_MS && !night.parts.some(({ isMain }) => isMain === true);

@@ -200,7 +200,7 @@ def _is_short(night: Night) -> bool:
 
 
 def _without_naps(nights: Sequence[Night], window: Window, left: _Remainder) -> list[Night]:
-    """Short sleeps that nobody marked: by day, or soon after a main sleep."""
+    """Short sleeps without a mark: by day, or soon after a main sleep."""
     kept = []
     for night in nights:
         why = _nap_because(night, nights, window) if _is_short(night) else None

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { SCORE_FIELDS } from '#rules/fields.js';
 import type { Golden } from '#acuity/model/manifest.js';
 
-const VERSION = '0.3.0';
+const VERSION = '0.4.0';
 const SEED = '1';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const WORK = join(ROOT, '.build/model');
@@ -24,6 +24,8 @@ interface FitOrder {
   readonly kind: 'network' | 'large' | 'linear';
   readonly cohort: string;
   readonly rounds: number;
+  /** Of the fit; the served network's is the first. */
+  readonly seed?: string;
 }
 
 const DAYS = '9';
@@ -39,6 +41,8 @@ const FITS: readonly FitOrder[] = [
   { name: 'large', kind: 'large', cohort: 'cohort', rounds: 2 },
   { name: 'half', kind: 'network', cohort: 'cohort-half', rounds: 1 },
   { name: 'double', kind: 'network', cohort: 'cohort-double', rounds: 1 },
+  { name: 'seed2', kind: 'network', cohort: 'cohort', rounds: 3, seed: '2' },
+  { name: 'seed3', kind: 'network', cohort: 'cohort', rounds: 3, seed: '3' },
 ];
 
 /**
@@ -51,9 +55,9 @@ function build(python: string, isServedOnly: boolean): void {
   for (const { name, people, effectScale } of cohorts) {
     node('cohort/write.js', ['--out', join(WORK, name), '--seed', SEED, '--people', String(people), '--days', DAYS, '--effect-scale', String(effectScale)]); // prettier-ignore
   }
-  for (const { name, kind, cohort, rounds } of fits) {
+  for (const { name, kind, cohort, rounds, seed = SEED } of fits) {
     const options = ['--cohort', join(WORK, cohort), '--out', join(WORK, name), '--kind', kind];
-    run(python, ['-B', join(TRAINING, 'train.py'), ...options, '--seed', SEED, '--rounds', String(rounds)]);
+    run(python, ['-B', join(TRAINING, 'train.py'), ...options, '--seed', seed, '--rounds', String(rounds)]);
     if (name !== 'network') keep(join(WORK, name), join(TRAINING, 'rivals', name));
   }
   const [network, explained] = [join(WORK, 'network'), join(WORK, 'explain')];
@@ -69,7 +73,14 @@ function explain(python: string, network: string, out: string): void {
   node('cohort/writeRecordings.js', ['--out', recordings]);
   const options = ['--recordings', recordings, '--network', network, '--out', out];
   run(python, ['-B', join(TRAINING, 'repeatability.py'), ...options]);
-  node('explainTable.js', ['--graphs', network, '--explain', out, '--card', join(SERVED, 'MODEL_CARD.md')]);
+  node('explainTable.js', [
+    '--graphs',
+    network,
+    '--explain',
+    out,
+    '--card',
+    join(SERVED, 'MODEL_CARD_APPENDIX.md'),
+  ]);
 }
 
 function keep(from: string, to: string): void {

@@ -13,6 +13,7 @@ import { DAYS, PEOPLE, type Context } from './evaluation/context.js';
 import { deviceChecks } from './evaluation/deviceChecks.js';
 import { direction } from './evaluation/direction.js';
 import { dose } from './evaluation/dose.js';
+import { edges } from './evaluation/edges.js';
 import { explaining } from './evaluation/explaining.js';
 import { history } from './evaluation/history.js';
 import { missing } from './evaluation/missing.js';
@@ -21,8 +22,12 @@ import { ownBaseline } from './evaluation/ownBaseline.js';
 import { writeParameterTable } from './evaluation/parameterTable.js';
 import { World } from './cohort/population.js';
 import { realData } from './evaluation/realData.js';
+import { realSets } from './evaluation/realSets.js';
 import { rollOut, scoreDay } from './evaluation/rollout.js';
+import { writeScoresPage } from './evaluation/scoresPage.js';
 import type { Section } from './evaluation/section.js';
+import { seeds } from './evaluation/seeds.js';
+import { sizes } from './evaluation/sizes.js';
 import { transition } from './evaluation/transition.js';
 import { subgroups } from './evaluation/subgroups.js';
 import { summaryTable, tablesOf } from './evaluation/summary.js';
@@ -31,6 +36,8 @@ import { ServedModel } from './served.js';
 
 /** People of this seed played no part in choosing the network: variants were compared on others. */
 const SEED = 23;
+const SERVED = 'native-models/acuity-base';
+const SCORES_PAGE = 'docs/SCORES.md';
 const PARAMETERS = 'native-models/training/cohort/parameters.md';
 type Point = (context: Context) => Section | Promise<Section>;
 const POINTS = new Map<number, Point>([
@@ -50,6 +57,10 @@ const POINTS = new Map<number, Point>([
   [14, dose],
   [15, explaining],
   [16, transition],
+  [18, edges],
+  [20, realSets],
+  [21, seeds],
+  [22, sizes],
 ]);
 
 /** Scores people never seen through the served path, prints the points and rewrites the model card. */
@@ -71,7 +82,9 @@ async function evaluate(folder: string, rivals: string, points: readonly number[
   for (const { file, svg } of sections.flatMap((section) => section.figures)) {
     writeFileSync(join(figures, file), svg);
   }
-  writeCard(folder, sections, context);
+  const table = context.explain?.table;
+  writeCard(folder, { sections, table, people });
+  if (folder === SERVED) writeScoresPage(SCORES_PAGE, sections, table);
   writeParameterTable(PARAMETERS);
 }
 
@@ -95,6 +108,8 @@ async function prepare(folder: string, rivals: string, count: number): Promise<C
       large: await ServedModel.open(join(rivals, 'large')),
       half: await ServedModel.open(join(rivals, 'half')),
       double: await ServedModel.open(join(rivals, 'double')),
+      seed2: await ServedModel.open(join(rivals, 'seed2')),
+      seed3: await ServedModel.open(join(rivals, 'seed3')),
     },
   };
 }
@@ -114,7 +129,7 @@ function versionOf(folder: string): string {
 
 const { values } = parseArgs({
   options: {
-    model: { type: 'string', default: 'native-models/acuity-base' },
+    model: { type: 'string', default: SERVED },
     rivals: { type: 'string', default: 'native-models/training/rivals' },
     /** Only these points, with their tables, and the card left as it is. */
     points: { type: 'string', default: '' },

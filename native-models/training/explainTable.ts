@@ -28,7 +28,7 @@ const ORDINARY_DAYS = 9;
 const JUDGED_DAYS = 4;
 const NOTABLE_SHARE = 0.9;
 /** Confidence by the widest range, in points; see docs/EXPLAIN.md. */
-const WIDTHS = { high: 8, medium: 11 };
+const WIDTHS = { high: 8, medium: 10 };
 
 async function write(graphs: string, explain: string, card: string): Promise<void> {
   const { pooling } = readJson(join(explain, 'explain-training.json')) as Pick<ExplainTable, 'pooling'>;
@@ -130,7 +130,7 @@ const { values } = parseArgs({
   options: {
     graphs: { type: 'string' },
     explain: { type: 'string' },
-    card: { type: 'string', default: 'native-models/acuity-base/MODEL_CARD.md' },
+    card: { type: 'string', default: 'native-models/acuity-base/MODEL_CARD_APPENDIX.md' },
   },
 });
 if (values.graphs === undefined || values.explain === undefined) {

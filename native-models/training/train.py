@@ -11,6 +11,7 @@ import torch
 
 from cohort_data import OUTCOMES, PAST, PRIMARY, SCORES, Cohort, draw_toggles, normal_cdf
 from export import export_graphs
+from hints import Hints
 from linear import Linear
 from network import LargeNetwork, Network, scores_of, targets_of
 
@@ -164,7 +165,7 @@ def loss_of(model, batch) -> torch.Tensor:
     return alone_loss + (together_loss * has_past).mean()
 
 
-def fit(model, windows: Windows, title: str, rounds: int, epochs: int) -> None:
+def fit(model, windows: Windows, hints: Hints | None, title: str, rounds: int, epochs: int) -> None:
     for turn in range(rounds):
         windows.roll_out(model)
         steps = epochs * math.ceil(windows.cohort.people * windows.cohort.days / BATCH)
@@ -175,6 +176,8 @@ def fit(model, windows: Windows, title: str, rounds: int, epochs: int) -> None:
             for batch in windows.epoch():
                 optimiser.zero_grad()
                 loss = loss_of(model, batch)
+                if hints is not None:
+                    loss = loss + hints.loss(model, batch)
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 optimiser.step()
@@ -216,7 +219,8 @@ def main() -> None:
         model = Linear(cohort.layout)
     else:
         model = (Network if options.kind == "network" else LargeNetwork)(cohort.layout)
-    fit(model, windows, options.kind, options.rounds, options.epochs)
+    hints = None if is_plain else Hints(cohort.layout, cohort.meta, generator)
+    fit(model, windows, hints, options.kind, options.rounds, options.epochs)
     print(f"fitted in {time.monotonic() - started:.0f} s", file=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
     torch.save(model.state_dict(), options.out / "state.pt")

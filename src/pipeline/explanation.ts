@@ -35,6 +35,7 @@ export function explanationOf(row: ExplainedRow, quality: Quality, settings: Exp
       sessions: quality.sessions,
       missing: [...quality.missing],
       implausible: [...quality.implausible],
+      not_at_rest: [...quality.notAtRest],
       series: named(SERIES_FIELDS, (_, index) => ({ ...(quality.series[index] ?? { samples: 0, used: 0 }) })),
     },
     scores: named(SCORE_FIELDS, (_, score) => {

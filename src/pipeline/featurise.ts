@@ -13,6 +13,7 @@ import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
 import type { PredictionRequest } from '../records/request.js';
 import { normaliseSleep } from './normalise.js';
+import { isAtRest } from './rest.js';
 
 const centres = Float64Array.from(FEATURES, (feature) => feature.centre);
 const inverseScales = Float64Array.from(FEATURES, (feature) => 1 / feature.scale);
@@ -123,8 +124,10 @@ function writeTarget(targets: Float64Array, target: number, into: Float32Array, 
 // Everything below indexes inside a record or a row: the offsets are the layout's and the catalogue's own.
 
 function writeSeries(records: Float64Array, record: number, row: Float32Array, offset: number): void {
-  writeLevel(records, record + HR_DAY_SUMMARY, row, offset, HR_DAY);
-  writeLevel(records, record + RR_DAY_SUMMARY, row, offset, RR_DAY);
+  if (isAtRest(records, record)) {
+    writeLevel(records, record + HR_DAY_SUMMARY, row, offset, HR_DAY);
+    writeLevel(records, record + RR_DAY_SUMMARY, row, offset, RR_DAY);
+  }
   writeLevel(records, record + HR_NIGHT_SUMMARY, row, offset, HR_NIGHT);
   writeLevel(records, record + RR_NIGHT_SUMMARY, row, offset, RR_NIGHT);
 }

@@ -2,15 +2,22 @@ import { SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { PredictionRequest } from '../records/request.js';
+import { HOUR_FIELDS, isAtRest } from './rest.js';
 
 /** Where the record of the current session says that a field is known, in the order of `FIELDS_OF_A_SESSION`. */
 const SERIES_COUNTS = SERIES_FIELDS.map((field) => summaryAt(0, field) + LAYOUT.COUNT);
+const IS_OF_HOUR = SERIES_FIELDS.map((field) => HOUR_FIELDS.includes(field));
 const SCALARS = SESSION_SCALARS.map((field) => SCALAR_PLACES[field]);
 
-/** Calls `missing` with the place in `FIELDS_OF_A_SESSION` of each field that the current session lacks. */
+/**
+ * Calls `missing` with the place in `FIELDS_OF_A_SESSION` of each field that the current session lacks, or that is taken
+ * as missing since its hour was not spent at rest.
+ */
 export function eachMissingField({ records }: PredictionRequest, missing: (field: number) => void): void {
+  const isLeftOut = !isAtRest(records, 0);
   for (let index = 0; index < SERIES_COUNTS.length; index++) {
-    if (records[SERIES_COUNTS[index]!] === 0) missing(index); // within the first record, as below
+    // Within the first record, as below.
+    if (records[SERIES_COUNTS[index]!] === 0 || (isLeftOut && IS_OF_HOUR[index]!)) missing(index);
   }
   for (let index = 0; index < SCALARS.length; index++) {
     if (Number.isNaN(records[SCALARS[index]!]!)) missing(SERIES_COUNTS.length + index);

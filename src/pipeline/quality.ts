@@ -3,6 +3,7 @@ import { Sleep } from '#rules/sleep.js';
 import { IMPLAUSIBLE_SHARE_MOST, LIKELY } from '#rules/unlikely.js';
 import { eachMissingField } from './missing.js';
 import { normaliseSleep } from './normalise.js';
+import { HOUR_FIELDS, isAtRest } from './rest.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { ReadRequest } from '../records/request.js';
@@ -12,22 +13,30 @@ export interface Quality {
   readonly sessions: number;
   readonly missing: readonly string[];
   readonly implausible: readonly string[];
+  /** Series of an hour that was not spent at rest; they are missing, too. */
+  readonly notAtRest: readonly string[];
   /** In the order of `SERIES_FIELDS`. */
   readonly series: readonly { readonly samples: number; readonly used: number }[];
 }
 
 /** What `qualityOf` looks at. */
-export type QualifiedRequest = Pick<ReadRequest, 'records' | 'targets' | 'lengths' | 'pastCount'>;
+export type QualifiedRequest = Pick<ReadRequest, 'records' | 'targets' | 'lengths' | 'pastCount'> &
+  Partial<Pick<ReadRequest, 'history'>>;
 
 export function qualityOf(request: QualifiedRequest): Quality {
-  const { records, lengths, pastCount } = request;
+  const { records, lengths, pastCount, history } = request;
   const missing: string[] = [];
   eachMissingField(request, (field) => missing.push(FIELDS_OF_A_SESSION[field] ?? ''));
   const series = SERIES_FIELDS.map((field, index) => ({
     samples: lengths[index] ?? 0,
     used: records[summaryAt(0, field) + LAYOUT.COUNT] ?? 0,
   }));
-  return { sessions: pastCount, missing, implausible: implausibleOf(records), series };
+  const implausible = implausibleOf(records);
+  if (history?.isOthers === true) implausible.push('history');
+  const notAtRest = isAtRest(records, 0)
+    ? []
+    : HOUR_FIELDS.filter((_, index) => (series[index]?.used ?? 0) > 0);
+  return { sessions: pastCount, missing, implausible, notAtRest, series };
 }
 
 const sleep = new Sleep();

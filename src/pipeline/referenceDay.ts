@@ -62,6 +62,7 @@ export class ReferenceDay {
   private readonly pooled = new Float64Array(FEATURE_COUNT);
   private readonly weight = new Float64Array(FEATURE_COUNT);
   private readonly session: Hours = { asleep: NaN, awake: NaN };
+  private typicalEfficiency = NaN;
 
   constructor(private readonly table: Pick<ExplainTable, 'typical' | 'pooling'>) {}
 
@@ -123,13 +124,20 @@ export class ReferenceDay {
       if (feature === SLEEP_TIME) hours.asleep = typical[index]!;
       if (feature === AWAKE) hours.awake = typical[index]!;
     });
+    this.typicalEfficiency = efficiencyOf(
+      typical[TYPICAL_PLACES.indexOf(SLEEP_TIME)]!, // as many as places
+      typical[TYPICAL_PLACES.indexOf(AWAKE)]!,
+    );
   }
 
   /** What follows from two values, where the past does not know it itself. */
   private derive(): void {
     const { row, weight, hours } = this;
-    if (weight[EFFICIENCY] === 0)
-      row[EFFICIENCY] = scaled(EFFICIENCY, efficiencyOf(hours.asleep, hours.awake));
+    if (weight[EFFICIENCY] === 0) {
+      const own = efficiencyOf(hours.asleep, hours.awake);
+      // A past that slept nothing and lay awake for nothing has none.
+      row[EFFICIENCY] = scaled(EFFICIENCY, Number.isNaN(own) ? this.typicalEfficiency : own);
+    }
     if (weight[BMI] === 0) {
       const heightM = unscaled(HEIGHT, row[HEIGHT]!) / 100;
       row[BMI] = scaled(BMI, unscaled(WEIGHT, row[WEIGHT]!) / heightM ** 2);

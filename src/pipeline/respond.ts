@@ -41,6 +41,11 @@ export function respond(
   );
 }
 
+/** The body of a 200 with the text of a history behind what stands in it. */
+export function withHistory(body: string, text: string): string {
+  return `${body.slice(0, -1)},"history":"${text}"}`;
+}
+
 /** The body of a 200, made by `respond`, with the explanation behind what stands in it. */
 export function withExplanation(body: string, explanation: Explanation): string {
   return `${body.slice(0, -1)},"explanation":${JSON.stringify(explanation)}}`;

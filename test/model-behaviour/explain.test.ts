@@ -175,6 +175,13 @@ function without(random: Random, session: Session): Session {
   return Object.fromEntries(Object.entries(session).filter(() => random() < kept));
 }
 
+t.test('a past of a night without sleep, and without time in bed, has a reference too', async (t) => {
+  const sleepless = { sleepTimeSeconds: 0, deepSleepSeconds: 0, remSleepSeconds: 0, lightSleepSeconds: 0, awakeSleepSeconds: 0 }; // prettier-ignore
+  const { past_sessions, ...body } = requestBody(1);
+  const { said } = await explain({ ...body, past_sessions: (past_sessions ?? []).map((past) => ({ ...past, ...sleepless })) }); // prettier-ignore
+  for (const field of SCORE_FIELDS) t.ok(Number.isFinite(said.scores[field].reference), field);
+});
+
 t.test('whatever is sent, it adds up, and the range holds the score', async (t) => {
   const random = seededRandom(5);
   for (let seed = 1; seed <= 300; seed++) {

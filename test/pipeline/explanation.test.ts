@@ -31,6 +31,7 @@ const QUALITY: Quality = {
   sessions: 2,
   missing: [],
   implausible: [],
+  notAtRest: [],
   series: Array.from({ length: 4 }, () => ({ samples: 10, used: 9 })),
 };
 const SETTINGS: ExplainSettings = {

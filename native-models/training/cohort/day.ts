@@ -31,6 +31,15 @@ export interface Day {
   readonly dayHrDeviation: number;
   readonly nightRrDeviation: number;
   readonly dayRrDeviation: number;
+  /** Effort in the hour before the prediction; most days have none. */
+  readonly effort: Effort | undefined;
+}
+
+/** A walk, a climb, exercise: how fast the heart beats, and when within the hour. */
+export interface Effort {
+  readonly hr: number;
+  readonly fromMin: number;
+  readonly toMin: number;
 }
 
 /** Days of settling in before a simulation counts. */
@@ -40,6 +49,7 @@ const WEEK_MEMORY = 0.75;
 const MODEL_NEED_H = 8;
 /** A fever that has fallen below this is over. */
 const FEVER_LEAST_C = 0.3;
+const HOUR_MIN = 60;
 
 /** A person's life from day to day. Each day has its own stream: an intervention leaves later draws as they were. */
 export class Life {
@@ -51,11 +61,14 @@ export class Life {
   private feverC = 0;
   /** In a run of short nights. */
   private isShort = false;
+  /** In a run of long ones. */
+  private isLong = false;
   private weekAsleepH: number;
   private lastAsleepH: number;
   private lastNapH = 0;
   private index = -SETTLING_DAYS;
   private readonly random = new Random();
+  private readonly moving = new Random();
 
   constructor(
     readonly person: Person,
@@ -103,7 +116,12 @@ export class Life {
       dayHrDeviation: p.dayHrSd * this.share(p.dayHrTension) + 0.7 * sickHr + (intervention.addDayHr ?? 0),
       nightRrDeviation: rr + sickRr + (intervention.addRr ?? 0),
       dayRrDeviation:
-        p.dayRrDaySd * this.share(p.dayRrTension) + 0.5 * rr + sickRr + (intervention.addRr ?? 0),
+        p.dayRrDaySd * this.share(p.dayRrTension) +
+        0.5 * rr +
+        sickRr +
+        (intervention.addRr ?? 0) +
+        (intervention.addDayRr ?? 0),
+      effort: this.drawEffort(),
     };
     this.index++;
     return day;
@@ -124,6 +142,8 @@ export class Life {
     this.isIll = this.isIll ? turn > p.illnessEnd : turn < p.illnessStart;
     const shift = random.uniform();
     this.isShort = this.isShort ? shift > p.shortEnd : shift < p.shortStart;
+    const leave = random.uniform();
+    this.isLong = this.isLong ? leave > p.longEnd : leave < p.longStart;
     const [onset, height] = [random.uniform(), random.uniform()];
     const fallen = this.feverC * p.feverDay;
     this.feverC = onset < p.feverStart ? p.feverLeastC + height * (p.feverMostC - p.feverLeastC) : fallen;
@@ -145,6 +165,17 @@ export class Life {
     return naps < chance ? p.napH * Math.exp(p.napLnSd * length) : 0;
   }
 
+  private drawEffort(): Effort | undefined {
+    const { person, p, moving } = this;
+    moving.reseed(this.seed, person.id, STREAM.activity, this.index + SETTLING_DAYS);
+    if (!moving.chance(p.effort)) return undefined;
+    const share = p.effortLeast + moving.uniform() * (p.effortMost - p.effortLeast);
+    const lengthMin = HOUR_MIN * (p.effortShortest + moving.uniform() * (1 - p.effortShortest));
+    const fromMin = moving.uniform() * (HOUR_MIN - lengthMin);
+    const hr = person.restingHr + share * (person.maximalHr - person.restingHr);
+    return { hr, fromMin, toMin: fromMin + lengthMin };
+  }
+
   /** One of the two free nights of a week. */
   private isFree(): boolean {
     return (this.index + SETTLING_DAYS + this.person.id) % 7 >= 5;
@@ -152,8 +183,8 @@ export class Life {
 
   private sleepNight(intervention: Intervention, alcohol: number) {
     const { person, p, random } = this;
-    const { isShort, lastAsleepH, lastNapH } = this;
-    const evening = { isFree: this.isFree(), isShort, lastAsleepH, lastNapH, alcohol };
+    const { isShort, isLong, lastAsleepH, lastNapH } = this;
+    const evening = { isFree: this.isFree(), isShort, isLong, lastAsleepH, lastNapH, alcohol };
     const { asleepH, awakeH, usualAwakeH } = drawNight(person, evening, intervention, p, random);
     const relative = Math.max(0.2, asleepH / person.sleepH);
     const deepZ = random.normal();

@@ -25,7 +25,7 @@ export class Effects {
     const awake = day.awakeAgainstHabitH * 2;
     const over = clamp(person.bmi, 25, 40) - 25;
     const habit = clamp(7.5 - person.sleepH, 0, 3.5) ** 2;
-    const long = Math.min(day.weekBeyondNeedH, 2);
+    const long = Math.min(day.weekBeyondNeedH, 3);
     const longNight = Math.min(day.beyondNeedH, 5);
     const old = clamp((person.age - 18) / 67, 0, 1);
     const { vagal, efficiencyZ } = person;
@@ -36,7 +36,7 @@ export class Effects {
     this.mean[2] =
       p.reasoningFatigue * fatigue + p.reasoningEfficiency * efficiencyZ + p.reasoningVagal * vagal + p.reasoningBmi * over + p.reasoningHabit * habit + p.reasoningLong * long + p.reasoningLongNight * longNight; // prettier-ignore
     this.mean[3] =
-      p.stressSleep * (day.weekAsleepH - person.sleepH + person.sleepAgainstGroupH) + p.stressFatigue * fatigue + p.stressDayHr * day.dayHrDeviation + p.stressNightHr * day.nightHrDeviation + p.stressRestingHr * (person.restingHr - p.restingHr) + p.stressNightRr * day.nightRrDeviation + p.stressDayRr * day.dayRrDeviation + p.stressAwake * awake; // prettier-ignore
+      p.stressSleep * (day.weekAsleepH - day.weekBeyondNeedH - person.sleepH + person.sleepAgainstGroupH) + p.stressLong * Math.min(day.weekBeyondNeedH, 4) + p.stressFatigue * fatigue + p.stressDayHr * day.dayHrDeviation + p.stressNightHr * day.nightHrDeviation + p.stressRestingHr * (person.restingHr - p.restingHr) + p.stressNightRr * day.nightRrDeviation + p.stressDayRr * day.dayRrDeviation + p.stressAwake * awake; // prettier-ignore
     this.mean[4] =
       p.valenceSleep * clamp(day.asleepH - person.sleepH, -4, 2.5) + p.valenceFatigue * fatigue + p.valenceAwake * awake + p.valenceEfficiency * efficiencyZ + p.valenceIllness * Math.max(0, day.nightRrDeviation - 1); // prettier-ignore
     this.mean[5] =

@@ -7,4 +7,5 @@ export interface Intervention {
   readonly addNightHr?: number;
   readonly addDayHr?: number;
   readonly addRr?: number;
+  readonly addDayRr?: number;
 }

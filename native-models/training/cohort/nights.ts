@@ -16,6 +16,8 @@ export interface Evening {
   readonly isFree: boolean;
   /** In a run of short nights. */
   readonly isShort: boolean;
+  /** In a run of long ones. */
+  readonly isLong: boolean;
   readonly lastAsleepH: number;
   readonly lastNapH: number;
   /** Doses. */
@@ -49,12 +51,14 @@ export function drawNight(
 }
 
 function drawInBed(person: Person, evening: Evening, p: Parameters, random: Random): number {
-  const { isFree, isShort, lastAsleepH, lastNapH } = evening;
+  const { isFree, isShort, isLong, lastAsleepH, lastNapH } = evening;
   const freeH = isFree ? p.sleepWeekendH : -0.4 * p.sleepWeekendH;
   const reboundH = p.sleepRebound * (person.sleepH - lastAsleepH) - p.napRebound * lastNapH;
   const plannedH = clamp(person.sleepH + freeH + reboundH + random.normal(0, p.sleepDaySdH), 1, 13);
   const shortInBedH = clamp(random.normal(p.shortInBedH, p.shortInBedSdH), 2.5, 7);
-  return isShort ? shortInBedH : plannedH / person.efficiency;
+  const longH = clamp(random.normal(p.longRunH, p.longRunSdH), 8.5, 13.5);
+  if (isShort) return shortInBedH;
+  return (isLong ? longH : plannedH) / person.efficiency;
 }
 
 /** The odd night out: without sleep, with next to none, or very long; undefined in most. */

@@ -12,6 +12,8 @@ export interface Person {
   /** Vagal tone, in SD. */
   readonly vagal: number;
   readonly restingHr: number;
+  /** As age lets expect. */
+  readonly maximalHr: number;
   /** Resting heart rate against what age, sex and BMI let expect, in SD. */
   readonly restingHrZ: number;
   readonly sleepingHr: number;
@@ -60,7 +62,7 @@ export function drawPerson(id: number, random: Random, p: Parameters): Person {
   const decades = (age - MIDDLE_AGE) / 10;
   const needOwnH = p.sleepBmiH * (over - 2.4) + random.normal(0, p.sleepSdH);
   // Some sleep long by habit, and need no more than others.
-  const sleepOwnH = needOwnH + (random.chance(p.longSleeper) ? p.longSleeperH : 0);
+  const sleepOwnH = needOwnH + (random.chance(p.longSleeper) ? 2 * p.longSleeperH * random.uniform() : 0);
   const efficiencyZ = random.normal();
   return {
     id,
@@ -71,6 +73,7 @@ export function drawPerson(id: number, random: Random, p: Parameters): Person {
     bmi,
     vagal,
     restingHr,
+    maximalHr: p.maximalHr + p.maximalHrAge * age,
     restingHrZ: restingOwn / p.restingHrSd,
     sleepingHr,
     dayHr: restingHr + random.normal(p.dayHrOffset, p.dayHrOffsetSd),
@@ -80,7 +83,7 @@ export function drawPerson(id: number, random: Random, p: Parameters): Person {
     nightRrSd:
       nightRr * p.nightRrCv * Math.exp(p.nightRrCvAge * (age - 22) + random.normal(0, p.nightRrCvLnSd)),
     dayRr: clamp(0.5 * p.dayRr + 0.5 * nightRr + 0.3 + random.normal(0, p.dayRrSd * 0.85), 9, 28),
-    sleepH: clamp(p.sleepH + p.sleepWomenH * woman + p.sleepDecadeH * decades + sleepOwnH, 4, 11),
+    sleepH: clamp(p.sleepH + p.sleepWomenH * woman + p.sleepDecadeH * decades + sleepOwnH, 4, 12),
     sleepAgainstGroupH: sleepOwnH,
     needH: p.needH + p.needHabit * needOwnH + random.normal(0, p.needSdH) + p.sleepDecadeH * decades,
     efficiency: clamp(p.efficiency + p.efficiencyDecade * decades + p.efficiencySd * efficiencyZ, 0.6, 0.97),

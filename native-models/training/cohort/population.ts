@@ -49,7 +49,13 @@ export interface Plan {
 }
 
 /** Nothing is lost. */
-export const COMPLETE: Partial<Parameters> = { nightLost: 0, dayLost: 0, halfLost: 0, sleeplessUnsaid: 0 };
+export const COMPLETE: Partial<Parameters> = {
+  nightLost: 0,
+  nightHrLost: 0,
+  dayLost: 0,
+  halfLost: 0,
+  sleeplessUnsaid: 0,
+};
 
 /** Simulates people of one seed. The norms are fitted once. */
 export class World {

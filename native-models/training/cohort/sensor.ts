@@ -47,6 +47,7 @@ export class Sensor {
     body.reseed(this.seed, person.id, STREAM.body, day.index);
     const isNightLost = random.chance(p.nightLost);
     const isDayLost = random.chance(p.dayLost);
+    const isNightHrLost = random.chance(p.nightHrLost);
     samples.clear();
     const sleep = sleepFields(day, device, p, random);
     this.writeDay(person, day, device);
@@ -56,7 +57,7 @@ export class Sensor {
     const session: RecordedSession = {
       HR_day_1h: has(SERIES.HR_DAY, isDayLost),
       RR_day_1h: has(SERIES.RR_DAY, isDayLost),
-      HR_night: has(SERIES.HR_NIGHT, isNightLost),
+      HR_night: has(SERIES.HR_NIGHT, isNightLost || isNightHrLost),
       RR_night: has(SERIES.RR_NIGHT, isNightLost),
       ...(isNightLost ? {} : sleep),
       age: person.age,
@@ -76,7 +77,7 @@ export class Sensor {
   private writeDay(person: Person, day: Day, device: Device): void {
     const { p, body } = this;
     const { hrEveryMin, dayRrEveryMin } = device;
-    this.observe(SERIES.HR_DAY, dayHeart(person, day, this.step(hrEveryMin, device), body), device);
+    this.observe(SERIES.HR_DAY, dayHeart(person, day, p, this.step(hrEveryMin, device), body), device);
     if (dayRrEveryMin === 0) return;
     this.observe(SERIES.RR_DAY, dayBreath(person, day, p, this.step(dayRrEveryMin, device), body), device);
   }

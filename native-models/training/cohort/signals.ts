@@ -13,6 +13,7 @@ const CYCLE_MIN = 95;
 const BIN_MIN = 5;
 /** Fast noise is forgotten within this: what a device samples densely is not independent. */
 const FAST_MIN = 0.5;
+const HOUR_MIN = 60;
 
 const AWAKE = 0;
 const REM = 1;
@@ -86,15 +87,35 @@ interface Noise {
 }
 
 /** The hour before the prediction. */
-export function dayHeart(person: Person, day: Day, stepMin: number, random: Random): Signal {
+export function dayHeart(person: Person, day: Day, p: Parameters, stepMin: number, random: Random): Signal {
   const sd = person.dayHrWithin * Math.exp(random.normal(0, 0.25));
-  const level = person.dayHr + day.dayHrDeviation;
-  return steady(level, { sd, slow: 0.92, fast: 0.39, memory: 0.85 }, stepMin, random);
+  const level = restHr(person, day);
+  const noise = { sd, slow: 0.92, fast: 0.39, memory: 0.85 };
+  return walk(HOUR_MIN, stepMin, noise, random, (atMin) => level + strain(person, day, p, atMin));
 }
 
 export function dayBreath(person: Person, day: Day, p: Parameters, stepMin: number, random: Random): Signal {
   const level = person.dayRr + day.dayRrDeviation;
-  return steady(level, { sd: p.dayRrWithin, slow: 0.92, fast: 0.39, memory: 0.7 }, stepMin, random);
+  const noise = { sd: p.dayRrWithin, slow: 0.92, fast: 0.39, memory: 0.7 };
+  return walk(
+    HOUR_MIN,
+    stepMin,
+    noise,
+    random,
+    (atMin) => level + p.effortRr * strain(person, day, p, atMin),
+  );
+}
+
+function restHr(person: Person, day: Day): number {
+  return person.dayHr + day.dayHrDeviation;
+}
+
+/** How much faster than at rest the heart beats in an effort and as it recovers, bpm. */
+function strain(person: Person, day: Day, p: Parameters, atMin: number): number {
+  const { effort } = day;
+  if (effort === undefined || atMin < effort.fromMin) return 0;
+  const above = Math.max(0, effort.hr - restHr(person, day));
+  return atMin < effort.toMin ? above : above * Math.exp((effort.toMin - atMin) / p.effortRecoveryMin);
 }
 
 /** Levels are night means without the surges of waking: the mean ratio of the stages is taken out of them. */
@@ -133,12 +154,6 @@ export function nightBreath(
   const scale = level / stages.meanOf(ratios);
   const noise = { sd: 0.055 * level, slow: 0.7, fast: 0.7, memory: 0.7 };
   return walk(stages.durationMin, stepMin, noise, random, (atMin) => scale * (ratios[stages.stageOf(stages.binAt(atMin))] ?? 1)); // prettier-ignore
-}
-
-const HOUR_MIN = 60;
-
-function steady(level: number, noise: Noise, stepMin: number, random: Random): Signal {
-  return walk(HOUR_MIN, stepMin, noise, random, () => level);
 }
 
 function walk(

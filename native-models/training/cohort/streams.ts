@@ -10,4 +10,5 @@ export const STREAM = {
   device: 5,
   newDevice: 6,
   body: 7,
+  activity: 8,
 } as const;

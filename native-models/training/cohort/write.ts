@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { FEATURES, featuresHash } from '#acuity/contract/features.js';
+import { FEATURES, HOUR_AT_REST, featuresHash } from '#acuity/contract/features.js';
 import { World } from './population.js';
 import { OUTCOMES } from './effects.js';
 import { trainingRates } from './parameters.js';
@@ -35,7 +35,8 @@ function writeCohort({ out, seed, people, days, effectScale }: Order): void {
     people,
     days,
     effectScale,
-    features: FEATURES.map(({ name, group }) => ({ name, group })),
+    features: FEATURES.map(({ name, group, centre, scale }) => ({ name, group, centre, scale })),
+    hourAtRest: HOUR_AT_REST,
     featuresHash: featuresHash(),
     outcomes: OUTCOMES,
     groupSd: [...groupSd],

@@ -31,6 +31,8 @@ export async function accuracy(context: Context): Promise<Section> {
   return {
     number: 1,
     title: 'Accuracy on people never seen',
+    about:
+      'How much of what makes people differ on a day does the network tell, beside a linear one, a much larger one, and always saying 50?',
     demands: SCORES.flatMap((name, k) =>
       demands(name, k, share(served, k), share(linear, k), share(large, k)),
     ),
@@ -71,11 +73,11 @@ export async function accuracy(context: Context): Promise<Section> {
       ]),
     ),
     notes: [
-      'The large network has the same recipe in two rounds instead of three and is no ceiling: where it is behind the served one, its demand is met for want of a better rival. The ceiling is the table “all causes known”.',
-      'Intervals are over simulated people. One training run was judged; they say nothing of other seeds, nor of the cohort being wrong.',
-      'The people judged here had no part in choosing the network; earlier variants were compared on people of other seeds.',
-      'The shares are small because the published effects are small: the day’s biometrics say little about a person’s capacity. Most scores therefore lie near 50.',
-      'The linear rival is fitted on complete sessions with rolled-out targets, the conditions of this table; the served network also has to cope with withheld fields and measured targets.',
+      'The large network was made in the same way, in two rounds instead of three. It is no ceiling: where it is below the served one, there was no better rival. The ceiling is the table “all causes known”.',
+      'Intervals are over simulated people. They say nothing of other training runs, nor of the cohort being wrong.',
+      'The people judged here had no part in choosing the network. Variants were compared on people of other seeds.',
+      'The shares are small because the published effects are small. So most scores lie near 50.',
+      'The linear rival was fitted to complete sessions with rolled-out targets, as in this table. The served network also has to cope with withheld fields and measured targets.',
     ],
   };
 }

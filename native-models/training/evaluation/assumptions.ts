@@ -35,6 +35,7 @@ export async function assumptions(context: Context): Promise<Section> {
   return {
     number: 11,
     title: 'Assumptions',
+    about: 'How far would scores move if effects were half as large as published, or twice?',
     demands: [
       demand(
         'networks of cohorts with halved and doubled effects compared',

@@ -66,6 +66,7 @@ export function calibration(context: Context): Section {
   return {
     number: 2,
     title: 'Calibration',
+    about: 'Does what it says come true on average, in every group?',
     demands: [
       ...SCORES.map((name, k) => {
         const value = slopes[k] ?? NaN;

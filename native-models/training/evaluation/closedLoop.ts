@@ -37,6 +37,7 @@ export async function closedLoop({ world, model }: Context): Promise<Section> {
   return {
     number: 7,
     title: 'Closed loop over a year',
+    about: 'What happens where a caller sends the network’s own scores back for a year?',
     demands: [
       ...levels.map(({ name, drift }) =>
         demand(`${name}: days 300–365 within ±3 of days 10–60`, signed(drift, 2), Math.abs(drift) <= 3),
@@ -93,7 +94,7 @@ export async function closedLoop({ world, model }: Context): Promise<Section> {
       },
     ],
     notes: [
-      'Without feedback: the same five sessions, with past targets that were scored without history, so that nothing comes back. This comparison was chosen after the first, with days scored alone, had fallen short for months of valence; that one is the last column. History by itself makes labels steadier, as it shows habits.',
+      '“Nothing fed back” sends the same five sessions with targets that were scored without history. This comparison was chosen after the first one, with days scored alone (the last column), had fallen short for months of valence. History by itself makes labels steadier, since it shows habits.',
     ],
   };
 }

@@ -8,7 +8,7 @@ export const LABELS = ['valence', 'arousal'] as const;
 /** Columns of the model's output and of the cohort's outcomes. */
 export const scoreColumn = (k: number): number => 1 + k;
 
-export type RivalName = 'linear' | 'large' | 'half' | 'double';
+export type RivalName = 'linear' | 'large' | 'half' | 'double' | 'seed2' | 'seed3';
 
 /** What all points share: people never seen in training, scored by each model in turn. */
 export interface Context {

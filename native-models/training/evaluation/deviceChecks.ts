@@ -44,13 +44,14 @@ export async function deviceChecks(context: Context): Promise<Section> {
   return {
     number: 12,
     title: 'The device is not the person',
+    about: 'Does another device give the same night the same score?',
     demands: SETTINGS.flatMap((setting) => demandsOf(setting, rows)),
     tables: [...SETTINGS.map((setting) => tableOf(setting, rows)), await biasTable(context, plain)],
     figures: [],
     decisive: decisiveOf(rows),
     notes: [
       `The same ${PEOPLE} people and nights, simulated every 12 s, with bouts of waking at +15 bpm in ${fixed(100 * boutShare(SEED, 400), 1)} % of the night. Past targets are rolled out with the device of the past sessions.`,
-      'An error of level is another thing than sampling: a device that reads a beat too high can’t be told from a heart that beats faster. On the day of such a change it shows as if the person had changed; five sessions later it is the person’s own level.',
+      'A device that reads a beat too high can’t be told from a heart that beats faster. On the day of such a change it looks as if the person had changed. Five sessions later it is the person’s own level.',
     ],
   };
 }

@@ -40,6 +40,7 @@ export async function direction(context: Context): Promise<Section> {
   return {
     number: 6,
     title: 'Direction and size',
+    about: 'Do scores move the way, and as far, as studies say?',
     demands: [
       demand(
         'five nights of 4 h against 8 h: attention −8 to −25',
@@ -90,8 +91,8 @@ export async function direction(context: Context): Promise<Section> {
     figures: [doseResponse(nights)],
     decisive: { 'five nights of 4 h': attention },
     notes: [
-      'Where the served change is below the expected one, the sensor is noisy or the cause only partly visible; where it is above, the network partly takes what was imposed for a habit and adds what goes with that habit.',
-      'An earlier cohort fell short here (reasoning fell more than memory): its penalties of habitual short sleep were then brought down to the size that the source gives, and runs of imposed short nights were added.',
+      'A served change below the expected one: the sensor is noisy, or shows the cause in part only. Above it: the network takes something of what was imposed for a habit, and adds what goes with that habit.',
+      'An earlier cohort fell short here: reasoning fell more than memory. Its penalties of habitual short sleep were then brought down to the size that the source gives, and runs of imposed short nights were added.',
     ],
   };
 }

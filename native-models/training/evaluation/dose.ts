@@ -39,6 +39,7 @@ export async function dose(context: Context): Promise<Section> {
   return {
     number: 14,
     title: 'Dose',
+    about: 'What does one night of 0 to 12 h do, and a very fast heart by night?',
     demands: [...(['alone', 'together'] as const).flatMap((way) => demandsOf(way, at)), calmDemand(stress)],
     tables: [
       ...SCORES.map((column) => ({

@@ -40,6 +40,7 @@ export async function explaining({ world, model, explain: bundle }: Context): Pr
   return {
     number: 15,
     title: 'What is said with a score',
+    about: 'Do ranges, notable days and reasons hold what they promise?',
     demands: [
       ...ranges.demands,
       demand('a network that gains less than a tenth over a table by sessions and missing fields does not ship', 'the table ships', true), // prettier-ignore
@@ -50,10 +51,10 @@ export async function explaining({ world, model, explain: bundle }: Context): Pr
     tables: [...ranges.tables, notableTable(notable, onShort, onRested), explainedTable(bundle)],
     figures: ranges.figures,
     notes: [
-      'Another recording is one of the cohort’s devices with all four series, one device for all sessions sent; nothing is lost in it, so it also holds what the request lacks. Past targets stay as they were, and so do age, sex, height and weight, withheld or not. People and devices were met neither in training nor when the table was made.',
-      'Half of the callers send all that their device gives, a quarter never sends up to 13 of the 16 fields, a quarter lacks others of them every day; the table behind the ranges was made of such requests. The last table of ranges shows people of whom none sends certain fields of a device that has them all: there a table by number can’t know which fields they are.',
-      'A night of 4 h is nothing rare in the cohort, whose nights differ by hours within one person: where a change is notable is set by such days.',
-      'A slow reference in plain code, over all orders of exchanging fields in plain requests, is part of the test suite (`test/model-behaviour/explain.test.ts`). Label probabilities are those of point 2.',
+      'Another recording is by one of the cohort’s devices with all four series, one device for all sessions sent. Nothing is lost in it, so it also holds what the request lacks. Past targets, age, sex, height and weight stay as they were, withheld or not. People and devices were met neither in training nor when the table was made.',
+      'Half of the callers send all that their device gives. A quarter never sends up to 13 of the 16 fields. A quarter lacks other ones every day. The ranges were made of such requests. In the last table of ranges everybody leaves out the same fields of a whole recording: a table by number can’t know which fields they are.',
+      'Nights of 4 h are not rare in the cohort: one person’s nights differ by hours. Such days set where a change is notable.',
+      'A slow reference in plain code agrees: it exchanges fields of plain requests in all orders (`test/model-behaviour/explain.test.ts`). Label probabilities are those of point 2.',
     ],
   };
 }
@@ -95,7 +96,7 @@ async function notableShares(
 
 async function sayOf(explained: ExplainedModel, request: PredictionRequest, table: ExplainBundle['table']) {
   const { scores, floats } = await explained.explain(request);
-  const quality = { sessions: request.pastCount, missing: [], implausible: [], series: [] };
+  const quality = { sessions: request.pastCount, missing: [], implausible: [], notAtRest: [], series: [] };
   return { ...explanationOf({ scores, offset: 0, floats }, quality, table), own: scores };
 }
 

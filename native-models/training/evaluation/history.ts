@@ -5,6 +5,8 @@ import { dayColumn, expectedOf, SCORES, type Context } from './context.js';
 import { plot } from './plot.js';
 import { scoreDay, truthTargets } from './rollout.js';
 import { demand, fixed, type Demand, type Section } from './section.js';
+import { distanceAfter } from './nightsTable.js';
+import { sendingsTable } from './sendings.js';
 import { mean, meanAbsolute, rms } from './statistics.js';
 
 const ALTERED_PEOPLE = 4_000;
@@ -37,6 +39,7 @@ export async function history(context: Context): Promise<Section> {
   return {
     number: 3,
     title: 'History helps, and recent history more',
+    about: 'Does each further night of history help, and do newer nights count more?',
     demands: [
       ...SCORES.map((name, k) => {
         const curve = own.map((errors) => errors[k] ?? NaN);
@@ -65,7 +68,13 @@ export async function history(context: Context): Promise<Section> {
         header: ['altered', ...[5, 4, 3, 2, 1].map(String)],
         rows: influence.map(({ name, shifts }) => [name, ...shifts.map((shift) => fixed(shift, 3))]),
       },
+      await sendingsTable(context),
     ],
+    decisive: Object.fromEntries(
+      own.flatMap((errors, sessions) =>
+        SCORES.map((name, k) => [distanceAfter(name, sessions), errors[k] ?? NaN]),
+      ),
+    ),
     figures: [
       {
         file: 'history.svg',

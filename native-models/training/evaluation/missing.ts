@@ -38,6 +38,7 @@ export async function missing(context: Context): Promise<Section> {
   return {
     number: 5,
     title: 'Missing data',
+    about: 'What is lost with each missing field?',
     demands: [
       demand(
         'error rises with each two fields removed, no history',
@@ -90,7 +91,7 @@ export async function missing(context: Context): Promise<Section> {
       },
     ],
     notes: [
-      'Each person loses fields in an order of their own, the same in all sessions. The expected percentile is always that within the person’s own age and sex, also where these are withheld.',
+      'Each person loses fields in an order of their own, the same in all sessions. Everybody is compared with their own age and sex, also where these are withheld.',
     ],
   };
 }

@@ -36,6 +36,7 @@ export async function oneNorm(context: Context): Promise<Section> {
   return {
     number: 13,
     title: 'One norm',
+    about: 'Is everybody compared with people of their own age and sex, also where these are withheld?',
     demands: (['sex', 'age'] as const).flatMap((withheld) =>
       [0, LAST].map((sessions) => demandOf(withheld, sessions, shifts)),
     ),

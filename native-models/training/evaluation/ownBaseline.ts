@@ -28,6 +28,7 @@ export async function ownBaseline({ world, model }: Context): Promise<Section> {
   return {
     number: 4,
     title: 'Judged against one’s own baseline',
+    about: 'Is a fast heart judged against the person’s own?',
     demands: [
       demand(
         `${RISE_BPM} bpm above one’s own five sessions: stress +3 to +12`,

@@ -4,6 +4,8 @@ import type { Estimate } from './statistics.js';
 export interface Section {
   readonly number: number;
   readonly title: string;
+  /** The question that the point answers, in a sentence. */
+  readonly about?: string;
   /** Each demand with what was found; the point holds where all of them do. */
   readonly demands: readonly Demand[];
   readonly tables: readonly Table[];

@@ -38,6 +38,7 @@ export function subgroups(context: Context): Section {
   return {
     number: 10,
     title: 'Subgroups',
+    about: 'Is it as good for all kinds of people and devices?',
     demands: [
       demand(
         'mean error within ±2 in every group',

@@ -4,11 +4,12 @@ import { sessionOf } from '../cohort/session.js';
 import { recordOf } from '../served.js';
 import { ageBand } from './calibration.js';
 import { SCORES, scoreColumn, type Context } from './context.js';
-import { openFormer, type Former, type ScoreAll } from './former.js';
+import { openFormer, type Former } from './former.js';
 import { followAll, headFigures } from './headFigures.js';
 import { withhold } from './oneNorm.js';
 import type { Population } from '../cohort/population.js';
 import { rollOut, scoreDay, writeTarget, type Rollout } from './rollout.js';
+import { scoring } from './scoring.js';
 import { demand, fixed, signed, type Section } from './section.js';
 import { mean } from './statistics.js';
 
@@ -23,7 +24,12 @@ const WIDTH = 7;
 /** Point 16: callers send back what the version before said. */
 export async function transition(context: Context): Promise<Section> {
   const former = openFormer(context.version);
-  const section = { number: 16, title: 'The day of a new network', figures: [] };
+  const section = {
+    number: 16,
+    title: 'The day of a new network',
+    about: 'What do callers notice on the day on which the network changes?',
+    figures: [],
+  };
   if (typeof former === 'string') {
     return {
       ...section,
@@ -53,14 +59,9 @@ async function compare(context: Context, former: Former) {
       await rollOut(model, withhold(population, ['sex'])),
     ),
   };
-  const scoreAll: ScoreAll = async (bodies) => {
-    const records: ScoreRecord[] = [];
-    for (const body of bodies) records.push(recordOf(await model.score(body)));
-    return records;
-  };
   const versions = new Map([
     [former.version, former.score],
-    [context.version, scoreAll],
+    [context.version, scoring(model)],
   ]);
   const most = (values: readonly number[]): number => Math.max(...values);
   return {

@@ -45,6 +45,7 @@ export async function unitTraps({ world, model }: Context): Promise<Section> {
   return {
     number: 9,
     title: 'Unit traps',
+    about: 'Is the same night, told in another way, the same night?',
     demands: differences.map(({ name, largest }) =>
       demand(`${name}: the same scores`, `largest difference ${fixed(largest, 4)}`, largest <= SAME),
     ),

@@ -36,6 +36,7 @@ const QUIET = {
   dayHrDeviation: 0,
   nightRrDeviation: 0,
   dayRrDeviation: 0,
+  effort: undefined,
 } as const;
 
 /** A wrist device as LifeSnaps' people wore: heart rate each minute, one breathing rate a night. */

@@ -5,6 +5,7 @@ import { demand, fixed, interval, isWithin, type Demand, type Table } from '../s
 import { auc, bootstrap, mean, type Estimate } from '../statistics.js';
 import { asWorn } from './asWorn.js';
 import { numberOf, type Row } from './csv.js';
+import { rolledScores } from './rolledScores.js';
 
 /** What the served network says of the days of LifeSnaps, with series as such devices give them. */
 const PAST = 5;
@@ -116,12 +117,7 @@ async function levelsOf(lives: readonly (readonly Day[])[], model: ServedModel):
   const found: Float32Array[] = [];
   for (const life of lives) {
     const days = life.filter(isRecorded);
-    const records: ScoreRecord[] = [];
-    for (const [index, day] of days.entries()) {
-      const scores = await scoreAfter(model, day, days.slice(0, index), records);
-      records.push(recordOf(scores));
-      found.push(scores.slice());
-    }
+    found.push(...(await rolledScores(model, days.map(({ session }) => session)))); // prettier-ignore
   }
   return found;
 }

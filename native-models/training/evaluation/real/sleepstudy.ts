@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { SCORES, type Context } from '../context.js';
+import { correlation } from '../leastSquares.js';
 import { columnOf, rollOut } from '../rollout.js';
 import { demand, fixed, signed } from '../section.js';
 import { mean, sd, slope } from '../statistics.js';
@@ -72,6 +73,27 @@ export async function sleepstudy(folder: string, context: Context): Promise<Real
       },
     ],
     figures: [],
+    decisive: sizeOf(people, rows, fall(attention)),
+  };
+}
+
+/** The fall of the data over the served one, mean of all nights, and its standard error over people. */
+function sizeOf(
+  people: readonly (readonly Row[])[],
+  rows: readonly Row[],
+  served: readonly number[],
+): Readonly<Record<string, number>> {
+  const rested = [0, 1, 2].flatMap((day) => reactionsOn(rows, day));
+  const ratios = people.map((own) => {
+    const standing = (days: readonly number[]): number =>
+      mean(days.flatMap((day) => reactionsOn(own, day).map((reaction) => percentileAmong(rested, reaction))));
+    const before = standing([0, 1, 2]);
+    return mean(served.map((fall, night) => (before - standing([FIRST_DAY + 1 + night])) / fall));
+  });
+  return {
+    'sleepstudy people': people.length,
+    'sleepstudy size': mean(ratios),
+    'sleepstudy size error': sd(ratios) / Math.sqrt(people.length),
   };
 }
 
@@ -106,13 +128,13 @@ function reactionsOn(rows: readonly Row[], day: number): number[] {
  */
 function percentilesOf(rows: readonly Row[], nights: readonly number[]): number[] {
   const rested = [0, 1, 2].flatMap((day) => reactionsOn(rows, day));
-  const percentile = (reaction: number): number =>
-    100 * mean(rested.map((other) => (other > reaction ? 1 : other === reaction ? 0.5 : 0)));
   return nights.map((night) =>
-    night === 0 ? 50 : mean(reactionsOn(rows, FIRST_DAY + night).map(percentile)),
+    night === 0
+      ? 50
+      : mean(reactionsOn(rows, FIRST_DAY + night).map((reaction) => percentileAmong(rested, reaction))),
   );
 }
 
-function correlation(x: readonly number[], y: readonly number[]): number {
-  return (slope(x, y) * sd(x)) / sd(y);
+function percentileAmong(rested: readonly number[], reaction: number): number {
+  return 100 * mean(rested.map((other) => (other > reaction ? 1 : other === reaction ? 0.5 : 0)));
 }

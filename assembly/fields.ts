@@ -61,11 +61,16 @@ export const PAST_SESSIONS_FIELD: i32 = 1;
 export const PAST_TARGETS_FIELD: i32 = 2;
 export const PAST_TARGET_FIELD: i32 = 3;
 export const EXPLAIN_FIELD: i32 = 4;
+export const HISTORY_FIELD: i32 = 5;
+export const NIGHT_FIELD: i32 = 6;
 
 export function topField(key: usize, length: i32): i32 {
   switch (length) {
+    case 5:
+      return same(key, 'night', 5) ? NIGHT_FIELD : -1;
     case 7:
-      return same(key, 'explain', 7) ? EXPLAIN_FIELD : -1;
+      if (same(key, 'explain', 7)) return EXPLAIN_FIELD;
+      return same(key, 'history', 7) ? HISTORY_FIELD : -1;
     case 11:
       return same(key, 'past_target', 11) ? PAST_TARGET_FIELD : -1;
     case 12:

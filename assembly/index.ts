@@ -2,11 +2,14 @@ export * from './layout';
 export {
   CURRENT_SESSION_FIELD,
   EXPLAIN_FIELD,
+  HISTORY_FIELD,
+  NIGHT_FIELD,
   PAST_SESSIONS_FIELD,
   PAST_TARGETS_FIELD,
   PAST_TARGET_FIELD,
 } from './fields';
 export { firstBadByte } from './json';
+export { readHistory } from './history';
 export { keepFields } from './kept';
 export { markDoubtful, summariseLists } from './lists';
 export { SESSION, TARGET, TOP, decodeSeries, numberAt, outlineBody, outlineElements, outlineFields } from './outline';

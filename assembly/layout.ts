@@ -73,11 +73,15 @@ export const EXPLAIN: usize = UNKNOWN_FIELDS + 4;
 export const SUMMARISED: usize = UNKNOWN_FIELDS + 8;
 /** How many samples each of them was made of, sentinels included: u32. */
 export const LENGTHS: usize = SUMMARISED + SESSIONS_MAX * 4 * 4;
+/** Where the texts of `history` and of `night` begin, behind their quotes, and where they end: u32; 0 for none. */
+export const TEXTS: usize = LENGTHS + SESSIONS_MAX * 4 * 4;
+export const HISTORY_TEXT: i32 = 0;
+export const NIGHT_TEXT: i32 = 1;
 /**
  * What the exact path finds of an object or array: where a value begins and where it ends, u32 each, for every field
  * by its index there, or for the first elements. A value that begins at 0 is absent.
  */
-export const OUTLINE: usize = LENGTHS + SESSIONS_MAX * 4 * 4;
+export const OUTLINE: usize = TEXTS + 2 * 8;
 /** Indexes of a session: its scalars as above, its series from here on, and their aliases behind those. */
 export const SERIES_INDEX: i32 = 16;
 export const SERIES_ALIAS_INDEX: i32 = SERIES_INDEX + 4;
@@ -88,8 +92,32 @@ export const MISFITS_MAX: i32 = 8;
 /** A key without its escapes, as far as it may be a known one. */
 export const KEY: usize = (MISFITS + 4 + MISFITS_MAX * 4 + 15) & ~15;
 export const KEY_MAX: i32 = 24;
+/** What a history holds, as `readHistory` leaves it: the number of its sessions and of the nights in its long run, u32 each. */
+export const HISTORY: usize = (KEY + KEY_MAX + 8 + 15) & ~15;
+/** One session more than a history has: the one in hand gets a place there. */
+export const HISTORY_PLACES: i32 = SESSIONS_MAX + 1;
+export const LABELS: i32 = 2;
+/** Of each session f64: its day, NaN where it has none; its record; its target; the chances of High, NaN where not known. */
+export const HISTORY_DAYS: usize = HISTORY + 8;
+export const HISTORY_RECORDS: usize = HISTORY_DAYS + HISTORY_PLACES * 8;
+export const HISTORY_TARGETS: usize = HISTORY_RECORDS + HISTORY_PLACES * RECORD_LENGTH * 8;
+export const HISTORY_CHANCES: usize = HISTORY_TARGETS + HISTORY_PLACES * TARGET_LENGTH * 8;
+/** Of each quantity of the long run: weight, mean and spread, f32, and in how many nights it was known, u16. */
+export const QUANTITIES: i32 = 20;
+export const RUN_WEIGHTS: usize = HISTORY_CHANCES + HISTORY_PLACES * LABELS * 8;
+export const RUN_MEANS: usize = RUN_WEIGHTS + QUANTITIES * 4;
+export const RUN_SPREADS: usize = RUN_MEANS + QUANTITIES * 4;
+export const RUN_COUNTS: usize = RUN_SPREADS + QUANTITIES * 4;
+export const HISTORY_LENGTH: usize = RUN_COUNTS + QUANTITIES * 2 - HISTORY;
+/** Least and most of each quantity, and its widest spread: f64; the host writes them. */
+export const QUANTITY_BOUNDS: usize = (HISTORY + HISTORY_LENGTH + 15) & ~15;
+/** The bytes of a history. As many as the longest has are read before it is seen where they end. */
+export const HISTORY_BYTES: usize = QUANTITY_BOUNDS + QUANTITIES * 3 * 8;
+/** What each character of base64url stands for, u8, and the tables of a CRC-32 of eight bytes at once, u32. */
+export const BASE64: usize = HISTORY_BYTES + 1_552;
+export const CRC_TABLES: usize = BASE64 + 256;
 /** The samples of the series in hand: f32 each. */
-export const SAMPLES: usize = (KEY + KEY_MAX + 8 + 15) & ~15;
+export const SAMPLES: usize = CRC_TABLES + 8 * 256 * 4;
 /**
  * Room for so many more samples behind the longest series that is accepted: a block of so many bytes may be
  * written there before they are counted, and a series is filled up to whole vectors.

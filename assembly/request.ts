@@ -1,11 +1,22 @@
 import { isDoubtful } from './doubts';
-import { CURRENT_SESSION_FIELD, EXPLAIN_FIELD, PAST_SESSIONS_FIELD, sessionField, targetField, topField } from './fields';
+import {
+  CURRENT_SESSION_FIELD,
+  EXPLAIN_FIELD,
+  HISTORY_FIELD,
+  NIGHT_FIELD,
+  PAST_SESSIONS_FIELD,
+  sessionField,
+  targetField,
+  topField,
+} from './fields';
 import { behindString, behindValue } from './json';
 import {
   EXPLAIN,
   HR_DAY,
+  HISTORY_TEXT,
   HR_NIGHT,
   LENGTHS,
+  NIGHT_TEXT,
   RECORDS,
   RECORD_LENGTH,
   RR_DAY,
@@ -21,9 +32,11 @@ import {
   SUMMARY_LENGTH,
   TARGETS,
   TARGET_LENGTH,
+  TEXTS,
   UNKNOWN_FIELDS,
 } from './layout';
 import { narrowNames, same } from './names';
+import { fillHistoryTables } from './historyText';
 import { decodeNumber, fillPowersOfTen } from './number';
 import { forgetKept, keepsFields, noteField } from './kept';
 import { SCORES, SCORE_MAX, SCORE_MIN, TARGET_FIELDS } from './rules';
@@ -75,6 +88,7 @@ export function initialise(dayMax: i32, nightMax: i32): usize {
   assert(__data_end <= RECORDS);
   narrowNames();
   fillPowersOfTen();
+  fillHistoryTables();
   daySamplesMax = dayMax;
   nightSamplesMax = nightMax;
   const samplesMax = max(dayMax, nightMax);
@@ -110,6 +124,10 @@ export function read(input: usize, length: i32): i32 {
       if (explain >= 0) return -1;
       explain = readFlag();
       if (explain < 0) return -1;
+    } else if (field == HISTORY_FIELD) {
+      if (!readText(HISTORY_TEXT)) return -1;
+    } else if (field == NIGHT_FIELD) {
+      if (!readText(NIGHT_TEXT)) return -1;
     } else if (field >= 0) {
       // An alias beside the proper name: the exact path decides.
       if (targets >= 0) return -1;
@@ -140,6 +158,19 @@ function readFlag(): i32 {
     return 0;
   }
   return -1;
+}
+
+/** Notes where a string lies; null is absence. False for what else there is, and for a string before. */
+function readText(text: i32): bool {
+  const entry = TEXTS + (<usize>text << 3);
+  if (load<u32>(entry) != 0) return false;
+  if (takeNull()) return true;
+  if (!take(QUOTE)) return false;
+  const start = at;
+  if (!skipString()) return false;
+  store<u32>(entry, <u32>start);
+  store<u32>(entry, <u32>(at - 1), 4);
+  return true;
 }
 
 function readSessions(): i32 {

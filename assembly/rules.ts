@@ -32,6 +32,8 @@ export const NAMES: StaticArray<string> = [
   'past_targets',
   'past_target',
   'explain',
+  'history',
+  'night',
   'HR_day_1h',
   'RR_day_1h',
   'HR_night',

@@ -30,7 +30,7 @@ export function openText(input: usize, length: i32): void {
   inputStart = input;
   inputEnd = input + <usize>length;
   clear(inputEnd, INPUT_PADDING);
-  clear(SUMMARISED, 2 * SESSIONS_MAX * 4 * 4); // and LENGTHS behind it
+  clear(SUMMARISED, 2 * SESSIONS_MAX * 4 * 4 + 16); // LENGTHS and TEXTS behind it
 }
 
 /** Sets to zero; a multiple of 16 bytes, too few for a call of the runtime to pay. */

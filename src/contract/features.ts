@@ -80,6 +80,12 @@ export function featureAt(name: string): number {
   return index;
 }
 
+/**
+ * Where an hour by day was not spent at rest, bpm: its heart rate lies further above the night's than `aboveNight`, or
+ * above `most` where no night is known. Heart and breath then tell of effort and not of load: both are missing in the row.
+ */
+export const HOUR_AT_REST = { aboveNight: 35, most: 115 } as const;
+
 /** SHA-256 over everything of the catalogue that changes the numbers in a row, in hex. */
 export function featuresHash(): string {
   const rows = FEATURES.map(({ name, group: owner, unit, centre, scale }) => [
@@ -90,7 +96,7 @@ export function featuresHash(): string {
     scale,
   ]);
   return createHash('sha256')
-    .update(JSON.stringify([ROW_CLAMP, rows]))
+    .update(JSON.stringify([ROW_CLAMP, rows, HOUR_AT_REST]))
     .digest('hex');
 }
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import {
   DEFAULT_SERIES_LIMITS,
+  HISTORY_LENGTH_MAX,
   LABELS,
   NUMBER_BOUNDS,
   PAST_MAX,
@@ -112,6 +113,23 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
         type: ['boolean', 'null'],
         description:
           'Whether the answer is to say why; null and false are the same. Costs 8 tokens of the rate.',
+      }),
+    ),
+    history: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        maxLength: HISTORY_LENGTH_MAX,
+        description:
+          'The history that the last answer for this person gave, as it was, in the place of the lists; "" begins one.',
+      }),
+    ),
+    night: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        format: 'date',
+        description:
+          'The date on which the person woke: with history, a night that is sent again is replaced, and a late one ' +
+          'gets its place.',
       }),
     ),
   });

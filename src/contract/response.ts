@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { CONFIDENCES, CONTRIBUTOR_GROUPS, type ContributorGroup } from './explanation.js';
-import { SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
+import { HISTORY_LENGTH_MAX, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import { ScoreRecordSchema } from './request.js';
 
 const points = (description: string) => Type.Number({ description });
@@ -48,9 +48,16 @@ export const ExplanationSchema = Type.Object({
       description: 'By the width of the widest range of repeatability.',
     }),
     sessions: count('Past sessions that were sent.'),
-    missing: Type.Array(Type.String(), { description: 'Fields that the current session lacks.' }),
+    missing: Type.Array(Type.String(), {
+      description: 'Fields that the current session lacks, or that were left out (`not_at_rest`).',
+    }),
     implausible: Type.Array(Type.String(), {
       description: 'Fields whose values are possible, but unlikely.',
+    }),
+    not_at_rest: Type.Array(Type.String(), {
+      description:
+        'Series of the hour before that were left out, since its heart rate says that it was not spent at rest; ' +
+        'they stand in `missing`, too.',
     }),
     series: Type.Object(
       each(
@@ -79,5 +86,11 @@ export const PredictionResponseSchema = Type.Object({
     description: 'Milliseconds that the model run holding this request took.',
   }),
   explanation: Type.Optional(ExplanationSchema),
+  history: Type.Optional(
+    Type.String({
+      maxLength: HISTORY_LENGTH_MAX,
+      description: 'Only where the request has one: send it with the next request of this person.',
+    }),
+  ),
 });
 export type PredictionResponse = Type.Static<typeof PredictionResponseSchema>;

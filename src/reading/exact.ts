@@ -10,6 +10,7 @@ import { BREATHING } from '#rules/plausible.js';
 import { STRUCTURE_BOUNDS } from '#rules/structure.js';
 import { FINDINGS_MAX, type BodyProblem, type Finding, type FindingType } from '../contract/problems.js';
 import {
+  HISTORY_LENGTH_MAX,
   LABEL_FIELDS,
   PAST_MAX,
   SCORE_FIELDS,
@@ -29,6 +30,7 @@ import {
 import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
 import type { PredictionRequest, ReadRequest } from '../records/request.js';
+import { NIGHT_LENGTH, dayOf } from '../history/night.js';
 import type { WasmParser } from './wasmParser.js';
 import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
 import { writeScalars, writeTarget } from '../records/write.js';
@@ -105,15 +107,55 @@ class Reading {
     this.unknownFields += unknown;
     this.session(fields.get('current_session'), ['body', 'current_session'], 0);
     const explain = this.flag(fields.get('explain'), ['body', 'explain']);
+    const history = this.history(fields.get('history'));
+    const day = history === undefined ? NaN : this.day(fields.get('night'));
     const targetsName = this.targetsName(fields);
     const past = this.list(fields.get('past_sessions'), ['body', 'past_sessions']);
     const targets = this.list(fields.get(targetsName), ['body', targetsName]);
     if (past === undefined || targets === undefined) return this.refusal();
+    if (history !== undefined && history !== '' && past.length + targets.length > 0) {
+      this.findTwoPasts({ past_sessions: past, [targetsName]: targets });
+      return this.refusal();
+    }
     if (!this.isPair(past, targets, targetsName)) return this.refusal();
     past.forEach((value, index) => this.session(value, ['body', 'past_sessions', index], 1 + index));
     targets.forEach((value, index) => this.scoreRecord(value, ['body', targetsName, index], index));
     if (this.findings.length + this.unitFindings.length > 0) return this.refusal();
-    return this.parser.written(past.length, this.unknownFields, explain);
+    const request = this.parser.written(past.length, this.unknownFields, explain);
+    if (history === undefined) return request;
+    if (history === '') this.parser.desk.begin(request);
+    return this.parser.placed(request, day);
+  }
+
+  /** A string that is a history, or empty; absent and null are undefined. */
+  private history(value: JsonValue | undefined): string | undefined {
+    const loc = ['body', 'history'];
+    if (value === undefined || this.outline.isNull(value)) return undefined;
+    if (!this.outline.isString(value)) {
+      this.find(loc, 'string_type');
+      return undefined;
+    }
+    const text = this.outline.text(value, HISTORY_LENGTH_MAX);
+    if (text !== '' && !(text !== undefined && this.parser.desk.read(text)))
+      this.find(loc, 'history_invalid');
+    return text;
+  }
+
+  /** Days since 1970; NaN where none is told. Only looked at beside a history. */
+  private day(value: JsonValue | undefined): number {
+    if (value === undefined || this.outline.isNull(value)) return NaN;
+    const text = this.outline.isString(value) ? this.outline.text(value, NIGHT_LENGTH) : undefined;
+    const day = text === undefined ? undefined : dayOf(text);
+    if (day === undefined) this.find(['body', 'night'], 'date_type');
+    return day ?? NaN;
+  }
+
+  private findTwoPasts(lists: Readonly<Record<string, readonly unknown[]>>): void {
+    const msg = 'Give history or the lists of the past, not both; a history that is "" takes the lists over';
+    this.find(['body', 'history'], 'value_error', msg);
+    for (const [name, items] of Object.entries(lists)) {
+      if (items.length > 0) this.find(['body', name], 'value_error', msg);
+    }
   }
 
   /** A boolean; absent and null are false. */
@@ -277,12 +319,16 @@ const MESSAGES: Readonly<Record<FindingType, string>> = {
   list_type: 'Input should be a list',
   number_type: 'Input should be a number',
   bool_type: 'Input should be true or false',
+  string_type: 'Input should be a string',
+  date_type: 'Input should be a date of the form YYYY-MM-DD, from 1970 to 2149',
   int_type: 'Input should be a whole number',
   literal_error: 'Input should be one of the allowed values',
   greater_than_equal: 'Input is too small',
   less_than_equal: 'Input is too large',
   too_long: 'List is too long',
   finite_number: 'Input should be a finite number',
+  history_invalid:
+    'History is damaged or of another version: send that of the last answer as it was, or "" to begin a new one',
   unit_error: 'Input seems to be in another unit',
   value_error: 'Input is inconsistent',
 };

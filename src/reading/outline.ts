@@ -53,6 +53,8 @@ const TOP_NAMES = named([
   ['past_targets', LAYOUT.PAST_TARGETS_FIELD],
   ['past_target', LAYOUT.PAST_TARGET_FIELD],
   ['explain', LAYOUT.EXPLAIN_FIELD],
+  ['history', LAYOUT.HISTORY_FIELD],
+  ['night', LAYOUT.NIGHT_FIELD],
 ]);
 const SESSION_NAMES = named([
   ...SESSION_SCALARS.map((field) => [field, SCALAR_PLACES[field]] as const),
@@ -117,6 +119,16 @@ export class Outline {
 
   isEmptyArray(value: JsonValue): boolean {
     return this.isArray(value) && this.parser.exports.outlineElements(value.start, 1) === 0;
+  }
+
+  isString(value: JsonValue): boolean {
+    return this.firstByte(value) === QUOTE;
+  }
+
+  /** A string; undefined where it is longer than `charsMax`, even if each of its characters is an escape. */
+  text({ start, end }: JsonValue, charsMax: number): string | undefined {
+    if (end - start > 2 + 6 * charsMax) return undefined;
+    return JSON.parse(this.parser.bytes.toString('utf8', start, end)) as string;
   }
 
   /** A value of JavaScript of the same type, and the same value where the contract asks for more than the type. */

@@ -8,9 +8,12 @@ import {
   type SeriesLimits,
 } from '#rules/fields.js';
 import { STRUCTURE_BOUNDS, type StructureBounds } from '#rules/structure.js';
+import { HistoryDesk } from '../history/historyDesk.js';
+import { QUANTITIES } from '../history/longRun.js';
+import { dayOf } from '../history/night.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
-import type { PredictionRequest, ReadRequest } from '../records/request.js';
+import type { HistoryToCome, PredictionRequest, ReadRequest } from '../records/request.js';
 import { powersOfFive } from './powersOfFive.js';
 
 /**
@@ -40,6 +43,8 @@ interface ParserExports {
   decodeSeries(place: number, samplesMax: number): number;
   /** Summarises the first `length` samples to the summary at byte `summary`. */
   summarise(length: number, isHeart: boolean, summary: number): void;
+  /** Reads the text of a history to `HISTORY`; 0 where it is none. */
+  readHistory(start: number, end: number): number;
   /** Columns of a table, at places behind the input: see `assembly/lists.ts`. */
   summariseLists(
     rows: number,
@@ -70,6 +75,7 @@ const KEPT_ENTRY_BYTES = KEPT_ENTRY * Uint32Array.BYTES_PER_ELEMENT;
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 interface OwnRequest extends ReadRequest {
+  history: HistoryToCome | undefined;
   unknownFields: number;
   explain: boolean;
 }
@@ -88,6 +94,11 @@ export class WasmParser {
   misfits: Int32Array = new Int32Array();
   /** The whole memory; bodies lie at its end. */
   bytes: Buffer = Buffer.alloc(0);
+  /** For the requests that carry a history. */
+  readonly desk: HistoryDesk = new HistoryDesk();
+  private history: Uint8Array = new Uint8Array();
+  /** Where the texts of a history and of its night begin and end. */
+  private texts: Uint32Array = new Uint32Array();
   private unknown: Int32Array = new Int32Array();
   /** Where the name of each field that is kept begins and ends, and where its value does. */
   private keptFields: Uint32Array = new Uint32Array();
@@ -130,6 +141,8 @@ export class WasmParser {
       const place = LAYOUT.SCALAR_BOUNDS + SCALAR_PLACES[field] * LAYOUT.SCALAR_BOUNDS_LENGTH * FLOAT64_BYTES;
       new Float64Array(this.exports.memory.buffer, place).set([minimum, maximum, isWhole ? 1 : 0]);
     }
+    const bounds = QUANTITIES.flatMap(({ least, most, widest }) => [least, most, widest]);
+    new Float64Array(this.exports.memory.buffer, LAYOUT.QUANTITY_BOUNDS, 3 * LAYOUT.QUANTITIES).set(bounds);
   }
 
   /** The request in `bytes`, or undefined where it is not of the plain form: then they are open. */
@@ -139,7 +152,33 @@ export class WasmParser {
     if (request === undefined) return undefined;
     request.unknownFields = this.unknown[0]!; // two cells, as below
     request.explain = this.unknown[1] === 1;
-    return request;
+    request.history = undefined;
+    return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request);
+  }
+
+  private readHistory(request: ReadRequest): ReadRequest | undefined {
+    const [start = 0, end = 0, nightStart = 0, nightEnd = 0] = this.texts;
+    const day = nightStart === 0 ? NaN : dayOf(this.bytes.toString('latin1', nightStart, nightEnd));
+    if (day === undefined) return undefined;
+    if (start === end) this.desk.begin(request);
+    else {
+      if (request.pastCount > 0 || this.exports.readHistory(start, end) === 0) return undefined;
+      this.desk.adopt(this.history);
+    }
+    return this.placed(request, day);
+  }
+
+  /**
+   * Gives `request`, the one that was read last, the past that the history which the desk has read or begun has for its
+   * `day` (NaN: undated).
+   */
+  placed(request: ReadRequest, day: number): ReadRequest {
+    const { unknownFields, explain } = request; // which may be the very object that is written to here
+    const { records, targets } = this.request(PAST_MAX, unknownFields, explain);
+    const { pastCount, next } = this.desk.take(records, targets, day);
+    const taken = this.request(pastCount, unknownFields, explain);
+    taken.history = next;
+    return taken;
   }
 
   /**
@@ -178,10 +217,15 @@ export class WasmParser {
 
   /** The request of so many past sessions, with what was written to it since it was blank. */
   written(pastCount: number, unknownFields: number, explain = false): ReadRequest {
+    return this.request(pastCount, unknownFields, explain);
+  }
+
+  private request(pastCount: number, unknownFields: number, explain: boolean): OwnRequest {
     const request = this.requests[pastCount];
     if (request === undefined) throw new RangeError(`${pastCount} past sessions`);
     request.unknownFields = unknownFields;
     request.explain = explain;
+    request.history = undefined;
     return request;
   }
 
@@ -235,6 +279,8 @@ export class WasmParser {
     this.misfits = new Int32Array(memory.buffer, LAYOUT.MISFITS, 1 + LAYOUT.MISFITS_MAX);
     this.keptFields = new Uint32Array(memory.buffer, this.keptTable, KEPT_ENTRY * this.keeps.length);
     this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 2); // and EXPLAIN behind it
+    this.history = new Uint8Array(memory.buffer, LAYOUT.HISTORY, LAYOUT.HISTORY_LENGTH);
+    this.texts = new Uint32Array(memory.buffer, LAYOUT.TEXTS, 4);
     const series = (1 + PAST_MAX) * SERIES_FIELDS.length;
     this.summarised = new Uint32Array(memory.buffer, LAYOUT.SUMMARISED, series);
     this.lengths = new Uint32Array(memory.buffer, LAYOUT.LENGTHS, series);
@@ -245,6 +291,7 @@ export class WasmParser {
       pastCount,
       unknownFields: 0,
       explain: false,
+      history: undefined,
       lengths,
     }));
   }

@@ -13,7 +13,9 @@ async def main() -> None:
     async with AsyncAcuityClient() as client:
         history = AsyncHistory(client, MemoryStorage())
         people = [f"person-{number}" for number in range(20)]
-        predictions = await asyncio.gather(*(history.score(person, night["at"], builder.build()) for person in people))
+        session, date = builder.build(), builder.woke_on()
+        scorings = (history.score(person, night["at"], session, night=date) for person in people)
+        predictions = await asyncio.gather(*scorings)
     print(len(predictions), "scored by model", predictions[0].model_version)
 
 

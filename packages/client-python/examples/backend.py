@@ -33,15 +33,15 @@ history = History(client, storage)
 
 def score_night(person: str, night: dict[str, Any]) -> None:
     try:
-        session = (
+        builder = (
             SessionBuilder(night["at"])
             .person(born_at="1991-05-17", height_cm=178, weight_kg=74, sex="F")
             .heart_rate(night["heartRate"])
             .respiratory_rate(night["respiratoryRate"])
             .sleep_stages(night["stages"])
-            .build()
         )
-        prediction = history.score(person, night["at"], session)
+        woke_on = builder.woke_on("Europe/Berlin")  # of the person; sent again, the night replaces itself
+        prediction = history.score(person, night["at"], builder.build(), night=woke_on)
         print(json.dumps({"person": person, **prediction.scores, "model": prediction.model_version}))
     except UnitError as error:
         log.error("wrong unit: %s", error)

@@ -1,13 +1,11 @@
-"""Histories in PostgreSQL, and one call for a person at a time over all processes."""
+"""Histories in PostgreSQL, for any number of processes."""
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import psycopg
-from psycopg.types.json import Json
 
-from acuity_client import AcuityClient, History, HistoryEntry, Prediction, Session
+from acuity_client import AcuityClient, History, StoredHistory
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -17,34 +15,29 @@ class PostgresStorage:
 
     def __init__(self, database: Connection) -> None:
         self._database = database
-        database.execute("CREATE TABLE IF NOT EXISTS acuity_history (person text PRIMARY KEY, entries jsonb NOT NULL)")
+        # What an earlier version of this example stored was jsonb: as text, it is read and moved over.
+        database.execute("CREATE TABLE IF NOT EXISTS acuity_history (person text PRIMARY KEY, entries text NOT NULL)")
+        database.execute("ALTER TABLE acuity_history ALTER COLUMN entries TYPE text")
 
-    def load(self, person: str, /) -> list[HistoryEntry] | None:
+    def load(self, person: str, /) -> str | None:
         row = self._database.execute("SELECT entries FROM acuity_history WHERE person = %s", (person,)).fetchone()
         return None if row is None else row[0]
 
-    def save(self, person: str, entries: Sequence[HistoryEntry], /) -> None:
-        if entries:
-            self._database.execute(
-                "INSERT INTO acuity_history VALUES (%s, %s)"
-                " ON CONFLICT (person) DO UPDATE SET entries = excluded.entries",
-                (person, Json(list(entries))),
-            )
+    def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
+        if previous is None:
+            statement = "INSERT INTO acuity_history VALUES (%(person)s, %(next)s) ON CONFLICT DO NOTHING"
+        elif next is None:
+            statement = "DELETE FROM acuity_history WHERE person = %(person)s AND entries = %(previous)s"
         else:
-            self._database.execute("DELETE FROM acuity_history WHERE person = %s", (person,))
-
-
-def score(history: History, database: Connection, person: str, at: str, session: Session) -> Prediction:
-    """The lock ends with the transaction, and that is rolled back where the night was not scored."""
-    with database.transaction():
-        database.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (person,))
-        return history.score(person, at, session)
+            statement = "UPDATE acuity_history SET entries = %(next)s WHERE person = %(person)s AND entries = %(previous)s"
+        values = {"person": person, "next": next, "previous": previous}
+        return self._database.execute(statement, values).rowcount == 1
 
 
 if __name__ == "__main__":
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as database, AcuityClient() as client:
-        history = History(client, PostgresStorage(database))
-        for day in (1, 2):
-            moment = f"2025-03-0{day}T07:00:00Z"
-            score(history, database, "person-1", moment, {"HR_night": [57 + day, 56, 55], "age": 34})
-        print(len(history.entries("person-1")), "kept")
+        storage = PostgresStorage(database)
+        history = History(client, storage)
+        for date in ("2025-03-01", "2025-03-02"):
+            history.score("person-1", f"{date}T07:00:00Z", {"HR_night": [57, 56, 55], "age": 34}, night=date)
+        print(storage.load("person-1"))

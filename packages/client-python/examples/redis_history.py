@@ -1,13 +1,18 @@
-"""Histories in Redis, and one call for a person at a time over all processes."""
+"""Histories in Redis, for any number of processes."""
 
-import json
 import os
-from collections.abc import Sequence
 from typing import cast
 
 import redis
 
-from acuity_client import AcuityClient, History, HistoryEntry, Prediction, Session
+from acuity_client import AcuityClient, History, StoredHistory
+
+# Redis runs it as one step: nothing comes in between.
+_SAVE = """
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[2] then return 0 end
+if ARGV[1] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[1]) end
+return 1
+"""
 
 
 class RedisStorage:
@@ -15,30 +20,21 @@ class RedisStorage:
 
     def __init__(self, server: redis.Redis) -> None:
         self._server = server
+        self._save = server.register_script(_SAVE)
 
-    def load(self, person: str, /) -> list[HistoryEntry] | None:
+    def load(self, person: str, /) -> str | None:
         stored = cast("bytes | None", self._server.get(f"acuity:{person}"))
-        entries: list[HistoryEntry] | None = None if stored is None else json.loads(stored)
-        return entries
+        return None if stored is None else stored.decode()
 
-    def save(self, person: str, entries: Sequence[HistoryEntry], /) -> None:
-        if entries:
-            self._server.set(f"acuity:{person}", json.dumps(list(entries)))
-        else:
-            self._server.delete(f"acuity:{person}")
-
-
-def score(history: History, server: redis.Redis, person: str, at: str, session: Session) -> Prediction:
-    """The lock is held while the person's history is read, scored with and written; it ends by itself after 60 s."""
-    with server.lock(f"acuity:lock:{person}", timeout=60, blocking_timeout=60):
-        return history.score(person, at, session)
+    def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
+        return bool(self._save(keys=[f"acuity:{person}"], args=[next or "", str(previous or "")]))
 
 
 if __name__ == "__main__":
     server = redis.Redis.from_url(os.environ["REDIS_URL"])
+    storage = RedisStorage(server)
     with AcuityClient() as client:
-        history = History(client, RedisStorage(server))
-        for day in (1, 2):
-            moment = f"2025-03-0{day}T07:00:00Z"
-            score(history, server, "person-1", moment, {"HR_night": [57 + day, 56, 55], "age": 34})
-        print(len(history.entries("person-1")), "kept")
+        history = History(client, storage)
+        for date in ("2025-03-01", "2025-03-02"):
+            history.score("person-1", f"{date}T07:00:00Z", {"HR_night": [57, 56, 55], "age": 34}, night=date)
+    print(storage.load("person-1"))

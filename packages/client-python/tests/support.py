@@ -51,7 +51,7 @@ class Face(Protocol):
         ...
 
     def history(self, storage: Any) -> Any:
-        """A history over it: score, entries, forget."""
+        """A history over it: score, forget."""
         ...
 
     def close(self) -> None:

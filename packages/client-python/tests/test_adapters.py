@@ -6,6 +6,7 @@ import copy
 import json
 import re
 import unittest
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,26 @@ def as_case(adapted: adapters.Adapted) -> dict[str, Any]:
     }
 
 
+WRITTEN = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(?:Z|([+-]\d\d):?(\d\d))(?=\\?\")")
+
+
+def without_offsets(options: dict[str, Any]) -> dict[str, Any]:
+    """The same moments without offsets, and their zone; in UTC where the offsets differ."""
+    kept = {name: value for name, value in options.items() if name in ("at", "person")}
+    sent = json.dumps({name: value for name, value in options.items() if name not in kept}, ensure_ascii=False)
+    offsets = {f"{found[2]}:{found[3]}" if found[2] else "+00:00" for found in WRITTEN.finditer(sent)}
+    zone = offsets.pop() if len(offsets) == 1 else None
+
+    def clock(found: re.Match[str]) -> str:
+        if zone is not None:
+            return found[1]
+        offset = f"{found[2]}:{found[3]}" if found[2] else "+00:00"
+        moment = datetime.fromisoformat(f"{found[1]}{offset}").astimezone(timezone.utc)
+        return moment.replace(tzinfo=None).isoformat()
+
+    return {**json.loads(WRITTEN.sub(clock, sent)), **kept, "zone": zone or "Z"}
+
+
 class Adapters(unittest.TestCase):
     """Each provider's function, over all of its cases."""
 
@@ -67,6 +88,16 @@ class Adapters(unittest.TestCase):
             for case in json.loads(file.read_text("utf-8")):
                 with self.subTest(case["name"], provider=file.stem, trap=case.get("trap")):
                     self._check(getattr(adapters, function), case)
+
+    def test_a_time_without_an_offset_is_in_the_zone_of_the_person(self) -> None:
+        for file in sorted(FOLDER.glob("*.json")):
+            adapter = getattr(adapters, f"from_{snake(file.stem)}")
+            for case in json.loads(file.read_text("utf-8")):
+                if "session" in case["expect"] and "zone" not in case["input"]:
+                    with self.subTest(case["name"], provider=file.stem):
+                        expected = {name: case["expect"][name] for name in ("session", "sleep")}
+                        adapted = as_case(adapter(**without_offsets(options_of(case))))
+                        self.assertEqual({name: adapted[name] for name in expected}, expected)
 
     def _check(self, adapter: Any, case: dict[str, Any]) -> None:
         options, expected = options_of(case), case["expect"]

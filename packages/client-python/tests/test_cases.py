@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import tempfile
 import unittest
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 from acuity_client import (
-    HistoryEntry,
     Hooks,
     InvalidRequestError,
     MemoryStorage,
@@ -120,67 +122,99 @@ class Histories(EachFace):
 
 def check_history(test: unittest.TestCase, maker: Maker, case: dict[str, Any], storage: Any) -> None:
     """One case over one storage; the examples' storages go through it too."""
-    failing = iter([step.get("fails") for step in case["steps"] if "session" in step])
+    case = _dated_from_today(case)
     for person, kept in case.get("stored", {}).items():
-        storage.save(person, [_entry(entry) for entry in kept])
+        text = kept if isinstance(kept, str) else json.dumps([_former(entry) for entry in kept])
+        test.assertTrue(storage.save(person, text, None))
+    replies: list[Any] = []
 
-    def reply(body: Any) -> dict[str, Any]:
-        if next(failing) is not None:
-            return {"status": 500, "body": {"detail": "Internal Server Error"}}
-        return {"status": 200, "body": {**_scores(body["current_session"]), "inference_time_ms": 0}}
+    def reply(body: Any) -> Any:
+        return replies[-1] or _scored(body)
 
     with ScriptedServer(reply) as server, face(maker, server.url) as client:
-        history = client.history(storage)
         for step in case["steps"]:
-            _run(test, history, step)
-        for person, kept in case["expect"]["kept"].items():
-            entries = history.entries(person)
-            test.assertEqual(
-                [(entry["at"], entry.get("night"), entry["session"]) for entry in entries],
-                [(entry["at"], entry.get("night"), _session(entry["session"])) for entry in kept],
-            )
-            for entry in entries:
-                test.assertEqual(entry["scores"], _scores(entry["session"]))
-    past = [body.get("past_sessions", []) for _, body in server.received]
-    test.assertEqual(
-        [[session["sleepTimeSeconds"] for session in sessions] for sessions in past],
-        case["expect"]["past"],
-    )
-    for _, body in server.received:
-        test.assertEqual(
-            [_scores(session) for session in body.get("past_sessions", [])],
-            body.get("past_targets", []),
-        )
-        test.assertNotEqual(body.get("past_sessions"), [])
+            replies.append(step.get("reply"))
+            _run(test, client.history(_WithOthers(storage, step.get("meanwhile", []))), step)
+    test.assertEqual([body for _, body in server.received], [_sent(sent) for sent in case["expect"]["sent"]])
+    for person, text in case["expect"]["stored"].items():
+        test.assertEqual(storage.load(person), text, person)
+
+
+def _dated_from_today(case: dict[str, Any]) -> dict[str, Any]:
+    """Dates by the clock of this machine: today and the days after it."""
+
+    def ahead(found: re.Match[str]) -> str:
+        return (datetime.now(timezone.utc).date() + timedelta(days=int(found[1]))).isoformat()
+
+    made: dict[str, Any] = json.loads(re.sub(r"TODAY\+([0-9])", ahead, json.dumps(case)))
+    return made
+
+
+class _WithOthers:
+    """Before each of our saves, another process's, as long as there are any."""
+
+    def __init__(self, storage: Any, others: list[Any]) -> None:
+        self._storage = storage
+        self._others = others
+
+    def load(self, person: str, /) -> Any:
+        return self._storage.load(person)
+
+    def save(self, person: str, next: str | None, previous: Any, /) -> bool:
+        if self._others:
+            self._storage.save(person, self._others.pop(0), self._storage.load(person))
+        taken: bool = self._storage.save(person, next, previous)
+        return taken
 
 
 def _run(test: unittest.TestCase, history: Any, step: dict[str, Any]) -> None:
     if "forget" in step:
         history.forget(step["forget"])
         return
-    run = (step["person"], step["at"], _session(step["session"]))
-    if "refused" in step:
-        with test.assertRaisesRegex(ValueError, step["refused"]):
-            history.score(*run, night=step.get("night"))
-    elif "fails" in step:
-        with test.assertRaises(error_named(step["fails"])):
-            history.score(*run, night=step.get("night"))
-    else:
-        history.score(*run, night=step.get("night"))
+
+    def score() -> Any:
+        return history.score(step["person"], step["at"], _session(step["session"]), night=step.get("night"))
+
+    if "fails" not in step:
+        prediction = score()
+        test.assertEqual(prediction.scores, _scores(step["session"]))
+        test.assertRegex(prediction.history, "^acu1[.]")
+        return
+    with test.assertRaises(error_named(step["fails"])) as caught:
+        score()
+    test.assertIn(step.get("has", ""), str(caught.exception))
 
 
 def _session(number: int) -> dict[str, Any]:
     return {"HR_night": [60], "sleepTimeSeconds": number}
 
 
-def _scores(session: dict[str, Any]) -> dict[str, Any]:
-    return {**SCORES, "attention": session["sleepTimeSeconds"] / 1000}
+def _scores(number: int) -> dict[str, Any]:
+    return {**SCORES, "attention": number / 1000}
 
 
-def _entry(entry: dict[str, Any]) -> HistoryEntry:
-    session: Any = _session(entry["session"])
-    scores: Any = _scores(session)
-    return {"at": entry["at"], "modelVersion": "1", "session": session, "scores": scores}
+def _scored(body: Any) -> dict[str, Any]:
+    """Answers as packages/cases/README.md says: a history that can be read."""
+    number = body["current_session"]["sleepTimeSeconds"]
+    past = [f"-={session['sleepTimeSeconds']}" for session in body.get("past_sessions", [])]
+    before = [body["history"].removeprefix("acu1.")] if body["history"] else past
+    history = "acu1." + ",".join([*before, f"{body.get('night', '-')}={number}"])
+    return {"status": 200, "body": {**_scores(number), "inference_time_ms": 0, "history": history}}
+
+
+def _sent(sent: dict[str, Any]) -> dict[str, Any]:
+    request = {"current_session": _session(sent["session"]), "history": sent["history"]}
+    if "night" in sent:
+        request["night"] = sent["night"]
+    if "past" in sent:
+        request["past_sessions"] = [_session(number) for number in sent["past"]]
+        request["past_targets"] = [_scores(number) for number in sent["past"]]
+    return request
+
+
+def _former(entry: dict[str, Any]) -> dict[str, Any]:
+    number = entry["session"]
+    return {**entry, "modelVersion": "1", "session": _session(number), "scores": _scores(number)}
 
 
 class Sessions(unittest.TestCase):
@@ -191,7 +225,9 @@ class Sessions(unittest.TestCase):
             with self.subTest(case["name"]):
                 expected = case["expect"]
                 if "session" in expected:
-                    self.assertEqual(built(case["build"]), expected["session"])
+                    session, woke_on = built(case["build"])
+                    self.assertEqual(session, expected["session"])
+                    self.assertEqual(woke_on, expected.get("wokeOn", woke_on))
                     continue
                 with self.assertRaises(error_named(expected["error"])) as caught:
                     built(case["build"])
@@ -216,7 +252,7 @@ def built(given: dict[str, Any]) -> Any:
         builder.sleep_seconds(**given["sleepSeconds"])
     if "night" in given:
         builder.night(*given["night"])
-    return builder.build()
+    return builder.build(), builder.woke_on(given.get("zone"))
 
 
 def _samples(given: Any) -> Any:
@@ -280,17 +316,93 @@ def _ok() -> dict[str, Any]:
     return {"status": 200, "body": {**SCORES, "inference_time_ms": 0}}
 
 
+BAD: dict[str, Any] = {"HR_night": [72, 71, 70], "sleepTimeSeconds": 10_800, "age": 40, "sex": "F"}
+
+
+def _night(day: int) -> dict[str, Any]:
+    return {"HR_night": [58 + day, 57, 56], "age": 40, "sex": "F"}
+
+
+@contextmanager
+def service(maker: Maker) -> Iterator[Face]:
+    """A client of the service that the environment names."""
+    with face(maker, os.environ["ACUITY_URL"]) as client:
+        client.client._core._key.text = os.environ["ACUITY_API_KEY"]  # type: ignore[attr-defined]
+        yield client
+
+
 @unittest.skipUnless("ACUITY_URL" in os.environ, "there is no service: ACUITY_URL is not set")
 class Service(unittest.TestCase):
     """The real service, at the address and with the key of the environment."""
 
     def test_service(self) -> None:
-        url, key = os.environ["ACUITY_URL"], os.environ["ACUITY_API_KEY"]
         for title, maker in FACES.items():
             for case in cases("service"):
-                with self.subTest(case["name"], client=title), face(maker, url) as client:
-                    client.client._core._key.text = key  # type: ignore[attr-defined]
+                with self.subTest(case["name"], client=title), service(maker) as client:
                     self._check(client, case)
+
+    def test_worked_histories(self) -> None:
+        for title, maker in FACES.items():
+            for case in cases("histories"):
+                with self.subTest(case["name"], client=title), service(maker) as client:
+                    self._worked(client, case["steps"])
+
+    def _worked(self, client: Face, steps: list[dict[str, Any]]) -> None:
+        answers: list[Any] = []
+
+        def lists(indices: list[int]) -> dict[str, Any]:
+            return {
+                "past_sessions": [steps[index]["session"] for index in indices],
+                "past_targets": [answers[index].scores for index in indices],
+            }
+
+        for index, step in enumerate(steps):
+            source = step.get("from", index - 1)
+            is_new = "lists" in step or source is None or source < 0
+            request = {"current_session": step["session"], "history": "" if is_new else answers[source].history}
+            if "night" in step:
+                request["night"] = step["night"]
+            answer = client.predict(request | lists(step.get("lists", [])))
+            by_lists = client.predict({"current_session": step["session"]} | lists(step["past"]))
+            self.assertEqual(answer.scores, by_lists.scores, index)
+            if "historyOf" in step:
+                self.assertEqual(answer.history, answers[step["historyOf"]].history)
+            answers.append(answer)
+
+    def test_a_bad_night_scored_hourly_for_a_day_stays_one_night(self) -> None:
+        for title, maker in FACES.items():
+            storage = MemoryStorage()
+            with self.subTest(title), service(maker) as client:
+                history = client.history(storage)
+                for day in range(1, 7):
+                    history.score("a", f"2025-01-0{day}T07:00:00Z", _night(day), night=f"2025-01-0{day}")
+                hours = [iso_of(moment_ms("2025-01-07T07:00:00Z", "it") + hour * 3_600_000) for hour in range(24)]
+                attention, stored = set(), set()
+                for at in hours:
+                    attention.add(history.score("a", at, BAD, night="2025-01-07").scores["attention"])
+                    stored.add(storage.load("a"))
+                self.assertEqual((len(attention), len(stored)), (1, 1))
+
+    def test_what_the_former_client_stored_is_moved_over_with_the_same_scores(self) -> None:
+        for title, maker in FACES.items():
+            storage = MemoryStorage()
+            with self.subTest(title), service(maker) as client:
+                former: list[dict[str, Any]] = []
+                past: dict[str, Any] = {}
+                for day in range(1, 6):
+                    scores = client.predict({"current_session": _night(day), **past}).scores
+                    entry = {"at": f"2025-01-0{day}T07:00:00.000Z", "modelVersion": "1", "session": _night(day)}
+                    former.append(entry | {"scores": scores})
+                    past = {"past_sessions": [one["session"] for one in former]}
+                    past["past_targets"] = [one["scores"] for one in former]
+                storage.save("a", json.dumps(former), None)
+                by_lists = client.predict({"current_session": BAD, **past})
+                history = client.history(storage)
+                moved = history.score("a", "2025-01-06T07:00:00Z", BAD, night="2025-01-06")
+                self.assertEqual(moved.scores, by_lists.scores)
+                self.assertRegex(str(storage.load("a")), r"^acu1\.[\w-]+$")
+                again = history.score("a", "2025-01-06T19:00:00Z", BAD, night="2025-01-06")
+                self.assertEqual(again.scores, moved.scores)
 
     def _check(self, client: Face, case: dict[str, Any]) -> None:
         expected = case["expect"]

@@ -154,6 +154,9 @@ class Settings(unittest.TestCase):
                     client.predict({"current_session": {"HR_night": [number]}})
             with self.assertRaisesRegex(TypeError, "holds a set"):
                 client.predict({"current_session": {"HR_night": {60}}})
+            ahead = (datetime.now(timezone.utc) + timedelta(days=2)).date().isoformat()
+            with self.assertRaisesRegex(ValueError, "ahead of this machine's clock"):
+                client.predict({"current_session": {}, "history": "", "night": ahead})
         self.assertEqual(server.received, [])
 
 
@@ -285,34 +288,64 @@ class Orders(unittest.TestCase):
     """Calls for one person run one after the other."""
 
     def test_threads_take_turns(self) -> None:
-        with ScriptedServer() as server, AcuityClient(base_url=server.url, api_key=KEY) as client:
-            history = History(client, MemoryStorage())
-            threads = [
-                threading.Thread(
-                    target=history.score,
-                    args=("a", f"2025-01-0{day}T07:00:00Z", {"sleepTimeSeconds": 25_000 + day}),
-                )
-                for day in range(1, 6)
-            ]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            self.assertEqual(len(history.entries("a")), 5)
-            self.assertEqual(history._locks, {})
-
-    def test_a_stored_session_is_plain_json(self) -> None:
-        class Array:
-            def tolist(self) -> list[float]:
-                return [60.0, 61.0]
-
         storage = MemoryStorage()
-        session: Any = {"HR_night": Array()}
-        with ScriptedServer() as server, AcuityClient(base_url=server.url, api_key=KEY) as client:
-            History(client, storage).score("a", "2025-01-01T07:00:00Z", session)
-        kept = storage.load("a")
-        assert kept is not None
-        self.assertEqual(kept[0]["session"], {"HR_night": [60.0, 61.0]})
+        with ScriptedServer(nights) as server, AcuityClient(base_url=server.url, api_key=KEY) as client:
+            history = History(client, storage)
+            score_all([history] * 20)
+            self.assertEqual(history._locks, {})
+        self.assertEqual(len(server.received), 20)
+        self.assertEqual(sorted(str(storage.load("a")).split()[1:]), [str(number) for number in range(100, 120)])
+
+    def test_five_processes_lose_no_night(self) -> None:
+        storage = MemoryStorage()
+        with ScriptedServer(nights) as server, AcuityClient(base_url=server.url, api_key=KEY) as client:
+            score_all([History(client, storage) for _ in range(5)] * 4)
+        self.assertEqual(sorted(str(storage.load("a")).split()[1:]), [str(number) for number in range(100, 120)])
+
+    def test_a_storage_of_the_former_kind_is_told_of(self) -> None:
+        class Former:
+            def load(self, person: str, /) -> None:
+                """Nothing is stored."""
+
+            def save(self, person: str, entries: Any, previous: Any, /) -> Any:
+                """Says nothing."""
+
+        with ScriptedServer(nights) as server, AcuityClient(base_url=server.url, api_key=KEY) as client:
+            with self.assertRaisesRegex(TypeError, "gives True or False"):
+                History(client, Former()).score("a", "2025-01-01T07:00:00Z", {})
+        self.assertEqual(len(server.received), 1)
+
+    def test_a_former_list_that_the_storage_parsed(self) -> None:
+        class Parsed(MemoryStorage):
+            def load(self, person: str, /) -> Any:
+                entry = {"at": "2025-01-01T07:00:00Z", "modelVersion": "1", "session": {"age": 30}, "scores": SCORES}
+                return [entry]
+
+            def save(self, person: str, next: str | None, previous: Any, /) -> bool:
+                return bool(previous == self.load(person))
+
+        with ScriptedServer(nights) as server, AcuityClient(base_url=server.url, api_key=KEY) as client:
+            History(client, Parsed()).score("a", "2025-01-02T07:00:00Z", {"sleepTimeSeconds": 1})
+        self.assertEqual([body.get("past_sessions") for _, body in server.received], [[{"age": 30}]])
+
+
+def nights(body: Any) -> dict[str, Any]:
+    """A history that names its sessions."""
+    history = f"{body['history'] or 'acu1.'} {body['current_session'].get('sleepTimeSeconds')}"
+    return {"status": 200, "body": {**SCORES, "inference_time_ms": 0, "history": history}}
+
+
+def score_all(histories: list[History]) -> None:
+    """A session by each, all at once."""
+    at = "2025-01-01T07:00:00Z"
+    threads = [
+        threading.Thread(target=history.score, args=("a", at, {"sleepTimeSeconds": 100 + number}))
+        for number, history in enumerate(histories)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 class Moments(unittest.TestCase):

@@ -11,6 +11,8 @@ export interface Prediction {
   readonly inferenceTimeMs: number;
   /** There where it was asked for (`explain`) and the service can explain. */
   readonly explanation?: Explanation;
+  /** There where the request had one: what the person's next request sends. */
+  readonly history?: string;
 }
 
 /** What the service answered to the request `sentId`: its scores, or the error of the kind that fits. */
@@ -18,10 +20,16 @@ export function readAnswer(answer: Incoming, sentId: string): Prediction | Acuit
   const requestId = answer.header('x-request-id') ?? sentId;
   const body = parse(answer.text);
   if (answer.status === 200 && isPrediction(body)) {
-    const { inference_time_ms: inferenceTimeMs, explanation } = body;
+    const { inference_time_ms: inferenceTimeMs, explanation, history } = body;
     const modelVersion = answer.header('x-model-version') ?? '';
-    const prediction = { scores: scoresOf(body), inferenceTimeMs, requestId, modelVersion };
-    return explanation === undefined ? prediction : { ...prediction, explanation };
+    return {
+      scores: scoresOf(body),
+      inferenceTimeMs,
+      requestId,
+      modelVersion,
+      ...(explanation !== undefined && { explanation }),
+      ...(history !== undefined && { history }),
+    };
   }
   const detail = (body as { detail?: unknown } | null | undefined)?.detail;
   // What has no detail is not of the service: a proxy's 503 is tried again all the same.
@@ -43,7 +51,11 @@ function parse(text: string): unknown {
   }
 }
 
-type Scored = ScoreRecord & { readonly inference_time_ms: number; readonly explanation?: Explanation };
+type Scored = ScoreRecord & {
+  readonly inference_time_ms: number;
+  readonly explanation?: Explanation;
+  readonly history?: string;
+};
 
 const SCORES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
 

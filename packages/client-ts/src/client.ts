@@ -12,6 +12,7 @@ import {
 } from './errors.js';
 import { fetchTransport, plainHttpTransport } from './nodeTransports.js';
 import { fieldWarnings, ProcessWarnings, type FieldWarning } from './fieldNames.js';
+import { checkNightOf } from './night.js';
 import { refuseBrowser } from './place.js';
 import { DEFAULT_RETRY, pauseBefore, type RetryOptions } from './retry.js';
 import {
@@ -148,7 +149,7 @@ export class AcuityClient {
 
   /**
    * Scores one request; refusals for want of room (429, 503) and broken connections are tried again.
-   * @throws UnitError where a session contradicts itself, before anything is sent
+   * @throws UnitError where a session contradicts itself, RangeError where `night` lies ahead: before anything is sent
    * @throws AcuityError of the kind that fits, or the signal's reason
    */
   async predict(request: PredictionRequestBody, options: PredictOptions = {}): Promise<Prediction> {
@@ -156,6 +157,7 @@ export class AcuityClient {
     if (!REQUEST_ID.test(requestId)) throw new TypeError('a request id is 1 to 128 of A-Z a-z 0-9 . _ -');
     this.#warn(request);
     checkRequest(request);
+    checkNightOf(request);
     const { signal, timeoutMs = this.#timeoutMs, retries = this.#retry.retries } = options;
     const call: Call = { requestId, body: JSON.stringify(request), signal, timeoutMs, retries };
     for (let attempt = 1; ; attempt++) {

@@ -45,12 +45,16 @@ export interface ScoreRecord {
 
 export interface PredictionRequestBody {
   current_session: Session;
-  /** At most five, oldest first. */
+  /** At most five, oldest first. Beside `history` only where that is empty. */
   past_sessions?: Session[] | null;
   /** The scores of `past_sessions`: same length, same order. */
   past_targets?: ScoreRecord[] | null;
   /** Another name of `past_targets`; give one of the two. */
   past_target?: ScoreRecord[] | null;
+  /** The history that the person's last answer gave; empty begins one. The answer then has one to store. */
+  history?: string | null;
+  /** With `history`: the date on which the person woke, as "2026-11-21". */
+  night?: string | null;
   /** Asks for `explanation` beside the scores, where the service can explain. */
   explain?: boolean | null;
 }
@@ -71,6 +75,8 @@ export interface Explanation {
     readonly sessions: number;
     readonly missing: readonly string[];
     readonly implausible: readonly string[];
+    /** Series of an hour that was not spent at rest: left out, and in `missing` as well. */
+    readonly not_at_rest: readonly string[];
     readonly series: Readonly<Record<string, { readonly samples: number; readonly used: number }>>;
   };
   readonly scores: Readonly<Record<NumericScore, ExplainedScore>>;

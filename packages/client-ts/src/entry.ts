@@ -17,6 +17,7 @@ export {
 export {
   AcuityError,
   ConnectionError,
+  HistoryInvalidError,
   InvalidRequestError,
   KeyMissingError,
   KeyRejectedError,
@@ -32,12 +33,14 @@ export {
   WrongAddressError,
 } from './errors.js';
 export type { FieldWarning } from './fieldNames.js';
+export type { FormerEntry } from './formerHistory.js';
 export {
   History,
+  HistoryContendedError,
   memoryStorage,
-  type HistoryEntry,
   type HistoryOptions,
   type HistoryStorage,
+  type StoredHistory,
 } from './history.js';
 export type { Moment } from '#rules/moment.js';
 export type { Person } from './person.js';

@@ -100,11 +100,23 @@ export class UnsupportedMediaTypeError extends RefusedError {
 
 /** 422: the request is JSON but not what the service takes; `findings` say where and why. */
 export class InvalidRequestError extends RefusedError {
-  override readonly name = 'InvalidRequestError';
+  override readonly name: string = 'InvalidRequestError';
   readonly findings: readonly Finding[];
-  constructor(refusal: Refusal) {
-    super(refusal.findings.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '), refusal);
+  constructor(refusal: Refusal, remedy = '') {
+    const found = refusal.findings.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
+    super(`${found}${remedy}`, refusal);
     this.findings = refusal.findings;
+  }
+}
+
+/** 422 of a history that is not as the service gave it, or is of another version of it. */
+export class HistoryInvalidError extends InvalidRequestError {
+  override readonly name = 'HistoryInvalidError';
+  constructor(refusal: Refusal) {
+    super(
+      refusal,
+      '; restore what was stored of the person, or forget them: their next night begins a history',
+    );
   }
 }
 
@@ -164,5 +176,7 @@ const BY_STATUS: Readonly<Record<number, new (refusal: Refusal) => RefusedError>
 
 /** The error that stands for a refusal. */
 export function errorFor(refusal: Refusal): RefusedError {
+  if (refusal.findings.some(({ type }) => type === 'history_invalid'))
+    return new HistoryInvalidError(refusal);
   return new (BY_STATUS[refusal.status] ?? UnexpectedAnswerError)(refusal);
 }

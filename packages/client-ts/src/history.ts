@@ -1,40 +1,50 @@
-import { PAST_MAX } from '#rules/fields.js';
-import type { PredictionRequestBody, ScoreRecord, Session } from './contract.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { momentMs, type Moment } from '#rules/moment.js';
 import type { Prediction } from './answer.js';
 import type { AcuityClient, PredictOptions } from './client.js';
-import { momentMs, type Moment } from '#rules/moment.js';
+import type { PredictionRequestBody, Session } from './contract.js';
+import { AcuityError } from './errors.js';
+import { formerEntries, moveOver, type FormerEntry } from './formerHistory.js';
+import { checkNight, dated } from './night.js';
+import { pauseBefore, type RetryOptions } from './retry.js';
 
-/** A session that was scored. Plain JSON: store it as it is. */
-export interface HistoryEntry {
-  /** The moment that was scored, in ISO 8601 with Z. */
-  readonly at: string;
-  /** The date on which the person woke, where it was given: a person has each night once. */
-  readonly night?: string;
-  readonly modelVersion: string;
-  readonly session: Session;
-  readonly scores: ScoreRecord;
-}
+/** What a storage holds of a person: the history as text, or what the former client stored there. */
+export type StoredHistory = string | readonly FormerEntry[] | null | undefined;
 
-/** Where the caller keeps histories. They are health data: under the caller's own rules for such data. */
+/** Where the caller keeps one text for each person: health data, under the caller's own rules for such data. */
 export interface HistoryStorage {
-  /** What was last saved for `person`; undefined or empty where nothing was. */
-  load(person: string): Promise<readonly HistoryEntry[] | undefined>;
-  /** Replaces what is stored for `person`. */
-  save(person: string, entries: readonly HistoryEntry[]): Promise<void>;
+  /** What was last saved for `person`; undefined, null or empty where nothing was. */
+  load(person: string): Promise<StoredHistory>;
+  /**
+   * Replaces `previous`, which is what `load` gave, by `next`, in one step: where something else is stored by now,
+   * it changes nothing and gives false. No `next` deletes.
+   */
+  save(person: string, next: string | undefined, previous: StoredHistory): Promise<boolean>;
 }
 
 /** What may be given with a session. */
 export interface HistoryOptions extends PredictOptions {
-  /** The date of waking, as "2026-11-21": what `Adapted.night` is. */
+  /** The date of waking, as "2026-11-21": what `Adapted.night` and `SessionBuilder.wokeOn()` are. */
   readonly night?: string | null | undefined;
 }
 
+/** Another process stored a history of the person each time that this one had scored. The stored one is whole. */
+export class HistoryContendedError extends Error {
+  override readonly name = 'HistoryContendedError';
+
+  constructor() {
+    super("others kept storing this person's history in between: score the night again later");
+  }
+}
+
+/** Of several processes that store at once one succeeds, and the pauses keep it from being always the same. */
+const CONTENTION: RetryOptions = { retries: 9, firstPauseMs: 10, pauseMaxMs: 50 };
+
 /**
- * Keeps the latest five scored sessions of each person and puts them into requests: oldest first, each with its
- * own scores, and never one that is not earlier than the session to score.
+ * Scores sessions with the person's history, the text that the last answer gave, and stores the one that comes back.
  *
- * Calls for one person run one after the other in this process. Where several processes score the same person at
- * once, the storage must order them (a lock or a transaction around `load` and `save`): else one entry may get lost.
+ * Calls for one person run one after the other in this process. Where another process stores first, the history is
+ * loaded and the session scored again, so that no night is lost.
  */
 export class History {
   readonly #client: Pick<AcuityClient, 'predict'>;
@@ -48,38 +58,50 @@ export class History {
   }
 
   /**
-   * Scores `session` with the person's history and adds it to it. A session of the same moment or the same night is
-   * replaced, so scoring one again does no harm.
-   * @throws RangeError where the night is no date, what the client or the storage throws; the history is then as it was
+   * Scores `session` with the person's history, in which it gets its place by `night`. The same night scored again
+   * replaces itself; a session without a night is always a new one.
+   * @throws RangeError where the night is no date or lies ahead, HistoryInvalidError where what is stored is damaged,
+   * HistoryContendedError, what the client or the storage throws; the history is then as it was
    */
-  async score(person: string, at: Moment, session: Session, options?: HistoryOptions): Promise<Prediction> {
-    const moment = new Date(momentMs(at, 'the moment of the session')).toISOString();
-    const { night, ...others } = options ?? {};
-    const when =
-      night === undefined || night === null ? { at: moment } : { at: moment, night: checked(night) };
-    return this.#afterOthers(person, async () => {
-      const entries = await this.entries(person);
-      const prediction = await this.#client.predict(requestWith(entries, when, session), others);
-      const { scores, modelVersion } = prediction;
-      await this.#storage.save(person, withEntry(entries, { ...when, modelVersion, session, scores }));
-      return prediction;
+  async score(
+    person: string,
+    at: Moment,
+    session: Session,
+    options: HistoryOptions = {},
+  ): Promise<Prediction> {
+    const { night, ...others } = options;
+    const asked = { atMs: momentMs(at, 'the moment of the session'), night: checkNight(night), session };
+    const predict = (request: PredictionRequestBody): Promise<WithHistory> => this.#predict(request, others);
+    return this.#inTurn(person, (stored) => {
+      const former = formerEntries(stored);
+      if (former !== undefined) return moveOver(former, asked, predict);
+      return predict({
+        current_session: session,
+        history: typeof stored === 'string' ? stored : '',
+        ...dated(asked.night),
+      });
     });
   }
 
-  /** What is kept of `person`, oldest first. */
-  async entries(person: string): Promise<readonly HistoryEntry[]> {
-    const stored = (await this.#storage.load(person)) ?? [];
-    return stored.toSorted(inOrder).slice(-PAST_MAX);
-  }
-
   /** Forgets `person`. */
-  forget(person: string): Promise<void> {
-    return this.#afterOthers(person, () => this.#storage.save(person, []));
+  async forget(person: string): Promise<void> {
+    await this.#inTurn(person, async () => ({ history: undefined }));
   }
 
-  async #afterOthers<T>(person: string, work: () => Promise<T>): Promise<T> {
+  async #predict(request: PredictionRequestBody, options: PredictOptions): Promise<WithHistory> {
+    const prediction = await this.#client.predict(request, options);
+    const { history, requestId } = prediction;
+    if (history !== undefined) return { ...prediction, history };
+    throw new AcuityError('the service gave no history: it is older than this client, update it', requestId);
+  }
+
+  /** Does `work` after the person's other calls, and again with what is stored by then where others stored first. */
+  async #inTurn<Done extends { readonly history: string | undefined }>(
+    person: string,
+    work: (stored: StoredHistory) => Promise<Done>,
+  ): Promise<Done> {
     const before = this.#last.get(person) ?? Promise.resolve();
-    const result = before.then(work);
+    const result = before.then(() => this.#swap(person, work));
     const settled = result.catch(() => undefined); // the next in line does not care how this one ended
     this.#last.set(person, settled);
     try {
@@ -88,52 +110,39 @@ export class History {
       if (this.#last.get(person) === settled) this.#last.delete(person);
     }
   }
+
+  async #swap<Done extends { readonly history: string | undefined }>(
+    person: string,
+    work: (stored: StoredHistory) => Promise<Done>,
+  ): Promise<Done> {
+    for (let attempt = 1; ; attempt++) {
+      const stored = await this.#storage.load(person);
+      const done = await work(stored);
+      if (done.history === undefined && (stored ?? undefined) === undefined) return done;
+      const isTaken: unknown = await this.#storage.save(person, done.history, stored);
+      if (isTaken === true) return done;
+      // A storage of the former kind gives nothing, and would be written again and again.
+      if (isTaken !== false) throw new TypeError('save() of a history storage gives true or false');
+      const pauseMs = pauseBefore({ attempt, retryAfterS: undefined }, CONTENTION, Math.random);
+      if (pauseMs === undefined) throw new HistoryContendedError();
+      await sleep(pauseMs);
+    }
+  }
 }
 
-type When = Pick<HistoryEntry, 'at' | 'night'>;
-
-function checked(night: string): string {
-  if (/^\d{4}-\d\d-\d\d$/.test(night)) return night;
-  throw new RangeError('the night is a date, as 2026-11-21: that of waking');
-}
-
-/** The request for `session` with what of `entries` lies before it; one list gives both halves of the pair. */
-export function requestWith(
-  entries: readonly HistoryEntry[],
-  when: When,
-  session: Session,
-): PredictionRequestBody {
-  const past = entries.filter((entry) => inOrder(entry, when) < 0 && !isSame(entry, when));
-  if (past.length === 0) return { current_session: session };
-  return {
-    current_session: session,
-    past_sessions: past.map((entry) => entry.session),
-    past_targets: past.map((entry) => entry.scores),
-  };
-}
-
-function withEntry(entries: readonly HistoryEntry[], added: HistoryEntry): readonly HistoryEntry[] {
-  return [...entries.filter((entry) => !isSame(entry, added)), added].toSorted(inOrder).slice(-PAST_MAX);
-}
-
-function isSame(a: When, b: When): boolean {
-  return a.at === b.at || (a.night !== undefined && a.night === b.night);
-}
-
-/** By nights where both have one, else by moments: both are text that sorts. */
-function inOrder(a: When, b: When): number {
-  const [ofA, ofB] = [a.night ?? a.at, b.night ?? b.at];
-  if (ofA !== ofB) return ofA < ofB ? -1 : 1;
-  return a.at < b.at ? -1 : a.at > b.at ? 1 : 0;
-}
+/** What came back with the history to store. */
+type WithHistory = Prediction & { readonly history: string };
 
 /** A storage that forgets when the process ends: for trials and tests. */
 export function memoryStorage(): HistoryStorage {
-  const stored = new Map<string, readonly HistoryEntry[]>();
+  const stored = new Map<string, StoredHistory>();
   return {
     load: async (person) => stored.get(person),
-    save: async (person, entries) => {
-      stored.set(person, structuredClone(entries));
+    save: async (person, next, previous) => {
+      if (stored.get(person) !== previous) return false;
+      if (next === undefined) stored.delete(person);
+      else stored.set(person, next);
+      return true;
     },
   };
 }

@@ -3,6 +3,7 @@ import { momentMs, type Moment } from '#rules/moment.js';
 import { NIGHT_AGE_HOURS_MAX, NIGHT_HOURS_MAX } from '#rules/night.js';
 import type { Signal } from '#rules/plausible.js';
 import type { Session } from './contract.js';
+import { wakingDate } from './night.js';
 import { personFields, type Person } from './person.js';
 import {
   checkSeconds,
@@ -37,15 +38,19 @@ const { daySamplesMax, nightSamplesMax } = DEFAULT_SERIES_LIMITS;
  *     new SessionBuilder(now).person({ age: 34, sex: 'F' }).heartRate(samples).sleepStages(stages).build()
  */
 export class SessionBuilder {
+  readonly #at: Moment;
   readonly #atMs: number;
   #who: Person = {};
   #heart: readonly Reading[] = [];
   #breath: readonly Reading[] = [];
   #span: Span | undefined;
+  /** The end of the night as it was given. */
+  #woke: Moment | undefined;
   #seconds: StageDurations = {};
 
   /** @param at  the moment that is scored */
   constructor(at: Moment) {
+    this.#at = at;
     this.#atMs = momentMs(at, 'the moment to score');
   }
 
@@ -68,8 +73,9 @@ export class SessionBuilder {
 
   /** The night as a tracker gives it: stretches of stages, which also say when the night was. */
   sleepStages(intervals: readonly StageInterval[]): this {
-    const { night, seconds } = measureStages(intervals);
+    const { night, woke, seconds } = measureStages(intervals);
     this.#span = night;
+    this.#woke = woke;
     this.#seconds = seconds;
     return this;
   }
@@ -94,7 +100,19 @@ export class SessionBuilder {
     };
     if (span.toMs <= span.fromMs) throw new RangeError('the night ends before it begins');
     this.#span = span;
+    this.#woke = to;
     return this;
+  }
+
+  /**
+   * The date on which the person woke, as "2026-11-21": the `night` of `History.score`. Undefined where stages or
+   * `night` have not said when the night was.
+   * @param zone  of the person, "Europe/Berlin" or "+01:00"; without it the offset in which the night's end or the
+   * moment to score is written, else UTC
+   * @throws AdapterError where there is no such zone
+   */
+  wokeOn(zone?: string): string | undefined {
+    return this.#woke === undefined ? undefined : wakingDate(this.#woke, this.#at, zone);
   }
 
   /**

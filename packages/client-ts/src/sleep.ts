@@ -32,6 +32,13 @@ export interface SleepFields {
   lightPercentage?: number;
 }
 
+interface MeasuredNight {
+  readonly night: Span;
+  /** The end of the night as it was given. */
+  readonly woke: Moment;
+  readonly seconds: StageDurations;
+}
+
 const STAGES: readonly Stage[] = ['deep', 'rem', 'light', 'awake'];
 const MINUTE_S = 60;
 const HOUR_MS = 3_600_000;
@@ -40,29 +47,32 @@ const HOUR_MS = 3_600_000;
  * The whole night and its seconds in each stage.
  * @throws RangeError where an interval ends before it begins, overlaps another, or the whole spans more than a day
  */
-export function measureStages(intervals: readonly StageInterval[]): { night: Span; seconds: StageDurations } {
+export function measureStages(intervals: readonly StageInterval[]): MeasuredNight {
   const spans = intervals
     .map(({ stage, from, to }) => ({
       stage: checkStage(stage),
       fromMs: momentMs(from, 'the beginning of a sleep stage'),
       toMs: momentMs(to, 'the end of a sleep stage'),
+      to,
     }))
     .toSorted((a, b) => a.fromMs - b.fromMs);
   const first = spans[0];
   if (first === undefined) throw new RangeError('no sleep stage was given');
   const totalMs = { deep: 0, rem: 0, light: 0, awake: 0 };
   let untilMs = first.fromMs;
-  for (const { stage, fromMs, toMs } of spans) {
+  let woke = first.to;
+  for (const { stage, fromMs, toMs, to } of spans) {
     if (toMs < fromMs) throw new RangeError('a sleep stage ends before it begins');
     if (fromMs < untilMs)
       throw new RangeError('sleep stages overlap; give those of one device, each stretch once');
     totalMs[stage] += toMs - fromMs;
     untilMs = toMs;
+    woke = to;
   }
   if (untilMs - first.fromMs > NIGHT_HOURS_MAX * HOUR_MS)
     throw new RangeError('the sleep stages span more than one night');
   const seconds = mapStages(totalMs, (ms) => Math.round(ms / 1000));
-  return { night: { fromMs: first.fromMs, toMs: untilMs }, seconds };
+  return { night: { fromMs: first.fromMs, toMs: untilMs }, woke, seconds };
 }
 
 /** @throws UnitError where the minutes are seconds */

@@ -17,6 +17,9 @@ export const TARGETS_ALIAS = 'past_target';
 /** Most past sessions (and past targets) in one request. */
 export const PAST_MAX = 5;
 
+/** Longest history accepted, in characters. */
+export const HISTORY_LENGTH_MAX = 2_048;
+
 /** Longest series accepted, in samples. */
 export interface SeriesLimits {
   readonly daySamplesMax: number;
@@ -79,7 +82,7 @@ export const SEXES = ['M', 'F'] as const;
 
 /** Every name that each kind of object in a request may have. */
 export const FIELD_NAMES = {
-  request: ['current_session', 'past_sessions', 'past_targets', TARGETS_ALIAS, 'explain'],
+  request: ['current_session', 'past_sessions', 'past_targets', TARGETS_ALIAS, 'explain', 'history', 'night'],
   session: [...SERIES_FIELDS, SERIES_ALIASES.HR_night, SERIES_ALIASES.RR_night, ...SESSION_SCALARS],
   target: [...SCORE_FIELDS, ...LABEL_FIELDS],
 } as const;

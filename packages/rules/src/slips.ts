@@ -19,6 +19,13 @@ export function meantField(name: string, kind: ObjectKind): string | undefined {
   return known.find((field) => fold(field) === nearest);
 }
 
+/** The known name that `name` is in some case of its letters, or itself; undefined where it is none. */
+export function nameInAnyCase(name: string, kind: ObjectKind): string | undefined {
+  const known: readonly string[] = FIELD_NAMES[kind];
+  const letters = name.toLowerCase();
+  return known.find((field) => field.toLowerCase() === letters);
+}
+
 function fold(name: string): string {
   return name.replaceAll(/[-_ ]/g, '').toLowerCase();
 }

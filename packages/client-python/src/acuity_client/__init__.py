@@ -11,6 +11,7 @@ from ._errors import (
     AcuityConnectionError,
     AcuityError,
     AcuityTimeoutError,
+    HistoryInvalidError,
     InvalidRequestError,
     KeyMissingError,
     KeyRejectedError,
@@ -24,13 +25,15 @@ from ._errors import (
     UnsupportedMediaTypeError,
     WrongAddressError,
 )
+from ._former_history import FormerEntry
 from ._history import (
     AsyncHistory,
     AsyncHistoryStorage,
     History,
-    HistoryEntry,
+    HistoryContendedError,
     HistoryStorage,
     MemoryStorage,
+    StoredHistory,
 )
 from ._moment import Moment
 from ._retry import RetryPolicy
@@ -78,8 +81,10 @@ __all__ = [
     "Explanation",
     "FieldNameWarning",
     "Finding",
+    "FormerEntry",
     "History",
-    "HistoryEntry",
+    "HistoryContendedError",
+    "HistoryInvalidError",
     "HistoryStorage",
     "Hooks",
     "Incoming",
@@ -109,6 +114,7 @@ __all__ = [
     "SqliteStorage",
     "Stage",
     "StageInterval",
+    "StoredHistory",
     "Transport",
     "TransportBroken",
     "TransportTimeout",

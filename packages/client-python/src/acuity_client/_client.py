@@ -71,8 +71,8 @@ class AcuityClient:
         """
         Scores one request. Refusals for want of room (429, 503) and broken connections are tried again.
 
-        Raises AcuityError of the kind that fits; UnitError, before anything is sent, where fields contradict each
-        other as they do in a wrong unit.
+        Raises AcuityError of the kind that fits; before anything is sent UnitError, where fields contradict each
+        other as they do in a wrong unit, and ValueError, where `night` lies ahead.
         """
         call = self._core.begin(request, request_id, timeout, retries)
         while True:

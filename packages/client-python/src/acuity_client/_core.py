@@ -28,6 +28,7 @@ from ._errors import (
     RefusedError,
     error_for,
 )
+from ._night import check_night_of
 from ._retry import RetryPolicy
 from ._slips import FieldNameWarning, slips
 from ._transport import Incoming, Outgoing, TransportBroken, TransportTimeout
@@ -148,6 +149,7 @@ class Core:
             raise ValueError("a request id is 1 to 128 of A-Z a-z 0-9 . _ -")
         self._warn_of_slips(request)
         check_request(request)
+        check_night_of(request)
         policy = self._retry
         if retries is not None:
             policy = RetryPolicy(retries, policy.first_pause_s, policy.pause_max_s)
@@ -239,6 +241,7 @@ def _prediction(body: object, answer: Incoming, request_id: str) -> Prediction |
         request_id=request_id,
         inference_time_ms=body["inference_time_ms"],
         explanation=body.get("explanation"),
+        history=body.get("history"),
     )
 
 

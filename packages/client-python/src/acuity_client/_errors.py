@@ -104,6 +104,14 @@ class InvalidRequestError(RefusedError):
         return "; ".join(f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in refusal.findings)
 
 
+class HistoryInvalidError(InvalidRequestError):
+    """422 of a history that is not as the service gave it, or is of another version of it."""
+
+    def _remedy(self, refusal: Refusal) -> str:
+        found = super()._remedy(refusal)
+        return f"{found}; restore what was stored of the person, or forget them: their next night begins a history"
+
+
 class RateLimitedError(RefusedError):
     """429: the key's rate or its daily quota is used up."""
 
@@ -161,4 +169,6 @@ _BY_STATUS: dict[int, type[RefusedError]] = {
 
 def error_for(refusal: Refusal) -> RefusedError:
     """The error that stands for a refusal."""
+    if any(finding.get("type") == "history_invalid" for finding in refusal.findings):
+        return HistoryInvalidError(refusal)
     return _BY_STATUS.get(refusal.status, UnexpectedAnswerError)(refusal)

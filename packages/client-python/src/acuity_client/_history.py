@@ -1,60 +1,60 @@
-"""The latest five scored sessions of each person, and requests made of them."""
+"""The history of each person: the text that the service's last answer gave, kept by compare-and-swap."""
 
 from __future__ import annotations
 
 import asyncio
-import copy
 import inspect
-import json
-import re
+import random
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol, TypedDict, Union
+from dataclasses import replace
+from typing import Any, Protocol, Union
 
-from ._core import encoded
-from ._moment import Moment, iso_of, moment_ms
-from ._rules import PAST_MAX
-from ._types import Prediction, PredictionRequest, ScoreRecord, Session
+from ._errors import AcuityError
+from ._former_history import Asked, FormerEntry, former_entries, move_over, request_of
+from ._moment import Moment, moment_ms
+from ._night import check_night
+from ._retry import RetryPolicy
+from ._types import Prediction, PredictionRequest, Session
 
-
-class _Dated(TypedDict, total=False):
-    night: str
-    """The date on which the person woke, where it was given: a person has each night once."""
-
-
-class HistoryEntry(_Dated):
-    """A session that was scored. Plain JSON, the same as the TypeScript client's: store it as it is."""
-
-    at: str
-    """The moment that was scored, in ISO 8601 with Z."""
-    modelVersion: str
-    session: Session
-    scores: ScoreRecord
+StoredHistory = Union[str, Sequence[FormerEntry], None]
+"""What a storage holds of a person: the history as text, or what the former client stored there."""
 
 
 class HistoryStorage(Protocol):
-    """Where you keep histories. They are health data: under your own rules for such data."""
+    """Where you keep one text for each person: health data, under your own rules for such data."""
 
-    def load(self, person: str, /) -> Sequence[HistoryEntry] | None:
+    def load(self, person: str, /) -> StoredHistory:
         """What was last saved for `person`; None or empty where nothing was."""
         ...
 
-    def save(self, person: str, entries: Sequence[HistoryEntry], /) -> None:
-        """Replaces what is stored for `person`; no entries forget them."""
+    def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
+        """
+        Replaces `previous`, which is what `load` gave, by `next`, in one step: where something else is stored by now,
+        it changes nothing and gives False. `next` None deletes.
+        """
         ...
 
 
 class AsyncHistoryStorage(Protocol):
     """The same for asyncio."""
 
-    async def load(self, person: str, /) -> Sequence[HistoryEntry] | None:
-        """What was last saved for `person`; None or empty where nothing was."""
+    async def load(self, person: str, /) -> StoredHistory:
+        """As of `HistoryStorage`."""
         ...
 
-    async def save(self, person: str, entries: Sequence[HistoryEntry], /) -> None:
-        """Replaces what is stored for `person`; no entries forget them."""
+    async def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
+        """As of `HistoryStorage`."""
         ...
+
+
+class HistoryContendedError(Exception):
+    """Another process stored a history of the person each time that this one had scored. The stored one is whole."""
+
+    def __init__(self) -> None:
+        super().__init__("others kept storing this person's history in between: score the night again later")
 
 
 class Predicts(Protocol):
@@ -89,11 +89,10 @@ class AsyncPredicts(Protocol):
 
 class History:
     """
-    Keeps the latest five scored sessions of each person and puts them into requests: oldest first, each with its own
-    scores, and never one that is not earlier than the session to score.
+    Scores sessions with the person's history, the text that the last answer gave, and stores the one that comes back.
 
-    Calls for one person run one after the other in this process. Where several processes score the same person at
-    once, the storage must order them (a lock or a transaction around `load` and `save`): else an entry may get lost.
+    Calls for one person run one after the other in this process. Where another process stores first, the history is
+    loaded and the session scored again, so that no night is lost.
     """
 
     def __init__(self, client: Predicts, storage: HistoryStorage) -> None:
@@ -114,27 +113,36 @@ class History:
         retries: int | None = None,
     ) -> Prediction:
         """
-        Scores `session` with the person's history and adds it to it. `night` is the date of waking, as "2026-11-21":
-        what `Adapted.night` is. A session of the same moment or the same night is replaced, so scoring one again does
-        no harm. What the client or the storage raises leaves the history as it was.
-        """
-        when = _when(at, night)
-        session = json.loads(encoded(session))  # as it is sent: a storage has to do with plain JSON alone
-        with self._alone(person):
-            entries = self.entries(person)
-            request = request_with(entries, when, session)
-            prediction = self._client.predict(request, request_id=request_id, timeout=timeout, retries=retries)
-            self._storage.save(person, _with_entry(entries, when, session, prediction))
-        return prediction
+        Scores `session` with the person's history, in which it gets its place by `night`: the date of waking, as
+        "2026-11-21", which `Adapted.night` and `SessionBuilder.woke_on()` are. The same night scored again replaces
+        itself; a session without a night is always a new one.
 
-    def entries(self, person: str) -> list[HistoryEntry]:
-        """What is kept of `person`, oldest first."""
-        return _latest(self._storage.load(person))
+        Raises ValueError where the night is no date or lies ahead, HistoryInvalidError where what is stored is
+        damaged, HistoryContendedError, what the client or the storage raises; the history is then as it was.
+        """
+        asked = _asked(at, night, session)
+        with self._alone(person):
+            for pause_s in _pauses():
+                stored = self._storage.load(person)
+                steps = _Steps(stored, asked)
+                for request in steps:
+                    steps.answered(
+                        self._client.predict(request, request_id=request_id, timeout=timeout, retries=retries)
+                    )
+                if _is_taken(self._storage.save(person, steps.history, stored)):
+                    return steps.prediction()
+                time.sleep(pause_s)
+        raise HistoryContendedError
 
     def forget(self, person: str) -> None:
         """Forgets `person`."""
         with self._alone(person):
-            self._storage.save(person, [])
+            for pause_s in _pauses():
+                stored = self._storage.load(person)
+                if stored is None or _is_taken(self._storage.save(person, None, stored)):
+                    return
+                time.sleep(pause_s)
+        raise HistoryContendedError
 
     @contextmanager
     def _alone(self, person: str) -> Iterator[None]:
@@ -174,23 +182,87 @@ class AsyncHistory:
         retries: int | None = None,
     ) -> Prediction:
         """As of `History`."""
-        when = _when(at, night)
-        session = json.loads(encoded(session))  # as it is sent: a storage has to do with plain JSON alone
+        asked = _asked(at, night, session)
         async with _Turn(self._locks, person):
-            entries = await self.entries(person)
-            request = request_with(entries, when, session)
-            prediction = await self._client.predict(request, request_id=request_id, timeout=timeout, retries=retries)
-            await self._storage.save(person, _with_entry(entries, when, session, prediction))
-        return prediction
-
-    async def entries(self, person: str) -> list[HistoryEntry]:
-        """What is kept of `person`, oldest first."""
-        return _latest(await self._storage.load(person))
+            for pause_s in _pauses():
+                stored = await self._storage.load(person)
+                steps = _Steps(stored, asked)
+                for request in steps:
+                    steps.answered(
+                        await self._client.predict(request, request_id=request_id, timeout=timeout, retries=retries)
+                    )
+                if _is_taken(await self._storage.save(person, steps.history, stored)):
+                    return steps.prediction()
+                await asyncio.sleep(pause_s)
+        raise HistoryContendedError
 
     async def forget(self, person: str) -> None:
         """Forgets `person`."""
         async with _Turn(self._locks, person):
-            await self._storage.save(person, [])
+            for pause_s in _pauses():
+                stored = await self._storage.load(person)
+                if stored is None or _is_taken(await self._storage.save(person, None, stored)):
+                    return
+                await asyncio.sleep(pause_s)
+        raise HistoryContendedError
+
+
+class _Steps:
+    """The requests that score a session: one, or more where what the former client stored is moved over."""
+
+    def __init__(self, stored: StoredHistory, asked: Asked) -> None:
+        former = former_entries(stored)
+        self._requests = _one_request(str(stored or ""), asked) if former is None else move_over(former, asked)
+        self._first: Prediction | None = None
+        self.history: str | None = None
+        """Of the latest answer."""
+
+    def __iter__(self) -> Iterator[PredictionRequest]:
+        try:
+            yield next(self._requests)
+            while True:
+                assert self.history is not None
+                yield self._requests.send(self.history)
+        except StopIteration:
+            return
+
+    def answered(self, prediction: Prediction) -> None:
+        """Keeps what an answer gave."""
+        if prediction.history is None:
+            told = "the service gave no history: it is older than this client, update it"
+            raise AcuityError(told, prediction.request_id)
+        self._first = self._first or prediction
+        self.history = prediction.history
+
+    def prediction(self) -> Prediction:
+        """The answer to the session, with the history that was stored."""
+        assert self._first is not None
+        return replace(self._first, history=self.history)
+
+
+def _one_request(history: str, asked: Asked) -> Generator[PredictionRequest, str, None]:
+    yield request_of(asked.session, history, asked.night)
+
+
+def _asked(at: Moment, night: str | None, session: Session) -> Asked:
+    check_night(night)
+    return Asked(moment_ms(at, "the moment of the session"), night, session)
+
+
+_CONTENTION = RetryPolicy(retries=10, first_pause_s=0.01, pause_max_s=0.05)
+"""Of several processes that store at once one succeeds, and the pauses keep it from being always the same."""
+
+
+def _pauses() -> Iterator[float]:
+    for attempt in range(1, _CONTENTION.retries + 1):
+        yield _CONTENTION.pause_before(attempt, None, random.random) or 0.0
+
+
+def _is_taken(saved: object) -> bool:
+    """A storage of the former kind gives nothing, and would be written again and again."""
+    if isinstance(saved, bool):
+        return saved
+    raise TypeError("save() of a history storage gives True or False")
 
 
 class _Turn:
@@ -225,11 +297,11 @@ class _InThreads:
     def __init__(self, storage: HistoryStorage) -> None:
         self._storage = storage
 
-    async def load(self, person: str, /) -> Sequence[HistoryEntry] | None:
+    async def load(self, person: str, /) -> StoredHistory:
         return await asyncio.to_thread(self._storage.load, person)
 
-    async def save(self, person: str, entries: Sequence[HistoryEntry], /) -> None:
-        await asyncio.to_thread(self._storage.save, person, entries)
+    async def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
+        return await asyncio.to_thread(self._storage.save, person, next, previous)
 
 
 def _is_async(storage: object) -> bool:
@@ -237,73 +309,23 @@ def _is_async(storage: object) -> bool:
 
 
 class MemoryStorage:
-    """A storage that forgets when the process ends: for trials and tests."""
+    """A storage that forgets when the process ends: for trials and tests. Threads may share it."""
 
     def __init__(self) -> None:
-        self._stored: dict[str, list[HistoryEntry]] = {}
+        self._lock = threading.Lock()
+        self._stored: dict[str, str] = {}
 
-    def load(self, person: str, /) -> list[HistoryEntry] | None:
+    def load(self, person: str, /) -> str | None:
         """What was last saved for `person`."""
-        return copy.deepcopy(self._stored.get(person))
+        return self._stored.get(person)
 
-    def save(self, person: str, entries: Sequence[HistoryEntry], /) -> None:
-        """Replaces what is stored for `person`."""
-        if entries:
-            self._stored[person] = copy.deepcopy(list(entries))
-        else:
-            self._stored.pop(person, None)
-
-
-class _When(NamedTuple):
-    at: str
-    night: str | None
-
-
-def _when(at: Moment, night: str | None) -> _When:
-    if night is not None and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", night):
-        raise ValueError("the night is a date, as 2026-11-21: that of waking")
-    return _When(iso_of(moment_ms(at, "the moment of the session")), night)
-
-
-def _when_of(entry: HistoryEntry) -> _When:
-    return _When(entry["at"], entry.get("night"))
-
-
-def request_with(entries: Sequence[HistoryEntry], when: _When, session: Session) -> PredictionRequest:
-    """The request for `session` with what of `entries` lies before it; one list gives both halves of the pair."""
-    past = [
-        entry for entry in entries if _order(_when_of(entry)) < _order(when) and not _is_same(_when_of(entry), when)
-    ]
-    request: PredictionRequest = {"current_session": session}
-    if past:
-        request["past_sessions"] = [entry["session"] for entry in past]
-        request["past_targets"] = [entry["scores"] for entry in past]
-    return request
-
-
-def _with_entry(
-    entries: Sequence[HistoryEntry], when: _When, session: Session, prediction: Prediction
-) -> list[HistoryEntry]:
-    added: HistoryEntry = {
-        "at": when.at,
-        "modelVersion": prediction.model_version,
-        "session": session,
-        "scores": prediction.scores,
-    }
-    if when.night is not None:
-        added["night"] = when.night
-    return _latest([*(entry for entry in entries if not _is_same(_when_of(entry), when)), added])
-
-
-def _is_same(a: _When, b: _When) -> bool:
-    return a.at == b.at or (a.night is not None and a.night == b.night)
-
-
-def _order(when: _When) -> tuple[str, str]:
-    """By nights where both have one, else by moments: both are text that sorts."""
-    return when.night or when.at, when.at
-
-
-def _latest(entries: Sequence[HistoryEntry] | None) -> list[HistoryEntry]:
-    """Oldest first."""
-    return sorted(entries or (), key=lambda entry: _order(_when_of(entry)))[-PAST_MAX:]
+    def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
+        """Replaces what is stored for `person`, where that is still `previous`."""
+        with self._lock:
+            if self._stored.get(person) != previous:
+                return False
+            if next is None:
+                del self._stored[person]
+            else:
+                self._stored[person] = next
+            return True

@@ -6,6 +6,8 @@ REQUEST_FIELDS = (
     "past_targets",
     "past_target",
     "explain",
+    "history",
+    "night",
 )
 SESSION_FIELDS = (
     "HR_day_1h",

@@ -10,6 +10,7 @@ from typing import Any, Protocol, Union
 from . import _rules as rules
 from ._contradictions import check_session
 from ._moment import Moment, moment_ms
+from ._night import waking_date
 from ._person import person_fields
 from ._sleep import (
     Durations,
@@ -47,11 +48,13 @@ class SessionBuilder:
 
     def __init__(self, at: Moment) -> None:
         """`at` is the moment that is scored."""
+        self._at = at
         self._at_ms = moment_ms(at, "the moment to score")
         self._who: Session = {}
         self._heart: list[tuple[int, float]] = []
         self._breath: list[tuple[int, float]] = []
         self._span: Span | None = None
+        self._woke: Moment | None = None
         self._seconds: Durations = {}
 
     def person(
@@ -79,7 +82,7 @@ class SessionBuilder:
 
     def sleep_stages(self, intervals: Iterable[StageInterval]) -> SessionBuilder:
         """The night as a tracker gives it: stretches of stages, which also say when the night was."""
-        self._span, self._seconds = measure_stages(intervals)
+        self._span, self._woke, self._seconds = measure_stages(intervals)
         return self
 
     def sleep_minutes(
@@ -111,8 +114,16 @@ class SessionBuilder:
         span = Span(moment_ms(start, "the beginning of the night"), moment_ms(end, "the end of the night"))
         if span.to_ms <= span.from_ms:
             raise ValueError("the night ends before it begins")
-        self._span = span
+        self._span, self._woke = span, end
         return self
+
+    def woke_on(self, zone: str | None = None) -> str | None:
+        """
+        The date on which the person woke, as "2026-11-21": the `night` of `History.score`. None where stages or `night`
+        have not said when the night was. `zone` is the person's, "Europe/Berlin" or "+01:00"; without it the offset of
+        the night's end or of the moment to score counts, else UTC. Raises AdapterError where there is no such zone.
+        """
+        return None if self._woke is None else waking_date(self._woke, self._at, zone)
 
     def build(self) -> Session:
         """

@@ -40,9 +40,9 @@ class StageDurations(TypedDict, total=False):
 _HOUR_MS = 3_600_000
 
 
-def measure_stages(intervals: Iterable[StageInterval]) -> tuple[Span, Durations]:
+def measure_stages(intervals: Iterable[StageInterval]) -> tuple[Span, Moment, Durations]:
     """
-    The whole night and its seconds in each stage.
+    The whole night, its end as it was given, and its seconds in each stage.
 
     Raises ValueError where an interval ends before it begins, overlaps another, or the whole spans more than a day.
     """
@@ -51,19 +51,20 @@ def measure_stages(intervals: Iterable[StageInterval]) -> tuple[Span, Durations]
         raise ValueError("no sleep stage was given")
     total_ms: dict[Stage, int] = dict.fromkeys(STAGES, 0)
     first_ms = until_ms = spans[0][1].from_ms
-    for stage, span in spans:
+    woke = spans[0][2]
+    for stage, span, end in spans:
         if span.to_ms < span.from_ms:
             raise ValueError("a sleep stage ends before it begins")
         if span.from_ms < until_ms:
             raise ValueError("sleep stages overlap; give those of one device, each stretch once")
         total_ms[stage] += span.to_ms - span.from_ms
-        until_ms = span.to_ms
+        until_ms, woke = span.to_ms, end
     if until_ms - first_ms > rules.NIGHT_HOURS_MAX * _HOUR_MS:
         raise ValueError("the sleep stages span more than one night")
-    return Span(first_ms, until_ms), {stage: rounded(ms / 1000) for stage, ms in total_ms.items()}
+    return Span(first_ms, until_ms), woke, {stage: rounded(ms / 1000) for stage, ms in total_ms.items()}
 
 
-def _interval(interval: StageInterval) -> tuple[Stage, Span]:
+def _interval(interval: StageInterval) -> tuple[Stage, Span, Moment]:
     if isinstance(interval, Mapping):
         stage, start, end = interval["stage"], interval["from"], interval["to"]
     else:
@@ -71,7 +72,7 @@ def _interval(interval: StageInterval) -> tuple[Stage, Span]:
     if stage not in STAGES:
         raise ValueError(f"a sleep stage is one of {', '.join(STAGES)}")
     begin_ms = moment_ms(start, "the beginning of a sleep stage")
-    return stage, Span(begin_ms, moment_ms(end, "the end of a sleep stage"))
+    return stage, Span(begin_ms, moment_ms(end, "the end of a sleep stage")), end
 
 
 def seconds_of_minutes(minutes: StageDurations) -> Durations:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -31,6 +31,11 @@ def slips(request: Mapping[str, Any]) -> Iterator[str]:
         for part in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(part, Mapping):
                 yield from _slips_in(f"{name}.", part, known)
+
+
+def column_slips(columns: Iterable[str]) -> Iterator[str]:
+    """The same of the columns of a table, which are fields of a session."""
+    yield from _slips_in("the column ", dict.fromkeys(columns, True), _SESSION)
 
 
 def _slips_in(place: str, given: Mapping[str, Any], known: frozenset[str]) -> Iterator[str]:

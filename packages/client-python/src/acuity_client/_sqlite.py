@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import threading
-from collections.abc import Sequence
 from os import PathLike
 
-from ._history import HistoryEntry
+from ._history import StoredHistory
 
 
 class SqliteStorage:
     """
-    One row for each person, the entries as JSON. Threads may share it. The file holds health data: it is its owner's
-    alone (0600), and so is what SQLite writes beside it.
+    One row for each person. Threads and processes may share it. The file holds health data: it is its owner's alone
+    (0600), and so is what SQLite writes beside it.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -23,29 +21,28 @@ class SqliteStorage:
         _own(path)
         self._database = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
         with self._database:
+            # The column has the name of what the former client stored in it: its rows are read and moved over.
             self._database.execute(
                 "CREATE TABLE IF NOT EXISTS acuity_history (person TEXT PRIMARY KEY, entries TEXT NOT NULL)"
             )
 
-    def load(self, person: str, /) -> list[HistoryEntry] | None:
+    def load(self, person: str, /) -> str | None:
         """What was last saved for `person`."""
         with self._lock:
             row = self._database.execute("SELECT entries FROM acuity_history WHERE person = ?", (person,)).fetchone()
-        if row is None:
-            return None
-        entries: list[HistoryEntry] = json.loads(row[0])
-        return entries
+        return None if row is None else str(row[0])
 
-    def save(self, person: str, entries: Sequence[HistoryEntry], /) -> None:
-        """Replaces what is stored for `person`; no entries delete the row."""
+    def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
+        """Replaces what is stored for `person`, where that is still `previous`."""
+        if previous is None:
+            statement = "INSERT OR IGNORE INTO acuity_history (person, entries) VALUES (:person, :next)"
+        elif next is None:
+            statement = "DELETE FROM acuity_history WHERE person = :person AND entries = :previous"
+        else:
+            statement = "UPDATE acuity_history SET entries = :next WHERE person = :person AND entries = :previous"
+        values = {"person": person, "next": next, "previous": previous}
         with self._lock, self._database:
-            if entries:
-                self._database.execute(
-                    "INSERT OR REPLACE INTO acuity_history VALUES (?, ?)",
-                    (person, json.dumps(list(entries), allow_nan=False)),
-                )
-            else:
-                self._database.execute("DELETE FROM acuity_history WHERE person = ?", (person,))
+            return self._database.execute(statement, values).rowcount == 1
 
     def close(self) -> None:
         """Closes the file."""

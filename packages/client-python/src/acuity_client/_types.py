@@ -54,6 +54,10 @@ class PredictionRequest(_Required, total=False):
 
     past_sessions: Sequence[Session] | None
     past_targets: Sequence[ScoreRecord] | None
+    history: str | None
+    """The history that the person's last answer gave; empty begins one. The answer then has one to store."""
+    night: str | None
+    """With `history`: the date on which the person woke, as "2026-11-21"."""
     explain: bool | None
 
 
@@ -79,6 +83,7 @@ class Quality(TypedDict):
     sessions: int
     missing: list[str]
     implausible: list[str]
+    not_at_rest: list[str]
     series: dict[str, SeriesQuality]
 
 
@@ -124,3 +129,5 @@ class Prediction:
     inference_time_ms: float
     explanation: Explanation | None = None
     """There where it was asked for and the service can explain."""
+    history: str | None = None
+    """There where the request had one: what the person's next request sends."""

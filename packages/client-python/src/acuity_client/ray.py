@@ -11,63 +11,82 @@ import zlib
 from typing import Any
 
 import pyarrow as pa
+import ray
 from ray.data import ActorPoolStrategy
 
-from ._bulk import BulkError, ScoreCommand, score_table
+from ._bulk import BulkError, ScoreCommand
+from ._processes import ScoreProcesses
 
-__all__ = ["BulkError", "ScoreCommand", "score"]
+__all__ = ["BulkError", "ScoreCommand", "Scorer", "score"]
 
 _PART = "__acuity_part"
 _BATCH_ROWS = 32_768
+
+
+class Scorer:
+    """
+    For `Dataset.map_batches` and `GroupedData.map_groups` with `batch_format="pyarrow"`: an actor that keeps its process
+    of `acuity score`, with as many workers as the actor's `num_cpus` allow.
+
+        nights.map_batches(Scorer, fn_constructor_args=(command,), batch_format="pyarrow", num_cpus=2, concurrency=4)
+
+    With a history each table has to hold all nights of its people, as the groups of `map_groups` do; it is sorted here.
+    """
+
+    def __init__(self, command: ScoreCommand | None = None) -> None:
+        self._command = command if command is not None else ScoreCommand()
+        assigned = ray.get_runtime_context().get_assigned_resources()
+        self._processes = ScoreProcesses(self._command, int(assigned.get("CPU", 1)))
+
+    def __call__(self, table: Any) -> Any:
+        if _PART in table.column_names:
+            table = table.drop_columns([_PART])
+        if self._command.order is not None:
+            table = table.combine_chunks().sort_by(self._command.order)
+        return self._processes.table(table)
 
 
 def score(
     dataset: Any,
     command: ScoreCommand | None = None,
     *,
-    actors: int = 2,
-    batch_rows: int = _BATCH_ROWS,
+    concurrency: int | tuple[int, int] = 2,
+    batch_size: int = _BATCH_ROWS,
     parts: int = 16,
+    **options: Any,
 ) -> Any:
     """
-    A dataset of the kept columns and the scores of `dataset`, which has a column for each field of a session.
+    A dataset of the kept columns, `person` and `order`, and the scores of `dataset`, which has a column for each field
+    of a session.
 
-    `actors` work at once, each with a process. Without a history each takes `batch_rows` rows at a time. With one, the
-    people are divided into `parts`, and each part is sorted and held as a whole by an actor: choose as many that one
-    fits its memory. An actor that dies is replaced, and what it had begun is scored again.
+    `concurrency` actors work at once, or between two numbers of them, each with a process; `options` are those of
+    `map_batches`, such as `num_cpus` and `runtime_env`. Without a history each takes `batch_size` rows at a time. With
+    one, the people are divided into `parts`, and each part is sorted and held as a whole by an actor: choose as many
+    that one fits its memory. An actor that dies is replaced, and what it had begun is scored again.
     `ScoreCommand(explain=True)` adds the column `explanation`, JSON as text.
     """
     wanted = command if command is not None else ScoreCommand()
-    pool = ActorPoolStrategy(size=actors)
-    given = (wanted,)
+    known = dataset.schema(fetch_if_missing=False)
+    if known is not None:
+        wanted.kept(known.names)  # else an actor says it
+    called = {"fn_constructor_args": (wanted,), "batch_format": "pyarrow", "compute": _pool(concurrency), **options}
     if wanted.person is None:
-        return dataset.map_batches(
-            _Scorer, fn_constructor_args=given, batch_format="pyarrow", batch_size=batch_rows, compute=pool
-        )
+        return dataset.map_batches(Scorer, batch_size=batch_size, **called)
     divided = dataset.map_batches(
         _with_part, fn_kwargs={"person": wanted.person, "parts": parts}, batch_format="pyarrow"
     )
-    people = divided.groupby(_PART, num_partitions=parts)
-    return people.map_groups(_PartScorer, fn_constructor_args=given, batch_format="pyarrow", compute=pool)
+    return divided.groupby(_PART, num_partitions=parts).map_groups(Scorer, **called)
+
+
+def _pool(concurrency: int | tuple[int, int]) -> Any:
+    """As `concurrency` of `map_batches`, which newer versions of Ray advise against."""
+    if isinstance(concurrency, int):
+        return ActorPoolStrategy(size=concurrency)
+    least, most = concurrency
+    return ActorPoolStrategy(min_size=least, max_size=most)
 
 
 def _with_part(table: Any, person: str, parts: int) -> Any:
     """Says to which part of the people each row belongs."""
     people = table.column(person).to_pylist()
     return table.append_column(_PART, pa.array([zlib.crc32(str(one).encode()) % parts for one in people], pa.int32()))
-
-
-class _Scorer:
-    def __init__(self, command: ScoreCommand) -> None:
-        self._command = command
-
-    def __call__(self, table: Any) -> Any:
-        return score_table(table, self._command)
-
-
-class _PartScorer(_Scorer):
-    """Scores some people, all nights of each."""
-
-    def __call__(self, table: Any) -> Any:
-        whole = table.drop_columns([_PART]).combine_chunks()
-        return score_table(whole.sort_by(str(self._command.order)), self._command)

@@ -10,19 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pyspark import TaskContext
 from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
-from ._bulk import SCORES, BulkError, ScoreCommand, score_batches
+from ._bulk import SCORES, BulkError, ScoreCommand
+from ._processes import ScoreProcesses
 
 __all__ = ["BulkError", "ScoreCommand", "score"]
 
 
 def score(frame: Any, command: ScoreCommand | None = None, *, parts: int | None = None) -> Any:
     """
-    A data frame of the kept columns and the scores of `frame`, which has a column for each field of a session.
+    A data frame of the kept columns, `person` and `order`, and the scores of `frame`, which has a column for each field
+    of a session.
 
-    Each partition goes through a process of its own. With a history the rows are first divided by person, into
-    `parts` partitions where that is given, and sorted by time within each. A task that fails is run again by Spark.
+    Each Python worker of Spark keeps a process for one partition after another, with as many workers as the cores of a
+    task allow (`spark.task.cpus`). With a history the rows are first divided by person, into `parts` partitions where
+    that is given, and sorted by time within each. A task that fails is run again by Spark.
     `ScoreCommand(explain=True)` adds the column `explanation`, JSON as text: `from_json` and `get_json_object` read it.
     """
     wanted = command if command is not None else ScoreCommand()
@@ -31,7 +35,7 @@ def score(frame: Any, command: ScoreCommand | None = None, *, parts: int | None 
         frame = frame.repartition(*by).sortWithinPartitions(wanted.order)
     elif parts is not None:
         frame = frame.repartition(parts)
-    kept = [frame.schema[name] for name in wanted.keep if name in frame.columns]
+    kept = [frame.schema[name] for name in wanted.kept(frame.columns)]
     scores = [StructField(name, DoubleType()) for name in SCORES]
     schema = StructType([*kept, *scores, *(StructField(name, StringType()) for name in wanted.texts())])
     return frame.mapInArrow(_Scorer(wanted), schema)
@@ -42,4 +46,18 @@ class _Scorer:
         self._command = command
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        return score_batches(batches, self._command)
+        task = TaskContext.get()
+        return _processes(self._command, 1 if task is None else task.cpus()).batches(batches)
+
+
+# Spark makes a scorer for each task, but may use the Python worker again.
+_kept: ScoreProcesses | None = None
+
+
+def _processes(command: ScoreCommand, cores: int) -> ScoreProcesses:
+    global _kept
+    if _kept is None or _kept.command != command:
+        if _kept is not None:
+            _kept.close()
+        _kept = ScoreProcesses(command, cores)
+    return _kept

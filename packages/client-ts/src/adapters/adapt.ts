@@ -61,7 +61,7 @@ export function adapt(
   breath: readonly Series[] = [],
 ): Adapted {
   const zone = options.zone ?? undefined; // null from plain JavaScript
-  const givenMs = givenMoment(options.at);
+  const givenMs = givenMoment(options);
   const eastMs = (record: SleepRecord, ms: number) =>
     record.eastMs ?? (zone === undefined ? undefined : offsetAt(ms, zone));
   const window = {
@@ -124,9 +124,9 @@ function isNothing(value: unknown): boolean {
 const NO_ZONE = 'says no local time: the date of the night is that in UTC; give the zone of the person';
 
 /** @throws AdapterError where it is no moment @internal */
-export function givenMoment(at: Moment | undefined): number | undefined {
+export function givenMoment({ at, zone }: AdapterOptions): number | undefined {
   if (at === undefined || at === null) return undefined;
-  const field = new Field(at, 'at');
+  const field = new Field(at, 'at', zone);
   return typeof at === 'string' ? field.moment() : field.located(() => momentMs(at, 'this'));
 }
 

@@ -55,7 +55,7 @@ interface Unread {
 
 /** The session of what the Health app exported. */
 export function fromAppleHealth({ export: sent, ...options }: AppleHealthInput): Adapted {
-  const kept = new Kept(givenMoment(options.at), withinHours(options.newestNightWithinHours));
+  const kept = new Kept(givenMoment(options), withinHours(options.newestNightWithinHours), options.zone);
   const isObject = typeof sent !== 'string' && !(Symbol.iterator in Object(sent));
   if (isObject) new Field(sent, 'export').expected('the text of export.xml, with HealthData');
   for (const element of elementsOf(typeof sent === 'string' ? [sent] : sent, TYPES)) {
@@ -84,7 +84,11 @@ class Kept {
   private lastDay = Infinity;
   private readonly sources = new Map<string, string>();
 
-  constructor(atMs: number | undefined, hours: number) {
+  constructor(
+    atMs: number | undefined,
+    hours: number,
+    private readonly zone: string | undefined,
+  ) {
     const around =
       atMs === undefined
         ? undefined
@@ -106,7 +110,7 @@ class Kept {
     if (day === undefined || day > this.lastDay) return;
     try {
       if (record.type === SLEEP) this.addSleep(day, record);
-      else (record.type === HEART ? this.heart : this.breath).add(day, readingOf(record));
+      else (record.type === HEART ? this.heart : this.breath).add(day, readingOf(record, this.zone));
     } catch (error) {
       if (!(error instanceof AdapterError)) throw error;
       this.leave(day, error.field, error.message.slice(error.field.length + 2));
@@ -118,8 +122,8 @@ class Kept {
     const value = record.attribute('value')?.replace('HKCategoryValueSleepAnalysis', '');
     const stage = VALUES[value ?? ''];
     if (stage === undefined) return;
-    const until = fieldOf(record, 'endDate');
-    const [from, to] = [fieldOf(record, 'startDate').moment(), until.moment()];
+    const until = fieldOf(record, 'endDate', this.zone);
+    const [from, to] = [fieldOf(record, 'startDate', this.zone).moment(), until.moment()];
     if (to <= from) this.leave(day, path, 'ends before it begins');
     else if (to - from > DAY_MS) this.leave(day, path, 'is longer than a day');
     else
@@ -144,8 +148,8 @@ class Kept {
   }
 }
 
-function fieldOf(record: ExportRecord, name: string): Field {
-  return new Field(record.attribute(name), `${record.path}.${name}`);
+function fieldOf(record: ExportRecord, name: string, zone: string | undefined): Field {
+  return new Field(record.attribute(name), `${record.path}.${name}`, zone);
 }
 
 /** Days since 1970 of a moment, or of the date that a time begins with. */
@@ -158,8 +162,8 @@ function dayAt(text: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : dayOf(ms);
 }
 
-function readingOf(record: ExportRecord): Reading {
-  const at = fieldOf(record, 'startDate').moment();
+function readingOf(record: ExportRecord, zone: string | undefined): Reading {
+  const at = fieldOf(record, 'startDate', zone).moment();
   const factor = PER_MINUTE[record.attribute('unit') ?? ''];
   if (factor === undefined) return { at, value: NaN, path: record.path };
   const value = Number(record.attribute('value'));

@@ -10,7 +10,14 @@ export class Field {
   constructor(
     readonly value: unknown,
     readonly path: string,
+    /** The zone of the times within that say none. */
+    readonly zone?: string | null,
   ) {}
+
+  /** The same value, its times in another zone. */
+  in(zone: string | undefined): Field {
+    return new Field(this.value, this.path, zone);
+  }
 
   get isAbsent(): boolean {
     return this.value === undefined || this.value === null;
@@ -23,9 +30,9 @@ export class Field {
 
   private child(name: string): Field {
     const path = this.path === '' ? name : `${this.path}.${name}`;
-    if (this.isAbsent) return new Field(undefined, path);
+    if (this.isAbsent) return new Field(undefined, path, this.zone);
     if (typeof this.value !== 'object' || Array.isArray(this.value)) this.fail('expected an object');
-    return new Field((this.value as Readonly<Record<string, unknown>>)[name], path);
+    return new Field((this.value as Readonly<Record<string, unknown>>)[name], path, this.zone);
   }
 
   /** Whether it is an object that names this field, be it null. */
@@ -37,7 +44,7 @@ export class Field {
   items(): Field[] {
     if (this.isAbsent) return [];
     if (!Array.isArray(this.value)) this.fail('expected an array');
-    return this.value.map((item, index) => new Field(item, `${this.path}[${index}]`));
+    return this.value.map((item, index) => new Field(item, `${this.path}[${index}]`, this.zone));
   }
 
   /** The fields of an object, by their names; none where it is absent. */
@@ -69,12 +76,12 @@ export class Field {
     return typeof this.value === 'boolean' ? this.value : this.fail('expected true or false');
   }
 
-  /** Milliseconds since 1970 of an ISO 8601 time; `zone` is that of a time that has none. */
-  moment(zone?: string): number {
+  /** Milliseconds since 1970 of an ISO 8601 time; one without an offset is in `zone`. */
+  moment(): number {
     const written = writtenTime(this.required(this.text()).trim());
     if (written === undefined) this.fail('expected a time in ISO 8601');
     if (written.clockMs === undefined) this.fail('is no point in time');
-    const own = written.offset ?? zone ?? undefined;
+    const own = written.offset ?? this.zone ?? undefined;
     if (own === undefined) this.fail('a local time without an offset; give the zone of the person');
     return localMs(written.clockMs, own);
   }

@@ -18,7 +18,7 @@ export interface FitbitArchiveInput extends AdapterOptions {
 
 /** The session of what an archive of Fitbit holds. */
 export function fromFitbitArchive({ sleep, heartRate, ...options }: FitbitArchiveInput): Adapted {
-  const logs = recordsOf(new Field(sleep, 'sleep'), {
+  const logs = recordsOf(new Field(sleep, 'sleep', options.zone), {
     isList: true,
     what: 'the list of a file sleep-*.json of the archive',
   });
@@ -29,11 +29,7 @@ export function fromFitbitArchive({ sleep, heartRate, ...options }: FitbitArchiv
   });
   const value = (one: Field) => one.get('value', 'bpm').number();
   const heart = series(field, samples ?? [], (one) => heartMs(one.get('dateTime')), value);
-  return adapt(
-    options,
-    logs?.map((log) => recordOf(log, options.zone)),
-    [heart],
-  );
+  return adapt(options, logs?.map(recordOf), [heart]);
 }
 
 /** "03/01/26 06:45:00", month first. */
@@ -43,10 +39,10 @@ function heartMs(field: Field): number {
   return new Field(`20${found[3]}-${found[1]}-${found[2]}T${found[4]}Z`, field.path).moment();
 }
 
-function recordOf(field: Field, zone: string | undefined): SleepRecord {
+function recordOf(field: Field): SleepRecord {
   const span = {
-    fromMs: field.get('startTime').moment(zone),
-    toMs: field.get('endTime').moment(zone),
+    fromMs: field.get('startTime').moment(),
+    toMs: field.get('endTime').moment(),
   };
   const main = field.get('mainSleep');
   const summary = field.get('levels', 'summary');

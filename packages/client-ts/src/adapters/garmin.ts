@@ -25,11 +25,11 @@ const STANDINGS: Readonly<Record<string, number>> = {
 
 /** The session of what Garmin sent. */
 export function fromGarmin({ sleep, daily, respiration, ...options }: GarminInput): Adapted {
-  const days = summariesOf(new Field(daily, 'daily'), 'dailies');
-  const breaths = summariesOf(new Field(respiration, 'respiration'), 'allDayRespiration');
+  const days = summariesOf(new Field(daily, 'daily', options.zone), 'dailies');
+  const breaths = summariesOf(new Field(respiration, 'respiration', options.zone), 'allDayRespiration');
   return adapt(
     options,
-    summariesOf(new Field(sleep, 'sleep'), 'sleeps')?.map(recordOf),
+    summariesOf(new Field(sleep, 'sleep', options.zone), 'sleeps')?.map(recordOf),
     days?.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
     breaths?.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),
   );

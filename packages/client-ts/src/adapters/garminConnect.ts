@@ -29,9 +29,11 @@ export function fromGarminConnect({
     daysOf(sent, name)?.map((day) => pairSeries(day.get(name))) ?? [];
   return adapt(
     options,
-    daysOf(new Field(sleep, 'sleep'), 'dailySleepDTO')?.filter(isNight).map(recordOf),
-    pairs(new Field(heartRate, 'heartRate'), 'heartRateValues'),
-    pairs(new Field(respiration, 'respiration'), 'respirationValuesArray'),
+    daysOf(new Field(sleep, 'sleep', options.zone), 'dailySleepDTO')
+      ?.filter(isNight)
+      .map(recordOf),
+    pairs(new Field(heartRate, 'heartRate', options.zone), 'heartRateValues'),
+    pairs(new Field(respiration, 'respiration', options.zone), 'respirationValuesArray'),
   );
 }
 
@@ -79,7 +81,7 @@ function recordOf(answer: Field): SleepRecord {
 
 /** Milliseconds since 1970, or a text of UTC that does not say so. */
 function timeMs(field: Field): number {
-  return typeof field.value === 'string' ? field.moment('Z') : field.unixMs();
+  return typeof field.value === 'string' ? field.in('Z').moment() : field.unixMs();
 }
 
 function listSeries(field: Field, at: string, value: string): Series {

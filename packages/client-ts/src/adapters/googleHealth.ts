@@ -37,9 +37,12 @@ export function fromGoogleHealth({
   respiratoryRate,
   ...options
 }: GoogleHealthInput): Adapted {
-  const breaths = pointsOf(new Field(respiratoryRate, 'respiratoryRate'), 'respiratoryRateSleepSummary');
-  const records = pointsOf(new Field(sleep, 'sleep'), 'sleep');
-  const hearts = new Field(heartRate, 'heartRate');
+  const breaths = pointsOf(
+    new Field(respiratoryRate, 'respiratoryRate', options.zone),
+    'respiratoryRateSleepSummary',
+  );
+  const records = pointsOf(new Field(sleep, 'sleep', options.zone), 'sleep');
+  const hearts = new Field(heartRate, 'heartRate', options.zone);
   return adapt(
     options,
     records?.map((point) => recordOf(point, breaths ?? [])),

@@ -32,16 +32,13 @@ const DAY_MS = 86_400_000;
 
 /** The session of what Health Auto Export sent. */
 export function fromHealthAutoExport({ export: sent, ...options }: HealthAutoExportInput): Adapted {
-  const { zone } = options;
-  const metrics = metricsOf(new Field(sent, 'export'));
+  const metrics = metricsOf(new Field(sent, 'export', options.zone));
   const named = (name: string) => metrics.filter((metric) => metric.get('name').text() === name);
   const sleeps = named('sleep_analysis');
-  const [heart, breath] = ['heart_rate', 'respiratory_rate'].map((name) =>
-    named(name).map((metric) => samplesOf(metric, zone)),
-  );
+  const [heart, breath] = ['heart_rate', 'respiratory_rate'].map((name) => named(name).map(samplesOf));
   const adapted = adapt(
     options,
-    sleeps.length === 0 ? undefined : sleeps.flatMap((metric) => recordsOfMetric(metric, zone)),
+    sleeps.length === 0 ? undefined : sleeps.flatMap(recordsOfMetric),
     heart?.map((one) => one.series),
     breath?.map((one) => one.series),
   );
@@ -61,7 +58,7 @@ interface Samples {
   readonly left: readonly Left[];
 }
 
-function samplesOf(metric: Field, zone: string | undefined): Samples {
+function samplesOf(metric: Field): Samples {
   const list = metric.get('data');
   const items = list.items();
   if (items.length > 0 && items.every(isOfDay))
@@ -75,7 +72,7 @@ function samplesOf(metric: Field, zone: string | undefined): Samples {
     const average = one.get('Avg').number() ?? one.get('qty').number();
     return average === undefined ? undefined : average * factor;
   };
-  return { series: series(list, items, (one) => one.get('date').moment(zone), value), left: [] };
+  return { series: series(list, items, (one) => one.get('date').moment(), value), left: [] };
 }
 
 /** A date, or its local midnight to the second, is what the app writes for the average of a day. */
@@ -83,20 +80,20 @@ function isOfDay(sample: Field): boolean {
   return /^\d{4}-\d\d-\d\d(?:[T ]00:00:00(?!\.).*)?$/.test(sample.get('date').text() ?? '');
 }
 
-function recordsOfMetric(metric: Field, zone: string | undefined): SleepRecord[] {
+function recordsOfMetric(metric: Field): SleepRecord[] {
   const items = metric.get('data').items();
   const isPieces = (one: Field) => one.has('startDate');
-  const pieces = items.filter(isPieces).flatMap((one) => pieceOf(one, zone));
+  const pieces = items.filter(isPieces).flatMap(pieceOf);
   return [
-    ...items.filter((one) => !isPieces(one)).map((one) => nightOf(one, metric.get('units'), zone)),
+    ...items.filter((one) => !isPieces(one)).map((one) => nightOf(one, metric.get('units'))),
     ...bySource(pieces).flatMap(sleepsOf),
   ];
 }
 
 /** Aggregated: the sums of a night. */
-function nightOf(field: Field, units: Field, zone: string | undefined): SleepRecord {
+function nightOf(field: Field, units: Field): SleepRecord {
   const until = field.get('sleepEnd');
-  const span = { fromMs: field.get('sleepStart').moment(zone), toMs: until.moment(zone) };
+  const span = { fromMs: field.get('sleepStart').moment(), toMs: until.moment() };
   const source = field.get('source').text() ?? field.get('sleepSource').text();
   const read = (): SleepDetails => {
     const unit = UNITS[units.text() as keyof typeof UNITS] ?? units.fail('expected hr');
@@ -134,14 +131,14 @@ function sumsOf(field: Field, length: number) {
 
 const SUMS = ['deep', 'rem', 'core', 'awake', 'asleep', 'totalSleep'] as const;
 
-function pieceOf(field: Field, zone: string | undefined): Piece[] {
+function pieceOf(field: Field): Piece[] {
   const value = field.get('value');
   const stage =
     STAGES[(value.text() ?? '').replaceAll(' ', '').toLowerCase()] ??
     value.fail('expected Awake, Asleep, In Bed, Core, REM, Deep or Unspecified');
   if (stage === 'inbed') return [];
   const until = field.get('endDate');
-  const [from, to] = [field.get('startDate').moment(zone), until.moment(zone)];
+  const [from, to] = [field.get('startDate').moment(), until.moment()];
   const source = field.get('source').text() ?? '';
   return to > from && to - from <= DAY_MS ? [{ path: field.path, stage, from, to, eastMs: until.eastMs(), source }] : []; // prettier-ignore
 }

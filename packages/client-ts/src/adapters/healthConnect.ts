@@ -39,14 +39,14 @@ export function fromHealthConnect({
   respiratoryRate,
   ...options
 }: HealthConnectInput): Adapted {
-  const hearts = new Field(heartRate, 'heartRate');
+  const hearts = new Field(heartRate, 'heartRate', options.zone);
   const samples = listOf(hearts, 'HeartRateRecord')?.flatMap((record) => record.get('samples').items());
-  const breaths = new Field(respiratoryRate, 'respiratoryRate');
+  const breaths = new Field(respiratoryRate, 'respiratoryRate', options.zone);
   const rates = listOf(breaths, 'RespiratoryRateRecord');
   const atMs = (one: Field) => one.get('time').moment();
   return adapt(
     options,
-    listOf(new Field(sleep, 'sleep'), 'SleepSessionRecord')?.map(recordOf),
+    listOf(new Field(sleep, 'sleep', options.zone), 'SleepSessionRecord')?.map(recordOf),
     [series(hearts, samples ?? [], atMs, (one) => one.get('beatsPerMinute').number())],
     [series(breaths, rates ?? [], atMs, (one) => one.get('rate').number())],
   );

@@ -21,9 +21,9 @@ export interface JunctionInput extends AdapterOptions {
 export function fromJunction({ sleep, heartRate, respiratoryRate, ...options }: JunctionInput): Adapted {
   return adapt(
     options,
-    sleepsOf(new Field(sleep, 'sleep'))?.map(recordOf),
-    seriesOf(new Field(heartRate, 'heartRate')),
-    seriesOf(new Field(respiratoryRate, 'respiratoryRate')),
+    sleepsOf(new Field(sleep, 'sleep', options.zone))?.map(recordOf),
+    seriesOf(new Field(heartRate, 'heartRate', options.zone)),
+    seriesOf(new Field(respiratoryRate, 'respiratoryRate', options.zone)),
   );
 }
 

@@ -20,12 +20,12 @@ const PHASES: Readonly<Record<string, Stage>> = { 1: 'deep', 2: 'light', 3: 'rem
 
 /** The session of what Oura sent. */
 export function fromOura({ sleep, heartRate, ...options }: OuraInput): Adapted {
-  const records = recordsOf(new Field(sleep, 'sleep'), {
+  const records = recordsOf(new Field(sleep, 'sleep', options.zone), {
     list: ['data'],
     one: 'bedtime_start',
     what: 'the answer of /v2/usercollection/sleep, with data',
   });
-  const sent = new Field(heartRate, 'heartRate');
+  const sent = new Field(heartRate, 'heartRate', options.zone);
   const samples = recordsOf(sent, {
     list: ['data'],
     what: 'the answer of /v2/usercollection/heartrate, with data',

@@ -29,21 +29,19 @@ const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
 /** The session of what Polar sent. */
 export function fromPolar({ sleep, recharge, heartRate, ...options }: PolarInput): Adapted {
   const { zone } = options;
-  const nights = new Field(sleep, 'sleep');
+  const nights = new Field(sleep, 'sleep', zone);
   const newer = nightSleepsOf(nights);
   const older = newer === undefined ? nightsOf(nights) : undefined;
-  const recharges = new Field(recharge, 'recharge');
-  const days = new Field(heartRate, 'heartRate');
+  const recharges = new Field(recharge, 'recharge', zone);
   const ofV4 = nightlyRechargesOf(recharges);
   const ofV3 = ofV4 === undefined ? rechargesOf(recharges) : undefined;
   const begin = newer?.[0] === undefined ? older?.[0]?.get('sleep_start_time') : beginOf(newer[0]);
-  const offset = zone ?? offsetOf(begin);
+  const days = new Field(heartRate, 'heartRate', zone ?? offsetOf(begin));
   return adapt(
     options,
-    newer?.map((night) => recordOfV4(night, ofV4 ?? [], zone)) ??
+    newer?.map((night) => recordOfV4(night, ofV4 ?? [])) ??
       older?.map((night) => recordOf(night, ofV3 ?? [])),
-    heartDaysOf(days)?.map((day) => heartOfV4(day, offset)) ??
-      daysOf(days)?.map((day) => heartOf(day, offset)),
+    heartDaysOf(days)?.map(heartOfV4) ?? daysOf(days)?.map(heartOf),
   );
 }
 
@@ -128,12 +126,12 @@ function clockMs(clock: string, field: Field): number {
   return ((Number(found[1]) * 60 + Number(found[2])) * 60 + Number(found[3] ?? 0)) * 1000;
 }
 
-function heartOf(day: Field, zone: string | undefined): Series {
+function heartOf(day: Field): Series {
   const date = day.get('date').text() ?? day.get('date').fail('is missing');
   const list = day.get('heart_rate_samples');
   const samples = list.items().map((one) => {
     const clock = one.get('sample_time');
-    const at = new Field(`${date}T${clock.text()}`, clock.path).moment(zone);
+    const at = new Field(`${date}T${clock.text()}`, clock.path, day.zone).moment();
     return { at, value: one.get('heart_rate').number() };
   });
   return { field: list, samples };

@@ -62,10 +62,10 @@ export function beginOf(night: Field): Field {
 }
 
 /** @internal */
-export function recordOfV4(field: Field, recharges: readonly Field[], zone: string | undefined): SleepRecord {
+export function recordOfV4(field: Field, recharges: readonly Field[]): SleepRecord {
   const hypnogram = field.get('sleepResult', 'hypnogram');
   const end = hypnogram.get('sleepEnd');
-  const span = { fromMs: beginOf(field).moment(zone), toMs: end.moment(zone) };
+  const span = { fromMs: beginOf(field).moment(), toMs: end.moment() };
   const read = (): SleepDetails => {
     const day = field.get('sleepDate').text();
     const recharge = recharges.find((one) => one.get('sleepResultDate').text() === day);
@@ -73,7 +73,7 @@ export function recordOfV4(field: Field, recharges: readonly Field[], zone: stri
       ...stagesOf(field, hypnogram, span),
       ...(recharge !== undefined && {
         heartAverage: perMinute(recharge.get('meanNightlyRecoveryRri')),
-        breath: breathOf(recharge.get('breathingRateSamples'), zone),
+        breath: breathOf(recharge.get('breathingRateSamples')),
         breathAverage: perMinute(recharge.get('meanNightlyRecoveryRespirationInterval')),
       }),
     };
@@ -117,11 +117,11 @@ function perMinute(field: Field): Field {
   return new Field(Math.round((MINUTE_MS / ms) * 100) / 100, field.path);
 }
 
-function breathOf(field: Field, zone: string | undefined): Series {
+function breathOf(field: Field): Series {
   const samples = field.items().flatMap((run) => {
     const values = run.get('breathingRateValues').items();
     if (values.length === 0) return [];
-    const fromMs = run.get('startTime').moment(zone);
+    const fromMs = run.get('startTime').moment();
     const interval = run.get('sampleInterval');
     const stepMs = interval.required(secondsOf(interval)) * 1000;
     return values.map((value, index) => ({ at: fromMs + index * stepMs, value: value.number() }));
@@ -130,12 +130,12 @@ function breathOf(field: Field, zone: string | undefined): Series {
 }
 
 /** Samples stand at milliseconds after local midnight; those that do not say when are left out. @internal */
-export function heartOfV4(day: Field, zone: string | undefined): Series {
+export function heartOfV4(day: Field): Series {
   const date = day.get('date');
   const list = day.get('samples');
   const timed = list.items().filter((one) => !one.get('offsetMillis').isAbsent);
   const midnightMs =
-    timed.length === 0 ? 0 : new Field(`${date.required(date.text())}T00:00`, date.path).moment(zone);
+    timed.length === 0 ? 0 : new Field(`${date.required(date.text())}T00:00`, date.path, day.zone).moment();
   const samples = timed.map((one) => ({
     at: midnightMs + (one.get('offsetMillis').number() ?? 0),
     value: one.get('heartRate').number(),

@@ -30,10 +30,9 @@ const LEVELS: readonly (Stage | 'asleep' | undefined)[] = [
 
 /** The session of what Terra sent. */
 export function fromTerra({ sleep, daily, ...options }: TerraInput): Adapted {
-  const { zone } = options;
-  const event = new Field(sleep, 'sleep');
-  const days = dataOf(new Field(daily, 'daily'), 'daily')?.map((day) => heartOf(day, zone));
-  const sleeps = dataOf(event, 'sleep')?.map((one) => recordOf(one, zone, sourceOf(event)));
+  const event = new Field(sleep, 'sleep', options.zone);
+  const days = dataOf(new Field(daily, 'daily', options.zone), 'daily')?.map(heartOf);
+  const sleeps = dataOf(event, 'sleep')?.map((one) => recordOf(one, sourceOf(event)));
   return adapt(options, sleeps, days);
 }
 
@@ -49,22 +48,23 @@ function sourceOf(event: Field): string | undefined {
   return event.get('user').isAbsent ? undefined : event.get('user', 'provider').text();
 }
 
-function zoneOf(record: Field, zone: string | undefined): string | undefined {
-  return record.get('metadata', 'timestamp_localization').number() === UTC ? 'Z' : zone;
+/** The record with the zone of its times, where it says that they are in UTC. */
+function localised(record: Field): Field {
+  return record.get('metadata', 'timestamp_localization').number() === UTC ? record.in('Z') : record;
 }
 
-function recordOf(field: Field, given: string | undefined, source: string | undefined): SleepRecord {
-  const zone = zoneOf(field, given);
+function recordOf(sent: Field, source: string | undefined): SleepRecord {
+  const field = localised(sent);
   const span = {
-    fromMs: field.get('metadata', 'start_time').moment(zone),
-    toMs: field.get('metadata', 'end_time').moment(zone),
+    fromMs: field.get('metadata', 'start_time').moment(),
+    toMs: field.get('metadata', 'end_time').moment(),
   };
   const read = (): SleepDetails => {
     const breaths = field.get('respiration_data', 'breaths_data');
     return {
-      ...stagesOf(field.get('sleep_durations_data'), span, zone),
-      heart: heartOf(field, given),
-      breath: samplesOf(breaths.get('samples'), 'breaths_per_min', zone),
+      ...stagesOf(field.get('sleep_durations_data'), span),
+      heart: heartOf(field),
+      breath: samplesOf(breaths.get('samples'), 'breaths_per_min'),
       heartAverage: field.get('heart_rate_data', 'summary', 'avg_hr_bpm'),
       breathAverage: breaths.get('avg_breaths_per_min'),
     };
@@ -79,7 +79,7 @@ function recordOf(field: Field, given: string | undefined, source: string | unde
   };
 }
 
-function stagesOf(field: Field, span: { fromMs: number; toMs: number }, zone: string | undefined) {
+function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
   const asleep = field.get('asleep');
   const given = durations(asleep, span, 'seconds', {
     deep: asleep.get('duration_deep_sleep_state_seconds').number(),
@@ -93,7 +93,7 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }, zone: st
   const samples = field.get('hypnogram_samples').items();
   const points = samples.map((one) => ({
     stage: LEVELS[one.get('level').number() ?? 0],
-    from: one.get('timestamp').moment(zone),
+    from: one.get('timestamp').moment(),
   }));
   return stretches(
     field.get('hypnogram_samples'),
@@ -102,12 +102,11 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }, zone: st
   );
 }
 
-function heartOf(record: Field, zone: string | undefined): Series {
-  const samples = record.get('heart_rate_data', 'detailed', 'hr_samples');
-  return samplesOf(samples, 'bpm', zoneOf(record, zone));
+function heartOf(record: Field): Series {
+  return samplesOf(localised(record).get('heart_rate_data', 'detailed', 'hr_samples'), 'bpm');
 }
 
-function samplesOf(samples: Field, name: string, zone: string | undefined): Series {
-  const atMs = (one: Field) => one.get('timestamp').moment(zone);
+function samplesOf(samples: Field, name: string): Series {
+  const atMs = (one: Field) => one.get('timestamp').moment();
   return series(samples, samples.items(), atMs, (one) => one.get(name).number());
 }

@@ -15,7 +15,7 @@ export interface WhoopInput extends AdapterOptions {
 
 /** The session of what WHOOP sent. */
 export function fromWhoop({ sleep, ...options }: WhoopInput): Adapted {
-  const sent = new Field(sleep, 'sleep');
+  const sent = new Field(sleep, 'sleep', options.zone);
   if (isEvent(sleep)) sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');
   const what = 'the answer of /v2/activity/sleep, with records';
   return adapt(options, recordsOf(sent, { list: ['records'], one: 'start', what })?.map(recordOf));

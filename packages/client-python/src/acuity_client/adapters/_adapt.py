@@ -99,7 +99,7 @@ def adapt(
     sleep: the hour's, and the night's where the sleep has none.
     """
     zone = options.zone
-    given_ms = given_moment(options.at)
+    given_ms = given_moment(options.at, options.zone)
     within = within_hours(options.newest_night_within_hours)
     if zone is not None:
         offset_at(0, zone)
@@ -138,11 +138,11 @@ def adapt(
     return Adapted(iso_of(at_ms), date_of(night, window), session, _used_sleep(night), left)
 
 
-def given_moment(at: Moment | None) -> int | None:
+def given_moment(at: Moment | None, zone: str | None) -> int | None:
     """Raises AdapterError where it is no moment."""
     if at is None:
         return None
-    field = Field(at, "at")
+    field = Field(at, "at", zone)
     return field.moment() if isinstance(at, str) else field.located(lambda: moment_ms(at, "this"))
 
 

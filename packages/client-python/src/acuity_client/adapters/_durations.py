@@ -96,7 +96,7 @@ def stretches(
         ("light" if stage == "asleep" else cast(str, stage), from_ms / 1000, to_ms / 1000)
         for stage, from_ms, to_ms in known
     ]
-    _, seconds = field.located(lambda: measure_stages(named))
+    _, _, seconds = field.located(lambda: measure_stages(named))
     if sum(seconds.values()) < (span.to_ms - span.from_ms) / 1000 * _PART:
         stages, asleep_s, left = durations(field, span, "seconds", {"asleep": asleep, "awake": awake})
         return stages, asleep_s, [*left, Left(field.path, _UNCOVERED)]

@@ -19,9 +19,15 @@ _DAY_S = 86_400
 class Field:
     """A value within what a provider sent. What is None counts as absent."""
 
-    def __init__(self, value: object, path: str) -> None:
+    def __init__(self, value: object, path: str, zone: str | None = None) -> None:
+        """`zone` is that of the times within that say none."""
         self.value = value
         self.path = path
+        self.zone = zone
+
+    def in_zone(self, zone: str) -> Field:
+        """The same value, its times in another zone."""
+        return Field(self.value, self.path, zone)
 
     @property
     def is_absent(self) -> bool:
@@ -37,10 +43,10 @@ class Field:
     def _child(self, name: str) -> Field:
         path = f"{self.path}.{name}" if self.path else name
         if self.value is None:
-            return Field(None, path)
+            return Field(None, path, self.zone)
         if not isinstance(self.value, dict):
             self.fail("expected an object")
-        return Field(self.value.get(name), path)
+        return Field(self.value.get(name), path, self.zone)
 
     def has(self, name: str) -> bool:
         """Whether it is an object that names this field, be it None."""
@@ -52,7 +58,7 @@ class Field:
             return []
         if not isinstance(self.value, (list, tuple)):
             self.fail("expected an array")
-        return [Field(item, f"{self.path}[{index}]") for index, item in enumerate(self.value)]
+        return [Field(item, f"{self.path}[{index}]", self.zone) for index, item in enumerate(self.value)]
 
     def entries(self) -> list[tuple[str, Field]]:
         """The fields of an object, by their names; none where it is absent."""
@@ -90,14 +96,14 @@ class Field:
             self.fail("expected true or false")
         return self.value
 
-    def moment(self, zone: str | None = None) -> int:
-        """Milliseconds since 1970 of an ISO 8601 time; `zone` is that of a time that has none."""
+    def moment(self) -> int:
+        """Milliseconds since 1970 of an ISO 8601 time; one without an offset is in `zone`."""
         written = written_time(self.required(self.text()).strip())
         if written is None:
             self.fail("expected a time in ISO 8601")
         if written.clock is None:
             self.fail("is no point in time")
-        own = written.offset or zone
+        own = written.offset or self.zone
         if own is None:
             self.fail("a local time without an offset; give the zone of the person")
         return local_ms(written.clock, own)

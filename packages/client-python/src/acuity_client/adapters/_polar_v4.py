@@ -68,10 +68,10 @@ def begin_of(night: Field) -> Field:
     return night.get("sleepResult", "hypnogram", "sleepStart")
 
 
-def record_of_v4(field: Field, recharges: Sequence[Field], zone: str | None) -> SleepRecord:
+def record_of_v4(field: Field, recharges: Sequence[Field]) -> SleepRecord:
     hypnogram = field.get("sleepResult", "hypnogram")
     end = hypnogram.get("sleepEnd")
-    span = Span(begin_of(field).moment(zone), end.moment(zone))
+    span = Span(begin_of(field).moment(), end.moment())
 
     def read() -> SleepDetails:
         day = field.get("sleepDate").text()
@@ -79,7 +79,7 @@ def record_of_v4(field: Field, recharges: Sequence[Field], zone: str | None) -> 
         details = SleepDetails(*_stages_of(field, hypnogram, span))
         if recharge is not None:
             details.heart_average = _per_minute(recharge.get("meanNightlyRecoveryRri"))
-            details.breath = _breath_of(recharge.get("breathingRateSamples"), zone)
+            details.breath = _breath_of(recharge.get("breathingRateSamples"))
             details.breath_average = _per_minute(recharge.get("meanNightlyRecoveryRespirationInterval"))
         return details
 
@@ -127,13 +127,13 @@ def _per_minute(field: Field) -> Field:
     return Field(math.floor(_MINUTE_MS / ms * 100 + 0.5) / 100, field.path)
 
 
-def _breath_of(field: Field, zone: str | None) -> Series:
+def _breath_of(field: Field) -> Series:
     samples: list[Sample] = []
     for run in field.items():
         values = run.get("breathingRateValues").items()
         if not values:
             continue
-        from_ms = run.get("startTime").moment(zone)
+        from_ms = run.get("startTime").moment()
         interval = run.get("sampleInterval")
         step_ms = int(interval.required(_seconds_of(interval)) * 1000)
         for index, value in enumerate(values):
@@ -143,14 +143,14 @@ def _breath_of(field: Field, zone: str | None) -> Series:
     return Series(field, samples)
 
 
-def heart_of_v4(day: Field, zone: str | None) -> Series:
+def heart_of_v4(day: Field) -> Series:
     """Samples stand at milliseconds after local midnight; those that do not say when are left out."""
     date = day.get("date")
     samples: list[Sample] = []
     for one in day.get("samples").items():
         offset_ms, number = one.get("offsetMillis").number(), one.get("heartRate").number()
         if offset_ms is not None and number is not None:
-            midnight_ms = Field(f"{date.required(date.text())}T00:00", date.path).moment(zone)
+            midnight_ms = Field(f"{date.required(date.text())}T00:00", date.path, day.zone).moment()
             samples.append((midnight_ms + int(offset_ms), number))
     device = day.get("deviceRef")
     return Series(day.get("samples"), samples, device.get("deviceId").text() or device.get("uuid").text())

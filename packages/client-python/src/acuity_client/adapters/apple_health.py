@@ -73,7 +73,7 @@ def from_apple_health(
     The session of what the Health app exported: `export` is the text of `export.xml`, in one piece or in several (an
     open file gives lines); large ones have to be read in pieces.
     """
-    kept = _Kept(given_moment(at), within_hours(newest_night_within_hours))
+    kept = _Kept(given_moment(at, zone), within_hours(newest_night_within_hours), zone)
     for element in elements_of([export] if isinstance(export, str) else export, _KINDS):
         if isinstance(element, Exported):
             kept.exported(element.at)
@@ -96,7 +96,8 @@ def from_apple_health(
 class _Kept:
     """What lies near the moment to score, or else is newest."""
 
-    def __init__(self, at_ms: int | None, hours: float) -> None:
+    def __init__(self, at_ms: int | None, hours: float, zone: str | None) -> None:
+        self._zone = zone
         around = None
         if at_ms is not None:
             around = Days(_day_of(at_ms - hours * _HOUR_MS - 2 * _DAY_MS), _day_of(at_ms + _DAY_MS))
@@ -123,7 +124,7 @@ class _Kept:
 
     def readings(self, records: Recent[ExportRecord]) -> list[_Reading]:
         """Read once all is there: most records go before that."""
-        read = (self._guarded(record, partial(_reading_of, record)) for record in records.items())
+        read = (self._guarded(record, partial(_reading_of, record, self._zone)) for record in records.items())
         return [one for one in read if one is not None]
 
     def _guarded(self, record: ExportRecord, work: Callable[[], _Value]) -> _Value | None:
@@ -138,8 +139,8 @@ class _Kept:
         stage = _VALUES.get((record.attribute("value") or "").replace("HKCategoryValueSleepAnalysis", ""))
         if stage is None:
             return
-        until = _field_of(record, "endDate")
-        from_ms, to_ms = _field_of(record, "startDate").moment(), until.moment()
+        until = _field_of(record, "endDate", self._zone)
+        from_ms, to_ms = _field_of(record, "startDate", self._zone).moment(), until.moment()
         if to_ms <= from_ms:
             self._leave(day, record.path, "ends before it begins")
         elif to_ms - from_ms > _DAY_MS:
@@ -156,8 +157,8 @@ class _Kept:
         return [left for day, left in self._unread.items() if self.sleep.holds(day)]
 
 
-def _field_of(record: ExportRecord, name: str) -> Field:
-    return Field(record.attribute(name), f"{record.path}.{name}")
+def _field_of(record: ExportRecord, name: str, zone: str | None) -> Field:
+    return Field(record.attribute(name), f"{record.path}.{name}", zone)
 
 
 def _day_of(ms: float) -> int:
@@ -181,8 +182,8 @@ def _day_at(text: str | None) -> int | None:
     return _day_named((text or "")[:10])
 
 
-def _reading_of(record: ExportRecord) -> _Reading:
-    at_ms = _field_of(record, "startDate").moment()
+def _reading_of(record: ExportRecord, zone: str | None) -> _Reading:
+    at_ms = _field_of(record, "startDate", zone).moment()
     factor = _PER_MINUTE.get(record.attribute("unit") or "")
     if factor is None:
         return _Reading(at_ms, 0, record.path)

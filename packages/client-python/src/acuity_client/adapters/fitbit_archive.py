@@ -33,7 +33,7 @@ def from_fitbit_archive(
     The session of what an archive of Fitbit holds: `sleep` is the content of `sleep-*.json`, or of several, one after
     the other; `heart_rate` that of `heart_rate-*.json`, likewise.
     """
-    logs = records_of(Field(sleep, "sleep"), "the list of a file sleep-*.json of the archive", is_list=True)
+    logs = records_of(Field(sleep, "sleep", zone), "the list of a file sleep-*.json of the archive", is_list=True)
     field = Field(heart_rate, "heartRate")
     samples = records_of(field, "the list of a file heart_rate-*.json of the archive", is_list=True)
     heart = series(
@@ -42,7 +42,7 @@ def from_fitbit_archive(
         lambda one: _heart_ms(one.get("dateTime")),
         lambda one: one.get("value", "bpm").number(),
     )
-    sleeps = None if logs is None else [_record_of(log, zone) for log in logs]
+    sleeps = None if logs is None else [_record_of(log) for log in logs]
     return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, [heart])
 
 
@@ -53,8 +53,8 @@ def _heart_ms(field: Field) -> int:
     return Field(f"20{found[3]}-{found[1]}-{found[2]}T{found[4]}Z", field.path).moment()
 
 
-def _record_of(field: Field, zone: str | None) -> SleepRecord:
-    span = Span(field.get("startTime").moment(zone), field.get("endTime").moment(zone))
+def _record_of(field: Field) -> SleepRecord:
+    span = Span(field.get("startTime").moment(), field.get("endTime").moment())
     summary = field.get("levels", "summary")
 
     def read() -> SleepDetails:

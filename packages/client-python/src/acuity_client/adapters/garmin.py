@@ -30,9 +30,9 @@ def from_garmin(
     The session of what Garmin sent: sleep summaries, daily summaries (they carry heart rate) and respiration
     summaries, each as the list or as a notification with `sleeps`, `dailies` or `allDayRespiration`.
     """
-    sleeps = _summaries_of(Field(sleep, "sleep"), "sleeps")
-    days = _summaries_of(Field(daily, "daily"), "dailies")
-    breaths = _summaries_of(Field(respiration, "respiration"), "allDayRespiration")
+    sleeps = _summaries_of(Field(sleep, "sleep", zone), "sleeps")
+    days = _summaries_of(Field(daily, "daily", zone), "dailies")
+    breaths = _summaries_of(Field(respiration, "respiration", zone), "allDayRespiration")
     return adapt(
         Options(at, person, zone, newest_night_within_hours),
         None if sleeps is None else [_record_of(one) for one in sleeps],

@@ -29,12 +29,12 @@ def from_garmin_connect(
     The session of what Garmin Connect answered: `sleep` is the answer of `get_sleep_data`, `heart_rate` that of
     `get_heart_rates`, `respiration` that of `get_respiration_data`; each may be a list of those of several days.
     """
-    nights = _days_of(Field(sleep, "sleep"), "dailySleepDTO")
+    nights = _days_of(Field(sleep, "sleep", zone), "dailySleepDTO")
     return adapt(
         Options(at, person, zone, newest_night_within_hours),
         None if nights is None else [_record_of(one) for one in nights if _is_night(one)],
-        _pairs(Field(heart_rate, "heartRate"), "heartRateValues"),
-        _pairs(Field(respiration, "respiration"), "respirationValuesArray"),
+        _pairs(Field(heart_rate, "heartRate", zone), "heartRateValues"),
+        _pairs(Field(respiration, "respiration", zone), "respirationValuesArray"),
     )
 
 
@@ -89,7 +89,7 @@ def _record_of(answer: Field) -> SleepRecord:
 
 def _time_ms(field: Field) -> int:
     """Milliseconds since 1970, or a text of UTC that does not say so."""
-    return field.moment("Z") if isinstance(field.value, str) else field.unix_ms()
+    return field.in_zone("Z").moment() if isinstance(field.value, str) else field.unix_ms()
 
 
 def _list_series(field: Field, at: str, value: str) -> Series:

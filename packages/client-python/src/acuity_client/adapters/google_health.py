@@ -44,9 +44,9 @@ def from_google_health(
     `GET /v4/users/me/dataTypes/{dataType}/dataPoints`, or `…/dataPoints:reconcile`, for `sleep`, `heart-rate` and
     `respiratory-rate-sleep-summary`.
     """
-    breaths = _points_of(Field(respiratory_rate, "respiratoryRate"), "respiratoryRateSleepSummary") or []
-    records = _points_of(Field(sleep, "sleep"), "sleep")
-    hearts = Field(heart_rate, "heartRate")
+    breaths = _points_of(Field(respiratory_rate, "respiratoryRate", zone), "respiratoryRateSleepSummary") or []
+    records = _points_of(Field(sleep, "sleep", zone), "sleep")
+    hearts = Field(heart_rate, "heartRate", zone)
     return adapt(
         Options(at, person, zone, newest_night_within_hours),
         None if records is None else [_record_of(point, breaths) for point in records],

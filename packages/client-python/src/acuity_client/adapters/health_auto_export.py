@@ -48,15 +48,15 @@ def from_health_auto_export(
     """
     The session of what Health Auto Export sent: `export` is its body, `{"data": {"metrics": […]}}`, or a list of such.
     """
-    metrics = _metrics_of(Field(export, "export"))
+    metrics = _metrics_of(Field(export, "export", zone))
     sleeps, hearts, breaths = (
         [metric for metric in metrics if metric.get("name").text() == name]
         for name in ("sleep_analysis", "heart_rate", "respiratory_rate")
     )
-    heart, breath = [_samples_of(one, zone) for one in hearts], [_samples_of(one, zone) for one in breaths]
+    heart, breath = [_samples_of(one) for one in hearts], [_samples_of(one) for one in breaths]
     adapted = adapt(
         Options(at, person, zone, newest_night_within_hours),
-        [record for metric in sleeps for record in _records_of_metric(metric, zone)] if sleeps else None,
+        [record for metric in sleeps for record in _records_of_metric(metric)] if sleeps else None,
         [one for one, _ in heart],
         [one for one, _ in breath],
     )
@@ -73,7 +73,7 @@ def _metrics_of(sent: Field) -> list[Field]:
     return metrics
 
 
-def _samples_of(metric: Field, zone: str | None) -> tuple[Series, list[Left]]:
+def _samples_of(metric: Field) -> tuple[Series, list[Left]]:
     many = metric.get("data")
     items = many.items()
     if items and all(_is_of_day(one) for one in items):
@@ -89,7 +89,7 @@ def _samples_of(metric: Field, zone: str | None) -> tuple[Series, list[Left]]:
             average = one.get("qty").number()
         return None if average is None else average * factor
 
-    return series(many, items, lambda one: one.get("date").moment(zone), value), []
+    return series(many, items, lambda one: one.get("date").moment(), value), []
 
 
 def _is_of_day(sample: Field) -> bool:
@@ -97,17 +97,17 @@ def _is_of_day(sample: Field) -> bool:
     return _OF_DAY.fullmatch(sample.get("date").text() or "") is not None
 
 
-def _records_of_metric(metric: Field, zone: str | None) -> list[SleepRecord]:
+def _records_of_metric(metric: Field) -> list[SleepRecord]:
     items = metric.get("data").items()
-    nights = [_night_of(one, metric.get("units"), zone) for one in items if not one.has("startDate")]
-    pieces = [piece for one in items if one.has("startDate") for piece in _piece_of(one, zone)]
+    nights = [_night_of(one, metric.get("units")) for one in items if not one.has("startDate")]
+    pieces = [piece for one in items if one.has("startDate") for piece in _piece_of(one)]
     return nights + [record for own in by_source(pieces) for record in _sleeps_of(own)]
 
 
-def _night_of(field: Field, units: Field, zone: str | None) -> SleepRecord:
+def _night_of(field: Field, units: Field) -> SleepRecord:
     """Aggregated: the sums of a night."""
     until = field.get("sleepEnd")
-    span = Span(field.get("sleepStart").moment(zone), until.moment(zone))
+    span = Span(field.get("sleepStart").moment(), until.moment())
     source = field.get("source").text()
     if source is None:
         source = field.get("sleepSource").text()
@@ -147,7 +147,7 @@ def _sums_of(field: Field, length: float) -> tuple[dict[str, float | None], bool
     return {**sums, "asleep": total}, is_in_bed
 
 
-def _piece_of(field: Field, zone: str | None) -> list[Piece]:
+def _piece_of(field: Field) -> list[Piece]:
     value = field.get("value")
     name = (value.text() or "").replace(" ", "").lower()
     if name == "inbed":
@@ -156,7 +156,7 @@ def _piece_of(field: Field, zone: str | None) -> list[Piece]:
     if stage is None:
         value.fail("expected Awake, Asleep, In Bed, Core, REM, Deep or Unspecified")
     until = field.get("endDate")
-    stretch = Stretch(stage, field.get("startDate").moment(zone), until.moment(zone))
+    stretch = Stretch(stage, field.get("startDate").moment(), until.moment())
     source = field.get("source").text() or ""
     is_sound = 0 < stretch.to_ms - stretch.from_ms <= _DAY_MS
     return [Piece(stretch, field.path, until.east_ms(), source)] if is_sound else []

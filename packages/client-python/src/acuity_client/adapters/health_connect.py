@@ -33,11 +33,11 @@ def from_health_connect(
     The session of what an app read of Health Connect: records of `SleepSessionRecord`, `HeartRateRecord` and
     `RespiratoryRateRecord`.
     """
-    records = _list_of(Field(sleep, "sleep"), "SleepSessionRecord")
-    hearts = Field(heart_rate, "heartRate")
+    records = _list_of(Field(sleep, "sleep", zone), "SleepSessionRecord")
+    hearts = Field(heart_rate, "heartRate", zone)
     of_heart = _list_of(hearts, "HeartRateRecord") or ()
     samples = [sample for record in of_heart for sample in record.get("samples").items()]
-    breaths = Field(respiratory_rate, "respiratoryRate")
+    breaths = Field(respiratory_rate, "respiratoryRate", zone)
     rates = _list_of(breaths, "RespiratoryRateRecord") or ()
     return adapt(
         Options(at, person, zone, newest_night_within_hours),

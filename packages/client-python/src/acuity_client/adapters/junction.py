@@ -31,12 +31,12 @@ def from_junction(
     `GET /v2/summary/sleep/{user_id}`; the others are the answers of `GET /v2/timeseries/{user_id}/heartrate/grouped`
     and `…/respiratory_rate/grouped`.
     """
-    records = _sleeps_of(Field(sleep, "sleep"))
+    records = _sleeps_of(Field(sleep, "sleep", zone))
     return adapt(
         Options(at, person, zone, newest_night_within_hours),
         None if records is None else [_record_of(one) for one in records],
-        _series_of(Field(heart_rate, "heartRate")),
-        _series_of(Field(respiratory_rate, "respiratoryRate")),
+        _series_of(Field(heart_rate, "heartRate", zone)),
+        _series_of(Field(respiratory_rate, "respiratoryRate", zone)),
     )
 
 

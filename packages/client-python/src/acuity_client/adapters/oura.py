@@ -30,8 +30,8 @@ def from_oura(
     `heart_rate` that of `GET /v2/usercollection/heartrate`.
     """
     what = "the answer of /v2/usercollection/sleep, with data"
-    records = records_of(Field(sleep, "sleep"), what, many=["data"], one="bedtime_start")
-    sent = Field(heart_rate, "heartRate")
+    records = records_of(Field(sleep, "sleep", zone), what, many=["data"], one="bedtime_start")
+    sent = Field(heart_rate, "heartRate", zone)
     samples = records_of(sent, "the answer of /v2/usercollection/heartrate, with data", many=["data"])
     heart = series(
         sent.get("data"),

@@ -38,21 +38,21 @@ def from_polar(
     `GET /v3/users/continuous-heart-rate/{date}`: its times are in the offset of the sleep, or `zone`. Or the answers of
     `/v4/data/sleeps`, `/v4/data/nightly-recharge-results` and `/v4/data/continuous-samples`.
     """
-    nights, recharges, days = Field(sleep, "sleep"), Field(recharge, "recharge"), Field(heart_rate, "heartRate")
+    nights, recharges = Field(sleep, "sleep", zone), Field(recharge, "recharge", zone)
     newer = night_sleeps_of(nights)
     older = _nights_of(nights) if newer is None else None
     of_v4 = nightly_recharges_of(recharges)
     of_v3 = _recharges_of(recharges) if of_v4 is None else None
     begin = older[0].get("sleep_start_time") if older else begin_of(newer[0]) if newer else None
-    offset = zone or _offset_of(begin)
+    days = Field(heart_rate, "heartRate", zone or _offset_of(begin))
     records = None if older is None else [_record_of(night, of_v3 or []) for night in older]
     if newer is not None:
-        records = [record_of_v4(night, of_v4 or [], zone) for night in newer]
+        records = [record_of_v4(night, of_v4 or []) for night in newer]
     heart_days = heart_days_of(days)
     if heart_days is None:
-        heart = [_heart_of(day, offset) for day in _days_of(days) or ()]
+        heart = [_heart_of(day) for day in _days_of(days) or ()]
     else:
-        heart = [heart_of_v4(day, offset) for day in heart_days]
+        heart = [heart_of_v4(day) for day in heart_days]
     return adapt(Options(at, person, zone, newest_night_within_hours), records, heart)
 
 
@@ -139,12 +139,12 @@ def _clock_ms(clock: str, field: Field) -> int:
     return ((int(found[1]) * 60 + int(found[2])) * 60 + int(found[3] or 0)) * 1000
 
 
-def _heart_of(day: Field, zone: str | None) -> Series:
+def _heart_of(day: Field) -> Series:
     date = day.get("date").required(day.get("date").text())
     samples: list[Sample] = []
     for one in day.get("heart_rate_samples").items():
         clock = one.get("sample_time")
-        at_ms = Field(f"{date}T{clock.text()}", clock.path).moment(zone)
+        at_ms = Field(f"{date}T{clock.text()}", clock.path, day.zone).moment()
         number = one.get("heart_rate").number()
         if number is not None:
             samples.append((at_ms, number))

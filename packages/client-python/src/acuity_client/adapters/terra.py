@@ -30,10 +30,10 @@ def from_terra(
     The session of what Terra sent: `sleep` is a webhook event of type `sleep`, or the answer of `GET /sleep`; `daily`
     the same of type `daily`, for the heart rate of the day.
     """
-    event = Field(sleep, "sleep")
-    days = [_heart_of(day, zone) for day in _data_of(Field(daily, "daily"), "daily") or ()]
+    event = Field(sleep, "sleep", zone)
+    days = [_heart_of(day) for day in _data_of(Field(daily, "daily", zone), "daily") or ()]
     records = _data_of(event, "sleep")
-    sleeps = None if records is None else [_record_of(one, zone, _source_of(event)) for one in records]
+    sleeps = None if records is None else [_record_of(one, _source_of(event)) for one in records]
     return adapt(Options(at, person, zone, newest_night_within_hours), sleeps, days)
 
 
@@ -49,21 +49,22 @@ def _source_of(event: Field) -> str | None:
     return None if event.get("user").is_absent else event.get("user", "provider").text()
 
 
-def _zone_of(record: Field, zone: str | None) -> str | None:
-    return "Z" if record.get("metadata", "timestamp_localization").number() == _UTC else zone
+def _localised(record: Field) -> Field:
+    """The record with the zone of its times, where it says that they are in UTC."""
+    return record.in_zone("Z") if record.get("metadata", "timestamp_localization").number() == _UTC else record
 
 
-def _record_of(field: Field, given: str | None, source: str | None) -> SleepRecord:
-    zone = _zone_of(field, given)
+def _record_of(sent: Field, source: str | None) -> SleepRecord:
+    field = _localised(sent)
     metadata = field.get("metadata")
-    span = Span(metadata.get("start_time").moment(zone), metadata.get("end_time").moment(zone))
+    span = Span(metadata.get("start_time").moment(), metadata.get("end_time").moment())
 
     def read() -> SleepDetails:
         breaths = field.get("respiration_data", "breaths_data")
         return SleepDetails(
-            *_stages_of(field.get("sleep_durations_data"), span, zone),
-            heart=_heart_of(field, given),
-            breath=_samples_of(breaths.get("samples"), "breaths_per_min", zone),
+            *_stages_of(field.get("sleep_durations_data"), span),
+            heart=_heart_of(field),
+            breath=_samples_of(breaths.get("samples"), "breaths_per_min"),
             heart_average=field.get("heart_rate_data", "summary", "avg_hr_bpm"),
             breath_average=breaths.get("avg_breaths_per_min"),
         )
@@ -78,7 +79,7 @@ def _record_of(field: Field, given: str | None, source: str | None) -> SleepReco
     )
 
 
-def _stages_of(field: Field, span: Span, zone: str | None) -> Measured:
+def _stages_of(field: Field, span: Span) -> Measured:
     asleep = field.get("asleep")
     given = {
         "deep": asleep.get("duration_deep_sleep_state_seconds").number(),
@@ -92,20 +93,20 @@ def _stages_of(field: Field, span: Span, zone: str | None) -> Measured:
         return stages, asleep_s, left
     samples = field.get("hypnogram_samples")
     points = [
-        (_LEVELS.get(one.get("level").number() or 0), one.get("timestamp").moment(zone)) for one in samples.items()
+        (_LEVELS.get(one.get("level").number() or 0), one.get("timestamp").moment()) for one in samples.items()
     ]
     ends = [at_ms for _, at_ms in points[1:]] + [span.to_ms]
     return stretches(samples, span, [Stretch(level, at_ms, end) for (level, at_ms), end in zip(points, ends)])
 
 
-def _heart_of(record: Field, zone: str | None) -> Series:
-    return _samples_of(record.get("heart_rate_data", "detailed", "hr_samples"), "bpm", _zone_of(record, zone))
+def _heart_of(record: Field) -> Series:
+    return _samples_of(_localised(record).get("heart_rate_data", "detailed", "hr_samples"), "bpm")
 
 
-def _samples_of(samples: Field, name: str, zone: str | None) -> Series:
+def _samples_of(samples: Field, name: str) -> Series:
     return series(
         samples,
         samples.items(),
-        lambda one: one.get("timestamp").moment(zone),
+        lambda one: one.get("timestamp").moment(),
         lambda one: one.get(name).number(),
     )

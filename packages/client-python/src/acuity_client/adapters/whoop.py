@@ -23,7 +23,7 @@ def from_whoop(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """The session of what WHOOP sent: the answer of `GET /v2/activity/sleep`, or one sleep of it."""
-    sent = Field(sleep, "sleep")
+    sent = Field(sleep, "sleep", zone)
     if isinstance(sleep, dict) and "type" in sleep and "id" in sleep:
         sent.get("type").fail("a webhook event has no data; ask for the sleep of its id")
     records = records_of(sent, "the answer of /v2/activity/sleep, with records", many=["records"], one="start")

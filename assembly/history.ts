@@ -1,0 +1,201 @@
+import { decodeText } from './historyText';
+import {
+  COUNT,
+  HISTORY,
+  HISTORY_BYTES,
+  HISTORY_CHANCES,
+  HISTORY_DAYS,
+  HISTORY_RECORDS,
+  HISTORY_TARGETS,
+  LABELS,
+  LEVEL,
+  QUANTITIES,
+  QUANTITY_BOUNDS,
+  RECORD_LENGTH,
+  RUN_COUNTS,
+  RUN_MEANS,
+  RUN_SPREADS,
+  RUN_WEIGHTS,
+  SCALARS,
+  SCALAR_BOUNDS,
+  SCALAR_BOUNDS_LENGTH,
+  SESSIONS_MAX,
+  SEX,
+  SUMMARY_LENGTH,
+  TARGET_LENGTH,
+} from './layout';
+import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCORES } from './rules';
+
+/**
+ * Reads a history: the form is drawn in src/history/form.ts, which reads it too, for those who have no parser. As all
+ * of the fast path, this only ever has to be right about yes.
+ */
+
+const DAY_LAST: i32 = 65_743;
+const PAST_DAYS_MAX: f64 = 60;
+const SCORE_MOST: u32 = 10_000;
+const CHANCE_ONE: u32 = 10_000;
+const CHANCE_UNKNOWN: u32 = 0xffff;
+/** Bits of a session: 11 numbers, four levels, sex known, male, two labels; the times are the first five numbers. */
+const TIMES: i32 = 5;
+const LEVELS_FROM: i32 = 11;
+const VALUES: i32 = 15;
+const SEX_KNOWN: u32 = 1 << 15;
+const SEX_MALE: u32 = 1 << 16;
+const LABEL_HIGH: u32 = 1 << 17;
+const BITS_END: u32 = 1 << 19;
+const STAGES: u32 = 0b1110;
+const IMPLIED: u32 = 0b1110_0001;
+
+let at: usize = 0;
+
+/** Whether the text from `start` to `end` is a history, which then lies at `HISTORY`. */
+export function readHistory(start: usize, end: usize): bool {
+  const bytesEnd = decodeText(start, end);
+  if (bytesEnd == 0) return false;
+  at = HISTORY_BYTES;
+  const count = <i32>take8();
+  if (count == 0 || count > SESSIONS_MAX) return false;
+  store<u32>(HISTORY, count);
+  for (let index = 0; index < count; index++) if (!readSession(index)) return false;
+  if (!areOrdered(count) || !readLongRun()) return false;
+  return take8() == 0 && at == bytesEnd;
+}
+
+function readSession(index: i32): bool {
+  const bits = take24();
+  const day = <i32>take24() - 1;
+  if (bits >= BITS_END || day > DAY_LAST) return false;
+  if ((bits & STAGES) == STAGES && (bits & IMPLIED) != 0) return false;
+  if ((bits & (SEX_KNOWN | SEX_MALE)) == SEX_MALE) return false;
+  store<f64>(HISTORY_DAYS + (<usize>index << 3), day < 0 ? NaN : <f64>day);
+  return readSaid(index, bits) && readValues(index, bits);
+}
+
+function readSaid(index: i32, bits: u32): bool {
+  const target = HISTORY_TARGETS + <usize>(index * TARGET_LENGTH * 8);
+  for (let score = 0; score < SCORES; score++) {
+    const hundredths = take16();
+    if (hundredths > SCORE_MOST) return false;
+    store<f64>(target + (<usize>score << 3), <f64>hundredths / 100);
+  }
+  for (let label = 0; label < LABELS; label++) {
+    const chance = take16();
+    if (chance > CHANCE_ONE && chance != CHANCE_UNKNOWN) return false;
+    const known = chance == CHANCE_UNKNOWN ? NaN : <f64>chance / CHANCE_ONE;
+    store<f64>(HISTORY_CHANCES + <usize>((index * LABELS + label) * 8), known);
+    store<f64>(target + <usize>((SCORES + label) * 8), bits & (LABEL_HIGH << label) ? 1 : -1);
+  }
+  return true;
+}
+
+function readValues(index: i32, bits: u32): bool {
+  const record = HISTORY_RECORDS + <usize>(index * RECORD_LENGTH * 8);
+  for (let scalar: usize = 0; scalar < <usize>SCALARS; scalar++) store<f64>(record + (scalar << 3), NaN);
+  memory.fill(record + <usize>(SCALARS * 8), 0, 4 * SUMMARY_LENGTH * 8);
+  for (let value = 0; value < LEVELS_FROM; value++) {
+    if (!(bits & (1 << value))) continue;
+    const number = value < TIMES ? <f64>take24() : takeDouble();
+    const bounds = SCALAR_BOUNDS + <usize>(value * SCALAR_BOUNDS_LENGTH * 8);
+    if (!isWithin(number, load<f64>(bounds), load<f64>(bounds, 8))) return false;
+    store<f64>(record + (<usize>value << 3), number);
+  }
+  for (let series = 0; series < VALUES - LEVELS_FROM; series++) {
+    if (!(bits & (1 << (LEVELS_FROM + series)))) continue;
+    const level = takeDouble();
+    const isHeart = (series & 1) == 0;
+    if (!isWithin(level, isHeart ? HEART_LOW : BREATH_LOW, isHeart ? HEART_HIGH : BREATH_HIGH)) return false;
+    const summary = record + <usize>((SCALARS + series * SUMMARY_LENGTH) * 8);
+    store<f64>(summary + (<usize>COUNT << 3), 1);
+    store<f64>(summary + (<usize>LEVEL << 3), level);
+  }
+  if (bits & SEX_KNOWN) store<f64>(record + (<usize>SEX << 3), bits & SEX_MALE ? 1 : -1);
+  return true;
+}
+
+/** Dates that follow each other go up, and none is too old for the newest. */
+function areOrdered(count: i32): bool {
+  let latest: f64 = -Infinity;
+  let before: f64 = NaN;
+  let earliest: f64 = Infinity;
+  for (let index = 0; index < count; index++) {
+    const day = load<f64>(HISTORY_DAYS + (<usize>index << 3));
+    if (day <= before) return false; // undated: true of neither
+    before = day;
+    if (day > latest) latest = day;
+    if (day < earliest) earliest = day;
+  }
+  return !(latest - earliest > PAST_DAYS_MAX);
+}
+
+function readLongRun(): bool {
+  const nights = take16();
+  store<u32>(HISTORY, nights, 4);
+  if (nights == 0) {
+    memory.fill(RUN_WEIGHTS, 0, <usize>QUANTITIES * (3 * 4 + 2));
+    return true;
+  }
+  for (let quantity: usize = 0; quantity < <usize>QUANTITIES; quantity++) {
+    const count = take16();
+    const weight = takeFloat();
+    const mean = takeFloat();
+    const spread = takeFloat();
+    const bounds = QUANTITY_BOUNDS + quantity * 3 * 8;
+    const isNever = count == 0;
+    if (count > nights || !isWithin(weight, 0, count)) return false;
+    if (!isWithin(mean, isNever ? 0 : load<f64>(bounds), isNever ? 0 : load<f64>(bounds, 8))) return false;
+    if (!isWithin(spread, 0, isNever ? 0 : load<f64>(bounds, 16))) return false;
+    store<u16>(RUN_COUNTS + (quantity << 1), <u16>count);
+    store<f32>(RUN_WEIGHTS + (quantity << 2), weight);
+    store<f32>(RUN_MEANS + (quantity << 2), mean);
+    store<f32>(RUN_SPREADS + (quantity << 2), spread);
+  }
+  return true;
+}
+
+/** NaN is within no bounds, and −0 is another encoding of 0. */
+// @ts-ignore: decorator
+@inline
+function isWithin(value: f64, least: f64, most: f64): bool {
+  return value >= least && value <= most && reinterpret<u64>(value) != 0x8000_0000_0000_0000;
+}
+
+// @ts-ignore: decorator
+@inline
+function take8(): u32 {
+  const value = <u32>load<u8>(at);
+  at += 1;
+  return value;
+}
+
+// @ts-ignore: decorator
+@inline
+function take16(): u32 {
+  const value = <u32>load<u16>(at);
+  at += 2;
+  return value;
+}
+
+// @ts-ignore: decorator
+@inline
+function take24(): u32 {
+  const value = load<u32>(at) & 0xff_ffff;
+  at += 3;
+  return value;
+}
+
+// @ts-ignore: decorator
+@inline
+function takeFloat(): f32 {
+  const value = load<f32>(at);
+  at += 4;
+  return value;
+}
+
+// @ts-ignore: decorator
+@inline
+function takeDouble(): f64 {
+  const value = load<f64>(at);
+  at += 8;
+  return value;
+}

@@ -1,0 +1,65 @@
+"""Dates of nights: those on which the person woke."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta, timezone
+from typing import Any
+
+from ._moment import Moment, iso_of, moment_ms
+
+_OFFSET = re.compile(r"(?:Z|[+-][0-9]{2}:?[0-9]{2})\Z", re.IGNORECASE)
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def check_night(night: str | None) -> None:
+    """Raises ValueError where it is no date, or lies ahead."""
+    if night is None:
+        return
+    if _date_of(night) is None:
+        raise ValueError("the night is a date, as 2026-11-21: that of waking")
+    _refuse_ahead(night)
+
+
+def check_night_of(request: Mapping[str, Any]) -> None:
+    """Raises ValueError where it would put the newest night of a history into the future, before all that follow."""
+    if isinstance(request.get("history"), str):
+        _refuse_ahead(request.get("night"))
+
+
+def _refuse_ahead(night: object) -> None:
+    """More than a day: somewhere it is tomorrow already."""
+    day = _date_of(night)
+    if day is not None and day > datetime.now(timezone.utc).date() + timedelta(days=1):
+        raise ValueError("the night lies ahead of this machine's clock: give the date of waking, or set the clock")
+
+
+def _date_of(night: object) -> date | None:
+    if not isinstance(night, str) or not _DATE.fullmatch(night):
+        return None
+    try:
+        return date.fromisoformat(night)
+    except ValueError:
+        return None
+
+
+def waking_date(woke: Moment, at: Moment, zone: str | None) -> str:
+    """
+    The date on which somebody woke at a moment: in `zone`, else at the offset of the first of the moments that has
+    one, else in UTC. Raises AdapterError where there is no such zone.
+    """
+    from .adapters._zone import offset_at  # here, since adapters build sessions
+
+    woke_ms = moment_ms(woke, "the end of the night")
+    east_ms = _east_ms(woke) or _east_ms(at) if zone is None else offset_at(woke_ms, zone)
+    return iso_of(woke_ms + east_ms)[:10]
+
+
+def _east_ms(moment: Moment) -> int:
+    from .adapters._zone import offset_ms
+
+    if isinstance(moment, datetime):
+        return (moment.utcoffset() or timedelta()) // timedelta(milliseconds=1)
+    written = _OFFSET.search(moment.strip()) if isinstance(moment, str) else None
+    return (written and offset_ms(written[0])) or 0

@@ -1,0 +1,210 @@
+"""Processes of `acuity score` that stay for table after table: starting one costs more than scoring a thousand nights."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import IO, Any
+
+import pyarrow as pa
+
+from ._bulk import BulkError, ScoreCommand
+
+_ATTEMPTS = 3
+_STDERR_CHARS = 500
+_WORKERS = "ACUITY_WORKERS"
+# So long may a process that has closed its output take to end.
+_END_SECONDS = 10
+
+
+class _KilledError(BulkError):
+    """It was ended by a signal, which another attempt may be spared."""
+
+
+class ScoreProcesses:
+    """
+    Scores tables in a process that is kept for the next one, with as many workers as `cores` allow: the process's main
+    thread has one core, its workers have the others.
+
+    Tables that are scored at the same time have a process each. A process ends with its standard input, and so with the
+    process that holds this, however that ends. A fork has none of them.
+    """
+
+    def __init__(self, command: ScoreCommand, cores: int) -> None:
+        self.command = command
+        self._env = {_WORKERS: str(max(1, cores - 1)), **os.environ, **command.env}
+        self._idle: list[_Process] = []
+        _ALL.add(self)
+
+    def table(self, table: Any) -> Any:
+        """
+        Scores a `pyarrow.Table`, again where the process is killed; its rows come back in their order.
+
+        Raises `BulkError` where it fails.
+        """
+        schema = self.command.output_schema(table.schema)
+        for attempt in range(_ATTEMPTS):
+            try:
+                return pa.Table.from_batches(list(self.batches(table.to_batches())), schema)
+            except _KilledError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    def batches(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """
+        Scores a table that comes as `pyarrow.RecordBatch`es; no more of them is held than the pipes do.
+
+        Raises `BulkError` where the process fails.
+        """
+        source = iter(batches)
+        first = next(source, None)
+        if first is None:
+            return
+        schema = self.command.output_schema(first.schema)
+        process = self._take()
+        try:
+            for batch in process.score(first, source):
+                if batch.num_rows > 0:
+                    columns = [batch.column(name).cast(schema.field(name).type) for name in schema.names]
+                    yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        except BaseException:
+            process.kill()
+            raise
+        self._idle.append(process)
+
+    def close(self) -> None:
+        """Ends the processes that score nothing."""
+        while self._idle:
+            self._idle.pop().kill()
+
+    def let_go(self) -> None:
+        """In a fork: the processes belong to the one above, and must see their input end with it."""
+        for process in self._idle:
+            process.let_go()
+        self._idle.clear()
+
+    def _take(self) -> _Process:
+        while self._idle:
+            process = self._idle.pop()
+            if process.is_alive():
+                return process
+            process.kill()
+        return _Process(self.command.arguments(), self._env)
+
+
+_ALL: weakref.WeakSet[ScoreProcesses] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for processes in list(_ALL):
+        processes.let_go()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+class _Process:
+    """One of them: an Arrow stream in, an Arrow stream out, and again."""
+
+    def __init__(self, arguments: list[str], env: dict[str, str]) -> None:
+        self._said: IO[bytes] = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, env=env
+        )
+        if self._process.stdin is None or self._process.stdout is None:
+            raise AssertionError("both are pipes")
+        self._input = self._process.stdin
+        self._output = self._process.stdout
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def score(self, first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+        """Raises `BulkError`, or what `rest` raises; the process is of no use then."""
+        feeder = _Feeder(self._process, first, rest)
+        feeder.start()
+        rows = 0
+        failure: BulkError | None = None
+        is_over = False
+        try:
+            for batch in pa.ipc.open_stream(self._output):
+                rows += batch.num_rows
+                yield batch
+            is_over = True
+        except (pa.ArrowInvalid, OSError):
+            failure = self._failure()
+        finally:
+            if not is_over:
+                self._process.kill()  # frees the feeder
+            feeder.join()
+        if feeder.failure is not None:
+            raise feeder.failure
+        if failure is None and rows != feeder.rows:
+            failure = self._failure()
+        if failure is not None:
+            raise failure
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for file in (self._input, self._output, self._said):
+            with suppress(OSError):
+                file.close()
+
+    def let_go(self) -> None:
+        # Not closed: the objects would close these numbers again, which may be other files by then.
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for file in (self._input, self._output):
+            os.dup2(nothing, file.fileno(), inheritable=False)
+        os.close(nothing)
+
+    def _failure(self) -> BulkError:
+        """Why it has ended. 65 is input that could not be read on, 64 its names, which the last line tells."""
+        try:
+            code = self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            return BulkError("acuity score answered what is no table of scores")
+        self._said.seek(0)
+        words = self._said.read().decode(errors="replace").strip()
+        lines = [line for line in words.splitlines() if line.startswith("acuity score: ")]
+        if code in (64, 65) and lines:
+            return BulkError(lines[-1])
+        error = _KilledError if code < 0 else BulkError
+        return error(f"acuity score ended with {code}: {words[-_STDERR_CHARS:]}")
+
+
+class _Feeder(threading.Thread):
+    """Writes a table to the process while its output is read."""
+
+    def __init__(self, process: subprocess.Popen[bytes], first: Any, rest: Iterator[Any]) -> None:
+        super().__init__(daemon=True)
+        self.failure: BaseException | None = None
+        # -1 until all of them are sent.
+        self.rows = -1
+        self._process = process
+        self._first = first
+        self._rest = rest
+
+    def run(self) -> None:
+        pipe: Any = self._process.stdin
+        try:
+            rows = self._first.num_rows
+            with pa.ipc.new_stream(pipe, self._first.schema) as writer:
+                writer.write_batch(self._first)
+                for batch in self._rest:
+                    writer.write_batch(batch)
+                    rows += batch.num_rows
+            pipe.flush()
+            self.rows = rows
+        except (BrokenPipeError, OSError, pa.ArrowInvalid):
+            pass  # the process has ended: its exit code says why
+        except BaseException as error:
+            self.failure = error
+            self._process.kill()  # it would wait for the rest

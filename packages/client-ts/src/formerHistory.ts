@@ -1,0 +1,82 @@
+import { PAST_MAX } from '#rules/fields.js';
+import type { PredictionRequestBody, ScoreRecord, Session } from './contract.js';
+import { dated } from './night.js';
+
+/** What the former client stored of each person: a list of these, of at most five. */
+export interface FormerEntry {
+  /** The moment that was scored, in ISO 8601 with Z. */
+  readonly at: string;
+  /** The date on which the person woke, where it was given. */
+  readonly night?: string;
+  readonly modelVersion: string;
+  readonly session: Session;
+  readonly scores: ScoreRecord;
+}
+
+/** The session in hand. */
+export interface Asked {
+  readonly atMs: number;
+  readonly night: string | undefined;
+  readonly session: Session;
+}
+
+/** Two sessions less than this apart are of one night, where their nights are not known. */
+const SAME_NIGHT_MS = 18 * 3_600_000;
+
+/** The list that the former client stored, as text or parsed; undefined where `stored` is none. @internal */
+export function formerEntries(stored: unknown): readonly FormerEntry[] | undefined {
+  const entries: unknown = typeof stored === 'string' && stored.startsWith('[') ? parsed(stored) : stored;
+  return Array.isArray(entries) ? (entries as FormerEntry[]) : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined; // damaged: the service refuses it
+  }
+}
+
+/**
+ * Begins a history with the entries before the session in hand as its past, and returns the answer to the session,
+ * with the history to store. Entries after it, where a night comes late, are scored into the history again.
+ * @internal
+ */
+export async function moveOver<Answer extends { readonly history: string }>(
+  former: readonly FormerEntry[],
+  { atMs, night, session }: Asked,
+  predict: (request: PredictionRequestBody) => Promise<Answer>,
+): Promise<Answer> {
+  const entries = former.toSorted(inOrder);
+  const past = entries.filter((entry) => distance(entry, { atMs, night }) < 0).slice(-PAST_MAX);
+  const answer = await predict({
+    current_session: session,
+    history: '',
+    ...dated(night),
+    ...(past.length > 0 && {
+      past_sessions: past.map((entry) => entry.session),
+      past_targets: past.map((entry) => entry.scores),
+    }),
+  });
+  let { history } = answer;
+  for (const later of entries.filter((entry) => distance(entry, { atMs, night }) > 0)) {
+    ({ history } = await predict({ current_session: later.session, history, ...dated(later.night) }));
+  }
+  return { ...answer, history };
+}
+
+/** Below 0 where `entry` is of an earlier night, 0 where it is of the same. */
+function distance(entry: FormerEntry, { atMs, night }: Omit<Asked, 'session'>): number {
+  if (entry.night !== undefined && night !== undefined) return compare(entry.night, night);
+  const apartMs = Date.parse(entry.at) - atMs;
+  return Math.abs(apartMs) < SAME_NIGHT_MS ? 0 : apartMs;
+}
+
+/** By nights where both have one, else by moments: both are text that sorts. */
+function inOrder(a: FormerEntry, b: FormerEntry): number {
+  return compare(a.night ?? a.at, b.night ?? b.at) || compare(a.at, b.at);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

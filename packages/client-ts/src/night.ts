@@ -1,0 +1,62 @@
+import { momentMs, type Moment } from '#rules/moment.js';
+import { offsetAt, offsetMs } from './adapters/zone.js';
+import type { PredictionRequestBody } from './contract.js';
+
+const DAY_MS = 86_400_000;
+const OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i;
+
+/**
+ * The date of waking as it is sent; undefined where there is none.
+ * @throws RangeError where it is no date, or lies ahead
+ * @internal
+ */
+export function checkNight(night: string | null | undefined): string | undefined {
+  if (night === undefined || night === null) return undefined;
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(night) && dateOf(Date.parse(night)) === night;
+  if (!isDate) throw new RangeError('the night is a date, as 2026-11-21: that of waking');
+  refuseAhead(night);
+  return night;
+}
+
+/** The night of a request, where there is one. @internal */
+export function dated(night: string | undefined): { night?: string } {
+  return night === undefined ? {} : { night };
+}
+
+/**
+ * What in a request would put the newest night of a history into the future, before all that follow.
+ * @throws RangeError where its night lies more than a day ahead of this machine's clock
+ * @internal
+ */
+export function checkNightOf({ history, night }: PredictionRequestBody): void {
+  if (typeof history === 'string' && typeof night === 'string') refuseAhead(night);
+}
+
+/** A day: somewhere it is tomorrow already. */
+function refuseAhead(night: string): void {
+  if (Date.parse(night) - Date.now() <= DAY_MS || Number.isNaN(Date.parse(night))) return;
+  throw new RangeError(
+    "the night lies ahead of this machine's clock: give the date of waking, or set the clock",
+  );
+}
+
+/**
+ * The date on which somebody woke at a moment: in `zone`, else at the offset of the first of the moments that is
+ * written with one, else in UTC.
+ * @throws AdapterError where there is no such zone
+ * @internal
+ */
+export function wakingDate(woke: Moment, at: Moment, zone: string | undefined): string {
+  const wokeMs = momentMs(woke, 'the end of the night');
+  const eastMs = zone === undefined ? eastOf(woke) || eastOf(at) : offsetAt(wokeMs, zone);
+  return dateOf(wokeMs + eastMs);
+}
+
+function eastOf(moment: Moment): number {
+  const written = typeof moment === 'string' ? OFFSET.exec(moment.trim()) : null;
+  return offsetMs(written?.[0] ?? 'Z') ?? 0;
+}
+
+function dateOf(ms: number): string {
+  return Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 10);
+}

@@ -1,0 +1,346 @@
+import { LABEL_FIELDS, NUMBER_BOUNDS, SCORE_FIELDS, SERIES_FIELDS, isHeart } from '#rules/fields.js';
+import { BREATHING, HEART_BEATS } from '#rules/plausible.js';
+import { hundredths, type Thresholds } from '../pipeline/respond.js';
+import { LAYOUT } from '../records/layout.js';
+import { SCALAR_PLACES, summaryAt } from '../records/places.js';
+import { HISTORY_SESSIONS, type History } from './history.js';
+import { QUANTITIES, type LongRun } from './longRun.js';
+import { LAST_DAY } from './night.js';
+import { PAST_DAYS_MAX } from './place.js';
+
+/**
+ * A history as bytes, the lowest byte of each number first:
+ *
+ *   sessions u8 │ session … │ nights u16 │ long run, unless nights is 0 │ measurements u8 │ CRC-32, written by `text.ts`
+ *
+ *   session   bits u24, day + 1 u24 (0: undated), five scores u16 (hundredths), two chances of High u16 (ten-thousandths),
+ *             then each value that its bit says is there: seconds u24, all others f64
+ *   long run  for each quantity: nights u16, weight f32, mean f32, spread f32
+ *
+ * `measurements` has a bit for each score and label but C_SCORE; none is set yet. For each one that is, room is kept for
+ * `MEASURED_BYTES_MAX`: a count u8, eight times value f32, reliability u16, day u24, and a sum of four f32 and a day u24.
+ *
+ * There is one encoding of each history. What a network never sees is left out: with all three stages their sum is the
+ * sleep time, and the shares follow.
+ */
+
+const { RECORD_LENGTH, TARGET_LENGTH, COUNT, LEVEL } = LAYOUT;
+const SCORES = SCORE_FIELDS.length;
+const LABELS = LABEL_FIELDS.length;
+
+/** The numbers of a session: bit i says whether number i is there. Times in seconds first, then what else is one value. */
+const NUMBERS = Object.entries(NUMBER_BOUNDS).toSorted(
+  ([, one], [, other]) => Number(other.isWhole) - Number(one.isWhole),
+);
+const TIMES = NUMBERS.filter(([, { isWhole }]) => isWhole).length;
+/** Where each stands in a record; the levels of series behind them. */
+const PLACES = [
+  ...NUMBERS.map(([field]) => SCALAR_PLACES[field as keyof typeof NUMBER_BOUNDS]),
+  ...SERIES_FIELDS.map((field) => summaryAt(0, field) + LEVEL),
+];
+const BOUNDS = [
+  ...NUMBERS.map(([, { minimum, maximum }]) => [minimum, maximum] as const),
+  ...SERIES_FIELDS.map((field) => {
+    const { min, max } = isHeart(field) ? HEART_BEATS : BREATHING;
+    return [min, max] as const;
+  }),
+];
+const LEAST = BOUNDS.map(([least]) => least);
+const MOST = BOUNDS.map(([, most]) => most);
+const VALUES = PLACES.length;
+const FIRST_LEVEL = NUMBERS.length;
+const SEX_KNOWN = 1 << VALUES;
+const SEX_MALE = SEX_KNOWN << 1;
+/** Of the first label; those of the others follow. */
+const LABEL_HIGH = SEX_MALE << 1;
+const BITS_END = LABEL_HIGH << LABELS;
+
+const STAGES = bitsOf('deepSleepSeconds', 'remSleepSeconds', 'lightSleepSeconds');
+/** Not looked at beside all three stages. */
+const IMPLIED = bitsOf('sleepTimeSeconds', 'deepPercentage', 'remPercentage', 'lightPercentage');
+
+function bitsOf(...fields: (keyof typeof NUMBER_BOUNDS)[]): number {
+  return fields.reduce((bits, field) => bits | (1 << PLACES.indexOf(SCALAR_PLACES[field])), 0);
+}
+
+/** The byte that holds the labels, and the first one's bit in it. */
+const LABEL_BYTE = Math.floor(Math.log2(LABEL_HIGH) / 8);
+const LABEL_BIT = LABEL_HIGH >> (8 * LABEL_BYTE);
+
+const U24 = 3;
+const F64 = 8;
+const CHANCE_UNKNOWN = 0xffff;
+const CHANCE_ONE = 10_000;
+const HUNDREDTHS = 100;
+const SCORE_MOST = 100 * HUNDREDTHS;
+
+const SESSION_HEAD_BYTES = U24 + U24 + 2 * (SCORES + LABELS);
+const QUANTITY_BYTES = 2 + 3 * 4;
+const MEASURED_BYTES_MAX = 1 + 8 * (4 + 2 + U24) + 4 * 4 + U24;
+const MEASURED = SCORES - 1 + LABELS;
+const CRC_BYTES = 4;
+
+/** A session lacks a stage where it has all else. */
+const SESSION_BYTES_MAX = SESSION_HEAD_BYTES + (TIMES - 1) * U24 + (VALUES - TIMES) * F64;
+/** No history without measurements is longer, but for its checksum. */
+export const UNMEASURED_BYTES_MAX =
+  1 + HISTORY_SESSIONS * SESSION_BYTES_MAX + 2 + QUANTITIES.length * QUANTITY_BYTES + 1;
+/** No history of this version is longer, measurements included. */
+export const HISTORY_BYTES_MAX = UNMEASURED_BYTES_MAX + MEASURED * MEASURED_BYTES_MAX + CRC_BYTES;
+
+/** Reads and writes one history after the other. */
+export class HistoryForm {
+  /** Of the history that was encoded last, or is to be decoded. */
+  readonly bytes: Buffer = Buffer.alloc(HISTORY_BYTES_MAX);
+  private readonly view = new DataView(this.bytes.buffer, this.bytes.byteOffset, HISTORY_BYTES_MAX);
+  private readonly sessionsAt: number[] = [];
+  private at = 0;
+
+  /** Reads the first `length` of `bytes`; false where they are no history, which then holds anything. */
+  decode(history: History, length: number): boolean {
+    this.at = 0;
+    const count = this.u8();
+    if (count === 0 || count > HISTORY_SESSIONS) return false;
+    for (let index = 0; index < count; index++) {
+      // What is read beyond the end was of another history: `at` tells, and the memory is long enough.
+      if (!this.decodeSession(history, index)) return false;
+    }
+    history.count = count;
+    if (!areOrdered(history)) return false;
+    history.longRun.clear();
+    history.longRun.nights = this.u16();
+    if (history.longRun.nights > 0 && !this.decodeLongRun(history.longRun)) return false;
+    return this.u8() === 0 && this.at === length;
+  }
+
+  private decodeSession({ days, records, targets, chances }: History, index: number): boolean {
+    const bits = this.u24();
+    const day = this.u24() - 1;
+    if (bits >= BITS_END || day > LAST_DAY) return false;
+    if ((bits & STAGES) === STAGES && (bits & IMPLIED) !== 0) return false;
+    if ((bits & (SEX_KNOWN | SEX_MALE)) === SEX_MALE) return false;
+    days[index] = day < 0 ? NaN : day;
+    for (let score = 0; score < SCORES; score++) {
+      const hundredths = this.u16();
+      if (hundredths > SCORE_MOST) return false;
+      targets[index * TARGET_LENGTH + score] = hundredths / HUNDREDTHS;
+    }
+    for (let label = 0; label < LABELS; label++) {
+      const chance = this.u16();
+      if (chance > CHANCE_ONE && chance !== CHANCE_UNKNOWN) return false;
+      chances[index * LABELS + label] = chance === CHANCE_UNKNOWN ? NaN : chance / CHANCE_ONE;
+      targets[index * TARGET_LENGTH + SCORES + label] = (bits & (LABEL_HIGH << label)) !== 0 ? 1 : -1;
+    }
+    return this.decodeValues(records, index * RECORD_LENGTH, bits);
+  }
+
+  private decodeValues(records: Float64Array, record: number, bits: number): boolean {
+    const { view } = this;
+    let { at } = this;
+    for (let place = 0; place < RECORD_LENGTH; place++)
+      records[record + place] = place < LAYOUT.SCALARS ? NaN : 0;
+    for (let index = 0; index < VALUES; index++) {
+      if ((bits & (1 << index)) === 0) continue;
+      let value: number;
+      if (index < TIMES) {
+        value = view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+        at += U24;
+      } else {
+        value = view.getFloat64(at, true);
+        at += F64;
+      }
+      if (!isWithin(value, LEAST[index]!, MOST[index]!)) return false; // each table has VALUES
+      records[record + PLACES[index]!] = value;
+      if (index >= FIRST_LEVEL) records[record + PLACES[index]! - LEVEL + COUNT] = 1;
+    }
+    this.at = at;
+    const isMale = (bits & SEX_MALE) !== 0;
+    if ((bits & SEX_KNOWN) !== 0) records[record + LAYOUT.SEX] = isMale ? 1 : -1;
+    return true;
+  }
+
+  private decodeLongRun({ nights, counts, weights, means, spreads }: LongRun): boolean {
+    const { view } = this;
+    let { at } = this;
+    for (let index = 0; index < QUANTITIES.length; index++, at += QUANTITY_BYTES) {
+      const count = view.getUint16(at, true);
+      const weight = view.getFloat32(at + 2, true);
+      const mean = view.getFloat32(at + 6, true);
+      const spread = view.getFloat32(at + 10, true);
+      const { least, most, widest } = QUANTITIES[index]!; // index < QUANTITIES.length
+      const isNever = count === 0;
+      if (count > nights || !isWithin(weight, 0, count)) return false;
+      if (!isWithin(mean, isNever ? 0 : least, isNever ? 0 : most)) return false;
+      if (!isWithin(spread, 0, isNever ? 0 : widest)) return false;
+      counts[index] = count;
+      weights[index] = weight;
+      means[index] = mean;
+      spreads[index] = spread;
+    }
+    this.at = at;
+    return true;
+  }
+
+  /** Where session `index` of the history that was encoded last begins. */
+  sessionAt(index: number): number {
+    return this.sessionsAt[index] ?? NaN;
+  }
+
+  /** Writes `history` to `bytes`; returns their number. */
+  encode(history: History): number {
+    this.at = 0;
+    this.putU8(history.count);
+    for (let index = 0; index < history.count; index++) this.encodeSession(history, index);
+    this.encodeLongRun(history.longRun);
+    this.putU8(0);
+    return this.at;
+  }
+
+  private encodeSession(history: History, index: number): void {
+    const { days, records, targets, chances } = history;
+    const record = index * RECORD_LENGTH;
+    const bits = bitsOfRecord(records, record) | labelBits(targets, index * TARGET_LENGTH);
+    const day = days[index]!; // index < count
+    this.sessionsAt[index] = this.at;
+    this.putU24(bits);
+    this.putU24(Number.isNaN(day) ? 0 : day + 1);
+    // Each index lies within its session.
+    for (let score = 0; score < SCORES; score++) {
+      this.putU16(Math.round(targets[index * TARGET_LENGTH + score]! * HUNDREDTHS));
+    }
+    for (let label = 0; label < LABELS; label++) {
+      const chance = chances[index * LABELS + label]!;
+      this.putU16(Number.isNaN(chance) ? CHANCE_UNKNOWN : Math.round(chance * CHANCE_ONE));
+    }
+    this.encodeValues(records, record, bits);
+  }
+
+  private encodeValues(records: Float64Array, record: number, bits: number): void {
+    const { view } = this;
+    let { at } = this;
+    for (let index = 0; index < VALUES; index++) {
+      if ((bits & (1 << index)) === 0) continue;
+      const value = records[record + PLACES[index]!]!; // of VALUES, and within the record
+      if (index < TIMES) {
+        view.setUint16(at, value, true);
+        view.setUint8(at + 2, value >> 16);
+        at += U24;
+      } else {
+        view.setFloat64(at, value + 0, true); // no −0
+        at += F64;
+      }
+    }
+    this.at = at;
+  }
+
+  private encodeLongRun({ nights, counts, weights, means, spreads }: LongRun): void {
+    const { view } = this;
+    this.putU16(nights);
+    if (nights === 0) return;
+    let { at } = this;
+    for (let index = 0; index < QUANTITIES.length; index++, at += QUANTITY_BYTES) {
+      view.setUint16(at, counts[index]!, true); // all are of QUANTITIES.length
+      view.setFloat32(at + 2, weights[index]!, true);
+      view.setFloat32(at + 6, means[index]! + 0, true); // no −0
+      view.setFloat32(at + 10, spreads[index]!, true);
+    }
+    this.at = at;
+  }
+
+  private u8(): number {
+    return this.view.getUint8(this.at++);
+  }
+
+  private u16(): number {
+    const value = this.view.getUint16(this.at, true);
+    this.at += 2;
+    return value;
+  }
+
+  private u24(): number {
+    const value = this.view.getUint16(this.at, true) | (this.view.getUint8(this.at + 2) << 16);
+    this.at += U24;
+    return value;
+  }
+
+  private putU8(value: number): void {
+    this.view.setUint8(this.at++, value);
+  }
+
+  private putU16(value: number): void {
+    this.view.setUint16(this.at, value, true);
+    this.at += 2;
+  }
+
+  private putU24(value: number): void {
+    this.view.setUint16(this.at, value, true);
+    this.view.setUint8(this.at + 2, value >> 16);
+    this.at += U24;
+  }
+}
+
+/** NaN is within no bounds, and −0 is another encoding of 0. */
+function isWithin(value: number, least: number, most: number): boolean {
+  return value >= least && value <= most && (value !== 0 || 1 / value > 0);
+}
+
+/** Dates that follow each other go up, and none is too old for the newest. */
+function areOrdered({ count, days, latestDay }: History): boolean {
+  for (let index = 0; index < count; index++) {
+    const day = days[index]!; // index < count
+    if (latestDay - day > PAST_DAYS_MAX) return false;
+    if (index > 0 && day <= days[index - 1]!) return false; // undated: true of neither
+  }
+  return true;
+}
+
+function bitsOfRecord(records: Float64Array, record: number): number {
+  let bits = 0;
+  for (let index = 0; index < FIRST_LEVEL; index++) {
+    const value = records[record + PLACES[index]!]!; // of VALUES, and within the record, as below
+    if (value === value) bits |= 1 << index; // NaN is missing
+  }
+  for (let index = FIRST_LEVEL; index < VALUES; index++) {
+    if (records[record + PLACES[index]! - LEVEL + COUNT]! > 0) bits |= 1 << index;
+  }
+  if ((bits & STAGES) === STAGES) bits &= ~IMPLIED;
+  const sex = records[record + LAYOUT.SEX]!;
+  return Number.isNaN(sex) ? bits : bits | SEX_KNOWN | (sex > 0 ? SEX_MALE : 0);
+}
+
+function labelBits(targets: Float64Array, target: number): number {
+  let bits = 0;
+  for (let label = 0; label < LABELS; label++) {
+    if (targets[target + SCORES + label]! > 0) bits |= LABEL_HIGH << label; // within the target
+  }
+  return bits;
+}
+
+/** What the network said of one session: five scores and two probabilities, from `offset` on. */
+export interface SessionScores {
+  readonly scores: Float32Array;
+  readonly offset: number;
+}
+
+/** Writes what the network said into the session that begins at byte `session`. */
+export function writeScores(
+  bytes: Buffer,
+  session: number,
+  { scores, offset }: SessionScores,
+  { valence, arousal }: Thresholds,
+): void {
+  let at = session + 2 * U24;
+  for (let score = 0; score < SCORES; score++, at += 2)
+    putU16(bytes, at, hundredths(scores[offset + score]!)); // a row
+  const pleasant = scores[offset + SCORES]!;
+  const active = scores[offset + SCORES + 1]!;
+  putU16(bytes, at, Math.round(pleasant * CHANCE_ONE));
+  putU16(bytes, at + 2, Math.round(active * CHANCE_ONE));
+  const labels = (pleasant >= valence ? LABEL_BIT : 0) | (active >= arousal ? LABEL_BIT << 1 : 0);
+  bytes[session + LABEL_BYTE] = (bytes[session + LABEL_BYTE]! & ~(LABEL_BIT | (LABEL_BIT << 1))) | labels;
+}
+
+function putU16(bytes: Buffer, at: number, value: number): void {
+  bytes[at] = value;
+  bytes[at + 1] = value >> 8;
+}

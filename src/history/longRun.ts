@@ -1,0 +1,136 @@
+import { FEATURES, FEATURE_COUNT, ROW_CLAMP } from '../contract/features.js';
+import { LABEL_FIELDS, SCORE_BOUNDS, SCORE_FIELDS } from '#rules/fields.js';
+import { featuriseRecord } from '../pipeline/featurise.js';
+import { LAYOUT } from '../records/layout.js';
+
+/** Of the person and not of the night: neither has a long run. */
+const LASTING = new Set(['age', 'sex']);
+
+/** What a long run says something of. */
+export interface Quantity {
+  readonly name: string;
+  readonly unit: string;
+  /** What its mean may be, and the most that its spread can be then: floats of 32 bits. */
+  readonly least: number;
+  readonly most: number;
+  readonly widest: number;
+}
+
+/** The inputs of the network; in a row, each group's mask stands before its value. */
+const INPUTS = FEATURES.flatMap((feature, place) =>
+  feature.name.endsWith('_known') || LASTING.has(feature.group) ? [] : [{ ...feature, place }],
+);
+const PLACES = INPUTS.map(({ place }) => place);
+const CENTRES = INPUTS.map(({ centre }) => centre);
+const SCALES = INPUTS.map(({ scale }) => scale);
+const SCORES = SCORE_FIELDS.length;
+const LABELS = LABEL_FIELDS.length;
+
+/** In this order: inputs as features say them, the scores, the probabilities of High. */
+export const QUANTITIES: readonly Quantity[] = [
+  ...INPUTS.map(({ name, unit, centre, scale }) =>
+    quantity(name, unit, centre - ROW_CLAMP * scale, centre + ROW_CLAMP * scale),
+  ),
+  ...SCORE_FIELDS.map((name) => quantity(name, 'points', SCORE_BOUNDS.minimum, SCORE_BOUNDS.maximum)),
+  ...LABEL_FIELDS.map((name) => quantity(name, 'probability of High', 0, 1)),
+];
+
+const LEAST = Float32Array.from(QUANTITIES, ({ least }) => least);
+const MOST = Float32Array.from(QUANTITIES, ({ most }) => most);
+const WIDEST = Float32Array.from(QUANTITIES, ({ widest }) => widest);
+
+function quantity(name: string, unit: string, least: number, most: number): Quantity {
+  return {
+    name,
+    unit,
+    least: Math.fround(least),
+    most: Math.fround(most),
+    widest: Math.fround((most - least) / 2),
+  };
+}
+
+const HALF_LIFE_NIGHTS = 30;
+/** What a night's weight is after another one. */
+const DECAY = 2 ** (-1 / HALF_LIFE_NIGHTS);
+/** Nights that are counted: 179 years. */
+export const NIGHTS_MAX = 0xffff;
+
+/** Sessions one after the other, with what the network said of each. */
+export interface Sessions {
+  /** As of requests. */
+  readonly records: Float64Array;
+  readonly targets: Float64Array;
+  /** The probabilities of High of each, in the order of `LABEL_FIELDS`; NaN where they are not known. */
+  readonly chances: Float64Array;
+}
+
+/** The nights that a history no longer holds one by one, oldest first. All numbers are floats of 32 bits. */
+export class LongRun {
+  /** Counted without decay, as `counts`. */
+  nights = 0;
+  /** In how many nights each quantity was known. */
+  readonly counts: Uint16Array;
+  /** The same, each night weighing half of what it did 30 nights before. */
+  readonly weights: Float32Array;
+  readonly means: Float32Array;
+  /** Standard deviations, of the nights as they weigh. */
+  readonly spreads: Float32Array;
+  private readonly row = new Float32Array(FEATURE_COUNT);
+  /** Of the night in hand; NaN is not known. */
+  private readonly values = new Float64Array(QUANTITIES.length);
+
+  /** In the memory of a history. */
+  constructor(memory: ArrayBuffer) {
+    const floats = (place: number): Float32Array =>
+      new Float32Array(memory, place - LAYOUT.HISTORY, LAYOUT.QUANTITIES);
+    this.weights = floats(LAYOUT.RUN_WEIGHTS);
+    this.means = floats(LAYOUT.RUN_MEANS);
+    this.spreads = floats(LAYOUT.RUN_SPREADS);
+    this.counts = new Uint16Array(memory, LAYOUT.RUN_COUNTS - LAYOUT.HISTORY, LAYOUT.QUANTITIES);
+  }
+
+  clear(): void {
+    this.nights = 0;
+    this.counts.fill(0);
+    this.weights.fill(0);
+    this.means.fill(0);
+    this.spreads.fill(0);
+  }
+
+  /** Takes in session `index` of `sessions`. */
+  add({ records, targets, chances }: Sessions, index: number): void {
+    const { row } = this;
+    this.nights = Math.min(NIGHTS_MAX, this.nights + 1);
+    row.fill(0);
+    featuriseRecord(records, index * LAYOUT.RECORD_LENGTH, row, 0);
+    const { values } = this;
+    let at = 0;
+    for (; at < PLACES.length; at++) {
+      const place = PLACES[at]!; // a mask stands before it
+      values[at] = row[place - 1]! > 0 ? CENTRES[at]! + SCALES[at]! * row[place]! : NaN;
+    }
+    const target = index * LAYOUT.TARGET_LENGTH;
+    for (let score = 0; score < SCORES; score++) values[at++] = targets[target + score]!; // TARGET_LENGTH
+    for (let label = 0; label < LABELS; label++) values[at++] = chances[index * LABELS + label]!; // LABELS of each
+    this.fold();
+  }
+
+  /** One night more, in which the quantities were `values`. */
+  private fold(): void {
+    const { values, counts, weights, means, spreads } = this; // of QUANTITIES.length, all of them
+    for (let index = 0; index < values.length; index++) {
+      const value = values[index]!;
+      const before = DECAY * weights[index]!;
+      weights[index] = before;
+      if (Number.isNaN(value)) continue;
+      const weight = before + 1;
+      const away = value - means[index]!;
+      const mean = means[index]! + away / weight;
+      const square = (before * (spreads[index]! ** 2 + (away * away) / weight)) / weight;
+      counts[index] = Math.min(NIGHTS_MAX, counts[index]! + 1);
+      weights[index] = weight;
+      means[index] = Math.min(MOST[index]!, Math.max(LEAST[index]!, mean));
+      spreads[index] = Math.min(WIDEST[index]!, Math.sqrt(square));
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import type { Thresholds } from '../pipeline/respond.js';
+import type { HistoryToCome } from '../records/request.js';
+import { writeScores, type SessionScores } from './form.js';
+import { textOf } from './text.js';
+
+const CRC_BYTES = 4;
+
+/** Its bytes are ready but for the scores and the checksum: nothing else is left to do when the answer is written. */
+export class NextHistory implements HistoryToCome {
+  private readonly whole: Buffer;
+
+  /** `bytes` are copied. */
+  constructor(
+    bytes: Buffer,
+    /** Where the session lies in `bytes`; undefined where it is not kept. */
+    private readonly session: number | undefined,
+    readonly isOthers: boolean,
+  ) {
+    this.whole = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
+    this.whole.set(bytes);
+  }
+
+  text(row: SessionScores, thresholds: Thresholds): string {
+    this.write(row, thresholds);
+    return textOf(this.whole);
+  }
+
+  /** The same without the checksum, not as text. */
+  bytes(row: SessionScores, thresholds: Thresholds): Uint8Array {
+    this.write(row, thresholds);
+    return this.whole.subarray(0, -CRC_BYTES);
+  }
+
+  private write(row: SessionScores, thresholds: Thresholds): void {
+    if (this.session !== undefined) writeScores(this.whole, this.session, row, thresholds);
+  }
+}

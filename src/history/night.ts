@@ -1,0 +1,45 @@
+const DAY_MS = 86_400_000;
+const FIRST_YEAR = 1970;
+const LAST_YEAR = 2149;
+
+export const NIGHT_LENGTH = '2026-11-21'.length;
+/** The latest day that a night may have. */
+export const LAST_DAY = Date.UTC(LAST_YEAR, 11, 31) / DAY_MS;
+
+/** Days since 1970 of a date written as `2026-11-21`, of the years 1970 to 2149; undefined where there is no such date. */
+export function dayOf(date: string): number | undefined {
+  if (date.length !== NIGHT_LENGTH || date[4] !== '-' || date[7] !== '-') return undefined;
+  const year = digits(date, 0, 4);
+  const month = digits(date, 5, 7);
+  const day = digits(date, 8, 10);
+  // False of what are no digits, too.
+  const isDate = year >= FIRST_YEAR && year <= LAST_YEAR && day >= 1 && day <= daysOf(month, year);
+  return isDate ? Date.UTC(year, month - 1, day) / DAY_MS : undefined;
+}
+
+export function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, NIGHT_LENGTH);
+}
+
+/** The number that stands from `start` to before `end`; NaN where something else does. */
+function digits(text: string, start: number, end: number): number {
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (!(digit >= 0 && digit <= 9)) return NaN;
+    value = 10 * value + digit;
+  }
+  return value;
+}
+
+/** NaN of what is no month. */
+function daysOf(month: number, year: number): number {
+  if (month === 2) return isLeap(year) ? 29 : 28;
+  return month >= 1 && month <= 12 ? (SHORT_MONTHS.has(month) ? 30 : 31) : NaN;
+}
+
+const SHORT_MONTHS = new Set([4, 6, 9, 11]);
+
+function isLeap(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}

@@ -1,0 +1,53 @@
+import { PAST_MAX } from '#rules/fields.js';
+import { HISTORY_SESSIONS, type History } from './history.js';
+
+/** Sessions so many days older than the newest go to the long run. */
+export const PAST_DAYS_MAX = 60;
+/** After so many days without a night a history begins anew. */
+const GAP_DAYS_MAX = 180;
+
+/** Where in a history the session in hand goes. */
+export interface Place {
+  /** Its index there, which is open to be written; where it is not kept, the one that it would have. */
+  readonly index: number;
+  /** The first session of its past, which ends before `index`. */
+  readonly first: number;
+  /** False for a night too old for the history, which stays as it was. */
+  readonly isKept: boolean;
+}
+
+/**
+ * Makes room in `history` for a session of `night` (days since 1970; NaN: undated, which is appended). What has to
+ * leave leaves before the past is told: so the session, scored again with the history that came of it, finds the same.
+ */
+export function makePlace(history: History, night: number): Place {
+  const latest = history.latestDay;
+  if (night - latest > GAP_DAYS_MAX) history.clear();
+  let index = indexOf(history, night);
+  const isTooOld = (index === 0 && history.count > 0) || latest - night > PAST_DAYS_MAX;
+  if (isTooOld) return placeAt(index, false);
+  if (index > 0 && history.days[index - 1] === night) return placeAt(index - 1, true);
+  for (let other = 0; other < history.count;) {
+    if (night - history.days[other]! > PAST_DAYS_MAX) {
+      history.retire(other);
+      if (other < index) index--;
+    } else other++; // other < count
+  }
+  if (history.count === HISTORY_SESSIONS) {
+    history.retire(0);
+    index--;
+  }
+  history.open(index);
+  return placeAt(index, true);
+}
+
+/** After the newest session that is undated or not later. */
+function indexOf({ count, days }: History, night: number): number {
+  let index = count;
+  while (index > 0 && days[index - 1]! > night) index--; // false of an undated one, and of an undated night
+  return index;
+}
+
+function placeAt(index: number, isKept: boolean): Place {
+  return { index, first: Math.max(0, index - PAST_MAX), isKept };
+}

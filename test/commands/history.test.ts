@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import t from 'tap';
+import { seededRandom } from '#acuity/base/random.js';
+import { HistoryDesk } from '#acuity/history/historyDesk.js';
+import { dayOf } from '#acuity/history/night.js';
+import { randomRecord, step } from '../fixtures/histories.js';
+import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
+
+function show(args: readonly string[], input = '') {
+  return spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'history', 'show', ...args], {
+    input,
+    encoding: 'utf8',
+    env: cleanEnvironment(),
+  });
+}
+
+function chain(nights: number): string {
+  const random = seededRandom(3);
+  const desk = new HistoryDesk();
+  let text = step(desk, '', NaN, randomRecord(random)).text;
+  for (let night = 1; night < nights; night++) {
+    text = step(desk, text, (dayOf('2026-02-27') ?? NaN) + night, randomRecord(random, true)).text;
+  }
+  return text;
+}
+
+t.test('a history is printed in words, of standard input or an argument', async (t) => {
+  const text = chain(9);
+  const { stdout, status } = show([], `${text}\n`);
+  t.equal(status, 0);
+  t.match(stdout, '6 sessions, and 3 nights in the long run');
+  t.match(stdout, /^ +2026-03-02 .* 2026-03-07$/m);
+  t.match(stdout, /^sleep_time +h +3 /m);
+  t.match(stdout, /^attention +points +3 /m);
+  t.match(stdout, /^2026-03-07( +\d+\.\d\d){5}( +(High|Low) \(0\.\d+\)){2}$/m);
+  t.equal(show([text]).stdout, stdout);
+  t.match(show([chain(2)]).stdout, /^ +undated +2026-02-28$/m);
+});
+
+t.test('what is no history is said in one line, without a word of it', async (t) => {
+  for (const text of ['', 'marker', chain(2).slice(0, -1)]) {
+    const { stdout, stderr, status } = show([], text);
+    t.equal(status, 65);
+    t.equal(stdout, '');
+    t.equal(
+      stderr,
+      'acuity history show: this is no history, or one that is damaged or of another version\n',
+    );
+  }
+});

@@ -1,0 +1,233 @@
+import t, { type Test } from 'tap';
+import { DEFAULT_SERIES_LIMITS, NUMBER_BOUNDS } from '#rules/fields.js';
+import { seededRandom } from '#acuity/base/random.js';
+import { HistoryForm } from '#acuity/history/form.js';
+import { HistoryDesk } from '#acuity/history/historyDesk.js';
+import { QUANTITIES } from '#acuity/history/longRun.js';
+import { VERSION, bytesOf, textOf } from '#acuity/history/text.js';
+import { LAYOUT } from '#acuity/records/layout.js';
+import { SCALAR_PLACES } from '#acuity/records/places.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { randomRecord, step } from '../fixtures/histories.js';
+
+/** Changed histories with a right checksum; a long run takes millions. */
+const CASES = Number(process.env['HISTORY_CASES'] ?? 20_000);
+
+const CRC_BYTES = 4;
+const random = seededRandom(7);
+const desk = new HistoryDesk();
+const form = new HistoryForm();
+
+/** Histories of few and of many nights, of sparse sessions and of full ones. */
+const TEXTS = [1, 3, 6, 7, 40].flatMap((nights) =>
+  [false, true].map((isFull) => {
+    let text = '';
+    for (let day = 0; day < nights; day++) {
+      text = step(desk, text, day % 5 === 3 ? NaN : 20_000 + day, randomRecord(random, isFull)).text;
+    }
+    return text;
+  }),
+);
+const [SHORT = '', LONG = ''] = [TEXTS[0], TEXTS.at(-1)];
+
+const readRequest = createReader(DEFAULT_SERIES_LIMITS);
+const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
+
+/** Whether a text is a history, to the parser and to those who have none. */
+function isTaken(text: string): boolean {
+  const isRead = desk.read(text);
+  const body = JSON.stringify({ current_session: {}, history: text });
+  if ((parser.read(Buffer.from(body)) !== undefined) !== isRead)
+    throw new Error(`the parser differs: ${text}`);
+  return isRead;
+}
+
+function isRefused(history: string): boolean {
+  const outcome = readRequest(Buffer.from(JSON.stringify({ current_session: {}, history })));
+  if (!isBodyProblem(outcome) || outcome.kind !== 'unprocessable') return false;
+  return (
+    outcome.findings.map(({ loc, type }) => `${loc.join('.')} ${type}`).join() ===
+    'body.history history_invalid'
+  );
+}
+
+function refusesAll(t: Test, damaged: Iterable<string>): void {
+  let cases = 0;
+  for (const text of damaged) {
+    cases++;
+    if (isTaken(text)) t.fail(`taken: ${text}`);
+    else if (cases % 50 === 1 && !isRefused(text)) t.fail(`not refused: ${text.slice(0, 3_000)}`);
+  }
+  t.ok(cases > 0, `${cases} cases`);
+}
+
+t.test('every character changed, every length cut: no such text is a history', async (t) => {
+  refusesAll(
+    t,
+    TEXTS.flatMap((text) =>
+      Array.from(text, (character, at) =>
+        ['A', 'b', '_', '-', '+', '/', '=', ' ', '.', '\u0000', 'é']
+          .filter((other) => other !== character)
+          .map((other) => text.slice(0, at) + other + text.slice(at + 1)),
+      ).flat(),
+    ),
+  );
+  refusesAll(
+    t,
+    TEXTS.flatMap((text) =>
+      Array.from({ length: text.length - 1 }, (_, length) => text.slice(0, 1 + length)),
+    ),
+  );
+});
+
+t.test(
+  'what is added, doubled, of another version or alphabet, too long or nothing of the kind is refused',
+  async (t) => {
+    const jpeg = Buffer.from(
+      'ffd8ffe000104a46494600010100000100010000ffdb0043000302020302020303030304',
+      'hex',
+    );
+    const bytes = Buffer.from(LONG.slice(VERSION.length), 'base64url');
+    refusesAll(t, [
+      ...TEXTS.flatMap((text) => [
+        `${text}A`,
+        `${text}=`,
+        `${text}\n`,
+        ` ${text}`,
+        text + text,
+        text.toUpperCase(),
+      ]),
+      ...['acu0.', 'acu2.', 'ACU1.', 'acu1', 'acu1:', ''].map(
+        (version) => version + LONG.slice(VERSION.length),
+      ),
+      VERSION,
+      `${VERSION}${bytes.toString('base64')}`,
+      `${VERSION}${bytes.toString('hex')}`,
+      `${VERSION}${jpeg.toString('base64url')}`,
+      jpeg.toString('latin1'),
+      'x',
+      VERSION + 'A'.repeat(2 << 20),
+      `${LONG}${' '.repeat(2 << 20)}`,
+      'null',
+      '{}',
+    ]);
+    for (const text of TEXTS) t.ok(isTaken(text));
+  },
+);
+
+/** The text of a history whose bytes `change` has changed, with a right checksum. */
+function resealed(text: string, change: (bytes: Buffer) => unknown): string {
+  const bytes = Buffer.from(text.slice(VERSION.length), 'base64url');
+  const sealed = bytes.subarray(0, -CRC_BYTES);
+  const changed = change(sealed);
+  return textOf(Buffer.concat([changed instanceof Buffer ? changed : sealed, Buffer.alloc(CRC_BYTES)]));
+}
+
+/** What is wrong with the history that was read last, sealed as `text`. */
+function unsound(text: string): string | undefined {
+  const { history } = desk;
+  const { count, records, targets, chances, longRun } = history;
+  const all = [...targets.subarray(0, 7 * count), ...longRun.weights, ...longRun.means, ...longRun.spreads];
+  if (!all.every(Number.isFinite)) return 'a number that is none';
+  if (!targets.subarray(0, 7 * count).every((value) => value >= -1 && value <= 100)) return 'a score';
+  if (!chances.subarray(0, 2 * count).every((value) => Number.isNaN(value) || (value >= 0 && value <= 1)))
+    return 'a chance';
+  for (let index = 0; index < count; index++) {
+    for (const [field, { minimum, maximum, isWhole }] of Object.entries(NUMBER_BOUNDS)) {
+      const value = records[index * LAYOUT.RECORD_LENGTH + SCALAR_PLACES[field as 'age']] ?? NaN;
+      if (Number.isNaN(value)) continue;
+      if (value < minimum || value > maximum || (isWhole && !Number.isInteger(value))) return field;
+    }
+  }
+  const length = form.encode(history);
+  const again = textOf(Buffer.concat([form.bytes.subarray(0, length), Buffer.alloc(CRC_BYTES)]));
+  return again === text ? undefined : 'another encoding of the same';
+}
+
+t.test(
+  'whatever is changed beneath a right checksum: what is taken is sound, and has one encoding',
+  async (t) => {
+    let taken = 0;
+    for (let index = 0; index < CASES; index++) {
+      const text = resealed(TEXTS[index % TEXTS.length] ?? '', (bytes) => {
+        for (let edits = 1 + Math.floor(3 * random() ** 3); edits > 0; edits--) {
+          const at = Math.floor(bytes.length * random());
+          bytes[at] =
+            random() < 0.3 ? (bytes[at] ?? 0) ^ (1 << Math.floor(8 * random())) : Math.floor(256 * random());
+        }
+        const cut = random();
+        if (cut < 0.05) return bytes.subarray(0, Math.floor(bytes.length * random()));
+        return cut < 0.1 ? Buffer.concat([bytes, bytes.subarray(0, Math.floor(20 * random()))]) : bytes;
+      });
+      if (!isTaken(text)) continue;
+      taken++;
+      const wrong = unsound(text);
+      if (wrong !== undefined) return t.fail(`${wrong}: ${text}`);
+    }
+    t.ok(taken > CASES / 20 && taken < CASES, `${taken} of ${CASES} were taken`);
+  },
+);
+
+/** Where the sessions of a history begin, its long run, and its measurements. */
+function placesOf(text: string): { sessions: number[]; longRun: number; measurements: number } {
+  const length = bytesOf(text, form.bytes);
+  if (!desk.read(text)) throw new Error('no history');
+  form.encode(desk.history);
+  const { count, longRun } = desk.history;
+  const measurements = length - 1;
+  const longRunBytes = 2 + (longRun.nights > 0 ? QUANTITIES.length * 14 : 0);
+  const sessions = Array.from({ length: count }, (_, index) => form.sessionAt(index));
+  return { sessions, longRun: measurements - longRunBytes, measurements };
+}
+
+t.test('each value out of its bounds beneath a right checksum is refused', async (t) => {
+  const { sessions, longRun, measurements } = placesOf(LONG);
+  const [first = 0, second = 0] = sessions;
+  const head = 6 + 14;
+  const seconds = 4 * 3;
+  /** Of the longest session, which lacks one stage. */
+  const doubles = first + head + seconds;
+  const set = (what: string, change: (bytes: Buffer) => unknown): readonly [string, string] => [
+    what,
+    resealed(LONG, change),
+  ];
+  const float =
+    (at: number, value: number) =>
+    (bytes: Buffer): unknown =>
+      bytes.writeFloatLE(value, at);
+  const double = (at: number, value: number) => (bytes: Buffer) => bytes.writeDoubleLE(value, at);
+  const cases = [
+    set('no session', (bytes) => (bytes[0] = 0)),
+    set('seven sessions', (bytes) => (bytes[0] = 7)),
+    set('an unused bit', (bytes) => bytes.writeUInt8((bytes[first + 2] ?? 0) | 0x80, first + 2)),
+    set('a stage too many', (bytes) => bytes.writeUInt8((bytes[first] ?? 0) | 0b1111, first)),
+    set('a man of no known sex', (bytes) =>
+      bytes.writeUIntLE((bytes.readUIntLE(first, 3) & ~(1 << 15)) | (1 << 16), first, 3),
+    ),
+    set('a day in 2150', (bytes) => bytes.writeUIntLE(65_745, first + 3, 3)),
+    set('days backwards', (bytes) => bytes.writeUIntLE(20_060, first + 3, 3)),
+    set('days too far apart', (bytes) => bytes.writeUIntLE(19_900, second + 3, 3)),
+    set('100.01 points', (bytes) => bytes.writeUInt16LE(10_001, first + 6)),
+    set('a chance above 1', (bytes) => bytes.writeUInt16LE(10_001, first + 16)),
+    set('more than two days', (bytes) => bytes.writeUIntLE(172_801, first + head, 3)),
+    ...[NaN, Infinity, -Infinity, -0, -1, 100.5].map((value) =>
+      set(`a share of ${value}`, double(doubles, value)),
+    ),
+    ...[NaN, -0.1, 131].map((value) => set(`an age of ${value}`, double(doubles + 24, value))),
+    set('29 cm', double(doubles + 32, 29)),
+    set('651 kg', double(doubles + 40, 651)),
+    ...[24.9, 240.1, 0, NaN].map((value) => set(`a heart rate of ${value}`, double(doubles + 48, value))),
+    ...[2.9, 70.1].map((value) => set(`breathing of ${value}`, double(doubles + 56, value))),
+    set('no nights in the long run, which is there', (bytes) => bytes.writeUInt16LE(0, longRun)),
+    set('more nights known than there are', (bytes) => bytes.writeUInt16LE(65_535, longRun + 2)),
+    set('a quantity that was never known, with a mean', (bytes) => bytes.writeUInt16LE(0, longRun + 2)),
+    ...[NaN, Infinity, -1, -0].map((value) => set(`a weight of ${value}`, float(longRun + 4, value))),
+    ...[NaN, Infinity, -1_000, 1_000].map((value) => set(`a mean of ${value}`, float(longRun + 8, value))),
+    ...[NaN, Infinity, -1, -0, 1_000].map((value) => set(`a spread of ${value}`, float(longRun + 12, value))),
+    set('measurements, of which this version has none', (bytes) => (bytes[measurements] = 1)),
+  ];
+  for (const [what, text] of cases) t.ok(!isTaken(text) && isRefused(text), what);
+  t.notOk(isRefused(resealed(LONG, () => undefined)), 'the seal is not what is refused');
+  t.ok(SHORT.length < LONG.length);
+});

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { markdownTable } from '#acuity/base/table.js';
 import { messageOf } from '#acuity/base/errors.js';
 import { BULK_FORMATS, writeLake, type BulkFormat } from './bulk/data.js';
 import { scoreLake, scoreOverHttp, type Cost } from './bulk/run.js';
-import { issueKey } from './server/key.js';
+import { issueKey, type BenchKey } from './server/key.js';
 import { UsageError } from './usage.js';
 
 export const USAGE = `npm run bench -- bulk [options]
@@ -16,12 +17,20 @@ export const USAGE = `npm run bench -- bulk [options]
   --formats LIST   of ${BULK_FORMATS.join(', ')} (default all)
   --repetitions N  of everything, one after the other (default 3)
   --seconds N      of the load over HTTP (default 5)
+  --cores LIST     processors that everything has, in turn, as 1,2 (default all; needs taskset)
   --folder DIR     where the nights are written, and removed at the end (default below ${tmpdir()})`;
 
 interface Way {
   readonly name: string;
+  /** The way over HTTP on the same processors. */
+  readonly beside: string;
+  /** Least rows a second, in those of HTTP. */
+  readonly goal?: number;
   run(): Promise<Cost>;
 }
+
+/** Without history. */
+const GOALS: Readonly<Record<BulkFormat, number>> = { ndjson: 1.5, arrow: 3, parquet: 2 };
 
 /** What a backfill costs, by format, beside the same sessions over HTTP. @throws UsageError */
 export async function runBulk(args: readonly string[]): Promise<void> {
@@ -32,19 +41,12 @@ export async function runBulk(args: readonly string[]): Promise<void> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const key = await issueKey(folder);
   const patterns = writeLake(folder, { rows, people: whole(values.people), formats });
-  const ways: Way[] = [
-    { name: 'HTTP', run: () => scoreOverHttp(key, whole(values.seconds), folder) },
-    ...[false, true].flatMap((history) =>
-      formats.map((format) => ({
-        name: `${format}${history ? ' with history' : ''}`,
-        run: () => scoreLake(patterns[format], { rows, history, folder }),
-      })),
-    ),
-  ];
-  const costs = new Map<string, Cost[]>(ways.map(({ name }) => [name, []]));
+  const scoring = { rows, seconds: whole(values.seconds), folder, key, patterns, formats };
+  const ways = coresOf(values.cores).flatMap((cores) => waysOn(cores, scoring));
+  const costs = new Map<Way, Cost[]>(ways.map((way) => [way, []]));
   for (let repetition = 0; repetition < whole(values.repetitions); repetition++) {
     // Turn by turn, so that what else the machine does meets all of them.
-    for (const { name, run } of ways) costs.get(name)?.push(await run());
+    for (const way of ways) costs.get(way)?.push(await way.run());
   }
   process.stdout.write(
     `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ` +
@@ -53,17 +55,62 @@ export async function runBulk(args: readonly string[]): Promise<void> {
   );
 }
 
-function table(costs: ReadonlyMap<string, readonly Cost[]>): string {
-  const http = costs.get('HTTP') ?? [];
+interface Scoring {
+  readonly rows: number;
+  readonly seconds: number;
+  readonly folder: string;
+  readonly key: BenchKey;
+  readonly patterns: Readonly<Record<BulkFormat, string>>;
+  readonly formats: readonly BulkFormat[];
+}
+
+/** HTTP and every format, on so many processors; on all of them where that is not said. */
+function waysOn(
+  cores: number | undefined,
+  { rows, seconds, folder, key, patterns, formats }: Scoring,
+): Way[] {
+  const on = cores === undefined ? '' : ` on ${cores} core${cores === 1 ? '' : 's'}`;
+  const way = (name: string, run: () => Promise<Cost>, goal?: number): Way => ({
+    name: `${name}${on}`,
+    beside: `HTTP${on}`,
+    ...(goal === undefined ? {} : { goal }),
+    run() {
+      if (cores !== undefined) moveTo(cores);
+      return run();
+    },
+  });
+  return [
+    way('HTTP', () => scoreOverHttp(key, seconds, folder)),
+    ...[false, true].flatMap((history) =>
+      formats.map((format) =>
+        way(
+          `${format}${history ? ' with history' : ''}`,
+          () => scoreLake(patterns[format], { rows, history, folder }),
+          history ? undefined : GOALS[format],
+        ),
+      ),
+    ),
+  ];
+}
+
+/** Moves this process, and with it those that it starts, to the first processors. */
+function moveTo(cores: number): void {
+  const args = ['--all-tasks', '--cpu-list', '--pid', `0-${cores - 1}`, String(process.pid)];
+  if (spawnSync('taskset', args).status !== 0) throw new UsageError(`taskset gives no ${cores} cores`);
+}
+
+function table(costs: ReadonlyMap<Way, readonly Cost[]>): string {
   const header = [
     '',
     'rows a second',
     'processor µs a row',
     'peak memory MiB',
     'rows a second ÷ HTTP',
+    'goal',
     'processor HTTP ÷ it',
   ];
-  const lines = [...costs].map(([name, runs]) => {
+  const lines = [...costs].map(([{ name, beside, goal }, runs]) => {
+    const http = [...costs].find(([way]) => way.name === beside)?.[1] ?? [];
     const of = (value: (cost: Cost, index: number) => number, digits: number): string =>
       spread(runs.map(value), digits);
     return [
@@ -72,6 +119,7 @@ function table(costs: ReadonlyMap<string, readonly Cost[]>): string {
       of(({ cpuMicros }) => cpuMicros, 1),
       of(({ rssMiB }) => rssMiB, 0),
       of(({ perSecond }, index) => perSecond / (http[index]?.perSecond ?? NaN), 2),
+      goal === undefined ? '' : `≥ ${goal}`,
       of(({ cpuMicros }, index) => (http[index]?.cpuMicros ?? NaN) / cpuMicros, 2),
     ];
   });
@@ -91,6 +139,10 @@ function formatOf(name: string): BulkFormat {
   return format;
 }
 
+function coresOf(text: string | undefined): (number | undefined)[] {
+  return text === undefined ? [undefined] : text.split(',').map(whole);
+}
+
 function whole(text: string): number {
   if (!/^[1-9]\d*$/.test(text)) throw new UsageError(`${text} is no whole number above 0`);
   return Number(text);
@@ -106,6 +158,7 @@ function parse(args: readonly string[]) {
         formats: { type: 'string', default: BULK_FORMATS.join(',') },
         repetitions: { type: 'string', default: '3' },
         seconds: { type: 'string', default: '5' },
+        cores: { type: 'string' },
         folder: { type: 'string', default: tmpdir() },
       },
     }).values;

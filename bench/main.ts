@@ -10,6 +10,7 @@ const { runWorst, USAGE: WORST } = await import('./worst.js');
 const { runBulk, USAGE: BULK } = await import('./bulk.js');
 const { runExplained, USAGE: EXPLAINED } = await import('./explained.js');
 const { runExports, USAGE: EXPORTS } = await import('./exports.js');
+const { runParquet, USAGE: PARQUET } = await import('./parquet.js');
 const { runPayloads, USAGE: PAYLOADS } = await import('./payloads.js');
 const { runStages, USAGE: STAGES } = await import('./stages.js');
 
@@ -40,6 +41,11 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
     answers: 'what a long export of Apple Health costs to read, in both clients',
     usage: EXPORTS,
     run: runExports,
+  },
+  parquet: {
+    answers: 'what reads Parquet, how fast, and in how much memory',
+    usage: PARQUET,
+    run: runParquet,
   },
   payloads: {
     answers: "what both clients' adapters make of a folder of payloads",

@@ -7,23 +7,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOT } from './prepare.js';
 
-/** Entries of `folder` that are not to stay. */
-function removeOthers(folder, isKept) {
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder)) {
-    if (!isKept(name)) rmSync(join(folder, name), { recursive: true, force: true });
-  }
+/** Whether a file or folder is needed on a platform: everything but native libraries of others. */
+export function isOfPlatform(path, { platform, arch, abi }) {
+  const [, uws] = /uWebSockets\.js[\\/](uws_.+\.node)$/.exec(path) ?? [];
+  if (uws !== undefined) return uws === `uws_${platform}_${arch}_${abi}.node`;
+  const runtime = /onnxruntime-node[\\/]bin[\\/][^\\/]+[\\/]([^\\/]+)(?:[\\/]([^\\/]+))?/.exec(path);
+  const [, itsPlatform = platform, itsArch = arch] = runtime ?? [];
+  return itsPlatform === platform && itsArch === arch;
 }
 
 /** @param {string} modules  a node_modules folder */
-export function keepOnePlatform(modules, { platform, arch, abi }) {
-  const uws = `uws_${platform}_${arch}_${abi}.node`;
-  removeOthers(join(modules, 'uWebSockets.js'), (name) => !name.endsWith('.node') || name === uws);
-  const runtimes = join(modules, 'onnxruntime-node/bin');
-  if (!existsSync(runtimes)) return;
-  for (const napi of readdirSync(runtimes)) {
-    removeOthers(join(runtimes, napi), (name) => name === platform);
-    removeOthers(join(runtimes, napi, platform), (name) => name === arch);
+export function keepOnePlatform(modules, kept) {
+  for (const folder of ['uWebSockets.js', 'onnxruntime-node/bin'].map((name) => join(modules, name))) {
+    if (!existsSync(folder)) continue;
+    for (const name of readdirSync(folder, { recursive: true })) {
+      const path = join(folder, name);
+      if (!isOfPlatform(path, kept)) rmSync(path, { recursive: true, force: true });
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * `npm run python`: a Python environment below .build with what the Python client's tests use beside the standard
- * library. Without it those tests are skipped. `npm run python -- engines` adds Ray and Spark, and runs their tests;
+ * library. Without it those tests are skipped. `npm run python -- engines` adds Ray and Spark, and runs their tests, with
+ * a number on so many nights;
  * `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/batch/interop.test.ts.
  */
 import { spawnSync } from 'node:child_process';
@@ -16,7 +17,7 @@ try {
   install(join(PACKAGE, 'tests/requirements.txt'));
   if (process.argv[2] === 'engines') {
     install(join(PACKAGE, 'tests/requirements-engines.txt'));
-    testEngines();
+    testEngines(process.argv[3]);
   }
   if (process.argv[2] === 'tables') install(join(ROOT, 'test/foreign/requirements.txt'));
 } catch (error) {
@@ -27,10 +28,11 @@ function install(requirements) {
   run(PYTHON, '-m', 'pip', 'install', '--quiet', '-r', requirements);
 }
 
-function testEngines() {
+function testEngines(nights) {
+  const length = nights === undefined ? {} : { TEST_ENGINES_NIGHTS: nights };
   const { status } = spawnSync(PYTHON, ['-B', '-m', 'unittest', '-v', 'tests.test_engines'], {
     cwd: PACKAGE,
-    env: { ...process.env, TEST_ENGINES: '1', PYTHONPATH: join(PACKAGE, 'src') },
+    env: { ...process.env, TEST_ENGINES: '1', ...length, PYTHONPATH: join(PACKAGE, 'src') },
     stdio: ['ignore', 2, 2],
   });
   if (status !== 0) throw new StepFailed('the tests of the engines failed');

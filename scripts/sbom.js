@@ -2,17 +2,13 @@
  * `npm run --silent sbom`: every package that ships, in CycloneDX form, from the lock file. (`npm sbom --omit=dev` leaves
  * out packages that a development dependency needs too, so half of ours.)
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ROOT } from './prepare.js';
+import { LOCK, shippedPackages } from './shipped.js';
 
-const { version, packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+const { version, packages } = LOCK;
 
-const components = Object.entries(packages)
-  .filter(
-    ([path, entry]) => path.startsWith('node_modules/') && !entry.dev && !entry.devOptional && !entry.link,
-  )
-  .map(([path, entry]) => componentOf(entry.name ?? path.replace(/^.*node_modules\//, ''), entry));
+const components = shippedPackages().map(([path, entry]) =>
+  componentOf(entry.name ?? path.replace(/^.*node_modules\//, ''), entry),
+);
 
 const list = {
   bomFormat: 'CycloneDX',

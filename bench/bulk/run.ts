@@ -91,7 +91,8 @@ export async function scoreOverHttp(key: BenchKey, seconds: number, folder: stri
   }
 }
 
-function peakMiBOf(pid: number): number {
+/** Most memory that a process had so far. @throws Error where it has ended */
+export function peakMiBOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
 }

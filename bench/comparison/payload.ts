@@ -15,7 +15,9 @@ const SINGLE = '1hz';
 
 /** Every form that is worth a measurement, each of the payload that it matters for. */
 export const FORM_PAYLOADS: readonly BenchPayload[] = [
-  ...formsOf('history').filter((payload) => !payload.endsWith(`:${SINGLE}`)),
+  ...formsOf('history').filter(
+    (payload) => !payload.endsWith(`:${SINGLE}`) && formOf(payload)?.isOurs !== true,
+  ),
   'baseline:scalars-17',
   `baseline:${SINGLE}`,
 ];
@@ -50,7 +52,11 @@ export function payloadsNamed(given: string | undefined): BenchPayload[] {
   return [...new Set(payloads)];
 }
 
+/** The past of `history` in one field. */
+const HISTORY_FIELD: BenchPayload = 'history:field';
+
 function payloadNamed(name: string): BenchPayload {
+  if (name === 'history-field') return HISTORY_FIELD;
   const known = PAYLOADS.flatMap((payload): BenchPayload[] => [payload, ...formsOf(payload)]);
   const payload = known.find((one) => one === name);
   if (payload === undefined) throw new UsageError(`no payload is called ${name}`);

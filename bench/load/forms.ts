@@ -1,12 +1,15 @@
 import { PAST_MAX, SERIES_FIELDS } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { requestsOf, type PayloadName } from '#acuity/load/payloads.js';
+import { withHistoryField } from './historyField.js';
 
 /** A payload as callers write it: what they send is not always rounded, compact and whole. */
 export interface Form {
   /** For commands, short. */
   readonly id: string;
   readonly name: string;
+  /** Whether only the service reads it: other servers know no history. */
+  readonly isOurs?: boolean;
   /** Texts of one body each, the same people in each form. */
   texts(variants: number, payload?: PayloadName): readonly string[];
 }
@@ -37,6 +40,7 @@ export const FORMS: readonly Form[] = [
       requestsOf(payload, variants).map((request) => JSON.stringify(request, null, 2)),
   },
   ofRequests('unknown', 'unknown fields', withUnknown),
+  { ...ofRequests('field', 'the past in one field', withHistoryField), isOurs: true },
   ofRequests('no-breathing', 'no breathing series', withoutBreathing),
   ofSamples('averages', 'one average a series', (samples) => samples.slice(0, 1).map(mean)),
   ofRequests('1hz', 'one session at 1 Hz', ({ current_session }) => ({

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import {
   AcuityClient,
   AcuityError,
@@ -7,10 +7,10 @@ import {
   RateLimitedError,
   SessionBuilder,
   UnitError,
-  type HistoryEntry,
   type HistoryStorage,
   type Sample,
   type StageInterval,
+  type StoredHistory,
 } from 'acuity/client';
 
 /** What your wearable's API gave you for one night. */
@@ -21,22 +21,29 @@ interface Night {
   respiratoryRate: Sample[];
 }
 
-/** Yours would be a table: one row for each person, the entries as JSON. */
+/** Yours would be a table: one row for each person, the history as text. This one is for one process alone. */
 class Folder implements HistoryStorage {
-  constructor(private readonly path: string) {}
-
-  async load(person: string): Promise<HistoryEntry[]> {
-    try {
-      return JSON.parse(await readFile(`${this.path}/${person}.json`, 'utf8')) as HistoryEntry[];
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      throw error; // a history that can't be read must not be overwritten
-    }
+  constructor(private readonly path: string) {
+    mkdirSync(path, { recursive: true });
   }
 
-  async save(person: string, entries: readonly HistoryEntry[]): Promise<void> {
-    await mkdir(this.path, { recursive: true });
-    await writeFile(`${this.path}/${person}.json`, JSON.stringify(entries));
+  async load(person: string): Promise<string | undefined> {
+    return this.read(person);
+  }
+
+  async save(person: string, next: string | undefined, previous: StoredHistory): Promise<boolean> {
+    if (this.read(person) !== previous) return false;
+    if (next === undefined) rmSync(this.file(person));
+    else writeFileSync(this.file(person), next);
+    return true;
+  }
+
+  private file(person: string): string {
+    return `${this.path}/${person}.txt`;
+  }
+
+  private read(person: string): string | undefined {
+    return existsSync(this.file(person)) ? readFileSync(this.file(person), 'utf8') : undefined;
   }
 }
 
@@ -49,13 +56,13 @@ const history = new History(client, new Folder(process.argv[2] ?? 'histories'));
 
 async function scoreNight(person: string, night: Night): Promise<void> {
   try {
-    const session = new SessionBuilder(night.at)
+    const builder = new SessionBuilder(night.at)
       .person({ bornAt: '1991-05-17', heightCm: 178, weightKg: 74, sex: 'F' })
       .heartRate(night.heartRate)
       .respiratoryRate(night.respiratoryRate)
-      .sleepStages(night.stages)
-      .build();
-    const { scores, modelVersion } = await history.score(person, night.at, session);
+      .sleepStages(night.stages);
+    const woke = builder.wokeOn('Europe/Berlin'); // of the person; sent again, the night replaces itself
+    const { scores, modelVersion } = await history.score(person, night.at, builder.build(), { night: woke });
     console.log(JSON.stringify({ person, ...scores, modelVersion }));
   } catch (error) {
     if (error instanceof UnitError) console.error('wrong unit:', error.message);
@@ -66,5 +73,5 @@ async function scoreNight(person: string, night: Night): Promise<void> {
   }
 }
 
-await scoreNight('person-1', JSON.parse(await readFile('docs/examples/wearable.json', 'utf8')) as Night);
+await scoreNight('person-1', JSON.parse(readFileSync('docs/examples/wearable.json', 'utf8')) as Night);
 await client.close();

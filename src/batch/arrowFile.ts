@@ -4,6 +4,18 @@ import { RecordBatchReader, Table, tableToIPC, type Schema } from 'apache-arrow'
 import { TableError } from './tableError.js';
 import type { TablePiece } from './tableRows.js';
 
+/** The schema of a file, as an Arrow stream without rows. */
+export async function arrowSchema(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const reader = await RecordBatchReader.from(file);
+    await reader.open();
+    return tableToIPC(new Table(reader.schema), 'stream');
+  } finally {
+    await file.close();
+  }
+}
+
 /**
  * The record batches of a file: Arrow's file form, or a stream that was saved. Each batch of the former is read to the
  * same memory: new memory of some megabytes for each costs more than reading it.

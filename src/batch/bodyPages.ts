@@ -1,49 +1,63 @@
 import { PROBLEMS } from '../contract/problems.js';
-import type { SeriesLimits } from '#rules/fields.js';
+import { FIELD_NAMES, type SeriesLimits } from '#rules/fields.js';
 import { readerOf, type RequestReader } from '../reading/read.js';
 import { WasmParser } from '../reading/wasmParser.js';
 import { LineSplitter } from './lineSplitter.js';
-import type { Page, ReadProgress, RowProblem } from './page.js';
+import type { OpenInput, Page, ReadProgress, RowProblem } from './page.js';
+import { partitionJson } from './partitions.js';
+import { namesBeside, type RowColumns } from './rowColumns.js';
+import { ROWS_SEEN, inOwnCase, misnamed, namesOfRows } from './rowNames.js';
 
-/** What of a row is needed beside its session. */
-export interface RowColumns {
-  /** Go through to the output. */
-  readonly keep: readonly string[];
-  /** Whose the row is, and when it was; where history is asked for. */
-  readonly history?: { readonly person: string; readonly order: string } | undefined;
-}
-
-/** The names of what is needed beside the session, those that are kept first. */
-export function namesBeside({ keep, history }: RowColumns): string[] {
-  return [...new Set([...keep, ...(history === undefined ? [] : [history.person, history.order])])];
-}
-
-export interface BodyPagesOptions extends RowColumns {
+export interface BodyPagesOptions {
   readonly limits: SeriesLimits;
   /** A longer body is a bad one. */
   readonly bodyMaxBytes: number;
 }
 
+const REQUEST_NAMES: ReadonlySet<string> = new Set(FIELD_NAMES.request);
+
 /** Most rows of a page: it is written when all of it is scored. */
 const ROWS_MAX = 512;
 
-/** The pages of an input with one JSON body in each line. */
-export async function* linePages(
+/** Opens an input with one JSON body in each line. */
+export async function openLines(
   input: AsyncIterable<Uint8Array>,
   reading: ReadProgress,
   options: BodyPagesOptions,
-): AsyncGenerator<Page, void, undefined> {
-  const pages = new BodyPages(options);
-  const splitter = new LineSplitter(options.bodyMaxBytes);
-  for await (const chunk of input) {
-    reading.bytesRead += chunk.length;
-    yield* pages.of(bytesOf(splitter.split(chunk)));
-  }
-  yield* pages.of(bytesOf(splitter.end()));
+): Promise<OpenInput> {
+  const lines = linesOf(input, reading, options.bodyMaxBytes);
+  // What came first says the names: a caller may wait for the scores of its first line.
+  const first = await lines.next();
+  const seen = first.done === true ? [] : first.value.slice(0, ROWS_SEEN);
+  return {
+    names: namesOfRows(seen.flatMap(({ content }) => (content instanceof Uint8Array ? [content] : []))),
+    async *pages(columns) {
+      const pages = new BodyPages(options, columns);
+      if (first.done !== true) yield* pages.of(first.value);
+      for await (const bodies of lines) yield* pages.of(bodies);
+    },
+    close: async () => void (await lines.return()),
+  };
 }
 
-function* bytesOf(lines: Iterable<{ readonly bytes: Uint8Array | undefined }>): Generator<Body> {
-  for (const { bytes } of lines) yield { content: bytes ?? PROBLEMS.bodyTooLarge };
+/** The lines that end in each piece of `input`, where any does. */
+async function* linesOf(
+  input: AsyncIterable<Uint8Array>,
+  reading: ReadProgress,
+  bytesMax: number,
+): AsyncGenerator<Body[], void, undefined> {
+  const splitter = new LineSplitter(bytesMax);
+  for await (const chunk of input) {
+    reading.bytesRead += chunk.length;
+    const bodies = bodiesOf(splitter.split(chunk));
+    if (bodies.length > 0) yield bodies;
+  }
+  const bodies = bodiesOf(splitter.end());
+  if (bodies.length > 0) yield bodies;
+}
+
+function bodiesOf(lines: Iterable<{ readonly bytes: Uint8Array | undefined }>): Body[] {
+  return Array.from(lines, ({ bytes }) => ({ content: bytes ?? PROBLEMS.bodyTooLarge }));
 }
 
 /** A row as the body of a request. */
@@ -59,9 +73,12 @@ export class BodyPages {
   private readonly reader: BodyReader;
   private rowsBefore = 0;
 
-  constructor(private readonly options: BodyPagesOptions) {
-    const parser = new WasmParser(options.limits, namesBeside(options));
-    this.reader = { parser, readRequest: readerOf(parser, options.limits) };
+  constructor(
+    { limits }: BodyPagesOptions,
+    private readonly columns: RowColumns,
+  ) {
+    const parser = new WasmParser(limits, namesBeside(columns));
+    this.reader = { parser, readRequest: readerOf(parser, limits) };
   }
 
   *of(bodies: Iterable<Body>): Generator<Page, void, undefined> {
@@ -79,7 +96,7 @@ export class BodyPages {
   private page(bodies: Body[]): Page {
     const firstRow = this.rowsBefore + 1;
     this.rowsBefore += bodies.length;
-    return new BodyPage(bodies, firstRow, this.reader, this.options);
+    return new BodyPage(bodies, firstRow, this.reader, this.columns);
   }
 }
 
@@ -92,15 +109,18 @@ class BodyPage implements Page {
   readonly rows: number;
   /** The fields beside the session, each of all rows that were read. */
   private readonly texts: ReadonlyMap<string, (string | undefined)[]>;
+  /** Those that the file's path has, one for all rows. */
+  private readonly constants: ReadonlyMap<string, string>;
 
   constructor(
     private bodies: Body[],
     readonly firstRow: number,
     private readonly reader: BodyReader,
-    private readonly options: RowColumns,
+    private readonly columns: RowColumns,
   ) {
     this.rows = bodies.length;
-    this.texts = new Map(namesBeside(options).map((name) => [name, []]));
+    this.texts = new Map(namesBeside(columns).map((name) => [name, []]));
+    this.constants = new Map(columns.partitions?.map((column) => [column.name, partitionJson(column)]));
   }
 
   read(row: number): ReturnType<Page['read']> {
@@ -108,13 +128,19 @@ class BodyPage implements Page {
     const body = this.bodies[row];
     if (body === undefined) throw new Error('a row of a closed page');
     const { content, beside } = body;
-    const isBytes = content instanceof Uint8Array;
-    const outcome = isBytes ? readRequest(content) : content;
+    const isLine = content instanceof Uint8Array && beside === undefined;
+    const own = isLine && this.columns.names === 'any-case' ? inOwnCase(content) : content;
+    const outcome = own instanceof Uint8Array ? readRequest(own) : own;
+    let foreign = 'unknownFields' in outcome ? outcome.unknownFields : 0;
     for (const [name, texts] of this.texts) {
-      if (beside !== undefined) texts[row] = beside.get(name);
-      else if (isBytes) texts[row] = parser.kept(name);
+      const text = own instanceof Uint8Array && beside === undefined ? parser.kept(name) : beside?.get(name);
+      if (text !== undefined && !REQUEST_NAMES.has(name)) foreign--;
+      texts[row] = text ?? this.constants.get(name);
     }
-    return outcome;
+    // Looking costs as much as reading: only where a field is unknown that is not asked for.
+    return (
+      (isLine && foreign > 0 && this.columns.names === 'exact' ? misnamed(content) : undefined) ?? outcome
+    );
   }
 
   kept(name: string, row: number): string | undefined {
@@ -122,11 +148,11 @@ class BodyPage implements Page {
   }
 
   person(row: number): string | number | null | undefined {
-    return this.scalar(this.options.history?.person, row);
+    return this.scalar(this.columns.history?.person, row);
   }
 
   moment(row: number): string | number | null | undefined {
-    return this.scalar(this.options.history?.order, row);
+    return this.scalar(this.columns.history?.order, row);
   }
 
   close(): void {

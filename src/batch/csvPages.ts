@@ -2,9 +2,10 @@ import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { OperatorError } from '../base/operatorError.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
-import { BodyPages, namesBeside, type Body, type BodyPagesOptions, type RowColumns } from './bodyPages.js';
-import { SERIES_NAMES, columnsProblem, isKnown } from './columnNames.js';
-import type { Page, ReadProgress, RowProblem } from './page.js';
+import { BodyPages, type Body, type BodyPagesOptions } from './bodyPages.js';
+import { SERIES_NAMES, fieldOf } from './columnNames.js';
+import type { OpenInput, Page, ReadProgress, RowProblem } from './page.js';
+import { namesBeside, type RowColumns } from './rowColumns.js';
 
 /** A CSV input that can't be read on. */
 export class CsvError extends OperatorError {
@@ -28,25 +29,44 @@ function notAList(name: string): RowProblem {
 }
 
 /**
- * The pages of a CSV input: a header, then a session in each row. A series is a cell with a JSON array, or numbers
- * between spaces, semicolons or bars. An empty cell is no value.
+ * Opens a CSV input: a header, then a session in each row. A series is a cell with a JSON array, or numbers between
+ * spaces, semicolons or bars. An empty cell is no value.
  */
-export async function* csvPages(
+export async function openCsv(
   input: AsyncIterable<Uint8Array>,
   reading: ReadProgress,
   options: BodyPagesOptions,
+): Promise<OpenInput> {
+  const records = recordsOf(input, reading, options.bodyMaxBytes);
+  const first = await records.next();
+  const header = first.done === true ? [] : first.value;
+  const kinds = { request: [], session: header, target: [] };
+  return {
+    names: first.done === true ? undefined : { thing: 'column', kinds, beside: header },
+    pages: (columns) => csvPages(header, records, new BodyPages(options, columns), columns),
+    close: async () => void (await records.return()),
+  };
+}
+
+async function* csvPages(
+  header: readonly string[],
+  records: AsyncIterable<readonly string[]>,
+  pages: BodyPages,
+  wanted: RowColumns,
 ): AsyncGenerator<Page, void, undefined> {
-  const pages = new BodyPages(options);
-  const names = new Set(namesBeside(options));
-  let header: readonly string[] | undefined;
+  const { names, partitions = [] } = wanted;
+  const beside = new Set(namesBeside(wanted));
+  const own = header.map((name) => ({
+    name: beside.has(name) ? name : undefined,
+    field: fieldOf(name, names),
+  }));
+  // Beside the session pages have them by themselves.
+  const ofPath = partitions.map(({ name }) => ({ name: undefined, field: fieldOf(name, names) }));
+  const columns = [...own, ...ofPath];
+  const values = partitions.map(({ value }) => value ?? '');
   let bodies: Body[] = [];
-  for await (const cells of recordsOf(input, reading, options.bodyMaxBytes)) {
-    if (header === undefined) {
-      header = cells;
-      checkHeader(header, options);
-      continue;
-    }
-    bodies.push(cells.length === header.length ? bodyOf(header, cells, names) : WRONG_LENGTH);
+  for await (const cells of records) {
+    bodies.push(cells.length === header.length ? bodyOf(columns, [...cells, ...values]) : WRONG_LENGTH);
     if (bodies.length < ROWS_PER_STEP) continue;
     yield* pages.of(bodies);
     bodies = [];
@@ -84,23 +104,24 @@ function isCsvError(error: unknown): error is Error & { readonly code: string; r
   return error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_');
 }
 
-function checkHeader(header: readonly string[], columns: RowColumns): void {
-  const problem = columnsProblem(header, columns);
-  if (problem !== undefined) throw new CsvError(problem);
+/** What a column is: kept by its name, a field of a session, or both. */
+interface CsvColumn {
+  readonly name: string | undefined;
+  readonly field: string | undefined;
 }
 
-function bodyOf(header: readonly string[], cells: readonly string[], names: ReadonlySet<string>): Body {
+function bodyOf(columns: readonly CsvColumn[], cells: readonly string[]): Body {
   const session: string[] = [];
   const beside = new Map<string, string>();
   let problem: RowProblem | undefined;
-  for (const [index, name] of header.entries()) {
+  for (const [index, { name, field }] of columns.entries()) {
     const cell = cells[index] ?? '';
     if (cell === '') continue;
-    if (names.has(name)) beside.set(name, valueOf(cell));
-    if (!isKnown(name)) continue;
-    const value = SERIES_NAMES.has(name) ? listOf(cell) : valueOf(cell.trim());
-    if (value === undefined) problem ??= notAList(name);
-    else session.push(`"${name}":${value}`);
+    if (name !== undefined) beside.set(name, valueOf(cell));
+    if (field === undefined) continue;
+    const value = SERIES_NAMES.has(field) ? listOf(cell) : valueOf(cell.trim());
+    if (value === undefined) problem ??= notAList(field);
+    else session.push(`"${field}":${value}`);
   }
   return { content: problem ?? Buffer.from(`{"current_session":{${session.join(',')}}}`), beside };
 }

@@ -19,7 +19,7 @@ export class CsvWriter {
   }
 
   header(): string {
-    const names = [...this.options.keep, ...SCORE_FIELDS, ...LABEL_FIELDS, 'model', 'model_version'];
+    const names = [...this.options.keep, 'row', ...SCORE_FIELDS, ...LABEL_FIELDS, 'model', 'model_version'];
     if (this.options.explain === true) names.push('explanation');
     return `${[...names, ...(this.isStream ? ['error'] : [])].map(quoted).join(',')}\n`;
   }
@@ -37,7 +37,7 @@ export class CsvWriter {
               ...Array.from({ length: OUTPUT_COLUMNS + (this.options.explain === true ? 3 : 2) }, () => ''),
               quoted(JSON.stringify({ row: job.page.firstRow + row, ...problem })),
             ];
-      text += `${[...kept, ...rest].join(',')}\n`;
+      text += `${[...kept, job.page.firstRow + row, ...rest].join(',')}\n`;
     }
     return text;
   }

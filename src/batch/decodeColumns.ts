@@ -30,19 +30,19 @@ export function decodeColumns(batch: RecordBatch): RecordBatch {
 }
 
 function plainData(data: Data): Data {
-  const type = plainTypeOf(data.type);
+  const type = decodedType(data.type);
   if (type === undefined) return data;
   const [plain] = vectorFromArray([...new Vector([data])], type).data;
   return plain ?? data;
 }
 
 /** What a column becomes; undefined where it stays as it is. */
-function plainTypeOf(type: DataType): DataType | undefined {
+export function decodedType(type: DataType): DataType | undefined {
   if (DataType.isUtf8View(type)) return new Utf8();
   if (DataType.isBinaryView(type)) return new Binary();
   if (!DataType.isDictionary(type)) return undefined;
   // The decoder of Parquet says a field where a type belongs.
   const inner: unknown = type.dictionary;
   const values = inner instanceof Field ? (inner.type as DataType) : (inner as DataType);
-  return DataType.isLargeUtf8(values) ? new Utf8() : (plainTypeOf(values) ?? values);
+  return DataType.isLargeUtf8(values) ? new Utf8() : (decodedType(values) ?? values);
 }

@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Decompress } from 'fzstd';
-import { linePages, type BodyPagesOptions } from './bodyPages.js';
-import { csvPages } from './csvPages.js';
+import { openLines, type BodyPagesOptions } from './bodyPages.js';
+import { openCsv } from './csvPages.js';
 import { FormatError } from './formatError.js';
-import type { Page, ReadProgress } from './page.js';
+import type { OpenInput, ReadProgress } from './page.js';
 import type { TableReaders } from './tableReaders.js';
 import { ZstdWindows } from './zstdWindows.js';
 
@@ -42,45 +42,42 @@ export function formatOf(name: string): NamedFormat {
   return { stem: format === undefined ? inner : stem, format, compression };
 }
 
-/** The pages of standard input. */
-export async function* streamPages(
+export interface InputOptions extends BodyPagesOptions {
+  readonly tables: TableReaders;
+}
+
+/** Opens standard input, or what is read as it. */
+export async function openStream(
   input: AsyncIterable<Uint8Array>,
   format: Format,
   reading: ReadProgress,
   options: BodyPagesOptions,
-): AsyncGenerator<Page, void, undefined> {
-  if (format === 'parquet') {
-    throw new FormatError('Parquet is read from its end on: it needs a file, not standard input');
-  }
-  if (format === 'ndjson') return yield* linePages(input, reading, options);
-  if (format === 'csv') return yield* csvPages(input, reading, options);
-  const { streamRows, tablePages } = await import('./tablePages.js');
-  yield* tablePages(streamRows(counted(input, reading), options), reading, options);
+): Promise<OpenInput> {
+  if (format === 'parquet') throw new Error('Parquet is read from its end on');
+  if (format === 'ndjson') return openLines(input, reading, options);
+  if (format === 'csv') return openCsv(input, reading, options);
+  const { openArrowStream } = await import('./tablePages.js');
+  return openArrowStream(counted(input, reading), reading, options.limits);
 }
 
-export interface FilePagesOptions extends BodyPagesOptions {
-  readonly tables: TableReaders;
-}
-
-/** The pages of a file. */
-export async function* filePages(
+/** Opens a file. */
+export async function openFile(
   path: string,
   format: Format,
   reading: ReadProgress,
-  options: FilePagesOptions,
-): AsyncGenerator<Page, void, undefined> {
+  options: InputOptions,
+): Promise<OpenInput> {
   const { compression } = formatOf(path);
   if (format === 'ndjson' || format === 'csv') {
     const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
     const input = compression === undefined ? file : file.compose(decompressor(compression));
-    return yield* streamPages(input as AsyncIterable<Uint8Array>, format, reading, options);
+    return openStream(input as AsyncIterable<Uint8Array>, format, reading, options);
   }
   if (compression !== undefined) {
     throw new FormatError(`${path}: ${format} is compressed inside, not as a whole`);
   }
-  const { tablePages } = await import('./tablePages.js');
-  const { limits, keep, history, tables } = options;
-  yield* tablePages(tables.rows({ path, format, options: { limits, keep, history } }), reading, options);
+  const { openTable } = await import('./tablePages.js');
+  return openTable({ path, format }, reading, options);
 }
 
 async function* counted(input: AsyncIterable<Uint8Array>, reading: ReadProgress): AsyncGenerator<Uint8Array> {

@@ -1,28 +1,47 @@
-import { OperatorError } from '../base/operatorError.js';
 import { PAST_MAX } from '#rules/fields.js';
+import { OperatorError } from '../base/operatorError.js';
+import { UNMEASURED_BYTES_MAX, type SessionScores } from '../history/form.js';
+import { HistoryDesk } from '../history/historyDesk.js';
+import type { NextHistory } from '../history/nextHistory.js';
+import { textWithChecksum } from '../history/text.js';
+import type { Thresholds } from '../pipeline/respond.js';
 import { LAYOUT } from '../records/layout.js';
 import type { PredictionRequest } from '../records/request.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
-/** What is kept of a session: its moment in milliseconds since 1970, its record, its scores as a past target. */
-export const ENTRY_LENGTH = 1 + RECORD_LENGTH + TARGET_LENGTH;
-const PERSON_LENGTH = PAST_MAX * ENTRY_LENGTH;
 const PEOPLE_PER_SLAB = 1024;
+/** Sessions less than this apart are of one night, where their dates are not known. */
+const SAME_NIGHT_MS = 18 * 3_600_000;
 
 /** More people than memory was set aside for. */
 export class TooManyPeopleError extends OperatorError {
   override readonly name = 'TooManyPeopleError';
 }
 
-/**
- * The latest five scored sessions of each person, oldest first, as the clients' `History` keeps them: a session of the
- * same moment replaces the one that was there, and none is a past of its own moment. Moments of a person never go
- * back, which the caller sees to. A person costs 1,280 bytes and the name.
- */
+/** A session that is ready to be scored. */
+export interface ReadySession {
+  /** Holds until the next one is made ready. */
+  readonly request: PredictionRequest;
+  readonly next: NextHistory;
+}
+
+/** What a state file has of a person. */
+export interface SavedPerson {
+  readonly person: string;
+  readonly history: string;
+  /** When the sessions were that an older state left, oldest first: until the next one is scored. */
+  readonly moments: readonly number[] | undefined;
+}
+
+/** The history of each person, in the bytes that the service hands out as text. */
 export class Histories {
   private readonly people = new Map<string, number>();
-  private readonly slabs: Float64Array[] = [];
-  private counts = new Uint8Array(PEOPLE_PER_SLAB);
+  private readonly slabs: Uint8Array[] = [];
+  /** Bytes of each person's history; 0 where there is none. */
+  private lengths = new Uint16Array(PEOPLE_PER_SLAB);
+  private latestNights = new Float64Array(PEOPLE_PER_SLAB);
+  private readonly moments = new Map<number, readonly number[]>();
+  private readonly desk = new HistoryDesk();
   private readonly records = new Float64Array((1 + PAST_MAX) * RECORD_LENGTH);
   private readonly targets = new Float64Array(PAST_MAX * TARGET_LENGTH);
   /** By the number of past sessions. */
@@ -47,7 +66,7 @@ export class Histories {
     const index = this.people.size;
     if (index === this.peopleMax) {
       throw new TooManyPeopleError(
-        `more than ${this.peopleMax} people; the latest sessions of each take 1.3 KB of memory: raise --people-max, or score parts of the people one after the other`,
+        `more than ${this.peopleMax} people; the history of each takes ${KILOBYTES_A_PERSON} KB of memory: raise --people-max, or score parts of the people one after the other`,
       );
     }
     if (index % PEOPLE_PER_SLAB === 0) this.addSlab();
@@ -55,64 +74,94 @@ export class Histories {
     return index;
   }
 
-  /** When the latest session of a person was; −Infinity where there is none. */
+  /** The latest night of a person, in days since 1970; −Infinity where none is dated. */
   latest(person: number): number {
-    const count = this.counts[person] ?? 0;
-    return count === 0 ? -Infinity : this.entry(person, count - 1)[0]!;
+    const latest = this.latestNights[person];
+    return latest === undefined || this.lengths[person] === 0 || Number.isNaN(latest) ? -Infinity : latest;
   }
 
-  /** The request for a session of `moment` with the past that the person has by now; holds until the next one. */
-  request(person: number, moment: number, record: Float64Array): PredictionRequest {
-    this.records.set(record);
-    const kept = this.counts[person] ?? 0;
-    const pastCount = this.latest(person) < moment ? kept : kept - 1;
-    for (let past = 0; past < pastCount; past++) {
-      const entry = this.entry(person, past);
-      this.records.set(entry.subarray(1, 1 + RECORD_LENGTH), (1 + past) * RECORD_LENGTH);
-      this.targets.set(entry.subarray(1 + RECORD_LENGTH), past * TARGET_LENGTH);
+  /** Whether a session at `momentMs` is of an earlier night than the last one that an older state left of a person. */
+  isBeforeOlder(person: number, momentMs: () => number): boolean {
+    const latest = this.moments.get(person)?.at(-1);
+    return latest !== undefined && latest - momentMs() >= SAME_NIGHT_MS;
+  }
+
+  /** Gives a session of `night` its place in the person's history, and the past that it has there. */
+  ready(person: number, night: number, record: Float64Array, momentMs: () => number): ReadySession {
+    const { desk, records, targets } = this;
+    const length = this.lengths[person] ?? 0;
+    if (length === 0) desk.clear();
+    else desk.load(this.slot(person).subarray(0, length));
+    const moments = this.moments.get(person);
+    if (moments !== undefined) {
+      const endsMs = momentMs() - SAME_NIGHT_MS;
+      desk.history.count = moments.filter((moment) => moment <= endsMs).length;
     }
-    return this.requests[pastCount]!;
+    records.set(record);
+    const { pastCount, next } = desk.take(records, targets, night);
+    return { request: this.requests[pastCount]!, next };
   }
 
-  /** Adds a scored session, or replaces that of the same moment; the oldest of more than five is forgotten. */
-  add(person: number, moment: number, record: Float64Array, target: Float64Array): void {
-    const count = this.counts[person] ?? 0;
-    const replaces = count > 0 && this.latest(person) === moment;
-    if (!replaces && count === PAST_MAX) this.forgetOldest(person);
-    const last = replaces ? count - 1 : Math.min(count, PAST_MAX - 1);
-    const entry = this.entry(person, last);
-    entry[0] = moment;
-    entry.set(record, 1);
-    entry.set(target, 1 + RECORD_LENGTH);
-    this.counts[person] = last + 1;
+  /** Keeps the history that came of a session of `night`, with what the network said of it. */
+  add(person: number, night: number, next: NextHistory, row: SessionScores, thresholds: Thresholds): void {
+    this.store(person, next.bytes(row, thresholds), Math.max(night, this.latest(person)));
+    this.moments.delete(person);
   }
 
-  /** Each person with what is kept, oldest first: `ENTRY_LENGTH` numbers a session. */
-  *entries(): Generator<readonly [person: string, sessions: Float64Array]> {
+  /** Takes over the history of a person who is new; false where the text is damaged, or the person known. */
+  load({ person, history, moments }: SavedPerson): boolean {
+    const { desk } = this;
+    return desk.read(history) && this.takeOver(person, moments);
+  }
+
+  /** Takes over sessions without dates, as older states have them: `request` has them as its past. */
+  loadOlder(person: string, request: PredictionRequest, moments: readonly number[]): boolean {
+    const { desk } = this;
+    desk.begin(request);
+    return desk.load(desk.encoded()) && this.takeOver(person, moments);
+  }
+
+  /** Each person of whom something is kept. */
+  *entries(): Generator<SavedPerson> {
     for (const [person, index] of this.people) {
-      const count = this.counts[index] ?? 0;
-      if (count > 0) yield [person, this.all(index).subarray(0, count * ENTRY_LENGTH)];
+      const length = this.lengths[index] ?? 0;
+      if (length === 0) continue;
+      const history = textWithChecksum(this.slot(index).subarray(0, length));
+      yield { person, history, moments: this.moments.get(index) };
     }
   }
 
-  private forgetOldest(person: number): void {
-    this.all(person).copyWithin(0, ENTRY_LENGTH);
+  /** What the desk has read becomes the history of a new person. */
+  private takeOver(person: string, moments: readonly number[] | undefined): boolean {
+    const { history } = this.desk;
+    const isWhole = moments === undefined || moments.length === history.count;
+    if (!isWhole || this.people.has(person)) return false;
+    const index = this.indexOf(person);
+    this.store(index, this.desk.encoded(), history.latestDay);
+    if (moments !== undefined) this.moments.set(index, moments);
+    return true;
   }
 
-  private all(person: number): Float64Array {
-    const first = (person % PEOPLE_PER_SLAB) * PERSON_LENGTH;
-    return this.slabs[Math.floor(person / PEOPLE_PER_SLAB)]!.subarray(first, first + PERSON_LENGTH);
+  private store(person: number, bytes: Uint8Array, latestNight: number): void {
+    this.slot(person).set(bytes);
+    this.lengths[person] = bytes.length;
+    this.latestNights[person] = latestNight;
   }
 
-  private entry(person: number, index: number): Float64Array {
-    return this.all(person).subarray(index * ENTRY_LENGTH, (index + 1) * ENTRY_LENGTH);
+  private slot(person: number): Uint8Array {
+    const first = (person % PEOPLE_PER_SLAB) * UNMEASURED_BYTES_MAX;
+    return this.slabs[Math.floor(person / PEOPLE_PER_SLAB)]!.subarray(first, first + UNMEASURED_BYTES_MAX);
   }
 
   private addSlab(): void {
-    this.slabs.push(new Float64Array(PEOPLE_PER_SLAB * PERSON_LENGTH));
-    if (this.slabs.length * PEOPLE_PER_SLAB <= this.counts.length) return;
-    const grown = new Uint8Array(2 * this.counts.length);
-    grown.set(this.counts);
-    this.counts = grown;
+    this.slabs.push(new Uint8Array(PEOPLE_PER_SLAB * UNMEASURED_BYTES_MAX));
+    if (this.slabs.length * PEOPLE_PER_SLAB <= this.lengths.length) return;
+    const { lengths, latestNights } = this;
+    this.lengths = new Uint16Array(2 * lengths.length);
+    this.lengths.set(lengths);
+    this.latestNights = new Float64Array(2 * latestNights.length);
+    this.latestNights.set(latestNights);
   }
 }
+
+const KILOBYTES_A_PERSON = (UNMEASURED_BYTES_MAX / 1000).toFixed(1);

@@ -1,16 +1,23 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { folderFiles } from './folderFiles.js';
 import { FormatError } from './formatError.js';
-import { formatOf, type Format } from './formats.js';
+import { FORMATS, formatOf, type Format } from './formats.js';
+import { naturalOrder } from './naturalOrder.js';
+import { partitionColumns, partitionedFolder, type Partition } from './partitions.js';
 
 /** A file to score, and where its scores go. */
 export interface InputFile {
   readonly path: string;
+  /** For messages: its path below what was named. */
+  readonly name: string;
   readonly format: Format;
   readonly bytes: number;
+  /** Columns that its path has. */
+  readonly partitions: readonly Partition[];
   readonly outputFormat: Format;
   readonly output: string;
-  /** Where rows go that have no scores. */
+  /** Where rows go that have no scores; Spark and pyarrow read every file among partitions that does not begin with _. */
   readonly bad: string;
 }
 
@@ -19,53 +26,138 @@ export interface InputOptions {
   readonly format?: Format | undefined;
   readonly to?: Format | undefined;
   readonly outDir?: string | undefined;
+  readonly state?: string | undefined;
+  /** The column that says when a row was. */
+  readonly order?: string | undefined;
+  /** Told what is left out of a folder. */
+  readonly tell?: ((line: string) => void) | undefined;
+}
+
+/** A file that a name means; below `base` the folders of the scores are those of the files. */
+interface NamedFile {
+  readonly path: string;
+  readonly base: string;
 }
 
 /**
- * The files that `names` mean, in their order; those of a pattern by name. What this command has written itself is
- * left out, so that a pattern may be used again.
+ * The files that `names` mean, in their order; those of a folder or a pattern in natural order. Where --order is a
+ * partition of all of them, they come in its order. What this command has written itself is left out, so that a
+ * folder or a pattern may be used again.
  * @throws FormatError where a file is missing, its form is not known, or two would have one output
  */
 export function inputFiles(names: readonly string[], options: InputOptions): InputFile[] {
-  const paths = [...new Set(names.flatMap((name) => matches(name).map((path) => resolve(path))))];
-  const files = paths.map((path) => inputFile(path, options));
-  const own = new Set(files.flatMap(({ output, bad }) => [output, bad]));
-  const inputs = files.filter(({ path }) => !own.has(path));
-  const outputs = new Map<string, string>();
-  for (const { path, output } of inputs) {
-    const other = outputs.get(output);
-    if (other !== undefined) throw new FormatError(`${other} and ${path} would both be scored to ${output}`);
-    outputs.set(output, path);
+  const named = new Map<string, NamedFile>();
+  for (const file of names.flatMap((name) => filesOf(name, options))) {
+    if (!named.has(file.path)) named.set(file.path, file);
   }
-  return inputs;
+  const own = new Set([...named.values()].flatMap((file) => ownFiles(file, options)));
+  const files = [...named.values()].filter(({ path }) => !own.has(path));
+  const values = files.map(({ path }) => partitionedFolder(dirname(path)).values);
+  const columns = partitionColumns(values, options.order);
+  const inputs = files.map((file, index) => inputFile(file, columns[index] ?? [], options));
+  refuseSharedOutputs(inputs);
+  return inPartitionOrder(inputs, options.order);
 }
 
-function inputFile(path: string, { format, to, outDir }: InputOptions): InputFile {
+function inputFile(
+  file: NamedFile,
+  partitions: readonly Partition[],
+  { format, to, outDir }: InputOptions,
+): InputFile {
+  const { path } = file;
   const named = formatOf(basename(path));
   const input = format ?? named.format;
   if (input === undefined) throw new FormatError(`${path}: the name does not say the format; --format does`);
-  const folder = outDir === undefined ? dirname(path) : resolve(outDir);
   const outputFormat = to ?? input;
+  const bad = `${named.stem}.bad.ndjson`;
+  const folder = outputFolder(file, outDir);
   return {
     path,
+    name: join(mirrored(file), basename(path)),
     format: input,
     bytes: statSync(path).size,
+    partitions,
     outputFormat,
     output: join(folder, `${named.stem}.scores.${outputFormat}`),
-    bad: join(folder, `${named.stem}.bad.ndjson`),
+    bad: join(folder, partitions.length > 0 ? `_${bad}` : bad),
   };
 }
 
-/** A name, or those that a pattern with * and ? means, in any part of the path. */
-function matches(name: string): string[] {
-  if (existsSync(name)) return [name];
+function outputFolder(file: NamedFile, outDir: string | undefined): string {
+  return outDir === undefined ? dirname(file.path) : join(resolve(outDir), mirrored(file));
+}
+
+/** The folders between what was named and the file, with all that are partitions; none of them is `..`. */
+function mirrored({ path, base }: NamedFile): string {
+  const folder = dirname(path);
+  const { above } = partitionedFolder(folder);
+  const isBelow = `${folder}${sep}`.startsWith(base.endsWith(sep) ? base : `${base}${sep}`);
+  return relative(isBelow && base.length < above.length ? base : above, folder);
+}
+
+/** What runs of this command write of a file, in any format, there or beside it, and what they remember. */
+function ownFiles(file: NamedFile, { outDir, state }: InputOptions): string[] {
+  const { stem } = formatOf(basename(file.path));
+  const scores = FORMATS.map((format) => `${stem}.scores.${format}`);
+  const names = [...scores, `${stem}.bad.ndjson`, `_${stem}.bad.ndjson`];
+  const written = [dirname(file.path), outputFolder(file, outDir)].flatMap((folder) =>
+    names.map((name) => join(folder, name)),
+  );
+  return state === undefined ? written : [...written, resolve(state)];
+}
+
+function refuseSharedOutputs(inputs: readonly InputFile[]): void {
+  const outputs = new Map<string, string>();
+  for (const { path, output, bad } of inputs) {
+    for (const written of [output, bad]) {
+      const other = outputs.get(written);
+      if (other !== undefined)
+        throw new FormatError(
+          `${other} and ${path} would both be scored to ${written}: name the folder above them, or give each run its own --out-dir`,
+        );
+      outputs.set(written, path);
+    }
+  }
+}
+
+function inPartitionOrder(inputs: InputFile[], order: string | undefined): InputFile[] {
+  const valueOf = ({ partitions }: InputFile): string | null | undefined =>
+    partitions.find(({ name }) => name === order)?.value;
+  if (!inputs.every((input) => valueOf(input) !== undefined)) return inputs;
+  return inputs.toSorted((a, b) => naturalOrder(valueOf(a) ?? '', valueOf(b) ?? ''));
+}
+
+/** The files of a name: a file, a folder, or a pattern with * and ? in any part of the path. */
+function filesOf(name: string, options: InputOptions): NamedFile[] {
+  if (existsSync(name)) {
+    const path = resolve(name);
+    return statSync(path).isDirectory() ? filesIn(path, path, options) : [{ path, base: dirname(path) }];
+  }
   if (!/[*?]/.test(name)) throw new FormatError(`${name}: there is no such file`);
   const parts = name.split('/');
-  let found = [name.startsWith('/') ? '/' : '.'];
+  const start = name.startsWith('/') ? '/' : '.';
+  let found = [start];
   for (const part of parts) if (part !== '') found = found.flatMap((folder) => within(folder, part));
-  const files = found.filter((path) => statSync(path).isFile());
+  const fixed = parts.slice(
+    0,
+    parts.findIndex((part) => /[*?]/.test(part)),
+  );
+  const base = resolve(start, ...fixed.filter((part) => part !== ''));
+  const files = found.flatMap((path) => {
+    const stats = statSync(path);
+    if (stats.isDirectory()) return filesIn(resolve(path), base, options);
+    return stats.isFile() ? [{ path: resolve(path), base }] : [];
+  });
   if (files.length === 0) throw new FormatError(`${name}: no file matches`);
   return files;
+}
+
+function filesIn(folder: string, base: string, { format, outDir, tell }: InputOptions): NamedFile[] {
+  const accepts = (name: string): boolean =>
+    formatOf(name).format !== undefined || (format !== undefined && !name.includes('.'));
+  const { paths, left } = folderFiles(folder, { accepts, outDir });
+  if (left !== undefined) tell?.(left);
+  return paths.map((path) => ({ path, base }));
 }
 
 function within(folder: string, part: string): string[] {
@@ -78,6 +170,6 @@ function within(folder: string, part: string): string[] {
   const isMatch = new RegExp(`^${pattern}$`);
   return readdirSync(folder)
     .filter((entry) => isMatch.test(entry) && (!entry.startsWith('.') || part.startsWith('.')))
-    .toSorted()
+    .toSorted(naturalOrder)
     .map((entry) => join(folder, entry));
 }

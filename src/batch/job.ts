@@ -1,14 +1,11 @@
 import { PROBLEMS } from '../contract/problems.js';
-import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT } from '../records/layout.js';
 import { explanationOf } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';
-import { hundredths, type Thresholds } from '../pipeline/respond.js';
+import { hundredths } from '../pipeline/respond.js';
 import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import type { Page, RowProblem } from './page.js';
-
-const SCORES = SCORE_FIELDS.length;
 
 /** A page on its way: what is known of each of its rows by now. */
 export class Job {
@@ -55,8 +52,8 @@ export class Job {
 /** The place of one row, which its scores come to. */
 export class RowPlace implements ScoreHandler {
   readonly isGone = false;
-  /** Told when the row has its scores, as a past target, or has none. */
-  onDone: ((target: Float64Array | undefined) => void) | undefined;
+  /** Told what the network said of the row, or that it has no scores. */
+  onDone: ((row: ScoredRow | undefined) => void) | undefined;
   /** How good its data are, where that is to be told. */
   quality: Quality | undefined;
 
@@ -76,9 +73,18 @@ export class RowPlace implements ScoreHandler {
     return this.job.records.subarray(this.index * RECORD_LENGTH, (this.index + 1) * RECORD_LENGTH);
   }
 
-  scored({ scores, offset, model, explanation: floats }: ScoredRow, { inferMs }: Timing): void {
+  /** With --person the past is known only when the row is sent. */
+  tellPast(pastCount: number, isOthers: boolean): void {
+    const { quality } = this;
+    if (quality === undefined) return;
+    const implausible = isOthers ? [...quality.implausible, 'history'] : quality.implausible;
+    this.quality = { ...quality, sessions: pastCount, implausible };
+  }
+
+  scored(row: ScoredRow, { inferMs }: Timing): void {
+    const { scores, offset, model, explanation: floats } = row;
     const { job, index, quality } = this;
-    const { thresholds, explainSettings } = model;
+    const { explainSettings } = model;
     const first = index * OUTPUT_COLUMNS;
     for (let column = 0; column < OUTPUT_COLUMNS; column++)
       job.scores[first + column] = scores[offset + column]!; // a row of the output
@@ -88,7 +94,7 @@ export class RowPlace implements ScoreHandler {
         explanationOf({ scores, offset, floats }, quality, explainSettings),
       );
     }
-    this.onDone?.(targetOf(job.scores, first, thresholds));
+    this.onDone?.(row);
     job.finished();
   }
 
@@ -105,15 +111,4 @@ export class RowPlace implements ScoreHandler {
 /** A score of the network as an answer has it: to two decimals. */
 export function twoDecimals(score: number): number {
   return hundredths(score) / 100;
-}
-
-const target = new Float64Array(LAYOUT.TARGET_LENGTH);
-
-/** The scores as the caller would have sent them back; holds until the next call. */
-function targetOf(scores: Float32Array, first: number, thresholds: Thresholds): Float64Array {
-  for (let column = 0; column < SCORES; column++) target[column] = twoDecimals(scores[first + column]!);
-  for (const [index, label] of LABEL_FIELDS.entries()) {
-    target[SCORES + index] = scores[first + SCORES + index]! >= thresholds[label] ? 1 : -1;
-  }
-  return target;
 }

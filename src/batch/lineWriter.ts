@@ -5,6 +5,7 @@ import type { Job } from './job.js';
 import type { RowProblem } from './page.js';
 
 export interface LineOptions {
+  /** Stand in front of the row's number and the scores. */
   readonly keep: readonly string[];
   readonly model: ScoringModel;
   /** Each row has its explanation: an object in NDJSON, its JSON as text in a column. */
@@ -48,12 +49,12 @@ export class LineWriter {
     const body = respond(job.scores, row * OUTPUT_COLUMNS, inferMs, thresholds);
     const explanation =
       this.options.explain === true ? `"explanation":${job.explanations[row] ?? 'null'},` : '';
-    return `{${this.kept(job, row)}${body.slice(1, -1)},${explanation}${this.model}`;
+    return `{${this.kept(job, row)}"row":${job.page.firstRow + row},${body.slice(1, -1)},${explanation}${this.model}`;
   }
 
   private refused(job: Job, row: number, { status, detail }: RowProblem): string {
-    const error = JSON.stringify({ line: job.page.firstRow + row, status, detail });
-    return `{${this.kept(job, row)}"error":${error}}\n`;
+    const line = job.page.firstRow + row;
+    return `{${this.kept(job, row)}"row":${line},"error":${JSON.stringify({ line, status, detail })}}\n`;
   }
 
   private kept(job: Job, row: number): string {

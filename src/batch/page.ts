@@ -1,6 +1,8 @@
 import type { RecordBatch } from 'apache-arrow';
 import { MALFORMED, UNPROCESSABLE, type BodyProblem, type Finding } from '../contract/problems.js';
 import type { QualifiedRequest } from '../pipeline/quality.js';
+import type { InputNames } from './inputNames.js';
+import type { RowColumns } from './rowColumns.js';
 
 /** Why a row has no scores: a status of the service, and the `detail` that it would have answered with. */
 export interface RowProblem {
@@ -27,10 +29,22 @@ export interface Page {
   /** Who the row is of and when it was, as the input says it; for a row that was read. */
   person(row: number): string | number | bigint | null | undefined;
   moment(row: number): string | number | null | undefined;
-  /** The kept columns as they came, where the input has columns; at hand once every row was read. */
+  /** The kept columns as they came, where the input has columns. */
   readonly keptColumns?: RecordBatch | undefined;
   /** Lets go of what only reading needs; when every row was read. */
   close(): void;
+}
+
+/** An input that is open: what its beginning says of it, and its rows. */
+export interface OpenInput {
+  /** Undefined where no row says any. */
+  readonly names: InputNames | undefined;
+  /** The kept columns without a row, where the input has columns of types: for an output without any. */
+  keptColumns?(columns: RowColumns): RecordBatch | undefined;
+  /** The rows, once. */
+  pages(columns: RowColumns): AsyncGenerator<Page, void, undefined>;
+  /** Lets go of an input whose rows are not asked for. */
+  close(): Promise<void>;
 }
 
 /** Bytes of the input that were read so far are told here. */

@@ -1,11 +1,19 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { OperatorError } from '../base/operatorError.js';
+import type { NextHistory } from '../history/nextHistory.js';
 import type { Histories } from './histories.js';
-import { momentMs } from '#rules/moment.js';
 import type { RowPlace } from './job.js';
+import { momentOf, nightOf } from './night.js';
 import type { RowScorer } from './rowScorer.js';
+import type { ScoredRow } from '../scoring/scorer.js';
 
-/** A row that is earlier than one of the same person before it. */
+/**
+ * What becomes of a row whose night is earlier than one of the same person before it: a bad row, the end of the run, or
+ * the place in the history that is its own.
+ */
+export type Late = 'bad' | 'fail' | 'place';
+
+/** A row whose night is earlier than one of the same person before it. */
 export class UnsortedError extends OperatorError {
   override readonly name = 'UnsortedError';
 }
@@ -14,7 +22,11 @@ export class UnsortedError extends OperatorError {
 interface Waiting {
   readonly place: RowPlace;
   readonly person: number;
-  readonly moment: number;
+  /** In days since 1970. */
+  readonly night: number;
+  readonly momentMs: () => number;
+  /** What comes of it, once it is sent. */
+  history: NextHistory | undefined;
   /** The person's next row, which needs the scores of this one. */
   next: Waiting | undefined;
 }
@@ -26,7 +38,7 @@ interface Waiting {
 export class PersonOrder {
   /** The last row of each person with rows under way. */
   private readonly last = new Map<number, Waiting>();
-  /** The latest moment that was read of each person. */
+  /** The latest night that was read of each person. */
   private readonly latest = new Map<number, number>();
   private ready: Waiting[] = [];
   private isSending = false;
@@ -34,36 +46,51 @@ export class PersonOrder {
   constructor(
     private readonly histories: Histories,
     private readonly scorer: RowScorer,
+    private readonly late: Late = 'bad',
   ) {}
 
   /**
    * Takes a row; its record is copied.
-   * @returns what is wrong with its person or moment; undefined where it was taken
-   * @throws UnsortedError, TooManyPeopleError
+   * @returns what is wrong with its person or night; undefined where it was taken
+   * @throws TooManyPeopleError; UnsortedError where a late row ends the run
    */
   take(place: RowPlace, { person, moment }: { person: unknown; moment: unknown }): string | undefined {
     if (!isName(person)) return 'the person of this row is missing, or neither text nor a number';
-    const at = momentOf(moment);
-    if (typeof at === 'string') return at;
+    const night = nightOf(moment);
+    if (typeof night === 'string') return night;
     const index = this.histories.indexOf(String(person));
-    if (at < (this.latest.get(index) ?? this.histories.latest(index))) {
+    const momentMs = (): number => momentOf(moment, night);
+    const problem = this.lateness(index, night, momentMs);
+    if (problem !== undefined) {
+      if (this.late !== 'fail') return problem;
       throw new UnsortedError(
-        `row ${place.row} is earlier than one of the same person before it, or in the state: sort the input by time`,
+        `row ${place.row} is ${problem}; --late bad puts such rows to the bad ones, and goes on`,
       );
     }
-    this.latest.set(index, at);
-    const waiting: Waiting = { place, person: index, moment: at, next: undefined };
+    this.latest.set(index, Math.max(night, this.latestOf(index)));
+    const waiting: Waiting = { place, person: index, night, momentMs, history: undefined, next: undefined };
     const before = this.last.get(index);
     this.last.set(index, waiting);
-    place.onDone = (target) => this.done(waiting, target);
+    place.onDone = (row) => this.done(waiting, row);
     if (before !== undefined) before.next = waiting;
     else this.send(waiting);
     return undefined;
   }
 
-  private done(waiting: Waiting, target: Float64Array | undefined): void {
-    const { person, moment, place, next } = waiting;
-    if (target !== undefined) this.histories.add(person, moment, place.record, target);
+  private latestOf(person: number): number {
+    return this.latest.get(person) ?? this.histories.latest(person);
+  }
+
+  /** Why a row comes too late; undefined where it has its place. */
+  private lateness(person: number, night: number, momentMs: () => number): string | undefined {
+    if (!this.latest.has(person) && this.histories.isBeforeOlder(person, momentMs)) return BEFORE_OLDER;
+    return this.late !== 'place' && night < this.latestOf(person) ? TOO_LATE : undefined;
+  }
+
+  private done(waiting: Waiting, row: ScoredRow | undefined): void {
+    const { person, night, next, history } = waiting;
+    if (row !== undefined && history !== undefined)
+      this.histories.add(person, night, history, row, row.model.thresholds);
     if (this.last.get(person) === waiting) this.last.delete(person);
     if (next !== undefined) this.send(next);
   }
@@ -78,10 +105,12 @@ export class PersonOrder {
 
   private async sendAll(): Promise<void> {
     for (let index = 0; index < this.ready.length; index++) {
-      const { person, moment, place } = this.ready[index]!; // index < length
-      while (this.scorer.admit(this.histories.request(person, moment, place.record), place) === 'saturated') {
-        await turnOfTheLoop();
-      }
+      const waiting = this.ready[index]!; // index < length
+      const { person, night, place, momentMs } = waiting;
+      const { request, next } = this.histories.ready(person, night, place.record, momentMs);
+      waiting.history = next;
+      place.tellPast(request.pastCount, next.isOthers);
+      while (this.scorer.admit(request, place) === 'saturated') await turnOfTheLoop();
     }
     this.ready = [];
     this.isSending = false;
@@ -94,16 +123,7 @@ function isName(person: unknown): person is string | number | bigint {
   );
 }
 
-/** As databases print it, after a time: `2025-01-01 07:00:00+00`. */
-const OFFSET_IN_HOURS = /(?<=:\d\d(\.\d+)?)[+-]\d\d$/;
-
-/** Milliseconds since 1970, or what is wrong with the moment. */
-function momentOf(moment: unknown): number | string {
-  if (typeof moment !== 'string' && typeof moment !== 'number') return 'the moment of this row is missing';
-  try {
-    const exact = typeof moment === 'string' ? moment.replace(OFFSET_IN_HOURS, '$&:00') : moment;
-    return Math.trunc(momentMs(exact, 'the moment of this row'));
-  } catch (error) {
-    return error instanceof RangeError ? error.message : 'the moment of this row is not a point in time';
-  }
-}
+const TOO_LATE =
+  'earlier than one of the same person before it, or in the state: sort the input by time, give --late place, or score all nights of the person anew without the state';
+const BEFORE_OLDER =
+  'earlier than one of the same person in the state, which an older version left without dates: score all nights of the person anew without the state';

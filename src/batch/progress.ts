@@ -12,35 +12,40 @@ export interface ProgressOptions {
 
 const REDRAW_MS = 200;
 const BAR_CELLS = 24;
-const TO_LINE_START_AND_CLEAR = '\r\u001b[K';
+const BAR_CELLS_MIN = 6;
+/** Begins the line of a terminal anew, so that nothing of the progress stays in it. */
+export const CLEAR_LINE = '\r\u001b[K';
 
 /** Draws how far the work has come, over and over. @returns what to call at the end: the line is removed */
 export function showProgress(options: ProgressOptions): () => void {
   const startedMs = options.nowMs();
   const timer = setInterval(() => {
-    const line = progressLine(options.tally, options.totalBytes, options.nowMs() - startedMs);
-    options.terminal.write(TO_LINE_START_AND_CLEAR + line.slice(0, (options.terminal.columns ?? 80) - 1));
+    // The last column stays free: some terminals begin a new line there.
+    const cells = (options.terminal.columns ?? 80) - 1;
+    const line = progressLine(options.tally, options.totalBytes, options.nowMs() - startedMs, cells);
+    options.terminal.write(CLEAR_LINE + line);
   }, REDRAW_MS).unref();
   return () => {
     clearInterval(timer);
-    options.terminal.write(TO_LINE_START_AND_CLEAR);
+    options.terminal.write(CLEAR_LINE);
   };
 }
 
-/** "████░░░░  42 %  420,000 lines  21,000/s  0:27 left". */
+/** "████░░░░  42 %  420,000 lines  21,000/s  0:27 left", in `cells` at most: the bar gives way, then the end. */
 export function progressLine(
   tally: Readonly<RowTally>,
   totalBytes: number | undefined,
   elapsedMs: number,
+  cells: number,
 ): string {
   const share = totalBytes ? Math.min(1, tally.bytesRead / totalBytes) : undefined;
   const parts = [`${grouped(tally.lines)} lines`, `${grouped(linesPerSecond(tally, elapsedMs))}/s`];
   if (tally.badLines > 0) parts.push(`${grouped(tally.badLines)} bad`);
-  if (share === undefined) return parts.join('  ');
+  if (share === undefined) return parts.join('  ').slice(0, cells);
   if (share > 0) parts.push(`${minutes((elapsedMs / share) * (1 - share))} left`);
-  return [progressBar(share, BAR_CELLS), `${String(Math.floor(share * 100)).padStart(3)} %`, ...parts].join(
-    '  ',
-  );
+  const text = [`${String(Math.floor(share * 100)).padStart(3)} %`, ...parts].join('  ');
+  const room = Math.min(BAR_CELLS, cells - text.length - 2);
+  return (room < BAR_CELLS_MIN ? text : `${progressBar(share, room)}  ${text}`).slice(0, cells);
 }
 
 /** One line for people, at the end. `people` are those whose history was kept. */

@@ -20,10 +20,6 @@ export function rowScorer(scorer: Scorer, explainsEach: boolean): RowScorer {
   }
   return {
     explainsEach,
-    admit(request, place) {
-      // With --person the past is known only now.
-      if (place.quality !== undefined) place.quality = { ...place.quality, sessions: request.pastCount };
-      return scorer.admitExplained(request, place);
-    },
+    admit: (request, place) => scorer.admitExplained(request, place),
   };
 }

@@ -1,45 +1,58 @@
-import { basename, dirname, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { usableCores } from '../config/cores.js';
 import type { Config } from '../config/options.js';
 import { removeDeadPartials } from '../files/partialFile.js';
 import type { Scorer } from '../scoring/scorer.js';
-import type { BodyPagesOptions } from './bodyPages.js';
+import { FirstBadRows } from './badRows.js';
+import type { NameReading } from './columnNames.js';
 import { rowScorer } from './rowScorer.js';
 import { FormatError } from './formatError.js';
-import { formatOf, streamPages, type Format } from './formats.js';
+import { openFile, openStream, type Format, type InputOptions } from './formats.js';
 import { Histories } from './histories.js';
+import { readNames, type NamesReport } from './inputNames.js';
 import { inputFiles, type InputFile } from './inputs.js';
+import type { OpenInput, RowProblem } from './page.js';
 import {
   finish,
   finishAside,
   isAside,
   isFinished,
+  namesOfFile,
   scoreFile,
   setAside,
   type ScoredFiles,
 } from './scoreFile.js';
-import { scorePages, type RowTally } from './scorePages.js';
-import { flushed, openSink, toStream } from './sinks.js';
+import { scorePages, type RowTally, type ScorePagesOptions } from './scorePages.js';
+import { flushed, openSink, toStream, type WriteBytes } from './sinks.js';
+import { standardInput } from './standardInput.js';
 import { StateError, StateFile } from './state.js';
 import { TableReaders, type TableTask } from './tableReaders.js';
-import { PersonOrder } from './personOrder.js';
+import { PersonOrder, type Late } from './personOrder.js';
+import type { HistoryColumns, WantedColumns } from './rowColumns.js';
 
 export interface ScoreOptions {
-  /** Files and patterns; none for standard input. */
+  /** Files, folders and patterns; none for standard input. */
   readonly files: readonly string[];
-  /** Fields or columns that go through to the output. */
-  readonly keep: readonly string[];
+  /** Fields or columns that go through to the output; undefined for the usual ones, where they are there. */
+  readonly keep?: readonly string[] | undefined;
+  readonly names: NameReading;
   /** Each row is explained. */
   readonly explain: boolean;
   /** The columns that say whose a row is and when it was; where history is asked for. */
-  readonly history?: { readonly person: string; readonly order: string } | undefined;
+  readonly history?: HistoryColumns | undefined;
+  readonly late: Late;
   readonly state?: string | undefined;
-  /** Most people whose latest sessions are held. */
+  /** Most people whose histories are held. */
   readonly peopleMax: number;
   readonly format?: Format | undefined;
   readonly to?: Format | undefined;
   readonly outDir?: string | undefined;
+  /** Standard input holds many tables, each with no past but its own. */
+  readonly tables?: boolean;
 }
+
+/** Standard input, in messages. */
+const STREAM = 'standard input';
 
 /** Threads that read tables: behind more of them one thread for all else is the limit. */
 const READERS_MAX = 4;
@@ -63,27 +76,33 @@ export class Run {
   private readonly histories: Histories | undefined;
   private readonly state: StateFile | undefined;
   private readonly tables: TableReaders;
+  private readonly badRows: FirstBadRows;
+  /** What was said last of the fields that a file has, and of which one. */
+  private told: { readonly name: string; readonly found: string } | undefined;
 
   /** @throws FormatError */
   constructor(
     private readonly config: Config,
     private readonly options: ScoreOptions,
     private readonly tally: RowTally,
+    private readonly say: (line: string) => void,
   ) {
-    const { files, history, peopleMax, state } = options;
-    this.inputs = files.length === 0 ? [] : inputFiles(files, options);
+    this.badRows = new FirstBadRows(say);
+    const { files, history, peopleMax, state, tables } = options;
+    const order = history?.order;
+    this.inputs = files.length === 0 ? [] : inputFiles(files, { ...options, order, tell: say });
     if (this.inputs.length > 1 && history !== undefined && state === undefined) {
       throw new FormatError(
-        `the pattern means ${this.inputs.length} files: --person needs --state there, which keeps the past of the finished ones`,
+        `these are ${this.inputs.length} files: --person needs --state there, which keeps the past of the finished ones`,
       );
     }
     this.tables = new TableReaders(readersFor(this.inputs));
-    this.histories = history === undefined ? undefined : new Histories(peopleMax);
+    this.histories = history === undefined || tables === true ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)
-      this.state = new StateFile(state, this.histories);
+      this.state = new StateFile(state, this.histories, say);
   }
 
-  /** People whose latest sessions are held. */
+  /** People whose histories are held. */
   get people(): number | undefined {
     return this.histories?.size;
   }
@@ -93,27 +112,35 @@ export class Run {
     await this.state?.close();
   }
 
-  /** Takes and reads the state, finds out which inputs are still to be scored, and begins to read their tables. @throws StateError, FileLockError */
+  /**
+   * Takes and reads the state, finds out which inputs are still to be scored, looks at the names in all of them, and
+   * begins to read their tables.
+   * @throws StateError, FileLockError, NamesError
+   */
   async open(): Promise<InputFile[]> {
     await this.state?.open();
     for (const folder of new Set(this.inputs.map(({ output }) => dirname(output))))
       removeDeadPartials(folder);
     const todo = this.inputs.filter((input) => !this.isDone(input));
-    this.tables.expect(todo.flatMap((input) => this.tableTask(input)));
+    const tasks: TableTask[] = [];
+    for (const input of todo) {
+      this.current = input.name;
+      const report = await namesOfFile(input, { reading: this.reading, wanted: this.wanted });
+      const { path, format } = input;
+      if (report === undefined || format === 'ndjson' || format === 'csv') continue;
+      tasks.push({ path, format, options: { limits: this.reading.limits, ...report.columns } });
+    }
+    this.current = undefined;
+    this.tables.expect(tasks);
     return todo;
-  }
-
-  private tableTask({ path, format }: InputFile): TableTask[] {
-    if (format === 'ndjson' || format === 'csv' || formatOf(path).compression !== undefined) return [];
-    const { limits, keep, history } = this.pages;
-    return [{ path, format, options: { limits, keep, history } }];
   }
 
   /** Scores `todo`, one after the other, or standard input where no files were named. */
   async score(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
-    if (this.options.files.length === 0) return this.scoreStream(scorer);
     try {
-      await this.scoreFiles(todo, scorer);
+      if (this.options.tables === true) await this.scoreTables(scorer);
+      else if (this.options.files.length === 0) await this.scoreStream(scorer);
+      else await this.scoreFiles(todo, scorer);
     } finally {
       await this.tables.close();
     }
@@ -121,11 +148,16 @@ export class Run {
 
   private async scoreFiles(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
     for (const input of todo) {
-      this.current = basename(input.path);
+      this.current = input.name;
       const made = await scoreFile(input, {
-        pages: { ...this.pages, tables: this.tables },
-        scoring: this.scoring(scorer),
-        lines: { keep: this.options.keep, explain: this.options.explain, model: scorer.model },
+        reading: this.reading,
+        wanted: this.wanted,
+        scoring: this.scoring(scorer, this.histories, {
+          name: input.name,
+          others: join(dirname(input.name), basename(input.bad)),
+        }),
+        lines: { explain: this.options.explain, model: scorer.model },
+        onNames: (report) => this.tellNames(input.name, report),
       });
       finish(input, this.state === undefined ? made : this.keep(this.state, input, made));
     }
@@ -140,14 +172,50 @@ export class Run {
   }
 
   private async scoreStream(scorer: Scorer): Promise<void> {
-    const { format = 'ndjson', keep, explain, to = format } = this.options;
+    const { format = 'ndjson' } = this.options;
     const { stdin, stdout } = process;
-    const lines = { keep, explain, model: scorer.model };
-    const sink = await openSink(toStream(stdout), { ...lines, format: to, isStream: true });
-    await scorePages(streamPages(stdin, format, this.tally, this.pages), sink, this.scoring(scorer));
-    await sink.end();
+    const input = await standardInput(format, () => stdin);
+    const opened =
+      'path' in input
+        ? await openFile(input.path, format, this.tally, this.reading)
+        : await openStream(input.bytes, format, this.tally, this.reading);
+    await this.answer(opened, toStream(stdout), scorer, this.histories);
+    if ('path' in input) input.close();
     await flushed(stdout);
     this.state?.save();
+  }
+
+  /** A table is answered before the next one is read: an engine's process keeps this one for all of its tables. */
+  private async scoreTables(scorer: Scorer): Promise<void> {
+    const { history, peopleMax } = this.options;
+    const { stdin, stdout } = process;
+    const write = toStream(stdout);
+    const { arrowStreams } = await import('./arrowStreams.js');
+    for await (const table of arrowStreams(stdin)) {
+      const opened = await openStream(table, 'arrow', this.tally, this.reading);
+      const histories = history === undefined ? undefined : new Histories(peopleMax);
+      await this.answer(opened, write, scorer, histories);
+    }
+    await flushed(stdout);
+  }
+
+  /** Scores an input to a stream. @throws NamesError */
+  private async answer(
+    opened: OpenInput,
+    write: WriteBytes,
+    scorer: Scorer,
+    histories: Histories | undefined,
+  ): Promise<void> {
+    const { format = 'ndjson', explain, to = format } = this.options;
+    const report = readNames(opened.names, this.wanted, format === 'ndjson' && to === 'ndjson');
+    this.tellNames(STREAM, report);
+    const { columns } = report;
+    const keptColumns = opened.keptColumns?.(columns);
+    const lines = { keep: columns.keep, explain, model: scorer.model, keptColumns };
+    const sink = await openSink(write, { ...lines, format: to, isStream: true });
+    const scoring = this.scoring(scorer, histories, { name: STREAM, others: '"error" in their places' });
+    await scorePages(opened.pages(columns), sink, scoring);
+    await sink.end();
   }
 
   /** Finished before; an input that only its state knows of is finished here. @throws StateError */
@@ -173,16 +241,37 @@ export class Run {
     return relative(dirname(resolve(this.options.state ?? '')), path);
   }
 
-  private get pages(): BodyPagesOptions {
+  private get reading(): InputOptions {
     const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = this.config;
-    const { keep, history } = this.options;
-    return { limits: { daySamplesMax, nightSamplesMax }, bodyMaxBytes, keep, history };
+    return { limits: { daySamplesMax, nightSamplesMax }, bodyMaxBytes, tables: this.tables };
   }
 
-  private scoring(scorer: Scorer) {
+  private get wanted(): WantedColumns {
+    const { keep, history, names } = this.options;
+    return { keep, history, names };
+  }
+
+  private tellNames(name: string, { found, warnings }: NamesReport): void {
+    // Of many tables in a stream the first says it for those that are like it.
+    if (name === this.told?.name && found === this.told.found) return;
+    if (found !== undefined) {
+      this.say(`${name}: ${found === this.told?.found ? `fields as in ${this.told.name}` : found}`);
+      if (found !== this.told?.found) this.told = { name, found };
+    }
+    for (const warning of warnings) this.say(`${name}: ${warning}`);
+  }
+
+  private scoring(
+    scorer: Scorer,
+    histories: Histories | undefined,
+    { name, others }: { readonly name: string; readonly others: string },
+  ): ScorePagesOptions {
     const rows = rowScorer(scorer, this.options.explain);
-    const personOrder = this.histories === undefined ? undefined : new PersonOrder(this.histories, rows);
+    const { tally, badRows } = this;
+    const personOrder =
+      histories === undefined ? undefined : new PersonOrder(histories, rows, this.options.late);
     const rowsMax = personOrder === undefined ? ROWS_MAX : HISTORY_ROWS_MAX;
-    return { scorer: rows, rowsMax, tally: this.tally, personOrder };
+    const onBad = (row: number, problem: RowProblem): void => badRows.tell(name, row, problem, others);
+    return { scorer: rows, rowsMax, tally, personOrder, onBad };
   }
 }

@@ -10,12 +10,15 @@ import type { Scorer } from '../scoring/scorer.js';
 import { openScorer } from '../scoring/openScorer.js';
 import { Run, type ScoreOptions } from './run.js';
 import { newTally, type RowTally } from './scorePages.js';
-import { showProgress, summaryLine } from './progress.js';
+import { CLEAR_LINE, showProgress, summaryLine } from './progress.js';
 import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';
+import { NamesError } from './inputNames.js';
 import type { InputFile } from './inputs.js';
+import { TableError } from './tableError.js';
 
-/** Exit codes of sysexits.h: some lines were bad; an internal error; standard input or output failed. */
+/** Exit codes of sysexits.h: misuse; some lines were bad; an internal error; standard input or output failed. */
+const EXIT_USAGE = 64;
 const EXIT_BAD_LINES = 65;
 const EXIT_SOFTWARE = 70;
 const EXIT_IO = 74;
@@ -41,7 +44,7 @@ export async function score(config: Config, options: ScoreOptions): Promise<void
   let run: Run | undefined;
   let todo: readonly InputFile[];
   try {
-    run = new Run(config, options, tally);
+    run = new Run(config, options, tally, say);
     todo = await run.open();
     const skipped = run.inputs.length - todo.length;
     if (skipped > 0) say(`${skipped} of ${run.inputs.length} files are finished already`);
@@ -52,8 +55,8 @@ export async function score(config: Config, options: ScoreOptions): Promise<void
     scorer = await open(config, log);
   } catch (error) {
     await run?.close();
-    say(messageOf(error));
-    process.exit(EXIT_FAILED_START);
+    say(`${placeOf(run)}${messageOf(error)}`);
+    process.exit(startCode(error));
   }
   const code = await work(config, { scorer, tally, run, todo });
   await run.close();
@@ -96,9 +99,13 @@ async function work(config: Config, { scorer, tally, run, todo }: Work): Promise
   }
   clearInterval(watch);
   hideProgress?.();
+  if (failure instanceof NamesError) {
+    say(`${placeOf(run)}${failure.message}`);
+    return EXIT_USAGE;
+  }
   say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
   if (failure === undefined) return tally.badLines > 0 ? EXIT_BAD_LINES : 0;
-  const place = run.current === undefined ? '' : `${run.current}: `;
+  const place = placeOf(run);
   if (failure instanceof OperatorError) {
     say(`${place}${failure.message}`);
     return EXIT_BAD_LINES;
@@ -107,8 +114,19 @@ async function work(config: Config, { scorer, tally, run, todo }: Work): Promise
   return EXIT_IO;
 }
 
+/** Names with which nothing may be scored are misuse, a table that can't be read is not. */
+function startCode(error: unknown): number {
+  if (error instanceof NamesError) return EXIT_USAGE;
+  return error instanceof TableError ? EXIT_BAD_LINES : EXIT_FAILED_START;
+}
+
+function placeOf(run: Run | undefined): string {
+  return run?.current === undefined ? '' : `${run.current}: `;
+}
+
 function say(line: string): void {
-  process.stderr.write(`acuity score: ${line}\n`);
+  const { stderr } = process;
+  stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}acuity score: ${line}\n`);
 }
 
 /** Ends the process where lines are under way and none is answered any more: the batcher looks for no hang here. */

@@ -1,20 +1,26 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { NEW_FILE, OWNER_ONLY, partialName } from '../files/partialFile.js';
-import { filePages, type FilePagesOptions } from './formats.js';
+import { openFile, type InputOptions } from './formats.js';
+import { readNames, type NamesReport } from './inputNames.js';
 import type { InputFile } from './inputs.js';
 import type { Job } from './job.js';
 import { LineWriter, type LineOptions } from './lineWriter.js';
+import type { OpenInput } from './page.js';
+import type { WantedColumns } from './rowColumns.js';
 import { openSink } from './sinks.js';
 import { scorePages, type ScorePagesOptions } from './scorePages.js';
 
 const ASIDE = '.partial';
 
 export interface ScoreFileOptions {
-  readonly pages: FilePagesOptions;
+  readonly reading: InputOptions;
+  readonly wanted: WantedColumns;
   readonly scoring: ScorePagesOptions;
-  readonly lines: LineOptions;
+  readonly lines: Omit<LineOptions, 'keep'>;
+  /** Told of what the names of the file say, before a row of it is scored. */
+  readonly onNames?: (report: NamesReport) => void;
 }
 
 /** Files that are whole and on the disk, under names of their own. */
@@ -24,23 +30,49 @@ export interface ScoredFiles {
   readonly bad: string | undefined;
 }
 
-/** Scores a file; `finish` puts what was made in its place. */
+/** What the names of a file say, where it can be read twice. @throws NamesError */
+export async function namesOfFile(
+  input: InputFile,
+  { reading, wanted }: Pick<ScoreFileOptions, 'reading' | 'wanted'>,
+): Promise<NamesReport | undefined> {
+  if (!statSync(input.path).isFile()) return undefined;
+  const opened = await openFile(input.path, input.format, { bytesRead: 0 }, reading);
+  await opened.close();
+  return reportOf(opened, input, wanted);
+}
+
+function reportOf(
+  { names }: OpenInput,
+  { format, outputFormat, partitions }: InputFile,
+  wanted: WantedColumns,
+): NamesReport {
+  return readNames(names, wanted, format === 'ndjson' && outputFormat === 'ndjson', partitions);
+}
+
+/** Scores a file; `finish` puts what was made in its place. @throws NamesError */
 export async function scoreFile(input: InputFile, options: ScoreFileOptions): Promise<ScoredFiles> {
-  const { pages, scoring, lines } = options;
+  const { reading, scoring, wanted, onNames } = options;
+  const opened = await openFile(input.path, input.format, scoring.tally, reading);
+  const report = reportOf(opened, input, wanted);
+  onNames?.(report);
+  const { columns } = report;
+  const lines = { ...options.lines, keep: columns.keep };
+  const keptColumns = opened.keptColumns?.(columns);
   mkdirSync(dirname(input.output), { recursive: true });
   const scores = new PartialOutput(input.output);
   const bad = new PartialOutput(input.bad);
   const badRows = new LineWriter(lines, false);
   try {
     await scores.write(''); // there, without a row too
-    const sink = await openSink(scores.write, { ...lines, format: input.outputFormat, isStream: false });
+    const format = input.outputFormat;
+    const sink = await openSink(scores.write, { ...lines, format, isStream: false, keptColumns });
     const both = {
       async write(job: Job): Promise<void> {
         await sink.write(job);
         if (job.problems.size > 0) await bad.write(badLines(input, badRows, job));
       },
     };
-    await scorePages(filePages(input.path, input.format, scoring.tally, pages), both, scoring);
+    await scorePages(opened.pages(columns), both, scoring);
     await sink.end();
     await scores.finish();
     await bad.finish();
@@ -118,7 +150,6 @@ class PartialOutput {
 
 /** The rows of a page without scores, a line each. */
 function badLines(input: InputFile, lines: LineWriter, job: Job): string {
-  const name = basename(input.path);
   const rows = [...job.problems].toSorted(([a], [b]) => a - b);
-  return rows.map(([row, problem]) => lines.bad(job, row, name, problem)).join('');
+  return rows.map(([row, problem]) => lines.bad(job, row, input.name, problem)).join('');
 }

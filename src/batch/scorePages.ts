@@ -19,6 +19,8 @@ export interface ScorePagesOptions {
   readonly rowsMax: number;
   /** Kept up to date as rows are written. */
   readonly tally: RowTally;
+  /** Told of each row without scores, in their order. */
+  readonly onBad?: (row: number, problem: RowProblem) => void;
   /** Where rows get the past of their person. */
   readonly personOrder?: PersonOrder | undefined;
 }
@@ -62,7 +64,7 @@ export async function scorePages(
 
 const PAST_BESIDE_PERSON: RowProblem = {
   status: UNPROCESSABLE.status,
-  detail: 'past_sessions of its own in a row whose past comes from --person',
+  detail: 'past_sessions or a history of its own in a row whose past comes from --person',
 };
 
 /** Pages under way, oldest first; what is whole leaves from the front. */
@@ -126,7 +128,7 @@ class OrderedPages {
     if (personOrder === undefined) {
       return scorer.admit(request, place) === 'saturated' ? this.admitLater(request, place) : undefined;
     }
-    if (request.pastCount > 0) return void place.refused(PAST_BESIDE_PERSON);
+    if (request.pastCount > 0 || request.history !== undefined) return void place.refused(PAST_BESIDE_PERSON);
     place.record.set(request.records);
     const problem = personOrder.take(place, { person: page.person(row), moment: page.moment(row) });
     if (problem !== undefined) place.refused({ status: UNPROCESSABLE.status, detail: problem });
@@ -167,7 +169,10 @@ class OrderedPages {
     const { tally } = this.options;
     tally.lines += page.rows;
     tally.badLines += problems.size;
-    if (problems.size > 0) tally.firstBadLine ||= page.firstRow + Math.min(...problems.keys());
+    for (const [row, problem] of [...problems].toSorted(([a], [b]) => a - b)) {
+      tally.firstBadLine ||= page.firstRow + row;
+      this.options.onBad?.(page.firstRow + row, problem);
+    }
   }
 
   private change(): Promise<void> {

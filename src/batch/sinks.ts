@@ -19,6 +19,8 @@ export interface SinkOptions extends LineOptions {
   readonly format: Format;
   /** Bad rows stay in their places, as in a stream; else they are left out here. */
   readonly isStream: boolean;
+  /** The kept columns without a row, where the input has columns of types. */
+  readonly keptColumns?: RecordBatch | undefined;
 }
 
 export async function openSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
@@ -49,7 +51,7 @@ async function openTableSink(write: WriteBytes, options: SinkOptions): Promise<S
       }
     },
     async end(): Promise<void> {
-      if (isEmpty) await batches.write(tables.empty());
+      if (isEmpty) await batches.write(tables.empty(options.keptColumns));
       await batches.end();
     },
   };

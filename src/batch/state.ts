@@ -11,17 +11,21 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
+import { crc32 } from 'node:zlib';
 import { OperatorError } from '../base/operatorError.js';
 import { acquireFileLock } from '../files/fileLock.js';
 import { NEW_FILE, OWNER_ONLY, partialName, removeDeadPartials } from '../files/partialFile.js';
 import { PAST_MAX } from '#rules/fields.js';
-import { ENTRY_LENGTH, type Histories } from './histories.js';
+import { LineSplitter } from './lineSplitter.js';
+import type { Histories } from './histories.js';
 import { LAYOUT } from '../records/layout.js';
 
-const { RECORD_LENGTH } = LAYOUT;
+const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 const KIND = 'acuity histories';
-const FORMAT = 1;
+const FORMAT = 2;
+/** Before histories: a person's line is moment, record and scores of each session, and no line ends the file. */
+const OLDER_FORMAT = 1;
+const OLDER_ENTRY = 1 + RECORD_LENGTH + TARGET_LENGTH;
 const CHUNK_CHARS = 1 << 20;
 
 /** A state that can't be used. */
@@ -30,8 +34,8 @@ export class StateError extends OperatorError {
 }
 
 /**
- * The latest sessions of each person in a file, so that another run goes on. Its first line says which inputs are in
- * it, then each person has a line: moment, record and scores of each session. It is health data, readable by its owner
+ * The history of each person in a file, so that another run goes on. Its first line says which inputs are in it, then
+ * each person has a line, and the last one has a checksum of all before it. It is health data, readable by its owner
  * only.
  */
 export class StateFile {
@@ -39,10 +43,12 @@ export class StateFile {
   readonly inputs: Set<string> = new Set();
   private readonly path: string;
   private release: (() => Promise<void>) | undefined;
+  private isOlder = false;
 
   constructor(
     path: string,
     private readonly histories: Histories,
+    private readonly say: (line: string) => void,
   ) {
     // A link is the file that it leads to: two names of one state have one lock.
     this.path = existsSync(path) ? realpathSync(path) : path;
@@ -70,19 +76,16 @@ export class StateFile {
   /** Reads what another run left; nothing where there is no file yet. @throws StateError */
   async load(): Promise<void> {
     if (!existsSync(this.path)) return;
-    const lines = createInterface({ input: createReadStream(this.path), crlfDelay: Infinity });
-    let number = 0;
-    for await (const line of lines) {
-      number++;
-      try {
-        if (number === 1) this.loadHead(JSON.parse(line));
-        else this.loadPerson(JSON.parse(line));
-      } catch (error) {
-        if (error instanceof OperatorError) throw error;
-        throw new StateError(`${this.path}: line ${number} is not what a state file holds`);
-      }
+    const reading = { number: 0, checksum: 0, isEnded: false };
+    const splitter = new LineSplitter(Infinity);
+    for await (const chunk of createReadStream(this.path)) {
+      for (const { bytes } of splitter.split(chunk as Uint8Array)) this.loadLine(bytes, reading);
     }
-    if (number === 0) throw new StateError(`${this.path} is empty: no state file`);
+    for (const { bytes } of splitter.end()) this.loadLine(bytes, reading);
+    if (reading.number === 0) throw this.damaged('is empty');
+    if (this.isOlder) {
+      this.say(`${this.path}: of an older version; the past of ${this.histories.size} people is moved over`);
+    } else if (!reading.isEnded) throw this.damaged('is cut short');
   }
 
   /** Replaces the file as a whole: a crash leaves the old one or the new one. */
@@ -100,55 +103,111 @@ export class StateFile {
   private write(path: string): void {
     const file = openSync(path, NEW_FILE, OWNER_ONLY);
     try {
-      const head = { kind: KIND, format: FORMAT, record: RECORD_LENGTH, inputs: [...this.inputs] };
-      let text = `${JSON.stringify(head)}\n`;
-      for (const [person, numbers] of this.histories.entries()) {
-        text += `${JSON.stringify([person, ...numbers])}\n`; // what is missing is null
+      let checksum = 0;
+      const write = (text: string): void => {
+        const bytes = Buffer.from(text);
+        checksum = crc32(bytes, checksum);
+        writeAll(file, bytes);
+      };
+      let text = `${JSON.stringify({ kind: KIND, format: FORMAT, inputs: [...this.inputs] })}\n`;
+      for (const { person, history, moments } of this.histories.entries()) {
+        text += `${JSON.stringify(moments === undefined ? [person, history] : [person, history, moments])}\n`;
         if (text.length < CHUNK_CHARS) continue;
-        writeAll(file, text);
+        write(text);
         text = '';
       }
-      writeAll(file, text);
+      write(text);
+      writeAll(file, Buffer.from(`${JSON.stringify({ checksum })}\n`));
       fsyncSync(file);
     } finally {
       closeSync(file);
     }
   }
 
-  private loadHead(head: unknown): void {
-    const { kind, format, record, inputs } = head as Record<string, unknown>;
-    if (kind !== KIND) throw new StateError(`${this.path} is no state file`);
-    if (format !== FORMAT || record !== RECORD_LENGTH) {
-      throw new StateError(
-        `${this.path} was written by another version: score from the beginning, without it`,
-      );
+  private loadLine(bytes: Uint8Array = NOTHING, reading: Reading): void {
+    reading.number++;
+    const what = `is damaged in line ${reading.number}`;
+    let isGood = false;
+    try {
+      const line: unknown = JSON.parse(Buffer.from(bytes).toString());
+      if (reading.number === 1) isGood = this.loadHead(line);
+      else if (!reading.isEnded) isGood = Array.isArray(line) ? this.loadPerson(line) : isEnd(line, reading);
+    } catch (error) {
+      if (error instanceof OperatorError) throw error;
     }
-    for (const input of inputs as unknown[]) this.inputs.add(String(input));
+    if (!isGood) throw this.damaged(what);
+    reading.checksum = crc32(LINE_FEED, crc32(bytes, reading.checksum));
   }
 
-  private loadPerson(line: unknown): void {
-    const [person, ...numbers] = line as [string, ...(number | null)[]];
-    const sessions = numbers.length / ENTRY_LENGTH;
-    if (typeof person !== 'string' || !Number.isInteger(sessions) || sessions > PAST_MAX) {
-      throw new RangeError('not a person');
-    }
-    const values = Float64Array.from(numbers, (value) => value ?? NaN);
-    const index = this.histories.indexOf(person);
-    for (let at = 0; at < values.length; at += ENTRY_LENGTH) {
-      const entry = values.subarray(at, at + ENTRY_LENGTH);
-      const [moment = NaN] = entry;
-      if (!(moment > this.histories.latest(index))) throw new RangeError('not in order');
-      this.histories.add(
-        index,
-        moment,
-        entry.subarray(1, 1 + RECORD_LENGTH),
-        entry.subarray(1 + RECORD_LENGTH),
+  private loadHead(head: unknown): boolean {
+    const { kind, format, record, inputs } = head as Record<string, unknown>;
+    if (kind !== KIND) throw new StateError(`${this.path} is no state file: name another one`);
+    this.isOlder = format === OLDER_FORMAT && record === RECORD_LENGTH;
+    if (format !== FORMAT && !this.isOlder) {
+      throw new StateError(
+        `${this.path} was written by another version: go on with that one, or remove the state and its scores to begin again`,
       );
     }
+    if (!Array.isArray(inputs)) return false;
+    for (const input of inputs) this.inputs.add(String(input));
+    return true;
+  }
+
+  private loadPerson([person, ...values]: readonly unknown[]): boolean {
+    if (typeof person !== 'string') return false;
+    if (this.isOlder) return this.loadOlderPerson(person, values as (number | null)[]);
+    const [history, moments] = values;
+    if (typeof history !== 'string' || values.length > 2) return false;
+    return (
+      (moments === undefined || isAscending(moments)) && this.histories.load({ person, history, moments })
+    );
+  }
+
+  private loadOlderPerson(person: string, numbers: readonly (number | null)[]): boolean {
+    const pastCount = numbers.length / OLDER_ENTRY;
+    if (!Number.isInteger(pastCount) || pastCount > PAST_MAX) return false;
+    const values = Float64Array.from(numbers, (value) => value ?? NaN); // what is missing is null
+    const records = new Float64Array((1 + PAST_MAX) * RECORD_LENGTH);
+    const targets = new Float64Array(PAST_MAX * TARGET_LENGTH);
+    const moments = Array.from({ length: pastCount }, (_, index) => values[index * OLDER_ENTRY] ?? NaN);
+    for (let index = 0; index < pastCount; index++) {
+      const entry = values.subarray(index * OLDER_ENTRY + 1, (index + 1) * OLDER_ENTRY);
+      records.set(entry.subarray(0, RECORD_LENGTH), (1 + index) * RECORD_LENGTH);
+      targets.set(entry.subarray(RECORD_LENGTH), index * TARGET_LENGTH);
+    }
+    return isAscending(moments) && this.histories.loadOlder(person, { records, targets, pastCount }, moments);
+  }
+
+  private damaged(what: string): StateError {
+    return new StateError(
+      `${this.path} ${what}, and no state that can be gone on with: bring back a copy of it, or remove it and its scores to begin again`,
+    );
   }
 }
 
-function writeAll(file: number, text: string): void {
-  const bytes = Buffer.from(text);
+/** How far a state was read. */
+interface Reading {
+  number: number;
+  /** CRC-32 of the lines so far. */
+  checksum: number;
+  isEnded: boolean;
+}
+
+const NOTHING = new Uint8Array();
+const LINE_FEED = Buffer.from('\n');
+
+function isEnd(line: unknown, reading: Reading): boolean {
+  reading.isEnded = true;
+  return (line as { readonly checksum?: unknown }).checksum === reading.checksum;
+}
+
+function isAscending(moments: unknown): moments is number[] {
+  return (
+    Array.isArray(moments) &&
+    moments.every((moment, index) => Number.isFinite(moment) && (index === 0 || moment > moments[index - 1]))
+  );
+}
+
+function writeAll(file: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
 }

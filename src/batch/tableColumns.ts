@@ -1,19 +1,22 @@
 import { DataType, type Data, type Field, type RecordBatch, type Vector } from 'apache-arrow';
-import { SCALAR_NAMES, SERIES_NAMES, isKnown } from './columnNames.js';
+import { SCALAR_NAMES, SERIES_NAMES, fieldOf, type NameReading } from './columnNames.js';
 import type { SeriesField } from '#rules/fields.js';
 import { decimalOf } from './tableDecimals.js';
 import type { ScalarColumn, SeriesColumn, SessionColumns } from '../reading/columns.js';
 
 /** The columns of a record batch that are fields of a session; nothing is copied. */
-export function sessionColumns(batch: RecordBatch): SessionColumns {
-  const known = batch.schema.fields.filter(({ name }) => isKnown(name));
+export function sessionColumns(batch: RecordBatch, names: NameReading): SessionColumns {
+  const known = batch.schema.fields.flatMap(({ name, type }): KnownColumn[] => {
+    const field = fieldOf(name, names);
+    return field === undefined ? [] : [{ name, field, type: type as DataType }];
+  });
   const series: (SeriesColumn | undefined)[] = [];
   const scalars: (ScalarColumn | undefined)[] = [];
-  for (const { name } of known) {
+  for (const { name, field } of known) {
     const vector = batch.getChild(name);
     if (vector === null) continue;
-    const seriesField = SERIES_NAMES.get(name);
-    const scalarField = SCALAR_NAMES.get(name);
+    const seriesField = SERIES_NAMES.get(field);
+    const scalarField = SCALAR_NAMES.get(field);
     if (seriesField !== undefined) series.push(seriesColumn(seriesField, vector));
     if (scalarField !== undefined) scalars.push(scalarColumn(scalarField, vector));
   }
@@ -26,6 +29,13 @@ export function sessionColumns(batch: RecordBatch): SessionColumns {
     arePlain: isOneName && plainScalars.length === scalars.length,
     bodyOf: (row) => bodyOf(batch, known, row),
   };
+}
+
+/** A column that is a field of the contract, by the name that the table has for it. */
+interface KnownColumn {
+  readonly name: string;
+  readonly field: string;
+  readonly type: DataType;
 }
 
 type Samples = SeriesColumn['values'];
@@ -137,11 +147,11 @@ function isSamples(values: unknown): values is Samples {
 }
 
 /** A row as the body of a request; what JSON has no word for becomes what the exact path refuses. */
-function bodyOf(batch: RecordBatch, known: readonly Field[], row: number): string {
+function bodyOf(batch: RecordBatch, known: readonly KnownColumn[], row: number): string {
   const session: Record<string, unknown> = {};
-  for (const { name, type } of known) {
+  for (const { name, field, type } of known) {
     const value: unknown = batch.getChild(name)?.get(row);
-    if (value !== null && value !== undefined) session[name] = plainOf(value, type as DataType);
+    if (value !== null && value !== undefined) session[field] = plainOf(value, type);
   }
   return JSON.stringify({ current_session: session });
 }

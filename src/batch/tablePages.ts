@@ -1,15 +1,60 @@
-import { SERIES_FIELDS } from '#rules/fields.js';
+import { SERIES_FIELDS, type SeriesLimits } from '#rules/fields.js';
 import { DataType, RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import type { QualifiedRequest } from '../pipeline/quality.js';
 import { LAYOUT } from '../records/layout.js';
-import type { RowColumns } from './bodyPages.js';
 import { decimalOf } from './tableDecimals.js';
-import type { Page, ReadProgress } from './page.js';
+import type { OpenInput, Page, ReadProgress } from './page.js';
+import type { RowColumns } from './rowColumns.js';
+import { isUtc, printerIn } from './zonedTime.js';
 import { readingError } from './tableError.js';
+import { emptyColumns, namesOfSchema } from './tableNames.js';
+import type { TableReaders, TableTask } from './tableReaders.js';
 import { columnsOf, TableRowReader, type TableOptions, type TableRows } from './tableRows.js';
 
+/** Opens a file of a table, which threads of their own read. */
+export async function openTable(
+  { path, format }: Pick<TableTask, 'path' | 'format'>,
+  reading: ReadProgress,
+  { tables, limits }: { readonly tables: TableReaders; readonly limits: SeriesLimits },
+): Promise<OpenInput> {
+  const schema = await tables.schema({ path, format });
+  return {
+    names: namesOfSchema(schema),
+    keptColumns: (columns) => emptyColumns(schema, columns),
+    pages: (columns) =>
+      tablePages(tables.rows({ path, format, options: { limits, ...columns } }), reading, columns),
+    close: async () => undefined,
+  };
+}
+
+/** Opens an Arrow stream, which is read on this thread. */
+export async function openArrowStream(
+  input: AsyncIterable<Uint8Array>,
+  reading: ReadProgress,
+  limits: SeriesLimits,
+): Promise<OpenInput> {
+  const reader = await openedReader(input);
+  return {
+    names: namesOfSchema(reader.schema),
+    keptColumns: (columns) => emptyColumns(reader.schema, columns),
+    pages: (columns) => tablePages(streamRows(reader, { limits, ...columns }), reading, columns),
+    close: async () => void (await reader.cancel()),
+  };
+}
+
+async function openedReader(input: AsyncIterable<Uint8Array>): Promise<RecordBatchReader> {
+  try {
+    const reader = await RecordBatchReader.from(input);
+    return await reader.open();
+  } catch (error) {
+    throw readingError(error, STREAM);
+  }
+}
+
+const STREAM = 'the Arrow stream';
+
 /** The pages of a table, as its rows come. */
-export async function* tablePages(
+async function* tablePages(
   pieces: AsyncIterable<TableRows>,
   reading: ReadProgress,
   options: RowColumns,
@@ -22,18 +67,15 @@ export async function* tablePages(
   }
 }
 
-/** The rows of an Arrow stream, read on this thread. */
-export async function* streamRows(
-  input: AsyncIterable<Uint8Array>,
+async function* streamRows(
+  reader: RecordBatchReader,
   options: TableOptions,
 ): AsyncGenerator<TableRows, void, undefined> {
   const rows = new TableRowReader(options);
   try {
-    const reader = await RecordBatchReader.from(input);
-    await reader.open();
     for await (const batch of reader) yield* rows.read({ batch, bytesRead: 0 });
   } catch (error) {
-    throw readingError(error, 'the Arrow stream');
+    throw readingError(error, STREAM);
   }
 }
 
@@ -65,12 +107,12 @@ class TablePage implements Page {
     this.records = records;
     this.lengths = lengths;
     this.problems = problems;
-    const batch = columnsOf(columns);
+    const beside = columnsOf(columns);
     const kept =
-      batch?.schema.fields.flatMap(({ name }, place) => (keep.includes(name) ? [place] : [])) ?? [];
-    this.keptColumns = kept.length === 0 ? undefined : batch?.selectAt(kept);
-    this.people = valuesOf(batch, history?.person);
-    this.moments = valuesOf(batch, history?.order);
+      beside?.schema.fields.flatMap(({ name }, place) => (keep.includes(name) ? [place] : [])) ?? [];
+    this.keptColumns = kept.length === 0 ? undefined : beside?.selectAt(kept);
+    this.people = valuesOf(beside, history?.person);
+    this.moments = momentsOf(beside, history?.order);
   }
 
   read(row: number): ReturnType<Page['read']> {
@@ -113,6 +155,19 @@ type Values = (row: number) => unknown;
 function valuesOf(batch: RecordBatch | undefined, name: string | undefined): Values | undefined {
   const vector = name === undefined ? undefined : batch?.getChild(name);
   return vector === undefined || vector === null ? undefined : (row) => vector.get(row) as unknown;
+}
+
+/** Times of a column with a zone as they print there. */
+function momentsOf(batch: RecordBatch | undefined, name: string | undefined): Values | undefined {
+  const values = valuesOf(batch, name);
+  const type = batch?.schema.fields.find((field) => field.name === name)?.type as DataType | undefined;
+  const zone = DataType.isTimestamp(type) ? type.timezone : undefined;
+  if (values === undefined || zone === undefined || zone === null || isUtc(zone)) return values;
+  const print = printerIn(zone);
+  return (row) => {
+    const value = values(row);
+    return value === null || value === undefined ? value : print(Number(value));
+  };
 }
 
 /** A value of a column as JSON; whole numbers of 64 bits keep their digits. */

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { tableFromIPC, type Schema } from 'apache-arrow';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import { FILE_NAMES, TableError, isBroken, readingError } from './tableError.js';
 import type { TableOptions, TableRows } from './tableRows.js';
@@ -7,16 +8,27 @@ import type { TableOptions, TableRows } from './tableRows.js';
 export interface TableTask {
   readonly path: string;
   readonly format: 'arrow' | 'parquet';
-  readonly options: TableOptions;
+  /** Without them its schema alone is read. */
+  readonly options?: TableOptions;
 }
 
-/** What a thread is asked for: to begin a file, or for more rows of it. */
+/** What a thread is asked for: to open a file, or for more rows of it. */
 export type TableRequest = TableTask | 'next';
-/** What it answers to the latter: rows; undefined behind the last ones; or why there are none. */
+/** What it answers to the former. */
+export interface TableOpened {
+  /** What the file says of its columns, as an Arrow stream without rows. */
+  readonly schema: Uint8Array;
+  /** Most bytes that reading it takes, beside what any file does. */
+  readonly memory: number;
+}
+/** What it answers to the latter: rows; undefined after the last ones. To both: why there are none. */
 export type TableAnswer = TableRows | { readonly failure: string; readonly isOperators: boolean } | undefined;
 
 /** Pieces of up to 1,024 rows that a thread is ahead, 200 bytes a row and what is kept: several files' worth of waiting. */
 const AHEAD = 32;
+
+/** Most bytes that the files under way may take together, unless one alone takes more: the process stays below 1 GB. */
+const MEMORY_MAX = 512 << 20;
 
 /**
  * Reads tables on threads of their own, a file on each: reading one costs more than all else that this process does
@@ -27,12 +39,23 @@ export class TableReaders {
   private readonly waiting: TableFile[] = [];
   private readonly expected: TableFile[] = [];
   private readonly threads = new Map<Worker, TableFile | undefined>();
+  /** The files that threads have, in the order in which they were begun. */
+  private underWay: TableFile[] = [];
 
-  constructor(private readonly threadsMax: number) {}
+  constructor(
+    private readonly threadsMax: number,
+    private readonly memoryMax = MEMORY_MAX,
+  ) {}
 
   /** Begins files that will be asked for, in this order. */
   expect(tasks: readonly TableTask[]): void {
     for (const task of tasks) this.expected.push(this.queue(task));
+  }
+
+  /** The schema of a file: of one that is expected as it was opened, since its rows may fill all threads. @throws TableError */
+  async schema(task: Omit<TableTask, 'options'>): Promise<Schema> {
+    const file = this.expected.find(({ task: { path } }) => path === task.path) ?? this.queue(task);
+    return tableFromIPC(await file.schema()).schema;
   }
 
   /** The rows of a file, in their order. */
@@ -66,27 +89,46 @@ export class TableReaders {
       const thread = idle ?? (this.threads.size < this.threadsMax ? this.start() : undefined);
       if (thread === undefined) return;
       const file = this.waiting.shift();
+      if (file === undefined) return;
       this.threads.set(thread, file);
-      file?.begin(thread);
+      this.underWay.push(file);
+      file.begin(thread);
     }
+  }
+
+  /** Lets files be read, as far as there is memory: one after the other, so that none waits for a later one. */
+  private admit(): void {
+    let memory = 0;
+    for (const file of this.underWay) {
+      if (file.memory === undefined || (memory > 0 && memory + file.memory > this.memoryMax)) return;
+      memory += file.memory;
+      file.read();
+    }
+  }
+
+  /** The memory of the file is free, and so is its thread where it has one. */
+  private left(file: TableFile | undefined): void {
+    this.underWay = this.underWay.filter((other) => other !== file);
+    this.assign();
+    this.admit();
   }
 
   private start(): Worker {
     const thread = new Worker(new URL('./tableThread.js', import.meta.url), {
       resourceLimits: YOUNG_THREAD_LIMITS,
     });
-    thread.on('message', (answer: TableAnswer) => {
+    thread.on('message', (answer: TableOpened | TableAnswer) => {
       const file = this.threads.get(thread);
       file?.take(answer);
-      if (file?.isRead !== true) return;
+      if (file?.isRead !== true) return this.admit();
       this.threads.set(thread, undefined);
-      this.assign();
+      this.left(file);
     });
     thread.on('error', (error) => {
       const file = this.threads.get(thread);
       this.threads.delete(thread);
       file?.fail(isBroken(error) ? readingError(error, FILE_NAMES[file.task.format]) : error);
-      this.assign();
+      this.left(file);
     });
     return thread;
   }
@@ -97,7 +139,7 @@ export class TableReaders {
     if (thread === undefined) return;
     this.threads.delete(thread);
     await thread.terminate();
-    this.assign();
+    this.left(file);
   }
 }
 
@@ -107,6 +149,8 @@ class TableFile {
   isRead = false;
   /** Everything was taken. */
   isOver = false;
+  private opened: TableOpened | undefined;
+  private isAdmitted = false;
   private thread: Worker | undefined;
   private readonly answers: TableAnswer[] = [];
   private failure: { readonly error: unknown } | undefined;
@@ -114,15 +158,31 @@ class TableFile {
 
   constructor(readonly task: TableTask) {}
 
+  /** Bytes that reading it takes; undefined until it is open. */
+  get memory(): number | undefined {
+    return this.opened?.memory;
+  }
+
   begin(thread: Worker): void {
     this.thread = thread;
     this.ask(this.task);
+  }
+
+  /** Asks for the first rows, once. */
+  read(): void {
+    if (this.isAdmitted) return;
+    this.isAdmitted = true;
     for (let ahead = 0; ahead < AHEAD; ahead++) this.ask('next');
   }
 
-  take(answer: TableAnswer): void {
-    this.answers.push(answer);
-    this.isRead = answer === undefined || 'failure' in answer;
+  take(answer: TableOpened | TableAnswer): void {
+    if (answer !== undefined && 'memory' in answer) {
+      this.opened = answer;
+      this.isRead = this.task.options === undefined;
+    } else {
+      this.answers.push(answer);
+      this.isRead = answer === undefined || 'failure' in answer;
+    }
     this.wake?.();
   }
 
@@ -131,9 +191,28 @@ class TableFile {
     this.wake?.();
   }
 
+  /** Before any rows are taken. @throws TableError */
+  async schema(): Promise<Uint8Array> {
+    await this.until(() => this.opened !== undefined || this.answers.length > 0);
+    if (this.opened === undefined) await this.next();
+    if (this.opened === undefined) throw new Error('rows of a file that is not open');
+    return this.opened.schema;
+  }
+
   /** Undefined behind the last rows. @throws TableError */
   async next(): Promise<TableRows | undefined> {
-    while (this.answers.length === 0) {
+    await this.until(() => this.answers.length > 0);
+    const answer = this.answers.shift();
+    this.isOver = answer === undefined || 'failure' in answer;
+    if (answer === undefined) return undefined;
+    if ('failure' in answer)
+      throw answer.isOperators ? new TableError(answer.failure) : new Error(answer.failure);
+    if (!this.isRead) this.ask('next');
+    return answer;
+  }
+
+  private async until(isThere: () => boolean): Promise<void> {
+    while (!isThere()) {
       if (this.failure !== undefined) {
         this.isOver = true;
         throw this.failure.error;
@@ -142,13 +221,6 @@ class TableFile {
         this.wake = resolve;
       });
     }
-    const answer = this.answers.shift();
-    this.isOver = answer === undefined || 'failure' in answer;
-    if (answer === undefined) return undefined;
-    if ('failure' in answer)
-      throw answer.isOperators ? new TableError(answer.failure) : new Error(answer.failure);
-    if (!this.isRead) this.ask('next');
-    return answer;
   }
 
   private ask(request: TableRequest): void {

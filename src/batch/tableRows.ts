@@ -1,12 +1,11 @@
-import { Table, tableFromIPC, tableToIPC, type RecordBatch, type Schema } from 'apache-arrow';
+import { Table, tableFromIPC, tableToIPC, type RecordBatch } from 'apache-arrow';
 import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../reading/columns.js';
-import { namesBeside, type RowColumns } from './bodyPages.js';
-import { columnsProblem } from './columnNames.js';
 import { rowProblem, type RowProblem } from './page.js';
 import { decodeColumns } from './decodeColumns.js';
+import { namesBeside, type RowColumns } from './rowColumns.js';
 import { sessionColumns } from './tableColumns.js';
-import { TableError } from './tableError.js';
+import { withPartitions } from './tablePartitions.js';
 
 export interface TableOptions extends RowColumns {
   readonly limits: SeriesLimits;
@@ -26,7 +25,7 @@ export interface TableRows {
   readonly records: Float64Array;
   readonly lengths: Uint32Array;
   readonly problems: ReadonlyMap<number, RowProblem>;
-  /** The kept columns, then the others that history asks for, as an Arrow stream; undefined where there are none. */
+  /** The columns beside the session as an Arrow stream; undefined where there are none. */
   readonly columns: Uint8Array | undefined;
   readonly bytesRead: number;
 }
@@ -37,17 +36,14 @@ const ROWS_MAX = 1024;
 /** Reads the rows of one table, piece by piece. */
 export class TableRowReader {
   private readonly reader: ColumnReader;
-  private isChecked = false;
 
   constructor(private readonly options: TableOptions) {
     this.reader = new ColumnReader(options.limits);
   }
 
-  /** @throws TableError */
-  *read({ batch, bytesRead }: TablePiece): Generator<TableRows, void, undefined> {
-    if (!this.isChecked) checkColumns(batch.schema, this.options);
-    this.isChecked = true;
-    const columns = sessionColumns(batch);
+  *read({ batch: own, bytesRead }: TablePiece): Generator<TableRows, void, undefined> {
+    const batch = withPartitions(own, this.options);
+    const columns = sessionColumns(batch, this.options.names);
     const others = columnsBeside(batch, this.options);
     for (let first = 0; first < batch.numRows; first += ROWS_MAX) {
       const last = Math.min(first + ROWS_MAX, batch.numRows);
@@ -63,14 +59,6 @@ export class TableRowReader {
       };
     }
   }
-}
-
-function checkColumns({ fields }: Schema, columns: RowColumns): void {
-  const problem = columnsProblem(
-    fields.map(({ name }) => name),
-    columns,
-  );
-  if (problem !== undefined) throw new TableError(problem);
 }
 
 /** The columns of `batch` that are `namesBeside`, in their order; undefined without any. */

@@ -2,56 +2,79 @@
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';
-import { namesBeside } from './bodyPages.js';
-import type { TableAnswer, TableRequest, TableTask } from './tableReaders.js';
-import { SCALAR_NAMES, SERIES_NAMES } from './columnNames.js';
+import type { TableAnswer, TableOpened, TableRequest, TableTask } from './tableReaders.js';
 import { FILE_NAMES, isBroken, readingError } from './tableError.js';
 import { TableRowReader, type TableRows } from './tableRows.js';
 
+/** A file that is open. */
+interface OpenTable extends TableOpened {
+  /** Undefined where its schema alone is asked for. */
+  readonly rows: AsyncGenerator<TableRows, void, undefined> | undefined;
+}
+
 /** Each library is loaded only where it is needed: both take a while. */
-async function* rowsOf({ path, format, options }: TableTask): AsyncGenerator<TableRows, void, undefined> {
+async function openTable({ path, format, options }: TableTask): Promise<OpenTable> {
+  const schema = await schemaOf(path, format);
+  if (options === undefined) return { schema, memory: 0, rows: undefined };
   const reader = new TableRowReader(options);
-  if (format === 'arrow') {
-    const { arrowPieces } = await import('./arrowFile.js');
-    for await (const piece of arrowPieces(path)) yield* reader.read(piece);
-    return;
+  if (format === 'arrow') return { schema, memory: 0, rows: arrowRows(path, reader) };
+  const { openParquet } = await import('./parquetFile.js');
+  return { schema, ...(await openParquet(path, options, reader)) };
+}
+
+async function schemaOf(path: string, format: TableTask['format']): Promise<Uint8Array> {
+  if (format === 'parquet') {
+    const { parquetSchema } = await import('./parquetFile.js');
+    return parquetSchema(path);
   }
-  const { parquetRows } = await import('./parquetFile.js');
-  const names = [...SERIES_NAMES.keys(), ...SCALAR_NAMES.keys(), ...namesBeside(options)];
-  yield* parquetRows(path, names, reader);
+  const { arrowSchema } = await import('./arrowFile.js');
+  return arrowSchema(path);
+}
+
+async function* arrowRows(path: string, reader: TableRowReader): AsyncGenerator<TableRows, void, undefined> {
+  const { arrowPieces } = await import('./arrowFile.js');
+  for await (const piece of arrowPieces(path)) yield* reader.read(piece);
 }
 
 const port = parentPort;
 if (port === null) throw new Error('this is a thread of its own');
-/** The file in hand; undefined behind its end, where rows may still be asked for. */
-let file: { readonly rows: AsyncGenerator<TableRows>; readonly format: TableTask['format'] } | undefined;
+/** The rows of the file in hand; undefined after its end, where rows may still be asked for. */
+let rows: OpenTable['rows'] | undefined;
+let format: TableTask['format'] = 'arrow';
 
-function answer(rows: TableAnswer): void {
-  const isRead = rows !== undefined && 'records' in rows;
-  const buffers = isRead ? [rows.records.buffer, rows.lengths.buffer, rows.columns?.buffer] : [];
+function answer(said: TableOpened | TableAnswer): void {
+  const isRead = said !== undefined && 'records' in said;
+  const buffers = isRead ? [said.records.buffer, said.lengths.buffer, said.columns?.buffer] : [];
   port?.postMessage(
-    rows,
+    said,
     buffers.filter((buffer) => buffer instanceof ArrayBuffer),
   );
 }
 
 async function handle(request: TableRequest): Promise<void> {
-  if (request !== 'next') {
-    file = { rows: rowsOf(request), format: request.format };
-    return;
-  }
-  if (file === undefined) return;
-  const { rows, format } = file;
   try {
-    const next = await rows.next();
-    if (next.done === true) file = undefined;
-    answer(next.done === true ? undefined : next.value);
+    if (request !== 'next') answer(await begin(request));
+    else if (rows !== undefined) answer(await nextOf(rows));
   } catch (error) {
-    file = undefined;
+    rows = undefined;
     if (isBroken(error)) throw error; // this thread ends: the next file has a decoder of its own
     const reason = readingError(error, FILE_NAMES[format]);
     answer({ failure: messageOf(reason), isOperators: reason instanceof OperatorError });
   }
+}
+
+async function begin(task: TableTask): Promise<TableOpened> {
+  ({ format } = task);
+  const { schema, memory, rows: its } = await openTable(task);
+  rows = its;
+  return { schema, memory };
+}
+
+async function nextOf(of: NonNullable<OpenTable['rows']>): Promise<TableRows | undefined> {
+  const next = await of.next();
+  if (next.done !== true) return next.value;
+  rows = undefined;
+  return undefined;
 }
 
 // One after the other: a failure must be told before what follows it.

@@ -1,6 +1,7 @@
 import {
   Field,
   Float64,
+  Int64,
   RecordBatch,
   Schema,
   Struct,
@@ -37,24 +38,21 @@ export class TableWriter {
     return soundRuns(job).map(([from, to]) => this.batch(job, from, to));
   }
 
-  /** A table without rows still says its columns; those that are kept are not known of. */
-  empty(): RecordBatch {
-    return batchOf(this.scoreColumns(undefined, 0, 0), 0);
+  /** A table without rows still says its columns; `kept` are those of the input, where it has columns of types. */
+  empty(kept: RecordBatch | undefined): RecordBatch {
+    const texts = this.options.keep.map((name) => column(name, textData([])));
+    const columns = kept === undefined ? texts : columnsOf(kept);
+    return batchOf([...columns, rowColumn(0, 0), ...this.scoreColumns(undefined, 0, 0)], 0);
   }
 
   private batch(job: Job, from: number, to: number): RecordBatch {
-    return batchOf([...this.keptColumns(job, from, to), ...this.scoreColumns(job, from, to)], to - from);
+    const row = rowColumn(job.page.firstRow + from, to - from);
+    return batchOf([...this.keptColumns(job, from, to), row, ...this.scoreColumns(job, from, to)], to - from);
   }
 
   private keptColumns({ page }: Job, from: number, to: number): Column[] {
     const { keptColumns } = page;
-    if (keptColumns !== undefined) {
-      const slice = keptColumns.slice(from, to);
-      return slice.schema.fields.flatMap((field, index) => {
-        const data = slice.data.children[index];
-        return data === undefined ? [] : [{ field, data }];
-      });
-    }
+    if (keptColumns !== undefined) return columnsOf(keptColumns.slice(from, to));
     return this.options.keep.map((name) => {
       const texts = rowsOf(from, to, (row) => textOf(page.kept(name, row)));
       return column(name, textData(texts));
@@ -122,6 +120,19 @@ function batchOf(columns: readonly Column[], length: number): RecordBatch {
   const children = columns.map(({ data }) => data);
   const data = makeData({ type: new Struct(fields), length, nullCount: 0, children });
   return new RecordBatch(new Schema(fields), data);
+}
+
+function columnsOf({ schema, data: { children } }: RecordBatch): Column[] {
+  return schema.fields.flatMap((field, index) => {
+    const data = children[index];
+    return data === undefined ? [] : [{ field, data }];
+  });
+}
+
+/** The numbers of `length` rows in their input. */
+function rowColumn(first: number, length: number): Column {
+  const data = BigInt64Array.from({ length }, (_, row) => BigInt(first + row));
+  return column('row', makeData({ type: new Int64(), data, nullCount: 0 }));
 }
 
 function column(name: string, data: Data): Column {

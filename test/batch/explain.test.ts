@@ -60,27 +60,19 @@ t.test(
     );
 
     const server = await startServer(t);
-    for (const [row, { id: _, person: __, at: ___, ...session }] of rows.entries()) {
-      const past = rows.slice(0, row).flatMap((before, place) => (place % 2 === row % 2 ? [before] : []));
-      const past_targets = scored.slice(0, row).flatMap((before, place) => {
-        const {
-          id: _id,
-          model: _model,
-          model_version: _version,
-          explanation: _explanation,
-          ...scores
-        } = before;
-        return place % 2 === row % 2 ? [scores] : [];
-      });
-      const past_sessions = past.map(({ id: _id, person: _person, at: _at, ...before }) => before);
-      const body = { current_session: session, past_sessions, past_targets, explain: true };
+    const histories = new Map<unknown, string>();
+    for (const [row, { id: _, person, at, ...session }] of rows.entries()) {
+      const night = new Date(at as number).toISOString().slice(0, 10);
+      const history = histories.get(person) ?? '';
+      const body = { current_session: session, history, night, explain: true };
       const answer = await fetch(`http://127.0.0.1:${server.port}/predict`, {
         method: 'POST',
         headers: { 'X-API-Key': server.key, 'Content-Type': 'application/json' },
         body: JSON.stringify(body),
       });
       t.equal(answer.status, 200);
-      const { explanation } = (await answer.json()) as Row;
+      const { explanation, history: next } = (await answer.json()) as Row & { readonly history: string };
+      histories.set(person, next);
       t.strictSame(scored[row]?.explanation, explanation, `row ${row}`);
     }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { FORMATS, formatOf, streamPages, type Format } from '#acuity/batch/formats.js';
+import { FORMATS, formatOf, openStream, type Format } from '#acuity/batch/formats.js';
 import { Histories } from '#acuity/batch/histories.js';
 import { inputFiles, type InputOptions } from '#acuity/batch/inputs.js';
 import { finish, scoreFile } from '#acuity/batch/scoreFile.js';
@@ -21,12 +21,8 @@ import { rowsOfTable, tableOf, writeArrow, writeParquetFile, type TableRow } fro
 
 const KEEP = ['id', 'n'];
 const HISTORY = { person: 'person', order: 'at' };
-const OPTIONS = {
-  limits: DEFAULT_SERIES_LIMITS,
-  bodyMaxBytes: 1 << 20,
-  keep: KEEP,
-  tables: new TableReaders(2),
-};
+const OPTIONS = { limits: DEFAULT_SERIES_LIMITS, bodyMaxBytes: 1 << 20, tables: new TableReaders(2) };
+const WANTED = { keep: KEEP, names: 'exact' } as const;
 t.teardown(() => OPTIONS.tables.close());
 const ROWS = 160;
 /** Ways in which each file is damaged, as with `ACUITY_TEST_DAMAGES=1000 npm test -- batch/formats`. */
@@ -63,8 +59,7 @@ function rows(): TableRow[] {
 function ndjsonOf(of: readonly TableRow[]): string {
   return of
     .map(({ id, n, person, at, ...session }) => {
-      const moment = new Date(at as number).toISOString();
-      return `${JSON.stringify({ id, n, person, at: moment, current_session: session })}\n`;
+      return `${JSON.stringify({ id, n, person, at, current_session: session })}\n`;
     })
     .join('');
 }
@@ -84,15 +79,19 @@ function csvOf(of: readonly TableRow[]): string {
 /** Scores files as the command does. @returns the scores and the bad rows, by the name of the file */
 async function score(
   path: string,
-  options: InputOptions & { readonly history?: boolean } = {},
+  options: InputOptions & { readonly history?: boolean; readonly keep?: readonly string[] } = {},
 ): Promise<{ scores: Buffer; bad: string; name: string }> {
   const scorer = new FormulaScorer();
   const [input] = inputFiles([path], options);
   if (input === undefined) throw new Error('no input');
   const personOrder = options.history === true ? new PersonOrder(new Histories(100), scorer) : undefined;
-  const pages = options.history === true ? { ...OPTIONS, history: HISTORY } : OPTIONS;
+  const wanted = {
+    keep: options.keep,
+    history: options.history === true ? HISTORY : undefined,
+    names: 'exact' as const,
+  };
   const scoring = { scorer, rowsMax: 128, tally: newTally(), personOrder };
-  const scored = scoreFile(input, { pages, scoring, lines: { keep: KEEP, model: HAND_MODEL } });
+  const scored = scoreFile(input, { reading: OPTIONS, wanted, scoring, lines: { model: HAND_MODEL } });
   await scorer.answering(scored);
   finish(input, await scored);
   const read = (file: string): Buffer => readFileSync(file);
@@ -130,10 +129,20 @@ t.test('a table has the scores and the refusals of the same rows in JSON, in eve
   const names = readdirSync(dir);
   t.equal(names.length, 13);
   for (const history of [false, true]) {
-    const expected = await score(path('json.ndjson'), { to: 'ndjson', outDir: path('out'), history });
+    const expected = await score(path('json.ndjson'), {
+      to: 'ndjson',
+      outDir: path('out'),
+      history,
+      keep: KEEP,
+    });
     t.equal(expected.scores.toString().split('\n').length - 1, ROWS - expected.bad.split('\n').length + 1);
     for (const name of names) {
-      const { scores, bad } = await score(path(name), { to: 'ndjson', outDir: path('out'), history });
+      const { scores, bad } = await score(path(name), {
+        to: 'ndjson',
+        outDir: path('out'),
+        history,
+        keep: KEEP,
+      });
       t.equal(scores.toString(), expected.scores.toString(), `${name}${history ? ' with history' : ''}`);
       t.equal(bad.replaceAll(name, 'json.ndjson'), expected.bad, `the bad rows of ${name}`);
     }
@@ -148,7 +157,7 @@ t.test('what is kept may stand in any column', async (t) => {
     [first, last].map(async (all, index) => {
       const path = join(dir, `${index}.arrow`);
       writeArrow(path, tableOf(all, 'float'), 'file');
-      return (await score(path, { to: 'ndjson' })).scores.toString();
+      return (await score(path, { to: 'ndjson', keep: KEEP })).scores.toString();
     }),
   );
   t.equal(scored[1], scored[0]);
@@ -159,7 +168,7 @@ t.test('what is written is the same in every format', async (t) => {
   const all = rows();
   writeFileSync(join(dir, 'a.ndjson'), ndjsonOf(all));
   writeArrow(join(dir, 'a.arrow'), tableOf(all, 'float'), 'file');
-  const lines = (await score(join(dir, 'a.ndjson'), { to: 'ndjson' })).scores
+  const lines = (await score(join(dir, 'a.ndjson'), { to: 'ndjson', keep: KEEP })).scores
     .toString()
     .split('\n')
     .slice(0, -1);
@@ -167,12 +176,16 @@ t.test('what is written is the same in every format', async (t) => {
   for (const from of ['a.ndjson', 'a.arrow']) {
     for (const to of ['arrow', 'parquet'] as const) {
       const outDir = join(dir, `${from}-${to}`);
-      const { scores } = await score(join(dir, from), { to, outDir });
-      const found = rowsOfTable(scores, to).map((row) => ({ ...row, n: Number(row['n']) }));
+      const { scores } = await score(join(dir, from), { to, outDir, keep: KEEP });
+      const found = rowsOfTable(scores, to).map((row) => ({
+        ...row,
+        n: Number(row['n']),
+        row: Number(row['row']),
+      }));
       t.strictSame(found, expected, `${from} to ${to}`);
     }
     const outDir = join(dir, `${from}-csv`);
-    const csv = (await score(join(dir, from), { to: 'csv', outDir })).scores.toString();
+    const csv = (await score(join(dir, from), { to: 'csv', outDir, keep: KEEP })).scores.toString();
     const [header, first] = csv.split('\n');
     const { id: _, ...rest } = expected[0] ?? {};
     t.equal(header, Object.keys(expected[0] ?? {}).join(','));
@@ -200,9 +213,8 @@ t.test('in a stream the bad rows of a table stand in their places', async (t) =>
     const bytes = readFileSync(join(dir, 'a'));
     for (let at = 0; at < bytes.length; at += 9_999) yield bytes.subarray(at, at + 9_999);
   }
-  await scorer.answering(
-    scorePages(streamPages(input(), 'arrow', tally, OPTIONS), sink, { scorer, rowsMax: 100, tally }),
-  );
+  const { pages } = await openStream(input(), 'arrow', tally, OPTIONS);
+  await scorer.answering(scorePages(pages(WANTED), sink, { scorer, rowsMax: 100, tally }));
   await sink.end();
   const found = rowsOfTable(Buffer.concat(chunks), 'arrow');
   t.strictSame(
@@ -287,8 +299,8 @@ t.test('a damaged table says so, wherever it is damaged, and the next one is rea
 t.test('a window of Zstandard is bounded before memory is set aside for it', async (t) => {
   const path = join(folder(t), 'a.ndjson.zst');
   const magic = [0x28, 0xb5, 0x2f, 0xfd];
-  const block = [0x11, 0x00, 0x00, 0x7b, 0x7d]; // the last one, of two bytes
-  const whole = zstdOf('{"current_session":{}}\n');
+  const block = [0x11, 0x00, 0x00, 0x5b, 0x5d]; // the last one, of two bytes
+  const whole = zstdOf('{"current_session":{"age":30}}\n');
   const skippable = Buffer.from([0x5f, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
   const small = (descriptor: number): Buffer => Buffer.from([...magic, 0x00, descriptor, ...block]);
   const sized = (bytes: bigint): Buffer => {
@@ -357,11 +369,11 @@ t.test('what is kept of a row is no part of its request', async (t) => {
   if (input === undefined) throw new Error('no input');
   const keep = ['id', 'explain'];
   const scoring = { scorer, rowsMax: 128, tally: newTally() };
-  const lines = { keep, model: HAND_MODEL };
-  const scored = scoreFile(input, { pages: { ...OPTIONS, keep }, scoring, lines });
+  const wanted = { ...WANTED, keep };
+  const scored = scoreFile(input, { reading: OPTIONS, wanted, scoring, lines: { model: HAND_MODEL } });
   await scorer.answering(scored);
   finish(input, await scored);
-  t.match(readFileSync(input.output, 'utf8'), /^id,explain,C_SCORE.*\n1,true,/);
+  t.match(readFileSync(input.output, 'utf8'), /^id,explain,row,C_SCORE.*\n1,true,1,/);
 });
 
 t.test('columns that could be taken for one another, or hold more than a session, are refused', async (t) => {

@@ -101,6 +101,7 @@ function rowsOf(out: string, stem: string, ending = 'scores'): Row[] {
       ({
         ...row,
         person: person.replace(stem, 'one'),
+        at: typeof row['at'] === 'string' ? Date.parse(row['at'].replace(/\+00$/, 'Z')) : row['at'],
         ...('file' in row ? { file: stemOf(String(row['file'])).replace(stem, 'one') } : {}),
       }) as Row,
   );
@@ -126,18 +127,19 @@ t.test('tables of pyarrow, Polars, DuckDB and pandas are explained as the same r
 
 t.test('what is no table for Arrow, and people of many files without a state, are said', async (t) => {
   const out = folder(t);
-  // The first form of Feather, and the second with its batches compressed.
-  for (const [name, said] of [
-    ['older.feather', /older.feather: the Arrow file can't be read/],
-    ['compressed.feather', /compressed.feather: the Arrow file can't be read.*: write it uncompressed/],
+  // The first form of Feather; the second with its batches compressed; pasts in a column that holds structs.
+  for (const [name, expected, said] of [
+    ['older.feather', 65, /older.feather: the Arrow file can't be read/],
+    ['compressed.feather', 65, /compressed.feather: the Arrow file can't be read.*: write it uncompressed/],
+    ['pasts.parquet', 64, /pasts.parquet: the column past_sessions: a row of a table is one session/],
   ] as const) {
     const { code, stderr } = await acuity('score', join(UNREADABLE, name), '--out-dir', out);
-    t.equal(code, 65);
+    t.equal(code, expected);
     t.match(stderr, said);
   }
   const { code, stderr } = await acuity('score', join(WRITTEN, '*'), '--person', 'person', '--order', 'at');
   t.equal(code, 1);
-  t.match(stderr, /the pattern means \d+ files: --person needs --state/);
+  t.match(stderr, /these are \d+ files: --person needs --state/);
 });
 
 t.test('those libraries write them and read the explanations, the same as over HTTP', { skip }, async (t) => {

@@ -5,18 +5,29 @@ const tally = { bytesRead: 300, lines: 1_234_567, badLines: 0, firstBadLine: 0 }
 
 t.test('with a known end there is a bar, a share and what is left', async (t) => {
   t.equal(
-    progressLine(tally, 1_200, 20_000),
+    progressLine(tally, 1_200, 20_000, 79),
     '██████░░░░░░░░░░░░░░░░░░   25 %  1,234,567 lines  61,728/s  1:00 left',
   );
-  t.match(progressLine({ ...tally, bytesRead: 9_999 }, 1_200, 20_000), /100 %.*0:00 left/);
+  t.match(progressLine({ ...tally, bytesRead: 9_999 }, 1_200, 20_000, 79), /100 %.*0:00 left/);
+});
+
+t.test('it fits 80 columns, and loses the bar before a figure', async (t) => {
+  const large = { bytesRead: 12e9, lines: 1_234_567_890, badLines: 12_345_678, firstBadLine: 17 };
+  t.equal(
+    progressLine(large, 1e12, 9_000_000, 74),
+    '  1 %  1,234,567,890 lines  137,174/s  12,345,678 bad  12350:00 left',
+  );
+  const less = progressLine({ ...large, badLines: 3_456 }, 1e11, 9_000_000, 79);
+  t.match(less, /^█*░{6,}   12 %  1,234,567,890 lines  137,174\/s  3,456 bad  1100:00 left$/);
+  t.equal(less.length, 79);
 });
 
 t.test('without one there is the count', async (t) => {
   t.equal(
-    progressLine({ ...tally, badLines: 1_000 }, undefined, 20_000),
+    progressLine({ ...tally, badLines: 1_000 }, undefined, 20_000, 79),
     '1,234,567 lines  61,728/s  1,000 bad',
   );
-  t.match(progressLine({ ...tally, lines: 0 }, 0, 0), /^0 lines {2}0\/s$/);
+  t.match(progressLine({ ...tally, lines: 0 }, 0, 0, 79), /^0 lines {2}0\/s$/);
 });
 
 t.test('the summary names the first bad line', async (t) => {

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ENTRY_LENGTH } from '#acuity/batch/histories.js';
+import { HistoryDesk } from '#acuity/history/historyDesk.js';
 import { AcuityClient } from '#acuity/client/client.js';
 import { History, memoryStorage } from '#acuity/client/history.js';
 import type { Session } from '#acuity/client/contract.js';
@@ -67,6 +67,7 @@ function answerOf(line: string): object {
   const answer = JSON.parse(line) as Record<string, unknown>;
   delete answer['model'];
   delete answer['model_version'];
+  delete answer['row'];
   return { ...answer, inference_time_ms: 0 };
 }
 
@@ -131,9 +132,13 @@ t.test(
       [answers[0], answers[1], answers[0]],
     );
     t.strictSame(JSON.parse(lines[1] ?? ''), {
+      row: 2,
       error: { line: 2, status: 400, detail: 'Malformed JSON at byte 1' },
     });
-    t.match(stderr, /^acuity score: 4 lines in [\d.]+ s \([\d,]+\/s\), 1 bad, the first is line 2\n$/);
+    const [found, bad, summary] = stderr.split('\n');
+    t.match(found, /^acuity score: standard input: all 16 fields of a session found$/);
+    t.equal(bad, 'acuity score: standard input: row 2 has no scores (400): Malformed JSON at byte 1');
+    t.match(summary, /^acuity score: 4 lines in [\d.]+ s \([\d,]+\/s\), 1 bad, the first is line 2$/);
 
     const dir = folder(t);
     const rows = nights();
@@ -173,7 +178,7 @@ t.test(
     t.equal(outputs[0]?.[2], outputs[1]?.[2], 'and the same state');
     const scored = `${outputs[0]?.[0]}${outputs[0]?.[1]}`.split('\n').slice(0, -1);
     const plain = scored.map((line) => {
-      const { model: _, model_version: __, ...rest } = JSON.parse(line) as Record<string, unknown>;
+      const { model: _, model_version: __, row: ___, ...rest } = JSON.parse(line) as Record<string, unknown>;
       return rest;
     });
     t.strictSame(plain, expected, 'to the last digit');
@@ -251,7 +256,10 @@ t.test(
     writeFileSync(whole, first + second + last);
     const atOnce = await score(t, '', {}, [whole, '--person', 'person', '--order', 'at']);
     t.equal(atOnce.code, 65);
-    t.equal(names.join(''), readFileSync(join(dir, 'whole.scores.ndjson'), 'utf8'), 'as from one run');
+    // Rows are counted in each file.
+    const withoutRows = (text: string): string => text.replaceAll(/"row":\d+,/g, '');
+    const wholeText = readFileSync(join(dir, 'whole.scores.ndjson'), 'utf8');
+    t.equal(withoutRows(names.join('')), withoutRows(wholeText), 'as from one run');
     const third2 = await score(t, '', {}, args);
     t.match(third2, { code: 0, stderr: /3 of 3 files are finished already/ });
   },
@@ -261,7 +269,7 @@ t.test('of two runs with one state the second refuses, by whatever name it knows
   const dir = folder(t);
   const state = join(dir, 'state');
   const night = (day: number): string =>
-    `${JSON.stringify({ person: 'p', at: `2025-01-0${day}T07:00:00Z`, current_session: {} })}\n`;
+    `${JSON.stringify({ person: 'p', at: `2025-01-0${day}T07:00:00Z`, current_session: { age: 30 } })}\n`;
   const args = ['--person', 'person', '--order', 'at', '--state'];
   t.equal((await score(t, night(1), {}, [...args, state])).code, 0);
   symlinkSync(state, join(dir, 'link'));
@@ -285,14 +293,17 @@ t.test('of two runs with one state the second refuses, by whatever name it knows
   t.equal(third.code, 0, third.stderr);
   t.strictSame(readdirSync(dir), ['link', 'state']);
   const [, person = '[]'] = readFileSync(state, 'utf8').split('\n');
-  t.equal((JSON.parse(person) as unknown[]).length, 1 + 3 * ENTRY_LENGTH, 'three nights');
+  const [, history = ''] = JSON.parse(person) as string[];
+  const desk = new HistoryDesk();
+  t.ok(desk.read(history));
+  t.equal(desk.history.count, 3, 'three nights');
 });
 
 t.test('files of health data are new ones, their owner’s alone', async (t) => {
   const dir = folder(t);
   const elsewhere = join(dir, 'elsewhere');
   writeFileSync(elsewhere, 'of somebody else');
-  writeFileSync(join(dir, 'a.ndjson'), `${REQUEST}\nnonsense\n`);
+  writeFileSync(join(dir, 'a.ndjson'), `${REQUEST.replace('{', '{"custom_id":1,"at":null,')}\nnonsense\n`);
   const names = ['a.scores.ndjson', 'a.bad.ndjson'];
   for (const name of [...names, 'state']) symlinkSync(elsewhere, join(dir, `${name}.partial`));
   const person = ['--person', 'custom_id', '--order', 'at', '--state', join(dir, 'state')];
@@ -311,7 +322,7 @@ t.test('what can’t be done is said before anything is done', async (t) => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['--person', 'p'], /--person and --order need each other/],
     [['--state', 's'], /--state needs/],
-    [['--format', 'parquet'], /Parquet needs files/],
+    [['--out-dir', 'o'], /--out-dir needs files/],
     [[join(dir, 'a.txt')], /the name does not say the format/],
     [[join(dir, '*.ndjson')], /no file matches/],
   ];

@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
 import t from 'tap';
-import { linePages } from '#acuity/batch/bodyPages.js';
+import { openLines } from '#acuity/batch/bodyPages.js';
 import { newTally, scorePages, type RowTally } from '#acuity/batch/scorePages.js';
 import { flushed, openSink, toStream } from '#acuity/batch/sinks.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
@@ -29,8 +29,8 @@ async function scoreLines(
     format: 'ndjson',
     isStream: true,
   });
-  const pages = linePages(input, tally, { limits: DEFAULT_SERIES_LIMITS, bodyMaxBytes, keep });
-  await scorePages(pages, sink, { scorer, rowsMax, tally });
+  const { pages } = await openLines(input, tally, { limits: DEFAULT_SERIES_LIMITS, bodyMaxBytes });
+  await scorePages(pages({ keep, names: 'exact' }), sink, { scorer, rowsMax, tally });
   await flushed(output);
 }
 
@@ -54,7 +54,7 @@ t.test('the order of the lines is kept, whatever the order of the answers', asyn
   t.match(setup.tally, { lines: 10, badLines: 0, firstBadLine: 0, bytesRead: 10 * GOOD.length });
   t.equal(
     output.text.split('\n')[0],
-    '{"C_SCORE":1,"attention":1,"memory":1,"reasoning":1,"stress":1,"valence":"High","arousal":"Low","inference_time_ms":0.25,"model":"hand","model_version":"1"}',
+    '{"row":1,"C_SCORE":1,"attention":1,"memory":1,"reasoning":1,"stress":1,"valence":"High","arousal":"Low","inference_time_ms":0.25,"model":"hand","model_version":"1"}',
   );
 });
 
@@ -127,7 +127,9 @@ t.test('fields that are kept stand in front, as they were written', async (t) =>
     '{"id":"first","current_session":{},"id":"last"}',
   ];
   await scorer.answering(scoreLines(pieces(lines.join('\n')), output, options(scorer)));
-  const starts = output.text.split('\n').map((line) => line.replace(/("C_SCORE"|"error").*$/, '$1'));
+  const starts = output.text
+    .split('\n')
+    .map((line) => line.replace(/"row":\d+,("C_SCORE"|"error").*$/, '$1'));
   t.strictSame(starts, [
     '{"id":12345678901234567890,"custom_id":{"a":[1.50,"é"]},"C_SCORE"',
     '{"custom_id":null,"C_SCORE"',
@@ -156,7 +158,9 @@ t.test('what is kept may stand after any number of other fields, and be written 
   ];
   const setup = { ...options(scorer, { bodyMaxBytes: 10_000 }), keep };
   await scorer.answering(scoreLines(pieces(lines.join('\n')), output, setup));
-  const starts = output.text.split('\n').map((line) => line.replace(/("C_SCORE"|"error").*$/, '$1'));
+  const starts = output.text
+    .split('\n')
+    .map((line) => line.replace(/"row":\d+,("C_SCORE"|"error").*$/, '$1'));
   const name = JSON.stringify(keep[1]);
   t.strictSame(starts, [
     '{"id":1,"C_SCORE"',

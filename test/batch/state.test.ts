@@ -1,12 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ENTRY_LENGTH, Histories } from '#acuity/batch/histories.js';
+import { Histories } from '#acuity/batch/histories.js';
 import { StateFile } from '#acuity/batch/state.js';
 import { LAYOUT } from '#acuity/records/layout.js';
+import { SCALAR_PLACES } from '#acuity/records/places.js';
+import { HAND_MODEL } from '#fixtures/handScorer.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
+const HOUR_MS = 3_600_000;
+const silent = (): void => undefined;
 
 function folder(t: Test): string {
   const path = mkdtempSync(join(tmpdir(), 'acuity-state-'));
@@ -14,61 +18,141 @@ function folder(t: Test): string {
   return path;
 }
 
+/** A session of nothing but an age. */
+function record(age: number): Float64Array {
+  const numbers = new Float64Array(RECORD_LENGTH).fill(NaN, 0, LAYOUT.SCALARS);
+  numbers[SCALAR_PLACES.age] = age;
+  return numbers;
+}
+
+/** Scores a session with `score`; @returns the scores of its past */
+function night(histories: Histories, name: string, day: number, score: number): number[] {
+  const person = histories.indexOf(name);
+  const { request, next } = histories.ready(person, day, record(30), () => (day * 24 + 7) * HOUR_MS);
+  const past = Array.from(
+    { length: request.pastCount },
+    (_, at) => request.targets[at * TARGET_LENGTH] ?? NaN,
+  );
+  const scores = Float32Array.of(score, score, score, score, score, 0.9, 0.1);
+  histories.add(person, day, next, { scores, offset: 0 }, HAND_MODEL.thresholds);
+  return past;
+}
+
 function filled(people: number): Histories {
   const histories = new Histories(10_000);
   for (let person = 0; person < people; person++) {
-    for (let night = 0; night <= person % 7; night++) {
-      const record = Float64Array.from({ length: RECORD_LENGTH }, (_, i) =>
-        i === 3 ? NaN : person / 3 + night + i,
-      );
-      const target = Float64Array.from({ length: TARGET_LENGTH }, (_, i) => night + i / 100);
-      histories.add(histories.indexOf(`p${person}`), 1_000 * night, record, target);
-    }
+    for (let day = 0; day <= person % 9; day++) night(histories, `p${person}\u2028`, 20_000 + day, day);
   }
   return histories;
 }
 
-t.test('what was saved is read again, to the last digit', async (t) => {
+t.test('what was saved is read again, and goes on', async (t) => {
   const path = join(folder(t), 'state');
   const histories = filled(3_000);
-  const saved = new StateFile(path, histories);
+  const saved = new StateFile(path, histories, silent);
   saved.inputs.add('nights-1.ndjson');
   saved.save();
   const read = new Histories(10_000);
-  const state = new StateFile(path, read);
+  const state = new StateFile(path, read, silent);
   await state.load();
   t.strictSame([...state.inputs], ['nights-1.ndjson']);
   t.equal(read.size, 3_000);
-  const plain = (of: Histories) => [...of.entries()].map(([person, numbers]) => [person, ...numbers]);
-  t.strictSame(plain(read), plain(histories));
-  t.equal(plain(read)[6]?.length, 1 + 5 * ENTRY_LENGTH);
+  t.strictSame([...read.entries()], [...histories.entries()]);
+  t.match([...read.entries()][8]?.history, /^acu1\.[\w-]+$/);
+  t.strictSame(night(read, 'p8\u2028', 20_009, 9), [4, 5, 6, 7, 8]);
   t.equal(statSync(path).mode & 0o077, 0, 'health data is its owner’s alone');
   t.strictSame(readdirSync(join(path, '..')), ['state']);
 });
 
 t.test('no file yet is an empty state', async (t) => {
   const histories = new Histories(1);
-  await new StateFile(join(folder(t), 'none'), histories).load();
+  await new StateFile(join(folder(t), 'none'), histories, silent).load();
   t.equal(histories.size, 0);
 });
 
-t.test('a file that is no state, or a damaged one, is refused without a value of it', async (t) => {
-  const dir = folder(t);
-  const path = join(dir, 'state');
-  new StateFile(path, filled(1)).save();
-  const good = JSON.stringify({ kind: 'acuity histories', format: 1, record: RECORD_LENGTH, inputs: [] });
+/** What the version before histories wrote: moment, record and scores of each session. */
+function olderState(path: string, sessions: readonly (readonly [atMs: number, score: number])[]): void {
+  const head = { kind: 'acuity histories', format: 1, record: RECORD_LENGTH, inputs: ['a'] };
+  const numbers = sessions.flatMap(([atMs, score]) => [
+    atMs,
+    ...record(30),
+    score,
+    score,
+    score,
+    score,
+    score,
+    1,
+    -1,
+  ]);
+  writeFileSync(path, `${JSON.stringify(head)}\n${JSON.stringify(['secret', ...numbers])}\n`);
+}
+
+t.test(
+  'an older state is moved over, and told in a line; what is of the night in hand is left',
+  async (t) => {
+    const path = join(folder(t), 'state');
+    const day = 20_000;
+    const newest = (day * 24 + 7) * HOUR_MS;
+    const sessions = [3, 2, 1, 0].map((before) => [newest - before * 24 * HOUR_MS, 10 - before] as const);
+    olderState(path, sessions);
+    const older = new Histories(9);
+    const said: string[] = [];
+    const state = new StateFile(path, older, (line) => said.push(line));
+    await state.load();
+    t.strictSame(said, [`${path}: of an older version; the past of 1 people is moved over`]);
+    state.save();
+    t.match(readFileSync(path, 'utf8'), /"format":2/);
+    const again = new Histories(9);
+    await new StateFile(path, again, (line) => t.fail(line)).load();
+    for (const histories of [older, again]) {
+      const person = histories.indexOf('secret');
+      t.ok(histories.isBeforeOlder(person, () => newest - 18 * HOUR_MS));
+      t.notOk(histories.isBeforeOlder(person, () => newest - 17 * HOUR_MS));
+      t.strictSame(night(histories, 'secret', day, 50), [7, 8, 9], 'the newest is that night');
+      t.strictSame(night(histories, 'secret', day + 1, 60), [7, 8, 9, 50]);
+    }
+  },
+);
+
+t.test('a damaged state is refused with what to do, without a value of it', async (t) => {
+  const path = join(folder(t), 'state');
+  const refusal = async (bytes: string | Buffer): Promise<string> => {
+    writeFileSync(path, bytes);
+    return new StateFile(path, new Histories(9), silent).load().then(
+      () => 'taken',
+      (error: unknown) => String(error),
+    );
+  };
+  const histories = new Histories(9);
+  for (const name of ['secret', 'other']) night(histories, name, 20_000, 1);
+  new StateFile(path, histories, silent).save();
+  const good = readFileSync(path);
+  const [head = '', first = '', second = '', end = ''] = good.toString().split('\n');
+  const text = (...lines: string[]): string => lines.map((line) => `${line}\n`).join('');
+  const older = JSON.stringify({ kind: 'acuity histories', format: 1, record: RECORD_LENGTH, inputs: [] });
   const cases: readonly (readonly [string, RegExp])[] = [
     ['', /is empty/],
     ['{"a":1}\n', /is no state file/],
-    ['[1,2\n', /line 1 is not/],
-    [`${good.replace(/"record":\d+/, '"record":3')}\n`, /another version/],
-    [`${good}\n["secret",1,2]\n`, /line 2 is not/],
-    [`${good}\n{"secret":1}\n`, /line 2 is not/],
+    ['[1,2\n', /line 1/],
+    [text(head.replace('"format":2', '"format":3'), first, second, end), /another version.*or remove/],
+    [text(older.replace(/"record":\d+/, '"record":3')), /another version/],
+    [text(head, first, second), /is cut short.*bring back a copy/],
+    [text(head, first, end), /line 3.*bring back a copy/],
+    [text(head, first, first, end), /line 3/],
+    [text(head, first, second, end, first), /line 5/],
+    [text(older, '["secret",1,2]'), /line 2/],
+    [text(head, '{"secret":1}', end), /line 2/],
   ];
-  for (const [text, message] of cases) {
-    writeFileSync(path, text);
-    const error: unknown = await new StateFile(path, new Histories(9)).load().catch((e: unknown) => e);
-    t.match(String(error), message);
-    t.notMatch(String(error), /secret/);
+  for (const [state, message] of cases) {
+    const error = await refusal(state);
+    t.match(error, message);
+    t.notMatch(error, /secret/);
+  }
+  t.equal(await refusal(good), 'taken');
+  for (let at = 0; at < good.length - 1; at++) {
+    const damaged = Buffer.from(good);
+    damaged[at] = (damaged[at] ?? 0) ^ 1;
+    const error = await refusal(damaged);
+    if (!/state/.test(error)) t.fail(`byte ${at}: ${error}`);
   }
 });

@@ -17,7 +17,7 @@ const key = await issueKey(folder);
 const bundle = await loadBundle(MODEL_FOLDER);
 const bodies = [
   ...PAYLOADS.flatMap((payload) => bodiesOf(payload, VARIANTS)),
-  ...FORMS.flatMap((form) => form.texts(1)),
+  ...FORMS.filter(({ isOurs }) => isOurs !== true).flatMap((form) => form.texts(1)),
 ];
 const questions = [...goldenQuestions(bundle), ...(await questionsOf(bundle, bodies))];
 

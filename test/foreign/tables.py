@@ -61,6 +61,7 @@ def write(folder):
             beside = {name: str(night[name]) for name in BESIDE}
             file.write(json.dumps({**beside, "current_session": session_of(night)}) + "\n")
     write_pyarrow(path)
+    write_pages(path)
     write_polars(path)
     write_duckdb(path)
     write_pandas(path)
@@ -101,6 +102,32 @@ def write_pyarrow(path):
     with pa.ipc.new_stream(path("coded-anew.arrows"), coded.schema) as stream:
         for start in range(0, len(rows), 5):
             stream.write_table(with_dictionaries(arrow_table("", rows[start : start + 5])))
+
+
+def write_pages(path):
+    """Every compression and both forms of pages, these so small that a column has many of them."""
+    import pyarrow.parquet as parquet
+
+    for compression, version, options in (
+        ("none", "1.0", {"use_dictionary": False}),
+        ("snappy", "2.0", {}),
+        ("gzip", "1.0", {"use_dictionary": False, "use_byte_stream_split": [f"{series}.list.element" for series in SERIES]}),
+        ("zstd", "2.0", {"use_dictionary": False}),
+        ("brotli", "2.0", {}),
+        ("lz4", "1.0", {}),
+    ):
+        name = f"pages-{compression}"
+        pages = {"data_page_version": version, "data_page_size": 64, "write_batch_size": 2}
+        parquet.write_table(arrow_table(name), path(f"{name}.parquet"), compression=compression, **pages, **options)
+
+
+def write_pasts(path):
+    """Each night with those before it, which only a request may have; by hand, for tables-that-arrow-cannot-read."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    rows = [session_of(night) | {"past_sessions": [session_of(night)]} for night in nights("pasts")]
+    parquet.write_table(pa.Table.from_pylist(rows), path)
 
 
 def write_polars(path):
@@ -183,7 +210,7 @@ def read(folder):
             for row in rows(os.path.join(folder, name)):
                 scores = {key: float(row[key]) for key in ("C_SCORE", "stress")}
                 # A text in each of them; JSON for whoever looks inside.
-                kept = {key: row[key] for key in ("id", "person", "token", "valence")}
+                kept = {key: row[key] for key in ("id", "person", "token", "valence")} | {"row": int(row["row"])}
                 explanation = json.loads(row["explanation"])
                 print(json.dumps({"file": name, "library": library, **kept, **scores, "explanation": explanation}))
 

@@ -1,0 +1,60 @@
+/**
+ * `npm run archive`: the service with everything that it runs on, the Node of this command too, as one file for the
+ * machines of an engine (docs/BULK.md): `.build/engine/acuity-PLATFORM-ARCH.tar.gz`. Its program is `bin/acuity`; `python`
+ * has the Python client.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isOfPlatform } from './onePlatform.js';
+import { failWith, ROOT, StepFailed } from './prepare.js';
+import { shippedPackages } from './shipped.js';
+
+const PARTS = ['package.json', 'LICENSE', 'assets', 'dist', 'docs', 'native-models/acuity-base'];
+const CLIENT = 'packages/client-python/src/acuity_client';
+const EXECUTABLE = 0o755;
+
+/** Finds its folder without any other program: a worker's PATH may be empty. */
+const PROGRAM = `#!/bin/sh
+here=\${0%/*}
+exec "$here/node" "$here/../dist/main.js" "$@"
+`;
+
+/** Fills `folder`, which must not be there yet. */
+export function writeDistribution(folder) {
+  for (const path of PARTS) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  const filter = (path) => !path.endsWith('__pycache__');
+  cpSync(join(ROOT, CLIENT), join(folder, 'python/acuity_client'), { recursive: true, filter });
+  const { platform, arch, versions } = process;
+  const isKept = (path) => isOfPlatform(path, { platform, arch, abi: versions.modules });
+  for (const [path] of shippedPackages()) {
+    // An optional package for another platform is not there.
+    if (!existsSync(join(ROOT, path))) continue;
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true, dereference: true, filter: isKept });
+  }
+  mkdirSync(join(folder, 'bin'));
+  cpSync(process.execPath, join(folder, 'bin/node'), { dereference: true });
+  writeFileSync(join(folder, 'bin/acuity'), PROGRAM);
+  for (const name of ['node', 'acuity']) chmodSync(join(folder, 'bin', name), EXECUTABLE);
+}
+
+function run(command, ...args) {
+  const { status } = spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new StepFailed(`${command} ${args.slice(0, 2).join(' ')} failed`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const folder = join(ROOT, '.build/archive');
+  const archive = join(ROOT, `.build/engine/acuity-${process.platform}-${process.arch}.tar.gz`);
+  try {
+    run(process.execPath, 'scripts/build.js', 'src');
+    rmSync(folder, { recursive: true, force: true });
+    writeDistribution(folder);
+    mkdirSync(dirname(archive), { recursive: true });
+    run('tar', '-czf', archive, '-C', folder, '.');
+    process.stdout.write(`${archive}\n`);
+  } catch (error) {
+    failWith(error);
+  }
+}

@@ -1,0 +1,210 @@
+import {
+  FIELDS_OF_A_SESSION,
+  LABEL_FIELDS,
+  SCORE_FIELDS,
+  SERIES_ALIASES,
+  type ObjectKind,
+} from '#rules/fields.js';
+import { nearestName } from '#rules/nearest.js';
+import { LETTERS_PER_EDIT, meantField, nameInAnyCase } from '#rules/slips.js';
+import { OperatorError } from '../base/operatorError.js';
+import { fieldOf } from './columnNames.js';
+import type { Partition } from './partitions.js';
+import { USUAL_KEPT, type HistoryColumns, type RowColumns, type WantedColumns } from './rowColumns.js';
+
+/** Names of an input, or names that are asked of it, with which it must not be scored. */
+export class NamesError extends OperatorError {
+  override readonly name = 'NamesError';
+}
+
+/** What an input calls its things, as its beginning says it. */
+export interface InputNames {
+  /** What a name is of, in messages. */
+  readonly thing: 'column' | 'field';
+  /** The names in objects of each kind. The columns of a table are names of a session, each as often as it is there. */
+  readonly kinds: Readonly<Record<ObjectKind, readonly string[]>>;
+  /** What can go through to the output. */
+  readonly beside: readonly string[];
+  /** Why a column can't be what it is asked to be; undefined where it can. */
+  readonly unfit?: (name: string, as: keyof HistoryColumns) => string | undefined;
+}
+
+/** How an input is read, and what is to be said of it before. */
+export interface NamesReport {
+  readonly columns: RowColumns;
+  /** Which fields of a session were found, and which not; undefined where no row says it. */
+  readonly found: string | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** Columns that the output has by itself, in one format or another, and its bad rows. */
+const OWN_NAMES: ReadonlySet<string> = new Set([
+  'row',
+  ...SCORE_FIELDS,
+  ...LABEL_FIELDS,
+  'inference_time_ms',
+  'model',
+  'model_version',
+  'explanation',
+  'error',
+  'file',
+  'status',
+  'detail',
+]);
+const NESTED = ['past_sessions', 'past_targets', 'past_target', 'current_session'];
+const KINDS = ['request', 'session', 'target'] as const;
+
+/**
+ * What of an input goes where, by its names. `mayVary`: both it and its output are NDJSON, where each row has the
+ * fields that it has. `own` is undefined where no row says any names; `ofPath` are columns that the path has.
+ * @throws NamesError
+ */
+export function readNames(
+  own: InputNames | undefined,
+  wanted: WantedColumns,
+  mayVary: boolean,
+  ofPath: readonly Partition[] = [],
+): NamesReport {
+  const { keep, history } = wanted;
+  const partitions = ofPath.filter(({ name }) => own?.beside.includes(name) !== true);
+  const usual = USUAL_KEPT.filter((name) => mayVary || own?.beside.includes(name) !== false);
+  const through = [...(keep ?? usual), ...(history === undefined ? [] : [history.person, history.order])];
+  // The path of the scores says its columns: readers of a tree refuse one that the files have as well.
+  const isOfPath = (name: string): boolean => ofPath.some((partition) => partition.name === name);
+  const kept = through.filter((name) => !isOfPath(name) || keep?.includes(name) === true);
+  const columns = { keep: [...new Set(kept)], history, names: wanted.names, partitions };
+  checkOwn(columns.keep);
+  if (own === undefined) return { columns, found: undefined, warnings: [] };
+  const names = withPartitions(own, partitions);
+  checkNested(names);
+  checkCase(names, wanted);
+  const slips = slipsOf(names, columns);
+  checkSession(names, wanted, slips);
+  for (const name of through) if (keep !== undefined || !isUsual(name)) checkThere(name, names);
+  checkTwice(names, columns);
+  checkTypes(names, history);
+  const warnings = [...slips, ...clashes(own, ofPath)];
+  return { columns, found: foundLine(names, wanted), warnings };
+}
+
+/** Fields of the session that the path has are columns; a line of NDJSON has a session of its own. */
+function withPartitions(own: InputNames, partitions: readonly Partition[]): InputNames {
+  const added = partitions.map(({ name }) => name);
+  const session = own.thing === 'column' ? [...own.kinds.session, ...added] : own.kinds.session;
+  return { ...own, kinds: { ...own.kinds, session }, beside: [...own.beside, ...added] };
+}
+
+function clashes({ thing, beside }: InputNames, ofPath: readonly Partition[]): string[] {
+  const twice = ofPath.filter(({ name }) => beside.includes(name));
+  return twice.map(({ name }) => `the ${thing} ${name} of the file counts, not the folder of that name`);
+}
+
+function isUsual(name: string): boolean {
+  return USUAL_KEPT.some((usual) => usual === name);
+}
+
+function checkOwn(keep: readonly string[]): void {
+  const own = keep.find((name) => OWN_NAMES.has(name));
+  if (own !== undefined)
+    throw new NamesError(
+      `${own} can't be kept: the output has a column of that name, so give yours another one`,
+    );
+}
+
+function checkNested({ thing, kinds }: InputNames): void {
+  if (thing === 'field') return;
+  const nested = kinds.session.find((name) => NESTED.includes(name.toLowerCase()));
+  if (nested !== undefined)
+    throw new NamesError(
+      `the column ${nested}: a row of a table is one session, a column for each field; --person gives it its past`,
+    );
+}
+
+/** Such names would be ignored, and the rest of the row scored as if it were all. */
+function checkCase({ thing, kinds }: InputNames, { names }: WantedColumns): void {
+  if (names === 'any-case') return;
+  const others = KINDS.flatMap((kind) =>
+    [...new Set(kinds[kind])].flatMap((name) => {
+      const meant = nameInAnyCase(name, kind);
+      return meant === undefined || meant === name ? [] : [`${name} for ${meant}`];
+    }),
+  );
+  if (others.length > 0)
+    throw new NamesError(
+      `${others.length === 1 ? `a ${thing} is` : `${thing}s are`} named in another case: ${others.join(', ')}; rename ${others.length === 1 ? 'it' : 'them'}, or score with --names any-case`,
+    );
+}
+
+/** What to say of names that are a few letters from one that is not there. */
+function slipsOf({ thing, kinds }: InputNames, { keep, names }: RowColumns): string[] {
+  return KINDS.flatMap((kind) => {
+    const there = new Set(
+      kinds[kind].map((name) => (names === 'any-case' ? (nameInAnyCase(name, kind) ?? name) : name)),
+    );
+    return [...there].flatMap((name) => {
+      const meant = keep.includes(name) ? undefined : meantField(name, kind);
+      if (meant === undefined || there.has(meant)) return [];
+      return [`the ${thing} ${name} is not known, and ignored: did you mean ${meant}?`];
+    });
+  });
+}
+
+function checkSession(
+  { thing, kinds }: InputNames,
+  { names }: WantedColumns,
+  slips: readonly string[],
+): void {
+  if (kinds.session.some((name) => fieldOf(name, names) !== undefined)) return;
+  const where =
+    thing === 'column'
+      ? 'no column is named as a field of a session'
+      : 'no field of a session is in the first rows: they stand within current_session';
+  throw new NamesError([`${where} (HR_night, sleepTimeSeconds, age …)`, ...slips].join('; '));
+}
+
+function checkThere(name: string, { thing, beside }: InputNames): void {
+  if (beside.includes(name)) return;
+  const small = beside.find((other) => other.toLowerCase() === name.toLowerCase());
+  const near = small ?? nearestName(name, beside, Math.floor(name.length / LETTERS_PER_EDIT));
+  const hint = near === undefined ? '' : `: did you mean ${JSON.stringify(near)}?`;
+  const place = thing === 'column' ? '' : ' beside the session in the first rows';
+  throw new NamesError(`there is no ${thing} ${JSON.stringify(name)}${place}${hint}`);
+}
+
+/** One would be taken for the other. */
+function checkTwice({ thing, kinds }: InputNames, { keep, names }: RowColumns): void {
+  if (thing === 'field') return;
+  const seen = new Set<string>();
+  for (const name of kinds.session) {
+    const field = fieldOf(name, names);
+    const key = field ?? name;
+    if (seen.has(key) && (field !== undefined || keep.includes(name)))
+      throw new NamesError(`two columns are named ${JSON.stringify(key)}: rename one, or leave it out`);
+    seen.add(key);
+  }
+}
+
+function checkTypes({ unfit }: InputNames, history: HistoryColumns | undefined): void {
+  if (unfit === undefined || history === undefined) return;
+  for (const as of ['person', 'order'] as const) {
+    const problem = unfit(history[as], as);
+    if (problem !== undefined) throw new NamesError(problem);
+  }
+}
+
+const ALIASES = new Map<string, string>(
+  Object.entries(SERIES_ALIASES).map(([field, alias]) => [alias, field]),
+);
+
+function foundLine({ kinds }: InputNames, { names }: WantedColumns): string {
+  const there = new Set(
+    kinds.session.flatMap((name) => {
+      const field = fieldOf(name, names);
+      return field === undefined ? [] : [ALIASES.get(field) ?? field];
+    }),
+  );
+  const found = FIELDS_OF_A_SESSION.filter((field) => there.has(field));
+  const missing = FIELDS_OF_A_SESSION.filter((field) => !there.has(field));
+  if (missing.length === 0) return `all ${found.length} fields of a session found`;
+  return `found ${found.join(', ')}; not found ${missing.join(', ')}`;
+}

@@ -1,0 +1,34 @@
+import type { NameReading } from './columnNames.js';
+import type { Partition } from './partitions.js';
+
+/** The columns or fields that say whose a row is and when it was. */
+export interface HistoryColumns {
+  readonly person: string;
+  readonly order: string;
+}
+
+/** What of a row is asked for beside its session. */
+export interface WantedColumns {
+  /** They go through to the output; undefined for those of `USUAL_KEPT` that the input has. */
+  readonly keep?: readonly string[] | undefined;
+  /** Where history is asked for. */
+  readonly history?: HistoryColumns | undefined;
+  readonly names: NameReading;
+}
+
+/** What of a row of one input is needed beside its session. */
+export interface RowColumns {
+  /** Go through to the output: whose the row is and when it was as well, where the path does not say it. */
+  readonly keep: readonly string[];
+  readonly history?: HistoryColumns | undefined;
+  /** Columns of one value that the file's path has and the file has not. */
+  readonly partitions?: readonly Partition[] | undefined;
+  readonly names: NameReading;
+}
+
+/** The names of what is needed beside the session, those that are kept first. */
+export function namesBeside({ keep, history }: Pick<RowColumns, 'keep' | 'history'>): string[] {
+  return [...new Set([...keep, ...(history === undefined ? [] : [history.person, history.order])])];
+}
+
+export const USUAL_KEPT = ['id', 'custom_id'] as const;

@@ -1,0 +1,135 @@
+import { FIELD_NAMES, type ObjectKind } from '#rules/fields.js';
+import { NAME_LENGTH_MAX, nameInAnyCase } from '#rules/slips.js';
+import { UNPROCESSABLE, type Finding } from '../contract/problems.js';
+import type { InputNames } from './inputNames.js';
+import type { RowProblem } from './page.js';
+
+/** The names of fields in rows of NDJSON. */
+
+/** Rows at the beginning of an input that say which fields it has. */
+export const ROWS_SEEN = 100;
+
+/** Where objects with names of the contract stand in a request. */
+const LISTS: Readonly<Record<string, ObjectKind>> = {
+  past_sessions: 'session',
+  past_targets: 'target',
+  past_target: 'target',
+};
+
+interface Named {
+  readonly kind: ObjectKind;
+  readonly loc: Finding['loc'];
+  readonly names: readonly string[];
+}
+
+/** What the objects of some rows call their fields; undefined where none of the rows is an object. */
+export function namesOfRows(rows: Iterable<Uint8Array>): InputNames | undefined {
+  const found = { request: new Set<string>(), session: new Set<string>(), target: new Set<string>() };
+  let isAny = false;
+  for (const row of rows) {
+    for (const { kind, names } of objectsOf(Buffer.from(row).toString())) {
+      isAny = true;
+      for (const name of names) found[kind].add(name);
+    }
+  }
+  if (!isAny) return undefined;
+  const kinds = { request: [...found.request], session: [...found.session], target: [...found.target] };
+  return { thing: 'field', kinds, beside: kinds.request };
+}
+
+const KNOWN: ReadonlySet<string> = new Set(Object.values(FIELD_NAMES).flat());
+const SMALL: ReadonlySet<string> = new Set([...KNOWN].map((name) => name.toLowerCase()));
+
+/** Where the string that begins at `begin` ends: at a quote that no odd number of backslashes stands before; −1 if nowhere. */
+function endOfString(text: string, begin: number): number {
+  for (let end = text.indexOf('"', begin + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text[end - 1 - slashes] === '\\') slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return -1;
+}
+
+/** Whether a string in `text` is a name of the contract in another case. It leaps from quote to quote: series have none. */
+function hasOtherCase(text: string): boolean {
+  for (let begin = text.indexOf('"'); begin >= 0;) {
+    const end = endOfString(text, begin);
+    if (end < 0) return false;
+    const length = end - begin - 1;
+    if (length > 2 && length <= NAME_LENGTH_MAX) {
+      const name = text.slice(begin + 1, end);
+      if (!KNOWN.has(name) && SMALL.has(name.toLowerCase())) return true;
+    }
+    begin = text.indexOf('"', end + 1);
+  }
+  return false;
+}
+
+/** Why a row with unknown fields has no scores: one of them is a field in another case. */
+export function misnamed(row: Uint8Array): RowProblem | undefined {
+  const bytes = Buffer.from(row.buffer, row.byteOffset, row.byteLength);
+  if (!hasOtherCase(bytes.toString('latin1'))) return undefined;
+  for (const { kind, loc, names } of objectsOf(bytes.toString())) {
+    for (const name of names) {
+      const meant = nameInAnyCase(name, kind);
+      if (meant === undefined || meant === name) continue;
+      const msg = `${meant} in another case: rename it, or score with --names any-case`;
+      return { status: UNPROCESSABLE.status, detail: [{ loc: [...loc, name], msg, type: 'value_error' }] };
+    }
+  }
+  return undefined;
+}
+
+function* objectsOf(text: string): Generator<Named> {
+  let row: unknown;
+  try {
+    row = JSON.parse(text);
+  } catch {
+    return; // it is refused as what is no JSON
+  }
+  if (!isObject(row)) return;
+  yield { kind: 'request', loc: ['body'], names: Object.keys(row) };
+  for (const [name, value] of Object.entries(row)) {
+    const field = nameInAnyCase(name, 'request') ?? name;
+    if (field === 'current_session' && isObject(value))
+      yield { kind: 'session', loc: ['body', name], names: Object.keys(value) };
+    const kind = LISTS[field];
+    if (kind === undefined || !Array.isArray(value)) continue;
+    for (const [index, item] of (value as unknown[]).entries())
+      if (isObject(item)) yield { kind, loc: ['body', name, index], names: Object.keys(item) };
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Strings, with the colon after those that are keys; the beginnings and ends of objects. */
+const TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[{}]/g;
+const TWICE: RowProblem = {
+  status: UNPROCESSABLE.status,
+  detail: 'a field twice, in two cases of its letters: leave one out',
+};
+
+/** A row with the names of the contract in their own case; the digits of its numbers stay as they are. */
+export function inOwnCase(row: Uint8Array): Uint8Array | RowProblem {
+  const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('latin1');
+  if (!hasOtherCase(text)) return row;
+  /** What each name was written as, in the objects that are open. */
+  const open: Map<string, string>[] = [];
+  let kind: ObjectKind | undefined;
+  let isTwice = false;
+  const renamed = text.replaceAll(TOKEN, (token, name: string | undefined, colon: string | undefined) => {
+    if (token === '{') open.push(new Map());
+    if (token === '}') open.pop();
+    if (name === undefined || colon === undefined || open.length > 2) return token;
+    const own = open.length === 1 ? nameInAnyCase(name, 'request') : kind && nameInAnyCase(name, kind);
+    if (open.length === 1) kind = own === 'current_session' ? 'session' : LISTS[own ?? ''];
+    if (own === undefined) return token;
+    const written = open.at(-1);
+    if ((written?.get(own) ?? name) !== name) isTwice = true;
+    written?.set(own, name);
+    return `"${own}"${colon}`;
+  });
+  return isTwice ? TWICE : Buffer.from(renamed, 'latin1');
+}

@@ -3,6 +3,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { configOrExit, registerConfig } from './commands/config.js';
+import { registerHistory } from './commands/history.js';
 import { registerKeys } from './commands/keys.js';
 import { registerModel } from './commands/model.js';
 import { registerScore } from './commands/score.js';
@@ -20,6 +21,7 @@ export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<
   registerScore(program);
   registerModel(program);
   registerTune(program);
+  registerHistory(program);
   registerKeys(program, () => configOrExit().keys);
   registerConfig(program);
   await program.parseAsync(argv, { from: 'user' });

@@ -6,10 +6,16 @@ import type { ScoreOptions } from '../batch/run.js';
 /** EX_USAGE of sysexits.h. */
 const EXIT_USAGE = 64;
 const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
+const NAME_READINGS = ['exact', 'any-case'] as const;
+const LATE = ['bad', 'fail', 'place'] as const;
 const PEOPLE_MAX = 10_000_000;
 
-interface ScoreFlags extends Pick<ScoreOptions, 'keep' | 'format' | 'to' | 'outDir' | 'state' | 'peopleMax'> {
+interface ScoreFlags extends Pick<
+  ScoreOptions,
+  'keep' | 'names' | 'late' | 'format' | 'to' | 'outDir' | 'state' | 'peopleMax'
+> {
   readonly explain?: true;
+  readonly tables?: true;
   readonly person?: string;
   readonly order?: string;
 }
@@ -17,22 +23,47 @@ interface ScoreFlags extends Pick<ScoreOptions, 'keep' | 'format' | 'to' | 'outD
 export function registerScore(program: Command): void {
   program
     .command('score')
-    .description('score rows without HTTP: files to files beside them, or standard input to standard output')
-    .argument('[files...]', 'files or patterns; without any, standard input')
-    .option('--keep <names>', 'fields or columns that go through to the output', namesOf, ['id', 'custom_id'])
+    .description(
+      'score rows without HTTP: files or folders to files beside them, or standard input to standard output',
+    )
+    .argument('[files...]', 'files, folders or patterns; without any, standard input')
+    .option(
+      '--keep <names>',
+      'fields or columns that go through to the output (else id and custom_id, where they are)',
+      namesOf,
+    )
+    .addOption(
+      new Option('--names <reading>', 'any-case takes hr_night for HR_night, as databases write it')
+        .choices(NAME_READINGS)
+        .default('exact'),
+    )
     .option('--explain', 'each row with its explanation, which takes several times as long')
     .option('--person <name>', 'field or column that says whose a row is: earlier rows become its past')
     .option('--order <name>', 'field or column that says when a row was; rows of a person are sorted by it')
-    .option('--state <file>', 'read the latest sessions of each person from it, and leave them there')
-    .option('--people-max <n>', 'hold the past of no more people (1.3 KB each)', countOf, 1_000_000)
+    .option('--state <file>', 'read the history of each person from it, and leave it there')
+    .addOption(
+      new Option(
+        '--late <what>',
+        'a row whose night is earlier than one of its person before it is a bad row, ends the run, or has its place there',
+      )
+        .choices(LATE)
+        .default('bad'),
+    )
+    .option('--people-max <n>', 'hold the past of no more people (1.0 KB each)', countOf, 1_000_000)
     .addOption(new Option('--format <format>', 'of the input (else by its name)').choices(FORMATS))
     .addOption(new Option('--to <format>', 'of the output (else that of the input)').choices(FORMATS))
-    .option('--out-dir <folder>', 'write there, not beside the inputs')
+    .option('--out-dir <folder>', 'write there, in the folders of the inputs, not beside them')
+    .option(
+      '--tables',
+      'standard input holds many Arrow streams: each is a table of its own, answered by one',
+    )
     .addHelpText(
       'after',
       '\nFILE.ndjson is scored to FILE.scores.ndjson; rows without scores go to FILE.bad.ndjson. Finished files are\n' +
-        'skipped when run again. In a stream a bad line gives {"error":{"line":N,"status":S,"detail":…}} in its place.\n' +
-        'Where any row was bad, the exit code is 65.',
+        'skipped when run again. In a stream a bad line gives {"row":N,"error":{"line":N,"status":S,"detail":…}} in its place.\n' +
+        'Person, order and the number of the row stand in front of the scores, and of what is wrong.\n' +
+        'Where any row was bad, the exit code is 65. One line for each file says which fields were found;\n' +
+        'a known name in another case, a missing column or no field at all ends the run with 64, before any score.',
     )
     .action(async (files: string[], flags: ScoreFlags) => {
       const options = optionsOf(files, flags);
@@ -56,11 +87,13 @@ function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreF
   if (history !== undefined && flags.state === undefined && files.length > 1) {
     return '--person over several files needs --state: there the past of the finished ones is kept';
   }
-  if (files.length === 0 && (flags.to ?? flags.format) === 'parquet') {
-    return 'Parquet needs files: standard output takes ndjson, csv and arrow';
-  }
   if (files.length === 0 && flags.outDir !== undefined) return '--out-dir needs files';
-  return { ...flags, files, history, explain: flags.explain === true };
+  const isTables = flags.tables === true;
+  if (isTables && (files.length > 0 || flags.format !== 'arrow' || (flags.to ?? 'arrow') !== 'arrow')) {
+    return '--tables needs --format arrow, and is for standard input';
+  }
+  if (isTables && flags.state !== undefined) return '--tables and --state: the past of a table ends with it';
+  return { ...flags, files, history, explain: flags.explain === true, tables: isTables };
 }
 
 function namesOf(text: string): string[] {

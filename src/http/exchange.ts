@@ -4,7 +4,8 @@ import type { LimitCause, OverloadCause, PlainCause, RefusalCause } from '../con
 import type { BodyProblem } from '../contract/problems.js';
 import { explanationOf } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';
-import { respond, rounded, withExplanation } from '../pipeline/respond.js';
+import { respond, rounded, withExplanation, withHistory } from '../pipeline/respond.js';
+import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import { BLOCK_BYTES, type ComeSoFar } from './body.js';
 import { DISCARD_BYTES_MAX, discardBody } from './discard.js';
@@ -101,6 +102,8 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   private payer: Admission | undefined;
   /** What an explanation begins with, where one is asked for. */
   private quality: Quality | undefined;
+  /** What the answer carries on, where a history was sent. */
+  private history: HistoryToCome | undefined;
   /** A refusal that waits. */
   private held: Refusal | undefined;
 
@@ -144,6 +147,10 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     this.quality = quality;
   }
 
+  carryOn(history: HistoryToCome): void {
+    this.history = history;
+  }
+
   /** The caller hung up. */
   abort(): void {
     if (this.isGone) return;
@@ -158,7 +165,9 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
       headerLine('Server-Timing', `queue;dur=${rounded(queueMs)}, infer;dur=${rounded(inferMs)}`) +
       headerLine('X-Model-Version', model.version);
     const plain = respond(scores, offset, inferMs, model.thresholds);
-    const body = row.explanation === undefined ? plain : this.explained(plain, row, row.explanation);
+    const told = row.explanation === undefined ? plain : this.explained(plain, row, row.explanation);
+    const { history } = this;
+    const body = history === undefined ? told : withHistory(told, history.text(row, model.thresholds));
     if (this.write(OK, headers, body)) this.context.observer.scored(this, timing);
   }
 

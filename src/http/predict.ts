@@ -195,6 +195,7 @@ export class Predict implements ExchangeContext {
       const request = readRequest(bytes);
       if (isBodyProblem(request)) return this.refuseBody(exchange, request);
       metrics.understood(request);
+      if (request.history !== undefined) exchange.carryOn(request.history);
       if (request.explain) return this.explain(exchange, admission, request);
       if (this.scorer.admit(request, exchange) === 'saturated') exchange.overloaded('queueFull');
     } catch (error) {

@@ -11,12 +11,25 @@ export interface PredictionRequest {
   readonly pastCount: number;
 }
 
+/** The history that comes of a request: all of it but the scores of its session. */
+export interface HistoryToCome {
+  /** It seems to be that of another person. */
+  readonly isOthers: boolean;
+  /** Its text, once the network has said `row`: five scores and two probabilities from `offset` on. */
+  text(
+    row: { readonly scores: Float32Array; readonly offset: number },
+    thresholds: { readonly valence: number; readonly arousal: number },
+  ): string;
+}
+
 /** A request that was just read. */
 export interface ReadRequest extends PredictionRequest {
   /** Fields that the contract does not know, in all its objects. */
   readonly unknownFields: number;
   /** Whether an explanation is asked for. */
   readonly explain: boolean;
+  /** What the answer is to carry; undefined where no history was sent. */
+  readonly history: HistoryToCome | undefined;
   /** Samples of each series of the current session as they were sent, in the order of the record. */
   readonly lengths: Uint32Array;
 }

@@ -51,6 +51,39 @@ for (const provider of providers) {
   });
 }
 
+t.test('a time without an offset is in the zone of the person', async (t) => {
+  for (const provider of providers) {
+    const adapter = ADAPTERS[`from${provider.charAt(0).toUpperCase()}${provider.slice(1)}`];
+    for (const { name, input, expect } of casesOf(provider)) {
+      if (adapter === undefined || expect.error !== undefined || input['zone'] !== undefined) continue;
+      const { session, sleep } = adapter(withoutOffsets(input));
+      t.strictSame(
+        { session, sleep },
+        { session: expect.session, sleep: expect.sleep },
+        `${provider}: ${name}`,
+      );
+    }
+  }
+});
+
+const WRITTEN = /(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(?:Z|([+-]\d\d):?(\d\d))(?=\\?")/g;
+
+/** The same moments without offsets, and their zone; in UTC where the offsets differ. */
+function withoutOffsets({ at, ...input }: Case['input']): Case['input'] {
+  const sent = JSON.stringify(input);
+  const offsetOf = (hours: string | undefined, minutes: string) =>
+    hours === undefined ? 'Z' : `${hours}:${minutes}`;
+  const offsets = new Set(
+    [...sent.matchAll(WRITTEN)].map(([, , hours, minutes = '']) => offsetOf(hours, minutes)),
+  );
+  const [zone = 'Z'] = offsets.size === 1 ? offsets : [];
+  const text = sent.replace(WRITTEN, (_, clock: string, hours: string | undefined, minutes: string) => {
+    if (offsets.size === 1) return clock;
+    return new Date(clock.replace(' ', 'T') + offsetOf(hours, minutes)).toISOString().slice(0, -1);
+  });
+  return { ...(JSON.parse(text) as Case['input']), ...(at !== undefined && { at }), zone };
+}
+
 t.test('what was sent stays as it was', async (t) => {
   const [first] = casesOf('terra');
   const before = JSON.stringify(first?.input);

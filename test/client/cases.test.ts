@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { Prediction } from '#acuity/client/answer.js';
 import { AcuityClient, type AcuityClientOptions } from '#acuity/client/client.js';
 import type { Explanation, PredictionRequestBody, ScoreRecord, Session } from '#acuity/client/contract.js';
 import {
@@ -10,34 +9,18 @@ import {
 } from '#acuity/client/describeScore.js';
 import * as errors from '#acuity/client/errors.js';
 import { fieldWarnings } from '#acuity/client/fieldNames.js';
-import { History, memoryStorage, type HistoryEntry } from '#acuity/client/history.js';
+import { memoryStorage } from '#acuity/client/history.js';
 import type { Person } from '#acuity/client/person.js';
 import { SessionBuilder, type Sample } from '#acuity/client/sessionBuilder.js';
 import type { Stage, StageDurations } from '#acuity/client/sleep.js';
 import type { OpenTransport } from '#acuity/client/transport.js';
 import { undiciTransport } from '#acuity/client/undici.js';
 import { UnitError } from '#acuity/client/unitChecks.js';
-import { REPOSITORY } from '../fixtures/repository.js';
 import { startScripted, type Reply } from '../fixtures/scriptedServer.js';
 import { startServer } from '../fixtures/server.js';
+import { casesOf, checkHistories, KEY, SCORES } from '../fixtures/sharedCases.js';
 
-/** The cases that every client passes; packages/cases/README.md says how they are run. */
-function casesOf<Case>(name: string): readonly Case[] {
-  return JSON.parse(readFileSync(join(REPOSITORY, `packages/cases/${name}.json`), 'utf8')) as Case[];
-}
-
-const KEY = `sk_live_${'A1b2'.repeat(9)}Zz`;
 const REQUEST: PredictionRequestBody = { current_session: { HR_night: [61.8731, 62, 63] } };
-const SCORES: ScoreRecord = {
-  C_SCORE: 50,
-  attention: 51,
-  memory: 49,
-  reasoning: 50,
-  stress: 40,
-  valence: 'High',
-  arousal: 'Low',
-};
-
 type Named = Readonly<Record<string, unknown>>;
 
 interface CaseOptions {
@@ -141,84 +124,7 @@ for (const transport of Object.keys(TRANSPORTS)) {
   });
 }
 
-interface Kept {
-  readonly at: string;
-  readonly night?: string;
-  readonly session: number;
-}
-
-interface Step {
-  readonly person?: string;
-  readonly at?: string;
-  readonly night?: string;
-  readonly session?: number;
-  readonly fails?: string;
-  readonly refused?: string;
-  readonly forget?: string;
-}
-
-interface HistoryCase {
-  readonly name: string;
-  readonly stored?: Readonly<Record<string, readonly Kept[]>>;
-  readonly steps: readonly Step[];
-  readonly expect: {
-    readonly past: readonly (readonly number[])[];
-    readonly kept: Readonly<Record<string, readonly Kept[]>>;
-  };
-}
-
-const sessionOf = (number: number): Session => ({ HR_night: [60], sleepTimeSeconds: number });
-const scoresOf = ({ sleepTimeSeconds }: Session): ScoreRecord => ({
-  ...SCORES,
-  attention: (sleepTimeSeconds ?? 0) / 1000,
-});
-const entryOf = ({ at, night, session }: Kept): HistoryEntry => ({
-  at,
-  ...(night !== undefined && { night }),
-  modelVersion: '1',
-  session: sessionOf(session),
-  scores: scoresOf(sessionOf(session)),
-});
-
-async function runStep(t: Test, history: History, step: Step): Promise<void> {
-  if (step.forget !== undefined) return history.forget(step.forget);
-  const { person = '', at = '', night, session = 0, fails, refused } = step;
-  const outcome: unknown = await history
-    .score(person, at, sessionOf(session), { night })
-    .catch((caught: unknown) => caught);
-  if (refused !== undefined) t.match(outcome, { message: new RegExp(refused) });
-  else if (fails !== undefined) t.match(outcome, { name: fails });
-  else t.notOk(outcome instanceof Error, String(outcome));
-}
-
-t.test('histories', async (t) => {
-  for (const { name, stored = {}, steps, expect } of casesOf<HistoryCase>('history')) {
-    await t.test(name, async (t) => {
-      const storage = memoryStorage();
-      for (const [person, kept] of Object.entries(stored)) await storage.save(person, kept.map(entryOf));
-      const failing = steps.filter(({ session }) => session !== undefined).map(({ fails }) => fails);
-      const { url, received } = await startScripted(t, (body) => {
-        if (failing.shift() !== undefined) return { status: 500 };
-        const scores = scoresOf((body as PredictionRequestBody).current_session);
-        return { body: { ...scores, inference_time_ms: 0 }, headers: { 'x-model-version': '1' } };
-      });
-      const history = new History(clientTo(t, url).client, storage);
-      for (const step of steps) await runStep(t, history, step);
-      const requests = received.map(({ body }) => body as PredictionRequestBody);
-      t.strictSame(
-        requests.map(({ past_sessions: past }) => (past ?? []).map((session) => session.sleepTimeSeconds)),
-        expect.past,
-      );
-      for (const { past_sessions: past, past_targets: targets } of requests) {
-        t.strictSame(targets, past?.map(scoresOf));
-        t.notSame(past, []);
-      }
-      for (const [person, kept] of Object.entries(expect.kept)) {
-        t.strictSame(await history.entries(person), kept.map(entryOf));
-      }
-    });
-  }
-});
+t.test('histories', (t) => checkHistories(t, casesOf('history'), memoryStorage()));
 
 type Series =
   | readonly (readonly [at: string, value: number | null])[]
@@ -233,12 +139,18 @@ interface Given {
   readonly sleepMinutes?: StageDurations;
   readonly sleepSeconds?: StageDurations;
   readonly night?: readonly [from: string, to: string];
+  readonly zone?: string;
 }
 
 interface SessionCase {
   readonly name: string;
   readonly build: Given;
-  readonly expect: { readonly session?: Session; readonly error?: string; readonly has?: string };
+  readonly expect: {
+    readonly session?: Session;
+    readonly wokeOn?: string | null;
+    readonly error?: string;
+    readonly has?: string;
+  };
 }
 
 function samplesOf(series: Series): Sample[] {
@@ -247,7 +159,7 @@ function samplesOf(series: Series): Sample[] {
   return values.map((value, index) => ({ at: Date.parse(from) + index * everyS * 1000, value }));
 }
 
-function built(given: Given): Session {
+function built(given: Given): { session: Session; wokeOn: string | null } {
   const builder = new SessionBuilder(given.at);
   if (given.person) builder.person(given.person);
   if (given.heartRate) builder.heartRate(samplesOf(given.heartRate));
@@ -257,7 +169,7 @@ function built(given: Given): Session {
   if (given.sleepMinutes) builder.sleepMinutes(given.sleepMinutes);
   if (given.sleepSeconds) builder.sleepSeconds(given.sleepSeconds);
   if (given.night) builder.night(...given.night);
-  return builder.build();
+  return { session: builder.build(), wokeOn: builder.wokeOn(given.zone) ?? null };
 }
 
 interface ExplanationCase {
@@ -277,7 +189,9 @@ t.test('explanations', async (t) => {
 t.test('sessions', async (t) => {
   for (const { name, build, expect } of casesOf<SessionCase>('sessions')) {
     if (expect.session !== undefined) {
-      t.strictSame(built(build), expect.session, name);
+      const { session, wokeOn } = built(build);
+      t.strictSame(session, expect.session, name);
+      if (expect.wokeOn !== undefined) t.equal(wokeOn, expect.wokeOn, name);
       continue;
     }
     const error = t.throws(() => built(build), name) as unknown as Error;
@@ -325,6 +239,39 @@ interface ServiceCase {
   readonly expect: { readonly scored?: true; readonly findings?: readonly Named[] };
 }
 
+interface WorkedHistory {
+  readonly name: string;
+  readonly steps: readonly {
+    readonly night?: string;
+    readonly session: Session;
+    readonly past: readonly number[];
+    readonly from?: number | null;
+    readonly lists?: readonly number[];
+    readonly historyOf?: number;
+  }[];
+}
+
+async function checkWorked(t: Test, client: AcuityClient, { steps }: WorkedHistory): Promise<void> {
+  const answers: Prediction[] = [];
+  const lists = (indices: readonly number[]) => ({
+    past_sessions: indices.flatMap((index) => steps[index]?.session ?? []),
+    past_targets: indices.flatMap((index) => answers[index]?.scores ?? []),
+  });
+  for (const [index, { session: current_session, night, from = index - 1, ...step }] of steps.entries()) {
+    const isNew = step.lists !== undefined || from === null || from < 0;
+    const answer = await client.predict({
+      current_session,
+      history: isNew ? '' : (answers[from]?.history ?? 'none'),
+      ...(night !== undefined && { night }),
+      ...(step.lists && lists(step.lists)),
+    });
+    const byLists = await client.predict({ current_session, ...lists(step.past) });
+    t.strictSame(answer.scores, byLists.scores, `step ${index}`);
+    if (step.historyOf !== undefined) t.equal(answer.history, answers[step.historyOf]?.history);
+    answers.push(answer);
+  }
+}
+
 t.test('the real service', async (t) => {
   const server = await startServer(t);
   const client = new AcuityClient({ url: `http://127.0.0.1:${server.port}`, apiKey: server.key });
@@ -341,6 +288,11 @@ t.test('the real service', async (t) => {
       );
     }
   }
+  await t.test('worked histories', async (t) => {
+    for (const one of casesOf<WorkedHistory>('histories')) {
+      await t.test(one.name, (t) => checkWorked(t, client, one));
+    }
+  });
   const url = `http://127.0.0.1:${server.port}/predict`;
   for (const { name, request, has } of casesOf<CheckCase>('contradictions')) {
     const headers = { 'x-api-key': server.key, 'content-type': 'application/json' };

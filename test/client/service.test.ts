@@ -2,13 +2,16 @@ import t from 'tap';
 import {
   AcuityClient,
   History,
+  HistoryInvalidError,
   InvalidRequestError,
   KeyRejectedError,
   memoryStorage,
   RateLimitedError,
   RequestTooLargeError,
   WrongAddressError,
+  type FormerEntry,
   type RetryReport,
+  type Session,
 } from 'acuity/client';
 import { startServer } from '../fixtures/server.js';
 
@@ -47,6 +50,7 @@ t.test('the client and the running service', async (t) => {
     await t.rejects(
       clientWith(`sk_live_${'0'.repeat(38)}`).predict({ current_session: {} }),
       KeyRejectedError,
+      memoryStorage,
     );
     const elsewhere = new AcuityClient({ url: `${url}/v1`, apiKey: server.key });
     t.teardown(() => elsewhere.close());
@@ -70,12 +74,71 @@ t.test('the client and the running service', async (t) => {
     await t.rejects(quota.predict({ current_session: {} }), RateLimitedError);
   });
 
-  await t.test('a history of the service’s own scores is accepted', async (t) => {
-    const history = new History(client, memoryStorage());
-    for (let day = 1; day <= 7; day++) {
-      const at = `2025-01-0${day}T07:00:00Z`;
-      await history.score('a', at, { HR_night: [58 + day, 57, 56], age: 40, sex: 'F' });
+  const dateOf = (day: number): string => `2025-01-${String(day).padStart(2, '0')}`;
+  const night = (day: number): Session => ({ HR_night: [58 + day, 57, 56], age: 40, sex: 'F' });
+  const BAD: Session = { HR_night: [72, 71, 70], sleepTimeSeconds: 10_800, age: 40, sex: 'F' };
+  const scoreNights = async (history: History, days: readonly number[]): Promise<void> => {
+    for (const day of days) {
+      await history.score('a', `${dateOf(day)}T07:00:00Z`, night(day), { night: dateOf(day) });
     }
-    t.equal((await history.entries('a')).length, 5);
+  };
+
+  await t.test('a bad night that is scored hourly for a day stays one night', async (t) => {
+    const storage = memoryStorage();
+    const history = new History(client, storage);
+    await scoreNights(history, [1, 2, 3, 4, 5, 6]);
+    const attention = new Set<number>();
+    const stored = new Set<unknown>();
+    for (let hour = 0; hour < 24; hour++) {
+      const at = Date.parse(`${dateOf(7)}T07:00:00Z`) + hour * 3_600_000;
+      attention.add((await history.score('a', at, BAD, { night: dateOf(7) })).scores.attention);
+      stored.add(await storage.load('a'));
+    }
+    t.equal(attention.size, 1);
+    t.equal(stored.size, 1);
+  });
+
+  await t.test('what the former client stored is moved over with the same scores', async (t) => {
+    const former: FormerEntry[] = [];
+    const past = () => ({
+      past_sessions: former.map(({ session }) => session),
+      past_targets: former.map(({ scores }) => scores),
+    });
+    for (const day of [1, 2, 3, 4, 5]) {
+      const { scores, modelVersion } = await client.predict({ current_session: night(day), ...past() });
+      former.push({ at: `${dateOf(day)}T07:00:00.000Z`, modelVersion, session: night(day), scores });
+    }
+    const storage = memoryStorage();
+    await storage.save('a', JSON.stringify(former), undefined);
+    const history = new History(client, storage);
+    const byLists = await client.predict({ current_session: BAD, ...past() });
+    const moved = await history.score('a', `${dateOf(6)}T07:00:00Z`, BAD, { night: dateOf(6) });
+    t.strictSame(moved.scores, byLists.scores);
+    t.match(await storage.load('a'), /^acu1[.][\w-]+$/);
+    const again = await history.score('a', `${dateOf(6)}T19:00:00Z`, BAD, { night: dateOf(6) });
+    t.strictSame(again.scores, moved.scores);
+  });
+
+  await t.test('a night that comes late is judged against what was before it', async (t) => {
+    const [storage, inOrder] = [memoryStorage(), memoryStorage()];
+    await scoreNights(new History(client, storage), [1, 2, 4, 3]);
+    await scoreNights(new History(client, inOrder), [1, 2, 3]);
+    const [late, known] = [storage, inOrder].map((one) => new History(client, one));
+    const next = (history: History | undefined, day: number) =>
+      history?.score('a', `${dateOf(9)}T07:00:00Z`, night(day), { night: dateOf(3) });
+    t.strictSame((await next(late, 3))?.scores, (await next(known, 3))?.scores);
+  });
+
+  await t.test('a history that is damaged is told of, and kept', async (t) => {
+    const storage = memoryStorage();
+    await scoreNights(new History(client, storage), [1]);
+    const damaged = String(await storage.load('a')).replace(/.$/, '!');
+    await storage.save('b', damaged, undefined);
+    const history = new History(client, storage);
+    const scoring = history.score('b', `${dateOf(2)}T07:00:00Z`, night(2), { night: dateOf(2) });
+    await t.rejects(scoring, HistoryInvalidError);
+    t.equal(await storage.load('b'), damaged);
+    await history.forget('b');
+    t.match(await history.score('b', `${dateOf(2)}T07:00:00Z`, night(2)), { history: /^acu1[.]/ });
   });
 });

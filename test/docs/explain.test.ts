@@ -4,6 +4,7 @@ import t from 'tap';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { LIKELY } from '#rules/unlikely.js';
 import { CONTRIBUTOR_GROUPS } from '#acuity/contract/explanation.js';
+import { HOUR_AT_REST } from '#acuity/contract/features.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { qualityOf } from '#acuity/pipeline/quality.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
@@ -42,6 +43,15 @@ t.test('every number of the example in words is in the answer', async (t) => {
   const numbers = words.match(/\d+\.\d+/g) ?? [];
   t.ok(numbers.length > 10);
   for (const number of numbers) t.ok(told.includes(String(Number(number))), number);
+});
+
+t.test('pages say when an hour counts as not at rest', async (t) => {
+  const { aboveNight, most } = HOUR_AT_REST;
+  for (const path of ['docs/EXPLAIN.md', 'docs/MODELS.md']) {
+    const words = page(path).replace(/\s+/g, ' ');
+    t.ok(words.includes(`more than ${aboveNight} bpm above`), path);
+    t.ok(words.includes(`above ${most} bpm where`), path);
+  }
 });
 
 t.test('the page lists every group, and every bound of what is unlikely', async (t) => {

@@ -10,10 +10,12 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import t, { type Test } from 'tap';
+import type { HistoryStorage } from '#acuity/client/history.js';
 import { MODEL } from '../fixtures/model.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
+import { casesOf, checkHistories } from '../fixtures/sharedCases.js';
 
 /** The backend of examples/, with the recorded payloads, over the running service. */
 
@@ -24,6 +26,7 @@ const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goo
   existsSync(path),
 );
 const SECRET = 'a secret of this test';
+type ExampleStore = HistoryStorage & { close(): Promise<void> };
 const isInstalled = existsSync(join(EXAMPLE, 'node_modules/better-sqlite3'));
 const skip = !isInstalled && 'examples/backend is not installed: npm --prefix examples/backend ci';
 
@@ -47,6 +50,15 @@ t.test('the backend', { skip }, async (t) => {
     );
   });
 
+  await t.test('its SQLite keeps histories as every storage does', async (t) => {
+    const { sqliteStore } = (await import(join(EXAMPLE, 'dist/sqliteStore.js'))) as {
+      sqliteStore(file: string): ExampleStore;
+    };
+    const store = sqliteStore(join(t.testdir({}), 'nights.db'));
+    await checkHistories(t, casesOf('history'), store);
+    await store.close();
+  });
+
   const postgres = postgresFolder();
   const why =
     postgres === undefined ? 'there is no PostgreSQL here' : unprivileged() === undefined && 'no setpriv';
@@ -55,6 +67,12 @@ t.test('the backend', { skip }, async (t) => {
     await scoresAll(t, await start(t, { ...env, DATABASE_URL: url }));
     const again = await start(t, { ...env, DATABASE_URL: url });
     t.match(await (await fetch(`${again}people/person-1`)).text(), /20 nights/, 'they outlive the process');
+    const { postgresStore } = (await import(join(EXAMPLE, 'dist/postgresStore.js'))) as {
+      postgresStore(url: string): Promise<ExampleStore>;
+    };
+    const store = await postgresStore(url);
+    await checkHistories(t, casesOf('history'), store);
+    await store.close();
   });
 
   await t.test('with a secret, takes what is signed alone', async (t) => {

@@ -6,7 +6,16 @@ import { Connection, head, send } from '../fixtures/connection.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /** Values that occur nowhere by chance: whatever of a body gets out, one of them is in it. */
-const MARKERS = ['61.73291', '14.91837', '43.71913', '171.83917', '67.19283', 'marker_a8f3', '23917'];
+const MARKERS = [
+  '61.73291',
+  '14.91837',
+  '43.71913',
+  '171.83917',
+  '67.19283',
+  'marker_a8f3',
+  '23917',
+  'acu1.',
+];
 
 function markedBody(past: number): string {
   const body = requestBody(past);
@@ -42,6 +51,12 @@ async function exercise({ port, key }: RunningServer, keys: readonly string[]): 
   await ask(good.replaceAll('61.73291', '6173.291'));
   await ask(good.replaceAll('"marker_a8f3"', '"marker_a8f3'));
   await ask(`{"marker_a8f3":${good}}`);
+  const begun = JSON.stringify({ ...(JSON.parse(markedBody(0)) as object), history: '' });
+  const answer = await send(port, { headers: { 'X-API-Key': key }, body: begun });
+  const { history } = JSON.parse(answer.body) as { history: string };
+  await ask(begun.replace('"history":""', `"history":"${history}"`));
+  await ask(begun.replace('"history":""', `"history":"${history.slice(0, -1)}"`));
+  await ask(begun.replace('"history":""', `"history":"${history}","night":"marker_a8f3"`));
   await ask(good, {});
   for (const other of keys) await ask(good, { 'X-API-Key': other });
   await ask(good, { 'X-API-Key': key, 'Content-Type': 'text/marker_a8f3' });

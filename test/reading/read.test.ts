@@ -4,7 +4,7 @@ import { SERIES_FIELDS, type SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/reading/exact.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { summaryAt } from '#acuity/records/places.js';
-import type { PredictionRequest } from '#acuity/records/request.js';
+import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
@@ -18,8 +18,15 @@ const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };
 
+type Compared = PredictionRequest & Partial<Pick<ReadRequest, 'history'>>;
+
+const ROW = { scores: Float32Array.of(1, 22.5, 33.33, 44.44, 100, 0.7, 0.2), offset: 0 };
+const THRESHOLDS = { valence: 0.5, arousal: 0.5 };
+
 /** Undefined where `one` and `other` hold the same bits. */
-function difference(one: PredictionRequest, other: PredictionRequest): string | undefined {
+function difference(one: Compared, other: Compared): string | undefined {
+  if (one.history?.isOthers !== other.history?.isOthers) return 'whose history it is';
+  if (one.history?.text(ROW, THRESHOLDS) !== other.history?.text(ROW, THRESHOLDS)) return 'the history';
   if (one.pastCount !== other.pastCount) return `${one.pastCount} and ${other.pastCount} past sessions`;
   for (const part of ['records', 'targets'] as const) {
     if (one[part].length !== other[part].length) return `${part} of another length`;
@@ -33,7 +40,8 @@ function difference(one: PredictionRequest, other: PredictionRequest): string | 
 function disagreement(slow: ReturnType<typeof readExactly>, plain: PlainOutcome): string | undefined {
   if (!isBodyProblem(slow)) {
     if (plain.kind !== 'request') return 'a request';
-    return slow.explain === plain.explain ? difference(slow, plain.request) : 'explain';
+    const expected = { ...plain.request, history: plain.history };
+    return slow.explain === plain.explain ? difference(slow, expected) : 'explain';
   }
   if (slow.kind === 'malformed') {
     return plain.kind === 'malformed' && plain.byte === slow.byte ? undefined : `malformed at ${slow.byte}`;
@@ -132,6 +140,10 @@ t.test('the readers agree with plain code on every body', async (t) => {
     'unit_error RR_night',
     'too_long HR_night_imputed',
     'finite_number HR_night',
+    'string_type history',
+    'history_invalid history',
+    'value_error history',
+    'date_type night',
   ];
   for (const kind of rare) t.ok((counts.found.get(kind) ?? 0) > CASES / 10_000, `${kind} was met`);
 });

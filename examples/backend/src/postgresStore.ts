@@ -1,11 +1,13 @@
 import pg from 'pg';
-import type { HistoryEntry, Night, Store, Unscored } from './store.js';
+import type { Night, Store, Unscored } from './store.js';
 
-/** PostgreSQL. Several processes that score one person at once need a lock around load and save: see the README. */
+/** PostgreSQL, for any number of processes. */
 export async function postgresStore(url: string): Promise<Store> {
   const pool = new pg.Pool({ connectionString: url, max: 4 });
+  // `entries` is the history; the client's former versions stored a list there, as jsonb: it is read and moved over.
   await pool.query(`
-    CREATE TABLE IF NOT EXISTS history (person text PRIMARY KEY, entries jsonb NOT NULL);
+    CREATE TABLE IF NOT EXISTS history (person text PRIMARY KEY, entries text NOT NULL);
+    ALTER TABLE history ALTER COLUMN entries TYPE text;
     CREATE TABLE IF NOT EXISTS morning (
       person text NOT NULL, date date NOT NULL, night jsonb NOT NULL, PRIMARY KEY (person, date)
     );
@@ -16,13 +18,18 @@ export async function postgresStore(url: string): Promise<Store> {
     (await pool.query(text, values)).rows as Row[];
   return {
     load: async (person) =>
-      (await rows<{ entries: HistoryEntry[] }>('SELECT entries FROM history WHERE person = $1', person))[0]
-        ?.entries,
-    save: async (person, entries) => {
-      await pool.query(
-        'INSERT INTO history VALUES ($1, $2) ON CONFLICT (person) DO UPDATE SET entries = excluded.entries',
-        [person, JSON.stringify(entries)],
-      );
+      (await rows<{ entries: string }>('SELECT entries FROM history WHERE person = $1', person))[0]?.entries,
+    save: async (person, next, previous) => {
+      const [text, values] =
+        next === undefined
+          ? ['DELETE FROM history WHERE person = $1 AND entries = $2', [person, previous]]
+          : previous === undefined
+            ? ['INSERT INTO history VALUES ($1, $2) ON CONFLICT DO NOTHING', [person, next]]
+            : [
+                'UPDATE history SET entries = $2 WHERE person = $1 AND entries = $3',
+                [person, next, previous],
+              ];
+      return (await pool.query(text, values)).rowCount === 1;
     },
     keep: async (person, night) => {
       await pool.query(

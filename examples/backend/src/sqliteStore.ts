@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import type { HistoryEntry, Night, Store, Unscored } from './store.js';
+import type { Night, Store, Unscored } from './store.js';
 
 const OWNER_ONLY = 0o600;
 
@@ -14,6 +14,7 @@ export function sqliteStore(file: string): Store {
   own(file);
   const database = new Database(file);
   database.pragma('journal_mode = WAL');
+  // `entries` is the history; the client's former versions stored a list there, which is read and moved over.
   database.exec(`
     CREATE TABLE IF NOT EXISTS history (person TEXT PRIMARY KEY, entries TEXT NOT NULL);
     CREATE TABLE IF NOT EXISTS morning (
@@ -25,7 +26,9 @@ export function sqliteStore(file: string): Store {
   const load = database.prepare<[string], { entries: string }>(
     'SELECT entries FROM history WHERE person = ?',
   );
-  const save = database.prepare('INSERT OR REPLACE INTO history VALUES (?, ?)');
+  const begin = database.prepare('INSERT OR IGNORE INTO history (entries, person) VALUES (?, ?)');
+  const replace = database.prepare('UPDATE history SET entries = ? WHERE person = ? AND entries = ?');
+  const forget = database.prepare('DELETE FROM history WHERE person = ? AND entries = ?');
   const keep = database.prepare('INSERT OR REPLACE INTO morning VALUES (?, ?, ?)');
   const leave = database.prepare('INSERT OR REPLACE INTO unscored VALUES (?, ?, ?)');
   const unscored = database.prepare<[string, number], Unscored>(
@@ -38,11 +41,16 @@ export function sqliteStore(file: string): Store {
     'SELECT person FROM morning UNION SELECT person FROM unscored ORDER BY person',
   );
   return {
-    load: async (person) => {
-      const row = load.get(person);
-      return row === undefined ? undefined : (JSON.parse(row.entries) as HistoryEntry[]);
+    load: async (person) => load.get(person)?.entries,
+    save: async (person, next, previous) => {
+      const { changes } =
+        next === undefined
+          ? forget.run(person, previous)
+          : previous === undefined
+            ? begin.run(next, person)
+            : replace.run(next, person, previous);
+      return changes === 1;
     },
-    save: async (person, entries) => void save.run(person, JSON.stringify(entries)),
     keep: async (person, night) => void keep.run(person, night.night, JSON.stringify(night)),
     leave: async (person, { at, why }) => void leave.run(person, at, why),
     unscored: async (person, most) => unscored.all(person, most),

@@ -1,4 +1,4 @@
-import type { HistoryEntry, HistoryStorage, ScoreRecord } from 'acuity-client';
+import type { HistoryStorage, ScoreRecord } from 'acuity-client';
 
 /** How good the data of a night was: what each part of the session consists of. */
 export interface Quality {
@@ -40,5 +40,3 @@ export interface Store extends HistoryStorage {
   people(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
-
-export type { HistoryEntry };

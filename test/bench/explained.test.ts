@@ -29,9 +29,8 @@ t.test('npm run bench -- explained measures plain requests beside both kinds', a
         `${name}`,
       );
     }
-    const [plain = NaN, explained = NaN] = values(/processor µs/);
-    t.ok(plain > 0);
-    t.ok(explained > 0);
+    // A difference of two runs: on a busy machine it may be negative, or a dash where nothing was answered in time.
+    t.match(table, /\| processor µs of one of those, alone \|\s+(–|-?\d+)[^|]*\|\s+(–|-?\d+)/);
   }
 });
 

@@ -29,6 +29,10 @@ export function registerModel(program: Command): void {
       'golden requests: JSON, [{"name": …, "request": …}]; by default the shipped network’s',
     )
     .option('--training <file>', 'what it was trained on: a JSON object, kept in the manifest')
+    .option(
+      '--measured <file>',
+      'half-lives and reliabilities of measurements: JSON, `measured` of the shipped manifest',
+    )
     .option('--card <file>', 'its model card')
     .option('--explain <folder>', 'explain.onnx and explain.json, where it can explain its scores')
     .action((flags: BundleOrder) =>

@@ -10,7 +10,14 @@ import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { ScoreRecord } from '../contract/request.js';
 import { loadBundle } from '../model/bundle.js';
 import { EXPLAIN_TENSORS, GRAPH_TENSORS, type GraphTensors } from '../model/tensors.js';
-import { EXPLAIN_TABLE, manifestCheck, type Golden, type Graph, type Manifest } from '../model/manifest.js';
+import {
+  EXPLAIN_TABLE,
+  manifestCheck,
+  type Golden,
+  type Graph,
+  type Manifest,
+  type MeasuredConstants,
+} from '../model/manifest.js';
 import { createReader } from '../reading/read.js';
 import type { Thresholds } from '../pipeline/respond.js';
 import { openScorer } from '../scoring/openScorer.js';
@@ -27,6 +34,8 @@ export interface BundleOrder {
   readonly golden?: string;
   /** A JSON object about the training, kept in the manifest. */
   readonly training?: string;
+  /** A JSON file: `measured` of the manifest. Without it the bundle takes no measurements. */
+  readonly measured?: string;
   readonly card?: string;
   /** A folder with the graph of explained requests, `explain.onnx`, and its table, `explain.json`. */
   readonly explain?: string;
@@ -109,6 +118,7 @@ function manifestOf(order: BundleOrder, files: { base: string; history: string }
     featuresHash: featuresHash(),
     files: Object.fromEntries(served.map((file) => [file, digest(join(out, file))])),
     thresholds: { ...THRESHOLDS },
+    ...(order.measured === undefined ? {} : { measured: readJson(order.measured) as MeasuredConstants }), // checked below
     training,
   };
   const [error] = manifestCheck.Errors(manifest);

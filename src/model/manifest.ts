@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ScoreRecordSchema } from '../contract/request.js';
+import { MEASURED_FIELDS, RELIABILITY_BOUNDS, type MeasuredField } from '#rules/fields.js';
 
 /** One tensor of a graph; −1 stands for the batch. */
 const TensorSchema = Type.Object({
@@ -19,6 +20,24 @@ const probability = Type.Number({ minimum: 0, maximum: 1 });
 /** Both are sent in a header. */
 const word = Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' });
 
+const ofEachField = <T extends Type.TSchema>(schema: T) =>
+  Type.Object(
+    Object.fromEntries(MEASURED_FIELDS.map((field) => [field, schema])) as Record<MeasuredField, T>,
+  );
+
+/** What a bundle says of measurements; `pipeline/measured.ts` has the arithmetic. */
+const MeasuredSchema = Type.Object({
+  /** After so many days a measurement counts half. */
+  halfLifeDays: ofEachField(Type.Number({ minimum: 180, maximum: 36_525 })),
+  /** Of a measurement that comes without one. */
+  reliability: ofEachField(Type.Number(RELIABILITY_BOUNDS)),
+  /** What `C_SCORE` is made of. */
+  composite: Type.Object({ attention: probability, memory: probability, reasoning: probability }),
+  /** Where the numbers come from. */
+  sources: Type.Array(Type.String()),
+});
+export type MeasuredConstants = Type.Static<typeof MeasuredSchema>;
+
 /** `manifest.json` of a model folder. */
 export const ManifestSchema = Type.Object({
   format: Type.Literal(1),
@@ -31,6 +50,8 @@ export const ManifestSchema = Type.Object({
   files: Type.Record(Type.String(), Type.String({ pattern: '^[0-9a-f]{64}$' })),
   /** A label is High from this probability on. */
   thresholds: Type.Object({ valence: probability, arousal: probability }),
+  /** A bundle without them takes no measurements. */
+  measured: Type.Optional(MeasuredSchema),
   training: Type.Object({}, { additionalProperties: true }),
 });
 export type Manifest = Type.Static<typeof ManifestSchema>;

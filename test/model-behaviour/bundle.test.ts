@@ -3,6 +3,7 @@ import t from 'tap';
 import type { PredictionRequestBody } from '#acuity/contract/request.js';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { COLUMN } from '#training/served.js';
+import { measuredConstants } from '#training/measured.js';
 import { model } from './weeks.js';
 
 const bundle = await loadBundle(
@@ -34,10 +35,16 @@ t.test('no golden label hangs on rounding', async (t) => {
   }
 });
 
-t.test('C_SCORE is the fixed composite of the three capacities', async (t) => {
-  for (const { request } of bundle.golden.cases) {
-    const scores = await model.score(request as PredictionRequestBody);
-    const [, attention = NaN, memory = NaN, reasoning = NaN] = scores;
-    t.ok(Math.abs((scores[0] ?? 0) - (0.4 * attention + 0.3 * memory + 0.3 * reasoning)) < 1e-3);
-  }
-});
+t.test(
+  'the manifest says of measurements what the training says, and composes C_SCORE as the graph does',
+  async (t) => {
+    const { measured } = bundle.manifest;
+    t.strictSame(measured, measuredConstants());
+    for (const { request } of bundle.golden.cases) {
+      const [composite = NaN, ...scores] = await model.score(request as PredictionRequestBody);
+      const weights = Object.values(measured?.composite ?? {});
+      const made = weights.reduce((sum, weight, index) => sum + weight * (scores[index] ?? NaN), 0);
+      t.ok(Math.abs(composite - made) < 1e-3, `${composite}, ${made}`);
+    }
+  },
+);

@@ -74,6 +74,11 @@ export const SCALAR_BOUNDS = NUMBER_FIELDS.map((field) => ({ field, ...NUMBER_BO
 /** The order of the numeric scores wherever they stand in a row: the model's output and the past targets. */
 export const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'] as const;
 export const LABEL_FIELDS = ['valence', 'arousal'] as const;
+/** What somebody can measure of a person: all scores but the composite, and the labels. */
+export const MEASURED_FIELDS = ['attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
+export type MeasuredField = (typeof MEASURED_FIELDS)[number];
+/** The share of the variance between people's single values that is the person's and lasts. */
+export const RELIABILITY_BOUNDS = { minimum: 0.05, maximum: 0.99 } as const;
 
 /** Least and most of a numeric score. */
 export const SCORE_BOUNDS = { minimum: 0, maximum: 100 } as const;

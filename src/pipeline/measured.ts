@@ -1,0 +1,158 @@
+import type { LABELS, MeasuredField } from '#rules/fields.js';
+import { normalCdf, probit } from './normal.js';
+
+/*
+ * What measurements say of a person, beyond what the network says of each day.
+ *
+ * The model. Within an age and sex group, what a test of one score would give on a day, turned into a standard normal
+ * value, is
+ *
+ *     z = λ + t + e,   t ~ N(0, A),   e ~ N(0, 1 − A).
+ *
+ * λ is what the day's recordings say, t is the person's own and lasts, e is the day's and the test's. A network that does
+ * not know t says the expected percentile p = 100 · E Φ(z). Since E Φ(z) = P(x < z) with x ~ N(0, 1) of its own, and
+ * z − x ~ N(λ, 2), that is 100 · Φ(λ/√2). So λ = √2 · probit(p/100).
+ *
+ * A measurement v of a day with λ' leaves the residual r = probit(v/100) − λ' = t + e. A normal prior and normal noise give
+ * a normal posterior. With k = a/(1 − a) for a measurement whose reliability, the share A of its own, is a:
+ *
+ *     mean m = Σ k r / (1 + Σ k),   variance A · u,   u = 1 / (1 + Σ k).
+ *
+ * An old measurement counts less, since t drifts: k is multiplied by w = 2^(−age / half-life). Where reliabilities differ,
+ * A is their mean, weighted by w. A day later z ~ N(λ + m, A·u + 1 − A), and the expected percentile is
+ *
+ *     100 · Φ((λ + m) / s),   s = √(2 − A + A·u).
+ *
+ * Without measurements u = 1, s = √2, and that is p. With n fresh ones of one reliability m = n·a·r̄ / (1 + (n − 1)·a),
+ * which is Spearman and Brown's shrinkage of a mean.
+ *
+ * Labels: the same on the log-odds of the probability of High, with the logistic function in the place of Φ.
+ *
+ * The residual of the night in hand depends on what the network says of that night: m = base − own · λ. So base, own and
+ * s are found from the history alone, before the night is scored.
+ */
+
+/** What a label counts as, in percent: one standard deviation from the middle. */
+export const LABEL_VALUES: Readonly<Record<(typeof LABELS)[number], number>> = { Low: 16, High: 84 };
+
+/** A measured percentile is held within these: no test places a person further out. */
+const VALUE_LEAST = 0.5;
+const VALUE_MOST = 99.5;
+/** A score of the network is held within half a hundredth of its ends: an answer has no finer ones. */
+const SCORE_LEAST = 0.005;
+const SCORE_MOST = 99.995;
+
+/** What measurements of one score add up to on a day; all numbers 0 where there are none. */
+export interface Evidence {
+  /** Σ k·r, of the residuals that are known. */
+  readonly pull: number;
+  /** Σ k, of all. */
+  readonly precision: number;
+  /** Σ k, of those of the night in hand: λ of that night is still to be taken from each of them. */
+  readonly own: number;
+  /** Σ w·a */
+  readonly shares: number;
+  /** Σ w */
+  readonly weight: number;
+}
+
+export const NO_EVIDENCE: Evidence = { pull: 0, precision: 0, own: 0, shares: 0, weight: 0 };
+
+/** What a measurement does to one score of an answer: λ becomes λ + m with m = base − own · λ, over the scale s. */
+export interface Adjustment {
+  readonly base: number;
+  readonly own: number;
+  readonly scale: number;
+}
+
+export function isLabel(field: MeasuredField): boolean {
+  return field === 'valence' || field === 'arousal';
+}
+
+/** λ of what the network says: `score` is a percentile, or of a label the probability of High in percent. */
+export function latentOf(field: MeasuredField, score: number): number {
+  return Math.SQRT2 * linkOf(field, clamp(score, SCORE_LEAST, SCORE_MOST));
+}
+
+/** Where a measured value, 0 to 100 (`LABEL_VALUES`), stands on the scale of λ. */
+export function standingOf(field: MeasuredField, value: number): number {
+  return linkOf(field, clamp(value, VALUE_LEAST, VALUE_MOST));
+}
+
+/** What is left of a measurement after `days`, of either sign: a test of tomorrow tells of today as one of yesterday. */
+export function weightAfter(days: number, halfLifeDays: number): number {
+  return 2 ** (-Math.abs(days) / halfLifeDays);
+}
+
+/**
+ * One measurement. `latent` is λ of its night; undefined where that is the night in hand. `reliability` lies between 0
+ * and 1, both excluded.
+ */
+export function evidenceOf(
+  standing: number,
+  latent: number | undefined,
+  reliability: number,
+  weight: number,
+): Evidence {
+  const precision = (weight * reliability) / (1 - reliability);
+  return {
+    pull: precision * (standing - (latent ?? 0)),
+    precision,
+    own: latent === undefined ? precision : 0,
+    shares: weight * reliability,
+    weight,
+  };
+}
+
+/** Both together. */
+export function added(one: Evidence, other: Evidence): Evidence {
+  return {
+    pull: one.pull + other.pull,
+    precision: one.precision + other.precision,
+    own: one.own + other.own,
+    shares: one.shares + other.shares,
+    weight: one.weight + other.weight,
+  };
+}
+
+/** What is left of `evidence` where each of its measurements is older, by the factor that `weightAfter` gives. */
+export function faded({ pull, precision, own, shares, weight }: Evidence, factor: number): Evidence {
+  return {
+    pull: factor * pull,
+    precision: factor * precision,
+    own: factor * own,
+    shares: factor * shares,
+    weight: factor * weight,
+  };
+}
+
+/** Undefined where nothing was measured: such a score stays as it is, to the last bit. */
+export function adjustmentOf({ pull, precision, own, shares, weight }: Evidence): Adjustment | undefined {
+  if (!(precision > 0)) return undefined;
+  const unknown = 1 / (1 + precision);
+  const lasting = shares / weight;
+  return {
+    base: pull * unknown,
+    own: own * unknown,
+    scale: Math.sqrt(2 - lasting + lasting * unknown),
+  };
+}
+
+/** m of a day of which the network says `unmeasured`: 0 to 100, or of a label the probability of High in percent. */
+export function offsetOf(field: MeasuredField, { base, own }: Adjustment, unmeasured: number): number {
+  return own === 0 ? base : base - own * latentOf(field, unmeasured);
+}
+
+/** `score` (0 to 100, or of a label the probability of High in percent) with the offset `m`, in the same unit. */
+export function adjusted(field: MeasuredField, score: number, m: number, scale: number): number {
+  const shifted = (latentOf(field, score) + m) / scale;
+  return 100 * (isLabel(field) ? 1 / (1 + Math.exp(-shifted)) : normalCdf(shifted));
+}
+
+function linkOf(field: MeasuredField, percent: number): number {
+  return isLabel(field) ? Math.log(percent / (100 - percent)) : probit(percent / 100);
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
+}

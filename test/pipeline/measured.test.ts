@@ -1,0 +1,87 @@
+import t from 'tap';
+import {
+  added,
+  adjusted,
+  adjustmentOf,
+  evidenceOf,
+  faded,
+  LABEL_VALUES,
+  latentOf,
+  NO_EVIDENCE,
+  offsetOf,
+  standingOf,
+  weightAfter,
+} from '#acuity/pipeline/measured.js';
+import { MEASURED_FIELDS } from '#rules/fields.js';
+import { normalCdf, probit } from '#acuity/pipeline/normal.js';
+
+t.test('the normal distribution agrees with its tables and with its inverse', (t) => {
+  const tabled = [[0, 0.5], [1, 0.8413447460685429], [-1.96, 0.024997895148220435], [3, 0.9986501019683699], [-8, 6.220960574271785e-16]] as const; // prettier-ignore
+  for (const [z, p] of tabled) t.ok(Math.abs(normalCdf(z) - p) < 1e-14, `Φ(${z})`);
+  for (let p = 0.00005; p < 1; p += 0.00317)
+    t.ok(Math.abs(normalCdf(probit(p)) - p) < 1e-13, `Φ(probit(${p}))`);
+  t.end();
+});
+
+t.test(
+  'without measurements nothing is adjusted, and a scale of √2 without offset gives the score again',
+  (t) => {
+    t.equal(adjustmentOf(NO_EVIDENCE), undefined);
+    for (const field of MEASURED_FIELDS) {
+      for (const score of [0.01, 3, 50, 64.2, 99.99])
+        t.ok(Math.abs(adjusted(field, score, 0, Math.SQRT2) - score) < 1e-9, `${field} ${score}`);
+    }
+    t.end();
+  },
+);
+
+t.test('fresh measurements of one reliability shrink as Spearman and Brown have it', (t) => {
+  const reliability = 0.7;
+  const values = [71, 64, 80];
+  const latent = latentOf('memory', 47);
+  const residuals = values.map((value) => standingOf('memory', value) - latent);
+  const evidence = values.reduce(
+    (sum, value) => added(sum, evidenceOf(standingOf('memory', value), latent, reliability, 1)),
+    NO_EVIDENCE,
+  );
+  const { base, own, scale } = adjustmentOf(evidence) ?? { base: NaN, own: NaN, scale: NaN };
+  const n = values.length;
+  const mean = residuals.reduce((sum, residual) => sum + residual, 0) / n;
+  const share = (n * reliability) / (1 + (n - 1) * reliability);
+  t.ok(Math.abs(base - share * mean) < 1e-12, `${base}`);
+  t.equal(own, 0);
+  t.ok(Math.abs(scale ** 2 - (2 - reliability + reliability * (1 - share))) < 1e-12, `${scale}`);
+  t.end();
+});
+
+t.test('a measurement of the night in hand is held against what the network says of that night', (t) => {
+  const standing = standingOf('stress', 90);
+  const before = adjustmentOf(evidenceOf(standing, undefined, 0.6, 1));
+  for (const score of [31, 50, 66.6]) {
+    const known = adjustmentOf(evidenceOf(standing, latentOf('stress', score), 0.6, 1));
+    if (before === undefined || known === undefined) return t.fail('no adjustment');
+    t.ok(Math.abs(offsetOf('stress', before, score) - known.base) < 1e-12, `${score}`);
+    t.equal(before.scale, known.scale);
+  }
+  return t.end();
+});
+
+t.test('a measurement counts half after its half-life, towards the past and the future', (t) => {
+  t.equal(weightAfter(180, 180), 0.5);
+  t.equal(weightAfter(-180, 180), 0.5);
+  const evidence = evidenceOf(1, 0.25, 0.5, 1);
+  t.strictSame(faded(evidence, weightAfter(180, 180)), evidenceOf(1, 0.25, 0.5, 0.5));
+  t.end();
+});
+
+t.test('one label moves the odds towards itself, both labels by the same', (t) => {
+  const after = (label: 'High' | 'Low', chance: number): number => {
+    const adjustment = adjustmentOf(evidenceOf(standingOf('valence', LABEL_VALUES[label]), 0, 0.3, 1));
+    if (adjustment === undefined) return NaN;
+    return adjusted('valence', chance, offsetOf('valence', adjustment, chance), adjustment.scale);
+  };
+  t.ok(after('High', 50) > 55, `${after('High', 50)}`);
+  t.ok(Math.abs(after('High', 50) + after('Low', 50) - 100) < 1e-9);
+  t.ok(Math.abs(after('High', 30) + after('Low', 70) - 100) < 1e-9);
+  t.end();
+});

@@ -187,7 +187,7 @@ function mapped(object, change) {
 }
 
 /** A value as Python writes it, a line for each entry. */
-function python(value, indent = '') {
+export function python(value, indent = '') {
   const inner = `${indent}    `;
   if (Array.isArray(value)) {
     if (value.every((entry) => typeof entry === 'number')) return `(${value.join(', ')})`;
@@ -195,6 +195,7 @@ function python(value, indent = '') {
   }
   if (typeof value === 'string') return value.includes('"') ? `'${value}'` : `"${value}"`;
   if (typeof value === 'number') return String(value);
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
   const entries = Object.entries(value).map(([key, entry]) => `${inner}"${key}": ${python(entry, inner)},\n`);
   return `{\n${entries.join('')}${indent}}`;
 }

@@ -1,7 +1,8 @@
-/** `npm run rules`: writes what the parser and the Python client have of packages/rules, and the service of the parser. */
+/** `npm run rules`: writes what the parser and the Python client have of packages/rules, the clients of packages/norms, and the service of the parser. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { normTables } from './normTables.js';
 import { build, failWith, install, ROOT } from './prepare.js';
 import { recordLayout } from './recordLayout.js';
 import { ruleTables } from './ruleTables.js';
@@ -10,7 +11,8 @@ try {
   await install();
   await build('rules');
   const tables = await ruleTables(pathToFileURL(join(ROOT, 'dist/rules')).href);
-  for (const [path, text] of Object.entries(tables)) writeFileSync(join(ROOT, path), text);
+  for (const [path, text] of Object.entries({ ...tables, ...normTables() }))
+    writeFileSync(join(ROOT, path), text);
   await build('parser');
   const parser = readFileSync(join(ROOT, 'dist/reading/parser.wasm'));
   writeFileSync(join(ROOT, 'src/records/layout.ts'), recordLayout(parser));

@@ -23,6 +23,9 @@ from acuity_client import (
     SqliteStorage,
     UnitError,
     describe_score,
+    percentile_of,
+    pss10_sum,
+    vigilance_speed,
 )
 from acuity_client._moment import iso_of, moment_ms
 
@@ -173,10 +176,16 @@ def _run(test: unittest.TestCase, history: Any, step: dict[str, Any]) -> None:
         return
 
     def score() -> Any:
-        return history.score(step["person"], step["at"], _session(step["session"]), night=step.get("night"))
+        if "forgetMeasurements" in step:
+            return history.forget_measurements(step["forgetMeasurements"])
+        measurements = step.get("measurements")
+        session = _session(step["session"])
+        return history.score(step["person"], step["at"], session, night=step.get("night"), measurements=measurements)
 
     if "fails" not in step:
         prediction = score()
+        if "forgetMeasurements" in step:
+            return
         test.assertEqual(prediction.scores, _scores(step["session"]))
         test.assertRegex(prediction.history, "^acu1[.]")
         return
@@ -206,6 +215,8 @@ def _sent(sent: dict[str, Any]) -> dict[str, Any]:
     request = {"current_session": _session(sent["session"]), "history": sent["history"]}
     if "night" in sent:
         request["night"] = sent["night"]
+    if "measurements" in sent:
+        request["measurements"] = sent["measurements"]
     if "past" in sent:
         request["past_sessions"] = [_session(number) for number in sent["past"]]
         request["past_targets"] = [_scores(number) for number in sent["past"]]
@@ -274,7 +285,32 @@ class Explanations(unittest.TestCase):
                 chart = asdict(said.chart)
                 chart["isUsual"] = chart.pop("is_usual")
                 chart["contributors"] = list(chart["contributors"])
+                if chart["unmeasured"] is None:
+                    del chart["unmeasured"]
                 self.assertEqual(chart, case["expect"]["chart"])
+
+
+class Norms(unittest.TestCase):
+    """Raw results of tests as percentiles."""
+
+    def test_norms(self) -> None:
+        for case in cases("norms"):
+            with self.subTest(case["name"]):
+                expected = case["expect"]
+                if "has" not in expected:
+                    self.assertEqual(_measured(case), expected.get("percentile", expected.get("value")))
+                    continue
+                with self.assertRaises(ValueError) as caught:
+                    _measured(case)
+                self.assertIn(expected["has"], str(caught.exception))
+
+
+def _measured(case: dict[str, Any]) -> float:
+    if "norm" in case:
+        return percentile_of(case["norm"], case["result"], **case["who"])
+    if "pss10Sum" in case:
+        return pss10_sum(case["pss10Sum"])
+    return vigilance_speed(case["vigilanceSpeed"])
 
 
 class Checks(EachFace):

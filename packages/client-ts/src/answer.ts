@@ -1,4 +1,4 @@
-import type { Explanation, Finding, ScoreRecord } from './contract.js';
+import type { Explanation, Finding, Measurement, ScoreRecord } from './contract.js';
 import { errorFor, type AcuityError } from './errors.js';
 import type { Incoming } from './transport.js';
 
@@ -13,6 +13,16 @@ export interface Prediction {
   readonly explanation?: Explanation;
   /** There where the request had one: what the person's next request sends. */
   readonly history?: string;
+  /** There where measurements count: the scores without them. */
+  readonly unmeasured?: ScoreRecord;
+  /** There where some came too late to count. */
+  readonly measurementsIgnored?: readonly IgnoredMeasurement[];
+}
+
+/** A measurement older than the newest that the history no longer keeps one by one. */
+export interface IgnoredMeasurement {
+  readonly score: Measurement['score'];
+  readonly on: string;
 }
 
 /** What the service answered to the request `sentId`: its scores, or the error of the kind that fits. */
@@ -20,7 +30,8 @@ export function readAnswer(answer: Incoming, sentId: string): Prediction | Acuit
   const requestId = answer.header('x-request-id') ?? sentId;
   const body = parse(answer.text);
   if (answer.status === 200 && isPrediction(body)) {
-    const { inference_time_ms: inferenceTimeMs, explanation, history } = body;
+    const { inference_time_ms: inferenceTimeMs, explanation, history, unmeasured } = body;
+    const { measurements_ignored: measurementsIgnored } = body;
     const modelVersion = answer.header('x-model-version') ?? '';
     return {
       scores: scoresOf(body),
@@ -29,6 +40,8 @@ export function readAnswer(answer: Incoming, sentId: string): Prediction | Acuit
       modelVersion,
       ...(explanation !== undefined && { explanation }),
       ...(history !== undefined && { history }),
+      ...(unmeasured !== undefined && { unmeasured: scoresOf(unmeasured) }),
+      ...(measurementsIgnored !== undefined && { measurementsIgnored }),
     };
   }
   const detail = (body as { detail?: unknown } | null | undefined)?.detail;
@@ -55,6 +68,8 @@ type Scored = ScoreRecord & {
   readonly inference_time_ms: number;
   readonly explanation?: Explanation;
   readonly history?: string;
+  readonly unmeasured?: ScoreRecord;
+  readonly measurements_ignored?: readonly IgnoredMeasurement[];
 };
 
 const SCORES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
@@ -65,7 +80,8 @@ function isPrediction(body: unknown): body is Scored {
 }
 
 /** What else a service of tomorrow may say beside the scores is none of them. */
-function scoresOf({ C_SCORE, attention, memory, reasoning, stress, valence, arousal }: Scored): ScoreRecord {
+function scoresOf(said: ScoreRecord): ScoreRecord {
+  const { C_SCORE, attention, memory, reasoning, stress, valence, arousal } = said;
   return { C_SCORE, attention, memory, reasoning, stress, valence, arousal };
 }
 

@@ -43,6 +43,18 @@ export interface ScoreRecord {
   arousal: 'Low' | 'High';
 }
 
+interface Measured {
+  /** The date on which it was taken, as "2026-11-10"; `night` where it is absent. */
+  on?: string | null;
+  /** The share of the variance between people's single results that lasts: the retest correlation, 0.05 to 0.99. */
+  reliability?: number | null;
+}
+
+/** What a test, a questionnaire or a rating found: a percentile among people of that age and sex, or a label. */
+export type Measurement =
+  | ({ score: 'attention' | 'memory' | 'reasoning' | 'stress'; value: number } & Measured)
+  | ({ score: 'valence' | 'arousal'; value: 'Low' | 'High' } & Measured);
+
 export interface PredictionRequestBody {
   current_session: Session;
   /** At most five, oldest first. Beside `history` only where that is empty. */
@@ -55,6 +67,8 @@ export interface PredictionRequestBody {
   history?: string | null;
   /** With `history`: the date on which the person woke, as "2026-11-21". */
   night?: string | null;
+  /** With `history` and `night`: what was measured since the last request, at most 64. The history keeps it. */
+  measurements?: Measurement[] | null;
   /** Asks for `explanation` beside the scores, where the service can explain. */
   explain?: boolean | null;
 }
@@ -92,5 +106,7 @@ export interface ExplainedScore {
   readonly change: number;
   readonly notable: boolean;
   readonly repeatability: readonly [number, number];
+  /** The score less what it is without measurements; there where one of it counts. */
+  readonly measured?: number;
   readonly explained: number;
 }

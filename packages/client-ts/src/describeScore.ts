@@ -8,7 +8,7 @@ export interface ScoreDescription {
   readonly chart: ScoreChart;
 }
 
-/** Points; `contributors` add up to `score` less `reference`, the largest first. */
+/** Points; `unmeasured` is the score without what was measured, where that counts. `contributors` add up to `score` less `reference`, the largest first. */
 export interface ScoreChart {
   readonly score: number;
   readonly reference: number;
@@ -16,6 +16,7 @@ export interface ScoreChart {
   readonly isUsual: boolean;
   readonly low: number;
   readonly high: number;
+  readonly unmeasured?: number;
   readonly contributors: readonly {
     readonly group: string;
     readonly label: string;
@@ -45,13 +46,15 @@ export function describeScore(
   explanation: Explanation,
   name: ExplainedScoreName,
 ): ScoreDescription {
-  const { reference, usual, change, notable, repeatability, explained } = explanation.scores[name];
+  const { reference, usual, change, notable, repeatability, explained, measured } = explanation.scores[name];
   const contributors = explanation.contributors
     .map((part) => ({ group: part.group, label: LABELS[part.group] ?? part.group, points: part[name] }))
     .toSorted((one, other) => Math.abs(other.points) - Math.abs(one.points));
   const [low, high] = repeatability;
   const isUsual = usual !== undefined;
-  const chart = { score: scores[name], reference, isUsual, low, high, contributors };
+  const unmeasured = measured === undefined ? undefined : Number((scores[name] - measured).toFixed(2));
+  const known = unmeasured !== undefined && { unmeasured };
+  const chart = { score: scores[name], reference, isUsual, low, high, ...known, contributors };
   const against = isUsual ? 'usual for this person' : 'typical of this age and sex';
   const [most] = contributors;
   const cause =
@@ -61,7 +64,8 @@ export function describeScore(
     change === 0
       ? `just what is ${against}`
       : `${Math.abs(change).toFixed(2)} ${change > 0 ? 'above' : 'below'} the ${reference.toFixed(2)} that is ${against}, ${measure}`;
-  const first = `${NAMES[name]} is ${scores[name].toFixed(2)}, ${difference}${cause}.`;
+  const tested = unmeasured === undefined ? '' : ` (${unmeasured.toFixed(2)} without what was measured)`;
+  const first = `${NAMES[name]} is ${scores[name].toFixed(2)}${tested}, ${difference}${cause}.`;
   const second =
     `Another ordinary device would have put it between ${low.toFixed(2)} and ${high.toFixed(2)} four times in five ` +
     `(confidence in the recording: ${explanation.quality.confidence}); such recordings explain ` +

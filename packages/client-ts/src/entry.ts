@@ -1,5 +1,5 @@
 /** What `acuity-client` publishes, and the server's package as `acuity/client`: the one file that only passes on, because it is the way in. */
-export type { Prediction } from './answer.js';
+export type { IgnoredMeasurement, Prediction } from './answer.js';
 export {
   AcuityClient,
   type AcuityClientOptions,
@@ -42,6 +42,9 @@ export {
   type HistoryStorage,
   type StoredHistory,
 } from './history.js';
+export { NORMS, percentileOf, pss10Sum, vigilanceSpeed, type Tested } from './norms.js';
+export type { Norm } from './norm.js';
+export type { NormName } from './normTables.js';
 export type { Moment } from '#rules/moment.js';
 export type { Person } from './person.js';
 export type { RetryOptions } from './retry.js';
@@ -52,6 +55,7 @@ export type {
   ExplainedScore,
   Explanation,
   Finding,
+  Measurement,
   PredictionRequestBody,
   ScoreRecord,
   Session,

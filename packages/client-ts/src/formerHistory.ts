@@ -1,5 +1,5 @@
 import { PAST_MAX } from '#rules/fields.js';
-import type { PredictionRequestBody, ScoreRecord, Session } from './contract.js';
+import type { Measurement, PredictionRequestBody, ScoreRecord, Session } from './contract.js';
 import { dated } from './night.js';
 
 /** What the former client stored of each person: a list of these, of at most five. */
@@ -18,6 +18,13 @@ export interface Asked {
   readonly atMs: number;
   readonly night: string | undefined;
   readonly session: Session;
+  readonly measurements: readonly Measurement[];
+}
+
+/** What is sent of a session beside its past. @internal */
+export function requestOf({ session, night, measurements }: Omit<Asked, 'atMs'>): PredictionRequestBody {
+  const taken = measurements.length > 0 && { measurements: [...measurements] };
+  return { current_session: session, ...dated(night), ...taken };
 }
 
 /** Two sessions less than this apart are of one night, where their nights are not known. */
@@ -44,29 +51,28 @@ function parsed(text: string): unknown {
  */
 export async function moveOver<Answer extends { readonly history: string }>(
   former: readonly FormerEntry[],
-  { atMs, night, session }: Asked,
+  asked: Asked,
   predict: (request: PredictionRequestBody) => Promise<Answer>,
 ): Promise<Answer> {
   const entries = former.toSorted(inOrder);
-  const past = entries.filter((entry) => distance(entry, { atMs, night }) < 0).slice(-PAST_MAX);
+  const past = entries.filter((entry) => distance(entry, asked) < 0).slice(-PAST_MAX);
   const answer = await predict({
-    current_session: session,
+    ...requestOf(asked),
     history: '',
-    ...dated(night),
     ...(past.length > 0 && {
       past_sessions: past.map((entry) => entry.session),
       past_targets: past.map((entry) => entry.scores),
     }),
   });
   let { history } = answer;
-  for (const later of entries.filter((entry) => distance(entry, { atMs, night }) > 0)) {
+  for (const later of entries.filter((entry) => distance(entry, asked) > 0)) {
     ({ history } = await predict({ current_session: later.session, history, ...dated(later.night) }));
   }
   return { ...answer, history };
 }
 
 /** Below 0 where `entry` is of an earlier night, 0 where it is of the same. */
-function distance(entry: FormerEntry, { atMs, night }: Omit<Asked, 'session'>): number {
+function distance(entry: FormerEntry, { atMs, night }: Asked): number {
   if (entry.night !== undefined && night !== undefined) return compare(entry.night, night);
   const apartMs = Date.parse(entry.at) - atMs;
   return Math.abs(apartMs) < SAME_NIGHT_MS ? 0 : apartMs;

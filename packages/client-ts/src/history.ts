@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { momentMs, type Moment } from '#rules/moment.js';
 import type { Prediction } from './answer.js';
 import type { AcuityClient, PredictOptions } from './client.js';
-import type { PredictionRequestBody, Session } from './contract.js';
+import type { Measurement, PredictionRequestBody, Session } from './contract.js';
 import { AcuityError } from './errors.js';
-import { formerEntries, moveOver, type FormerEntry } from './formerHistory.js';
-import { checkNight, dated } from './night.js';
+import { formerEntries, moveOver, requestOf, type FormerEntry } from './formerHistory.js';
+import { withoutMeasurements } from './measuredHistory.js';
+import { checkMeasured, checkNight } from './night.js';
 import { pauseBefore, type RetryOptions } from './retry.js';
 
 /** What a storage holds of a person: the history as text, or what the former client stored there. */
@@ -26,6 +27,8 @@ export interface HistoryStorage {
 export interface HistoryOptions extends PredictOptions {
   /** The date of waking, as "2026-11-21": what `Adapted.night` and `SessionBuilder.wokeOn()` are. */
   readonly night?: string | null | undefined;
+  /** What was measured since the last night, each once; the history keeps it. Needs `night`. */
+  readonly measurements?: readonly Measurement[] | null | undefined;
 }
 
 /** Another process stored a history of the person each time that this one had scored. The stored one is whole. */
@@ -60,7 +63,7 @@ export class History {
   /**
    * Scores `session` with the person's history, in which it gets its place by `night`. The same night scored again
    * replaces itself; a session without a night is always a new one.
-   * @throws RangeError where the night is no date or lies ahead, HistoryInvalidError where what is stored is damaged,
+   * @throws RangeError where a date is none or lies ahead, HistoryInvalidError where what is stored is damaged,
    * HistoryContendedError, what the client or the storage throws; the history is then as it was
    */
   async score(
@@ -69,17 +72,28 @@ export class History {
     session: Session,
     options: HistoryOptions = {},
   ): Promise<Prediction> {
-    const { night, ...others } = options;
-    const asked = { atMs: momentMs(at, 'the moment of the session'), night: checkNight(night), session };
+    const { night, measurements: given, ...others } = options;
+    const measurements = given ?? [];
+    checkMeasured(measurements);
+    const atMs = momentMs(at, 'the moment of the session');
+    const asked = { atMs, night: checkNight(night), session, measurements };
     const predict = (request: PredictionRequestBody): Promise<WithHistory> => this.#predict(request, others);
     return this.#inTurn(person, (stored) => {
       const former = formerEntries(stored);
       if (former !== undefined) return moveOver(former, asked, predict);
-      return predict({
-        current_session: session,
-        history: typeof stored === 'string' ? stored : '',
-        ...dated(asked.night),
-      });
+      return predict({ ...requestOf(asked), history: typeof stored === 'string' ? stored : '' });
+    });
+  }
+
+  /**
+   * Forgets what was measured of `person`, and keeps their nights: later scores are the network's alone.
+   * @throws RangeError where what is stored is damaged
+   */
+  async forgetMeasurements(person: string): Promise<void> {
+    await this.#inTurn(person, async (stored) => {
+      const isHistory = typeof stored === 'string' && stored !== '' && formerEntries(stored) === undefined;
+      const history = isHistory ? withoutMeasurements(stored) : undefined;
+      return { history, isAsStored: !isHistory || history === stored };
     });
   }
 
@@ -96,7 +110,7 @@ export class History {
   }
 
   /** Does `work` after the person's other calls, and again with what is stored by then where others stored first. */
-  async #inTurn<Done extends { readonly history: string | undefined }>(
+  async #inTurn<Done extends ToStore>(
     person: string,
     work: (stored: StoredHistory) => Promise<Done>,
   ): Promise<Done> {
@@ -111,14 +125,14 @@ export class History {
     }
   }
 
-  async #swap<Done extends { readonly history: string | undefined }>(
+  async #swap<Done extends ToStore>(
     person: string,
     work: (stored: StoredHistory) => Promise<Done>,
   ): Promise<Done> {
     for (let attempt = 1; ; attempt++) {
       const stored = await this.#storage.load(person);
       const done = await work(stored);
-      if (done.history === undefined && (stored ?? undefined) === undefined) return done;
+      if (done.isAsStored || (done.history === undefined && (stored ?? undefined) === undefined)) return done;
       const isTaken: unknown = await this.#storage.save(person, done.history, stored);
       if (isTaken === true) return done;
       // A storage of the former kind gives nothing, and would be written again and again.
@@ -128,6 +142,12 @@ export class History {
       await sleep(pauseMs);
     }
   }
+}
+
+/** What is to be stored, nothing to forget the person; `isAsStored`: nothing is to change. */
+interface ToStore {
+  readonly history: string | undefined;
+  readonly isAsStored?: boolean;
 }
 
 /** What came back with the history to store. */

@@ -1,6 +1,6 @@
 import { momentMs, type Moment } from '#rules/moment.js';
 import { offsetAt, offsetMs } from './adapters/zone.js';
-import type { PredictionRequestBody } from './contract.js';
+import type { Measurement, PredictionRequestBody } from './contract.js';
 
 const DAY_MS = 86_400_000;
 const OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i;
@@ -12,10 +12,25 @@ const OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i;
  */
 export function checkNight(night: string | null | undefined): string | undefined {
   if (night === undefined || night === null) return undefined;
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(night) && dateOf(Date.parse(night)) === night;
-  if (!isDate) throw new RangeError('the night is a date, as 2026-11-21: that of waking');
-  refuseAhead(night);
+  if (!isDate(night)) throw new RangeError('the night is a date, as 2026-11-21: that of waking');
+  refuseAhead(night, NIGHT);
   return night;
+}
+
+/**
+ * @throws RangeError where the day of a measurement is no date, or lies ahead
+ * @internal
+ */
+export function checkMeasured(measurements: readonly Measurement[]): void {
+  for (const { on } of measurements) {
+    if (on === undefined || on === null) continue;
+    if (!isDate(on)) throw new RangeError('the day of a measurement (on) is a date, as 2026-11-10');
+    refuseAhead(on, MEASUREMENT);
+  }
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && dateOf(Date.parse(text)) === text;
 }
 
 /** The night of a request, where there is one. @internal */
@@ -24,20 +39,26 @@ export function dated(night: string | undefined): { night?: string } {
 }
 
 /**
- * What in a request would put the newest night of a history into the future, before all that follow.
- * @throws RangeError where its night lies more than a day ahead of this machine's clock
+ * What in a request would put the newest night of a history, or a measurement, into the future.
+ * @throws RangeError where it lies more than a day ahead of this machine's clock
  * @internal
  */
-export function checkNightOf({ history, night }: PredictionRequestBody): void {
-  if (typeof history === 'string' && typeof night === 'string') refuseAhead(night);
+export function checkNightOf({ history, night, measurements }: PredictionRequestBody): void {
+  if (typeof history !== 'string') return;
+  if (typeof night === 'string') refuseAhead(night, NIGHT);
+  if (!Array.isArray(measurements)) return;
+  for (const measurement of measurements) {
+    if (typeof measurement?.on === 'string') refuseAhead(measurement.on, MEASUREMENT);
+  }
 }
 
+const NIGHT = ['the night', 'the date of waking'] as const;
+const MEASUREMENT = ['a measurement', 'the day on which it was taken'] as const;
+
 /** A day: somewhere it is tomorrow already. */
-function refuseAhead(night: string): void {
-  if (Date.parse(night) - Date.now() <= DAY_MS || Number.isNaN(Date.parse(night))) return;
-  throw new RangeError(
-    "the night lies ahead of this machine's clock: give the date of waking, or set the clock",
-  );
+function refuseAhead(date: string, [what, remedy]: readonly [string, string]): void {
+  if (Date.parse(date) - Date.now() <= DAY_MS || Number.isNaN(Date.parse(date))) return;
+  throw new RangeError(`${what} lies ahead of this machine's clock: give ${remedy}, or set the clock`);
 }
 
 /**

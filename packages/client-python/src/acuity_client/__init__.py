@@ -36,6 +36,7 @@ from ._history import (
     StoredHistory,
 )
 from ._moment import Moment
+from ._norms import NORMS, Norm, NormAges, NormName, NormSex, percentile_of, pss10_sum, vigilance_speed
 from ._retry import RetryPolicy
 from ._session import Sample, Samples, SessionBuilder
 from ._sleep import Stage, StageInterval
@@ -52,6 +53,10 @@ from ._transport import (
 from ._types import (
     Explanation,
     Finding,
+    IgnoredMeasurement,
+    MeasuredLabel,
+    MeasuredScore,
+    Measurement,
     Prediction,
     PredictionRequest,
     ScoreRecord,
@@ -87,13 +92,22 @@ __all__ = [
     "HistoryInvalidError",
     "HistoryStorage",
     "Hooks",
+    "IgnoredMeasurement",
     "Incoming",
     "InvalidRequestError",
     "KeyMissingError",
     "KeyRejectedError",
     "MalformedRequestError",
+    "MeasuredLabel",
+    "MeasuredScore",
+    "Measurement",
     "MemoryStorage",
     "Moment",
+    "NORMS",
+    "Norm",
+    "NormAges",
+    "NormName",
+    "NormSex",
     "Outgoing",
     "OverloadedError",
     "Prediction",
@@ -124,6 +138,9 @@ __all__ = [
     "UrllibTransport",
     "WrongAddressError",
     "describe_score",
+    "percentile_of",
+    "pss10_sum",
+    "vigilance_speed",
 ]
 
 

@@ -242,6 +242,8 @@ def _prediction(body: object, answer: Incoming, request_id: str) -> Prediction |
         inference_time_ms=body["inference_time_ms"],
         explanation=body.get("explanation"),
         history=body.get("history"),
+        unmeasured=body.get("unmeasured"),
+        measurements_ignored=tuple(body.get("measurements_ignored", ())),
     )
 
 

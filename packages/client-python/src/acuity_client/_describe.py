@@ -46,6 +46,8 @@ class ScoreChart:
     low: float
     high: float
     contributors: tuple[ChartContributor, ...]
+    unmeasured: float | None = None
+    """The score without what was measured, where that counts."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ def describe_score(scores: ScoreRecord, explanation: Explanation, name: ScoreNam
     low, high = said["repeatability"]
     is_usual = "usual" in said
     reference, change = said["reference"], said["change"]
-    chart = ScoreChart(scores[name], reference, is_usual, low, high, contributors)
+    unmeasured = round(scores[name] - said["measured"], 2) if "measured" in said else None
+    chart = ScoreChart(scores[name], reference, is_usual, low, high, contributors, unmeasured)
     against = "usual for this person" if is_usual else "typical of this age and sex"
     cause = ""
     if contributors and contributors[0].points != 0:
@@ -80,7 +83,8 @@ def describe_score(scores: ScoreRecord, explanation: Explanation, name: ScoreNam
     if change != 0:
         side = "above" if change > 0 else "below"
         difference = f"{abs(change):.2f} {side} the {reference:.2f} that is {against}, {measure}"
-    first = f"{_NAMES[name]} is {scores[name]:.2f}, {difference}{cause}."
+    tested = "" if unmeasured is None else f" ({unmeasured:.2f} without what was measured)"
+    first = f"{_NAMES[name]} is {scores[name]:.2f}{tested}, {difference}{cause}."
     second = (
         f"Another ordinary device would have put it between {low:.2f} and {high:.2f} four times in five "
         f"(confidence in the recording: {explanation['quality']['confidence']}); such recordings explain "

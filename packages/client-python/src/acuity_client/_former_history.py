@@ -8,7 +8,7 @@ from typing import NamedTuple, TypedDict
 
 from ._moment import moment_ms
 from ._rules import PAST_MAX
-from ._types import PredictionRequest, ScoreRecord, Session
+from ._types import Measurement, PredictionRequest, ScoreRecord, Session
 
 
 class _Dated(TypedDict, total=False):
@@ -32,6 +32,7 @@ class Asked(NamedTuple):
     at_ms: int
     night: str | None
     session: Session
+    measurements: Sequence[Measurement] = ()
 
 
 _SAME_NIGHT_MS = 18 * 3_600_000
@@ -55,7 +56,7 @@ def move_over(former: Sequence[FormerEntry], asked: Asked) -> Generator[Predicti
     """
     entries = sorted(former, key=lambda entry: (entry.get("night") or entry["at"], entry["at"]))
     past = [entry for entry in entries if _distance(entry, asked) < 0][-PAST_MAX:]
-    request = request_of(asked.session, "", asked.night)
+    request = request_of(asked.session, "", asked.night, asked.measurements)
     if past:
         request["past_sessions"] = [entry["session"] for entry in past]
         request["past_targets"] = [entry["scores"] for entry in past]
@@ -65,11 +66,15 @@ def move_over(former: Sequence[FormerEntry], asked: Asked) -> Generator[Predicti
             history = yield request_of(later["session"], history, later.get("night"))
 
 
-def request_of(session: Session, history: str, night: str | None) -> PredictionRequest:
+def request_of(
+    session: Session, history: str, night: str | None, measurements: Sequence[Measurement] = ()
+) -> PredictionRequest:
     """The request for a session that gets its place in `history`."""
     request: PredictionRequest = {"current_session": session, "history": history}
     if night is not None:
         request["night"] = night
+    if measurements:
+        request["measurements"] = measurements
     return request
 
 

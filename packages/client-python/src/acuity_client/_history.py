@@ -15,9 +15,10 @@ from typing import Any, Protocol, Union
 from ._errors import AcuityError
 from ._former_history import Asked, FormerEntry, former_entries, move_over, request_of
 from ._moment import Moment, moment_ms
-from ._night import check_night
+from ._measured_history import without_measurements
+from ._night import check_measured, check_night
 from ._retry import RetryPolicy
-from ._types import Prediction, PredictionRequest, Session
+from ._types import Measurement, Prediction, PredictionRequest, Session
 
 StoredHistory = Union[str, Sequence[FormerEntry], None]
 """What a storage holds of a person: the history as text, or what the former client stored there."""
@@ -108,6 +109,7 @@ class History:
         session: Session,
         *,
         night: str | None = None,
+        measurements: Sequence[Measurement] | None = None,
         request_id: str | None = None,
         timeout: float | None = None,
         retries: int | None = None,
@@ -115,12 +117,13 @@ class History:
         """
         Scores `session` with the person's history, in which it gets its place by `night`: the date of waking, as
         "2026-11-21", which `Adapted.night` and `SessionBuilder.woke_on()` are. The same night scored again replaces
-        itself; a session without a night is always a new one.
+        itself; a session without a night is always a new one. `measurements`: what was measured since the last night,
+        each once; the history keeps it. They need `night`.
 
-        Raises ValueError where the night is no date or lies ahead, HistoryInvalidError where what is stored is
+        Raises ValueError where a date is none or lies ahead, HistoryInvalidError where what is stored is
         damaged, HistoryContendedError, what the client or the storage raises; the history is then as it was.
         """
-        asked = _asked(at, night, session)
+        asked = _asked(at, night, session, measurements)
         with self._alone(person):
             for pause_s in _pauses():
                 stored = self._storage.load(person)
@@ -131,6 +134,20 @@ class History:
                     )
                 if _is_taken(self._storage.save(person, steps.history, stored)):
                     return steps.prediction()
+                time.sleep(pause_s)
+        raise HistoryContendedError
+
+    def forget_measurements(self, person: str) -> None:
+        """
+        Forgets what was measured of `person`, and keeps their nights: later scores are the network's alone. Raises
+        ValueError where what is stored is damaged.
+        """
+        with self._alone(person):
+            for pause_s in _pauses():
+                stored = self._storage.load(person)
+                history = _unmeasured(stored)
+                if history is None or _is_taken(self._storage.save(person, history, stored)):
+                    return
                 time.sleep(pause_s)
         raise HistoryContendedError
 
@@ -177,12 +194,13 @@ class AsyncHistory:
         session: Session,
         *,
         night: str | None = None,
+        measurements: Sequence[Measurement] | None = None,
         request_id: str | None = None,
         timeout: float | None = None,
         retries: int | None = None,
     ) -> Prediction:
         """As of `History`."""
-        asked = _asked(at, night, session)
+        asked = _asked(at, night, session, measurements)
         async with _Turn(self._locks, person):
             for pause_s in _pauses():
                 stored = await self._storage.load(person)
@@ -193,6 +211,17 @@ class AsyncHistory:
                     )
                 if _is_taken(await self._storage.save(person, steps.history, stored)):
                     return steps.prediction()
+                await asyncio.sleep(pause_s)
+        raise HistoryContendedError
+
+    async def forget_measurements(self, person: str) -> None:
+        """As of `History`."""
+        async with _Turn(self._locks, person):
+            for pause_s in _pauses():
+                stored = await self._storage.load(person)
+                history = _unmeasured(stored)
+                if history is None or _is_taken(await self._storage.save(person, history, stored)):
+                    return
                 await asyncio.sleep(pause_s)
         raise HistoryContendedError
 
@@ -241,12 +270,21 @@ class _Steps:
 
 
 def _one_request(history: str, asked: Asked) -> Generator[PredictionRequest, str, None]:
-    yield request_of(asked.session, history, asked.night)
+    yield request_of(asked.session, history, asked.night, asked.measurements)
 
 
-def _asked(at: Moment, night: str | None, session: Session) -> Asked:
+def _asked(at: Moment, night: str | None, session: Session, measurements: Sequence[Measurement] | None) -> Asked:
     check_night(night)
-    return Asked(moment_ms(at, "the moment of the session"), night, session)
+    check_measured(measurements or ())
+    return Asked(moment_ms(at, "the moment of the session"), night, session, list(measurements or ()))
+
+
+def _unmeasured(stored: StoredHistory) -> str | None:
+    """What is stored, without what was measured; None where that changes nothing."""
+    if not isinstance(stored, str) or not stored or former_entries(stored) is not None:
+        return None
+    history = without_measurements(stored)
+    return None if history == stored else history
 
 
 _CONTENTION = RetryPolicy(retries=10, first_pause_s=0.01, pause_max_s=0.05)

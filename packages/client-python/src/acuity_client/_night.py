@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 from ._moment import Moment, iso_of, moment_ms
+from ._types import Measurement
 
 _OFFSET = re.compile(r"(?:Z|[+-][0-9]{2}:?[0-9]{2})\Z", re.IGNORECASE)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -19,20 +20,41 @@ def check_night(night: str | None) -> None:
         return
     if _date_of(night) is None:
         raise ValueError("the night is a date, as 2026-11-21: that of waking")
-    _refuse_ahead(night)
+    _refuse_ahead(night, _NIGHT)
+
+
+def check_measured(measurements: Sequence[Measurement]) -> None:
+    """Raises ValueError where the day of one is no date, or lies ahead."""
+    for measurement in measurements:
+        on = measurement.get("on")
+        if on is None:
+            continue
+        if _date_of(on) is None:
+            raise ValueError("the day of a measurement (on) is a date, as 2026-11-10")
+        _refuse_ahead(on, _MEASUREMENT)
 
 
 def check_night_of(request: Mapping[str, Any]) -> None:
-    """Raises ValueError where it would put the newest night of a history into the future, before all that follow."""
-    if isinstance(request.get("history"), str):
-        _refuse_ahead(request.get("night"))
+    """Raises ValueError where it would put the newest night of a history, or a measurement, into the future."""
+    if not isinstance(request.get("history"), str):
+        return
+    _refuse_ahead(request.get("night"), _NIGHT)
+    measurements = request.get("measurements")
+    for measurement in measurements if isinstance(measurements, (list, tuple)) else ():
+        if isinstance(measurement, Mapping):
+            _refuse_ahead(measurement.get("on"), _MEASUREMENT)
 
 
-def _refuse_ahead(night: object) -> None:
+_NIGHT = ("the night", "the date of waking")
+_MEASUREMENT = ("a measurement", "the day on which it was taken")
+
+
+def _refuse_ahead(date_text: object, words: tuple[str, str]) -> None:
     """More than a day: somewhere it is tomorrow already."""
-    day = _date_of(night)
+    day = _date_of(date_text)
     if day is not None and day > datetime.now(timezone.utc).date() + timedelta(days=1):
-        raise ValueError("the night lies ahead of this machine's clock: give the date of waking, or set the clock")
+        what, remedy = words
+        raise ValueError(f"{what} lies ahead of this machine's clock: give {remedy}, or set the clock")
 
 
 def _date_of(night: object) -> date | None:

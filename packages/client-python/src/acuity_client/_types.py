@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, Union
 
 Sex = Literal["M", "F"]
 Level = Literal["Low", "High"]
@@ -45,6 +45,37 @@ class ScoreRecord(TypedDict):
     arousal: Level
 
 
+class _Measured(TypedDict, total=False):
+    on: str | None
+    """The date on which it was taken, as "2026-11-10"; `night` where it is absent."""
+    reliability: float | None
+    """The share of the variance between people's single results that lasts: the retest correlation, 0.05 to 0.99."""
+
+
+class MeasuredScore(_Measured):
+    """What a test or a questionnaire found: a percentile among people of that age and sex."""
+
+    score: Literal["attention", "memory", "reasoning", "stress"]
+    value: float
+
+
+class MeasuredLabel(_Measured):
+    """What somebody said of their mood."""
+
+    score: Literal["valence", "arousal"]
+    value: Level
+
+
+Measurement = Union[MeasuredScore, MeasuredLabel]
+
+
+class IgnoredMeasurement(TypedDict):
+    """A measurement older than the newest that the history no longer keeps one by one."""
+
+    score: Literal["attention", "memory", "reasoning", "stress", "valence", "arousal"]
+    on: str
+
+
 class _Required(TypedDict):
     current_session: Session
 
@@ -58,6 +89,8 @@ class PredictionRequest(_Required, total=False):
     """The history that the person's last answer gave; empty begins one. The answer then has one to store."""
     night: str | None
     """With `history`: the date on which the person woke, as "2026-11-21"."""
+    measurements: Sequence[Measurement] | None
+    """With `history` and `night`: what was measured since the last request, at most 64. The history keeps it."""
     explain: bool | None
 
 
@@ -88,7 +121,7 @@ class Quality(TypedDict):
 
 
 class ExplainedScore(TypedDict, total=False):
-    """One score beside what is usual; `usual` is there with history only."""
+    """One score beside what is usual; `usual` is there with history only, `measured` where a measurement counts."""
 
     reference: float
     usual: float
@@ -96,6 +129,8 @@ class ExplainedScore(TypedDict, total=False):
     notable: bool
     repeatability: list[float]
     explained: float
+    measured: float
+    """The score less what it is without measurements; there where one of it counts."""
 
 
 class Contributor(TypedDict):
@@ -131,3 +166,7 @@ class Prediction:
     """There where it was asked for and the service can explain."""
     history: str | None = None
     """There where the request had one: what the person's next request sends."""
+    unmeasured: ScoreRecord | None = None
+    """There where measurements count: the scores without them."""
+    measurements_ignored: Sequence[IgnoredMeasurement] = ()
+    """Those that came too late to count."""

@@ -1,0 +1,29 @@
+/** packages/norms as TypeScript and as Python, for the clients: `npm run rules` writes these files, and a test fails where one is stale. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './prepare.js';
+import { python } from './ruleTables.js';
+
+const HEAD = 'Generated from packages/norms by `npm run rules`: change it there.';
+
+/** @returns {Readonly<Record<string, string>>} the texts of the generated files, by their paths in the repository */
+export function normTables() {
+  const read = (name) => JSON.parse(readFileSync(join(ROOT, 'packages/norms', `${name}.json`), 'utf8'));
+  const norms = { ...read('published'), ...read('computed') };
+  return {
+    'packages/client-ts/src/normTables.ts': typescript(norms),
+    'packages/client-python/src/acuity_client/_norm_tables.py': `"""${HEAD}"""\n\nfrom typing import Any\n\nTABLES: dict[str, Any] = ${python(norms)}\n`,
+  };
+}
+
+/** With types of its own: those of the values would be as long again in the package. */
+function typescript(norms) {
+  const names = Object.keys(norms).map((name) => `'${name}'`);
+  return `// ${HEAD}
+import type { Norm } from './norm.js';
+
+export type NormName = ${names.join(' | ')};
+
+export const TABLES: Readonly<Record<NormName, Norm>> = ${JSON.stringify(norms, null, 1)};
+`;
+}

@@ -28,6 +28,10 @@ export const EXPLAIN: Suite = {
         if (variant === 'history') featurisePast(request, graph.inputs, 0);
         return graph.run(1);
       };
+      const scoreDay = async (row: Float32Array) => {
+        graph.inputs.session.set(row);
+        return (await graph.run(1)).scores;
+      };
       const { scores } = await plain();
       const floats = new Float32Array(EXPLANATION.length);
       cases.push(
@@ -40,7 +44,7 @@ export const EXPLAIN: Suite = {
         {
           name: `${variant}: its explanation`,
           units: 1,
-          run: () => explainer.explain(request, scores, 0, floats),
+          run: () => explainer.explain(request, scores, 0, floats, scoreDay),
           check: () => assert.ok(floats.every(Number.isFinite)),
         },
       );

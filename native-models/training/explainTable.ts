@@ -1,12 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { EXPLANATION } from '#acuity/contract/explanation.js';
+import { CONTRIBUTORS, EXPLANATION } from '#acuity/contract/explanation.js';
 import { FEATURES, FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
-import { EXPLAIN_TABLE } from '#acuity/model/manifest.js';
+import { EXPLAIN_TABLE, type Manifest } from '#acuity/model/manifest.js';
 import { TYPICAL_FEATURES } from '#acuity/contract/explanation.js';
-import type { ExplainTable, Typical } from '#acuity/model/explainTable.js';
+import type { ExplainTable, Limits, Typical } from '#acuity/model/explainTable.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
 import { Lives } from './cohort/lives.js';
 import { World, type Population } from './cohort/population.js';
 import { compositeShare } from './evaluation/compositeShare.js';
@@ -17,6 +19,7 @@ import { ServedModel } from './served.js';
 /** Writes `explain.json`: what is typical, when a change is notable, and how much is explained at all. */
 
 const SEED = 33;
+const MANIFEST = 'manifest.json';
 const TYPICAL_PEOPLE = 8_000;
 const TYPICAL_DAYS = 2;
 const AGES = Array.from({ length: 14 }, (_, index) => 20 + 5 * index);
@@ -27,25 +30,58 @@ const ORDINARY_DAYS = 9;
 /** So many of them, the last ones, are held against what is usual. */
 const JUDGED_DAYS = 4;
 const NOTABLE_SHARE = 0.9;
+/** What a group adds is not worth a word below so many points, however seldom it adds them. */
+const GROUP_LEAST = 1;
+/** Long enough for a long run; days that are judged lie apart, since those of a week are alike. */
+const USUAL_PEOPLE = 1_500;
+const USUAL_DAYS = 60;
+const USUAL_JUDGED = [38, 45, 52, 59];
 /** Confidence by the widest range, in points; see docs/EXPLAIN.md. */
 const WIDTHS = { high: 8, medium: 10 };
 
 async function write(graphs: string, explain: string, card: string): Promise<void> {
-  const { pooling } = readJson(join(explain, 'explain-training.json')) as Pick<ExplainTable, 'pooling'>;
+  const { pooling } = readJson(poolingFile(explain)) as Pick<ExplainTable, 'pooling'>;
   const world = new World(SEED);
   const typical = typicalDays(world.simulate(TYPICAL_PEOPLE, TYPICAL_DAYS, { isComplete: true }));
   const model = await ServedModel.open(graphs);
   const explained = await ExplainedModel.open(model, join(explain, 'explain.onnx'), { typical, pooling });
   const lives = Lives.simulate(world, ORDINARY_PEOPLE, ORDINARY_DAYS);
   await lives.rollOut(model);
+  const long = Lives.simulate(world, USUAL_PEOPLE, USUAL_DAYS);
+  await long.rollOut(model);
+  const people = (count: number): number[] => Array.from({ length: count }, (_, person) => person);
+  const lastDays = Array.from({ length: JUDGED_DAYS }, (_, index) => ORDINARY_DAYS - JUDGED_DAYS + index);
   const table: ExplainTable = {
     typical,
     pooling,
-    notable: await limits(explained, lives),
+    notable: {
+      lastNights: await limits(explained, people(ORDINARY_PEOPLE), lastDays, (person, day, sessions) =>
+        lives.request(person, day, sessions),
+      ),
+      usual: await limits(explained, people(USUAL_PEOPLE), USUAL_JUDGED, (person, day, sessions) =>
+        long.requestWithUsual(person, day, sessions),
+      ),
+    },
     explained: await shares(model, world, card),
     widths: WIDTHS,
   };
-  writeFileSync(join(explain, EXPLAIN_TABLE), `${JSON.stringify(table)}\n`);
+  writeTable(explain, `${JSON.stringify(table)}\n`);
+}
+
+/** What the fitting wrote; without it, as for a bundle that is there already, the table that stands there. */
+function poolingFile(explain: string): string {
+  const training = join(explain, 'explain-training.json');
+  return existsSync(training) ? training : join(explain, EXPLAIN_TABLE);
+}
+
+/** A bundle's manifest is told of the new table. */
+function writeTable(folder: string, text: string): void {
+  writeFileSync(join(folder, EXPLAIN_TABLE), text);
+  const path = join(folder, MANIFEST);
+  if (!existsSync(path)) return;
+  const manifest = readJson(path) as Manifest;
+  const files = { ...manifest.files, [EXPLAIN_TABLE]: createHash('sha256').update(text).digest('hex') };
+  writeFileSync(path, `${JSON.stringify({ ...manifest, files }, null, 2)}\n`);
 }
 
 function typicalDays(population: Population): Typical {
@@ -81,21 +117,38 @@ function meanDay(
   });
 }
 
-/** By number of sessions: how far nine ordinary days in ten stay from their reference. */
-async function limits(explained: ExplainedModel, lives: Lives): Promise<number[][]> {
-  const byScore = Array.from({ length: PAST_MAX + 1 }, () => SCORE_FIELDS.map((): number[] => []));
-  for (let person = 0; person < lives.people.length; person++) {
-    for (let sessions = 0; sessions <= PAST_MAX; sessions++) {
-      for (let day = lives.days - JUDGED_DAYS; day < lives.days; day++) {
-        const { scores, floats } = await explained.explain(lives.request(person, day, sessions));
+/** By number of sessions: how far nine ordinary days in ten stay from their reference, and what groups add on them. */
+async function limits(
+  explained: ExplainedModel,
+  people: readonly number[],
+  days: readonly number[],
+  requestOf: (person: number, day: number, sessions: number) => PredictionRequest,
+): Promise<Limits> {
+  const found: Limits = { changes: [], groups: [] };
+  for (let sessions = 0; sessions <= PAST_MAX; sessions++) {
+    const changes = SCORE_FIELDS.map((): number[] => []);
+    const groups = CONTRIBUTORS.map(() => SCORE_FIELDS.map((): number[] => []));
+    for (const person of people) {
+      for (const day of days) {
+        const { scores, floats } = await explained.explain(requestOf(person, day, sessions));
         SCORE_FIELDS.forEach((_, score) => {
           const reference = round(floats[EXPLANATION.reference + score] ?? NaN, 2);
-          byScore[sessions]?.[score]?.push(Math.abs(round(scores[score] ?? NaN, 2) - reference));
+          changes[score]?.push(Math.abs(round(scores[score] ?? NaN, 2) - reference));
+          groups.forEach((scoresOf, group) => {
+            const at = EXPLANATION.contributors + group * SCORE_FIELDS.length + score;
+            scoresOf[score]?.push(Math.abs(floats[at] ?? NaN));
+          });
         });
       }
     }
+    found.changes.push(changes.map(limitOf));
+    found.groups.push(groups.map((scoresOf) => scoresOf.map((points) => Math.max(GROUP_LEAST, limitOf(points))))); // prettier-ignore
   }
-  return byScore.map((scores) => scores.map((changes) => round(quantile(changes, NOTABLE_SHARE), 2)));
+  return found;
+}
+
+function limitOf(points: readonly number[]): number {
+  return round(quantile(points, NOTABLE_SHARE), 2);
 }
 
 /** Of the four scores from the card's first point; of the composite, which the card's point 15 tells, by the same measure. */

@@ -29,7 +29,7 @@ export class ExplainedModel {
   async explain(request: PredictionRequest): Promise<ExplainedScores> {
     const scores = await this.model.scoreRequest(request);
     const floats = new Float32Array(EXPLANATION.length);
-    await this.explainer.explain(request, scores, 0, floats);
+    await this.explainer.explain(request, scores, 0, floats, (row) => this.model.scoreDay(row));
     return { scores, floats };
   }
   /** How far ranges reach below the five scores, then above, after so many sessions and with so many fields missing. */

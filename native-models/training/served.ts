@@ -60,6 +60,12 @@ export class ServedModel {
     return (await graph.run(1)).scores;
   }
 
+  /** Scores `row` [F] in the place of the current session of the request with a past that was scored last. */
+  async scoreDay(row: Float32Array): Promise<Float32Array> {
+    this.graphs.history.inputs.session.set(row);
+    return (await this.graphs.history.run(1)).scores;
+  }
+
   /**
    * Runs `count` rows in batches; `fill` writes row `index` of the whole into row `row` of the zeroed inputs.
    * Gives [count, 7].

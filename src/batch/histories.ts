@@ -9,6 +9,7 @@ import { LAYOUT } from '../records/layout.js';
 import type { PredictionRequest } from '../records/request.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 const PEOPLE_PER_SLAB = 1024;
 /** Sessions less than this apart are of one night, where their dates are not known. */
 const SAME_NIGHT_MS = 18 * 3_600_000;
@@ -45,7 +46,7 @@ export class Histories {
   private readonly records = new Float64Array((1 + PAST_MAX) * RECORD_LENGTH);
   private readonly targets = new Float64Array(PAST_MAX * TARGET_LENGTH);
   /** By the number of past sessions. */
-  private readonly requests: readonly PredictionRequest[];
+  private readonly requests: readonly Mutable<PredictionRequest>[];
 
   constructor(private readonly peopleMax: number) {
     this.requests = Array.from({ length: 1 + PAST_MAX }, (_, pastCount) => ({
@@ -98,8 +99,10 @@ export class Histories {
       desk.history.count = moments.filter((moment) => moment <= endsMs).length;
     }
     records.set(record);
-    const { pastCount, next } = desk.take(records, targets, night);
-    return { request: this.requests[pastCount]!, next };
+    const { pastCount, next, usual } = desk.take(records, targets, night);
+    const request = this.requests[pastCount]!;
+    request.usual = usual;
+    return { request, next };
   }
 
   /** Keeps the history that came of a session of `night`, with what the network said of it. */

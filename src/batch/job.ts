@@ -2,8 +2,9 @@ import { PROBLEMS } from '../contract/problems.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT } from '../records/layout.js';
 import { explanationOf } from '../pipeline/explanation.js';
-import type { Quality } from '../pipeline/quality.js';
+import { againstOf, type Quality } from '../pipeline/quality.js';
 import { hundredths } from '../pipeline/respond.js';
+import type { PredictionRequest } from '../records/request.js';
 import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import type { Page, RowProblem } from './page.js';
 
@@ -74,11 +75,11 @@ export class RowPlace implements ScoreHandler {
   }
 
   /** With --person the past is known only when the row is sent. */
-  tellPast(pastCount: number, isOthers: boolean): void {
+  tellPast(request: PredictionRequest, isOthers: boolean): void {
     const { quality } = this;
     if (quality === undefined) return;
     const implausible = isOthers ? [...quality.implausible, 'history'] : quality.implausible;
-    this.quality = { ...quality, sessions: pastCount, implausible };
+    this.quality = { ...quality, sessions: request.pastCount, against: againstOf(request), implausible };
   }
 
   scored(row: ScoredRow, { inferMs }: Timing): void {

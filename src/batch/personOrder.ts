@@ -109,7 +109,7 @@ export class PersonOrder {
       const { person, night, place, momentMs } = waiting;
       const { request, next } = this.histories.ready(person, night, place.record, momentMs);
       waiting.history = next;
-      place.tellPast(request.pastCount, next.isOthers);
+      place.tellPast(request, next.isOthers);
       while (this.scorer.admit(request, place) === 'saturated') await turnOfTheLoop();
     }
     this.ready = [];

@@ -35,6 +35,10 @@ export const TYPICAL_FEATURES = [
 /** Mixture m takes group g from today where bit g of m is set, else from the reference day. */
 export const MIXTURES = 2 ** CONTRIBUTORS.length;
 
+/** What today is held against: see `docs/EXPLAIN.md`. */
+export const AGAINST = ['typical', 'last nights', 'usual'] as const;
+export type Against = (typeof AGAINST)[number];
+
 export const CONFIDENCES = ['high', 'medium', 'low'] as const;
 export type Confidence = (typeof CONFIDENCES)[number];
 
@@ -42,13 +46,15 @@ const POINTS = SCORE_FIELDS.length;
 
 /**
  * The floats that a worker gives for an explained request, in order: the five scores of the reference day, the five
- * contributions of each group, and how far the five ranges reach below and above their scores.
+ * contributions of each group, how far the five ranges reach below and above their scores, and the five scores of the
+ * last nights' day, where the reference day is the usual one and there were last nights (else 0).
  */
 export const EXPLANATION = {
   reference: 0,
   contributors: POINTS,
   below: POINTS * (1 + CONTRIBUTORS.length),
   above: POINTS * (2 + CONTRIBUTORS.length),
+  lastNights: POINTS * (3 + CONTRIBUTORS.length),
   /** Even, so that what follows them in memory lies on its bounds. */
-  length: POINTS * (3 + CONTRIBUTORS.length) + 1,
+  length: POINTS * (4 + CONTRIBUTORS.length),
 } as const;

@@ -1,5 +1,11 @@
 import Type from 'typebox';
-import { CONFIDENCES, CONTRIBUTOR_GROUPS, type ContributorGroup } from './explanation.js';
+import {
+  AGAINST,
+  CONFIDENCES,
+  CONTRIBUTOR_GROUPS,
+  type Against,
+  type ContributorGroup,
+} from './explanation.js';
 import { HISTORY_LENGTH_MAX, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import { ScoreRecordSchema } from './request.js';
 
@@ -18,11 +24,16 @@ function each<Name extends string, Schema extends Type.TSchema>(
 /** How one score stands. */
 export const ExplainedScoreSchema = Type.Object({
   reference: percentile('The network’s score of the reference day, with the same history.'),
-  usual: Type.Optional(percentile('The same: what is usual for this person. Only with past sessions.')),
   change: points('The score less its reference.'),
+  recent: Type.Optional(
+    points(
+      'The network’s score of a day like the last nights, less the reference: how far these already lie from usual. ' +
+        'Only where `against` is `usual` and there are past sessions.',
+    ),
+  ),
   notable: Type.Boolean({
     description:
-      'Whether the change is larger than on nine ordinary days in ten, for that many past sessions.',
+      'Whether the change is larger than on nine ordinary days in ten, for that many past sessions and what it is against.',
   }),
   repeatability: Type.Array(percentile('An end of the range.'), {
     minItems: 2,
@@ -38,10 +49,20 @@ export const ExplainedScoreSchema = Type.Object({
 export const ContributorSchema = Type.Object({
   group: Type.Unsafe<ContributorGroup>({ enum: CONTRIBUTOR_GROUPS }),
   ...each(SCORE_FIELDS, points('Points that this group adds; those of all groups make up the change.')),
+  notable: Type.Array(Type.Unsafe<(typeof SCORE_FIELDS)[number]>({ enum: SCORE_FIELDS }), {
+    description:
+      'The scores to which this group adds more than on nine ordinary days in ten, and more than a point.',
+  }),
 });
 
 /** The answer to `explain`. */
 export const ExplanationSchema = Type.Object({
+  against: Type.Unsafe<Against>({
+    enum: AGAINST,
+    description:
+      'What the reference day is: typical of this age and sex; the last nights, weighted as the network weighs them; or ' +
+      'usual for this person, from ten nights on in the long run of the history.',
+  }),
   quality: Type.Object({
     confidence: Type.Unsafe<(typeof CONFIDENCES)[number]>({
       enum: CONFIDENCES,

@@ -15,6 +15,8 @@ const YEARS_APART_MAX = 2;
 export interface TakenSession {
   readonly pastCount: number;
   readonly next: NextHistory;
+  /** The usual day before it, as requests have it: holds until the next session; a night that is not kept has none. */
+  readonly usual: Float64Array | undefined;
 }
 
 /** Takes up sessions with their histories, one after the other: for one thread. */
@@ -75,7 +77,8 @@ export class HistoryDesk {
       targets.set(history.targets.subarray(first * TARGET_LENGTH, index * TARGET_LENGTH));
     }
     if (place.isKept) this.keep(records, index, night);
-    return { pastCount, next: this.next(records, place) };
+    const usual = place.isKept ? history.longRun.usual() : undefined;
+    return { pastCount, next: this.next(records, place), usual };
   }
 
   private keep(records: Float64Array, index: number, night: number): void {

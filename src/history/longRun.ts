@@ -49,11 +49,13 @@ function quantity(name: string, unit: string, least: number, most: number): Quan
   };
 }
 
-const HALF_LIFE_NIGHTS = 30;
-/** What a night's weight is after another one. */
-const DECAY = 2 ** (-1 / HALF_LIFE_NIGHTS);
+/** Half of a night's weight is left after so many more. */
+export const HALF_LIFE_NIGHTS = 60;
 /** Nights that are counted: 179 years. */
 export const NIGHTS_MAX = 0xffff;
+/** From so many nights on a long run says what is usual, of each input that was known in so many of them. */
+export const USUAL_NIGHTS_LEAST = 10;
+export const USUAL_VALUES_LEAST = 5;
 
 /** Sessions one after the other, with what the network said of each. */
 export interface Sessions {
@@ -70,7 +72,7 @@ export class LongRun {
   nights = 0;
   /** In how many nights each quantity was known. */
   readonly counts: Uint16Array;
-  /** The same, each night weighing half of what it did 30 nights before. */
+  /** The same, each night weighing half of what it did `HALF_LIFE_NIGHTS` before. */
   readonly weights: Float32Array;
   readonly means: Float32Array;
   /** Standard deviations, of the nights as they weigh. */
@@ -78,9 +80,13 @@ export class LongRun {
   private readonly row = new Float32Array(FEATURE_COUNT);
   /** Of the night in hand; NaN is not known. */
   private readonly values = new Float64Array(QUANTITIES.length);
+  private readonly usualDay = new Float64Array(FEATURE_COUNT).fill(NaN);
+  /** What a night's weight is after another one. */
+  private readonly decay: number;
 
   /** In the memory of a history. */
-  constructor(memory: ArrayBuffer) {
+  constructor(memory: ArrayBuffer, halfLifeNights = HALF_LIFE_NIGHTS) {
+    this.decay = 2 ** (-1 / halfLifeNights);
     const floats = (place: number): Float32Array =>
       new Float32Array(memory, place - LAYOUT.HISTORY, LAYOUT.QUANTITIES);
     this.weights = floats(LAYOUT.RUN_WEIGHTS);
@@ -95,6 +101,17 @@ export class LongRun {
     this.weights.fill(0);
     this.means.fill(0);
     this.spreads.fill(0);
+  }
+
+  /** The usual day as requests have it, which holds until it is asked for again; undefined where nights are too few. */
+  usual(): Float64Array | undefined {
+    if (this.nights < USUAL_NIGHTS_LEAST) return undefined;
+    const { usualDay, counts, means } = this;
+    for (let index = 0; index < PLACES.length; index++) {
+      const isKnown = counts[index]! >= USUAL_VALUES_LEAST; // of QUANTITIES.length, which begin with the inputs
+      usualDay[PLACES[index]!] = isKnown ? means[index]! : NaN;
+    }
+    return usualDay;
   }
 
   /** Takes in session `index` of `sessions`. */
@@ -117,10 +134,10 @@ export class LongRun {
 
   /** One night more, in which the quantities were `values`. */
   private fold(): void {
-    const { values, counts, weights, means, spreads } = this; // of QUANTITIES.length, all of them
+    const { values, counts, weights, means, spreads, decay } = this; // of QUANTITIES.length, all of them
     for (let index = 0; index < values.length; index++) {
       const value = values[index]!;
-      const before = DECAY * weights[index]!;
+      const before = decay * weights[index]!;
       weights[index] = before;
       if (Number.isNaN(value)) continue;
       const weight = before + 1;

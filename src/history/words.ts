@@ -3,7 +3,7 @@ import { textTable } from '../base/table.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { History } from './history.js';
-import { QUANTITIES, type LongRun } from './longRun.js';
+import { HALF_LIFE_NIGHTS, QUANTITIES, type LongRun } from './longRun.js';
 import { dateOf } from './night.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
@@ -18,7 +18,9 @@ export function inWords(history: History): string {
     `What the network said\n${scoresTable(history)}`,
   ];
   if (longRun.nights > 0) {
-    parts.push(`The long run: half of a night's weight is left after 30 more\n${longRunTable(longRun)}`);
+    parts.push(
+      `The long run: half of a night's weight is left after ${HALF_LIFE_NIGHTS} more\n${longRunTable(longRun)}`,
+    );
   }
   return `${parts.join('\n\n')}\n`;
 }

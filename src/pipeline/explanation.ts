@@ -28,8 +28,11 @@ export function explanationOf(row: ExplainedRow, quality: Quality, settings: Exp
   const standing = SCORE_FIELDS.map((_, score) => standingOf(row, score));
   const contributions = standing.map(({ change }, score) => shared(floats, score, change));
   const widest = Math.max(...standing.map(({ low, high }) => high - low)) / HUNDREDTHS;
+  const limits = settings.notable[quality.against === 'usual' ? 'usual' : 'lastNights'];
   const explained = quality.sessions > 0 ? settings.explained.history : settings.explained.alone;
+  const hasRecent = quality.against === 'usual' && quality.sessions > 0;
   return {
+    against: quality.against,
     quality: {
       confidence: confidenceOf(widest, settings),
       sessions: quality.sessions,
@@ -40,12 +43,11 @@ export function explanationOf(row: ExplainedRow, quality: Quality, settings: Exp
     },
     scores: named(SCORE_FIELDS, (_, score) => {
       const { reference, change, low, high } = standing[score]!; // one for each score, as below
-      const limit = settings.notable[quality.sessions]?.[score] ?? Infinity;
       return {
         reference: reference / HUNDREDTHS,
-        ...(quality.sessions > 0 ? { usual: reference / HUNDREDTHS } : {}),
         change: change / HUNDREDTHS,
-        notable: Math.abs(change) / HUNDREDTHS > limit,
+        ...(hasRecent ? { recent: recentOf(row, score, reference) / HUNDREDTHS } : {}),
+        notable: isBeyond(change, limits.changes[quality.sessions]?.[score]),
         repeatability: [low / HUNDREDTHS, high / HUNDREDTHS],
         explained: explained[score] ?? 0,
       };
@@ -57,6 +59,9 @@ export function explanationOf(row: ExplainedRow, quality: Quality, settings: Exp
     contributors: CONTRIBUTOR_GROUPS.map((group, index) => ({
       group,
       ...named(SCORE_FIELDS, (_, score) => contributions[score]![index]! / HUNDREDTHS),
+      notable: SCORE_FIELDS.filter((_, score) =>
+        isBeyond(contributions[score]![index]!, limits.groups[quality.sessions]?.[index]?.[score]),
+      ),
     })),
   };
 }
@@ -78,6 +83,16 @@ function standingOf({ scores, offset, floats }: ExplainedRow, score: number): St
     low: Math.max(0, value - hundredths(floats[EXPLANATION.below + score]!)),
     high: Math.min(MOST, value + hundredths(floats[EXPLANATION.above + score]!)),
   };
+}
+
+/** How far the day of the last nights lies from the reference day. */
+function recentOf({ floats }: ExplainedRow, score: number, reference: number): number {
+  return hundredths(floats[EXPLANATION.lastNights + score]!) - reference;
+}
+
+/** Whether so many hundredths are more than `limit` points. */
+function isBeyond(change: number, limit = Infinity): boolean {
+  return Math.abs(change) / HUNDREDTHS > limit;
 }
 
 /** Shares `change` among the groups, in whole hundredths; the largest takes what rounding leaves over. */

@@ -1,3 +1,4 @@
+import type { Against } from '../contract/explanation.js';
 import { FIELDS_OF_A_SESSION, SERIES_FIELDS } from '#rules/fields.js';
 import { Sleep } from '#rules/sleep.js';
 import { IMPLAUSIBLE_SHARE_MOST, LIKELY } from '#rules/unlikely.js';
@@ -6,11 +7,12 @@ import { normaliseSleep } from './normalise.js';
 import { HOUR_FIELDS, isAtRest } from './rest.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
-import type { ReadRequest } from '../records/request.js';
+import type { PredictionRequest, ReadRequest } from '../records/request.js';
 
 /** How good the data of a request are, as far as it can be told without its scores. Names of fields, and counts. */
 export interface Quality {
   readonly sessions: number;
+  readonly against: Against;
   readonly missing: readonly string[];
   readonly implausible: readonly string[];
   /** Series of an hour that was not spent at rest; they are missing, too. */
@@ -21,7 +23,7 @@ export interface Quality {
 
 /** What `qualityOf` looks at. */
 export type QualifiedRequest = Pick<ReadRequest, 'records' | 'targets' | 'lengths' | 'pastCount'> &
-  Partial<Pick<ReadRequest, 'history'>>;
+  Partial<Pick<ReadRequest, 'history' | 'usual'>>;
 
 export function qualityOf(request: QualifiedRequest): Quality {
   const { records, lengths, pastCount, history } = request;
@@ -36,7 +38,13 @@ export function qualityOf(request: QualifiedRequest): Quality {
   const notAtRest = isAtRest(records, 0)
     ? []
     : HOUR_FIELDS.filter((_, index) => (series[index]?.used ?? 0) > 0);
-  return { sessions: pastCount, missing, implausible, notAtRest, series };
+  return { sessions: pastCount, against: againstOf(request), missing, implausible, notAtRest, series };
+}
+
+/** What an explanation of `request` holds today against. */
+export function againstOf({ usual, pastCount }: Pick<PredictionRequest, 'usual' | 'pastCount'>): Against {
+  if (usual !== undefined) return 'usual';
+  return pastCount > 0 ? 'last nights' : 'typical';
 }
 
 const sleep = new Sleep();

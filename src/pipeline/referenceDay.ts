@@ -8,9 +8,9 @@ import { LAYOUT } from '../records/layout.js';
 import type { PredictionRequest } from '../records/request.js';
 
 /**
- * The day that today is held against: the network's own recency-pooled past; where the past does not know what today
- * knows, the typical value of that age and sex. What today lacks the reference day lacks too, and age and sex are
- * today's.
+ * The day that today is held against: what is usual for the person, where the long run of the history says it; else, and
+ * for what it does not know, the last nights, that is the network's own recency-pooled past; for what that does not know
+ * the typical value of that age and sex. What today lacks the reference day lacks too, and age and sex are today's.
  */
 
 const SLEEP_TIME = featureAt('sleep_time');
@@ -66,7 +66,7 @@ export class ReferenceDay {
 
   constructor(private readonly table: Pick<ExplainTable, 'typical' | 'pooling'>) {}
 
-  /** Of `request`, whose features are `today` [F] and `past` [5, F], the newest first. */
+  /** The day of the last nights of `request`, whose features are `today` [F] and `past` [5, F], the newest first. */
   find(request: PredictionRequest, today: Float32Array, past: Float32Array): void {
     const { row, pooled, weight } = this;
     this.pool(past);
@@ -82,6 +82,17 @@ export class ReferenceDay {
       row[mask + 1] = today[mask]! > 0 ? row[mask + 1]! : 0;
     }
     for (const feature of [AGE, SEX]) row[feature] = today[feature]!;
+  }
+
+  /** Makes the day of the last nights the usual one: `usual` as requests have it. */
+  turnUsual(usual: Float64Array, today: Float32Array): void {
+    const { row, hours } = this;
+    for (let feature = 1; feature < FEATURE_COUNT; feature += 2) {
+      const value = usual[feature]!; // FEATURE_COUNT of them, each group a mask and one value
+      if (!Number.isNaN(value) && today[feature - 1]! > 0) row[feature] = scaled(feature, value);
+    }
+    if (!Number.isNaN(usual[SLEEP_TIME]!)) hours.asleep = usual[SLEEP_TIME]!;
+    if (!Number.isNaN(usual[AWAKE]!)) hours.awake = usual[AWAKE]!;
   }
 
   private pool(past: Float32Array): void {

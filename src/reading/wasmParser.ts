@@ -78,6 +78,7 @@ interface OwnRequest extends ReadRequest {
   history: HistoryToCome | undefined;
   unknownFields: number;
   explain: boolean;
+  usual: Float64Array | undefined;
 }
 
 const POWERS_OF_FIVE = powersOfFive(LAYOUT.FIVE_EXPONENT_MIN, LAYOUT.FIVE_EXPONENT_MAX);
@@ -153,6 +154,7 @@ export class WasmParser {
     request.unknownFields = this.unknown[0]!; // two cells, as below
     request.explain = this.unknown[1] === 1;
     request.history = undefined;
+    request.usual = undefined;
     return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request);
   }
 
@@ -175,9 +177,10 @@ export class WasmParser {
   placed(request: ReadRequest, day: number): ReadRequest {
     const { unknownFields, explain } = request; // which may be the very object that is written to here
     const { records, targets } = this.request(PAST_MAX, unknownFields, explain);
-    const { pastCount, next } = this.desk.take(records, targets, day);
+    const { pastCount, next, usual } = this.desk.take(records, targets, day);
     const taken = this.request(pastCount, unknownFields, explain);
     taken.history = next;
+    taken.usual = usual;
     return taken;
   }
 
@@ -226,6 +229,7 @@ export class WasmParser {
     request.unknownFields = unknownFields;
     request.explain = explain;
     request.history = undefined;
+    request.usual = undefined;
     return request;
   }
 
@@ -292,6 +296,7 @@ export class WasmParser {
       unknownFields: 0,
       explain: false,
       history: undefined,
+      usual: undefined,
       lengths,
     }));
   }

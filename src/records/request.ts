@@ -9,6 +9,11 @@ export interface PredictionRequest {
   readonly targets: Float64Array;
   /** Past sessions, and as many targets. */
   readonly pastCount: number;
+  /**
+   * What is usual for the person, for explanations alone: for each feature of the catalogue its mean in the long run, in its
+   * unit; NaN where it is not known of enough nights. Undefined where the long run has too few nights.
+   */
+  readonly usual?: Float64Array | undefined;
 }
 
 /** The history that comes of a request: all of it but the scores of its session. */

@@ -1,4 +1,5 @@
 import { EXPLANATION } from '../contract/explanation.js';
+import { FEATURE_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT } from '../records/layout.js';
@@ -8,13 +9,15 @@ import type { PredictionRequest } from '../records/request.js';
  * One block of the buffers holds a batch, a row for each request, as the reader left it; the worker makes the
  * network's features of it, which it has to write to tensors of its own anyway. R is `RECORD_LENGTH`:
  *
- *   records [batchMax, 6, R] │ targets [batchMax, 5, 7] │ pastCounts [batchMax] │ scores [batchMax, 7] │
- *   explanations [EXPLAINED_ROWS_MAX, EXPLANATION.length]
+ *   records [batchMax, 6, R] │ targets [batchMax, 5, 7] │ pastCounts [batchMax] │ usuals [EXPLAINED_ROWS_MAX, F] │
+ *   scores [batchMax, 7] │ explanations [EXPLAINED_ROWS_MAX, EXPLANATION.length]
  */
 export interface Block {
   readonly records: Float64Array;
   readonly targets: Float64Array;
   readonly pastCounts: Float64Array;
+  /** The usual days of explained requests; the first place, that of a mask, says by a 1 that there is one. */
+  readonly usuals: Float64Array;
   readonly scores: Float32Array;
   /** Written for explained requests only. */
   readonly explanations: Float32Array;
@@ -28,6 +31,7 @@ export const ROW_LENGTHS = {
   records: (1 + PAST_MAX) * LAYOUT.RECORD_LENGTH,
   targets: PAST_MAX * LAYOUT.TARGET_LENGTH,
   pastCounts: 1,
+  usuals: FEATURE_COUNT,
   scores: OUTPUT_COLUMNS,
   explanations: EXPLANATION.length,
 } as const satisfies Record<keyof Block, number>;
@@ -35,8 +39,8 @@ export const ROW_LENGTHS = {
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 function bytesOfBlock(batchMax: number): number {
-  const { records, targets, pastCounts, scores, explanations } = ROW_LENGTHS;
-  const doubles = batchMax * (records + targets + pastCounts);
+  const { records, targets, pastCounts, usuals, scores, explanations } = ROW_LENGTHS;
+  const doubles = batchMax * (records + targets + pastCounts) + EXPLAINED_ROWS_MAX * usuals;
   // In pairs, that the next block's doubles lie on their bounds.
   const floats = Math.ceil((batchMax * scores + EXPLAINED_ROWS_MAX * explanations) / 2);
   return (doubles + floats) * FLOAT64_BYTES;
@@ -53,8 +57,8 @@ export function blockCountOf(buffers: SharedArrayBuffer, batchMax: number): numb
 /** The pieces of block `blockIndex`, as views of the buffers. */
 export function blockAt(buffers: SharedArrayBuffer, batchMax: number, blockIndex: number): Block {
   let byte = blockIndex * bytesOfBlock(batchMax);
-  const doubles = (rowLength: number): Float64Array => {
-    const view = new Float64Array(buffers, byte, batchMax * rowLength);
+  const doubles = (length: number): Float64Array => {
+    const view = new Float64Array(buffers, byte, length);
     byte += view.byteLength;
     return view;
   };
@@ -64,9 +68,10 @@ export function blockAt(buffers: SharedArrayBuffer, batchMax: number, blockIndex
     return view;
   };
   return {
-    records: doubles(ROW_LENGTHS.records),
-    targets: doubles(ROW_LENGTHS.targets),
-    pastCounts: doubles(ROW_LENGTHS.pastCounts),
+    records: doubles(batchMax * ROW_LENGTHS.records),
+    targets: doubles(batchMax * ROW_LENGTHS.targets),
+    pastCounts: doubles(batchMax * ROW_LENGTHS.pastCounts),
+    usuals: doubles(EXPLAINED_ROWS_MAX * ROW_LENGTHS.usuals),
     scores: floats(batchMax * ROW_LENGTHS.scores),
     explanations: floats(EXPLAINED_ROWS_MAX * ROW_LENGTHS.explanations),
   };
@@ -88,7 +93,20 @@ export function writeRow(
   block.pastCounts[row] = pastCount;
 }
 
-/** The request that was written as row `row`: views of the block. */
+/** Writes the usual day of a request that is to be explained as row `row`. */
+export function writeUsual({ usuals }: Block, row: number, { usual }: PredictionRequest): void {
+  const first = row * ROW_LENGTHS.usuals;
+  if (usual !== undefined) usuals.set(usual, first);
+  usuals[first] = usual === undefined ? 0 : 1;
+}
+
+/** The usual day of row `row`, a view of the block. */
+export function usualAt({ usuals }: Block, row: number): Float64Array | undefined {
+  const first = row * ROW_LENGTHS.usuals;
+  return usuals[first] === 1 ? usuals.subarray(first, first + ROW_LENGTHS.usuals) : undefined;
+}
+
+/** The request that was written as row `row`, without a usual day: views of the block. */
 export function readRow({ records, targets, pastCounts }: Block, row: number): PredictionRequest {
   return {
     records: records.subarray(row * ROW_LENGTHS.records, (row + 1) * ROW_LENGTHS.records),

@@ -1,6 +1,13 @@
 import { workerData } from 'node:worker_threads';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
-import { blockAt, blockCountOf, explanationAt, readRow, type Block } from '../scoring/batchBuffers.js';
+import {
+  blockAt,
+  blockCountOf,
+  explanationAt,
+  readRow,
+  usualAt,
+  type Block,
+} from '../scoring/batchBuffers.js';
 import type { BatchTask, WorkerChannel, WorkerSetup } from '../scoring/protocol.js';
 import { Explainer } from './explainer.js';
 import { featuriseRows } from './features.js';
@@ -49,14 +56,20 @@ async function runExplained(block: Block, first: number, rows: number): Promise<
   if (!explainer) throw new Error('this network has no graph to explain with');
   let elapsedMs = 0;
   for (let row = first; row < first + rows; row++) {
-    const request = readRow(block, row);
+    const request = { ...readRow(block, row), usual: usualAt(block, row) };
     const variant = request.pastCount > 0 ? 'history' : 'base';
     const session = sessions[variant];
     featuriseRows(block, { variant, first: row, rows: 1 }, session);
     const plain = await session.run(1);
     block.scores.set(plain.scores, row * OUTPUT_COLUMNS);
     elapsedMs += plain.elapsedMs;
-    elapsedMs += await explainer.explain(request, plain.scores, 0, explanationAt(block, row));
+    const scoreDay = async (day: Float32Array): Promise<Float32Array> => {
+      session.inputs.session.set(day);
+      const run = await session.run(1);
+      elapsedMs += run.elapsedMs;
+      return run.scores;
+    };
+    elapsedMs += await explainer.explain(request, plain.scores, 0, explanationAt(block, row), scoreDay);
   }
   return elapsedMs;
 }

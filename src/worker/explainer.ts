@@ -12,6 +12,9 @@ import type { ExplainGraph } from './session.js';
 
 const POINTS = SCORE_FIELDS.length;
 
+/** What the plain graph says of `row` [F] in the place of today's, with the past of the request that it scored last: [7]. */
+export type ScoreDay = (row: Float32Array) => Promise<Float32Array>;
+
 /** Finds the numbers of an explanation: one request at a time, all its mixtures in one run. */
 export class Explainer {
   private readonly reference: ReferenceDay;
@@ -36,10 +39,19 @@ export class Explainer {
     scores: Float32Array,
     offset: number,
     into: Float32Array,
+    scoreDay: ScoreDay,
   ): Promise<number> {
     const { graph, today, reference } = this;
     this.fill(request);
     reference.find(request, today.row, graph.inputs.past);
+    into.fill(0, EXPLANATION.lastNights);
+    if (request.usual !== undefined) {
+      if (request.pastCount > 0) {
+        const lastNights = await scoreDay(reference.row);
+        into.set(lastNights.subarray(0, POINTS), EXPLANATION.lastNights);
+      }
+      reference.turnUsual(request.usual, today.row);
+    }
     writeMixtures(today, reference, graph.inputs.session);
     const { scores: mixed, reach, elapsedMs } = await graph.run();
     for (let score = 0; score < POINTS; score++) {

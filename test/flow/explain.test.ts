@@ -40,7 +40,7 @@ t.test('explained and plain requests beside each other get the same scores', asy
         t.strictSame(plain, lasting(alone.body));
         if (explanation === undefined) continue;
         t.equal(explanation.quality.sessions, seed % 6);
-        t.equal('usual' in explanation.scores.attention, seed % 6 > 0);
+        t.equal(explanation.against, seed % 6 > 0 ? 'last nights' : 'typical');
       }
     }),
   );

@@ -169,12 +169,13 @@ async function explainedExample(t: Test, browser: Browser): Promise<void> {
     const opened = await openPage(t, browser, { url, look });
     const { page } = opened;
     t.equal(await page.locator('#scores button svg .range').count(), 5);
-    t.equal(await page.locator('#scores button svg .usual').count(), 5);
+    t.equal(await page.locator('#scores button svg .reference').count(), 5);
+    t.equal(await page.locator('#scores button svg .typical').count(), 5, '50 is marked on every axis');
     t.equal(await page.locator('#contributors svg rect').count(), 6);
     t.match(await page.textContent('#quality'), 'Confidence in the recording: high');
     await page.click('#scores [data-score="stress"]');
     t.match(await page.textContent('#what'), 'Stress');
-    t.match(await page.textContent('#contributors'), /amount of sleep\s*\+\d/);
+    t.match(await page.textContent('#contributors'), /amount of sleep ●\s*\+\d/);
     await isSound(t, opened, look.width);
   }
 }

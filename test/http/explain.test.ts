@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { EXPLAIN_TOKENS, EXPLANATION } from '#acuity/contract/explanation.js';
+import { CONTRIBUTORS, EXPLAIN_TOKENS, EXPLANATION } from '#acuity/contract/explanation.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { send } from '../fixtures/connection.js';
@@ -8,8 +8,12 @@ import { until } from '../fixtures/until.js';
 
 /** Explained requests at the door: what they cost, and what is refused. */
 
+const LIMITS = {
+  changes: Array.from({ length: PAST_MAX + 1 }, () => SCORE_FIELDS.map(() => 5)),
+  groups: Array.from({ length: PAST_MAX + 1 }, () => CONTRIBUTORS.map(() => SCORE_FIELDS.map(() => 5))),
+};
 const EXPLAINS = {
-  notable: Array.from({ length: PAST_MAX + 1 }, () => SCORE_FIELDS.map(() => 5)),
+  notable: { lastNights: LIMITS, usual: LIMITS },
   explained: { alone: SCORE_FIELDS.map(() => 0.02), history: SCORE_FIELDS.map(() => 0.03) },
   widths: { high: 8, medium: 11 },
 };

@@ -29,13 +29,18 @@ function withPast(current: Session, past: readonly Session[]): PredictionRequest
 
 const QUALITY: Quality = {
   sessions: 2,
+  against: 'last nights',
   missing: [],
   implausible: [],
   notAtRest: [],
   series: Array.from({ length: 4 }, () => ({ samples: 10, used: 9 })),
 };
+const limitsOf = (change: number, group: number) => ({
+  changes: Array.from({ length: PAST_MAX + 1 }, () => SCORE_FIELDS.map(() => change)),
+  groups: Array.from({ length: PAST_MAX + 1 }, () => CONTRIBUTORS.map(() => SCORE_FIELDS.map(() => group))),
+});
 const SETTINGS: ExplainSettings = {
-  notable: Array.from({ length: PAST_MAX + 1 }, () => SCORE_FIELDS.map(() => 5)),
+  notable: { lastNights: limitsOf(5, 4.5), usual: limitsOf(7, 3) },
   explained: { alone: [0.1, 0.1, 0.1, 0.1, 0.1], history: [0.2, 0.2, 0.2, 0.2, 0.2] },
   widths: { high: 4, medium: 8 },
 };
@@ -67,14 +72,14 @@ t.test(
         (scores, contributions) => {
           const made = explanationOf(rowOf(scores, contributions), QUALITY, SETTINGS);
           return SCORE_FIELDS.every((field, index) => {
-            const { reference, usual, change, repeatability } = made.scores[field];
+            const { reference, recent, change, repeatability } = made.scores[field];
             const [low = NaN, high = NaN] = repeatability;
             const score = Math.round(Math.fround(scores[index] ?? NaN) * 100);
             const sum = made.contributors.reduce((total, part) => total + Math.round(part[field] * 100), 0);
             return (
               sum === Math.round(change * 100) &&
               Math.round(reference * 100) + Math.round(change * 100) === score &&
-              usual === reference &&
+              recent === undefined &&
               low * 100 <= score + 1e-6 &&
               high * 100 >= score - 1e-6
             );
@@ -118,10 +123,40 @@ t.test('what is said of a change, of its range and of the data', async (t) => {
   t.equal(explanationOf(rowOf([60, 50, 40, 60, 60], groups, 5), QUALITY, SETTINGS).quality.confidence, 'low');
   t.strictSame(made.labels, { valence: 0.54, arousal: 0.47 });
   t.equal(made.scores.memory.explained, 0.2);
-  const alone = explanationOf(rowOf([60, 50, 40, 60, 60], groups), { ...QUALITY, sessions: 0 }, SETTINGS);
-  t.notOk('usual' in alone.scores.memory);
+  const alone = explanationOf(
+    rowOf([60, 50, 40, 60, 60], groups),
+    { ...QUALITY, sessions: 0, against: 'typical' },
+    SETTINGS,
+  );
+  t.equal(alone.against, 'typical');
   t.equal(alone.scores.memory.explained, 0.1);
 });
+
+t.test(
+  'against what is usual: limits of its own, groups too, and how far the last nights lie from it',
+  async (t) => {
+    const groups = CONTRIBUTORS.map((_, index) => (index === 0 ? [6, 4, -8, 0, 1] : [0, 0, 0, 0, 0]));
+    const row = rowOf([60, 50, 40, 60, 60], groups);
+    row.floats.set([54, 41.004, 50, 60, 59], EXPLANATION.lastNights);
+    const nights = explanationOf(row, QUALITY, SETTINGS);
+    const usual = explanationOf(row, { ...QUALITY, against: 'usual' }, SETTINGS);
+    t.equal(usual.against, 'usual');
+    t.notOk('recent' in nights.scores.attention);
+    t.strictSame(
+      SCORE_FIELDS.map((field) => usual.scores[field].recent),
+      [0, -5, 2, 0, 0],
+    );
+    t.strictSame(
+      SCORE_FIELDS.map((field) => usual.scores[field].notable),
+      [false, false, true, false, false],
+    );
+    t.strictSame(nights.contributors[0]?.notable, ['C_SCORE', 'memory']);
+    t.strictSame(usual.contributors[0]?.notable, ['C_SCORE', 'attention', 'memory']);
+    t.strictSame(usual.contributors[1]?.notable, []);
+    const gap = explanationOf(row, { ...QUALITY, sessions: 0, against: 'usual' }, SETTINGS);
+    t.notOk('recent' in gap.scores.attention, 'no last nights');
+  },
+);
 
 t.test('Shapley values are what all orders of the groups give on average', async (t) => {
   const scores = Float32Array.from({ length: MIXTURES * 7 }, (_, index) => Math.sin(index * 12.9898) * 50);

@@ -3,8 +3,11 @@ import {
   ROW_LENGTHS,
   blockAt,
   createBatchBuffers,
+  EXPLAINED_ROWS_MAX,
   blockCountOf,
+  usualAt,
   writeRow,
+  writeUsual,
   type Block,
 } from '#acuity/scoring/batchBuffers.js';
 import { requestBody } from '../fixtures/bodies.js';
@@ -51,4 +54,17 @@ t.test('a request is read as it was written, and its neighbours are left alone',
     t.strictSame([...block.records.subarray(record, record + records.length)], [...records]);
     t.strictSame([...block.targets.subarray(target, target + targets.length)], [...targets]);
   });
+});
+
+t.test('a usual day is read as it was written, and a row without one has none', async (t) => {
+  const block = blockAt(createBatchBuffers(1, BATCH_MAX), BATCH_MAX, 0);
+  const usual = Float64Array.from({ length: ROW_LENGTHS.usuals }, (_, feature) =>
+    feature === 7 ? NaN : feature,
+  );
+  for (let row = 0; row < EXPLAINED_ROWS_MAX; row++)
+    writeUsual(block, row, { ...requestOf(requestBody(0)), usual });
+  t.strictSame([...(usualAt(block, 1) ?? [])].slice(1), [...usual].slice(1));
+  writeUsual(block, 1, requestOf(requestBody(5)));
+  t.equal(usualAt(block, 1), undefined);
+  t.strictSame([...(usualAt(block, 0) ?? [])].slice(1), [...usual].slice(1));
 });

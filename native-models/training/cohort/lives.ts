@@ -1,4 +1,5 @@
-import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
+import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, PAST_MAX } from '#rules/fields.js';
+import { LongRun } from '#acuity/history/longRun.js';
 import { writeTarget } from '#acuity/records/write.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
@@ -16,9 +17,11 @@ export class Lives {
   private constructor(
     readonly people: readonly Person[],
     readonly days: number,
-    private readonly records: Float64Array,
+    readonly records: Float64Array,
     /** [people, days, 7] */
     readonly targets: Float64Array,
+    /** None is known. */
+    readonly chances: Float64Array,
   ) {}
 
   static simulate(world: World, count: number, days: number, plan: Plan = {}): Lives {
@@ -31,7 +34,9 @@ export class Lives {
         records.set(readRecording(parser, recording).records, (index * days + day) * RECORD_LENGTH);
       },
     });
-    return new Lives(people, days, records, new Float64Array(count * days * TARGET_LENGTH));
+    const targets = new Float64Array(count * days * TARGET_LENGTH);
+    const chances = new Float64Array(count * days * LABEL_FIELDS.length).fill(NaN);
+    return new Lives(people, days, records, targets, chances);
   }
 
   /** Scores day after day and keeps each day's scores as a caller would send them back. */
@@ -56,6 +61,18 @@ export class Lives {
       sent.set(targets.subarray(from * TARGET_LENGTH, (from + 1) * TARGET_LENGTH), index * TARGET_LENGTH);
     }
     return { records, targets: sent, pastCount: sessions };
+  }
+
+  /** The same with what is usual for the person: the long run of all nights before those `sessions`, as a history has it. */
+  requestWithUsual(
+    person: number,
+    day: number,
+    sessions: number,
+    longRun = new LongRun(new ArrayBuffer(LAYOUT.HISTORY_LENGTH)),
+  ): PredictionRequest {
+    longRun.clear();
+    for (let night = 0; night < day - sessions; night++) longRun.add(this, person * this.days + night);
+    return { ...this.request(person, day, sessions), usual: longRun.usual() };
   }
 
   private recordAt(cell: number): Float64Array {

@@ -2,6 +2,7 @@ import { CONTRIBUTORS, EXPLANATION } from '#acuity/contract/explanation.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { ExplainBundle } from '#acuity/model/bundle.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
+import { againstOf } from '#acuity/pipeline/quality.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import type { Intervention } from '../cohort/intervention.js';
@@ -96,7 +97,14 @@ async function notableShares(
 
 async function sayOf(explained: ExplainedModel, request: PredictionRequest, table: ExplainBundle['table']) {
   const { scores, floats } = await explained.explain(request);
-  const quality = { sessions: request.pastCount, missing: [], implausible: [], notAtRest: [], series: [] };
+  const quality = {
+    sessions: request.pastCount,
+    against: againstOf(request),
+    missing: [],
+    implausible: [],
+    notAtRest: [],
+    series: [],
+  };
   return { ...explanationOf({ scores, offset: 0, floats }, quality, table), own: scores };
 }
 

@@ -16,10 +16,11 @@ export function nightsTable(sections: readonly Section[], table: ExplainTable | 
     caption: '',
     header: ['past nights sent', ...nights.map(String)],
     rows: TOLD.flatMap((name) => {
-      const limit = (count: number): number => table?.notable[count]?.[SCORE_FIELDS.indexOf(name)] ?? NaN;
+      const limit = (count: number): number =>
+        table?.notable.lastNights.changes[count]?.[SCORE_FIELDS.indexOf(name)] ?? NaN;
       return [
         row(`${name}: distance from what is to be expected`, (count) => figures.get(distanceAfter(name, count)) ?? NaN, 1), // prettier-ignore
-        row(`${name}: nine ordinary days in ten stay so near to usual`, limit, 1),
+        row(`${name}: nine ordinary days in ten stay so near to a day like the last nights`, limit, 1),
       ];
     }),
   };

@@ -283,8 +283,10 @@ class Explanations(unittest.TestCase):
                 said = describe_score(case["scores"], case["explanation"], case["score"])
                 self.assertEqual(list(said.sentences), case["expect"]["sentences"])
                 chart = asdict(said.chart)
-                chart["isUsual"] = chart.pop("is_usual")
-                chart["contributors"] = list(chart["contributors"])
+                chart["contributors"] = [
+                    {("isNotable" if key == "is_notable" else key): value for key, value in part.items()}
+                    for part in chart["contributors"]
+                ]
                 if chart["unmeasured"] is None:
                     del chart["unmeasured"]
                 self.assertEqual(chart, case["expect"]["chart"])

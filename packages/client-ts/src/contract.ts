@@ -84,6 +84,8 @@ type NumericScore = 'C_SCORE' | 'attention' | 'memory' | 'reasoning' | 'stress';
 
 /** The answer to `explain`. */
 export interface Explanation {
+  /** What today is held against: `usual` from ten nights on in the long run of the history. */
+  readonly against: 'typical' | 'last nights' | 'usual';
   readonly quality: {
     readonly confidence: 'high' | 'medium' | 'low';
     readonly sessions: number;
@@ -96,14 +98,18 @@ export interface Explanation {
   readonly scores: Readonly<Record<NumericScore, ExplainedScore>>;
   /** The probability of `High`. */
   readonly labels: { readonly valence: number; readonly arousal: number };
-  readonly contributors: readonly ({ readonly group: string } & Readonly<Record<NumericScore, number>>)[];
+  /** `notable`: the scores to which a group adds more than on nine ordinary days in ten, and more than a point. */
+  readonly contributors: readonly ({
+    readonly group: string;
+    readonly notable: readonly NumericScore[];
+  } & Readonly<Record<NumericScore, number>>)[];
 }
 
 export interface ExplainedScore {
   readonly reference: number;
-  /** There with history only. */
-  readonly usual?: number;
   readonly change: number;
+  /** How far a day like the last nights lies from `reference`: there where it is what is usual, and there are last nights. */
+  readonly recent?: number;
   readonly notable: boolean;
   readonly repeatability: readonly [number, number];
   /** The score less what it is without measurements; there where one of it counts. */

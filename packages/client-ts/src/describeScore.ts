@@ -12,8 +12,8 @@ export interface ScoreDescription {
 export interface ScoreChart {
   readonly score: number;
   readonly reference: number;
-  /** Whether `reference` is what is usual for this person, or what is typical of that age and sex. */
-  readonly isUsual: boolean;
+  /** What `reference` is the score of: a typical day, one like the last nights, or a usual one. */
+  readonly against: Explanation['against'];
   readonly low: number;
   readonly high: number;
   readonly unmeasured?: number;
@@ -21,6 +21,7 @@ export interface ScoreChart {
     readonly group: string;
     readonly label: string;
     readonly points: number;
+    readonly isNotable: boolean;
   }[];
 }
 
@@ -46,33 +47,69 @@ export function describeScore(
   explanation: Explanation,
   name: ExplainedScoreName,
 ): ScoreDescription {
-  const { reference, usual, change, notable, repeatability, explained, measured } = explanation.scores[name];
+  const { against } = explanation;
+  const { reference, change, recent, notable, repeatability, explained, measured } = explanation.scores[name];
   const contributors = explanation.contributors
-    .map((part) => ({ group: part.group, label: LABELS[part.group] ?? part.group, points: part[name] }))
+    .map((part) => ({
+      group: part.group,
+      label: LABELS[part.group] ?? part.group,
+      points: part[name],
+      isNotable: part.notable.includes(name),
+    }))
     .toSorted((one, other) => Math.abs(other.points) - Math.abs(one.points));
   const [low, high] = repeatability;
-  const isUsual = usual !== undefined;
   const unmeasured = measured === undefined ? undefined : Number((scores[name] - measured).toFixed(2));
   const known = unmeasured !== undefined && { unmeasured };
-  const chart = { score: scores[name], reference, isUsual, low, high, ...known, contributors };
-  const against = isUsual ? 'usual for this person' : 'typical of this age and sex';
-  const [most] = contributors;
-  const cause =
-    most === undefined || most.points === 0 ? '' : `, mostly by ${most.label} (${signed(most.points)})`;
-  const measure = notable ? 'more than on nine ordinary days in ten' : 'no more than ordinary days bring';
-  const difference =
-    change === 0
-      ? `just what is ${against}`
-      : `${Math.abs(change).toFixed(2)} ${change > 0 ? 'above' : 'below'} the ${reference.toFixed(2)} that is ${against}, ${measure}`;
-  const tested = unmeasured === undefined ? '' : ` (${unmeasured.toFixed(2)} without what was measured)`;
-  const first = `${NAMES[name]} is ${scores[name].toFixed(2)}${tested}, ${difference}${cause}.`;
+  const chart = { score: scores[name], reference, against, low, high, ...known, contributors };
+  const parts = [
+    standing(against, change),
+    ...(whole(change) === 0 ? [] : [notable ? SELDOM : 'no more than ordinary days bring']),
+    ...causes(contributors, notable),
+  ];
+  const nights =
+    recent === undefined || whole(recent) === 0 ? '' : `; the last nights lie ${side(recent)} usual`;
+  const tested = unmeasured === undefined ? '' : ` (${whole(unmeasured)} without what was measured)`;
+  const first = `${NAMES[name]} is ${whole(scores[name])}${tested}${parts.join(', ')}${nights}.`;
   const second =
-    `Another ordinary device would have put it between ${low.toFixed(2)} and ${high.toFixed(2)} four times in five ` +
+    `Another ordinary device would have put it between ${whole(low)} and ${whole(high)} four times in five ` +
     `(confidence in the recording: ${explanation.quality.confidence}); such recordings explain ` +
-    `${(100 * explained).toFixed(1)} % of what makes people of one age and sex differ in it.`;
+    `${share(explained)} of what makes people of one age and sex differ in it.`;
   return { sentences: [first, second], chart };
 }
 
-function signed(points: number): string {
-  return `${points > 0 ? '+' : '−'}${Math.abs(points).toFixed(2)}`;
+const SELDOM = 'more than on nine ordinary days in ten';
+
+/** Against what is usual it is today's part of the score that is told: the last nights have another. */
+function standing(against: Explanation['against'], change: number): string {
+  const points = whole(change);
+  if (against === 'usual') {
+    if (points === 0) return ': today is as usual for this person';
+    const verb = change > 0 ? `adds ${points} to it` : `takes ${points} from it`;
+    return `: today ${verb}, against a usual day of this person`;
+  }
+  const day = against === 'typical' ? 'a typical day at this age and sex' : 'a day like the last nights';
+  return points === 0 ? `, as on ${day}` : `, ${side(change)} ${day}`;
+}
+
+/** What moved it most, where that comes to a point. */
+function causes(contributors: ScoreChart['contributors'], isNotable: boolean): string[] {
+  const [most] = contributors;
+  if (most === undefined || whole(most.points) === 0) return [];
+  const sign = most.points > 0 ? '+' : '−';
+  const measure = most.isNotable && !isNotable ? `, ${SELDOM}` : '';
+  return [`mostly by ${most.label} (${sign}${whole(most.points)}${measure})`];
+}
+
+function side(points: number): string {
+  return `${whole(points)} ${points > 0 ? 'above' : 'below'}`;
+}
+
+/** Without its sign, to the nearest whole number. */
+function whole(points: number): number {
+  return Math.round(Math.abs(points));
+}
+
+function share(explained: number): string {
+  const percent = Math.round(100 * explained);
+  return percent === 0 ? 'less than 1 %' : `${percent} %`;
 }

@@ -137,6 +137,16 @@ async function scoreAfter(
   return model.score({ current_session: session, past_sessions, past_targets: targets.slice(-PAST) });
 }
 
+/** The recorded days of each person, as sessions, in their order. */
+export function lifesnapsSessions(people: ReadonlyMap<string, readonly Row[]>): Session[][] {
+  return [...people.values()].map((rows) =>
+    rows
+      .map(dayOf)
+      .filter(isRecorded)
+      .map(({ session }) => session),
+  );
+}
+
 /** The days with a rating, scored three ways. */
 async function judge(life: readonly Day[], person: number, model: ServedModel): Promise<Judged[]> {
   const days = life.filter(({ valence, arousal }) => valence !== undefined || arousal !== undefined);

@@ -33,6 +33,7 @@ class ChartContributor:
     group: str
     label: str
     points: float
+    is_notable: bool
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class ScoreChart:
 
     score: float
     reference: float
-    is_usual: bool
-    """Whether `reference` is what is usual for this person, or what is typical of that age and sex."""
+    against: Literal["typical", "last nights", "usual"]
+    """What `reference` is the score of: a typical day, one like the last nights, or a usual one."""
     low: float
     high: float
     contributors: tuple[ChartContributor, ...]
@@ -64,34 +65,68 @@ def describe_score(scores: ScoreRecord, explanation: Explanation, name: ScoreNam
     diagnosis.
     """
     said = explanation["scores"][name]
+    against = explanation["against"]
     parts = [
-        ChartContributor(part["group"], _LABELS.get(part["group"], part["group"]), part[name])
+        ChartContributor(
+            part["group"], _LABELS.get(part["group"], part["group"]), part[name], name in part["notable"]
+        )
         for part in explanation["contributors"]
     ]
     contributors = tuple(sorted(parts, key=lambda part: -abs(part.points)))
     low, high = said["repeatability"]
-    is_usual = "usual" in said
-    reference, change = said["reference"], said["change"]
+    change, is_notable = said["change"], said["notable"]
     unmeasured = round(scores[name] - said["measured"], 2) if "measured" in said else None
-    chart = ScoreChart(scores[name], reference, is_usual, low, high, contributors, unmeasured)
-    against = "usual for this person" if is_usual else "typical of this age and sex"
-    cause = ""
-    if contributors and contributors[0].points != 0:
-        cause = f", mostly by {contributors[0].label} ({_signed(contributors[0].points)})"
-    measure = "more than on nine ordinary days in ten" if said["notable"] else "no more than ordinary days bring"
-    difference = f"just what is {against}"
-    if change != 0:
-        side = "above" if change > 0 else "below"
-        difference = f"{abs(change):.2f} {side} the {reference:.2f} that is {against}, {measure}"
-    tested = "" if unmeasured is None else f" ({unmeasured:.2f} without what was measured)"
-    first = f"{_NAMES[name]} is {scores[name]:.2f}{tested}, {difference}{cause}."
+    chart = ScoreChart(scores[name], said["reference"], against, low, high, contributors, unmeasured)
+    told = [_standing(against, change)]
+    if _whole(change) != 0:
+        told.append(_SELDOM if is_notable else "no more than ordinary days bring")
+    told.extend(_causes(contributors, is_notable))
+    recent = said.get("recent", 0.0)
+    nights = f"; the last nights lie {_side(recent)} usual" if _whole(recent) != 0 else ""
+    tested = "" if unmeasured is None else f" ({_whole(unmeasured)} without what was measured)"
+    first = f"{_NAMES[name]} is {_whole(scores[name])}{tested}{', '.join(told)}{nights}."
     second = (
-        f"Another ordinary device would have put it between {low:.2f} and {high:.2f} four times in five "
+        f"Another ordinary device would have put it between {_whole(low)} and {_whole(high)} four times in five "
         f"(confidence in the recording: {explanation['quality']['confidence']}); such recordings explain "
-        f"{100 * said['explained']:.1f} % of what makes people of one age and sex differ in it."
+        f"{_share(said['explained'])} of what makes people of one age and sex differ in it."
     )
     return ScoreDescription((first, second), chart)
 
 
-def _signed(points: float) -> str:
-    return f"{'+' if points > 0 else '−'}{abs(points):.2f}"
+_SELDOM = "more than on nine ordinary days in ten"
+
+
+def _standing(against: str, change: float) -> str:
+    """Against what is usual it is today's part of the score that is told: the last nights have another."""
+    points = _whole(change)
+    if against == "usual":
+        if points == 0:
+            return ": today is as usual for this person"
+        verb = f"adds {points} to it" if change > 0 else f"takes {points} from it"
+        return f": today {verb}, against a usual day of this person"
+    day = "a typical day at this age and sex" if against == "typical" else "a day like the last nights"
+    return f", as on {day}" if points == 0 else f", {_side(change)} {day}"
+
+
+def _causes(contributors: tuple[ChartContributor, ...], is_notable: bool) -> list[str]:
+    """What moved it most, where that comes to a point."""
+    if not contributors or _whole(contributors[0].points) == 0:
+        return []
+    most = contributors[0]
+    sign = "+" if most.points > 0 else "−"
+    measure = f", {_SELDOM}" if most.is_notable and not is_notable else ""
+    return [f"mostly by {most.label} ({sign}{_whole(most.points)}{measure})"]
+
+
+def _side(points: float) -> str:
+    return f"{_whole(points)} {'above' if points > 0 else 'below'}"
+
+
+def _whole(points: float) -> int:
+    """Without its sign, to the nearest whole number; a half upwards, as in the other client."""
+    return int(abs(points) + 0.5)
+
+
+def _share(explained: float) -> str:
+    percent = int(100 * explained + 0.5)
+    return "less than 1 %" if percent == 0 else f"{percent} %"

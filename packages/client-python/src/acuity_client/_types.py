@@ -121,11 +121,14 @@ class Quality(TypedDict):
 
 
 class ExplainedScore(TypedDict, total=False):
-    """One score beside what is usual; `usual` is there with history only, `measured` where a measurement counts."""
+    """
+    One score beside its reference day. `recent` is how far a day like the last nights lies from it: there where it is
+    what is usual, and there are last nights; `measured` is there where a measurement counts.
+    """
 
     reference: float
-    usual: float
     change: float
+    recent: float
     notable: bool
     repeatability: list[float]
     explained: float
@@ -134,9 +137,13 @@ class ExplainedScore(TypedDict, total=False):
 
 
 class Contributor(TypedDict):
-    """How much a group of inputs moved each score."""
+    """
+    How much a group of inputs moved each score. `notable` are the scores to which it adds more than on nine ordinary
+    days in ten, and more than a point.
+    """
 
     group: str
+    notable: list[str]
     C_SCORE: float
     attention: float
     memory: float
@@ -145,8 +152,12 @@ class Contributor(TypedDict):
 
 
 class Explanation(TypedDict):
-    """The answer to `"explain": True`."""
+    """
+    The answer to `"explain": True`. `against` is what today is held against: "usual" from ten nights on in the long run
+    of the history.
+    """
 
+    against: Literal["typical", "last nights", "usual"]
     quality: Quality
     scores: dict[str, ExplainedScore]
     labels: dict[str, float]

@@ -1,10 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Worker } from 'node:worker_threads';
 import { adminDocs, type DocsAnswer } from './referencePage.js';
 import { allowedHosts } from './allowedHosts.js';
 import type { Dashboard } from './dashboard.js';
 import { dashboardFile } from './dashboardFiles.js';
 import type { MetricsExport } from './metricsExport.js';
+import { PortStream } from './portStream.js';
+import type { FromProbeThread, ProbeThreadData } from './probeThread.js';
 import { messageOf } from '../base/errors.js';
 
 export interface AdminOptions {
@@ -12,16 +14,21 @@ export interface AdminOptions {
   readonly port: number;
   /** Host names under which it may be asked, besides addresses and localhost. */
   readonly names: readonly string[];
-  /** Whether requests are taken: warm, not draining, not hung. */
-  isReady(): boolean;
+  /** Of the event loops and of readiness: what probes are answered from. */
+  readonly heartbeats: SharedArrayBuffer;
+  /** How long an event loop may be silent before probes are answered 503. */
+  readonly silentMs: number;
   readonly metrics: MetricsExport;
   readonly dashboard: Dashboard;
+  /** The thread that answers probes has failed. */
+  onCrash(error: Error): void;
 }
 
 export interface AdminServer {
   readonly host: string;
   readonly port: number;
-  close(): void;
+  /** Resolves when its thread has ended. */
+  close(): Promise<void>;
 }
 
 const HOST_NOT_ALLOWED = { detail: 'Host not allowed; see ACUITY_ADMIN_HOSTS' };
@@ -29,58 +36,61 @@ const HOST_NOT_ALLOWED = { detail: 'Host not allowed; see ACUITY_ADMIN_HOSTS' };
 /** Answers GET and HEAD of one path. */
 type Route = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** What probes ask: they may come under any name, or none, and the answers tell nothing worth stealing. */
-const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+/** It keeps nothing from one probe to the next. */
+const THREAD_LIMITS = { maxYoungGenerationSizeMb: 4 };
 
-/** Operators' pages, probes and scrapers: more connections are no honest use, and each takes a file descriptor. */
-const CONNECTIONS_MAX = 128;
-const TIMES = {
-  headersTimeout: 5_000,
-  requestTimeout: 10_000,
-  connectionsCheckingInterval: 1_000,
-  // We answer requests without a Host ourselves.
-  requireHostHeader: false,
-} as const;
-
-/** The admin listener, apart from the public one. Rejects where it cannot listen. */
+/**
+ * The admin listener, apart from the public one: a thread of its own holds the port and answers probes, this one
+ * answers everything else. Rejects where it cannot listen.
+ */
 export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
-  const { host, port, dashboard } = options;
+  const { host, port, heartbeats, silentMs, dashboard } = options;
   const routes = routesOf(options);
   const isAllowed = allowedHosts(options.names);
-  const server = createServer(TIMES, (request, response) => {
+  // Without a Host is answered here too; what a real socket may take is the thread's business.
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
     const path = request.url?.split('?', 1)[0] ?? '';
-    if (!PROBES.has(path) && !isAllowed(request.headers.host)) answer(response, 421, HOST_NOT_ALLOWED);
+    if (!isAllowed(request.headers.host)) answer(response, 421, HOST_NOT_ALLOWED);
     else if (request.method !== 'GET' && request.method !== 'HEAD')
       answer(response, 405, { detail: 'Method Not Allowed' });
     else guarded(routes.get(path) ?? pageRoute(path), response, request);
   });
-  server.maxConnections = CONNECTIONS_MAX;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
+  const data: ProbeThreadData = { host, port, heartbeats, silentMs };
+  const thread = new Worker(new URL('./probeThread.js', import.meta.url), {
+    workerData: data,
+    resourceLimits: THREAD_LIMITS,
   });
-  server.unref();
-  return {
-    host,
-    port: (server.address() as AddressInfo).port,
-    close() {
-      dashboard.stop();
-      server.close();
-      server.closeAllConnections();
-    },
+  thread.unref();
+  const end = async (): Promise<void> => {
+    dashboard.stop();
+    server.closeAllConnections();
+    await thread.terminate();
   };
+  try {
+    return { host, port: await listening(thread, server, options), close: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
 
-function routesOf({ isReady, metrics, dashboard }: AdminOptions): ReadonlyMap<string, Route> {
+/** Serves what the thread passes on. Resolves to the port that it listens on. */
+function listening(thread: Worker, server: Server, { onCrash }: AdminOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    thread.on('message', (message: FromProbeThread) => {
+      if (message.kind === 'connection') server.emit('connection', new PortStream(message.port));
+      else if (message.kind === 'listening') resolve(message.port);
+      else reject(Object.assign(new Error(message.message), { code: message.code }));
+    });
+    thread.on('error', (error) => {
+      reject(error);
+      onCrash(error);
+    });
+  });
+}
+
+function routesOf({ metrics, dashboard }: AdminOptions): ReadonlyMap<string, Route> {
   return new Map<string, Route>([
-    ['/healthz', (response) => answer(response, 200, { status: 'alive' })],
-    [
-      '/readyz',
-      (response) =>
-        isReady()
-          ? answer(response, 200, { status: 'ready' })
-          : answer(response, 503, { status: 'not ready' }),
-    ],
     ['/metrics', (response) => answerMetrics(response, metrics)],
     ['/events', (response, request) => dashboard.watch(request, response)],
   ]);

@@ -12,6 +12,15 @@ import { settingsOf } from '../config/documentation.js';
 import { listenError } from './listenError.js';
 import { packageVersion, processReadings, rssReader, type ProcessState } from './processReadings.js';
 
+export interface AdminSurroundings {
+  readonly heartbeats: SharedArrayBuffer;
+  readonly log: Log;
+  onCrash(error: Error): void;
+}
+
+/** An event loop that has not turned for so long is blocked. */
+const SILENT_MS = 5_000;
+
 /**
  * Opens the admin listener over what the event loops count in `metrics`.
  * @throws OperatorError where it cannot listen
@@ -20,7 +29,7 @@ export async function openAdmin(
   config: Config,
   state: ProcessState,
   metrics: readonly SharedArrayBuffer[],
-  log: Log,
+  { heartbeats, log, onCrash }: AdminSurroundings,
 ): Promise<AdminServer> {
   const { adminHost: host, adminPort: port, adminHosts, workers } = config;
   const { batchMax, deadlineMs, queueMax, bodiesMaxBytes, grafanaUrl } = config;
@@ -49,10 +58,10 @@ export async function openAdmin(
     onProblem: (error) => log.warn({ err: error }, 'dashboard'),
   });
   const exported = exportMetrics(reader, processReadings(config, state, rssBytes));
-  const { isReady } = state;
   try {
     const names = namesIn(adminHosts);
-    return await listenAdmin({ host, port, names, isReady, metrics: exported, dashboard });
+    const probes = { heartbeats, silentMs: SILENT_MS, onCrash };
+    return await listenAdmin({ host, port, names, ...probes, metrics: exported, dashboard });
   } catch (error) {
     const variables = { hostVariable: 'ACUITY_ADMIN_HOST', portVariable: 'ACUITY_ADMIN_PORT' } as const;
     throw listenError(error, { host, port, ...variables });

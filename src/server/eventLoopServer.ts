@@ -49,6 +49,8 @@ export interface EventLoopSetup {
   readonly records: readonly IndexedRecord[];
   /** Where this loop counts. */
   readonly metrics: SharedArrayBuffer;
+  /** Where every loop says that it turns: the main thread first, then the others. */
+  readonly heartbeats: SharedArrayBuffer;
 }
 
 export interface EventLoopEvents {

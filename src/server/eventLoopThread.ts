@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { IndexedRecord } from '../auth/keyTable.js';
 import { createLog } from '../process/log.js';
+import { Heartbeats } from '../base/heartbeats.js';
 import { plainError, type PlainError } from '../base/plainError.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import type { PublicAddress } from '../http/publicListener.js';
@@ -35,6 +36,8 @@ export type FromEventLoop =
 export interface EventLoopThreadData {
   readonly setup: EventLoopSetup;
   readonly name: string;
+  /** Its place among the heartbeats. */
+  readonly beatsAt: number;
   /** Of a `TraceQueue`; undefined where no traces are wanted. */
   readonly traces: SharedArrayBuffer | undefined;
 }
@@ -43,7 +46,7 @@ export interface EventLoopThreadData {
 const FLUSH_MS = 200;
 
 async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void> {
-  const { setup, name, traces } = workerData as EventLoopThreadData;
+  const { setup, name, beatsAt, traces } = workerData as EventLoopThreadData;
   const output = new StandardOutput();
   const log = createLog({ level: setup.config.logLevel, name, sink: output });
   const say = (message: FromEventLoop): void => port.postMessage(message);
@@ -53,6 +56,7 @@ async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void>
     onHung: () => say({ kind: 'hung' }),
     onTraced: queue && ((request) => queue.send(request, sayTraced)),
   });
+  const stopBeating = new Heartbeats(setup.heartbeats).beat(beatsAt);
   port.on('message', (message: ToEventLoop) => {
     if (message.kind === 'keys') return server.replaceKeys(message.records);
     if (message.kind === 'halt') return void server.halt().then(() => hold(() => say({ kind: 'halted' })));
@@ -60,6 +64,7 @@ async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void>
     void answer(server, question).then(
       async () => {
         const isLast = question.kind === 'close';
+        if (isLast) stopBeating();
         if (isLast) await output.flushed(FLUSH_MS);
         say({ kind: 'done', id });
         if (isLast) port.close(); // the last handle: the thread ends by itself, its sockets closed

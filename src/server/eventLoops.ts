@@ -45,7 +45,7 @@ export async function openEventLoops(
       const share = Math.floor(workers / loops) + (loop < workers % loops ? 1 : 0);
       const own = { ...shared, address, workers: share, loops, metrics: memory };
       const traces = events.onTraced && new TraceQueue();
-      const data = { setup: own, name: `http-${loop + 1}`, traces: traces?.memory };
+      const data = { setup: own, name: `http-${loop + 1}`, beatsAt: loop + 1, traces: traces?.memory };
       servers.push(await openEventLoopThread(data, events, traces));
     }
   } catch (error) {

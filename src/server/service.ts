@@ -5,6 +5,7 @@ import { Limits } from '../auth/limits.js';
 import { openStores } from '../auth/location.js';
 import type { KeyStores } from '../auth/keyStores.js';
 import { systemClock } from '../base/clock.js';
+import { allocateHeartbeats, Heartbeats } from '../base/heartbeats.js';
 import { collectWithoutHelpers } from '../process/collector.js';
 import { FileThreads, type Patience } from '../files/fileThreads.js';
 import { killAfter, leave, terminals } from '../process/leave.js';
@@ -99,6 +100,7 @@ class Service {
   private modelSwitch: ModelSwitch | undefined;
   private shadowSwitch: ShadowSwitch | undefined;
   private traces: TraceExporter | undefined;
+  private heart: Heartbeats | undefined;
   private starting: Promise<void> | undefined;
   /** When the drain's time is up, as `performance.now` tells it. */
   private drainEndsMs = 0;
@@ -155,7 +157,11 @@ class Service {
       refusal: () => this.shadowSwitch?.refusal,
     };
     const state = { isReady, modelVersion, modelRefusal, shadow, keys: keyring };
-    this.admin = await openAdmin(config, state, metrics, log);
+    // This thread is one of them: with several event loops it turns beside them.
+    const heartbeats = allocateHeartbeats(1 + (config.httpThreads > 1 ? config.httpThreads : 0));
+    this.heart = new Heartbeats(heartbeats);
+    const onCrash = (error: Error): void => this.crash(error);
+    this.admin = await openAdmin(config, state, metrics, { heartbeats, log, onCrash });
     this.traces = await openTraces(config, log);
     const { traces } = this;
     const { openEventLoops } = await importEventLoops();
@@ -168,11 +174,12 @@ class Service {
         limits: limits.memory,
         records: this.keyring.records,
         metrics,
+        heartbeats,
       },
       log,
       {
         onHung: () => this.leaveHung(),
-        onCrash: (error) => this.crash(error),
+        onCrash,
         onTraced:
           traces &&
           ((request) => {
@@ -200,6 +207,9 @@ class Service {
       });
     }
     this.isReady = !this.isStopping && !this.isLeaving;
+    const { heart } = this;
+    // What keys no longer count is found out by looking.
+    heart.beat(0, () => (heart.isReady = isReady()));
     if (this.isReady) this.announce(this.eventLoops.address, this.admin);
   }
 
@@ -262,7 +272,7 @@ class Service {
 
   private beginStop(cause: object): void {
     this.isStopping = true;
-    this.isReady = false;
+    this.refuseProbes();
     this.log.info(cause, 'stopping');
     this.drainEndsMs = performance.now() + this.config.stopDelayMs + this.config.drainMs;
     this.limit(this.drainEndsMs + KILL_MS);
@@ -294,15 +304,14 @@ class Service {
   }
 
   private async close(eventLoops: EventLoopServer): Promise<void> {
-    this.admin?.close();
-    await Promise.all([eventLoops.close(), this.keyring?.close()]);
+    await Promise.all([eventLoops.close(), this.keyring?.close(), this.admin?.close()]);
     await this.traces?.close(TRACES_CLOSE_MS);
     this.stores?.close();
   }
 
   /** A hung worker can't be ended without the process: the supervisor starts another. */
   private leaveHung(): void {
-    this.isReady = false;
+    this.refuseProbes();
     this.log.fatal({ hangMs: this.config.hangMs }, 'a worker hangs');
     setTimeout(() => void this.leave(EXIT_SOFTWARE), LAST_WORDS_MS);
   }
@@ -336,7 +345,19 @@ class Service {
   }
 
   private async halt(): Promise<void> {
-    if (!this.isClosed) await this.eventLoops?.halt();
+    if (this.isClosed) return;
+    await Promise.all([this.eventLoops?.halt(), this.closeAdmin()]);
+  }
+
+  private async closeAdmin(): Promise<void> {
+    await Promise.allSettled([this.starting]); // it may be opened at the end of a start that is broken off
+    await this.admin?.close();
+  }
+
+  /** From now on, at once: no beat has to come first. */
+  private refuseProbes(): void {
+    this.isReady = false;
+    if (this.heart !== undefined) this.heart.isReady = false;
   }
 
   /** `isSettled`: no thread is being made or ended any more, and no event loop but this one runs. */

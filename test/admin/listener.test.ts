@@ -1,7 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { manualClock } from '../fixtures/manualClock.js';
+import { allocateHeartbeats, Heartbeats } from '#acuity/base/heartbeats.js';
 import { MetricReader } from '#acuity/base/metrics.js';
 import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
 import { listenAdmin } from '#acuity/admin/listener.js';
@@ -9,17 +12,16 @@ import { Dashboard } from '#acuity/admin/dashboard.js';
 import { TimeSeries } from '#acuity/admin/timeSeries.js';
 import { Connection } from '../fixtures/connection.js';
 
-async function scene(
-  t: Test,
-  { isReady = (): boolean => true, text = () => Promise.resolve('up 1\n') } = {},
-) {
+async function scene(t: Test, { text = () => Promise.resolve('up 1\n'), silentMs = 60_000 } = {}) {
+  const heartbeats = new Heartbeats(allocateHeartbeats(1));
+  heartbeats.isReady = true;
   const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
   const clock = manualClock();
   const timeSeries = new TimeSeries({ reader, clock, workers: 1, rssBytes: () => 1 });
   const dashboard = new Dashboard({
     timeSeries,
     clock,
-    isReady,
+    isReady: () => true,
     modelVersion: () => '1.2.3',
     modelRefusal: () => undefined,
     keyStoreAgeS: () => 0,
@@ -41,13 +43,16 @@ async function scene(
     host: '127.0.0.1',
     port: 0,
     names: ['ops.example'],
-    isReady,
+    heartbeats: heartbeats.memory,
+    silentMs,
     metrics,
     dashboard,
+    onCrash: (error) => t.fail(error),
   });
   t.teardown(() => admin.close());
   return {
     admin,
+    heartbeats,
     dashboard,
     timeSeries,
     get: (path: string, method = 'GET') => ask(admin.port, path, method),
@@ -77,12 +82,53 @@ async function ask(port: number, path: string, method: string, sent = {}): Promi
 }
 
 t.test('alive is alive; ready says whether requests are taken', async (t) => {
-  let ready = false;
-  const { get } = await scene(t, { isReady: () => ready });
+  const { heartbeats, get } = await scene(t);
+  heartbeats.isReady = false;
   t.match(await get('/healthz'), { status: 200, body: '{"status":"alive"}' });
   t.match(await get('/readyz'), { status: 503, body: '{"status":"not ready"}' });
-  ready = true;
+  heartbeats.isReady = true;
   t.match(await get('/readyz?verbose'), { status: 200, body: '{"status":"ready"}' });
+  t.equal((await get('/readyz', 'POST')).status, 405);
+});
+
+/** Asks `path` from another process until `wanted` comes; its exit code is 0 where it came. */
+const ASKING = `
+const [port, path, wanted] = process.argv.slice(1);
+const ask = async () => {
+  const { status } = await fetch('http://127.0.0.1:' + port + path);
+  if (status === Number(wanted)) process.exit(0);
+  setTimeout(ask, 20);
+};
+setTimeout(() => process.exit(1), 30_000);
+ask();
+`;
+
+t.test('a loop that does not turn is told while it does not, and not after it', async (t) => {
+  const { admin, heartbeats, get } = await scene(t, { silentMs: 500 });
+  const stop = heartbeats.beat(0);
+  for (const path of ['/healthz', '/readyz']) {
+    // This thread waits for the other process: its loop stands still meanwhile.
+    const asked = spawnSync(process.execPath, ['-e', ASKING, String(admin.port), path, '503']);
+    t.equal(asked.status, 0, `${path}: ${String(asked.stderr)}`);
+    while ((await get(path)).status !== 200) await sleep(10);
+    t.pass(`${path} is answered 200 again`);
+  }
+  stop();
+});
+
+t.test('a loop that has not begun, or has ended, is not missed', async (t) => {
+  const { heartbeats, get } = await scene(t, { silentMs: 100 });
+  await sleep(300);
+  t.equal((await get('/healthz')).status, 200);
+  heartbeats.beat(0)();
+  await sleep(300);
+  t.equal((await get('/healthz')).status, 200);
+});
+
+t.test('a long answer comes whole, at the pace of its reader', async (t) => {
+  const long = 'acuity_x 1\n'.repeat(200_000);
+  const { get } = await scene(t, { text: () => Promise.resolve(long) });
+  t.equal((await get('/metrics')).body, long);
 });
 
 t.test('metrics come with their own type', async (t) => {
@@ -91,13 +137,8 @@ t.test('metrics come with their own type', async (t) => {
 });
 
 t.test('what goes wrong while somebody looks is told there and ends nothing', async (t) => {
-  const failing = {
-    text: () => Promise.reject<string>(new Error('no numbers')),
-    isReady: () => JSON.parse('{') as boolean,
-  };
-  const { get } = await scene(t, failing);
+  const { get } = await scene(t, { text: () => Promise.reject<string>(new Error('no numbers')) });
   t.match(await get('/metrics'), { status: 500, body: '{"detail":"no numbers"}' });
-  t.equal((await get('/readyz')).status, 500);
   t.equal((await get('/healthz')).status, 200);
 });
 

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Teardown } from '#fixtures/server.js';
 import type { Fleet } from './fleet.js';
@@ -15,6 +17,8 @@ export interface PhasesOutcome {
   readonly mistakes: readonly string[];
 }
 
+/** Busy processes for each core, as a neighbour on the machine may have them. */
+const BUSY_FOR_A_CORE = 8;
 const KILLED = 'one killed and replaced';
 
 /** Load from the first phase to the last, while the fleet is changed and broken under it. */
@@ -47,6 +51,13 @@ export async function runPhases(t: Teardown, fleet: Fleet, body: string, pace: P
   }
   await sleep(pace.seconds * 500);
 
+  load.begin('all cores taken by another program');
+  const giveBack = takeCores(t);
+  await sleep(pace.seconds * 1000);
+  giveBack();
+  load.begin('cores given back');
+  await sleep(pace.seconds * 1000);
+
   load.begin('Redis cut');
   await store.kill();
   await sleep(pace.seconds * 1000);
@@ -69,4 +80,14 @@ export async function runPhases(t: Teardown, fleet: Fleet, body: string, pace: P
       mistakes.push(`${phase}: ${failed} failed, ${allowed} may: ${JSON.stringify(failures)}`);
   }
   return { phases, mistakes };
+}
+
+/** Takes every core, at a higher priority than the replicas have; returns what gives them back. */
+function takeCores(t: Teardown): () => void {
+  const busy = Array.from({ length: BUSY_FOR_A_CORE * availableParallelism() }, () =>
+    spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+  );
+  const giveBack = (): void => busy.forEach((process) => void process.kill('SIGKILL'));
+  t.teardown(giveBack);
+  return giveBack;
 }

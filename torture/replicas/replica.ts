@@ -21,6 +21,7 @@ export interface Ports {
 }
 
 const READY_MS = 60_000;
+const NICENESS = 10;
 /** Longer than two looks of the load balancer. */
 export const STOP_DELAY_MS = 2000;
 
@@ -61,7 +62,9 @@ export class Replica {
   /** Starts the process; resolves when it takes requests. */
   async start(t: Teardown, release: Release): Promise<void> {
     this.said = '';
-    const child = spawn(process.execPath, [join(release.folder, 'dist/main.js'), 'serve'], {
+    const serve = [process.execPath, join(release.folder, 'dist/main.js'), 'serve'];
+    // The load balancer and the callers stand for other machines: they go before.
+    const child = spawn('nice', ['-n', String(NICENESS), ...serve], {
       cwd: release.folder,
       env: cleanEnvironment({
         ACUITY_PORT: String(this.ports.port),

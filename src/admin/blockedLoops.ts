@@ -1,0 +1,31 @@
+import { ABSENT, BEAT_MS, type Heartbeats } from '../base/heartbeats.js';
+
+/**
+ * Tells a loop that is blocked from a machine that is busy. A loop is blocked where it has not turned while this
+ * thread, which needs next to nothing, has had a core again and again: so looks are counted, and not time. A process
+ * that was stopped, or whose CPU limit is spent, is not blocked.
+ */
+export class BlockedLoops {
+  private readonly seen: { beats: number; silentLooks: number }[];
+
+  constructor(
+    private readonly heartbeats: Heartbeats,
+    /** How long a loop may be silent, in milliseconds of looks made every `BEAT_MS`. */
+    private readonly silentMs: number,
+  ) {
+    this.seen = Array.from({ length: heartbeats.loops }, () => ({ beats: ABSENT, silentLooks: 0 }));
+  }
+
+  get any(): boolean {
+    return this.seen.some(({ silentLooks }) => silentLooks * BEAT_MS >= this.silentMs);
+  }
+
+  /** Call it every `BEAT_MS`. */
+  look(): void {
+    for (const [loop, last] of this.seen.entries()) {
+      const beats = this.heartbeats.beatsOf(loop);
+      last.silentLooks = beats === ABSENT || beats !== last.beats ? 0 : last.silentLooks + 1;
+      last.beats = beats;
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * What the probes' thread knows of the threads that it speaks for, in shared memory: whether requests are taken, and
+ * how often each event loop has turned.
+ */
+export class Heartbeats {
+  private readonly cells: Int32Array;
+
+  constructor(readonly memory: SharedArrayBuffer) {
+    this.cells = new Int32Array(memory);
+  }
+
+  get loops(): number {
+    return this.cells.length - FIRST_LOOP;
+  }
+
+  get isReady(): boolean {
+    return Atomics.load(this.cells, READY) === 1;
+  }
+
+  set isReady(isReady: boolean) {
+    Atomics.store(this.cells, READY, Number(isReady));
+  }
+
+  /** Changes with every turn; `ABSENT` for a loop that has not begun, or has ended. */
+  beatsOf(loop: number): number {
+    return Atomics.load(this.cells, FIRST_LOOP + loop);
+  }
+
+  /** Says for as long as this thread's event loop turns that it does. Returns what ends it. */
+  beat(loop: number, onBeat: () => void = () => undefined): () => void {
+    const cell = FIRST_LOOP + loop;
+    let beats = 0;
+    const beat = (): void => {
+      onBeat();
+      beats = (beats % BEATS_MAX) + 1;
+      Atomics.store(this.cells, cell, beats);
+    };
+    beat();
+    const timer = setInterval(beat, BEAT_MS).unref();
+    return () => {
+      clearInterval(timer);
+      Atomics.store(this.cells, cell, ABSENT);
+    };
+  }
+}
+
+export const ABSENT = 0;
+export const BEAT_MS = 100;
+const BEATS_MAX = 1 << 30;
+const READY = 0;
+const FIRST_LOOP = 1;
+
+export function allocateHeartbeats(loops: number): SharedArrayBuffer {
+  return new SharedArrayBuffer((FIRST_LOOP + loops) * Int32Array.BYTES_PER_ELEMENT);
+}

@@ -37,8 +37,12 @@ export const RELIABILITY: Readonly<Record<MeasuredField, Parameter>> = {
   memory: share(0.65, 'V96, V97', 'of one test of recall: lower than most tests, .57 to .69 after 1.3 years'),
   reasoning: share(0.7, 'V96, V99', 'of one test: mostly .7 and higher; .8 within two weeks'),
   stress: share(0.55, 'V94 derived', 'of one perceived stress scale: with the half-life .51 over a year'),
-  valence: share(0.3, 'assumption', 'of one day’s label, as `moodTraitShare`'),
-  arousal: share(0.3, 'assumption', 'the same'),
+  valence: share(
+    0.2,
+    'assumption',
+    'correlation of one day’s label with another day’s: 2/π · arcsin of `moodTraitShare`',
+  ),
+  arousal: share(0.2, 'assumption', 'the same'),
 };
 
 export const HALF_LIFE: Readonly<Record<MeasuredField, Parameter>> = {

@@ -19,21 +19,27 @@ import { normalCdf, probit } from './normal.js';
  *     mean m = Σ k r / (1 + Σ k),   variance A · u,   u = 1 / (1 + Σ k).
  *
  * An old measurement counts less, since t drifts: k is multiplied by w = 2^(−age / half-life). Where reliabilities differ,
- * A is their mean, weighted by w. A day later z ~ N(λ + m, A·u + 1 − A), and the expected percentile is
+ * A is their mean, weighted by w. A day later z ~ N(λ + m, s²) with s² = 1 − A + A·u, and the expected percentile is
  *
- *     100 · Φ((λ + m) / s),   s = √(2 − A + A·u).
+ *     100 · Φ((λ + m) / √(1 + s²)).
  *
- * Without measurements u = 1, s = √2, and that is p. With n fresh ones of one reliability m = n·a·r̄ / (1 + (n − 1)·a),
+ * Without measurements u = 1, s = 1, and that is p. With n fresh ones of one reliability m = n·a·r̄ / (1 + (n − 1)·a),
  * which is Spearman and Brown's shrinkage of a mean.
  *
- * Labels: the same on the log-odds of the probability of High, with the logistic function in the place of Φ.
+ * Labels: a day is High where z > 0. So the network's word, a chance, is Φ(λ) itself, and with measurements it is
+ * Φ((λ + m) / s): no other person is drawn beside it. With the logistic function in the place of Φ and λ = log(p/(1 − p)),
+ * since chances are what log-odds are for. A label tells only on which side of 0 a z lay; it counts as a z of its own, at
+ * `LABEL_VALUES`, and its reliability is the correlation of a person's labels, smaller than that of what is below them.
  *
  * The residual of the night in hand depends on what the network says of that night: m = base − own · λ. So base, own and
  * s are found from the history alone, before the night is scored.
  */
 
-/** What a label counts as, in percent: one standard deviation from the middle. */
-export const LABEL_VALUES: Readonly<Record<(typeof LABELS)[number], number>> = { Low: 16, High: 84 };
+/**
+ * What a label counts as, in percent. With 16 and 84, a standard deviation from the middle, chances come out too near to
+ * one half (point 17 of the model card: `npm run model:evaluate -- --points 17`).
+ */
+export const LABEL_VALUES: Readonly<Record<(typeof LABELS)[number], number>> = { Low: 12, High: 88 };
 
 /** A measured percentile is held within these: no test places a person further out. */
 const VALUE_LEAST = 0.5;
@@ -58,7 +64,7 @@ export interface Evidence {
 
 export const NO_EVIDENCE: Evidence = { pull: 0, precision: 0, own: 0, shares: 0, weight: 0 };
 
-/** What a measurement does to one score of an answer: λ becomes λ + m with m = base − own · λ, over the scale s. */
+/** What measurements do to one score of an answer: m = base − own · λ, and s of the day is `scale`. */
 export interface Adjustment {
   readonly base: number;
   readonly own: number;
@@ -71,7 +77,8 @@ export function isLabel(field: MeasuredField): boolean {
 
 /** λ of what the network says: `score` is a percentile, or of a label the probability of High in percent. */
 export function latentOf(field: MeasuredField, score: number): number {
-  return Math.SQRT2 * linkOf(field, clamp(score, SCORE_LEAST, SCORE_MOST));
+  const link = linkOf(field, clamp(score, SCORE_LEAST, SCORE_MOST));
+  return isLabel(field) ? link : Math.SQRT2 * link;
 }
 
 /** Where a measured value, 0 to 100 (`LABEL_VALUES`), stands on the scale of λ. */
@@ -134,7 +141,7 @@ export function adjustmentOf({ pull, precision, own, shares, weight }: Evidence)
   return {
     base: pull * unknown,
     own: own * unknown,
-    scale: Math.sqrt(2 - lasting + lasting * unknown),
+    scale: Math.sqrt(1 - lasting + lasting * unknown),
   };
 }
 
@@ -145,8 +152,9 @@ export function offsetOf(field: MeasuredField, { base, own }: Adjustment, unmeas
 
 /** `score` (0 to 100, or of a label the probability of High in percent) with the offset `m`, in the same unit. */
 export function adjusted(field: MeasuredField, score: number, m: number, scale: number): number {
-  const shifted = (latentOf(field, score) + m) / scale;
-  return 100 * (isLabel(field) ? 1 / (1 + Math.exp(-shifted)) : normalCdf(shifted));
+  const latent = latentOf(field, score) + m;
+  if (isLabel(field)) return 100 / (1 + Math.exp(-latent / scale));
+  return 100 * normalCdf(latent / Math.sqrt(1 + scale * scale));
 }
 
 function linkOf(field: MeasuredField, percent: number): number {

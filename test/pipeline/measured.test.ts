@@ -24,12 +24,12 @@ t.test('the normal distribution agrees with its tables and with its inverse', (t
 });
 
 t.test(
-  'without measurements nothing is adjusted, and a scale of √2 without offset gives the score again',
+  'without measurements nothing is adjusted, and a scale of 1 without offset gives the score again',
   (t) => {
     t.equal(adjustmentOf(NO_EVIDENCE), undefined);
     for (const field of MEASURED_FIELDS) {
       for (const score of [0.01, 3, 50, 64.2, 99.99])
-        t.ok(Math.abs(adjusted(field, score, 0, Math.SQRT2) - score) < 1e-9, `${field} ${score}`);
+        t.ok(Math.abs(adjusted(field, score, 0, 1) - score) < 1e-9, `${field} ${score}`);
     }
     t.end();
   },
@@ -50,7 +50,7 @@ t.test('fresh measurements of one reliability shrink as Spearman and Brown have 
   const share = (n * reliability) / (1 + (n - 1) * reliability);
   t.ok(Math.abs(base - share * mean) < 1e-12, `${base}`);
   t.equal(own, 0);
-  t.ok(Math.abs(scale ** 2 - (2 - reliability + reliability * (1 - share))) < 1e-12, `${scale}`);
+  t.ok(Math.abs(scale ** 2 - (1 - reliability + reliability * (1 - share))) < 1e-12, `${scale}`);
   t.end();
 });
 
@@ -76,7 +76,7 @@ t.test('a measurement counts half after its half-life, towards the past and the 
 
 t.test('one label moves the odds towards itself, both labels by the same', (t) => {
   const after = (label: 'High' | 'Low', chance: number): number => {
-    const adjustment = adjustmentOf(evidenceOf(standingOf('valence', LABEL_VALUES[label]), 0, 0.3, 1));
+    const adjustment = adjustmentOf(evidenceOf(standingOf('valence', LABEL_VALUES[label]), 0, 0.2, 1));
     if (adjustment === undefined) return NaN;
     return adjusted('valence', chance, offsetOf('valence', adjustment, chance), adjustment.scale);
   };

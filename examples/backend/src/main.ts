@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { AcuityClient, History } from 'acuity-client';
+import { questionsFrom } from './measuring.js';
 import { postgresStore } from './postgresStore.js';
 import { backend } from './server.js';
 import { sqliteStore } from './sqliteStore.js';
@@ -16,6 +17,8 @@ const server = backend({
   history: new History(client, store),
   secret: env['TERRA_SIGNING_SECRET'],
   zone: env['TERRA_ZONE'],
+  questions: questionsFrom(env['PSS10_QUESTIONS']),
+  reactionDelayMs: Number(env['REACTION_DELAY_MS'] ?? 0),
 });
 server.listen(Number(env['PORT'] ?? 8090), '127.0.0.1');
 await once(server, 'listening');

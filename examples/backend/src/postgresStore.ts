@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Night, Store, Unscored } from './store.js';
+import type { Night, Store, Taken, Unscored } from './store.js';
 
 /** PostgreSQL, for any number of processes. */
 export async function postgresStore(url: string): Promise<Store> {
@@ -13,6 +13,10 @@ export async function postgresStore(url: string): Promise<Store> {
     );
     CREATE TABLE IF NOT EXISTS unscored (
       person text NOT NULL, at text NOT NULL, why text NOT NULL, PRIMARY KEY (person, at)
+    );
+    CREATE TABLE IF NOT EXISTS measured (
+      person text NOT NULL, score text NOT NULL, date text NOT NULL, taken text NOT NULL, is_sent boolean NOT NULL,
+      PRIMARY KEY (person, score, date)
     );`);
   const rows = async <Row>(text: string, ...values: unknown[]): Promise<Row[]> =>
     (await pool.query(text, values)).rows as Row[];
@@ -52,6 +56,25 @@ export async function postgresStore(url: string): Promise<Store> {
     nights: async (person, nightsMax) => {
       const text = 'SELECT night FROM morning WHERE person = $1 ORDER BY date DESC LIMIT $2';
       return (await rows<{ night: Night }>(text, person, nightsMax)).map(({ night }) => night).toReversed();
+    },
+    measure: async (person, measurement) => {
+      await pool.query(
+        `INSERT INTO measured VALUES ($1, $2, $3, $4, false)
+         ON CONFLICT (person, score, date) DO UPDATE SET taken = excluded.taken, is_sent = false`,
+        [person, measurement.score, measurement.on, JSON.stringify(measurement)],
+      );
+    },
+    measured: async (person, most) => {
+      const text = 'SELECT taken, is_sent FROM measured WHERE person = $1 ORDER BY date DESC LIMIT $2';
+      const found = await rows<{ taken: string; is_sent: boolean }>(text, person, most);
+      return found.map(({ taken, is_sent }) => ({ ...(JSON.parse(taken) as Taken), isSent: is_sent }));
+    },
+    sent: async (person, taken) => {
+      const text =
+        'UPDATE measured SET is_sent = true WHERE person = $1 AND score = $2 AND date = $3 AND taken = $4';
+      for (const { isSent: _, ...measurement } of taken) {
+        await pool.query(text, [person, measurement.score, measurement.on, JSON.stringify(measurement)]);
+      }
     },
     people: async () =>
       (

@@ -10,6 +10,9 @@ export interface TerraEvent {
   readonly user?: { readonly user_id?: string; readonly reference_id?: string | null };
 }
 
+/** Most that one request may carry. */
+export const MEASUREMENTS_MAX = 64;
+
 /** Of whom an event is. */
 export function personOf({ user }: TerraEvent): string | undefined {
   const person: unknown = user?.reference_id ?? user?.user_id;
@@ -31,9 +34,16 @@ export async function scoreEvent(
   const adapted = fromTerra({ sleep: event, at: receivedAt(event), ...(zone !== undefined && { zone }) });
   const { at, night, session } = adapted;
   if (night === null) throw new RangeError('sleep: there is no night in it');
-  const { scores, modelVersion } = await history.score(person, at, session, { night });
+  // What was measured after this night waits for a later one; what is sent twice replaces itself.
+  const taken = await store.measured(person, MEASUREMENTS_MAX);
+  const due = taken.filter(({ on, isSent }) => !isSent && on <= night);
+  const measurements = due.map(({ isSent: _, ...measurement }) => measurement);
+  const prediction = await history.score(person, at, session, { night, measurements });
+  await store.sent(person, due);
+  const { scores, modelVersion, unmeasured } = prediction;
   const quality = qualityOf(session);
-  await store.keep(person, { at, night, modelVersion, scores, quality, notes: notesOf(adapted) });
+  const known = unmeasured !== undefined && { unmeasured };
+  await store.keep(person, { at, night, modelVersion, scores, ...known, quality, notes: notesOf(adapted) });
 }
 
 /** What the page says of how a night came about. */

@@ -1,9 +1,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { readFileSync } from 'node:fs';
 import { AcuityError, UnitError, type History } from 'acuity-client';
 import { AdapterError } from 'acuity-client/adapters';
+import { STYLE } from './document.js';
+import {
+  keepQuestions,
+  keepReactions,
+  pageAfter,
+  pageOfQuestions,
+  type ReactionResult,
+} from './measuring.js';
 import { pageOfPeople, pageOfPerson } from './page.js';
-import { personOf, receivedAt, scoreEvent, type TerraEvent } from './scoring.js';
+import { MEASUREMENTS_MAX, personOf, receivedAt, scoreEvent, type TerraEvent } from './scoring.js';
 import type { Store } from './store.js';
 
 export interface BackendOptions {
@@ -13,12 +22,18 @@ export interface BackendOptions {
   readonly secret?: string | undefined;
   /** Of times that have none. */
   readonly zone?: string | undefined;
+  /** The texts of the Perceived Stress Scale. */
+  readonly questions: readonly string[];
+  /** What the screen and the keys of the devices add to each reaction, in milliseconds. */
+  readonly reactionDelayMs: number;
 }
 
 interface Answer {
   readonly status: number;
   readonly type: string;
   readonly body: string;
+  /** In the place of that of all other pages. */
+  readonly policy?: string;
 }
 
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
@@ -27,8 +42,12 @@ const UNSCORED_MAX = 10;
 /** Events that say that nights will not come any more: the adapter says what they are. */
 const OF_CONNECTION = ['connection_error', 'access_revoked', 'deauth'];
 const SIGNATURE_AGE_MAX_S = 300;
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+/** The reaction test has a script, which sends its result. */
+const TEST_POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:";
+const page = (name: string): string => readFileSync(new URL(`../pages/${name}`, import.meta.url), 'utf8');
 const HEADERS = {
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 };
@@ -41,8 +60,8 @@ export function backend(options: BackendOptions): Server {
         console.error(error);
         return json(500, { error: 'internal' });
       })
-      .then(({ status, type, body }) => {
-        response.writeHead(status, { ...HEADERS, 'Content-Type': type });
+      .then(({ status, type, body, policy = POLICY }) => {
+        response.writeHead(status, { ...HEADERS, 'Content-Security-Policy': policy, 'Content-Type': type });
         response.end(body);
       })
       .catch(() => response.destroy());
@@ -52,14 +71,50 @@ export function backend(options: BackendOptions): Server {
 async function answer(options: BackendOptions, request: IncomingMessage): Promise<Answer> {
   const path = new URL(request.url ?? '/', 'http://backend').pathname;
   if (request.method === 'POST' && path === '/webhooks/terra') return webhook(options, request);
+  const [, person, what] = /^\/people\/([^/]+)(?:\/(questions|reaction))?$/.exec(path) ?? [];
+  if (request.method === 'POST' && what !== undefined) return result(options, request, nameOf(person), what);
   if (request.method !== 'GET') return json(405, { error: 'method not allowed' });
   if (path === '/') return html(pageOfPeople(await options.store.people()));
-  const person = /^\/people\/([^/]+)$/.exec(path)?.[1];
+  if (path === '/style.css') return { status: 200, type: 'text/css; charset=utf-8', body: STYLE };
+  if (path === '/reaction.js')
+    return { status: 200, type: 'text/javascript; charset=utf-8', body: page('reaction.js') };
   if (person === undefined) return json(404, { error: 'not found' });
-  const name = decodeURIComponent(person);
+  const name = nameOf(person);
+  if (what === 'questions') return html(pageOfQuestions(name, options.questions));
+  if (what === 'reaction') return { ...html(page('reaction.html')), policy: TEST_POLICY };
   const { store } = options;
+  const nights = await store.nights(name, NIGHTS_MAX);
   const unscored = await store.unscored(name, UNSCORED_MAX);
-  return html(pageOfPerson(name, await store.nights(name, NIGHTS_MAX), unscored));
+  return html(pageOfPerson(name, { nights, unscored, taken: await store.measured(name, MEASUREMENTS_MAX) }));
+}
+
+function nameOf(person = ''): string {
+  return decodeURIComponent(person);
+}
+
+/** What a person answered or did; only from a page of ours. */
+async function result(
+  { store, reactionDelayMs }: BackendOptions,
+  request: IncomingMessage,
+  person: string,
+  what: string,
+): Promise<Answer> {
+  if (request.headers['sec-fetch-site'] === 'cross-site') return json(403, { error: 'of another site' });
+  const body = (await bodyOf(request)) ?? '';
+  const isForm = what === 'questions';
+  try {
+    if (isForm)
+      return html(pageAfter(person, (await keepQuestions(store, person, new URLSearchParams(body))).told));
+    const sent = JSON.parse(body) as ReactionResult;
+    return json(200, await keepReactions(store, person, sent, reactionDelayMs));
+  } catch (error) {
+    if (error instanceof SyntaxError) return json(400, { error: 'no JSON' });
+    if (!(error instanceof RangeError)) throw error;
+    // No result, or no norm for that age: nothing is kept, and the person is told why.
+    return isForm
+      ? { ...html(pageAfter(person, `Nothing was kept: ${error.message}.`)), status: 422 }
+      : json(422, { why: `Nothing was kept: ${error.message}.` });
+  }
 }
 
 /** A provider sends again what is not answered with 2xx: that must be so for what will go better next time only. */

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import type { Night, Store, Unscored } from './store.js';
+import type { Night, Store, Taken, Unscored } from './store.js';
 
 const OWNER_ONLY = 0o600;
 
@@ -22,6 +22,10 @@ export function sqliteStore(file: string): Store {
     );
     CREATE TABLE IF NOT EXISTS unscored (
       person TEXT NOT NULL, at TEXT NOT NULL, why TEXT NOT NULL, PRIMARY KEY (person, at)
+    );
+    CREATE TABLE IF NOT EXISTS measured (
+      person TEXT NOT NULL, score TEXT NOT NULL, date TEXT NOT NULL, taken TEXT NOT NULL, is_sent INTEGER NOT NULL,
+      PRIMARY KEY (person, score, date)
     );`);
   const load = database.prepare<[string], { entries: string }>(
     'SELECT entries FROM history WHERE person = ?',
@@ -36,6 +40,13 @@ export function sqliteStore(file: string): Store {
   );
   const nights = database.prepare<[string, number], { night: string }>(
     'SELECT night FROM morning WHERE person = ? ORDER BY date DESC LIMIT ?',
+  );
+  const measure = database.prepare('INSERT OR REPLACE INTO measured VALUES (?, ?, ?, ?, 0)');
+  const measured = database.prepare<[string, number], { taken: string; is_sent: number }>(
+    'SELECT taken, is_sent FROM measured WHERE person = ? ORDER BY date DESC LIMIT ?',
+  );
+  const sent = database.prepare(
+    'UPDATE measured SET is_sent = 1 WHERE person = ? AND score = ? AND date = ? AND taken = ?',
   );
   const people = database.prepare<[], { person: string }>(
     'SELECT person FROM morning UNION SELECT person FROM unscored ORDER BY person',
@@ -59,6 +70,17 @@ export function sqliteStore(file: string): Store {
         .all(person, nightsMax)
         .map(({ night }) => JSON.parse(night) as Night)
         .toReversed(),
+    measure: async (person, measurement) =>
+      void measure.run(person, measurement.score, measurement.on, JSON.stringify(measurement)),
+    measured: async (person, most) =>
+      measured
+        .all(person, most)
+        .map(({ taken, is_sent }) => ({ ...(JSON.parse(taken) as Taken), isSent: is_sent === 1 })),
+    sent: async (person, taken) => {
+      for (const { isSent: _, ...measurement } of taken) {
+        sent.run(person, measurement.score, measurement.on, JSON.stringify(measurement));
+      }
+    },
     people: async () => people.all().map(({ person }) => person),
     close: async () => void database.close(),
   };

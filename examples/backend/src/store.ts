@@ -1,4 +1,4 @@
-import type { HistoryStorage, ScoreRecord } from 'acuity-client';
+import type { HistoryStorage, Measurement, ScoreRecord } from 'acuity-client';
 
 /** How good the data of a night was: what each part of the session consists of. */
 export interface Quality {
@@ -13,6 +13,8 @@ export interface Night {
   readonly at: string;
   readonly modelVersion: string;
   readonly scores: ScoreRecord;
+  /** The scores without what was measured, where that counts. */
+  readonly unmeasured?: ScoreRecord;
   readonly quality: Quality;
   /** The date of waking: a person has each once. */
   readonly night: string;
@@ -28,6 +30,15 @@ export interface Unscored {
   readonly why: string;
 }
 
+/** What was measured, with its day. */
+export type Dated = Measurement & { readonly on: string };
+
+/** What was measured of a person. */
+export type Taken = Dated & {
+  /** Whether the service has it, in the person's history. */
+  readonly isSent: boolean;
+};
+
 /** Where histories and nights are kept. They are health data: the database is where your rules for such data apply. */
 export interface Store extends HistoryStorage {
   keep(person: string, night: Night): Promise<void>;
@@ -37,6 +48,12 @@ export interface Store extends HistoryStorage {
   unscored(person: string, most: number): Promise<readonly Unscored[]>;
   /** The latest nights, oldest first. */
   nights(person: string, nightsMax: number): Promise<readonly Night[]>;
+  /** Keeps what was measured, for the next night; the same score of the same day replaces. */
+  measure(person: string, measurement: Dated): Promise<void>;
+  /** The latest of it, newest first. */
+  measured(person: string, most: number): Promise<readonly Taken[]>;
+  /** These are in the history now. */
+  sent(person: string, taken: readonly Taken[]): Promise<void>;
   people(): Promise<readonly string[]>;
   close(): Promise<void>;
 }

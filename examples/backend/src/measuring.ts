@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import {
+  NORMS,
+  percentileOf,
+  pss10Sum,
+  vigilanceSpeed,
+  type NormName,
+  type Tested,
+} from 'acuity-client';
+import { documentOf, escaped } from './document.js';
+import type { Store } from './store.js';
+
+const QUESTIONS = 10;
+const ANSWERS = ['never', 'almost never', 'sometimes', 'fairly often', 'very often'] as const;
+const DATE = /^\d{4}-\d\d-\d\d$/;
+
+/** What a result became, in words. */
+export interface Told {
+  readonly told: string;
+}
+
+/** The texts of the Perceived Stress Scale, a line each, from a file of yours: they are Sheldon Cohen's, and not here. */
+export function questionsFrom(file: string | undefined): readonly string[] {
+  if (file === undefined)
+    return Array.from({ length: QUESTIONS }, (_, index) => `Question ${index + 1} of the scale`);
+  const lines = readFileSync(file, 'utf8').trim().split(/\r?\n/);
+  if (lines.length !== QUESTIONS) throw new Error(`PSS10_QUESTIONS: ${QUESTIONS} lines, a question each`);
+  return lines;
+}
+
+/** The form of the scale. */
+export function pageOfQuestions(person: string, questions: readonly string[]): string {
+  const sets = questions.map((question, index) => {
+    const choices = ANSWERS.map(
+      (words, value) =>
+        `<label><input type="radio" name="q${index + 1}" value="${value}" required>${value}<span>${words}</span></label>`,
+    );
+    return `<fieldset><legend>${index + 1}. ${escaped(question)}</legend><div class="answers">${choices.join('')}</div></fieldset>`;
+  });
+  return documentOf(
+    'Stress in the last month',
+    `<div class="narrow"><h1>Stress in the last month</h1><p>Ten questions about the last month; there is no right answer. Two minutes.</p><form method="post">${sets.join('')}<div class="who"><label>Age <input name="age" type="number" min="18" max="120" step="1" required></label><label>Sex <select name="sex"><option value="">not said</option><option value="F">female</option><option value="M">male</option></select></label><button class="act">Done</button></div></form><p><a href="${pathOf(person)}">Back</a></p></div>`,
+  );
+}
+
+/** The page after a result. */
+export function pageAfter(person: string, sentence: string): string {
+  return documentOf(
+    'Thank you',
+    `<div class="narrow"><h1>Thank you</h1><p>${escaped(sentence)}</p><p><a class="act" href="${pathOf(person)}">To the scores</a></p></div>`,
+  );
+}
+
+function pathOf(person: string): string {
+  return `/people/${encodeURIComponent(person)}`;
+}
+
+/**
+ * Keeps what the scale gave, as the form sends it.
+ * @throws RangeError where an answer or the age is missing, or there is no norm for that age
+ */
+export function keepQuestions(store: Store, person: string, form: URLSearchParams): Promise<Told> {
+  const answers = Array.from({ length: QUESTIONS }, (_, index) => Number(form.get(`q${index + 1}`) ?? NaN));
+  const on = new Date().toISOString().slice(0, 10);
+  return keep(store, person, {
+    norm: 'pss10',
+    result: pss10Sum(answers),
+    who: testedOf(form.get('age'), form.get('sex')),
+    on,
+  });
+}
+
+/** What the page of the reaction test sends. */
+export interface ReactionResult {
+  readonly age?: unknown;
+  readonly sex?: unknown;
+  readonly on?: unknown;
+  readonly reactionsMs?: unknown;
+}
+
+/**
+ * Keeps what the reaction test gave. `delayMs`: what the screen and the keys of your devices add to each reaction.
+ * @throws RangeError where it is no test, or there is no norm for that age
+ */
+export function keepReactions(
+  store: Store,
+  person: string,
+  { age, sex, on, reactionsMs }: ReactionResult,
+  delayMs: number,
+): Promise<Told> {
+  const isList = Array.isArray(reactionsMs) && reactionsMs.every((ms) => typeof ms === 'number');
+  if (!isList || typeof on !== 'string' || !DATE.test(on))
+    throw new RangeError('this is no result of the reaction test');
+  const result = vigilanceSpeed((reactionsMs as number[]).map((ms) => ms - delayMs));
+  return keep(store, person, { norm: 'vigilance_speed', result, who: testedOf(age, sex), on });
+}
+
+interface Result {
+  readonly norm: NormName;
+  readonly result: number;
+  readonly who: Tested;
+  readonly on: string;
+}
+
+async function keep(store: Store, person: string, { norm, result, who, on }: Result): Promise<Told> {
+  const value = percentileOf(norm, result, who);
+  const measurement = { score: NORMS[norm].score, value, on };
+  await store.measure(person, measurement);
+  const among =
+    who.sex === 'M' ? 'men of your age' : who.sex === 'F' ? 'women of your age' : 'people of your age';
+  const told = `More ${NORMS[norm].score} than ${value.toFixed(0)} in 100 ${among}. It counts from the next night on.`;
+  return { told };
+}
+
+function testedOf(age: unknown, sex: unknown): Tested {
+  return { age: Number(age ?? NaN), ...((sex === 'M' || sex === 'F') && { sex }) };
+}

@@ -19,7 +19,14 @@ let shownMs;
 part('back').href = location.pathname.replace(/\/reaction$/, '');
 who.addEventListener('submit', (event) => {
   event.preventDefault();
-  start();
+  const age = Number(part('age').value);
+  const ages = test.dataset.ages.split(' ').map((span) => span.split('-').map(Number));
+  // Before three minutes are spent.
+  if (ages.some(([from, to]) => age >= from && age <= to)) start();
+  else
+    say(
+      `There are norms for ages ${ages.map((span) => span.join(' to ')).join(' and ')} alone: for yours the test says nothing.`,
+    );
 });
 document.addEventListener('keydown', (event) => {
   if (run === undefined || event.code !== 'Space') return;

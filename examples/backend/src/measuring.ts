@@ -1,12 +1,5 @@
 import { readFileSync } from 'node:fs';
-import {
-  NORMS,
-  percentileOf,
-  pss10Sum,
-  vigilanceSpeed,
-  type NormName,
-  type Tested,
-} from 'acuity-client';
+import { NORMS, percentileOf, pss10Sum, vigilanceSpeed, type NormName, type Tested } from 'acuity-client';
 import { documentOf, escaped } from './document.js';
 import type { Store } from './store.js';
 
@@ -19,35 +12,40 @@ export interface Told {
   readonly told: string;
 }
 
-/** The texts of the Perceived Stress Scale, a line each, from a file of yours: they are Sheldon Cohen's, and not here. */
-export function questionsFrom(file: string | undefined): readonly string[] {
-  if (file === undefined)
-    return Array.from({ length: QUESTIONS }, (_, index) => `Question ${index + 1} of the scale`);
+/** The texts of the Perceived Stress Scale, a line each, from a file of yours: they are its author's, and not here. */
+export function questionsFrom(file: string | undefined): readonly string[] | undefined {
+  if (file === undefined) return undefined;
   const lines = readFileSync(file, 'utf8').trim().split(/\r?\n/);
   if (lines.length !== QUESTIONS) throw new Error(`PSS10_QUESTIONS: ${QUESTIONS} lines, a question each`);
   return lines;
 }
 
 /** The form of the scale. */
-export function pageOfQuestions(person: string, questions: readonly string[]): string {
-  const sets = questions.map((question, index) => {
+export function pageOfQuestions(person: string, questions: readonly string[] | undefined): string {
+  const sets = Array.from({ length: QUESTIONS }, (_, index) => {
+    const text = questions?.[index];
+    const legend = text === undefined ? `Question ${index + 1}` : `${index + 1}. ${escaped(text)}`;
     const choices = ANSWERS.map(
       (words, value) =>
         `<label><input type="radio" name="q${index + 1}" value="${value}" required>${value}<span>${words}</span></label>`,
     );
-    return `<fieldset><legend>${index + 1}. ${escaped(question)}</legend><div class="answers">${choices.join('')}</div></fieldset>`;
+    return `<fieldset><legend>${legend}</legend><div class="answers">${choices.join('')}</div></fieldset>`;
   });
+  const missing =
+    questions === undefined
+      ? '<p class="weak">The texts of the ten questions do not come with this example: have their sheet beside you, or set PSS10_QUESTIONS.</p>'
+      : '';
   return documentOf(
     'Stress in the last month',
-    `<div class="narrow"><h1>Stress in the last month</h1><p>Ten questions about the last month; there is no right answer. Two minutes.</p><form method="post">${sets.join('')}<div class="who"><label>Age <input name="age" type="number" min="18" max="120" step="1" required></label><label>Sex <select name="sex"><option value="">not said</option><option value="F">female</option><option value="M">male</option></select></label><button class="act">Done</button></div></form><p><a href="${pathOf(person)}">Back</a></p></div>`,
+    `<div class="narrow page"><h1>Stress in the last month</h1><p>Ten questions about the last month; there is no right answer. Two minutes.</p>${missing}<form method="post">${sets.join('')}<div class="who"><label>Age <input name="age" type="number" min="18" max="120" step="1" required></label><label>Sex <select name="sex"><option value="">not said</option><option value="F">female</option><option value="M">male</option></select></label><button class="act">Done</button></div></form><p><a href="${pathOf(person)}">Back</a></p></div>`,
   );
 }
 
 /** The page after a result. */
-export function pageAfter(person: string, sentence: string): string {
+export function pageAfter(person: string, title: string, sentence: string): string {
   return documentOf(
-    'Thank you',
-    `<div class="narrow"><h1>Thank you</h1><p>${escaped(sentence)}</p><p><a class="act" href="${pathOf(person)}">To the scores</a></p></div>`,
+    title,
+    `<div class="narrow page"><h1>${title}</h1><p>${escaped(sentence)}</p><p><a class="act" href="${pathOf(person)}">To the scores</a></p></div>`,
   );
 }
 

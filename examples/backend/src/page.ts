@@ -37,9 +37,10 @@ export interface Weeks {
  */
 export function pageOfPerson(person: string, { nights, unscored, taken }: Weeks): string {
   const last = nights.at(-1);
-  const others = `${measured(person, taken)}${listOf(unscored)}`;
+  const tests = measured(person, taken);
+  const others = listOf(unscored);
   if (last === undefined)
-    return documentOf(person, `<h1>${escaped(person)}</h1><p>No night was scored yet.</p>${others}`);
+    return documentOf(person, `<h1>${escaped(person)}</h1><p>No night was scored yet.</p>${tests}${others}`);
   const partial = nights.filter((night) => isPartial(night)).length;
   const about = `${nights.length} nights, scored by ${escaped(last.modelVersion)}. 50 is typical for age and sex. ${
     partial === 0 ? 'All of them had full data.' : `${partial} of them with data missing: hollow.`
@@ -47,7 +48,7 @@ export function pageOfPerson(person: string, { nights, unscored, taken }: Weeks)
   const charts = SCORES.map(([score, name]) => chart(score, name, nights)).join('');
   return documentOf(
     person,
-    `<h1>${escaped(person)}</h1><p>${about}</p><div class="charts">${charts}</div>${table(nights)}${others}<p><a href="/">Everybody</a></p>`,
+    `<h1>${escaped(person)}</h1><p>${about}</p><div class="charts">${charts}</div>${tests}${table(nights)}${others}<p><a href="/">Everybody</a></p>`,
   );
 }
 
@@ -97,13 +98,13 @@ function table(nights: readonly Night[]): string {
 function measured(person: string, taken: readonly Taken[]): string {
   const path = `/people/${encodeURIComponent(person)}`;
   const items = taken.map(({ score, value, on, isSent }) => {
-    const state = isSent ? 'counts' : 'waits for the next night';
+    const state = isSent ? 'counts' : 'waits';
     return `<tr><th scope="row">${on}</th><td>${score}</td><td class="number">${typeof value === 'number' ? value.toFixed(0) : value}</td><td>${state}</td></tr>`;
   });
   const list =
     items.length === 0
       ? '<p>Nothing yet. One test says more of a person than all their nights.</p>'
-      : `<p>Percentiles among people of that age and sex. The dashed lines are the scores without them.</p><table><thead><tr><th>Day</th><th>Score</th><th class="number">Percentile</th><th></th></tr></thead><tbody>${items.join('')}</tbody></table>`;
+      : `<p>Percentiles among people of that age and sex. What waits counts with the next night; a dashed line is the score without any of it.</p><table><thead><tr><th>Day</th><th>Score</th><th class="number">Percentile</th><th></th></tr></thead><tbody>${items.join('')}</tbody></table>`;
   return `<section class="narrow"><h2>Measured</h2>${list}<div class="bar"><a href="${path}/questions">Ten questions about stress</a><a href="${path}/reaction">Reaction test, three minutes</a></div></section>`;
 }
 

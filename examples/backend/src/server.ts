@@ -23,7 +23,7 @@ export interface BackendOptions {
   /** Of times that have none. */
   readonly zone?: string | undefined;
   /** The texts of the Perceived Stress Scale. */
-  readonly questions: readonly string[];
+  readonly questions: readonly string[] | undefined;
   /** What the screen and the keys of the devices add to each reaction, in milliseconds. */
   readonly reactionDelayMs: number;
 }
@@ -104,7 +104,9 @@ async function result(
   const isForm = what === 'questions';
   try {
     if (isForm)
-      return html(pageAfter(person, (await keepQuestions(store, person, new URLSearchParams(body))).told));
+      return html(
+        pageAfter(person, 'Thank you', (await keepQuestions(store, person, new URLSearchParams(body))).told),
+      );
     const sent = JSON.parse(body) as ReactionResult;
     return json(200, await keepReactions(store, person, sent, reactionDelayMs));
   } catch (error) {
@@ -112,7 +114,7 @@ async function result(
     if (!(error instanceof RangeError)) throw error;
     // No result, or no norm for that age: nothing is kept, and the person is told why.
     return isForm
-      ? { ...html(pageAfter(person, `Nothing was kept: ${error.message}.`)), status: 422 }
+      ? { ...html(pageAfter(person, 'Nothing was kept', `${error.message}.`)), status: 422 }
       : json(422, { why: `Nothing was kept: ${error.message}.` });
   }
 }

@@ -45,6 +45,7 @@ t.test('the backend', { skip }, async (t) => {
     t.equal(statSync(file).mode & 0o777, 0o600, 'health data');
     await t.test('says of each morning what it was made of, or why it is none', (t) => tells(t, address));
     await t.test('answers what it can’t score with 200 and why', (t) => refuses(t, address));
+    await t.test('takes what is measured to the next night', (t) => measures(t, address));
     await t.test('the page', { skip: BROWSER === undefined && 'there is no Chromium here' }, (t) =>
       looks(t, address),
     );
@@ -192,6 +193,35 @@ async function refuses(t: Test, address: string): Promise<void> {
   t.equal((await send(address, 'x'.repeat(9 * 1024 * 1024))).status, 413);
   t.equal((await fetch(`${address}nothing`)).status, 404);
   t.match(await (await fetch(`${address}people/%3Cb%3E`)).text(), '&#60;b&#62;');
+}
+
+/** A form and a reaction test, refused or kept until a night of their day or later. */
+async function measures(t: Test, address: string): Promise<void> {
+  const at = `${address}people/person-3`;
+  const form = new URLSearchParams({ age: '34', sex: 'F' });
+  for (const [index, answer] of [2, 3, 1, 2, 1, 3, 2, 2, 1, 2].entries()) {
+    form.set(`q${index + 1}`, String(answer));
+  }
+  const sheet = await fetch(`${at}/questions`);
+  t.equal((await sheet.text()).match(/type="radio"/g)?.length, 50);
+  const answered = await fetch(`${at}/questions`, { method: 'POST', body: form });
+  t.match(await answered.text(), 'More stress than 67 in 100 women of your age');
+  form.delete('q3');
+  const incomplete = await fetch(`${at}/questions`, { method: 'POST', body: form });
+  t.equal(incomplete.status, 422);
+  t.match(await incomplete.text(), 'ten answers');
+  const result = { age: 25, sex: 'M', on: '2026-02-11', reactionsMs: Array.from({ length: 25 }, () => 255) };
+  const react = (changed: object) =>
+    fetch(`${at}/reaction`, { method: 'POST', body: JSON.stringify({ ...result, ...changed }) });
+  t.match(await (await react({})).json(), { told: /^More attention than 32 in 100 men of your age/ });
+  t.match(await (await react({ age: 45 })).json(), { why: /of 20 to 30 and of 65 to 75/ });
+  t.match(await (await react({ reactionsMs: 'fast' })).json(), { why: /no result of the reaction test/ });
+  const foreign = { 'sec-fetch-site': 'cross-site' };
+  t.equal((await fetch(`${at}/questions`, { method: 'POST', body: form, headers: foreign })).status, 403);
+  for (const body of EVENTS.slice(0, 4)) await send(address, body.replaceAll('person-1', 'person-3'));
+  const page = await (await fetch(at)).text();
+  t.match(page, /<th scope="row">2026-02-11<\/th><td>attention<\/td><td class="number">32<\/td><td>counts/);
+  t.match(page, /<td>stress<\/td><td class="number">67<\/td><td>waits/, 'today is after those nights');
 }
 
 async function looks(t: Test, address: string): Promise<void> {

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { NORMS } from '#acuity/client/norms.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 
 /** The reaction test of examples/backend in a browser, pressed by a script that keeps times of its own. */
@@ -142,4 +143,15 @@ t.test('the space bar and a touch press, other keys do not', { skip }, async (t)
   t.equal(await press(() => page.keyboard.press('KeyA')), 'on');
   t.equal(await press(() => page.keyboard.press('Space')), 'result');
   t.equal(await press(() => page.click('#field')), 'result');
+});
+
+t.test('an age without a norm is told before three minutes are spent', { skip }, async (t) => {
+  const { address } = await serve(t);
+  const page = await open(t, address);
+  const spans = await page.getAttribute('#test', 'data-ages');
+  t.equal(spans, NORMS.vigilance_speed.ages.map(({ from, to }) => `${from}-${to}`).join(' '));
+  await page.fill('#age', '45');
+  await page.click('button.act');
+  t.match(await page.textContent('#told'), /norms for ages 20 to 30 and 65 to 75 alone/);
+  t.equal(await page.isVisible('#field'), false);
 });

@@ -97,7 +97,7 @@ function table(nights: readonly Night[]): string {
 /** What tests and questionnaires said, and the way to them. */
 function measured(person: string, taken: readonly Taken[]): string {
   const path = `/people/${encodeURIComponent(person)}`;
-  const items = taken.map(({ score, value, on, isSent }) => {
+  const items = taken.map(({ measurement: { score, value, on }, isSent }) => {
     const state = isSent ? 'counts' : 'waits';
     return `<tr><th scope="row">${on}</th><td>${score}</td><td class="number">${typeof value === 'number' ? value.toFixed(0) : value}</td><td>${state}</td></tr>`;
   });

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Night, Store, Taken, Unscored } from './store.js';
+import type { Dated, Night, Store, Unscored } from './store.js';
 
 /** PostgreSQL, for any number of processes. */
 export async function postgresStore(url: string): Promise<Store> {
@@ -67,12 +67,15 @@ export async function postgresStore(url: string): Promise<Store> {
     measured: async (person, most) => {
       const text = 'SELECT taken, is_sent FROM measured WHERE person = $1 ORDER BY date DESC LIMIT $2';
       const found = await rows<{ taken: string; is_sent: boolean }>(text, person, most);
-      return found.map(({ taken, is_sent }) => ({ ...(JSON.parse(taken) as Taken), isSent: is_sent }));
+      return found.map(({ taken, is_sent }) => ({
+        measurement: JSON.parse(taken) as Dated,
+        isSent: is_sent,
+      }));
     },
-    sent: async (person, taken) => {
+    sent: async (person, measurements) => {
       const text =
         'UPDATE measured SET is_sent = true WHERE person = $1 AND score = $2 AND date = $3 AND taken = $4';
-      for (const { isSent: _, ...measurement } of taken) {
+      for (const measurement of measurements) {
         await pool.query(text, [person, measurement.score, measurement.on, JSON.stringify(measurement)]);
       }
     },

@@ -36,10 +36,10 @@ export async function scoreEvent(
   if (night === null) throw new RangeError('sleep: there is no night in it');
   // What was measured after this night waits for a later one; what is sent twice replaces itself.
   const taken = await store.measured(person, MEASUREMENTS_MAX);
-  const due = taken.filter(({ on, isSent }) => !isSent && on <= night);
-  const measurements = due.map(({ isSent: _, ...measurement }) => measurement);
+  const waiting = taken.filter(({ isSent }) => !isSent).map(({ measurement }) => measurement);
+  const measurements = waiting.filter(({ on }) => on <= night);
   const prediction = await history.score(person, at, session, { night, measurements });
-  await store.sent(person, due);
+  await store.sent(person, measurements);
   const { scores, modelVersion, unmeasured } = prediction;
   const quality = qualityOf(session);
   const known = unmeasured !== undefined && { unmeasured };

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import type { Night, Store, Taken, Unscored } from './store.js';
+import type { Dated, Night, Store, Unscored } from './store.js';
 
 const OWNER_ONLY = 0o600;
 
@@ -75,9 +75,9 @@ export function sqliteStore(file: string): Store {
     measured: async (person, most) =>
       measured
         .all(person, most)
-        .map(({ taken, is_sent }) => ({ ...(JSON.parse(taken) as Taken), isSent: is_sent === 1 })),
-    sent: async (person, taken) => {
-      for (const { isSent: _, ...measurement } of taken) {
+        .map(({ taken, is_sent }) => ({ measurement: JSON.parse(taken) as Dated, isSent: is_sent === 1 })),
+    sent: async (person, measurements) => {
+      for (const measurement of measurements) {
         sent.run(person, measurement.score, measurement.on, JSON.stringify(measurement));
       }
     },

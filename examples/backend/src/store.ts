@@ -34,10 +34,11 @@ export interface Unscored {
 export type Dated = Measurement & { readonly on: string };
 
 /** What was measured of a person. */
-export type Taken = Dated & {
+export interface Taken {
+  readonly measurement: Dated;
   /** Whether the service has it, in the person's history. */
   readonly isSent: boolean;
-};
+}
 
 /** Where histories and nights are kept. They are health data: the database is where your rules for such data apply. */
 export interface Store extends HistoryStorage {
@@ -53,7 +54,7 @@ export interface Store extends HistoryStorage {
   /** The latest of it, newest first. */
   measured(person: string, most: number): Promise<readonly Taken[]>;
   /** These are in the history now. */
-  sent(person: string, taken: readonly Taken[]): Promise<void>;
+  sent(person: string, measurements: readonly Dated[]): Promise<void>;
   people(): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -56,6 +56,19 @@ export function targetField(key: usize, length: i32): i32 {
   return -1;
 }
 
+export function measurementField(key: usize, length: i32): i32 {
+  switch (length) {
+    case 2:
+      return same(key, 'on', 2) ? 2 : -1;
+    case 5:
+      if (same(key, 'score', 5)) return 0;
+      return same(key, 'value', 5) ? 1 : -1;
+    case 11:
+      return same(key, 'reliability', 11) ? 3 : -1;
+  }
+  return -1;
+}
+
 export const CURRENT_SESSION_FIELD: i32 = 0;
 export const PAST_SESSIONS_FIELD: i32 = 1;
 export const PAST_TARGETS_FIELD: i32 = 2;
@@ -63,6 +76,7 @@ export const PAST_TARGET_FIELD: i32 = 3;
 export const EXPLAIN_FIELD: i32 = 4;
 export const HISTORY_FIELD: i32 = 5;
 export const NIGHT_FIELD: i32 = 6;
+export const MEASUREMENTS_FIELD: i32 = 7;
 
 export function topField(key: usize, length: i32): i32 {
   switch (length) {
@@ -74,7 +88,8 @@ export function topField(key: usize, length: i32): i32 {
     case 11:
       return same(key, 'past_target', 11) ? PAST_TARGET_FIELD : -1;
     case 12:
-      return same(key, 'past_targets', 12) ? PAST_TARGETS_FIELD : -1;
+      if (same(key, 'past_targets', 12)) return PAST_TARGETS_FIELD;
+      return same(key, 'measurements', 12) ? MEASUREMENTS_FIELD : -1;
     case 13:
       return same(key, 'past_sessions', 13) ? PAST_SESSIONS_FIELD : -1;
     case 15:

@@ -9,6 +9,7 @@ import {
   HISTORY_TARGETS,
   LABELS,
   LEVEL,
+  MEASURED_BYTES,
   QUANTITIES,
   QUANTITY_BOUNDS,
   RECORD_LENGTH,
@@ -23,6 +24,7 @@ import {
   SEX,
   SUMMARY_LENGTH,
   TARGET_LENGTH,
+  TEXTS,
 } from './layout';
 import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCORES } from './rules';
 
@@ -49,7 +51,10 @@ const IMPLIED: u32 = 0b1110_0001;
 
 let at: usize = 0;
 
-/** Whether the text from `start` to `end` is a history, which then lies at `HISTORY`. */
+/**
+ * Whether the text from `start` to `end` is a history, which then lies at `HISTORY`. What it says of measurements is not
+ * looked at: where that begins, and where their mask is that ends it, is noted.
+ */
 export function readHistory(start: usize, end: usize): bool {
   const bytesEnd = decodeText(start, end);
   if (bytesEnd == 0) return false;
@@ -59,7 +64,14 @@ export function readHistory(start: usize, end: usize): bool {
   store<u32>(HISTORY, count);
   for (let index = 0; index < count; index++) if (!readSession(index)) return false;
   if (!areOrdered(count) || !readLongRun()) return false;
-  return take8() == 0 && at == bytesEnd;
+  const mask = bytesEnd - 1;
+  if (load<u8>(mask) == 0) return at == mask;
+  const measured = at;
+  at = mask - 2;
+  if (measured >= at || measured + <usize>take16() + 2 != mask) return false;
+  store<u32>(TEXTS + (<usize>MEASURED_BYTES << 3), <u32>measured);
+  store<u32>(TEXTS + (<usize>MEASURED_BYTES << 3), <u32>mask, 4);
+  return true;
 }
 
 function readSession(index: i32): bool {

@@ -3,6 +3,7 @@ export {
   CURRENT_SESSION_FIELD,
   EXPLAIN_FIELD,
   HISTORY_FIELD,
+  MEASUREMENTS_FIELD,
   NIGHT_FIELD,
   PAST_SESSIONS_FIELD,
   PAST_TARGETS_FIELD,
@@ -12,7 +13,7 @@ export { firstBadByte } from './json';
 export { readHistory } from './history';
 export { keepFields } from './kept';
 export { markDoubtful, summariseLists } from './lists';
-export { SESSION, TARGET, TOP, decodeSeries, numberAt, outlineBody, outlineElements, outlineFields } from './outline';
+export { MEASUREMENT, SESSION, TARGET, TOP, decodeSeries, numberAt, outlineBody, outlineElements, outlineFields } from './outline';
 export { initialise, read } from './request';
 export { summarise } from './series';
 export { isWithinBounds } from './structure';

@@ -1,4 +1,4 @@
-import { PAST_MAX, TARGET_FIELDS } from './rules';
+import { MEASUREMENTS_MAX, PAST_MAX, TARGET_FIELDS } from './rules';
 
 /**
  * Where things lie in the parser's memory, in bytes. The host reads the exported offsets: there is no second
@@ -73,21 +73,28 @@ export const EXPLAIN: usize = UNKNOWN_FIELDS + 4;
 export const SUMMARISED: usize = UNKNOWN_FIELDS + 8;
 /** How many samples each of them was made of, sentinels included: u32. */
 export const LENGTHS: usize = SUMMARISED + SESSIONS_MAX * 4 * 4;
-/** Where the texts of `history` and of `night` begin, behind their quotes, and where they end: u32; 0 for none. */
+/**
+ * Where the texts of `history` and of `night` begin, behind their quotes, and where they end: u32; 0 for none. The same of
+ * the bytes that a history says its measurements with.
+ */
 export const TEXTS: usize = LENGTHS + SESSIONS_MAX * 4 * 4;
 export const HISTORY_TEXT: i32 = 0;
 export const NIGHT_TEXT: i32 = 1;
+export const MEASURED_BYTES: i32 = 2;
+/** An even number, that they are set to zero with what lies before them. */
+export const TEXTS_LENGTH: i32 = 4;
 /**
  * What the exact path finds of an object or array: where a value begins and where it ends, u32 each, for every field
  * by its index there, or for the first elements. A value that begins at 0 is absent.
  */
-export const OUTLINE: usize = TEXTS + 2 * 8;
+export const OUTLINE: usize = TEXTS + TEXTS_LENGTH * 8;
+/** The longest list, and one element more. */
+export const OUTLINE_LENGTH: i32 = MEASUREMENTS_MAX + 1;
 /** Indexes of a session: its scalars as above, its series from here on, and their aliases behind those. */
 export const SERIES_INDEX: i32 = 16;
 export const SERIES_ALIAS_INDEX: i32 = SERIES_INDEX + 4;
-export const OUTLINE_LENGTH: i32 = SERIES_ALIAS_INDEX + 4;
 /** Elements of a series that can't be one: how many, then the index of each, negative − 1 where it is no number. */
-export const MISFITS: usize = OUTLINE + OUTLINE_LENGTH * 8;
+export const MISFITS: usize = (OUTLINE + OUTLINE_LENGTH * 8 + 15) & ~15;
 export const MISFITS_MAX: i32 = 8;
 /** A key without its escapes, as far as it may be a known one. */
 export const KEY: usize = (MISFITS + 4 + MISFITS_MAX * 4 + 15) & ~15;

@@ -1,7 +1,7 @@
 import { BLOCK, closes, lookAtBlock, opens, outsideOfStrings, startBlocks, whereEqual } from './blocks';
-import { SERIES_ALIAS_LENGTH, sessionField, targetField, topField } from './fields';
+import { SERIES_ALIAS_LENGTH, measurementField, sessionField, targetField, topField } from './fields';
 import { forgetKept, keepsFields, noteField } from './kept';
-import { KEY, KEY_MAX, MISFITS, MISFITS_MAX, OUTLINE, OUTLINE_LENGTH, SAMPLES, SERIES_ALIAS_INDEX, SERIES_INDEX } from './layout';
+import { KEY, KEY_MAX, MISFITS, MISFITS_MAX, OUTLINE, SAMPLES, SERIES_ALIAS_INDEX, SERIES_INDEX } from './layout';
 import { decodeNumber } from './number';
 import { decodeArray } from './samples';
 import {
@@ -32,17 +32,18 @@ import {
 export const TOP: i32 = 0;
 export const SESSION: i32 = 1;
 export const TARGET: i32 = 2;
+export const MEASUREMENT: i32 = 3;
 
 /** Notes the whole body as the first element. */
 export function outlineBody(): void {
-  clear(OUTLINE, OUTLINE_LENGTH * 8);
+  forgetOutline();
   const start = behindSpace(inputStart);
   note(0, start, behindValue(start));
 }
 
 /** Notes the fields of the object at `place`, of those with one name the last; returns how many are unknown. */
 export function outlineFields(place: usize, kind: i32): i32 {
-  clear(OUTLINE, OUTLINE_LENGTH * 8);
+  forgetOutline();
   const isKept = kind == TOP && keepsFields;
   if (isKept) forgetKept();
   let unknown: i32 = 0;
@@ -65,7 +66,7 @@ export function outlineFields(place: usize, kind: i32): i32 {
 
 /** Notes the elements of the array at `place`, up to `most`; returns how many those are. */
 export function outlineElements(place: usize, most: i32): i32 {
-  clear(OUTLINE, OUTLINE_LENGTH * 8);
+  forgetOutline();
   let count: i32 = 0;
   let next = behindSpace(place + 1);
   while (count < most && load<u8>(next) != CLOSE_ARRAY) {
@@ -75,6 +76,11 @@ export function outlineElements(place: usize, most: i32): i32 {
     if (load<u8>(next) == COMMA) next = behindSpace(next + 1);
   }
   return count;
+}
+
+/** Up to where `MISFITS` begins. */
+function forgetOutline(): void {
+  clear(OUTLINE, MISFITS - OUTLINE);
 }
 
 // @ts-ignore: decorator
@@ -104,6 +110,7 @@ function readField(kind: i32, start: usize): i32 {
 function slotOf(kind: i32, key: usize, length: i32): i32 {
   if (kind == TOP) return topField(key, length);
   if (kind == TARGET) return targetField(key, length);
+  if (kind == MEASUREMENT) return measurementField(key, length);
   const field = sessionField(key, length);
   const isAlias = field >= SERIES_INDEX && length == SERIES_ALIAS_LENGTH;
   return isAlias ? field - SERIES_INDEX + SERIES_ALIAS_INDEX : field;

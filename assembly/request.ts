@@ -3,6 +3,7 @@ import {
   CURRENT_SESSION_FIELD,
   EXPLAIN_FIELD,
   HISTORY_FIELD,
+  MEASUREMENTS_FIELD,
   NIGHT_FIELD,
   PAST_SESSIONS_FIELD,
   sessionField,
@@ -105,6 +106,7 @@ export function read(input: usize, length: i32): i32 {
   let sessions: i32 = -1;
   let targets: i32 = -1;
   let explain: i32 = -1;
+  let hasMeasurements = false;
   skipSpace();
   if (!take(OPEN_OBJECT)) return -1;
   do {
@@ -128,6 +130,10 @@ export function read(input: usize, length: i32): i32 {
       if (!readText(HISTORY_TEXT)) return -1;
     } else if (field == NIGHT_FIELD) {
       if (!readText(NIGHT_TEXT)) return -1;
+    } else if (field == MEASUREMENTS_FIELD) {
+      // What was measured is sent once: the exact path reads it.
+      if (hasMeasurements || !skipNone()) return -1;
+      hasMeasurements = true;
     } else if (field >= 0) {
       // An alias beside the proper name: the exact path decides.
       if (targets >= 0) return -1;
@@ -171,6 +177,14 @@ function readText(text: i32): bool {
   store<u32>(entry, <u32>start);
   store<u32>(entry, <u32>(at - 1), 4);
   return true;
+}
+
+/** Goes behind null or an empty array; false for what else there is. */
+function skipNone(): bool {
+  if (takeNull()) return true;
+  if (!take(OPEN_ARRAY)) return false;
+  skipSpace();
+  return take(CLOSE_ARRAY);
 }
 
 function readSessions(): i32 {

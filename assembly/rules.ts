@@ -1,6 +1,7 @@
 // Generated from packages/rules by `npm run rules`: change it there.
 
 export const PAST_MAX: i32 = 5;
+export const MEASUREMENTS_MAX: i32 = 64;
 export const SCORES: i32 = 5;
 export const TARGET_FIELDS: i32 = 7;
 export const HEART_LOW: f32 = 25;
@@ -34,6 +35,7 @@ export const NAMES: StaticArray<string> = [
   'explain',
   'history',
   'night',
+  'measurements',
   'HR_day_1h',
   'RR_day_1h',
   'HR_night',
@@ -59,6 +61,10 @@ export const NAMES: StaticArray<string> = [
   'stress',
   'valence',
   'arousal',
+  'score',
+  'value',
+  'on',
+  'reliability',
   '"Low"',
   '"High"',
 ];

@@ -1,4 +1,4 @@
-import { INPUT_PADDING, SESSIONS_MAX, SUMMARISED } from './layout';
+import { INPUT_PADDING, SESSIONS_MAX, SUMMARISED, TEXTS_LENGTH } from './layout';
 
 /**
  * The bytes of the request in hand, and how far they are read. Zero bytes follow the input, which no token
@@ -30,7 +30,7 @@ export function openText(input: usize, length: i32): void {
   inputStart = input;
   inputEnd = input + <usize>length;
   clear(inputEnd, INPUT_PADDING);
-  clear(SUMMARISED, 2 * SESSIONS_MAX * 4 * 4 + 16); // LENGTHS and TEXTS behind it
+  clear(SUMMARISED, 2 * SESSIONS_MAX * 4 * 4 + <usize>TEXTS_LENGTH * 8); // LENGTHS and TEXTS behind it
 }
 
 /** Sets to zero; a multiple of 16 bytes, too few for a call of the runtime to pay. */

@@ -27,6 +27,7 @@ function assemblyConstants(rules) {
   const constants = {
     i32: {
       PAST_MAX: rules.PAST_MAX,
+      MEASUREMENTS_MAX: rules.MEASUREMENTS_MAX,
       SCORES: rules.SCORE_FIELDS.length,
       TARGET_FIELDS: FIELD_NAMES.target.length,
     },
@@ -99,6 +100,10 @@ ${switchOver(
   'targetField',
   FIELD_NAMES.target.map((field, place) => [field, place]),
 )}
+${switchOver(
+  'measurementField',
+  FIELD_NAMES.measurement.map((field, place) => [field, place]),
+)}
 ${FIELD_NAMES.request.map((field, index) => `export const ${topName(field)}: i32 = ${index};\n`).join('')}
 ${switchOver(
   'topField',
@@ -142,9 +147,13 @@ function pythonTables(rules) {
     REQUEST_FIELDS: rules.FIELD_NAMES.request,
     SESSION_FIELDS: rules.FIELD_NAMES.session,
     TARGET_FIELDS: rules.FIELD_NAMES.target,
+    MEASUREMENT_FIELDS: rules.FIELD_NAMES.measurement,
+    MEASURED_FIELDS: rules.MEASURED_FIELDS,
     BREATHING_FIELDS: ['RR_day_1h', 'RR_night', rules.SERIES_ALIASES.RR_night],
     NUMBER_BOUNDS: mapped(rules.NUMBER_BOUNDS, ({ minimum, maximum }) => [minimum, maximum]),
     PAST_MAX: rules.PAST_MAX,
+    MEASUREMENTS_MAX: rules.MEASUREMENTS_MAX,
+    RELIABILITY_BOUNDS: [rules.RELIABILITY_BOUNDS.minimum, rules.RELIABILITY_BOUNDS.maximum],
     DAY_SAMPLES_MAX: DEFAULT_SERIES_LIMITS.daySamplesMax,
     NIGHT_SAMPLES_MAX: DEFAULT_SERIES_LIMITS.nightSamplesMax,
     NAME_LENGTH_MAX: rules.NAME_LENGTH_MAX,

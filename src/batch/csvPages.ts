@@ -40,7 +40,7 @@ export async function openCsv(
   const records = recordsOf(input, reading, options.bodyMaxBytes);
   const first = await records.next();
   const header = first.done === true ? [] : first.value;
-  const kinds = { request: [], session: header, target: [] };
+  const kinds = { request: [], session: header, target: [], measurement: [] };
   return {
     names: first.done === true ? undefined : { thing: 'column', kinds, beside: header },
     pages: (columns) => csvPages(header, records, new BodyPages(options, columns), columns),

@@ -52,7 +52,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   'detail',
 ]);
 const NESTED = ['past_sessions', 'past_targets', 'past_target', 'current_session'];
-const KINDS = ['request', 'session', 'target'] as const;
+const KINDS = ['request', 'session', 'target', 'measurement'] as const;
 
 /**
  * What of an input goes where, by its names. `mayVary`: both it and its output are NDJSON, where each row has the

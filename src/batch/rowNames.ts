@@ -14,6 +14,7 @@ const LISTS: Readonly<Record<string, ObjectKind>> = {
   past_sessions: 'session',
   past_targets: 'target',
   past_target: 'target',
+  measurements: 'measurement',
 };
 
 interface Named {
@@ -24,7 +25,12 @@ interface Named {
 
 /** What the objects of some rows call their fields; undefined where none of the rows is an object. */
 export function namesOfRows(rows: Iterable<Uint8Array>): InputNames | undefined {
-  const found = { request: new Set<string>(), session: new Set<string>(), target: new Set<string>() };
+  const found: Record<ObjectKind, Set<string>> = {
+    request: new Set(),
+    session: new Set(),
+    target: new Set(),
+    measurement: new Set(),
+  };
   let isAny = false;
   for (const row of rows) {
     for (const { kind, names } of objectsOf(Buffer.from(row).toString())) {
@@ -33,7 +39,13 @@ export function namesOfRows(rows: Iterable<Uint8Array>): InputNames | undefined 
     }
   }
   if (!isAny) return undefined;
-  const kinds = { request: [...found.request], session: [...found.session], target: [...found.target] };
+  const { request, session, target, measurement } = found;
+  const kinds = {
+    request: [...request],
+    session: [...session],
+    target: [...target],
+    measurement: [...measurement],
+  };
   return { thing: 'field', kinds, beside: kinds.request };
 }
 

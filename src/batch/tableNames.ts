@@ -9,7 +9,7 @@ export function namesOfSchema({ fields }: Schema): InputNames {
   const names = fields.map(({ name }) => name);
   return {
     thing: 'column',
-    kinds: { request: [], session: names, target: [] },
+    kinds: { request: [], session: names, target: [], measurement: [] },
     beside: names,
     unfit(name, as) {
       const type = fields.find((field) => field.name === name)?.type as DataType | undefined;

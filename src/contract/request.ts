@@ -3,8 +3,12 @@ import {
   DEFAULT_SERIES_LIMITS,
   HISTORY_LENGTH_MAX,
   LABELS,
+  LABEL_FIELDS,
+  MEASURED_FIELDS,
+  MEASUREMENTS_MAX,
   NUMBER_BOUNDS,
   PAST_MAX,
+  RELIABILITY_BOUNDS,
   SCORE_BOUNDS,
   SEXES,
   type NumberField,
@@ -91,6 +95,45 @@ export const ScoreRecordSchema = Type.Object({
 });
 export type ScoreRecord = Type.Static<typeof ScoreRecordSchema>;
 
+const measured = {
+  on: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'date',
+      description: 'The day on which it was measured, not after night; night itself, where it is not told.',
+    }),
+  ),
+  reliability: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      ...RELIABILITY_BOUNDS,
+      description:
+        'The share of the variance between people’s single values that is the person’s and lasts (the retest ' +
+        'correlation); that of the model’s manifest, where it is not told.',
+    }),
+  ),
+};
+
+/** A test of attention, memory or reasoning, or a questionnaire of stress. */
+export const MeasuredScoreSchema = Type.Object({
+  score: Type.Unsafe<Exclude<(typeof MEASURED_FIELDS)[number], (typeof LABEL_FIELDS)[number]>>({
+    enum: MEASURED_FIELDS.filter((field) => !(LABEL_FIELDS as readonly string[]).includes(field)),
+  }),
+  value: score('What was measured: a percentile among people of that age and sex, 0 to 100.'),
+  ...measured,
+});
+
+/** A rating of the mood. */
+export const MeasuredLabelSchema = Type.Object({
+  score: Type.Unsafe<(typeof LABEL_FIELDS)[number]>({ enum: LABEL_FIELDS }),
+  value: label('What the person said.'),
+  ...measured,
+});
+
+/** What somebody really measured. */
+export const MeasurementSchema = Type.Union([MeasuredScoreSchema, MeasuredLabelSchema]);
+export type Measurement = Type.Static<typeof MeasurementSchema>;
+
 /** The whole request as a caller writes it, for validators, documents and tests. */
 export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
   const session = sessionSchema(limits);
@@ -130,6 +173,16 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
         description:
           'The date on which the person woke: with history, a night that is sent again is replaced, and a late one ' +
           'gets its place.',
+      }),
+    ),
+    measurements: Type.Optional(
+      Type.Unsafe<Measurement[] | null>({
+        type: ['array', 'null'],
+        items: MeasurementSchema,
+        maxItems: MEASUREMENTS_MAX,
+        description:
+          'What tests, questionnaires and ratings measured of this person, each sent once: the history keeps it. Only ' +
+          'with history and night. The same score and day again replaces.',
       }),
     ),
   });

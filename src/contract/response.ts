@@ -6,7 +6,7 @@ import {
   type Against,
   type ContributorGroup,
 } from './explanation.js';
-import { HISTORY_LENGTH_MAX, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
+import { HISTORY_LENGTH_MAX, MEASURED_FIELDS, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import { ScoreRecordSchema } from './request.js';
 
 const points = (description: string) => Type.Number({ description });
@@ -42,6 +42,9 @@ export const ExplainedScoreSchema = Type.Object({
       'Where this score would lie, four times in five, had another ordinary device recorded the same days. About ' +
       'the recording, not about the person.',
   }),
+  measured: Type.Optional(
+    points('The score less what it is without the measurements. Only where one of it counts.'),
+  ),
   explained: probability('Share of what the score is about that such signals explain at all (model card).'),
 });
 
@@ -106,6 +109,25 @@ export const PredictionResponseSchema = Type.Object({
     minimum: 0,
     description: 'Milliseconds that the model run holding this request took.',
   }),
+  unmeasured: Type.Optional(
+    Type.Object(ScoreRecordSchema.properties, {
+      description:
+        'Only where measurements count: the scores without them. They are what the history keeps as past scores.',
+    }),
+  ),
+  measurements_ignored: Type.Optional(
+    Type.Array(
+      Type.Object({
+        score: Type.Unsafe<(typeof MEASURED_FIELDS)[number]>({ enum: MEASURED_FIELDS }),
+        on: Type.String({ format: 'date', description: 'Its day.' }),
+      }),
+      {
+        description:
+          'Only where there is one: measurements that came too late to count, older than the newest that the history ' +
+          'no longer keeps one by one. One that was sent before is part of their sum already.',
+      },
+    ),
+  ),
   explanation: Type.Optional(ExplanationSchema),
   history: Type.Optional(
     Type.String({

@@ -3,22 +3,23 @@ import { BREATHING, HEART_BEATS } from '#rules/plausible.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
+import { isWithin } from './bounds.js';
 import { HISTORY_SESSIONS, type History } from './history.js';
 import { QUANTITIES, type LongRun } from './longRun.js';
+import { MEASURED_BYTES_MAX, decodeMeasurements, encodeMeasurements } from './measuredForm.js';
 import { LAST_DAY } from './night.js';
 import { PAST_DAYS_MAX } from './place.js';
 
 /**
  * A history as bytes, the lowest byte of each number first:
  *
- *   sessions u8 │ session … │ nights u16 │ long run, unless nights is 0 │ measurements u8 │ CRC-32, written by `text.ts`
+ *   sessions u8 │ session … │ nights u16 │ long run, unless nights is 0 │ measurements │ CRC-32, written by `text.ts`
  *
  *   session   bits u24, day + 1 u24 (0: undated), five scores u16 (hundredths), two chances of High u16 (ten-thousandths),
  *             then each value that its bit says is there: seconds u24, all others f64
  *   long run  for each quantity: nights u16, weight f32, mean f32, spread f32
  *
- * `measurements` has a bit for each score and label but C_SCORE; none is set yet. For each one that is, room is kept for
- * `MEASURED_BYTES_MAX`: a count u8, eight times value f32, reliability u16, day u24, and a sum of four f32 and a day u24.
+ * The measurements are drawn in `measuredForm.ts`; without any they are a byte 0.
  *
  * There is one encoding of each history. What a network never sees is left out: with all three stages their sum is the
  * sleep time, and the shares follow.
@@ -76,8 +77,6 @@ const SCORE_MOST = 100 * HUNDREDTHS;
 
 const SESSION_HEAD_BYTES = U24 + U24 + 2 * (SCORES + LABELS);
 const QUANTITY_BYTES = 2 + 3 * 4;
-const MEASURED_BYTES_MAX = 1 + 8 * (4 + 2 + U24) + 4 * 4 + U24;
-const MEASURED = SCORES - 1 + LABELS;
 const CRC_BYTES = 4;
 
 /** A session lacks a stage where it has all else. */
@@ -86,7 +85,7 @@ const SESSION_BYTES_MAX = SESSION_HEAD_BYTES + (TIMES - 1) * U24 + (VALUES - TIM
 export const UNMEASURED_BYTES_MAX =
   1 + HISTORY_SESSIONS * SESSION_BYTES_MAX + 2 + QUANTITIES.length * QUANTITY_BYTES + 1;
 /** No history of this version is longer, measurements included. */
-export const HISTORY_BYTES_MAX = UNMEASURED_BYTES_MAX + MEASURED * MEASURED_BYTES_MAX + CRC_BYTES;
+export const HISTORY_BYTES_MAX = UNMEASURED_BYTES_MAX - 1 + MEASURED_BYTES_MAX + CRC_BYTES;
 
 /** Reads and writes one history after the other. */
 export class HistoryForm {
@@ -110,7 +109,7 @@ export class HistoryForm {
     history.longRun.clear();
     history.longRun.nights = this.u16();
     if (history.longRun.nights > 0 && !this.decodeLongRun(history.longRun)) return false;
-    return this.u8() === 0 && this.at === length;
+    return decodeMeasurements(history.measurements, this.bytes, this.at, length);
   }
 
   private decodeSession({ days, records, targets, chances }: History, index: number): boolean {
@@ -192,8 +191,7 @@ export class HistoryForm {
     this.putU8(history.count);
     for (let index = 0; index < history.count; index++) this.encodeSession(history, index);
     this.encodeLongRun(history.longRun);
-    this.putU8(0);
-    return this.at;
+    return encodeMeasurements(history.measurements, this.bytes, this.at);
   }
 
   private encodeSession(history: History, index: number): void {
@@ -277,11 +275,6 @@ export class HistoryForm {
     this.view.setUint8(this.at + 2, value >> 16);
     this.at += U24;
   }
-}
-
-/** NaN is within no bounds, and −0 is another encoding of 0. */
-function isWithin(value: number, least: number, most: number): boolean {
-  return value >= least && value <= most && (value !== 0 || 1 / value > 0);
 }
 
 /** Dates that follow each other go up, and none is too old for the newest. */

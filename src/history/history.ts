@@ -1,6 +1,7 @@
 import { LABEL_FIELDS, PAST_MAX } from '#rules/fields.js';
 import { LAYOUT } from '../records/layout.js';
 import { LongRun, type Sessions } from './longRun.js';
+import { Measurements } from './measurements.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 const LABELS = LABEL_FIELDS.length;
@@ -18,6 +19,7 @@ export class History implements Sessions {
   readonly targets: Float64Array;
   readonly chances: Float64Array;
   readonly longRun: LongRun;
+  readonly measurements: Measurements = new Measurements();
   private readonly bytes = new Uint8Array(LAYOUT.HISTORY_LENGTH);
   /** The two counts that a history begins with in the memory of the parser. */
   private readonly counts = new Uint32Array(this.bytes.buffer, 0, 2);
@@ -33,14 +35,15 @@ export class History implements Sessions {
     this.longRun = new LongRun(buffer);
   }
 
-  /** Takes over what the parser has read: its memory is laid out like this one. */
+  /** Takes over what the parser has read, all but measurements: its memory is laid out like this one. */
   adopt(bytes: Uint8Array): void {
     this.bytes.set(bytes);
     this.count = this.counts[0]!; // two of them
     this.longRun.nights = this.counts[1]!;
   }
 
-  clear(): void {
+  /** All but the measurements: they are of the person, and last. */
+  forgetNights(): void {
     this.count = 0;
     this.longRun.clear();
   }

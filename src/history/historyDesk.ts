@@ -1,15 +1,23 @@
-import { LABEL_FIELDS } from '#rules/fields.js';
+import { LABEL_FIELDS, MEASURED_FIELDS, SCORE_FIELDS, type MeasuredField } from '#rules/fields.js';
+import { isLabel, latentOf } from '../pipeline/measured.js';
+import { adjustmentsOf, type Adjustments, type MeasuringConstants } from '../pipeline/measuredRow.js';
 import { LAYOUT } from '../records/layout.js';
-import type { PredictionRequest } from '../records/request.js';
+import type { IgnoredMeasurement, PredictionRequest } from '../records/request.js';
 import { HistoryForm } from './form.js';
 import { History } from './history.js';
+import { decodeMeasurements } from './measuredForm.js';
+import { keptOf } from './measurements.js';
 import { NextHistory } from './nextHistory.js';
+import { dateOf } from './night.js';
 import { makePlace, type Place } from './place.js';
 import { bytesOf } from './text.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH, SEX, AGE } = LAYOUT;
 const LABELS = LABEL_FIELDS.length;
 const YEARS_APART_MAX = 2;
+const SCORES = SCORE_FIELDS.length;
+/** Of what can be measured, in a row of scores: it follows `C_SCORE`. */
+const FIRST_COLUMN = 1;
 
 /** A session that has its place: its past, and the history that comes of it. */
 export interface TakenSession {
@@ -18,6 +26,26 @@ export interface TakenSession {
   /** The usual day before it, as requests have it: holds until the next session; a night that is not kept has none. */
   readonly usual: Float64Array | undefined;
 }
+
+/** What a request says that was measured. */
+export interface GivenMeasurement {
+  readonly score: MeasuredField;
+  /** 0 to 100; of a label as `LABEL_VALUES`. */
+  readonly value: number;
+  /** Days since 1970. */
+  readonly day: number;
+  /** Undefined: that of the model. */
+  readonly reliability: number | undefined;
+}
+
+export interface Measuring {
+  /** Of the model that scores; there must be some where the history or the request has measurements. */
+  readonly constants: MeasuringConstants | undefined;
+  readonly given: readonly GivenMeasurement[];
+}
+
+const UNMEASURED: Measuring = { constants: undefined, given: [] };
+const NOTHING_IGNORED: readonly IgnoredMeasurement[] = [];
 
 /** Takes up sessions with their histories, one after the other: for one thread. */
 export class HistoryDesk {
@@ -44,18 +72,26 @@ export class HistoryDesk {
 
   /** Begins a history without any past. */
   clear(): void {
-    this.history.clear();
+    this.history.forgetNights();
+    this.history.measurements.clear();
   }
 
-  /** Takes over the history that the parser has read to `bytes`. */
+  /** Takes over the history that the parser has read to `bytes`; it has no measurements. */
   adopt(bytes: Uint8Array): void {
     this.history.adopt(bytes);
+    this.history.measurements.clear();
+  }
+
+  /** As `adopt`, with the measurements that lie in `memory` from `start` to before `end`; false where they are none. */
+  adoptMeasured(bytes: Uint8Array, memory: Buffer, start: number, end: number): boolean {
+    this.history.adopt(bytes);
+    return decodeMeasurements(this.history.measurements, memory, start, end);
   }
 
   /** Begins a history with the past of `request`, whose sessions have no dates. */
   begin({ records, targets, pastCount }: PredictionRequest): void {
     const { history } = this;
-    history.clear();
+    this.clear();
     history.days.fill(NaN);
     history.chances.fill(NaN);
     history.records.set(records.subarray(RECORD_LENGTH));
@@ -67,7 +103,12 @@ export class HistoryDesk {
    * Gives the first session of `records` its place in what was read or begun, as that of `night` (days since 1970; NaN:
    * undated), and writes its past after it and to `targets`, as of a request. There is room for the longest past.
    */
-  take(records: Float64Array, targets: Float64Array, night: number): TakenSession {
+  take(
+    records: Float64Array,
+    targets: Float64Array,
+    night: number,
+    measuring: Measuring = UNMEASURED,
+  ): TakenSession {
     const { history } = this;
     const place = makePlace(history, night);
     const { first, index } = place;
@@ -78,7 +119,7 @@ export class HistoryDesk {
     }
     if (place.isKept) this.keep(records, index, night);
     const usual = place.isKept ? history.longRun.usual() : undefined;
-    return { pastCount, next: this.next(records, place), usual };
+    return { pastCount, next: this.next(records, place, night, measuring), usual };
   }
 
   private keep(records: Float64Array, index: number, night: number): void {
@@ -90,11 +131,64 @@ export class HistoryDesk {
     history.chances.fill(0, index * LABELS, (index + 1) * LABELS);
   }
 
-  private next(records: Float64Array, { index, isKept }: Place): NextHistory {
+  private next(
+    records: Float64Array,
+    { index, isKept }: Place,
+    night: number,
+    measuring: Measuring,
+  ): NextHistory {
     const { form, history } = this;
+    const ignored = measuring.given.length === 0 ? NOTHING_IGNORED : this.measure(night, measuring);
+    const adjustments = history.measurements.isEmpty ? undefined : this.adjustments(night, measuring);
     const length = form.encode(history);
     const session = isKept ? form.sessionAt(index) : undefined;
-    return new NextHistory(form.bytes.subarray(0, length), session, this.isOthers(records, index, isKept));
+    const isOthers = this.isOthers(records, index, isKept);
+    return new NextHistory(form.bytes.subarray(0, length), session, isOthers, adjustments, ignored);
+  }
+
+  /** Takes in what was measured; says what came too late. */
+  private measure(night: number, { constants, given }: Measuring): IgnoredMeasurement[] {
+    const { history } = this;
+    const ignored: IgnoredMeasurement[] = [];
+    for (const { score, value, day, reliability } of given.toSorted((one, other) => one.day - other.day)) {
+      const known = stated(constants);
+      const kept = keptOf(value, reliability ?? known.reliability[score], day);
+      const isTaken = history.measurements.add(score, kept, known, (field, on) => this.latent(field, on, night));
+      if (!isTaken) ignored.push({ score, on: dateOf(day) });
+    }
+    return ignored;
+  }
+
+  private adjustments(night: number, measuring: Measuring): Adjustments | undefined {
+    const { history } = this;
+    const constants = stated(measuring.constants);
+    const today = Number.isNaN(night) ? latestOf(history.latestDay, history.measurements.latestDay) : night;
+    const latent = (field: MeasuredField, day: number): number | undefined => this.latent(field, day, night);
+    return adjustmentsOf((field) => history.measurements.evidence(field, today, constants, latent), constants);
+  }
+
+  /**
+   * What the network said of `field` on `day`, as λ: of that night, where it is one of the sessions; else of the mean of
+   * the long run, else of 50. Undefined of the night in hand, which it has not scored yet.
+   */
+  private latent(field: MeasuredField, day: number, night: number): number | undefined {
+    if (day === night) return undefined;
+    const score = this.saidOn(field, day);
+    return Number.isNaN(score) ? 0 : latentOf(field, score);
+  }
+
+  /** In percent, for labels too; NaN where nothing is known. */
+  private saidOn(field: MeasuredField, day: number): number {
+    const { days, count, targets, chances, longRun } = this.history;
+    const column = FIRST_COLUMN + MEASURED_FIELDS.indexOf(field);
+    const label = column - SCORES;
+    const unit = isLabel(field) ? 100 : 1;
+    let said = NaN;
+    for (let index = 0; index < count; index++) {
+      if (days[index] !== day) continue;
+      said = label < 0 ? targets[index * TARGET_LENGTH + column]! : chances[index * LABELS + label]!; // within them
+    }
+    return unit * (Number.isNaN(said) ? longRun.meanOfScore(column) : said);
   }
 
   /** Whether the newest of the other sessions seems to be another person's. */
@@ -107,4 +201,15 @@ export class HistoryDesk {
     const yearsApart = Math.abs(records[AGE]! - history.records[other + AGE]!);
     return sexes < 0 || yearsApart > YEARS_APART_MAX; // neither, where one is not known
   }
+}
+
+function stated(constants: MeasuringConstants | undefined): MeasuringConstants {
+  if (constants === undefined) throw new Error('the model says nothing of measurements');
+  return constants;
+}
+
+/** NaN is no day. */
+function latestOf(one: number, other: number): number {
+  if (Number.isNaN(one) || one < other) return other;
+  return one;
 }

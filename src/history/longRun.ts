@@ -114,6 +114,12 @@ export class LongRun {
     return usualDay;
   }
 
+  /** The mean of column `column` of a row of scores, chances in 0 to 1; NaN where it was never known. */
+  meanOfScore(column: number): number {
+    const index = INPUTS.length + column;
+    return this.counts[index]! > 0 ? this.means[index]! : NaN; // of QUANTITIES.length
+  }
+
   /** Takes in session `index` of `sessions`. */
   add({ records, targets, chances }: Sessions, index: number): void {
     const { row } = this;

@@ -1,5 +1,5 @@
 import type { Thresholds } from '../pipeline/respond.js';
-import type { HistoryToCome } from '../records/request.js';
+import type { HistoryToCome, IgnoredMeasurement } from '../records/request.js';
 import { writeScores, type SessionScores } from './form.js';
 import { textOf } from './text.js';
 
@@ -15,6 +15,8 @@ export class NextHistory implements HistoryToCome {
     /** Where the session lies in `bytes`; undefined where it is not kept. */
     private readonly session: number | undefined,
     readonly isOthers: boolean,
+    readonly adjustments: Float64Array | undefined,
+    readonly ignored: readonly IgnoredMeasurement[],
   ) {
     this.whole = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
     this.whole.set(bytes);

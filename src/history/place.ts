@@ -3,7 +3,7 @@ import { HISTORY_SESSIONS, type History } from './history.js';
 
 /** Sessions so many days older than the newest go to the long run. */
 export const PAST_DAYS_MAX = 60;
-/** After so many days without a night a history begins anew. */
+/** After so many days without a night a history begins anew, but for its measurements. */
 const GAP_DAYS_MAX = 180;
 
 /** Where in a history the session in hand goes. */
@@ -22,7 +22,7 @@ export interface Place {
  */
 export function makePlace(history: History, night: number): Place {
   const latest = history.latestDay;
-  if (night - latest > GAP_DAYS_MAX) history.clear();
+  if (night - latest > GAP_DAYS_MAX) history.forgetNights();
   let index = indexOf(history, night);
   const isTooOld = (index === 0 && history.count > 0) || latest - night > PAST_DAYS_MAX;
   if (isTooOld) return placeAt(index, false);

@@ -4,7 +4,15 @@ import type { LimitCause, OverloadCause, PlainCause, RefusalCause } from '../con
 import type { BodyProblem } from '../contract/problems.js';
 import { explanationOf } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';
-import { respond, rounded, withExplanation, withHistory } from '../pipeline/respond.js';
+import { adjustedRow } from '../pipeline/measuredRow.js';
+import {
+  respond,
+  rounded,
+  withExplanation,
+  withHistory,
+  withIgnored,
+  withUnmeasured,
+} from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import { BLOCK_BYTES, type ComeSoFar } from './body.js';
@@ -160,15 +168,33 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
 
   scored(row: ScoredRow, timing: Timing): void {
     const { queueMs, inferMs } = timing;
-    const { scores, offset, model } = row;
+    const { model } = row;
     const headers =
       headerLine('Server-Timing', `queue;dur=${rounded(queueMs)}, infer;dur=${rounded(inferMs)}`) +
       headerLine('X-Model-Version', model.version);
-    const plain = respond(scores, offset, inferMs, model.thresholds);
-    const told = row.explanation === undefined ? plain : this.explained(plain, row, row.explanation);
-    const { history } = this;
-    const body = history === undefined ? told : withHistory(told, history.text(row, model.thresholds));
+    const body = this.history === undefined ? this.plain(row, inferMs) : this.carried(row, inferMs, this.history);
     if (this.write(OK, headers, body)) this.context.observer.scored(this, timing);
+  }
+
+  private plain(row: ScoredRow, inferMs: number): string {
+    const body = respond(row.scores, row.offset, inferMs, row.model.thresholds);
+    return row.explanation === undefined ? body : this.explained(body, row, row.explanation);
+  }
+
+  /** What the history keeps of the scores is what the network said without measurements. */
+  private carried(row: ScoredRow, inferMs: number, history: HistoryToCome): string {
+    const { adjustments, ignored } = history;
+    const told = adjustments === undefined ? this.plain(row, inferMs) : this.measured(row, inferMs, adjustments);
+    const body = ignored.length === 0 ? told : withIgnored(told, ignored);
+    return withHistory(body, history.text(row, row.model.thresholds));
+  }
+
+  private measured(row: ScoredRow, inferMs: number, adjustments: Float64Array): string {
+    const { scores, offset, model, explanation } = row;
+    const moved = { scores: adjustedRow(adjustments, scores, offset), offset: 0, model };
+    const plain = respond(moved.scores, 0, inferMs, model.thresholds);
+    const body = withUnmeasured(plain, scores, offset, model.thresholds);
+    return explanation === undefined ? body : this.explained(body, moved, explanation);
   }
 
   private explained(plain: string, { scores, offset, model }: ScoredRow, floats: Float32Array): string {

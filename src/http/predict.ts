@@ -192,7 +192,7 @@ export class Predict implements ExchangeContext {
     const overload = this.overload();
     if (overload !== undefined) return exchange.overloaded(overload);
     try {
-      const request = readRequest(bytes);
+      const request = readRequest(bytes, this.scorer.model.measured);
       if (isBodyProblem(request)) return this.refuseBody(exchange, request);
       metrics.understood(request);
       if (request.history !== undefined) exchange.carryOn(request.history);

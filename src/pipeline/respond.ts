@@ -1,4 +1,5 @@
 import type { Explanation } from '../contract/response.js';
+import type { IgnoredMeasurement } from '../records/request.js';
 
 /** Where High begins, for each label. */
 export interface Thresholds {
@@ -44,6 +45,21 @@ export function respond(
 /** The body of a 200 with the text of a history behind what stands in it. */
 export function withHistory(body: string, text: string): string {
   return `${body.slice(0, -1)},"history":"${text}"}`;
+}
+
+/** The body of a 200, made by `respond`, with the seven scores without measurements behind what stands in it. */
+export function withUnmeasured(
+  body: string,
+  scores: Float32Array,
+  offset: number,
+  thresholds: Thresholds,
+): string {
+  return `${body.slice(0, -1)},"unmeasured":${respond(scores, offset, undefined, thresholds)}}`;
+}
+
+/** The body of a 200 with the measurements that came too late behind what stands in it. */
+export function withIgnored(body: string, ignored: readonly IgnoredMeasurement[]): string {
+  return `${body.slice(0, -1)},"measurements_ignored":${JSON.stringify(ignored)}}`;
 }
 
 /** The body of a 200, made by `respond`, with the explanation behind what stands in it. */

@@ -10,8 +10,11 @@ import { BREATHING } from '#rules/plausible.js';
 import { STRUCTURE_BOUNDS } from '#rules/structure.js';
 import { FINDINGS_MAX, type BodyProblem, type Finding, type FindingType } from '../contract/problems.js';
 import {
+  FIELD_NAMES,
   HISTORY_LENGTH_MAX,
   LABEL_FIELDS,
+  MEASURED_FIELDS,
+  MEASUREMENTS_MAX,
   PAST_MAX,
   SCORE_FIELDS,
   SERIES_ALIASES,
@@ -22,15 +25,21 @@ import {
   type SeriesLimits,
 } from '#rules/fields.js';
 import {
+  MeasuredLabelSchema,
+  MeasuredScoreSchema,
   ScoreRecordSchema,
   SessionFrameSchema,
+  type Measurement,
   type ScoreRecord,
   type SessionFrame,
 } from '../contract/request.js';
 import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
 import type { PredictionRequest, ReadRequest } from '../records/request.js';
+import type { GivenMeasurement } from '../history/historyDesk.js';
 import { NIGHT_LENGTH, dayOf } from '../history/night.js';
+import { LABEL_VALUES } from '../pipeline/measured.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { WasmParser } from './wasmParser.js';
 import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
 import { writeScalars, writeTarget } from '../records/write.js';
@@ -46,6 +55,8 @@ type Loc = readonly (string | number)[];
 
 const sessionCheck = Compile(SessionFrameSchema);
 const scoreRecordCheck = Compile(ScoreRecordSchema);
+const measuredScoreCheck = Compile(MeasuredScoreSchema);
+const measuredLabelCheck = Compile(MeasuredLabelSchema);
 const TARGET_FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 
 /**
@@ -67,18 +78,26 @@ export function readExactly(
   bytes: Uint8Array,
   limits: SeriesLimits,
   parser: WasmParser,
+  constants?: MeasuringConstants,
 ): ReadRequest | BodyProblem {
   parser.open(bytes);
-  return readOpened(limits, parser);
+  return readOpened(limits, parser, constants);
 }
 
 /** As `readExactly`, of the bytes that are open in `parser`. */
-export function readOpened(limits: SeriesLimits, parser: WasmParser): ReadRequest | BodyProblem {
+export function readOpened(
+  limits: SeriesLimits,
+  parser: WasmParser,
+  constants?: MeasuringConstants,
+): ReadRequest | BodyProblem {
   const badByte = parser.check();
   if (badByte === 'beyondBounds') return { kind: 'unprocessable', findings: [STRUCTURE_FINDING] };
   if (badByte >= 0) return { kind: 'malformed', byte: badByte };
-  return new Reading(limits, parser).read();
+  return new Reading(limits, parser, constants).read();
 }
+
+/** Of a model whose manifest lacks what `MeasuringConstants` are. */
+const UNMEASURABLE = 'The model in force takes no measurements';
 
 /** One body's way from JSON to a request, gathering what is wrong with it in the order of the contract. */
 class Reading {
@@ -92,6 +111,7 @@ class Reading {
   constructor(
     private readonly limits: SeriesLimits,
     private readonly parser: WasmParser,
+    private readonly constants: MeasuringConstants | undefined,
   ) {
     this.outline = new Outline(parser);
     this.request = parser.written(PAST_MAX, 0);
@@ -108,10 +128,12 @@ class Reading {
     this.session(fields.get('current_session'), ['body', 'current_session'], 0);
     const explain = this.flag(fields.get('explain'), ['body', 'explain']);
     const history = this.history(fields.get('history'));
-    const day = history === undefined ? NaN : this.day(fields.get('night'));
+    const night = fields.get('night');
+    const day = history === undefined ? NaN : this.day(night);
+    const given = this.measurements(fields, day);
     const targetsName = this.targetsName(fields);
-    const past = this.list(fields.get('past_sessions'), ['body', 'past_sessions']);
-    const targets = this.list(fields.get(targetsName), ['body', targetsName]);
+    const past = this.list(fields.get('past_sessions'), ['body', 'past_sessions'], PAST_MAX);
+    const targets = this.list(fields.get(targetsName), ['body', targetsName], PAST_MAX);
     if (past === undefined || targets === undefined) return this.refusal();
     if (history !== undefined && history !== '' && past.length + targets.length > 0) {
       this.findTwoPasts({ past_sessions: past, [targetsName]: targets });
@@ -124,7 +146,7 @@ class Reading {
     const request = this.parser.written(past.length, this.unknownFields, explain);
     if (history === undefined) return request;
     if (history === '') this.parser.desk.begin(request);
-    return this.parser.placed(request, day);
+    return this.parser.placed(request, day, this.constants, given);
   }
 
   /** A string that is a history, or empty; absent and null are undefined. */
@@ -136,18 +158,72 @@ class Reading {
       return undefined;
     }
     const text = this.outline.text(value, HISTORY_LENGTH_MAX);
-    if (text !== '' && !(text !== undefined && this.parser.desk.read(text)))
-      this.find(loc, 'history_invalid');
+    const { desk } = this.parser;
+    if (text !== '' && !(text !== undefined && desk.read(text))) this.find(loc, 'history_invalid');
+    else if (text !== '' && this.constants === undefined && !desk.history.measurements.isEmpty)
+      this.find(loc, 'value_error', `${UNMEASURABLE}: the history has some`);
     return text;
+  }
+
+  /** What was measured: absent, null and an empty list are nothing. */
+  private measurements(fields: Fields, night: number): GivenMeasurement[] {
+    const loc = ['body', 'measurements'];
+    const value = fields.get('measurements');
+    if (value !== undefined && this.outline.isEmptyArray(value)) return [];
+    const items = this.list(value, loc, MEASUREMENTS_MAX);
+    if (items === undefined || items.length === 0) return [];
+    if (this.isAbsent(fields.get('history'))) {
+      this.find(loc, 'value_error', 'Measurements are kept in the history: send that, or "" to begin one');
+      return [];
+    }
+    if (this.constants === undefined) this.find(loc, 'value_error', UNMEASURABLE);
+    if (this.isAbsent(fields.get('night'))) this.find(['body', 'night'], 'missing');
+    if (items.length > MEASUREMENTS_MAX) {
+      this.find(loc, 'too_long', `List should have at most ${MEASUREMENTS_MAX} items`);
+      return [];
+    }
+    return items.flatMap((item, index) => this.measurement(item, [...loc, index], night) ?? []);
+  }
+
+  private measurement(value: JsonValue, loc: Loc, night: number): GivenMeasurement | undefined {
+    if (this.isFull) return undefined;
+    if (!this.outline.isObject(value)) {
+      this.find(loc, 'object_type');
+      return undefined;
+    }
+    const { fields, unknown } = this.outline.measurement(value);
+    this.unknownFields += unknown;
+    const frame = this.frame(fields, ['score', 'value', 'reliability']);
+    const wrong = new Map(measurementFindings(frame, loc));
+    const day = this.dayOfMeasurement(fields.get('on'), [...loc, 'on'], night);
+    if (typeof day !== 'number') wrong.set('on', day);
+    this.findings.push(...FIELD_NAMES.measurement.flatMap((field) => wrong.get(field) ?? []));
+    if (wrong.size > 0 || typeof day !== 'number') return undefined;
+    const { score, value: measured, reliability } = frame as Measurement;
+    const percent = typeof measured === 'number' ? measured : LABEL_VALUES[measured];
+    return { score, value: percent, day, reliability: reliability ?? undefined };
+  }
+
+  /** NaN where it is that of a night which is missing, or wrong itself. */
+  private dayOfMeasurement(value: JsonValue | undefined, loc: Loc, night: number): number | Finding {
+    const day = this.dateAt(value);
+    if (day === undefined) return finding(loc, 'date_type');
+    if (day > night) return finding(loc, 'value_error', 'Day should not be after night');
+    return Number.isNaN(day) ? night : day;
   }
 
   /** Days since 1970; NaN where none is told. Only looked at beside a history. */
   private day(value: JsonValue | undefined): number {
-    if (value === undefined || this.outline.isNull(value)) return NaN;
-    const text = this.outline.isString(value) ? this.outline.text(value, NIGHT_LENGTH) : undefined;
-    const day = text === undefined ? undefined : dayOf(text);
+    const day = this.dateAt(value);
     if (day === undefined) this.find(['body', 'night'], 'date_type');
     return day ?? NaN;
+  }
+
+  /** Days since 1970; NaN where nothing is told, undefined where it is no date. */
+  private dateAt(value: JsonValue | undefined): number | undefined {
+    if (value === undefined || this.outline.isNull(value)) return NaN;
+    const text = this.outline.isString(value) ? this.outline.text(value, NIGHT_LENGTH) : undefined;
+    return text === undefined ? undefined : dayOf(text);
   }
 
   private findTwoPasts(lists: Readonly<Record<string, readonly unknown[]>>): void {
@@ -172,6 +248,10 @@ class Reading {
     const isSingular = this.hasValue(fields.get('past_target'));
     if (isPlural && isSingular) this.findings.push(aliasFinding(['body'], 'past_target', 'past_targets'));
     return isSingular && !isPlural ? 'past_target' : 'past_targets';
+  }
+
+  private isAbsent(value: JsonValue | undefined): boolean {
+    return value === undefined || this.outline.isNull(value);
   }
 
   /** Null and an empty array beside another name are absence. */
@@ -274,10 +354,10 @@ class Reading {
     writeTarget(frame as ScoreRecord, this.request.targets, index * LAYOUT.TARGET_LENGTH);
   }
 
-  /** The items of one half of the pair: absent and null count as none; undefined where it is no list. */
-  private list(value: JsonValue | undefined, loc: Loc): readonly JsonValue[] | undefined {
+  /** The items of a list, up to one more than `most`: absent and null count as none; undefined where it is no list. */
+  private list(value: JsonValue | undefined, loc: Loc, most: number): readonly JsonValue[] | undefined {
     if (value === undefined || this.outline.isNull(value)) return [];
-    if (this.outline.isArray(value)) return this.outline.elements(value);
+    if (this.outline.isArray(value)) return this.outline.elements(value, most);
     this.find(loc, 'list_type');
     return undefined;
   }
@@ -340,6 +420,21 @@ function finding(loc: Loc, type: FindingType, msg: string = MESSAGES[type]): Fin
 /** Two names of one thing have a value each. */
 function aliasFinding(loc: Loc, alias: string, name: string): Finding {
   return finding([...loc, alias], 'value_error', `${alias} is an alias of ${name}: give one of the two`);
+}
+
+/** What is wrong with a measurement, its day aside, by the field. */
+function measurementFindings(frame: JsonObject, loc: Loc): ReadonlyMap<string, Finding> {
+  const { score, value } = frame;
+  const isOf = (fields: readonly unknown[]): boolean => fields.includes(score);
+  const wrong = schemaFindings(isOf(LABEL_FIELDS) ? measuredLabelCheck : measuredScoreCheck, frame, loc);
+  if (isOf(MEASURED_FIELDS)) return wrong;
+  const known = new Map(wrong);
+  if (score !== undefined) {
+    const msg = `Input should be ${words(MEASURED_FIELDS)}`;
+    known.set('score', finding([...loc, 'score'], 'literal_error', msg));
+  }
+  if (value !== undefined) known.delete('value'); // what it may be, the score says
+  return known;
 }
 
 interface SchemaError {

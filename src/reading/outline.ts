@@ -1,7 +1,10 @@
-import { PAST_MAX, SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
 import {
+  FIELD_NAMES,
   LABEL_FIELDS,
   SCORE_FIELDS,
+  SERIES_ALIASES,
+  SERIES_FIELDS,
+  SESSION_SCALARS,
   samplesMax,
   type SeriesField,
   type SeriesLimits,
@@ -55,6 +58,7 @@ const TOP_NAMES = named([
   ['explain', LAYOUT.EXPLAIN_FIELD],
   ['history', LAYOUT.HISTORY_FIELD],
   ['night', LAYOUT.NIGHT_FIELD],
+  ['measurements', LAYOUT.MEASUREMENTS_FIELD],
 ]);
 const SESSION_NAMES = named([
   ...SESSION_SCALARS.map((field) => [field, SCALAR_PLACES[field]] as const),
@@ -63,9 +67,10 @@ const SESSION_NAMES = named([
   [SERIES_ALIASES.RR_night, LAYOUT.SERIES_ALIAS_INDEX + LAYOUT.RR_NIGHT],
 ]);
 const TARGET_NAMES = named([...SCORE_FIELDS, ...LABEL_FIELDS].map((field, index) => [field, index] as const));
+const MEASUREMENT_NAMES = named(FIELD_NAMES.measurement.map((field, index) => [field, index] as const));
 
 function named(indexes: readonly (readonly [name: string, index: number])[]): Names {
-  const names: (string | undefined)[] = Array.from({ length: LAYOUT.OUTLINE_LENGTH });
+  const names: (string | undefined)[] = [];
   for (const [name, index] of indexes) names[index] = name;
   return names;
 }
@@ -75,7 +80,7 @@ const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
 /** No longer string means one of the words that the contract knows, even if each letter of it is an escape. */
-const WORD_BYTES_MAX = 2 + 6 * 'High'.length;
+const WORD_BYTES_MAX = 2 + 6 * 'reasoning'.length;
 
 /** The body that `parser` has opened; everything holds until the next one. */
 export class Outline {
@@ -98,9 +103,13 @@ export class Outline {
     return this.fields(value, LAYOUT.TARGET, TARGET_NAMES);
   }
 
-  /** The elements of an array; of one that is longer than any list may be, one more than that. */
-  elements({ start }: JsonValue): JsonValue[] {
-    const count = this.parser.exports.outlineElements(start, PAST_MAX + 1);
+  measurement(value: JsonValue): KnownFields {
+    return this.fields(value, LAYOUT.MEASUREMENT, MEASUREMENT_NAMES);
+  }
+
+  /** The elements of an array; of one that is longer than it may be, one more than that. */
+  elements({ start }: JsonValue, most: number): JsonValue[] {
+    const count = this.parser.exports.outlineElements(start, most + 1);
     return Array.from({ length: count }, (_, index) => this.noted(index));
   }
 

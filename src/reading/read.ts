@@ -1,11 +1,15 @@
 import type { BodyProblem } from '../contract/problems.js';
 import type { SeriesLimits } from '#rules/fields.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import { readOpened } from './exact.js';
 import type { PredictionRequest, ReadRequest } from '../records/request.js';
 import { WasmParser } from './wasmParser.js';
 
-/** Reads one body; the request holds until the next one is read. */
-export type RequestReader = (bytes: Uint8Array) => ReadRequest | BodyProblem;
+/**
+ * Reads one body; the request holds until the next one is read. `constants` are those of the model that is to score it:
+ * without them, measurements are refused.
+ */
+export type RequestReader = (bytes: Uint8Array, constants?: MeasuringConstants) => ReadRequest | BodyProblem;
 
 export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome is BodyProblem {
   return 'kind' in outcome;
@@ -21,5 +25,5 @@ export function createReader(limits: SeriesLimits): RequestReader {
 
 /** As `createReader`, with a parser that others may ask for more of the body. */
 export function readerOf(parser: WasmParser, limits: SeriesLimits): RequestReader {
-  return (bytes) => parser.read(bytes) ?? readOpened(limits, parser);
+  return (bytes, constants) => parser.read(bytes, constants) ?? readOpened(limits, parser, constants);
 }

@@ -8,9 +8,10 @@ import {
   type SeriesLimits,
 } from '#rules/fields.js';
 import { STRUCTURE_BOUNDS, type StructureBounds } from '#rules/structure.js';
-import { HistoryDesk } from '../history/historyDesk.js';
+import { HistoryDesk, type GivenMeasurement } from '../history/historyDesk.js';
 import { QUANTITIES } from '../history/longRun.js';
 import { dayOf } from '../history/night.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
 import type { HistoryToCome, PredictionRequest, ReadRequest } from '../records/request.js';
@@ -81,6 +82,8 @@ interface OwnRequest extends ReadRequest {
   usual: Float64Array | undefined;
 }
 
+const NOTHING_MEASURED: readonly GivenMeasurement[] = [];
+
 const POWERS_OF_FIVE = powersOfFive(LAYOUT.FIVE_EXPONENT_MIN, LAYOUT.FIVE_EXPONENT_MAX);
 
 /** One instance of the parser, for one thread. */
@@ -146,8 +149,11 @@ export class WasmParser {
     new Float64Array(this.exports.memory.buffer, LAYOUT.QUANTITY_BOUNDS, 3 * LAYOUT.QUANTITIES).set(bounds);
   }
 
-  /** The request in `bytes`, or undefined where it is not of the plain form: then they are open. */
-  read(bytes: Uint8Array): ReadRequest | undefined {
+  /**
+   * The request in `bytes`, or undefined where it is not of the plain form: then they are open. `constants` are those of
+   * the model that is to score it, undefined where that says nothing of measurements.
+   */
+  read(bytes: Uint8Array, constants?: MeasuringConstants): ReadRequest | undefined {
     this.put(bytes);
     const request = this.requests[this.exports.read(this.input, bytes.length)];
     if (request === undefined) return undefined;
@@ -155,29 +161,44 @@ export class WasmParser {
     request.explain = this.unknown[1] === 1;
     request.history = undefined;
     request.usual = undefined;
-    return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request);
+    return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request, constants);
   }
 
-  private readHistory(request: ReadRequest): ReadRequest | undefined {
+  private readHistory(
+    request: ReadRequest,
+    constants: MeasuringConstants | undefined,
+  ): ReadRequest | undefined {
     const [start = 0, end = 0, nightStart = 0, nightEnd = 0] = this.texts;
     const day = nightStart === 0 ? NaN : dayOf(this.bytes.toString('latin1', nightStart, nightEnd));
     if (day === undefined) return undefined;
     if (start === end) this.desk.begin(request);
     else {
       if (request.pastCount > 0 || this.exports.readHistory(start, end) === 0) return undefined;
-      this.desk.adopt(this.history);
+      const measured = this.texts[2 * LAYOUT.MEASURED_BYTES]!; // of TEXTS_LENGTH
+      if (measured === 0) this.desk.adopt(this.history);
+      else if (constants === undefined || !this.adoptMeasured(measured)) return undefined;
     }
-    return this.placed(request, day);
+    return this.placed(request, day, constants);
+  }
+
+  private adoptMeasured(start: number): boolean {
+    const end = this.texts[2 * LAYOUT.MEASURED_BYTES + 1]! + 1; // of TEXTS_LENGTH; after the mask
+    return this.desk.adoptMeasured(this.history, this.bytes, start, end);
   }
 
   /**
    * Gives `request`, the one that was read last, the past that the history which the desk has read or begun has for its
-   * `day` (NaN: undated).
+   * `day` (NaN: undated), and the history what is `given` of measurements.
    */
-  placed(request: ReadRequest, day: number): ReadRequest {
+  placed(
+    request: ReadRequest,
+    day: number,
+    constants: MeasuringConstants | undefined,
+    given: readonly GivenMeasurement[] = NOTHING_MEASURED,
+  ): ReadRequest {
     const { unknownFields, explain } = request; // which may be the very object that is written to here
     const { records, targets } = this.request(PAST_MAX, unknownFields, explain);
-    const { pastCount, next, usual } = this.desk.take(records, targets, day);
+    const { pastCount, next, usual } = this.desk.take(records, targets, day, { constants, given });
     const taken = this.request(pastCount, unknownFields, explain);
     taken.history = next;
     taken.usual = usual;
@@ -284,7 +305,7 @@ export class WasmParser {
     this.keptFields = new Uint32Array(memory.buffer, this.keptTable, KEPT_ENTRY * this.keeps.length);
     this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 2); // and EXPLAIN behind it
     this.history = new Uint8Array(memory.buffer, LAYOUT.HISTORY, LAYOUT.HISTORY_LENGTH);
-    this.texts = new Uint32Array(memory.buffer, LAYOUT.TEXTS, 4);
+    this.texts = new Uint32Array(memory.buffer, LAYOUT.TEXTS, 2 * LAYOUT.TEXTS_LENGTH);
     const series = (1 + PAST_MAX) * SERIES_FIELDS.length;
     this.summarised = new Uint32Array(memory.buffer, LAYOUT.SUMMARISED, series);
     this.lengths = new Uint32Array(memory.buffer, LAYOUT.LENGTHS, series);

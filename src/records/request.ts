@@ -1,3 +1,5 @@
+import type { MeasuredField } from '#rules/fields.js';
+
 /**
  * A request that passed every check: a record of numbers for each session, one after the other. The views are
  * the parser's reused memory: they hold until the next request is read.
@@ -16,8 +18,17 @@ export interface PredictionRequest {
   readonly usual?: Float64Array | undefined;
 }
 
+/** A measurement that came too late to count. */
+export interface IgnoredMeasurement {
+  readonly score: MeasuredField;
+  readonly on: string;
+}
+
 /** The history that comes of a request: all of it but the scores of its session. */
 export interface HistoryToCome {
+  /** What the measurements in it do to the scores (`pipeline/measuredRow.ts`); undefined where none counts. */
+  readonly adjustments: Float64Array | undefined;
+  readonly ignored: readonly IgnoredMeasurement[];
   /** It seems to be that of another person. */
   readonly isOthers: boolean;
   /** Its text, once the network has said `row`: five scores and two probabilities from `offset` on. */

@@ -52,6 +52,7 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
   const model: ScoringModel = {
     version: modelLabel(bundle.manifest),
     thresholds: bundle.manifest.thresholds,
+    ...(bundle.manifest.measured && { measured: bundle.manifest.measured }),
     ...(bundle.explain && { explainSettings: bundle.explain.table }),
   };
   const parts = { config, bundle, model, count, log, onHung };

@@ -1,5 +1,6 @@
 import type { PredictionRequest } from '../records/request.js';
 import type { ExplainSettings } from '../pipeline/explanation.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { Thresholds } from '../pipeline/respond.js';
 
 /** What a scored request took, in milliseconds. */
@@ -21,6 +22,8 @@ export interface Timing {
 export interface ScoringModel {
   readonly version: string;
   readonly thresholds: Thresholds;
+  /** What it says of measurements; undefined where it takes none. */
+  readonly measured?: MeasuringConstants;
   /** What it says of its explanations; undefined where it has none. */
   readonly explainSettings?: ExplainSettings;
 }

@@ -85,10 +85,30 @@ export const SCORE_BOUNDS = { minimum: 0, maximum: 100 } as const;
 export const LABELS = ['Low', 'High'] as const;
 export const SEXES = ['M', 'F'] as const;
 
+/** What can be measured: the rest follows from it. */
+export const MEASURED_FIELDS = ['attention', 'memory', 'reasoning', 'stress', ...LABEL_FIELDS] as const;
+export type MeasuredField = (typeof MEASURED_FIELDS)[number];
+
+/** Most measurements in one request. */
+export const MEASUREMENTS_MAX = 64;
+
+/** Least and most of a measurement's reliability: the share of the variance between people's single values that lasts. */
+export const RELIABILITY_BOUNDS = { minimum: 0.05, maximum: 0.99 } as const;
+
 /** Every name that each kind of object in a request may have. */
 export const FIELD_NAMES = {
-  request: ['current_session', 'past_sessions', 'past_targets', TARGETS_ALIAS, 'explain', 'history', 'night'],
+  request: [
+    'current_session',
+    'past_sessions',
+    'past_targets',
+    TARGETS_ALIAS,
+    'explain',
+    'history',
+    'night',
+    'measurements',
+  ],
   session: [...SERIES_FIELDS, SERIES_ALIASES.HR_night, SERIES_ALIASES.RR_night, ...SESSION_SCALARS],
   target: [...SCORE_FIELDS, ...LABEL_FIELDS],
+  measurement: ['score', 'value', 'on', 'reliability'],
 } as const;
 export type ObjectKind = keyof typeof FIELD_NAMES;

@@ -8,6 +8,7 @@ REQUEST_FIELDS = (
     "explain",
     "history",
     "night",
+    "measurements",
 )
 SESSION_FIELDS = (
     "HR_day_1h",
@@ -38,6 +39,20 @@ TARGET_FIELDS = (
     "valence",
     "arousal",
 )
+MEASUREMENT_FIELDS = (
+    "score",
+    "value",
+    "on",
+    "reliability",
+)
+MEASURED_FIELDS = (
+    "attention",
+    "memory",
+    "reasoning",
+    "stress",
+    "valence",
+    "arousal",
+)
 BREATHING_FIELDS = (
     "RR_day_1h",
     "RR_night",
@@ -57,6 +72,8 @@ NUMBER_BOUNDS = {
     "weight_kg": (1, 650),
 }
 PAST_MAX = 5
+MEASUREMENTS_MAX = 64
+RELIABILITY_BOUNDS = (0.05, 0.99)
 DAY_SAMPLES_MAX = 7200
 NIGHT_SAMPLES_MAX = 43200
 NAME_LENGTH_MAX = 32

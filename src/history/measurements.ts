@@ -1,0 +1,145 @@
+import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
+import {
+  NO_EVIDENCE,
+  added,
+  evidenceOf,
+  faded,
+  standingOf,
+  weightAfter,
+  type Evidence,
+} from '../pipeline/measured.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
+
+/** Of each score and label so many are kept one by one: the newest by their days. */
+export const KEPT_MAX = 8;
+
+/** One measurement as a history keeps it. */
+export interface KeptMeasurement {
+  /** 0 to 100 in hundredths; of a label as `LABEL_VALUES`. */
+  readonly value: number;
+  /** In ten-thousandths. */
+  readonly reliability: number;
+  /** Since 1970. */
+  readonly day: number;
+}
+
+/** Those that are no longer kept one by one, in floats of 32 bits. */
+export interface OlderMeasurements {
+  /** Of the newest of them; what is left of the sum fades from there on. */
+  readonly day: number;
+  /** As it was on that day. All of it was held against what was known when each was summed up: `own` is 0. */
+  readonly evidence: Evidence;
+}
+
+/** λ of a day; undefined where that is the night in hand. */
+export type LatentOfDay = (field: MeasuredField, day: number) => number | undefined;
+
+/** What was measured of one score or label. */
+export interface MeasuredScore {
+  /** Oldest first, of different days. */
+  kept: readonly KeptMeasurement[];
+  /** Undefined as long as there are no more than `KEPT_MAX`. */
+  older: OlderMeasurements | undefined;
+}
+
+/** What a history knows of tests, questionnaires and ratings. */
+export class Measurements {
+  /** In the order of `MEASURED_FIELDS`; undefined where nothing was measured. */
+  readonly scores: (MeasuredScore | undefined)[] = MEASURED_FIELDS.map(() => undefined);
+  isEmpty = true;
+
+  clear(): void {
+    if (this.isEmpty) return;
+    this.scores.fill(undefined);
+    this.isEmpty = true;
+  }
+
+  /** The day of the newest; NaN where there is none. */
+  get latestDay(): number {
+    return this.scores.reduce((latest, score) => {
+      const day = score?.kept.at(-1)?.day ?? NaN;
+      return day <= latest ? latest : Number.isNaN(day) ? latest : day;
+    }, NaN);
+  }
+
+  /**
+   * Takes in a measurement, and sums up the oldest where it is one too many. False where it came too late: not after the
+   * newest that was summed up, which it may be a part of. To be called in the order of the days, so that the order in
+   * which they were sent makes no difference.
+   */
+  add(
+    field: MeasuredField,
+    measurement: KeptMeasurement,
+    { halfLifeDays }: MeasuringConstants,
+    latentOf: LatentOfDay,
+  ): boolean {
+    const index = MEASURED_FIELDS.indexOf(field);
+    const { kept, older } = this.scores[index] ?? { kept: [], older: undefined };
+    if (older !== undefined && measurement.day <= older.day) return false;
+    const others = kept.filter(({ day }) => day !== measurement.day);
+    const all = [...others, measurement].toSorted((one, other) => one.day - other.day);
+    const [oldest] = all;
+    const isOneTooMany = oldest !== undefined && all.length > KEPT_MAX;
+    this.scores[index] = isOneTooMany
+      ? { kept: all.slice(1), older: summed(field, older, oldest, halfLifeDays[field], latentOf) }
+      : { kept: all, older };
+    this.isEmpty = false;
+    return true;
+  }
+
+  /** All that was measured of `field`, as it counts on `today`. */
+  evidence(
+    field: MeasuredField,
+    today: number,
+    { halfLifeDays }: MeasuringConstants,
+    latentOf: LatentOfDay,
+  ): Evidence {
+    const score = this.scores[MEASURED_FIELDS.indexOf(field)];
+    if (score === undefined) return NO_EVIDENCE;
+    const halfLife = halfLifeDays[field];
+    const { kept, older } = score;
+    const first =
+      older === undefined ? NO_EVIDENCE : faded(older.evidence, weightAfter(today - older.day, halfLife));
+    return kept.reduce((sum, { value, reliability, day }) => {
+      const weight = weightAfter(today - day, halfLife);
+      return added(sum, evidenceOf(standingOf(field, value), latentOf(field, day), reliability, weight));
+    }, first);
+  }
+}
+
+/** `oldest` with those that were summed up before it. */
+function summed(
+  field: MeasuredField,
+  older: OlderMeasurements | undefined,
+  { value, reliability, day }: KeptMeasurement,
+  halfLife: number,
+  latentOf: LatentOfDay,
+): OlderMeasurements {
+  const before =
+    older === undefined ? NO_EVIDENCE : faded(older.evidence, weightAfter(day - older.day, halfLife));
+  const latent = latentOf(field, day) ?? latentOf(field, NaN);
+  const evidence = added(before, evidenceOf(standingOf(field, value), latent, reliability, 1));
+  return { day, evidence: inFloats(evidence) };
+}
+
+function inFloats({ pull, precision, shares, weight }: Evidence): Evidence {
+  return {
+    pull: Math.fround(pull) + 0, // no −0
+    precision: Math.fround(precision),
+    own: 0,
+    shares: Math.fround(shares),
+    weight: Math.fround(weight),
+  };
+}
+
+const HUNDREDTHS = 100;
+const RELIABILITY_ONE = 10_000;
+
+/** What a history keeps of a measurement: rounded, so that a history that comes back says the same. */
+export function keptOf(value: number, reliability: number, day: number): KeptMeasurement {
+  return {
+    value: Math.round(value * HUNDREDTHS) / HUNDREDTHS,
+    reliability: Math.round(reliability * RELIABILITY_ONE) / RELIABILITY_ONE,
+    day,
+  };
+}

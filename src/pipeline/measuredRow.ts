@@ -1,0 +1,96 @@
+import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
+import { adjusted, adjustmentOf, isLabel, offsetOf, type Evidence } from './measured.js';
+
+/** What a model's manifest says of measurements. */
+export interface MeasuringConstants {
+  readonly halfLifeDays: Readonly<Record<MeasuredField, number>>;
+  /** Of a measurement that does not tell its own. */
+  readonly reliability: Readonly<Record<MeasuredField, number>>;
+  /** What `C_SCORE` is made of. */
+  readonly composite: Readonly<Record<(typeof COMPOSED)[number], number>>;
+}
+
+/**
+ * What measurements do to all rows of scores of one request, in memory of any kind: base, own and scale of each of
+ * `MEASURED_FIELDS` (`Adjustment`; scale 0 where none of it counts), then the weights of the composite, all 0 where it
+ * stays as it is.
+ */
+export type Adjustments = Float64Array;
+
+const FIELDS = MEASURED_FIELDS.length;
+const ADJUSTMENT = 3;
+const SCALE = 2;
+const COMPOSED = ['attention', 'memory', 'reasoning'] as const;
+const COMPOSITE = FIELDS * ADJUSTMENT;
+export const ADJUSTMENTS_LENGTH = COMPOSITE + COMPOSED.length;
+
+/** In a row, `MEASURED_FIELDS` follow `C_SCORE`. */
+const FIRST_COLUMN = 1;
+const COLUMNS = FIRST_COLUMN + FIELDS;
+/** The leaf counts chances in percent, as scores. */
+const UNITS = MEASURED_FIELDS.map((field) => (isLabel(field) ? 100 : 1));
+
+/** Undefined where no measurement counts. */
+export function adjustmentsOf(
+  evidence: (field: MeasuredField) => Evidence,
+  { composite }: MeasuringConstants,
+): Adjustments | undefined {
+  const adjustments = new Float64Array(ADJUSTMENTS_LENGTH);
+  let isAny = false;
+  for (const [index, field] of MEASURED_FIELDS.entries()) {
+    const adjustment = adjustmentOf(evidence(field));
+    if (adjustment === undefined) continue;
+    const { base, own, scale } = adjustment;
+    adjustments.set([base, own, scale], index * ADJUSTMENT);
+    isAny = true;
+    if (index < COMPOSED.length) COMPOSED.forEach((name, part) => (adjustments[COMPOSITE + part] = composite[name]));
+  }
+  return isAny ? adjustments : undefined;
+}
+
+/** Whether measurements move column `column` of a row. */
+export function isMoved(adjustments: Adjustments, column: number): boolean {
+  if (column < FIRST_COLUMN) return isComposed(adjustments);
+  return adjustments[(column - FIRST_COLUMN) * ADJUSTMENT + SCALE]! > 0; // of ADJUSTMENTS_LENGTH
+}
+
+function isComposed(adjustments: Adjustments): boolean {
+  return COMPOSED.some((_, part) => isMoved(adjustments, FIRST_COLUMN + part));
+}
+
+/** m of each field on the day whose scores without measurements are `scores[offset …]`. */
+export function offsetsOf(adjustments: Adjustments, scores: Float32Array, offset: number): Float64Array {
+  return Float64Array.from(MEASURED_FIELDS, (field, index) => {
+    const [base = 0, own = 0, scale = 0] = adjustments.subarray(index * ADJUSTMENT);
+    const score = UNITS[index]! * scores[offset + FIRST_COLUMN + index]!; // a row, and one for each field
+    return scale > 0 ? offsetOf(field, { base, own, scale }, score) : 0;
+  });
+}
+
+/** Moves a row of scores by the `offsets` of its day, where it lies. */
+export function adjustRow(
+  row: Float32Array,
+  at: number,
+  adjustments: Adjustments,
+  offsets: Float64Array,
+): void {
+  for (const [index, field] of MEASURED_FIELDS.entries()) {
+    const scale = adjustments[index * ADJUSTMENT + SCALE]!; // of ADJUSTMENTS_LENGTH, and a row, as below
+    if (scale === 0) continue;
+    const unit = UNITS[index]!;
+    const column = at + FIRST_COLUMN + index;
+    row[column] = adjusted(field, unit * row[column]!, offsets[index]!, scale) / unit;
+  }
+  if (!isComposed(adjustments)) return;
+  row[at] = COMPOSED.reduce(
+    (sum, _, part) => sum + adjustments[COMPOSITE + part]! * row[at + FIRST_COLUMN + part]!,
+    0,
+  );
+}
+
+/** The scores of a request with its measurements: a row of its own. */
+export function adjustedRow(adjustments: Adjustments, scores: Float32Array, offset: number): Float32Array {
+  const row = scores.slice(offset, offset + COLUMNS);
+  adjustRow(row, 0, adjustments, offsetsOf(adjustments, scores, offset));
+  return row;
+}

@@ -153,7 +153,9 @@ export class HistoryDesk {
     for (const { score, value, day, reliability } of given.toSorted((one, other) => one.day - other.day)) {
       const known = stated(constants);
       const kept = keptOf(value, reliability ?? known.reliability[score], day);
-      const isTaken = history.measurements.add(score, kept, known, (field, on) => this.latent(field, on, night));
+      const isTaken = history.measurements.add(score, kept, known, (field, on) =>
+        this.latent(field, on, night),
+      );
       if (!isTaken) ignored.push({ score, on: dateOf(day) });
     }
     return ignored;
@@ -164,7 +166,10 @@ export class HistoryDesk {
     const constants = stated(measuring.constants);
     const today = Number.isNaN(night) ? latestOf(history.latestDay, history.measurements.latestDay) : night;
     const latent = (field: MeasuredField, day: number): number | undefined => this.latent(field, day, night);
-    return adjustmentsOf((field) => history.measurements.evidence(field, today, constants, latent), constants);
+    return adjustmentsOf(
+      (field) => history.measurements.evidence(field, today, constants, latent),
+      constants,
+    );
   }
 
   /**

@@ -172,7 +172,8 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     const headers =
       headerLine('Server-Timing', `queue;dur=${rounded(queueMs)}, infer;dur=${rounded(inferMs)}`) +
       headerLine('X-Model-Version', model.version);
-    const body = this.history === undefined ? this.plain(row, inferMs) : this.carried(row, inferMs, this.history);
+    const body =
+      this.history === undefined ? this.plain(row, inferMs) : this.carried(row, inferMs, this.history);
     if (this.write(OK, headers, body)) this.context.observer.scored(this, timing);
   }
 
@@ -184,7 +185,8 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   /** What the history keeps of the scores is what the network said without measurements. */
   private carried(row: ScoredRow, inferMs: number, history: HistoryToCome): string {
     const { adjustments, ignored } = history;
-    const told = adjustments === undefined ? this.plain(row, inferMs) : this.measured(row, inferMs, adjustments);
+    const told =
+      adjustments === undefined ? this.plain(row, inferMs) : this.measured(row, inferMs, adjustments);
     const body = ignored.length === 0 ? told : withIgnored(told, ignored);
     return withHistory(body, history.text(row, row.model.thresholds));
   }

@@ -43,7 +43,8 @@ export function adjustmentsOf(
     const { base, own, scale } = adjustment;
     adjustments.set([base, own, scale], index * ADJUSTMENT);
     isAny = true;
-    if (index < COMPOSED.length) COMPOSED.forEach((name, part) => (adjustments[COMPOSITE + part] = composite[name]));
+    if (index < COMPOSED.length)
+      COMPOSED.forEach((name, part) => (adjustments[COMPOSITE + part] = composite[name]));
   }
   return isAny ? adjustments : undefined;
 }

@@ -1,14 +1,17 @@
 import t, { type Test } from 'tap';
-import { HISTORY_LENGTH_MAX } from '#rules/fields.js';
+import { HISTORY_LENGTH_MAX, MEASURED_FIELDS } from '#rules/fields.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { HISTORY_BYTES_MAX } from '#acuity/history/form.js';
-import { HistoryDesk } from '#acuity/history/historyDesk.js';
+import { HistoryDesk, type GivenMeasurement } from '#acuity/history/historyDesk.js';
 import { QUANTITIES } from '#acuity/history/longRun.js';
+import { dateOf } from '#acuity/history/night.js';
 import { VERSION } from '#acuity/history/text.js';
 import { featuriseRecord } from '#acuity/pipeline/featurise.js';
+import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { THRESHOLDS, randomRecord, step, type Step } from '../fixtures/histories.js';
+import { CONSTANTS, randomMeasurements } from '../fixtures/measured.js';
 import { SlowHistory, type SlowNight } from '../fixtures/slowHistory.js';
 
 /** Chains of nights in the comparison; a long run takes thousands. */
@@ -59,6 +62,45 @@ function said(scores: Float32Array): Omit<SlowNight, 'day' | 'record'> {
   };
 }
 
+/** Few of a night as a rule, and of the last weeks; now and then all that one request may have, of years. */
+function whatWasMeasured(random: Random, day: number): GivenMeasurement[] {
+  const chance = random();
+  if (chance < 0.1) return randomMeasurements(random, { count: 64, day, daysBack: 2_000 });
+  return randomMeasurements(random, {
+    count: 1 + Math.floor(4 * random()),
+    day,
+    daysBack: chance < 0.6 ? 5 : 60,
+  });
+}
+
+/** The scores with measurements. */
+function answers({ next, scores }: Step): string[] {
+  return [...(next.adjustments === undefined ? scores : adjustedRow(next.adjustments, scores, 0))].map(
+    String,
+  );
+}
+
+/** Where the answer is not what the words of the contract give. */
+function measuredDifference(slow: SlowHistory, got: Step, night: number | undefined): string | undefined {
+  const isAny = [...slow.measured.values()].length > 0;
+  if (isAny !== (got.next.adjustments !== undefined)) return `measured: ${isAny}`;
+  const answered = answers(got).map(Number);
+  const expected = MEASURED_FIELDS.map((field, index) => {
+    const halfLifeDays = CONSTANTS.halfLifeDays[field];
+    const unit = index < 4 ? 1 : 100;
+    return slow.answered(field, unit * (got.scores[1 + index] ?? NaN), { night, halfLifeDays }) / unit;
+  });
+  const index = expected.findIndex((score, at) => !(Math.abs(score - (answered[1 + at] ?? NaN)) < 1e-3));
+  if (index >= 0) return `${MEASURED_FIELDS[index]}: ${answered[1 + index]}, not ${expected[index]}`;
+  const { attention, memory, reasoning } = CONSTANTS.composite;
+  const [one = NaN, two = NaN, three = NaN] = expected;
+  const isComposed = ['attention', 'memory', 'reasoning'].some((field) => slow.measured.has(field));
+  const composite = isComposed ? attention * one + memory * two + reasoning * three : (got.scores[0] ?? NaN);
+  return Math.abs(composite - (answered[0] ?? NaN)) < 1e-3
+    ? undefined
+    : `C_SCORE: ${answered[0]}, not ${composite}`;
+}
+
 /** What a history says, in the words of the slow one. */
 function nightsOf(desk: HistoryDesk, text: string): string[] {
   if (!desk.read(text)) return ['no history'];
@@ -101,7 +143,7 @@ t.test(
   async (t) => {
     const random = seededRandom(SEED);
     const desk = new HistoryDesk();
-    let [retired, replaced, late] = [0, 0, 0];
+    let [retired, replaced, late, ignored, summed] = [0, 0, 0, 0, 0];
     for (let chain = 0; chain < CHAINS; chain++) {
       const kind = (['dated', 'undated', 'mixed'] as const)[chain % 3] ?? 'mixed';
       const slow = new SlowHistory();
@@ -112,25 +154,42 @@ t.test(
         const record = randomRecord(random);
         const count = slow.nights.length;
         const { past, scored } = slow.take({ day, record });
-        const got = step(desk, text, day ?? NaN, record);
+        const given = day === undefined || random() < 0.5 ? [] : whatWasMeasured(random, day);
+        const tooLate = slow.measure(given, day ?? NaN, CONSTANTS);
+        const got = step(desk, text, day ?? NaN, record, given);
+        ignored += tooLate.length;
+        const ignoredNow = tooLate.map(({ score, day }) => `${score} ${dateOf(day)}`);
+        if (
+          !isSame(
+            t,
+            got.next.ignored.map(({ score, on }) => `${score} ${on}`),
+            ignoredNow,
+            'what came too late',
+          )
+        )
+          return;
+        const moved = measuredDifference(slow, got, day);
+        if (moved !== undefined) return t.fail(moved);
         if (!isSame(t, pastOf(got), slowPast(past), 'the past')) return;
         scored(said(got.scores));
         if (!isSame(t, nightsOf(desk, got.text), slowNights(slow), 'the history')) return;
         const wrong = longRunDifference(desk, slow);
         if (wrong !== undefined) return t.fail(wrong);
         if (day !== undefined) {
-          const again = step(desk, got.text, day, record);
+          const again = step(desk, got.text, day, record, random() < 0.5 ? given : []);
           if (again.text !== got.text) return t.fail(`the history of ${kind} night ${day} scored again`);
           if (!isSame(t, pastOf(again), pastOf(got), 'the past of a night scored again')) return;
+          if (!isSame(t, answers(again), answers(got), 'the answer to a night scored again')) return;
           if (slow.nights.length === count) replaced++;
           if (day < latest) late++;
           latest = Math.max(latest, day);
         }
         retired += slow.retired.length > 0 ? 1 : 0;
+        summed += [...slow.measured.values()].filter((one) => one.summed.length > 0).length;
         text = got.text;
       }
     }
-    for (const [what, count] of Object.entries({ retired, replaced, late })) {
+    for (const [what, count] of Object.entries({ retired, replaced, late, ignored, summed })) {
       t.ok(count > CHAINS, `${what}: ${count}`);
     }
   },
@@ -146,6 +205,9 @@ t.test('the longest history has room for all measurements in its 2,048 character
   const desk = new HistoryDesk();
   let text = '';
   for (let day = 0; day < 40; day++) text = step(desk, text, 65_000 + day, randomRecord(random, true)).text;
-  const measured = HISTORY_BYTES_MAX - Math.floor(((text.length - VERSION.length) * 3) / 4);
-  t.equal(measured, 6 * (1 + 8 * (4 + 2 + 3) + 4 * 4 + 3), 'all that the longest lacks is measurements');
+  const all = MEASURED_FIELDS.flatMap((score) =>
+    Array.from({ length: 9 }, (_, day) => ({ score, value: 84, day: 64_000 + day, reliability: undefined })),
+  );
+  const longest = step(desk, text, 65_039, randomRecord(random, true), all).text;
+  t.equal(Math.floor(((longest.length - VERSION.length) * 3) / 4), HISTORY_BYTES_MAX);
 });

@@ -4,12 +4,14 @@ import { seededRandom } from '#acuity/base/random.js';
 import { HistoryForm } from '#acuity/history/form.js';
 import { HistoryDesk } from '#acuity/history/historyDesk.js';
 import { QUANTITIES } from '#acuity/history/longRun.js';
-import { VERSION, bytesOf, textOf } from '#acuity/history/text.js';
+import { VERSION, bytesOf, textOf, textWithChecksum } from '#acuity/history/text.js';
+import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { SCALAR_PLACES } from '#acuity/records/places.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { randomRecord, step } from '../fixtures/histories.js';
+import { CONSTANTS, randomMeasurements } from '../fixtures/measured.js';
 
 /** Changed histories with a right checksum; a long run takes millions. */
 const CASES = Number(process.env['HISTORY_CASES'] ?? 20_000);
@@ -19,17 +21,29 @@ const random = seededRandom(7);
 const desk = new HistoryDesk();
 const form = new HistoryForm();
 
-/** Histories of few and of many nights, of sparse sessions and of full ones. */
-const TEXTS = [1, 3, 6, 7, 40].flatMap((nights) =>
-  [false, true].map((isFull) => {
-    let text = '';
-    for (let day = 0; day < nights; day++) {
-      text = step(desk, text, day % 5 === 3 ? NaN : 20_000 + day, randomRecord(random, isFull)).text;
-    }
-    return text;
-  }),
-);
-const [SHORT = '', LONG = ''] = [TEXTS[0], TEXTS.at(-1)];
+/** A history of so many nights; with measurements on each of them. */
+function chain(nights: number, isFull: boolean, measuredNightly: number): string {
+  let text = '';
+  for (let day = 20_000; day < 20_000 + nights; day++) {
+    const isDated = day % 5 !== 3;
+    const given = isDated ? randomMeasurements(random, { count: measuredNightly, day, daysBack: 90 }) : [];
+    text = step(desk, text, isDated ? day : NaN, randomRecord(random, isFull), given).text;
+  }
+  return text;
+}
+
+const LONG = chain(40, true, 0);
+/** Eight of each score, and sums of older ones. */
+const FULLY_MEASURED = chain(9, false, 30);
+/** Histories of few and of many nights, of sparse sessions and of full ones, with measurements and without. */
+const TEXTS = [
+  ...[1, 3, 6, 7, 40].map((nights) => chain(nights, false, 0)),
+  ...[1, 3, 6, 7].map((nights) => chain(nights, true, 0)),
+  LONG,
+  chain(1, false, 1),
+  chain(3, false, 1),
+  FULLY_MEASURED,
+];
 
 const readRequest = createReader(DEFAULT_SERIES_LIMITS);
 const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
@@ -38,13 +52,13 @@ const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 function isTaken(text: string): boolean {
   const isRead = desk.read(text);
   const body = JSON.stringify({ current_session: {}, history: text });
-  if ((parser.read(Buffer.from(body)) !== undefined) !== isRead)
+  if ((parser.read(Buffer.from(body), CONSTANTS) !== undefined) !== isRead)
     throw new Error(`the parser differs: ${text}`);
   return isRead;
 }
 
 function isRefused(history: string): boolean {
-  const outcome = readRequest(Buffer.from(JSON.stringify({ current_session: {}, history })));
+  const outcome = readRequest(Buffer.from(JSON.stringify({ current_session: {}, history })), CONSTANTS);
   if (!isBodyProblem(outcome) || outcome.kind !== 'unprocessable') return false;
   return (
     outcome.findings.map(({ loc, type }) => `${loc.join('.')} ${type}`).join() ===
@@ -124,6 +138,10 @@ function resealed(text: string, change: (bytes: Buffer) => unknown): string {
   return textOf(Buffer.concat([changed instanceof Buffer ? changed : sealed, Buffer.alloc(CRC_BYTES)]));
 }
 
+function memory(): [records: Float64Array, targets: Float64Array] {
+  return [new Float64Array(6 * LAYOUT.RECORD_LENGTH).fill(NaN), new Float64Array(5 * LAYOUT.TARGET_LENGTH)];
+}
+
 /** What is wrong with the history that was read last, sealed as `text`. */
 function unsound(text: string): string | undefined {
   const { history } = desk;
@@ -140,6 +158,25 @@ function unsound(text: string): string | undefined {
       if (value < minimum || value > maximum || (isWhole && !Number.isInteger(value))) return field;
     }
   }
+  for (const [index, score] of history.measurements.scores.entries()) {
+    const { kept = [], older } = score ?? {};
+    if (score !== undefined && (kept.length === 0 || kept.length > 8)) return 'so many measurements';
+    const isLabel = index > 3;
+    const areSound = kept.every(
+      ({ value, reliability }) =>
+        reliability >= 0.05 &&
+        reliability <= 0.99 &&
+        (isLabel ? [16, 84].includes(value) : value >= 0 && value <= 100),
+    );
+    const days = [older?.day ?? -1, ...kept.map(({ day }) => day)];
+    if (!areSound || days.some((day, at) => day <= (days[at - 1] ?? -2))) return 'a measurement';
+  }
+  const row = { scores: Float32Array.of(0, 0, 50, 99, 100, 0, 1), offset: 0 };
+  const { adjustments } = desk.take(...memory(), 20_100, { constants: CONSTANTS, given: [] }).next;
+  const answered = adjustments === undefined ? [] : adjustedRow(adjustments, row.scores, 0);
+  if (!answered.every((value, at) => value >= 0 && value <= (at < 5 ? 100 : 1)))
+    return 'a score that is moved';
+  if (!desk.read(text)) return 'read once only';
   const length = form.encode(history);
   const again = textOf(Buffer.concat([form.bytes.subarray(0, length), Buffer.alloc(CRC_BYTES)]));
   return again === text ? undefined : 'another encoding of the same';
@@ -225,9 +262,72 @@ t.test('each value out of its bounds beneath a right checksum is refused', async
     ...[NaN, Infinity, -1, -0].map((value) => set(`a weight of ${value}`, float(longRun + 4, value))),
     ...[NaN, Infinity, -1_000, 1_000].map((value) => set(`a mean of ${value}`, float(longRun + 8, value))),
     ...[NaN, Infinity, -1, -0, 1_000].map((value) => set(`a spread of ${value}`, float(longRun + 12, value))),
-    set('measurements, of which this version has none', (bytes) => (bytes[measurements] = 1)),
+    set('measurements that are not there', (bytes) => (bytes[measurements] = 1)),
   ];
   for (const [what, text] of cases) t.ok(!isTaken(text) && isRefused(text), what);
   t.notOk(isRefused(resealed(LONG, () => undefined)), 'the seal is not what is refused');
-  t.ok(SHORT.length < LONG.length);
+});
+
+t.test('each measurement out of its bounds beneath a right checksum is refused', async (t) => {
+  t.ok(isTaken(FULLY_MEASURED));
+  const end = bytesOf(FULLY_MEASURED, form.bytes);
+  const start = end - 3 - form.bytes.readUInt16LE(end - 3);
+  const score = 1 + 8 * 7 + 4 * 4 + 3;
+  t.equal(end - 3 - start, 6 * score, 'all of them are full');
+  const label = start + 5 * score;
+  const sum = start + 1 + 8 * 7;
+  const weight = form.bytes.readFloatLE(sum + 12);
+  const set = (what: string, change: (bytes: Buffer) => unknown): readonly [string, string] => [
+    what,
+    resealed(FULLY_MEASURED, change),
+  ];
+  const float = (what: string, at: number, values: readonly number[]): (readonly [string, string])[] =>
+    values.map((value) => set(`${what} of ${value}`, (bytes) => bytes.writeFloatLE(value, sum + at)));
+  const precision = form.bytes.readFloatLE(sum + 4);
+  const cases = [
+    set('no count', (bytes) => (bytes[start] = 0)),
+    set('a count of ten', (bytes) => (bytes[start] = 10)),
+    set('one fewer', (bytes) => (bytes[start] = 7)),
+    set('eight without a sum', (bytes) => (bytes[start] = 8)),
+    set('100.01 points', (bytes) => bytes.writeUInt16LE(10_001, start + 1)),
+    set('a label of 50', (bytes) => bytes.writeUInt16LE(5_000, label + 1)),
+    ...[0, 499, 9_901, 65_535].map((value) =>
+      set(`a reliability of ${value}`, (bytes) => bytes.writeUInt16LE(value, start + 3)),
+    ),
+    set('a day in 2150', (bytes) => bytes.writeUIntLE(65_744, start + 1 + 7 * 7 + 4, 3)),
+    set('days backwards', (bytes) => bytes.writeUIntLE(20_009, start + 5, 3)),
+    set('a sum up to the first day', (bytes) =>
+      bytes.writeUIntLE(bytes.readUIntLE(start + 5, 3), sum + 16, 3),
+    ),
+    ...float('Σ k·r', 0, [NaN, Infinity, -0, 21 * precision, -21 * precision]),
+    ...float('Σ k', 4, [NaN, -1, 0, 0.01 * weight, 103 * weight]),
+    ...float('Σ w·a', 8, [NaN, -1, 0, 0.04 * weight, 1.01 * weight]),
+    ...float('Σ w', 12, [NaN, Infinity, -1, 0, 0.5, 70_000]),
+    set('another length', (bytes) => bytes.writeUInt16LE(6 * score - 1, end - 3)),
+    set('no length', (bytes) => bytes.writeUInt16LE(0, end - 3)),
+    set('a length beyond the beginning', (bytes) => bytes.writeUInt16LE(65_535, end - 3)),
+    set('a bit less', (bytes) => (bytes[end - 1] = 0x1f)),
+    set('a bit more', (bytes) => (bytes[end - 1] = 0x7f)),
+    set('no bit', (bytes) => (bytes[end - 1] = 0)),
+    set('a mask without anything', (bytes) =>
+      Buffer.concat([bytes.subarray(0, start), Buffer.from([0, 0, 1])]),
+    ),
+  ];
+  for (const [what, text] of cases) t.ok(!isTaken(text) && isRefused(text), what);
+});
+
+t.test('measurements are cut off without decoding anything else', async (t) => {
+  for (const text of TEXTS) {
+    const cut = resealed(text, (bytes) => {
+      const mask = bytes.at(-1);
+      if (mask === 0) return bytes;
+      const length = bytes.readUInt16LE(bytes.length - 3);
+      return Buffer.concat([bytes.subarray(0, -length - 3), Buffer.from([0])]);
+    });
+    t.ok(isTaken(cut));
+    t.ok(desk.history.measurements.isEmpty);
+    desk.read(text);
+    desk.history.measurements.clear();
+    t.equal(textWithChecksum(desk.encoded()), cut);
+  }
 });

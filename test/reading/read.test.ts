@@ -9,6 +9,7 @@ import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
+import { CONSTANTS } from '../fixtures/measured.js';
 import { readPlainly, type PlainOutcome } from '../fixtures/plainReader.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';
 
@@ -27,6 +28,8 @@ const THRESHOLDS = { valence: 0.5, arousal: 0.5 };
 function difference(one: Compared, other: Compared): string | undefined {
   if (one.history?.isOthers !== other.history?.isOthers) return 'whose history it is';
   if (one.history?.text(ROW, THRESHOLDS) !== other.history?.text(ROW, THRESHOLDS)) return 'the history';
+  if (!isDeepStrictEqual(one.history?.adjustments, other.history?.adjustments)) return 'what measurements do';
+  if (!isDeepStrictEqual(one.history?.ignored, other.history?.ignored)) return 'what came too late';
   if (one.pastCount !== other.pastCount) return `${one.pastCount} and ${other.pastCount} past sessions`;
   for (const part of ['records', 'targets'] as const) {
     if (one[part].length !== other[part].length) return `${part} of another length`;
@@ -80,12 +83,12 @@ const tally = (): Tally => ({ taken: 0, refused: 0, found: new Map() });
 /** All readers on one body: the exact path says what plain code says, and what the fast one takes, it takes as they do. */
 function compare(t: Test, { served, fast, exact, plain }: Readers, bytes: Uint8Array, tally: Tally): void {
   const expected = readPlainly(bytes, LIMITS, plain);
-  const slow = readExactly(bytes, LIMITS, exact);
-  const quick = fast.read(bytes);
+  const slow = readExactly(bytes, LIMITS, exact, CONSTANTS);
+  const quick = fast.read(bytes, CONSTANTS);
   const wrong =
     disagreement(slow, expected) ??
     (quick && fastDisagreement(quick, slow)) ??
-    servedDisagreement(served(bytes), slow);
+    servedDisagreement(served(bytes, CONSTANTS), slow);
   if (wrong !== undefined) {
     t.fail(`the readers differ: ${wrong}`, { body: Buffer.from(bytes).toString(), expected });
   }
@@ -144,6 +147,15 @@ t.test('the readers agree with plain code on every body', async (t) => {
     'history_invalid history',
     'value_error history',
     'date_type night',
+    'value_error measurements',
+    'too_long measurements',
+    'missing night',
+    'date_type on',
+    'value_error on',
+    'literal_error score',
+    'number_type value',
+    'literal_error value',
+    'less_than_equal reliability',
   ];
   for (const kind of rare) t.ok((counts.found.get(kind) ?? 0) > CASES / 10_000, `${kind} was met`);
 });

@@ -1,0 +1,407 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { Compile } from 'typebox/compile';
+import { LABEL_FIELDS, MEASURED_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
+import type { Measurement, PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
+import { PredictionResponseSchema, type PredictionResponse } from '#acuity/contract/response.js';
+import { loadBundle } from '#acuity/model/bundle.js';
+import { normalCdf, probit } from '#acuity/pipeline/normal.js';
+import { requestBody, session } from '../fixtures/bodies.js';
+import { Connection, sendOn } from '../fixtures/connection.js';
+import { REPOSITORY } from '../fixtures/repository.js';
+import { startServer } from '../fixtures/server.js';
+
+/** A running server with the shipped network: each sentence of the contract on measurements, as a caller meets it. */
+
+const { measured } = (await loadBundle(join(REPOSITORY, 'native-models/acuity-base'))).manifest;
+if (measured === undefined) throw new Error('the shipped model takes no measurements');
+const { halfLifeDays, reliability, composite } = measured;
+
+const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal' } });
+const headers = { 'X-API-Key': server.key };
+const check = Compile(PredictionResponseSchema);
+const connection = await Connection.open(server.port);
+t.teardown(() => connection.destroy());
+
+type Body = Partial<PredictionRequestBody>;
+
+async function text(body: object): Promise<{ status: number; body: string }> {
+  return sendOn(connection, { headers, body: JSON.stringify({ current_session: session(1), ...body }) });
+}
+
+async function predict(body: Body): Promise<PredictionResponse> {
+  const reply = await text(body);
+  if (reply.status !== 200) throw new Error(reply.body);
+  const answer = JSON.parse(reply.body) as PredictionResponse;
+  if (!check.Check(answer)) throw new Error(`not of the schema: ${reply.body}`);
+  return answer;
+}
+
+/** Days of 2026. */
+function date(day: number): string {
+  return new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10);
+}
+
+/** Nights from the first on, each with what was measured on it; the answer to the last. */
+async function nights(
+  measurements: Readonly<Record<number, Measurement[]>>,
+  count: number,
+  from = '',
+): Promise<PredictionResponse> {
+  let answer: PredictionResponse | undefined;
+  for (let day = 0; day < count; day++) {
+    const history = answer?.history ?? from;
+    answer = await predict({
+      current_session: session(day),
+      night: date(day),
+      history,
+      ...(measurements[day] && { measurements: measurements[day] }),
+    });
+  }
+  if (answer === undefined) throw new Error('no night');
+  return answer;
+}
+
+const FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
+
+function scoresOf(answer: ScoreRecord): ScoreRecord {
+  return Object.fromEntries(FIELDS.map((field) => [field, answer[field]])) as ScoreRecord;
+}
+
+function without(answer: PredictionResponse, ...names: (keyof PredictionResponse)[]): object {
+  return Object.fromEntries(
+    Object.entries({ ...answer, inference_time_ms: 0 }).filter(
+      ([name]) => !names.includes(name as keyof PredictionResponse),
+    ),
+  );
+}
+
+/** The words of the contract, of one score and measurements whose nights said `said`. */
+function expected(
+  today: number,
+  all: readonly { value: number; said: number; a: number; age: number }[],
+  halfLife: number,
+): number {
+  const link = (percent: number): number => probit(percent / 100);
+  const known = all.map(({ value, said, a, age }) => {
+    const w = 2 ** (-age / halfLife);
+    return {
+      w,
+      a,
+      k: (w * a) / (1 - a),
+      r: link(Math.min(99.5, Math.max(0.5, value))) - Math.SQRT2 * link(said),
+    };
+  });
+  const total = (of: (one: (typeof known)[number]) => number): number =>
+    known.reduce((sum, one) => sum + of(one), 0);
+  const k = total((one) => one.k);
+  const m = total((one) => one.k * one.r) / (1 + k);
+  const a = total((one) => one.w * one.a) / total((one) => one.w);
+  return 100 * normalCdf((Math.SQRT2 * link(today) + m) / Math.sqrt(2 - a + a / (1 + k)));
+}
+
+t.test(
+  'a test moves its score and the composite, by the arithmetic of the contract; nothing else',
+  async (t) => {
+    const plain = await predict({ night: date(0), history: '' });
+    const measurements: Measurement[] = [{ score: 'attention', value: 80, reliability: 0.75 }];
+    const answer = await predict({ night: date(0), history: '', measurements });
+    t.strictSame(answer.unmeasured, scoresOf(plain));
+    const { attention } = plain;
+    const moved = expected(
+      attention,
+      [{ value: 80, said: attention, a: 0.75, age: 0 }],
+      halfLifeDays.attention,
+    );
+    t.ok(Math.abs(answer.attention - moved) < 0.02, `${answer.attention}, ${moved}`);
+    const whole =
+      composite.attention * answer.attention +
+      composite.memory * plain.memory +
+      composite.reasoning * plain.reasoning;
+    t.ok(Math.abs(answer.C_SCORE - whole) < 0.02);
+    for (const field of ['memory', 'reasoning', 'stress', 'valence', 'arousal'] as const)
+      t.equal(answer[field], plain[field], field);
+  },
+);
+
+t.test('measured alone, a score is what it is beside three others', async (t) => {
+  const all: Measurement[] = (['attention', 'memory', 'reasoning', 'stress'] as const).map(
+    (score, index) => ({
+      score,
+      value: 90 - 20 * index,
+    }),
+  );
+  const alone = await nights({ 0: all.slice(0, 1), 4: all.slice(0, 1) }, 7);
+  const four = await nights({ 0: all, 4: all }, 7);
+  t.equal(alone.attention, four.attention);
+  t.not(alone.memory, four.memory);
+  t.equal(alone.unmeasured?.memory, alone.memory);
+});
+
+t.test('of a questionnaire and of ratings the composite learns nothing', async (t) => {
+  const measurements: Measurement[] = [
+    { score: 'stress', value: 95 },
+    { score: 'valence', value: 'Low', reliability: 0.9 },
+    { score: 'arousal', value: 'High', reliability: 0.9 },
+  ];
+  const answer = await predict({ night: date(0), history: '', measurements });
+  const { unmeasured } = answer;
+  t.equal(answer.C_SCORE, unmeasured?.C_SCORE);
+  t.ok(answer.stress > (unmeasured?.stress ?? NaN) + 5);
+  t.equal(answer.valence, 'Low');
+  t.equal(answer.arousal, 'High');
+});
+
+t.test('sent once it stays: held against the score of its night, or the long run, and fading', async (t) => {
+  const value = 85;
+  const first = await nights({}, 3);
+  const saidThen = (await nights({}, 4)).attention;
+  const answer = await nights({ 3: [{ score: 'attention', value }] }, 8);
+  const said = answer.unmeasured?.attention ?? NaN;
+  const a = reliability.attention;
+  const moved = expected(said, [{ value, said: saidThen, a, age: 4 }], halfLifeDays.attention);
+  t.ok(Math.abs(answer.attention - moved) < 0.02, `${answer.attention}, ${moved}`);
+  t.not(first.attention, answer.attention);
+  const later = await predict({
+    current_session: session(8),
+    night: date(170),
+    history: answer.history ?? '',
+  });
+  t.ok(later.unmeasured, 'after half a year it still counts');
+  const after = await predict({
+    current_session: session(9),
+    night: date(170 + 181),
+    history: later.history ?? '',
+  });
+  const anew = await predict({ current_session: session(9), history: '' });
+  t.strictSame(after.unmeasured, scoresOf(anew), 'all nights are forgotten after a gap');
+  const alone = expected(
+    anew.attention,
+    [{ value, said: 50, a, age: 170 + 181 - 3 }],
+    halfLifeDays.attention,
+  );
+  t.ok(Math.abs(after.attention - alone) < 0.02, `${after.attention}, ${alone}: the measurement is not`);
+});
+
+t.test('past scores are those without measurements, by history as by lists', async (t) => {
+  const plain = await nights({}, 7);
+  const answer = await nights(
+    { 0: [{ score: 'attention', value: 99 }], 3: [{ score: 'memory', value: 1 }] },
+    7,
+  );
+  t.strictSame(answer.unmeasured, scoresOf(plain));
+  t.not(answer.attention, plain.attention);
+});
+
+t.test('the same again changes nothing; the same score and day replaces', async (t) => {
+  const body: Body = { current_session: session(3), night: date(40), explain: true };
+  const given: Measurement[] = [
+    ...Array.from({ length: 12 }, (_, index): Measurement => ({
+      score: 'attention',
+      value: 50 + 3 * index,
+      on: date(3 * index),
+    })),
+    { score: 'valence', value: 'High', on: date(4) },
+  ];
+  const before = await nights({ 1: [{ score: 'stress', value: 30 }] }, 9);
+  const history = before.history ?? '';
+  const first = await predict({ ...body, history, measurements: given });
+  t.notOk(first.measurements_ignored);
+  const scrambled = await predict({ ...body, history, measurements: given.toReversed() });
+  t.strictSame(without(scrambled), without(first), 'in any order');
+  const again = await predict({ ...body, history: first.history ?? '', measurements: given });
+  t.strictSame(without(again, 'measurements_ignored'), without(first));
+  t.strictSame(
+    again.measurements_ignored,
+    given.slice(0, 4).map(({ score, on }) => ({ score, on })),
+    'what is part of the sum already is told',
+  );
+  const scored = await predict({ ...body, history: first.history ?? '' });
+  t.strictSame(without(scored), without(first), 'without sending them again');
+  const corrected: Measurement[] = [
+    ...given.slice(0, -2),
+    { score: 'attention', value: 1, on: date(33) },
+    ...given.slice(-1),
+  ];
+  const direct = await predict({ ...body, history, measurements: corrected });
+  const replaced = await predict({
+    ...body,
+    history: first.history ?? '',
+    measurements: [{ score: 'attention', value: 1, on: date(33) }],
+  });
+  t.strictSame(without(replaced), without(direct));
+  t.ok(replaced.attention < first.attention);
+});
+
+t.test('a late night leaves the history as it was, but for what was measured', async (t) => {
+  let history = (await nights({}, 8)).history ?? '';
+  const early = date(-200);
+  const answer = await predict({
+    current_session: session(50),
+    night: early,
+    history,
+    measurements: [{ score: 'memory', value: 90 }],
+  });
+  t.ok(answer.memory > (answer.unmeasured?.memory ?? NaN));
+  t.not(answer.history, history);
+  const again = await predict({ current_session: session(50), night: early, history: answer.history ?? '' });
+  t.strictSame(without(again), without(answer));
+  history = answer.history ?? '';
+  const next = await predict({ current_session: session(8), night: date(8), history });
+  t.ok(next.memory > (next.unmeasured?.memory ?? NaN));
+});
+
+t.test('without a night the age counts from the latest day that is known', async (t) => {
+  const { history = '' } = await nights({ 2: [{ score: 'attention', value: 90 }] }, 3);
+  const dated = await predict({ current_session: session(5), night: date(2), history });
+  const undated = await predict({ current_session: session(5), history });
+  t.ok(undated.attention > (undated.unmeasured?.attention ?? NaN));
+  t.ok(dated.unmeasured);
+});
+
+t.test('null, an empty list, and a measurement of nobody change nothing', async (t) => {
+  const request = requestBody(2);
+  const plain = await predict(request);
+  for (const measurements of [null, []]) {
+    t.strictSame(without(await predict({ ...request, measurements })), without(plain));
+    const beside = { current_session: session(1), history: '', measurements };
+    t.strictSame(
+      without(await predict(beside)),
+      without(await predict({ current_session: session(1), history: '' })),
+    );
+  }
+  t.notOk('unmeasured' in plain);
+});
+
+type Found = readonly (readonly [loc: string, type: string])[];
+
+t.test('what is wrong is told where it stands', async (t) => {
+  const night = date(10);
+  const at = (field: string): string => `body.measurements.0${field === '' ? '' : `.${field}`}`;
+  const one = { score: 'attention', value: 50 };
+  const item = (measurement: unknown): object => ({ history: '', night, measurements: [measurement] });
+  const cases: readonly (readonly [body: object, found: Found])[] = [
+    [{ measurements: [one] }, [['body.measurements', 'value_error']]],
+    [{ history: null, night, measurements: [one] }, [['body.measurements', 'value_error']]],
+    [{ ...requestBody(1), night, measurements: [one] }, [['body.measurements', 'value_error']]],
+    ...[{}, 7, 'attention', true].map((value): readonly [object, Found] => [
+      { history: '', night, measurements: value },
+      [['body.measurements', 'list_type']],
+    ]),
+    [{ history: '', measurements: [one] }, [['body.night', 'missing']]],
+    [{ history: '', night: null, measurements: [{ ...one, on: date(3) }] }, [['body.night', 'missing']]],
+    [{ history: '', night: 'x', measurements: [{ ...one, on: date(3) }] }, [['body.night', 'date_type']]],
+    [{ history: 'x', night, measurements: [one] }, [['body.history', 'history_invalid']]],
+    [{ history: [], night, measurements: [one] }, [['body.history', 'string_type']]],
+    [
+      { history: '', night, measurements: Array.from({ length: 65 }, () => one) },
+      [['body.measurements', 'too_long']],
+    ],
+    ...[null, 7, 'attention', []].map((value): readonly [object, Found] => [
+      item(value),
+      [[at(''), 'object_type']],
+    ]),
+    [
+      item({}),
+      [
+        [at('score'), 'missing'],
+        [at('value'), 'missing'],
+      ],
+    ],
+    [item({ value: 50 }), [[at('score'), 'missing']]],
+    [item({ score: 'attention' }), [[at('value'), 'missing']]],
+    ...['C_SCORE', 'Attention', 'speed', '', null, 1].map((score): readonly [object, Found] => [
+      item({ score, value: 50 }),
+      [[at('score'), 'literal_error']],
+    ]),
+    [
+      item({ score: 'C_SCORE' }),
+      [
+        [at('score'), 'literal_error'],
+        [at('value'), 'missing'],
+      ],
+    ],
+    ...['50', null, true, 'High', [50]].map((value): readonly [object, Found] => [
+      item({ score: 'stress', value }),
+      [[at('value'), 'number_type']],
+    ]),
+    [item({ score: 'memory', value: -0.1 }), [[at('value'), 'greater_than_equal']]],
+    [item({ score: 'memory', value: 100.1 }), [[at('value'), 'less_than_equal']]],
+    ...['high', 'Medium', 84, null, true].map((value): readonly [object, Found] => [
+      item({ score: 'valence', value }),
+      [[at('value'), 'literal_error']],
+    ]),
+    ...['2026-1-1', '2026-02-30', '1969-12-31', '2150-01-01', '', 20_260_101, {}, true].map(
+      (on): readonly [object, Found] => [item({ ...one, on }), [[at('on'), 'date_type']]],
+    ),
+    [item({ ...one, on: date(11) }), [[at('on'), 'value_error']]],
+    [item({ ...one, reliability: 0.049 }), [[at('reliability'), 'greater_than_equal']]],
+    [item({ ...one, reliability: 0.991 }), [[at('reliability'), 'less_than_equal']]],
+    ...['0.7', true, {}].map((value): readonly [object, Found] => [
+      item({ ...one, reliability: value }),
+      [[at('reliability'), 'number_type']],
+    ]),
+    [
+      item({ score: 'mood', on: 'today', reliability: 7 }),
+      [
+        [at('score'), 'literal_error'],
+        [at('value'), 'missing'],
+        [at('on'), 'date_type'],
+        [at('reliability'), 'less_than_equal'],
+      ],
+    ],
+    [
+      { current_session: { age: 200 }, explain: 1, history: 7, night, measurements: {}, past_sessions: {} },
+      [
+        ['body.current_session.age', 'less_than_equal'],
+        ['body.explain', 'bool_type'],
+        ['body.history', 'string_type'],
+        ['body.measurements', 'list_type'],
+        ['body.past_sessions', 'list_type'],
+      ],
+    ],
+    [
+      { history: '', night, measurements: Array.from({ length: 12 }, () => ({ score: 'x', value: 1 })) },
+      Array.from({ length: 8 }, (_, index) => [`body.measurements.${index}.score`, 'literal_error']),
+    ],
+  ];
+  for (const [body, found] of cases) {
+    const reply = await text(body);
+    const said = JSON.stringify(body).slice(0, 200);
+    t.equal(reply.status, 422, said);
+    const { detail } = JSON.parse(reply.body) as { detail: { loc: (string | number)[]; type: string }[] };
+    t.strictSame(
+      detail.map(({ loc, type }) => [loc.join('.'), type]),
+      found,
+      said,
+    );
+  }
+  const infinite = await sendOn(connection, {
+    headers,
+    body: `{"current_session":{},"history":"","night":"${night}","measurements":[{"score":"stress","value":1e999}]}`,
+  });
+  t.match(infinite.body, '"finite_number"');
+});
+
+t.test('what may be said, is taken', async (t) => {
+  const all: Measurement[] = MEASURED_FIELDS.flatMap((score): Measurement[] =>
+    score === 'valence' || score === 'arousal'
+      ? [
+          { score, value: 'High' },
+          { score, value: 'Low', on: null, reliability: null },
+        ]
+      : [
+          { score, value: 0, on: '1970-01-01', reliability: 0.05 },
+          { score, value: 100, reliability: 0.99 },
+        ],
+  );
+  const answer = await predict({ history: '', night: date(0), measurements: all });
+  t.ok(answer.unmeasured);
+  const most = Array.from({ length: 64 }, (_, day): Measurement => ({
+    score: 'stress',
+    value: day,
+    on: date(day - 64),
+  }));
+  const { measurements_ignored } = await predict({ history: '', night: date(0), measurements: most });
+  t.notOk(measurements_ignored);
+});

@@ -1,14 +1,9 @@
 import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
+import type { MeasuredConstants } from '../model/manifest.js';
 import { adjusted, adjustmentOf, isLabel, offsetOf, type Evidence } from './measured.js';
 
-/** What a model's manifest says of measurements. */
-export interface MeasuringConstants {
-  readonly halfLifeDays: Readonly<Record<MeasuredField, number>>;
-  /** Of a measurement that does not tell its own. */
-  readonly reliability: Readonly<Record<MeasuredField, number>>;
-  /** What `C_SCORE` is made of. */
-  readonly composite: Readonly<Record<(typeof COMPOSED)[number], number>>;
-}
+/** What a model's manifest says of measurements, but for where it comes from. */
+export type MeasuringConstants = Omit<MeasuredConstants, 'sources'>;
 
 /**
  * What measurements do to all rows of scores of one request, in memory of any kind: base, own and scale of each of

@@ -85,15 +85,8 @@ export const SCORE_BOUNDS = { minimum: 0, maximum: 100 } as const;
 export const LABELS = ['Low', 'High'] as const;
 export const SEXES = ['M', 'F'] as const;
 
-/** What can be measured: the rest follows from it. */
-export const MEASURED_FIELDS = ['attention', 'memory', 'reasoning', 'stress', ...LABEL_FIELDS] as const;
-export type MeasuredField = (typeof MEASURED_FIELDS)[number];
-
 /** Most measurements in one request. */
 export const MEASUREMENTS_MAX = 64;
-
-/** Least and most of a measurement's reliability: the share of the variance between people's single values that lasts. */
-export const RELIABILITY_BOUNDS = { minimum: 0.05, maximum: 0.99 } as const;
 
 /** Every name that each kind of object in a request may have. */
 export const FIELD_NAMES = {

@@ -10,7 +10,13 @@ import {
 import { FINDINGS_MAX, FINDING_TYPES, PROBLEMS, malformedBody, type ProblemName } from './problems.js';
 import { DEFAULT_SERIES_LIMITS, type SeriesLimits } from '#rules/fields.js';
 import { STRUCTURE_BOUNDS } from '#rules/structure.js';
-import { ScoreRecordSchema, requestSchema, sessionSchema } from './request.js';
+import {
+  MeasuredLabelSchema,
+  MeasuredScoreSchema,
+  ScoreRecordSchema,
+  requestSchema,
+  sessionSchema,
+} from './request.js';
 import { PredictionResponseSchema } from './response.js';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -69,7 +75,8 @@ What a schema can't say: \`past_sessions\` and \`past_targets\` are given both o
 \`HR_night_imputed\` and \`RR_night_imputed\` are aliases; beside its name, an alias may only be \`null\` or \`[]\`. A \
 series most of which is implausible is refused with \`unit_error\`, and so is a session that contradicts itself: \
 sleep stages in minutes beside seconds, a whole night in minutes, shares of sleep that add up to more than the \
-whole, heart rate in the place of breathing. Fields that are not described here are ignored.
+whole, heart rate in the place of breathing. \
+\`measurements\` need \`history\` and \`night\`, and none may be of a day after that. Fields that are not described here are ignored.
 
 A body has at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ${STRUCTURE_BOUNDS.bracketsMax} objects and \
 arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings, keys included; beyond that it is refused with one \`too_long\` \
@@ -231,6 +238,8 @@ function schemas(limits: SeriesLimits): JsonObject {
   const named: Record<string, JsonObject> = {
     Session: plain(sessionSchema(limits)),
     ScoreRecord: plain(ScoreRecordSchema),
+    MeasuredScore: plain(MeasuredScoreSchema),
+    MeasuredLabel: plain(MeasuredLabelSchema),
   };
   const shared = { ...named };
   named['PredictionRequest'] = withRefs(plain(requestSchema(limits)), shared) as JsonObject;

@@ -58,6 +58,18 @@ export const REQUEST_EXAMPLES = {
     summary: 'With an earlier session and the scores that were returned for it',
     value: { current_session: session, past_sessions: [earlierSession], past_targets: [earlierScores] },
   },
+  measured: {
+    summary: 'A test of attention and a questionnaire of stress, with the history that keeps them',
+    value: {
+      current_session: session,
+      history: '',
+      night: '2026-11-21',
+      measurements: [
+        { score: 'attention', value: 71, on: '2026-11-18', reliability: 0.7 },
+        { score: 'stress', value: 35 },
+      ],
+    },
+  },
   sparse: {
     summary: 'A wearable without breathing and sleep stages',
     value: {

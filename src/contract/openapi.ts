@@ -4,7 +4,7 @@ import { codeSamples } from './codeSamples.js';
 import {
   MALFORMED_EXAMPLE,
   REQUEST_EXAMPLES,
-  RESPONSE_EXAMPLE,
+  RESPONSE_EXAMPLES,
   UNPROCESSABLE_EXAMPLE,
 } from './openapiExamples.js';
 import { FINDINGS_MAX, FINDING_TYPES, PROBLEMS, malformedBody, type ProblemName } from './problems.js';
@@ -127,7 +127,10 @@ function predictOperation(): JsonObject {
         description: 'The scores.',
         headers: headers('X-Request-Id', 'X-Model-Version', 'Server-Timing'),
         content: {
-          'application/json': { schema: ref('PredictionResponse'), example: plain(RESPONSE_EXAMPLE) },
+          'application/json': {
+            schema: ref('PredictionResponse'),
+            examples: plain(RESPONSE_EXAMPLES),
+          },
         },
       },
       '400': {

@@ -86,7 +86,7 @@ export const REQUEST_EXAMPLES = {
   },
 } as const satisfies Record<string, RequestExample>;
 
-export const RESPONSE_EXAMPLE: PredictionResponse = {
+const scores = {
   C_SCORE: 50.42,
   attention: 50.87,
   memory: 50.11,
@@ -94,8 +94,29 @@ export const RESPONSE_EXAMPLE: PredictionResponse = {
   stress: 47.65,
   valence: 'High',
   arousal: 'Low',
-  inference_time_ms: 0.21,
-};
+} as const;
+
+export interface ResponseExample {
+  readonly summary: string;
+  readonly value: PredictionResponse;
+}
+
+/** Answers to the requests of the same names; to all others that of the first. */
+export const RESPONSE_EXAMPLES = {
+  baseline: { summary: 'The scores', value: { ...scores, inference_time_ms: 0.21 } },
+  measured: {
+    summary: 'With measurements in the history: the scores without them beside',
+    value: {
+      ...scores,
+      C_SCORE: 54.21,
+      attention: 60.35,
+      stress: 42.86,
+      inference_time_ms: 0.21,
+      unmeasured: scores,
+      history: 'acu1.AQ',
+    },
+  },
+} as const satisfies Record<string, ResponseExample>;
 
 /** A body that is cut short, and where the 400 says so. */
 export const MALFORMED_EXAMPLE = { body: '{"current_session": ', byte: 20 } as const;

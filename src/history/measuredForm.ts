@@ -46,16 +46,16 @@ const PRECISION_LEAST = SHARE_LEAST / (1 - SHARE_LEAST);
 const PRECISION_MOST = 1.01 / (1 - RELIABILITY_BOUNDS.maximum);
 
 /** Writes them, none as well, to `bytes` from `at` on; returns where they end. */
-export function encodeMeasurements({ scores, isEmpty }: Measurements, bytes: Buffer, start: number): number {
+export function encodeMeasurements(measurements: Measurements, bytes: Buffer, start: number): number {
+  if (measurements.isEmpty) return bytes.writeUInt8(0, start);
   let at = start;
   let mask = 0;
-  for (let index = 0; !isEmpty && index < scores.length; index++) {
-    const score = scores[index];
+  for (const [index, score] of measurements.scores.entries()) {
     if (score === undefined) continue;
     mask |= 1 << index;
     at = encodeScore(score, bytes, at);
   }
-  if (mask !== 0) at = bytes.writeUInt16LE(at - start, at);
+  at = bytes.writeUInt16LE(at - start, at);
   return bytes.writeUInt8(mask, at);
 }
 

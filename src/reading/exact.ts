@@ -36,10 +36,8 @@ import {
 import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
 import type { PredictionRequest, ReadRequest } from '../records/request.js';
-import type { GivenMeasurement } from '../history/historyDesk.js';
+import type { GivenMeasurement, Measuring } from '../history/historyDesk.js';
 import { NIGHT_LENGTH, dayOf } from '../history/night.js';
-import { LABEL_VALUES } from '../pipeline/measured.js';
-import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { WasmParser } from './wasmParser.js';
 import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
 import { writeScalars, writeTarget } from '../records/write.js';
@@ -78,7 +76,7 @@ export function readExactly(
   bytes: Uint8Array,
   limits: SeriesLimits,
   parser: WasmParser,
-  constants?: MeasuringConstants,
+  constants?: Measuring['constants'],
 ): ReadRequest | BodyProblem {
   parser.open(bytes);
   return readOpened(limits, parser, constants);
@@ -88,7 +86,7 @@ export function readExactly(
 export function readOpened(
   limits: SeriesLimits,
   parser: WasmParser,
-  constants?: MeasuringConstants,
+  constants?: Measuring['constants'],
 ): ReadRequest | BodyProblem {
   const badByte = parser.check();
   if (badByte === 'beyondBounds') return { kind: 'unprocessable', findings: [STRUCTURE_FINDING] };
@@ -111,7 +109,7 @@ class Reading {
   constructor(
     private readonly limits: SeriesLimits,
     private readonly parser: WasmParser,
-    private readonly constants: MeasuringConstants | undefined,
+    private readonly constants: Measuring['constants'],
   ) {
     this.outline = new Outline(parser);
     this.request = parser.written(PAST_MAX, 0);
@@ -200,8 +198,7 @@ class Reading {
     this.findings.push(...FIELD_NAMES.measurement.flatMap((field) => wrong.get(field) ?? []));
     if (wrong.size > 0 || typeof day !== 'number') return undefined;
     const { score, value: measured, reliability } = frame as Measurement;
-    const percent = typeof measured === 'number' ? measured : LABEL_VALUES[measured];
-    return { score, value: percent, day, reliability: reliability ?? undefined };
+    return { score, value: measured, day, reliability: reliability ?? undefined };
   }
 
   /** NaN where it is that of a night which is missing, or wrong itself. */

@@ -1,6 +1,6 @@
 import type { BodyProblem } from '../contract/problems.js';
 import type { SeriesLimits } from '#rules/fields.js';
-import type { MeasuringConstants } from '../pipeline/measuredRow.js';
+import type { Measuring } from '../history/historyDesk.js';
 import { readOpened } from './exact.js';
 import type { PredictionRequest, ReadRequest } from '../records/request.js';
 import { WasmParser } from './wasmParser.js';
@@ -9,7 +9,10 @@ import { WasmParser } from './wasmParser.js';
  * Reads one body; the request holds until the next one is read. `constants` are those of the model that is to score it:
  * without them, measurements are refused.
  */
-export type RequestReader = (bytes: Uint8Array, constants?: MeasuringConstants) => ReadRequest | BodyProblem;
+export type RequestReader = (
+  bytes: Uint8Array,
+  constants?: Measuring['constants'],
+) => ReadRequest | BodyProblem;
 
 export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome is BodyProblem {
   return 'kind' in outcome;

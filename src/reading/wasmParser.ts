@@ -8,10 +8,9 @@ import {
   type SeriesLimits,
 } from '#rules/fields.js';
 import { STRUCTURE_BOUNDS, type StructureBounds } from '#rules/structure.js';
-import { HistoryDesk, type GivenMeasurement } from '../history/historyDesk.js';
+import { HistoryDesk, type GivenMeasurement, type Measuring } from '../history/historyDesk.js';
 import { QUANTITIES } from '../history/longRun.js';
 import { dayOf } from '../history/night.js';
-import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
 import type { HistoryToCome, PredictionRequest, ReadRequest } from '../records/request.js';
@@ -153,7 +152,7 @@ export class WasmParser {
    * The request in `bytes`, or undefined where it is not of the plain form: then they are open. `constants` are those of
    * the model that is to score it, undefined where that says nothing of measurements.
    */
-  read(bytes: Uint8Array, constants?: MeasuringConstants): ReadRequest | undefined {
+  read(bytes: Uint8Array, constants?: Measuring['constants']): ReadRequest | undefined {
     this.put(bytes);
     const request = this.requests[this.exports.read(this.input, bytes.length)];
     if (request === undefined) return undefined;
@@ -164,10 +163,7 @@ export class WasmParser {
     return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request, constants);
   }
 
-  private readHistory(
-    request: ReadRequest,
-    constants: MeasuringConstants | undefined,
-  ): ReadRequest | undefined {
+  private readHistory(request: ReadRequest, constants: Measuring['constants']): ReadRequest | undefined {
     const [start = 0, end = 0, nightStart = 0, nightEnd = 0] = this.texts;
     const day = nightStart === 0 ? NaN : dayOf(this.bytes.toString('latin1', nightStart, nightEnd));
     if (day === undefined) return undefined;
@@ -193,7 +189,7 @@ export class WasmParser {
   placed(
     request: ReadRequest,
     day: number,
-    constants: MeasuringConstants | undefined,
+    constants: Measuring['constants'],
     given: readonly GivenMeasurement[] = NOTHING_MEASURED,
   ): ReadRequest {
     const { unknownFields, explain } = request; // which may be the very object that is written to here

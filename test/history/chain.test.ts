@@ -205,8 +205,13 @@ t.test('the longest history has room for all measurements in its 2,048 character
   const desk = new HistoryDesk();
   let text = '';
   for (let day = 0; day < 40; day++) text = step(desk, text, 65_000 + day, randomRecord(random, true)).text;
-  const all = MEASURED_FIELDS.flatMap((score) =>
-    Array.from({ length: 9 }, (_, day) => ({ score, value: 84, day: 64_000 + day, reliability: undefined })),
+  const all = MEASURED_FIELDS.flatMap((score, index) =>
+    Array.from({ length: 9 }, (_, day) => ({
+      score,
+      value: index < 4 ? 84 : ('High' as const),
+      day: 64_000 + day,
+      reliability: undefined,
+    })),
   );
   const longest = step(desk, text, 65_039, randomRecord(random, true), all).text;
   t.equal(Math.floor(((longest.length - VERSION.length) * 3) / 4), HISTORY_BYTES_MAX);

@@ -1,5 +1,5 @@
 import { LABEL_FIELDS, MEASURED_FIELDS, SCORE_FIELDS, type MeasuredField } from '#rules/fields.js';
-import { LABEL_VALUES, isLabel, latentOf } from '../pipeline/measured.js';
+import { isLabel, latentOf } from '../pipeline/measured.js';
 import { adjustmentsOf, type Adjustments, type MeasuringConstants } from '../pipeline/measuredRow.js';
 import { LAYOUT } from '../records/layout.js';
 import type { IgnoredMeasurement, PredictionRequest } from '../records/request.js';
@@ -31,7 +31,7 @@ export interface TakenSession {
 export interface GivenMeasurement {
   readonly score: MeasuredField;
   /** 0 to 100; of a label its word. */
-  readonly value: number | keyof typeof LABEL_VALUES;
+  readonly value: number | 'Low' | 'High';
   /** Days since 1970. */
   readonly day: number;
   /** Undefined: that of the model. */
@@ -152,8 +152,7 @@ export class HistoryDesk {
     const ignored: IgnoredMeasurement[] = [];
     for (const { score, value, day, reliability } of given.toSorted((one, other) => one.day - other.day)) {
       const known = stated(constants);
-      const percent = typeof value === 'number' ? value : LABEL_VALUES[value];
-      const kept = keptOf(percent, reliability ?? known.reliability[score], day);
+      const kept = keptOf(value, reliability ?? known.reliability[score], day);
       const isTaken = history.measurements.add(score, kept, known, (field, on) =>
         this.latent(field, on, night),
       );

@@ -1,5 +1,5 @@
 import { MEASURED_FIELDS, RELIABILITY_BOUNDS, SCORE_BOUNDS, type MeasuredField } from '#rules/fields.js';
-import { LABEL_VALUES, isLabel } from '../pipeline/measured.js';
+import { isLabel } from '../pipeline/measured.js';
 import { isWithin } from './bounds.js';
 import {
   KEPT_MAX,
@@ -15,7 +15,7 @@ import { LAST_DAY } from './night.js';
  *
  *   score … │ their length u16 │ mask u8
  *
- *   score  count u8 (1 to 8; 9: eight, and the sum of older ones), then so many, oldest first: value u16 (hundredths),
+ *   score  count u8 (1 to 8; 9: eight, and the sum of older ones), then so many, oldest first: value u16 (hundredths; High is 100, Low 0),
  *          reliability u16 (ten-thousandths), day u24; then the sum, if there is one: Σ k·r, Σ k, Σ w·a and Σ w f32, and
  *          the day u24 of the newest in it
  *
@@ -131,7 +131,7 @@ function decodeKept(bytes: Buffer, at: number): KeptMeasurement {
 
 function isSound(field: MeasuredField, { value, reliability, day }: KeptMeasurement): boolean {
   const isValue = isLabel(field)
-    ? value === LABEL_VALUES.High || value === LABEL_VALUES.Low
+    ? value === SCORE_BOUNDS.maximum || value === SCORE_BOUNDS.minimum
     : value <= SCORE_BOUNDS.maximum;
   const { minimum, maximum } = RELIABILITY_BOUNDS;
   return isValue && reliability >= minimum && reliability <= maximum && day <= LAST_DAY;

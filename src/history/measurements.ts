@@ -1,9 +1,11 @@
-import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
+import { MEASURED_FIELDS, SCORE_BOUNDS, type MeasuredField } from '#rules/fields.js';
 import {
+  LABEL_VALUES,
   NO_EVIDENCE,
   added,
   evidenceOf,
   faded,
+  isLabel,
   standingOf,
   weightAfter,
   type Evidence,
@@ -15,7 +17,7 @@ export const KEPT_MAX = 8;
 
 /** One measurement as a history keeps it. */
 export interface KeptMeasurement {
-  /** 0 to 100 in hundredths; of a label as `LABEL_VALUES`. */
+  /** 0 to 100 in hundredths; of a label 100 for High, 0 for Low. */
   readonly value: number;
   /** In ten-thousandths. */
   readonly reliability: number;
@@ -102,9 +104,14 @@ export class Measurements {
       older === undefined ? NO_EVIDENCE : faded(older.evidence, weightAfter(today - older.day, halfLife));
     return kept.reduce((sum, { value, reliability, day }) => {
       const weight = weightAfter(today - day, halfLife);
-      return added(sum, evidenceOf(standingOf(field, value), latentOf(field, day), reliability, weight));
+      return added(sum, evidenceOf(placeOf(field, value), latentOf(field, day), reliability, weight));
     }, first);
   }
+}
+
+/** Where a value that is kept stands on the scale of λ. */
+function placeOf(field: MeasuredField, value: number): number {
+  return standingOf(field, isLabel(field) ? LABEL_VALUES[value > 0 ? 'High' : 'Low'] : value);
 }
 
 /** `oldest` with those that were summed up before it. */
@@ -118,7 +125,7 @@ function summed(
   const before =
     older === undefined ? NO_EVIDENCE : faded(older.evidence, weightAfter(day - older.day, halfLife));
   const latent = latentOf(field, day) ?? latentOf(field, NaN);
-  const evidence = added(before, evidenceOf(standingOf(field, value), latent, reliability, 1));
+  const evidence = added(before, evidenceOf(placeOf(field, value), latent, reliability, 1));
   return { day, evidence: inFloats(evidence) };
 }
 
@@ -136,9 +143,11 @@ const HUNDREDTHS = 100;
 const RELIABILITY_ONE = 10_000;
 
 /** What a history keeps of a measurement: rounded, so that a history that comes back says the same. */
-export function keptOf(value: number, reliability: number, day: number): KeptMeasurement {
+export function keptOf(value: number | 'Low' | 'High', reliability: number, day: number): KeptMeasurement {
+  const percent =
+    typeof value === 'number' ? value : value === 'High' ? SCORE_BOUNDS.maximum : SCORE_BOUNDS.minimum;
   return {
-    value: Math.round(value * HUNDREDTHS) / HUNDREDTHS,
+    value: Math.round(percent * HUNDREDTHS) / HUNDREDTHS,
     reliability: Math.round(reliability * RELIABILITY_ONE) / RELIABILITY_ONE,
     day,
   };

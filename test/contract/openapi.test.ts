@@ -205,6 +205,6 @@ t.test('the document and the running service', async (t) => {
       env: cleanEnvironment({ BASE_URL: `http://127.0.0.1:${server.port}`, API_KEY: server.key }),
     });
     t.equal(code, 0, stderr);
-    t.match(stdout, /^11 calls as documented$/m);
+    t.match(stdout, /^14 calls as documented$/m);
   });
 });

@@ -37,8 +37,10 @@ def resolve(node):
 def check(value, schema, where="body"):
     """As much of JSON Schema as the document uses; anything else in it is an error too."""
     schema = resolve(schema)
-    known = {"type", "required", "properties", "items", "enum", "minimum", "maximum", "minItems", "maxItems"}
-    unknown = set(schema) - known - {"description", "pattern"}
+    if set(schema) == {"anyOf"}:
+        return check_any(value, schema["anyOf"], where)
+    known = {"type", "required", "properties", "items", "enum", "minimum", "maximum", "minItems", "maxItems", "maxLength"}
+    unknown = set(schema) - known - {"description", "pattern", "format"}
     assert not unknown, f"{where}: the document uses {unknown}"
     if "type" in schema:
         types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
@@ -50,6 +52,8 @@ def check(value, schema, where="body"):
         assert value >= schema["minimum"], f"{where}: too small"
     if "maximum" in schema and value is not None:
         assert value <= schema["maximum"], f"{where}: too large"
+    if isinstance(value, str):
+        assert len(value) <= schema.get("maxLength", 1 << 30), f"{where}: too long"
     if isinstance(value, list):
         assert schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", 1 << 30), f"{where}: length"
         for index, item in enumerate(value):
@@ -60,6 +64,16 @@ def check(value, schema, where="body"):
         for name, item in value.items():
             if name in schema.get("properties", {}):
                 check(item, schema["properties"][name], f"{where}.{name}")
+
+
+def check_any(value, schemas, where):
+    wrong = []
+    for schema in schemas:
+        try:
+            return check(value, schema, where)
+        except AssertionError as error:
+            wrong.append(str(error))
+    raise AssertionError("; ".join(wrong))
 
 
 def call(path, method, body, key):

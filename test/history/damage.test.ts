@@ -166,7 +166,7 @@ function unsound(text: string): string | undefined {
       ({ value, reliability }) =>
         reliability >= 0.05 &&
         reliability <= 0.99 &&
-        (isLabel ? [16, 84].includes(value) : value >= 0 && value <= 100),
+        (isLabel ? [0, 100].includes(value) : value >= 0 && value <= 100),
     );
     const days = [older?.day ?? -1, ...kept.map(({ day }) => day)];
     if (!areSound || days.some((day, at) => day <= (days[at - 1] ?? -2))) return 'a measurement';

@@ -32,6 +32,7 @@ import { transition } from './evaluation/transition.js';
 import { subgroups } from './evaluation/subgroups.js';
 import { summaryTable, tablesOf } from './evaluation/summary.js';
 import { unitTraps } from './evaluation/unitTraps.js';
+import { usual } from './evaluation/usual.js';
 import { ServedModel } from './served.js';
 
 /** People of this seed played no part in choosing the network: variants were compared on others. */
@@ -58,6 +59,7 @@ const POINTS = new Map<number, Point>([
   [15, explaining],
   [16, transition],
   [18, edges],
+  [19, usual],
   [20, realSets],
   [21, seeds],
   [22, sizes],

@@ -1,5 +1,5 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, PAST_MAX } from '#rules/fields.js';
-import { LongRun } from '#acuity/history/longRun.js';
+import { HALF_LIFE_NIGHTS, LongRun } from '#acuity/history/longRun.js';
 import { writeTarget } from '#acuity/records/write.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
@@ -9,20 +9,44 @@ import { recordOf } from '../served.js';
 import type { Plan, World } from './population.js';
 import type { Person } from './person.js';
 import { readRecording } from './row.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import type { Session } from '#acuity/contract/request.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 
+/** A long run of its own, for requests with what is usual. */
+export function longRunOf(halfLifeNights = HALF_LIFE_NIGHTS): LongRun {
+  return new LongRun(new ArrayBuffer(LAYOUT.HISTORY_LENGTH), halfLifeNights);
+}
+
 /** People's days as the service reads them, and what it said of them: requests of any day can be put together. */
 export class Lives {
+  /** [people, days, 7] */
+  readonly targets: Float64Array;
+  /** None is known. */
+  readonly chances: Float64Array;
+
   private constructor(
     readonly people: readonly Person[],
+    readonly count: number,
     readonly days: number,
     readonly records: Float64Array,
-    /** [people, days, 7] */
-    readonly targets: Float64Array,
-    /** None is known. */
-    readonly chances: Float64Array,
-  ) {}
+  ) {
+    this.targets = new Float64Array(count * days * TARGET_LENGTH);
+    this.chances = new Float64Array(count * days * LABEL_FIELDS.length).fill(NaN);
+  }
+
+  /** One person's sessions, as a caller sends them. */
+  static read(sessions: readonly Session[]): Lives {
+    const records = new Float64Array(sessions.length * RECORD_LENGTH);
+    const reader = createReader(DEFAULT_SERIES_LIMITS);
+    sessions.forEach((current_session, day) => {
+      const request = reader(Buffer.from(JSON.stringify({ current_session })));
+      if (isBodyProblem(request)) throw new Error('not a valid session');
+      records.set(request.records.subarray(0, RECORD_LENGTH), day * RECORD_LENGTH);
+    });
+    return new Lives([], 1, sessions.length, records);
+  }
 
   static simulate(world: World, count: number, days: number, plan: Plan = {}): Lives {
     const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
@@ -34,14 +58,12 @@ export class Lives {
         records.set(readRecording(parser, recording).records, (index * days + day) * RECORD_LENGTH);
       },
     });
-    const targets = new Float64Array(count * days * TARGET_LENGTH);
-    const chances = new Float64Array(count * days * LABEL_FIELDS.length).fill(NaN);
-    return new Lives(people, days, records, targets, chances);
+    return new Lives(people, count, days, records);
   }
 
   /** Scores day after day and keeps each day's scores as a caller would send them back. */
   async rollOut(model: ServedModel): Promise<void> {
-    for (let person = 0; person < this.people.length; person++) {
+    for (let person = 0; person < this.count; person++) {
       for (let day = 0; day < this.days; day++) {
         const scores = await model.scoreRequest(this.request(person, day, Math.min(day, PAST_MAX)));
         writeTarget(recordOf(scores), this.targets, (person * this.days + day) * TARGET_LENGTH);
@@ -64,12 +86,7 @@ export class Lives {
   }
 
   /** The same with what is usual for the person: the long run of all nights before those `sessions`, as a history has it. */
-  requestWithUsual(
-    person: number,
-    day: number,
-    sessions: number,
-    longRun = new LongRun(new ArrayBuffer(LAYOUT.HISTORY_LENGTH)),
-  ): PredictionRequest {
+  requestWithUsual(person: number, day: number, sessions: number, longRun = longRunOf()): PredictionRequest {
     longRun.clear();
     for (let night = 0; night < day - sessions; night++) longRun.add(this, person * this.days + night);
     return { ...this.request(person, day, sessions), usual: longRun.usual() };

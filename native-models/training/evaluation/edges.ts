@@ -20,6 +20,7 @@ import {
 import { steadyStates } from './steadyStates.js';
 import { mean } from './statistics.js';
 import { TYPICAL_PEOPLE, typicalSession } from './typicalPeople.js';
+import { raisedHeartDemand } from './usual.js';
 
 const PEOPLE = 100;
 const DAYS = 6;
@@ -49,7 +50,12 @@ export async function edges(context: Context): Promise<Section> {
     number: 18,
     title: 'Beyond the cohort’s middle',
     about: 'Does a racing heart calm, and is more sleep always better?',
-    demands: [...sweepDemands(served), await restDemand(context), ...states.demands],
+    demands: [
+      ...sweepDemands(served),
+      await restDemand(context),
+      ...states.demands,
+      await raisedHeartDemand(context),
+    ],
     tables: [...sweepTables(served.people, before), ...states.tables],
     figures: [...sweepFigures(context.version, served.people, before), ...states.figures],
     notes: [

@@ -46,7 +46,7 @@ export async function explaining({ world, model, explain: bundle }: Context): Pr
       ...ranges.demands,
       demand('a network that gains less than a tenth over a table by sessions and missing fields does not ship', 'the table ships', true), // prettier-ignore
       ...notableDemands(notable, onShort, onRested),
-      await additivity(ordinary, explained, bundle),
+      await additivity('random requests', (index, sessions) => ordinary.request(index % PEOPLE, DAY, sessions), explained, bundle), // prettier-ignore
       ...(await directions(ordinary, short, fast, explained)),
     ],
     tables: [...ranges.tables, notableTable(notable, onShort, onRested), explainedTable(bundle)],
@@ -95,7 +95,12 @@ async function notableShares(
   return shares;
 }
 
-async function sayOf(explained: ExplainedModel, request: PredictionRequest, table: ExplainBundle['table']) {
+/** What the service says of a request, and its scores. */
+export async function sayOf(
+  explained: ExplainedModel,
+  request: PredictionRequest,
+  table: ExplainBundle['table'],
+) {
   const { scores, floats } = await explained.explain(request);
   const quality = {
     sessions: request.pastCount,
@@ -163,18 +168,16 @@ function explainedTable({ table }: ExplainBundle): Table {
 }
 
 /** Whatever is missing and however odd, contributions are the change, to the last digit. */
-async function additivity(
-  lives: Lives,
+export async function additivity(
+  what: string,
+  requestOf: (index: number, sessions: number) => PredictionRequest,
   explained: ExplainedModel,
   { table }: ExplainBundle,
 ): Promise<Demand> {
   const random = new Random(15, 15);
   let differing = 0;
   for (let index = 0; index < REQUESTS; index++) {
-    const request = spoiled(
-      lives.request(index % PEOPLE, DAY, Math.floor(random.uniform() * (PAST_MAX + 1))),
-      random,
-    );
+    const request = spoiled(requestOf(index, Math.floor(random.uniform() * (PAST_MAX + 1))), random);
     const said = await sayOf(explained, request, table);
     const isExact = SCORE_FIELDS.every((field, score) => {
       const { change, reference } = said.scores[field];
@@ -183,7 +186,7 @@ async function additivity(
     });
     if (!isExact) differing++;
   }
-  return demand(`${REQUESTS} random requests: contributions add up to change, change to score less reference`, `${differing} differ`, differing === 0); // prettier-ignore
+  return demand(`${REQUESTS} ${what}: contributions add up to change, change to score less reference`, `${differing} differ`, differing === 0); // prettier-ignore
 }
 
 /** Takes numbers out of the records, and makes others of any size. */

@@ -180,7 +180,8 @@ def _run(test: unittest.TestCase, history: Any, step: dict[str, Any]) -> None:
             return history.forget_measurements(step["forgetMeasurements"])
         measurements = step.get("measurements")
         session = _session(step["session"])
-        return history.score(step["person"], step["at"], session, night=step.get("night"), measurements=measurements)
+        asked = {"night": step.get("night"), "measurements": measurements, "explain": step.get("explain", False)}
+        return history.score(step["person"], step["at"], session, **asked)
 
     if "fails" not in step:
         prediction = score()
@@ -215,8 +216,9 @@ def _sent(sent: dict[str, Any]) -> dict[str, Any]:
     request = {"current_session": _session(sent["session"]), "history": sent["history"]}
     if "night" in sent:
         request["night"] = sent["night"]
-    if "measurements" in sent:
-        request["measurements"] = sent["measurements"]
+    for name in ("measurements", "explain"):
+        if name in sent:
+            request[name] = sent[name]
     if "past" in sent:
         request["past_sessions"] = [_session(number) for number in sent["past"]]
         request["past_targets"] = [_scores(number) for number in sent["past"]]

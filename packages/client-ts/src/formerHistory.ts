@@ -19,12 +19,18 @@ export interface Asked {
   readonly night: string | undefined;
   readonly session: Session;
   readonly measurements: readonly Measurement[];
+  readonly explain: boolean;
 }
 
 /** What is sent of a session beside its past. @internal */
-export function requestOf({ session, night, measurements }: Omit<Asked, 'atMs'>): PredictionRequestBody {
+export function requestOf({
+  session,
+  night,
+  measurements,
+  explain,
+}: Omit<Asked, 'atMs'>): PredictionRequestBody {
   const taken = measurements.length > 0 && { measurements: [...measurements] };
-  return { current_session: session, ...dated(night), ...taken };
+  return { current_session: session, ...dated(night), ...taken, ...(explain && { explain }) };
 }
 
 /** Two sessions less than this apart are of one night, where their nights are not known. */

@@ -29,6 +29,8 @@ export interface HistoryOptions extends PredictOptions {
   readonly night?: string | null | undefined;
   /** What was measured since the last night, each once; the history keeps it. Needs `night`. */
   readonly measurements?: readonly Measurement[] | null | undefined;
+  /** Asks for `explanation` beside the scores: from the sixteenth night on it says how the day stands to usual ones. */
+  readonly explain?: boolean | undefined;
 }
 
 /** Another process stored a history of the person each time that this one had scored. The stored one is whole. */
@@ -72,11 +74,11 @@ export class History {
     session: Session,
     options: HistoryOptions = {},
   ): Promise<Prediction> {
-    const { night, measurements: given, ...others } = options;
+    const { night, measurements: given, explain = false, ...others } = options;
     const measurements = given ?? [];
     checkMeasured(measurements);
     const atMs = momentMs(at, 'the moment of the session');
-    const asked = { atMs, night: checkNight(night), session, measurements };
+    const asked = { atMs, night: checkNight(night), session, measurements, explain };
     const predict = (request: PredictionRequestBody): Promise<WithHistory> => this.#predict(request, others);
     return this.#inTurn(person, (stored) => {
       const former = formerEntries(stored);

@@ -33,6 +33,7 @@ class Asked(NamedTuple):
     night: str | None
     session: Session
     measurements: Sequence[Measurement] = ()
+    explain: bool = False
 
 
 _SAME_NIGHT_MS = 18 * 3_600_000
@@ -56,7 +57,7 @@ def move_over(former: Sequence[FormerEntry], asked: Asked) -> Generator[Predicti
     """
     entries = sorted(former, key=lambda entry: (entry.get("night") or entry["at"], entry["at"]))
     past = [entry for entry in entries if _distance(entry, asked) < 0][-PAST_MAX:]
-    request = request_of(asked.session, "", asked.night, asked.measurements)
+    request = request_of(asked.session, "", asked.night, asked.measurements, asked.explain)
     if past:
         request["past_sessions"] = [entry["session"] for entry in past]
         request["past_targets"] = [entry["scores"] for entry in past]
@@ -67,7 +68,7 @@ def move_over(former: Sequence[FormerEntry], asked: Asked) -> Generator[Predicti
 
 
 def request_of(
-    session: Session, history: str, night: str | None, measurements: Sequence[Measurement] = ()
+    session: Session, history: str, night: str | None, measurements: Sequence[Measurement] = (), explain: bool = False
 ) -> PredictionRequest:
     """The request for a session that gets its place in `history`."""
     request: PredictionRequest = {"current_session": session, "history": history}
@@ -75,6 +76,8 @@ def request_of(
         request["night"] = night
     if measurements:
         request["measurements"] = measurements
+    if explain:
+        request["explain"] = True
     return request
 
 

@@ -110,6 +110,7 @@ class History:
         *,
         night: str | None = None,
         measurements: Sequence[Measurement] | None = None,
+        explain: bool = False,
         request_id: str | None = None,
         timeout: float | None = None,
         retries: int | None = None,
@@ -118,12 +119,13 @@ class History:
         Scores `session` with the person's history, in which it gets its place by `night`: the date of waking, as
         "2026-11-21", which `Adapted.night` and `SessionBuilder.woke_on()` are. The same night scored again replaces
         itself; a session without a night is always a new one. `measurements`: what was measured since the last night,
-        each once; the history keeps it. They need `night`.
+        each once; the history keeps it. They need `night`. `explain` asks for `explanation` beside the scores: from the
+        sixteenth night on it says how the day stands to usual ones.
 
         Raises ValueError where a date is none or lies ahead, HistoryInvalidError where what is stored is
         damaged, HistoryContendedError, what the client or the storage raises; the history is then as it was.
         """
-        asked = _asked(at, night, session, measurements)
+        asked = _asked(at, night, session, measurements, explain)
         with self._alone(person):
             for pause_s in _pauses():
                 stored = self._storage.load(person)
@@ -195,12 +197,13 @@ class AsyncHistory:
         *,
         night: str | None = None,
         measurements: Sequence[Measurement] | None = None,
+        explain: bool = False,
         request_id: str | None = None,
         timeout: float | None = None,
         retries: int | None = None,
     ) -> Prediction:
         """As of `History`."""
-        asked = _asked(at, night, session, measurements)
+        asked = _asked(at, night, session, measurements, explain)
         async with _Turn(self._locks, person):
             for pause_s in _pauses():
                 stored = await self._storage.load(person)
@@ -270,13 +273,15 @@ class _Steps:
 
 
 def _one_request(history: str, asked: Asked) -> Generator[PredictionRequest, str, None]:
-    yield request_of(asked.session, history, asked.night, asked.measurements)
+    yield request_of(asked.session, history, asked.night, asked.measurements, asked.explain)
 
 
-def _asked(at: Moment, night: str | None, session: Session, measurements: Sequence[Measurement] | None) -> Asked:
+def _asked(
+    at: Moment, night: str | None, session: Session, measurements: Sequence[Measurement] | None, explain: bool
+) -> Asked:
     check_night(night)
     check_measured(measurements or ())
-    return Asked(moment_ms(at, "the moment of the session"), night, session, list(measurements or ()))
+    return Asked(moment_ms(at, "the moment of the session"), night, session, list(measurements or ()), explain)
 
 
 def _unmeasured(stored: StoredHistory) -> str | None:

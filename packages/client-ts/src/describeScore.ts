@@ -64,7 +64,7 @@ export function describeScore(
   const parts = [
     standing(against, change),
     ...(whole(change) === 0 ? [] : [notable ? SELDOM : 'no more than ordinary days bring']),
-    ...causes(contributors, notable),
+    ...causes(contributors, { notable, isMoved: whole(change) !== 0 }),
   ];
   const nights =
     recent === undefined || whole(recent) === 0 ? '' : `; the last nights lie ${side(recent)} usual`;
@@ -91,13 +91,16 @@ function standing(against: Explanation['against'], change: number): string {
   return points === 0 ? `, as on ${day}` : `, ${side(change)} ${day}`;
 }
 
-/** What moved it most, where that comes to a point. */
-function causes(contributors: ScoreChart['contributors'], isNotable: boolean): string[] {
+/** What moved it most, where that comes to a point; where nothing is left of it in the score, only what is notable. */
+function causes(
+  contributors: ScoreChart['contributors'],
+  { notable, isMoved }: { readonly notable: boolean; readonly isMoved: boolean },
+): string[] {
   const [most] = contributors;
-  if (most === undefined || whole(most.points) === 0) return [];
+  if (most === undefined || whole(most.points) === 0 || !(isMoved || most.isNotable)) return [];
   const sign = most.points > 0 ? '+' : '−';
-  const measure = most.isNotable && !isNotable ? `, ${SELDOM}` : '';
-  return [`mostly by ${most.label} (${sign}${whole(most.points)}${measure})`];
+  const measure = most.isNotable && !notable ? `, ${SELDOM}` : '';
+  return [`${isMoved ? 'mostly by' : 'but for'} ${most.label} (${sign}${whole(most.points)}${measure})`];
 }
 
 function side(points: number): string {

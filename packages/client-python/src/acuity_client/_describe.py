@@ -80,7 +80,7 @@ def describe_score(scores: ScoreRecord, explanation: Explanation, name: ScoreNam
     told = [_standing(against, change)]
     if _whole(change) != 0:
         told.append(_SELDOM if is_notable else "no more than ordinary days bring")
-    told.extend(_causes(contributors, is_notable))
+    told.extend(_causes(contributors, is_notable, is_moved=_whole(change) != 0))
     recent = said.get("recent", 0.0)
     nights = f"; the last nights lie {_side(recent)} usual" if _whole(recent) != 0 else ""
     tested = "" if unmeasured is None else f" ({_whole(unmeasured)} without what was measured)"
@@ -108,14 +108,16 @@ def _standing(against: str, change: float) -> str:
     return f", as on {day}" if points == 0 else f", {_side(change)} {day}"
 
 
-def _causes(contributors: tuple[ChartContributor, ...], is_notable: bool) -> list[str]:
-    """What moved it most, where that comes to a point."""
+def _causes(contributors: tuple[ChartContributor, ...], is_notable: bool, *, is_moved: bool) -> list[str]:
+    """What moved it most, where that comes to a point; where nothing is left of it in the score, only what is notable."""
     if not contributors or _whole(contributors[0].points) == 0:
         return []
     most = contributors[0]
+    if not is_moved and not most.is_notable:
+        return []
     sign = "+" if most.points > 0 else "−"
     measure = f", {_SELDOM}" if most.is_notable and not is_notable else ""
-    return [f"mostly by {most.label} ({sign}{_whole(most.points)}{measure})"]
+    return [f"{'mostly by' if is_moved else 'but for'} {most.label} ({sign}{_whole(most.points)}{measure})"]
 
 
 def _side(points: float) -> str:

@@ -9,34 +9,40 @@ import { startServer } from '../fixtures/server.js';
 
 const EXAMPLES = join(REPOSITORY, 'docs/examples');
 const EXAMPLE_BLOCK = /<!-- example: (\S+) -->\n```\w+\n([^]*?)```\n/g;
+const PYTHON_EXAMPLES = join(REPOSITORY, 'packages/client-python/examples');
 
 t.test('the documents show the examples as they are', async (t) => {
   const shown = new Set<string>();
-  for (const document of ['README.md', 'docs/API.md']) {
+  for (const document of ['README.md', 'docs/API.md', 'docs/MEASURED.md']) {
     for (const [, name = '', code] of readFileSync(join(REPOSITORY, document), 'utf8').matchAll(
       EXAMPLE_BLOCK,
     )) {
       shown.add(name);
-      t.equal(code, readFileSync(join(EXAMPLES, name), 'utf8'), `${name} in ${document}`);
+      const folder = name === 'measured.py' ? PYTHON_EXAMPLES : EXAMPLES;
+      t.equal(code, readFileSync(join(folder, name), 'utf8'), `${name} in ${document}`);
     }
   }
-  t.strictSame([...shown].sort(), ['backend.ts', 'predict.py', 'predict.sh', 'score.js']);
+  const all = ['backend.ts', 'measured.js', 'measured.py', 'predict.py', 'predict.sh', 'score.js'];
+  t.strictSame([...shown].sort(), all);
 });
 
 t.test('the examples have the types that the SDK has', async (t) => {
-  const program = ts.createProgram([join(EXAMPLES, 'score.js'), join(EXAMPLES, 'backend.ts')], {
-    target: ts.ScriptTarget.ES2023,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    types: ['node'],
-    typeRoots: [join(REPOSITORY, 'node_modules/@types')],
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    allowJs: true,
-    checkJs: true,
-    skipLibCheck: true,
-    noEmit: true,
-  });
+  const program = ts.createProgram(
+    ['score.js', 'measured.js', 'backend.ts'].map((name) => join(EXAMPLES, name)),
+    {
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      types: ['node'],
+      typeRoots: [join(REPOSITORY, 'node_modules/@types')],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      allowJs: true,
+      checkJs: true,
+      skipLibCheck: true,
+      noEmit: true,
+    },
+  );
   const mistakes = ts.getPreEmitDiagnostics(program).map(({ messageText, file }) => {
     return `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
   });
@@ -74,6 +80,11 @@ t.test('each example runs as it is written', async (t) => {
   await t.test('the ten lines', async (t) => {
     const printed = await run(t, process.execPath, join(EXAMPLES, 'score.js'));
     for (const field of SCORE_FIELDS) t.match(printed, new RegExp(`${field}: `));
+  });
+
+  await t.test('a measurement', async (t) => {
+    const printed = await run(t, process.execPath, join(EXAMPLES, 'measured.js'));
+    t.match(printed, /measured: 67(\.\d)?, stress: \d+(\.\d+)?, unmeasured: /);
   });
 
   await t.test('a backend, twice: the second time with history', async (t) => {

@@ -69,6 +69,7 @@ class Examples(unittest.TestCase):
             "pandas_series.py",
             "redis_history.py",
             "postgres_history.py",
+            "measured.py",
         }
         self.assertEqual({path.name for path in EXAMPLES.iterdir() if path.suffix == ".py"}, tested)
 
@@ -76,6 +77,9 @@ class Examples(unittest.TestCase):
         printed = self.run_example("score_night.py")
         for field in FIELDS:
             self.assertIn(f"'{field}': ", printed)
+
+    def test_a_measurement(self) -> None:
+        self.assertIn("'measured': 67.", self.run_example("measured.py"))
 
     def test_a_backend_twice(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -253,6 +253,11 @@ async function looks(t: Test, address: string): Promise<void> {
       width,
       'nothing to scroll sideways',
     );
+    for (const path of ['', '/questions', '/reaction']) {
+      await page.goto(`${address}people/person-3${path}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      t.equal(wide, width, `nothing to scroll sideways: ${path}`);
+    }
     t.strictSame(complaints, [], `${width} px, ${colorScheme}`);
     await context.close();
   }

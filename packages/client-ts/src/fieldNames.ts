@@ -21,6 +21,7 @@ export function fieldWarnings(request: PredictionRequestBody): FieldWarning[] {
     ...warningsOfAll(past, 'session', 'past_sessions'),
     ...warningsOfAll(request.past_targets, 'target', 'past_targets'),
     ...warningsOfAll(request.past_target, 'target', 'past_target'),
+    ...warningsOfAll(request.measurements, 'measurement', 'measurements'),
   ];
 }
 

@@ -12,6 +12,7 @@ from . import _rules as rules
 _SESSION = frozenset(rules.SESSION_FIELDS)
 _TARGET = frozenset(rules.TARGET_FIELDS)
 _REQUEST = frozenset(rules.REQUEST_FIELDS)
+_MEASUREMENT = frozenset(rules.MEASUREMENT_FIELDS)
 
 
 class FieldNameWarning(UserWarning):
@@ -26,6 +27,7 @@ def slips(request: Mapping[str, Any]) -> Iterator[str]:
         ("past_sessions", _SESSION),
         ("past_targets", _TARGET),
         ("past_target", _TARGET),
+        ("measurements", _MEASUREMENT),
     ):
         value = request.get(name)
         for part in value if isinstance(value, (list, tuple)) else (value,):

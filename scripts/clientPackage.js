@@ -1,27 +1,31 @@
 /** Builds what the package `acuity-client` ships, as ECMAScript modules and as CommonJS; `npm pack` runs it first. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { failWith, filesBelow, install, ROOT, StepFailed } from './prepare.js';
 
 const PACKAGE = join(ROOT, 'packages/client-ts');
 /** Where the compiler finds the client with the rules in a folder of its own: the package stands alone. */
 const TOGETHER = join(ROOT, '.build/client-package');
+/** Made here and moved when it is whole: others may run what is there meanwhile. */
+const FRESH = join(ROOT, '.build/client-package-dist');
+const DIST = join(PACKAGE, 'dist');
 
 try {
   await install();
-  for (const folder of [TOGETHER, join(PACKAGE, 'dist')]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [TOGETHER, FRESH]) rmSync(folder, { recursive: true, force: true });
   bring(join(PACKAGE, 'src'), TOGETHER);
   bring(join(ROOT, 'packages/rules/src'), join(TOGETHER, 'rules'));
-  for (const project of ['tsconfig.esm.json', 'tsconfig.cjs.json']) {
-    compile(project, '--emitDeclarationOnly');
+  for (const format of ['esm', 'cjs']) {
+    compile(format, '--emitDeclarationOnly');
     // Editors show the comments of the declarations; in the code they would be a quarter of the package.
-    compile(project, '--declaration', 'false', '--removeComments');
+    compile(format, '--declaration', 'false', '--removeComments');
+    dropUnusedDeclarations(join(FRESH, format));
   }
-  for (const format of ['esm', 'cjs']) dropUnusedDeclarations(join(PACKAGE, 'dist', format));
-  mkdirSync(join(PACKAGE, 'dist/cjs'), { recursive: true });
   // Without it Node would take the CommonJS files for modules, as the package's own package.json says.
-  writeFileSync(join(PACKAGE, 'dist/cjs/package.json'), '{ "type": "commonjs" }\n');
+  writeFileSync(join(FRESH, 'cjs/package.json'), '{ "type": "commonjs" }\n');
+  rmSync(DIST, { recursive: true, force: true });
+  renameSync(FRESH, DIST);
 } catch (error) {
   failWith(error);
 }
@@ -53,8 +57,16 @@ function follow(file, used) {
   for (const [, path] of imports) follow(join(dirname(file), `${path}.d.ts`), used);
 }
 
-function compile(project, ...options) {
-  const command = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(PACKAGE, project), ...options];
+function compile(format, ...options) {
+  const project = `tsconfig.${format}.json`;
+  const outDir = ['--outDir', join(FRESH, format)];
+  const command = [
+    join(ROOT, 'node_modules/typescript/bin/tsc'),
+    '-p',
+    join(PACKAGE, project),
+    ...outDir,
+    ...options,
+  ];
   const { status } = spawnSync(process.execPath, command, { stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new StepFailed(`tsc -p ${project} failed`);
 }

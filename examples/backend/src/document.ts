@@ -32,6 +32,7 @@ legend { padding: 0 .25rem; font-weight: 600 }
 .who input { width: 6rem }
 .act { display: inline-block; min-height: 2.75rem; padding: .6rem 1.25rem; border: 0; border-radius: .35rem; background: var(--mark); color: var(--on-mark); font: inherit; font-weight: 600; text-decoration: none; cursor: pointer }
 @media (max-width: 26rem) { .answers { gap: 0 } .answers label { padding-inline: 0; font-size: .6875rem } section table { font-size: .875rem } }
+.plain { border: 1px solid var(--soft); background: none; color: var(--text); font-weight: 400 }
 :focus-visible { outline: 3px solid var(--mark); outline-offset: 2px }
 #field { display: grid; place-items: center; width: 100%; min-height: 55vh; border: 3px solid var(--line); border-radius: .75rem; background: var(--ground); color: var(--soft); font: inherit; font-size: 1.25rem; touch-action: manipulation; user-select: none; -webkit-user-select: none; cursor: pointer }
 #field[hidden] { display: none } #field[data-state=on] { background: var(--mark); border-color: var(--mark); color: var(--on-mark); font-size: 2rem; font-weight: 700 }

@@ -72,6 +72,9 @@ export async function postgresStore(url: string): Promise<Store> {
         isSent: is_sent,
       }));
     },
+    forgetMeasured: async (person) => {
+      await pool.query('DELETE FROM measured WHERE person = $1', [person]);
+    },
     sent: async (person, measurements) => {
       const text =
         'UPDATE measured SET is_sent = true WHERE person = $1 AND score = $2 AND date = $3 AND taken = $4';

@@ -53,6 +53,8 @@ export interface Store extends HistoryStorage {
   measure(person: string, measurement: Dated): Promise<void>;
   /** The latest of it, newest first. */
   measured(person: string, most: number): Promise<readonly Taken[]>;
+  /** Forgets all of it. */
+  forgetMeasured(person: string): Promise<void>;
   /** These are in the history now. */
   sent(person: string, measurements: readonly Dated[]): Promise<void>;
   people(): Promise<readonly string[]>;

@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type { LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { explanationOf } from '../pipeline/explanation.js';
+import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';
 import { adjustedRow } from '../pipeline/measuredRow.js';
 import {
@@ -196,12 +196,18 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     const moved = { scores: adjustedRow(adjustments, scores, offset), offset: 0, model };
     const plain = respond(moved.scores, 0, inferMs, model.thresholds);
     const body = withUnmeasured(plain, scores, offset, model.thresholds);
-    return explanation === undefined ? body : this.explained(body, moved, explanation);
+    if (explanation === undefined) return body;
+    return this.explained(body, moved, explanation, { scores, offset, adjustments });
   }
 
-  private explained(plain: string, { scores, offset, model }: ScoredRow, floats: Float32Array): string {
+  private explained(
+    plain: string,
+    { scores, offset, model }: ScoredRow,
+    floats: Float32Array,
+    unmeasured?: ExplainedRow['unmeasured'],
+  ): string {
     if (this.quality === undefined || model.explainSettings === undefined) return plain;
-    const row = { scores, offset, floats };
+    const row = { scores, offset, floats, unmeasured };
     return withExplanation(plain, explanationOf(row, this.quality, model.explainSettings));
   }
 

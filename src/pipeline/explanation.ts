@@ -2,6 +2,7 @@ import { CONTRIBUTOR_GROUPS, EXPLANATION, type Confidence } from '../contract/ex
 import { SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import type { Explanation } from '../contract/response.js';
 import type { ExplainTable } from '../model/explainTable.js';
+import { isMoved, type Adjustments } from './measuredRow.js';
 import type { Quality } from './quality.js';
 import { hundredths } from './respond.js';
 
@@ -13,6 +14,9 @@ export interface ExplainedRow {
   readonly scores: Float32Array;
   readonly offset: number;
   readonly floats: Float32Array;
+  /** The same without measurements, and what those do; undefined where none counts. */
+  readonly unmeasured?:
+    { readonly scores: Float32Array; readonly offset: number; readonly adjustments: Adjustments } | undefined;
 }
 
 const HUNDREDTHS = 100;
@@ -47,6 +51,7 @@ export function explanationOf(row: ExplainedRow, quality: Quality, settings: Exp
         reference: reference / HUNDREDTHS,
         change: change / HUNDREDTHS,
         ...(hasRecent ? { recent: recentOf(row, score, reference) / HUNDREDTHS } : {}),
+        ...measuredOf(row, score),
         notable: isBeyond(change, limits.changes[quality.sessions]?.[score]),
         repeatability: [low / HUNDREDTHS, high / HUNDREDTHS],
         explained: explained[score] ?? 0,
@@ -88,6 +93,13 @@ function standingOf({ scores, offset, floats }: ExplainedRow, score: number): St
 /** How far the day of the last nights lies from the reference day. */
 function recentOf({ floats }: ExplainedRow, score: number, reference: number): number {
   return hundredths(floats[EXPLANATION.lastNights + score]!) - reference;
+}
+
+/** How far measurements have moved a score that they move. */
+function measuredOf({ scores, offset, unmeasured }: ExplainedRow, score: number): { measured?: number } {
+  if (unmeasured === undefined || !isMoved(unmeasured.adjustments, score)) return {};
+  const before = hundredths(unmeasured.scores[unmeasured.offset + score]!); // a row, as the other
+  return { measured: (hundredths(scores[offset + score]!) - before) / HUNDREDTHS };
 }
 
 /** Whether so many hundredths are more than `limit` points. */

@@ -1,4 +1,4 @@
-import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
+import { MEASURED_FIELDS, SCORE_FIELDS, type MeasuredField } from '#rules/fields.js';
 import type { MeasuredConstants } from '../model/manifest.js';
 import { adjusted, adjustmentOf, isLabel, offsetOf, type Evidence } from './measured.js';
 
@@ -13,6 +13,7 @@ export type MeasuringConstants = Omit<MeasuredConstants, 'sources'>;
 export type Adjustments = Float64Array;
 
 const FIELDS = MEASURED_FIELDS.length;
+const POINTS = SCORE_FIELDS.length;
 const ADJUSTMENT = 3;
 const SCALE = 2;
 const COMPOSED = ['attention', 'memory', 'reasoning'] as const;
@@ -44,6 +45,11 @@ export function adjustmentsOf(
   return isAny ? adjustments : undefined;
 }
 
+/** False of what is all 0. */
+export function isAnyMoved(adjustments: Adjustments): boolean {
+  return MEASURED_FIELDS.some((_, index) => isMoved(adjustments, FIRST_COLUMN + index));
+}
+
 /** Whether measurements move column `column` of a row. */
 export function isMoved(adjustments: Adjustments, column: number): boolean {
   if (column < FIRST_COLUMN) return isComposed(adjustments);
@@ -70,9 +76,10 @@ export function adjustRow(
   adjustments: Adjustments,
   offsets: Float64Array,
 ): void {
-  for (const [index, field] of MEASURED_FIELDS.entries()) {
+  for (let index = 0; index < FIELDS; index++) {
     const scale = adjustments[index * ADJUSTMENT + SCALE]!; // of ADJUSTMENTS_LENGTH, and a row, as below
     if (scale === 0) continue;
+    const field = MEASURED_FIELDS[index]!;
     const unit = UNITS[index]!;
     const column = at + FIRST_COLUMN + index;
     row[column] = adjusted(field, unit * row[column]!, offsets[index]!, scale) / unit;
@@ -89,4 +96,38 @@ export function adjustedRow(adjustments: Adjustments, scores: Float32Array, offs
   const row = scores.slice(offset, offset + COLUMNS);
   adjustRow(row, 0, adjustments, offsetsOf(adjustments, scores, offset));
   return row;
+}
+
+/**
+ * Moves the ends of the ranges of a day whose scores without measurements are `scores`: `reach` is how far they lie below the five scores, then above. That of the composite widens and narrows as those of its parts do.
+ */
+export function adjustReach(
+  reach: Float32Array,
+  scores: Float32Array,
+  adjustments: Adjustments,
+  offsets: Float64Array,
+): void {
+  for (const [side, sign] of [-1, 1].entries()) {
+    const first = side * POINTS; // of the side's five, as of a row of scores
+    const parts = { before: 0, after: 0 };
+    for (let column = FIRST_COLUMN; column < POINTS; column++) {
+      const index = column - FIRST_COLUMN;
+      const was = reach[first + column]!; // of 2 · POINTS
+      let is = was;
+      if (isMoved(adjustments, column)) {
+        const field = MEASURED_FIELDS[index]!; // the scores come first
+        const scale = adjustments[index * ADJUSTMENT + SCALE]!; // of ADJUSTMENTS_LENGTH
+        const score = scores[column]!; // a row
+        const moved = (value: number): number => adjusted(field, value, offsets[index]!, scale);
+        is = sign * (moved(score + sign * was) - moved(score));
+        reach[first + column] = is;
+      }
+      if (index < COMPOSED.length) {
+        const weight = adjustments[COMPOSITE + index]!; // of ADJUSTMENTS_LENGTH
+        parts.before += weight * was;
+        parts.after += weight * is;
+      }
+    }
+    if (parts.before > 0) reach[first]! *= parts.after / parts.before;
+  }
 }

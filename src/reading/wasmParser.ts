@@ -79,6 +79,7 @@ interface OwnRequest extends ReadRequest {
   unknownFields: number;
   explain: boolean;
   usual: Float64Array | undefined;
+  adjustments: Float64Array | undefined;
 }
 
 const NOTHING_MEASURED: readonly GivenMeasurement[] = [];
@@ -160,6 +161,7 @@ export class WasmParser {
     request.explain = this.unknown[1] === 1;
     request.history = undefined;
     request.usual = undefined;
+    request.adjustments = undefined;
     return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request, constants);
   }
 
@@ -198,6 +200,7 @@ export class WasmParser {
     const taken = this.request(pastCount, unknownFields, explain);
     taken.history = next;
     taken.usual = usual;
+    taken.adjustments = next.adjustments;
     return taken;
   }
 
@@ -247,6 +250,7 @@ export class WasmParser {
     request.explain = explain;
     request.history = undefined;
     request.usual = undefined;
+    request.adjustments = undefined;
     return request;
   }
 
@@ -314,6 +318,7 @@ export class WasmParser {
       explain: false,
       history: undefined,
       usual: undefined,
+      adjustments: undefined,
       lengths,
     }));
   }

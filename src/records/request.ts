@@ -16,6 +16,8 @@ export interface PredictionRequest {
    * unit; NaN where it is not known of enough nights. Undefined where the long run has too few nights.
    */
   readonly usual?: Float64Array | undefined;
+  /** What measurements do to the scores (`pipeline/measuredRow.ts`), for explanations alone; undefined where none counts. */
+  readonly adjustments?: Float64Array | undefined;
 }
 
 /** A measurement that came too late to count. */

@@ -1,7 +1,7 @@
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { PredictionRequest } from '../records/request.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
-import { explanationAt, writeRow, writeUsual, type Block } from './batchBuffers.js';
+import { explanationAt, writeExplained, writeRow, type Block } from './batchBuffers.js';
 import type { ScoredRow, ScoreHandler, ScoringModel } from './scorer.js';
 
 /** The labels' probabilities stand after the five scores. */
@@ -35,7 +35,7 @@ export class Batch {
   add(request: PredictionRequest, handler: ScoreHandler, nowMs: number): void {
     const row = this.rows;
     writeRow(this.block, row, request);
-    if (this.variant === 'explain') writeUsual(this.block, row, request);
+    if (this.variant === 'explain') writeExplained(this.block, row, request);
     this.handlers[row] = handler;
     this.arrivedMs[row] = nowMs;
     this.rows++;

@@ -2,6 +2,7 @@ import { EXPLANATION } from '../contract/explanation.js';
 import { FEATURE_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
+import { ADJUSTMENTS_LENGTH, isAnyMoved, type Adjustments } from '../pipeline/measuredRow.js';
 import { LAYOUT } from '../records/layout.js';
 import type { PredictionRequest } from '../records/request.js';
 
@@ -10,7 +11,7 @@ import type { PredictionRequest } from '../records/request.js';
  * network's features of it, which it has to write to tensors of its own anyway. R is `RECORD_LENGTH`:
  *
  *   records [batchMax, 6, R] │ targets [batchMax, 5, 7] │ pastCounts [batchMax] │ usuals [EXPLAINED_ROWS_MAX, F] │
- *   scores [batchMax, 7] │ explanations [EXPLAINED_ROWS_MAX, EXPLANATION.length]
+ *   adjustments [EXPLAINED_ROWS_MAX, ADJUSTMENTS_LENGTH] │ scores [batchMax, 7] │ explanations [EXPLAINED_ROWS_MAX, EXPLANATION.length]
  */
 export interface Block {
   readonly records: Float64Array;
@@ -18,6 +19,8 @@ export interface Block {
   readonly pastCounts: Float64Array;
   /** The usual days of explained requests; the first place, that of a mask, says by a 1 that there is one. */
   readonly usuals: Float64Array;
+  /** What measurements do to the scores of explained requests; all 0 where none counts. */
+  readonly adjustments: Float64Array;
   readonly scores: Float32Array;
   /** Written for explained requests only. */
   readonly explanations: Float32Array;
@@ -32,6 +35,7 @@ export const ROW_LENGTHS = {
   targets: PAST_MAX * LAYOUT.TARGET_LENGTH,
   pastCounts: 1,
   usuals: FEATURE_COUNT,
+  adjustments: ADJUSTMENTS_LENGTH,
   scores: OUTPUT_COLUMNS,
   explanations: EXPLANATION.length,
 } as const satisfies Record<keyof Block, number>;
@@ -39,8 +43,8 @@ export const ROW_LENGTHS = {
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 function bytesOfBlock(batchMax: number): number {
-  const { records, targets, pastCounts, usuals, scores, explanations } = ROW_LENGTHS;
-  const doubles = batchMax * (records + targets + pastCounts) + EXPLAINED_ROWS_MAX * usuals;
+  const { records, targets, pastCounts, usuals, adjustments, scores, explanations } = ROW_LENGTHS;
+  const doubles = batchMax * (records + targets + pastCounts) + EXPLAINED_ROWS_MAX * (usuals + adjustments);
   // In pairs, that the next block's doubles lie on their bounds.
   const floats = Math.ceil((batchMax * scores + EXPLAINED_ROWS_MAX * explanations) / 2);
   return (doubles + floats) * FLOAT64_BYTES;
@@ -72,6 +76,7 @@ export function blockAt(buffers: SharedArrayBuffer, batchMax: number, blockIndex
     targets: doubles(batchMax * ROW_LENGTHS.targets),
     pastCounts: doubles(batchMax * ROW_LENGTHS.pastCounts),
     usuals: doubles(EXPLAINED_ROWS_MAX * ROW_LENGTHS.usuals),
+    adjustments: doubles(EXPLAINED_ROWS_MAX * ROW_LENGTHS.adjustments),
     scores: floats(batchMax * ROW_LENGTHS.scores),
     explanations: floats(EXPLAINED_ROWS_MAX * ROW_LENGTHS.explanations),
   };
@@ -93,11 +98,14 @@ export function writeRow(
   block.pastCounts[row] = pastCount;
 }
 
-/** Writes the usual day of a request that is to be explained as row `row`. */
-export function writeUsual({ usuals }: Block, row: number, { usual }: PredictionRequest): void {
+/** Writes what is told of a request as row `row` only where it is to be explained: its usual day, and measurements. */
+export function writeExplained(block: Block, row: number, { usual, adjustments }: PredictionRequest): void {
   const first = row * ROW_LENGTHS.usuals;
-  if (usual !== undefined) usuals.set(usual, first);
-  usuals[first] = usual === undefined ? 0 : 1;
+  if (usual !== undefined) block.usuals.set(usual, first);
+  block.usuals[first] = usual === undefined ? 0 : 1;
+  const moves = adjustmentsOfRow(block, row);
+  if (adjustments === undefined) moves.fill(0);
+  else moves.set(adjustments);
 }
 
 /** The usual day of row `row`, a view of the block. */
@@ -106,7 +114,17 @@ export function usualAt({ usuals }: Block, row: number): Float64Array | undefine
   return usuals[first] === 1 ? usuals.subarray(first, first + ROW_LENGTHS.usuals) : undefined;
 }
 
-/** The request that was written as row `row`, without a usual day: views of the block. */
+/** What measurements do to the scores of row `row`, a view of the block. */
+export function adjustmentsAt(block: Block, row: number): Adjustments | undefined {
+  const adjustments = adjustmentsOfRow(block, row);
+  return isAnyMoved(adjustments) ? adjustments : undefined;
+}
+
+function adjustmentsOfRow({ adjustments }: Block, row: number): Adjustments {
+  return adjustments.subarray(row * ROW_LENGTHS.adjustments, (row + 1) * ROW_LENGTHS.adjustments);
+}
+
+/** The request that was written as row `row`, without what is told for explanations: views of the block. */
 export function readRow({ records, targets, pastCounts }: Block, row: number): PredictionRequest {
   return {
     records: records.subarray(row * ROW_LENGTHS.records, (row + 1) * ROW_LENGTHS.records),

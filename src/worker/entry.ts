@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import {
+  adjustmentsAt,
   blockAt,
   blockCountOf,
   explanationAt,
@@ -56,7 +57,11 @@ async function runExplained(block: Block, first: number, rows: number): Promise<
   if (!explainer) throw new Error('this network has no graph to explain with');
   let elapsedMs = 0;
   for (let row = first; row < first + rows; row++) {
-    const request = { ...readRow(block, row), usual: usualAt(block, row) };
+    const request = {
+      ...readRow(block, row),
+      usual: usualAt(block, row),
+      adjustments: adjustmentsAt(block, row),
+    };
     const variant = request.pastCount > 0 ? 'history' : 'base';
     const session = sessions[variant];
     featuriseRows(block, { variant, first: row, rows: 1 }, session);

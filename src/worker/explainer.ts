@@ -5,6 +5,7 @@ import type { ExplainTable } from '../model/explainTable.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
 import { eachMissingField } from '../pipeline/missing.js';
+import { adjustReach, adjustRow, offsetsOf } from '../pipeline/measuredRow.js';
 import { writeMixtures, writeShapley, type MixedDay } from '../pipeline/mixtures.js';
 import { ReferenceDay, hoursOf } from '../pipeline/referenceDay.js';
 import type { PredictionRequest } from '../records/request.js';
@@ -45,19 +46,29 @@ export class Explainer {
     this.fill(request);
     reference.find(request, today.row, graph.inputs.past);
     into.fill(0, EXPLANATION.lastNights);
+    const plain = scores.slice(offset, offset + OUTPUT_COLUMNS);
+    const { adjustments } = request;
+    const offsets = adjustments && offsetsOf(adjustments, scores, offset);
     if (request.usual !== undefined) {
       if (request.pastCount > 0) {
         const lastNights = await scoreDay(reference.row);
+        if (adjustments && offsets) adjustRow(lastNights, 0, adjustments, offsets);
         into.set(lastNights.subarray(0, POINTS), EXPLANATION.lastNights);
       }
       reference.turnUsual(request.usual, today.row);
     }
     writeMixtures(today, reference, graph.inputs.session);
     const { scores: mixed, reach, elapsedMs } = await graph.run();
+    if (adjustments && offsets) {
+      // Before anything is compared: what a measurement moves, it moves of every day.
+      adjustReach(reach, plain, adjustments, offsets);
+      adjustRow(plain, 0, adjustments, offsets);
+      for (let row = 0; row < MIXTURES; row++) adjustRow(mixed, row * OUTPUT_COLUMNS, adjustments, offsets);
+    }
     for (let score = 0; score < POINTS; score++) {
       // Against the plain score, which another graph gave: so nothing is left where today is the reference day.
       const change = at(mixed, (MIXTURES - 1) * OUTPUT_COLUMNS + score) - at(mixed, score);
-      into[EXPLANATION.reference + score] = Math.min(100, Math.max(0, at(scores, offset + score) - change));
+      into[EXPLANATION.reference + score] = Math.min(100, Math.max(0, at(plain, score) - change));
     }
     writeShapley(mixed, OUTPUT_COLUMNS, into, EXPLANATION.contributors);
     into.set(reach, EXPLANATION.below); // below, then above

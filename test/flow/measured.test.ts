@@ -4,16 +4,17 @@ import { Compile } from 'typebox/compile';
 import { LABEL_FIELDS, MEASURED_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { Measurement, PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
 import { PredictionResponseSchema, type PredictionResponse } from '#acuity/contract/response.js';
-import { loadBundle } from '#acuity/model/bundle.js';
 import { normalCdf, probit } from '#acuity/pipeline/normal.js';
 import { requestBody, session } from '../fixtures/bodies.js';
 import { Connection, sendOn } from '../fixtures/connection.js';
-import { REPOSITORY } from '../fixtures/repository.js';
+import { metricsOf } from '../fixtures/atRest.js';
+import { MODEL, changeManifest, copyModel, manifestOf } from '../fixtures/model.js';
+import { valueOf } from '../fixtures/promtool.js';
 import { startServer } from '../fixtures/server.js';
 
 /** A running server with the shipped network: each sentence of the contract on measurements, as a caller meets it. */
 
-const { measured } = (await loadBundle(join(REPOSITORY, 'native-models/acuity-base'))).manifest;
+const { measured } = manifestOf(MODEL);
 if (measured === undefined) throw new Error('the shipped model takes no measurements');
 const { halfLifeDays, reliability, composite } = measured;
 
@@ -22,6 +23,9 @@ const headers = { 'X-API-Key': server.key };
 const check = Compile(PredictionResponseSchema);
 const connection = await Connection.open(server.port);
 t.teardown(() => connection.destroy());
+
+/** More than are answered before the shadow model has scored the first. */
+const REQUESTS_MAX = 10_000;
 
 type Body = Partial<PredictionRequestBody>;
 
@@ -404,4 +408,93 @@ t.test('what may be said, is taken', async (t) => {
   }));
   const { measurements_ignored } = await predict({ history: '', night: date(0), measurements: most });
   t.notOk(measurements_ignored);
+});
+
+t.test(
+  'explained: every mixture, the reference and the ranges moved alike, and all of it adds up',
+  async (t) => {
+    const measurements = {
+      2: [
+        { score: 'attention', value: 90, reliability: 0.8 },
+        { score: 'stress', value: 10, reliability: 0.8 },
+        { score: 'valence', value: 'Low', reliability: 0.8 },
+      ] satisfies Measurement[],
+    };
+    for (const count of [3, 5, 20]) {
+      const [before, plainBefore] = [await nights(measurements, count), await nights({}, count)];
+      const ask: Body = { current_session: session(99), night: date(count), explain: true };
+      const answer = await predict({ ...ask, history: before.history ?? '' });
+      const plain = await predict({ ...ask, history: plainBefore.history ?? '' });
+      const { explanation: told } = answer;
+      const { explanation: untold } = plain;
+      if (told === undefined || untold === undefined) return t.fail('not explained');
+      t.strictSame(told.quality, untold.quality);
+      t.equal(told.against, untold.against);
+      t.ok(told.labels.valence < untold.labels.valence);
+      t.equal(told.labels.arousal, untold.labels.arousal);
+      for (const field of SCORE_FIELDS) {
+        const { reference, change, measured: by, repeatability, recent } = told.scores[field];
+        const [low = NaN, high = NaN] = repeatability;
+        const whole = (points: number): number => Math.round(100 * points);
+        t.equal(whole(reference) + whole(change), whole(answer[field]));
+        const parts = told.contributors.reduce((sum, group) => sum + whole(group[field]), 0);
+        t.equal(parts, whole(change), `the contributors to ${field}`);
+        t.ok(low <= answer[field] && high >= answer[field]);
+        t.equal('measured' in told.scores[field], ['C_SCORE', 'attention', 'stress'].includes(field), field);
+        if (by === undefined) t.strictSame(told.scores[field], untold.scores[field]);
+        else t.equal(whole(by), whole(answer[field]) - whole(answer.unmeasured?.[field] ?? NaN));
+        t.equal(recent === undefined, count < 20);
+        t.notOk('measured' in untold.scores[field]);
+      }
+      t.ok(told.scores.attention.reference > untold.scores.attention.reference + 5);
+      t.ok((told.scores.stress.measured ?? NaN) < -5);
+      const same = await predict({ ...ask, history: before.history ?? '', explain: false });
+      t.strictSame(without(same), without(answer, 'explanation'));
+    }
+  },
+);
+
+t.test('a model that says nothing of measurements takes none, nor a history that has some', async (t) => {
+  const folder = copyModel(join(t.testdir({}), 'unmeasured'));
+  changeManifest(folder, ({ measured: _, ...manifest }) => manifest);
+  const unable = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal', ACUITY_MODEL: folder } });
+  const to = await Connection.open(unable.port);
+  const ask = async (body: Body): Promise<[status: number, found: string[]]> => {
+    const text = JSON.stringify({ current_session: session(1), ...body });
+    const reply = await sendOn(to, { headers: { 'X-API-Key': unable.key }, body: text });
+    const { detail = [] } = JSON.parse(reply.body) as { detail?: { loc: string[]; type: string }[] };
+    return [reply.status, detail.map(({ loc, type }) => `${loc.join('.')} ${type}`)];
+  };
+  const measurements: Measurement[] = [{ score: 'memory', value: 60 }];
+  t.strictSame(await ask({ history: '', night: date(0), measurements }), [
+    422,
+    ['body.measurements value_error'],
+  ]);
+  const { history = '' } = await predict({ history: '', night: date(0), measurements });
+  t.strictSame(await ask({ history, night: date(1) }), [422, ['body.history value_error']]);
+  t.strictSame(await ask({ history: '', night: date(1), measurements: [] }), [200, []]);
+  to.destroy();
+});
+
+t.test('the shadow model is compared by what networks say, without measurements', async (t) => {
+  const env = { ACUITY_LOG_LEVEL: 'fatal', ACUITY_SHADOW_MODEL: MODEL, ACUITY_SHADOW_SHARE: '1' };
+  const shadowed = await startServer(t, { env });
+  const to = await Connection.open(shadowed.port);
+  const body = JSON.stringify({
+    current_session: session(1),
+    history: '',
+    night: date(0),
+    measurements: [{ score: 'attention', value: 99 }],
+  });
+  const compared = async (): Promise<number> =>
+    valueOf(await metricsOf(shadowed.adminPort), 'acuity_shadow_compared_total');
+  for (let tries = 0; (await compared()) === 0 && tries < REQUESTS_MAX; tries++) {
+    const reply = await sendOn(to, { headers: { 'X-API-Key': shadowed.key }, body });
+    t.equal(reply.status, 200);
+  }
+  t.ok((await compared()) > 0);
+  const series = await metricsOf(shadowed.adminPort);
+  const points = valueOf(series, 'acuity_shadow_score_difference_sum', { score: 'attention' });
+  t.ok(points < 0.02 * (await compared()), `${points} points`);
+  to.destroy();
 });

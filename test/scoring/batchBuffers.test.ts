@@ -1,5 +1,6 @@
 import t from 'tap';
 import {
+  adjustmentsAt,
   ROW_LENGTHS,
   blockAt,
   createBatchBuffers,
@@ -7,7 +8,7 @@ import {
   blockCountOf,
   usualAt,
   writeRow,
-  writeUsual,
+  writeExplained,
   type Block,
 } from '#acuity/scoring/batchBuffers.js';
 import { requestBody } from '../fixtures/bodies.js';
@@ -62,9 +63,22 @@ t.test('a usual day is read as it was written, and a row without one has none', 
     feature === 7 ? NaN : feature,
   );
   for (let row = 0; row < EXPLAINED_ROWS_MAX; row++)
-    writeUsual(block, row, { ...requestOf(requestBody(0)), usual });
+    writeExplained(block, row, { ...requestOf(requestBody(0)), usual });
   t.strictSame([...(usualAt(block, 1) ?? [])].slice(1), [...usual].slice(1));
-  writeUsual(block, 1, requestOf(requestBody(5)));
+  writeExplained(block, 1, requestOf(requestBody(5)));
   t.equal(usualAt(block, 1), undefined);
   t.strictSame([...(usualAt(block, 0) ?? [])].slice(1), [...usual].slice(1));
+});
+
+t.test('what measurements do is read as it was written, and a row without any has none', async (t) => {
+  const block = blockAt(createBatchBuffers(1, BATCH_MAX), BATCH_MAX, 0);
+  const adjustments = Float64Array.from({ length: ROW_LENGTHS.adjustments }, (_, index) => 1 + index);
+  for (let row = 0; row < EXPLAINED_ROWS_MAX; row++)
+    writeExplained(block, row, { ...requestOf(requestBody(0)), adjustments });
+  t.strictSame(adjustmentsAt(block, 1), adjustments);
+  writeExplained(block, 1, requestOf(requestBody(5)));
+  t.equal(adjustmentsAt(block, 1), undefined);
+  t.strictSame(adjustmentsAt(block, 0), adjustments);
+  writeExplained(block, 1, { ...requestOf(requestBody(0)), usual: new Float64Array(ROW_LENGTHS.usuals) });
+  t.equal(adjustmentsAt(block, 1), undefined);
 });

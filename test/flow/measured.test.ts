@@ -456,7 +456,7 @@ t.test(
 
 t.test('a model that says nothing of measurements takes none, nor a history that has some', async (t) => {
   const folder = copyModel(join(t.testdir({}), 'unmeasured'));
-  changeManifest(folder, ({ measured: _, ...manifest }) => manifest);
+  changeManifest(folder, (manifest) => ({ ...manifest, measured: undefined }));
   const unable = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal', ACUITY_MODEL: folder } });
   const to = await Connection.open(unable.port);
   const ask = async (body: Body): Promise<[status: number, found: string[]]> => {

@@ -13,6 +13,8 @@ import {
   weightAfter,
 } from '#acuity/pipeline/measured.js';
 import { MEASURED_FIELDS } from '#rules/fields.js';
+import { casesOf } from '../fixtures/sharedCases.js';
+import { daysBetween, saidOf, slowMeasured, valueOf, type MeasuredCase } from '../fixtures/slowMeasured.js';
 import { normalCdf, probit } from '#acuity/pipeline/normal.js';
 
 t.test('the normal distribution agrees with its tables and with its inverse', (t) => {
@@ -83,5 +85,37 @@ t.test('one label moves the odds towards itself, both labels by the same', (t) =
   t.ok(after('High', 50) > 55, `${after('High', 50)}`);
   t.ok(Math.abs(after('High', 50) + after('Low', 50) - 100) < 1e-9);
   t.ok(Math.abs(after('High', 30) + after('Low', 70) - 100) < 1e-9);
+  t.end();
+});
+
+const CASES = casesOf<MeasuredCase>('measurements');
+
+/** A case by the arithmetic, as a history has it: what is said of the night in hand comes last. */
+function measured(one: MeasuredCase): { offset: number; score: number } {
+  const { score: field, night, halfLifeDays, unmeasured } = one;
+  const evidence = one.measurements.reduce((sum, { value, on, reliability }) => {
+    const said = saidOf(one, on);
+    const latent = on === night ? undefined : said === undefined ? 0 : latentOf(field, said);
+    const weight = weightAfter(daysBetween(on, night), halfLifeDays);
+    return added(sum, evidenceOf(standingOf(field, valueOf(value)), latent, reliability, weight));
+  }, NO_EVIDENCE);
+  const adjustment = adjustmentOf(evidence);
+  if (adjustment === undefined) return { offset: 0, score: unmeasured };
+  const offset = offsetOf(field, adjustment, unmeasured);
+  return { offset, score: adjusted(field, unmeasured, offset, adjustment.scale) };
+}
+
+t.test('the worked cases come out as they stand, by the arithmetic and by integration', (t) => {
+  t.ok(CASES.length >= 10);
+  for (const one of CASES) {
+    const [fast, slow] = [measured(one), slowMeasured(one)];
+    t.ok(Math.abs(fast.offset - slow.offset) < 1e-6, `${one.name}: ${fast.offset}, ${slow.offset}`);
+    t.ok(Math.abs(fast.score - slow.score) < 1e-4, `${one.name}: ${fast.score}, ${slow.score}`);
+    t.strictSame(
+      { offset: Number(fast.offset.toFixed(4)), score: Number(fast.score.toFixed(2)) },
+      one.expect,
+      one.name,
+    );
+  }
   t.end();
 });

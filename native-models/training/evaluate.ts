@@ -16,6 +16,7 @@ import { dose } from './evaluation/dose.js';
 import { edges } from './evaluation/edges.js';
 import { explaining } from './evaluation/explaining.js';
 import { history } from './evaluation/history.js';
+import { measured } from './evaluation/measured.js';
 import { missing } from './evaluation/missing.js';
 import { oneNorm } from './evaluation/oneNorm.js';
 import { ownBaseline } from './evaluation/ownBaseline.js';
@@ -58,6 +59,7 @@ const POINTS = new Map<number, Point>([
   [14, dose],
   [15, explaining],
   [16, transition],
+  [17, measured],
   [18, edges],
   [19, usual],
   [20, realSets],
@@ -98,6 +100,7 @@ async function prepare(folder: string, rivals: string, count: number): Promise<C
   const day = DAYS - 1;
   return {
     world,
+    folder,
     version: versionOf(folder),
     people,
     day,

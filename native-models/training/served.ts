@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
-import type { Manifest } from '#acuity/model/manifest.js';
+import type { Manifest, MeasuredConstants } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
+import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import type { GraphVariant } from '#acuity/contract/graphVariant.js';
@@ -23,6 +24,7 @@ export const COLUMN = {
 export type Column = keyof typeof COLUMN;
 
 const BATCH_MAX = 256;
+const THRESHOLDS = { valence: 0.5, arousal: 0.5 };
 
 /**
  * A model folder scored in this thread by the service's own stages: the reader, the features, the ONNX session.
@@ -49,6 +51,22 @@ export class ServedModel {
     const request = this.readRequest(Buffer.from(JSON.stringify(body)));
     if (isBodyProblem(request)) throw new Error('not a valid request');
     return this.scoreRequest(request);
+  }
+
+  /** As the service would with a history: scores as they are answered, measurements in them, and the next history. */
+  async scoreCarried(
+    body: PredictionRequestBody,
+    constants: MeasuredConstants,
+  ): Promise<{ readonly scores: Float32Array; readonly history: string }> {
+    const request = this.readRequest(Buffer.from(JSON.stringify(body)), constants);
+    if (isBodyProblem(request) || request.history === undefined)
+      throw new Error('not a request with a history');
+    const { history } = request;
+    const scores = await this.scoreRequest(request);
+    return {
+      scores: history.adjustments === undefined ? scores : adjustedRow(history.adjustments, scores, 0),
+      history: history.text({ scores, offset: 0 }, THRESHOLDS),
+    };
   }
 
   /** As `score`, of a request that was read already. */

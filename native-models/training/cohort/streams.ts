@@ -11,4 +11,6 @@ export const STREAM = {
   newDevice: 6,
   body: 7,
   activity: 8,
+  ownShare: 9,
+  tests: 10,
 } as const;

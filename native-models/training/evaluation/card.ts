@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Manifest } from '#acuity/model/manifest.js';
 import { anchorOf, appendix, APPENDIX, type Card } from './cardAppendix.js';
 import { markdown } from './markdown.js';
+import { measuredError } from './measured.js';
 import { decisiveOf, told } from './nightsTable.js';
 import { signed, type Section } from './section.js';
 import { verdictOf } from './summary.js';
@@ -30,7 +31,7 @@ export function firstPage({ manifest: { name, version }, sections }: Card): stri
     `# ${name} ${version}`,
     `**Fitted to simulated people, not to patients. A fit to a simulation is not clinical validity, and this is not a
 medical device**: its scores must not decide about anyone's health, work or treatment.`,
-    `This page is the card. Its [appendix](${APPENDIX}) has each point with its demands, tables and plots.
+    `The [appendix](${APPENDIX}) has each point with demands, tables and plots.
 \`npm run model:evaluate\` wrote every number on both.`,
     `## What it is
 
@@ -41,13 +42,13 @@ memory + 0.3 reasoning), and the likelier side of \`valence\` and \`arousal\`.
 
 ${MEANING_OF_40}
 
-It was trained on simulated people. The model of these people follows published studies; sizes of effects are put in by
-hand, with sources ([parameters](../training/cohort/parameters.md)). So it shows what the studies say. It found nothing by
-itself. No recording of a real person was used for training.`,
+It was trained on simulated people alone. Their model follows published studies; effect sizes are put in by hand, with
+sources ([parameters](../training/cohort/parameters.md)). So it shows what the studies say, nothing of its own.`,
     `## What it is for
 
-- Which way, and about how far, a person's own scores move when sleep or heart rate leave their habit.
-- Averages over many people or many days.`,
+- Which way, and about how far, a person's scores move when sleep or heart rate leave their habit.
+- Averages over many people or days.
+${measuredLine(of)}`,
     `## What it is not for
 
 - Diagnosis, fitness for a task, decisions about a person, comparing two people.
@@ -60,13 +61,13 @@ itself. No recording of a real person was used for training.`,
     plotOf(sections),
     `## In real people
 
-No open data that we found have heart rate, breathing and sleep stages beside tests of cognition. Some have parts of it
+No open data that we found pair heart rate, breathing and sleep stages with tests of cognition; some have parts
 (points [8](${APPENDIX}${anchorOf(sections, 8)}) and [20](${APPENDIX}${anchorOf(sections, 20)})):
 
 - **Daily ratings** (PMData, ${of('PMData people', 0)} people): within a person, scores go with mood, stress, fatigue and readiness by a
   correlation of ${of('PMData score', 2)} on average. Minutes asleep alone: ${of('PMData minutes asleep', 2)}. The mean of the person's own last five ratings:
   ${of('PMData own ratings', 2)}.
-- **A short night and a vigilance test** (SleepyBrain): after a night of some 3 h, speed changed by ${changed('SleepyBrain fall, Young')} percentiles in
+- **A short night** (SleepyBrain): after some 3 h of sleep, vigilance speed changed by ${changed('SleepyBrain fall, Young')} percentiles in
   young people and by ${changed('SleepyBrain fall, Old')} in old ones; the network says ${changed('SleepyBrain served fall, Young')} and ${changed('SleepyBrain served fall, Old')}.
 - **Tests at 60 and over** (NHANES): pulse and hours slept explain ${of('NHANES digit symbol')} % of a digit symbol test beyond age and sex;
   the network's attention, made of the same two, ${of('NHANES digit symbol, score')} %.`,
@@ -75,6 +76,13 @@ No open data that we found have heart rate, breathing and sleep stages beside te
     .map((part) => part.trim())
     .join('\n\n')
     .concat('\n');
+}
+
+/** What tests buy: point 17. */
+function measuredLine(of: (figure: string, digits?: number) => string): string {
+  const [one, two, five] = [1, 2, 5].map((tests) => of(measuredError(tests)));
+  return `- A person's level, where tests are sent as \`measurements\`: attention is off by ${of('attention error unmeasured')} points without, by ${one}, ${two},
+  ${five} with one, two, five tests (simulated people); by ${of('SleepyBrain measured')} for ${of('SleepyBrain always 50')} with one real test (SleepyBrain).`;
 }
 
 function sixFigures(figures: ReadonlyMap<string, number>): string[][] {

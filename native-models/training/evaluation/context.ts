@@ -13,6 +13,8 @@ export type RivalName = 'linear' | 'large' | 'half' | 'double' | 'seed2' | 'seed
 /** What all points share: people never seen in training, scored by each model in turn. */
 export interface Context {
   readonly world: World;
+  /** Of the served network: graphs, and a manifest where they are bundled. */
+  readonly folder: string;
   /** Of the served network. */
   readonly version: string;
   readonly people: Population;

@@ -18,7 +18,7 @@ const AGE = new Map([
 const DIGITS = 2;
 
 /** A session with a measured night and a test. */
-interface Tested {
+export interface Tested {
   readonly group: string;
   readonly isShort: boolean;
   readonly asleepMin: number;
@@ -42,7 +42,7 @@ export async function sleepyBrain(folder: string, model: ServedModel): Promise<R
   const rows = readCsv(join(folder, FILE));
   if (rows === undefined) return undefined;
   const pairs: Pair[] = [];
-  for (const [full, short] of await pairsOf(rows, model)) {
+  for (const [full, short] of await pairsOf(rows, model, readSession)) {
     const known = {
       full: await attentionAfter(model, full, full),
       short: await attentionAfter(model, full, short),
@@ -89,8 +89,24 @@ function sizeOf(pairs: readonly Pair[]): [string, number][] {
   ];
 }
 
-async function pairsOf(rows: readonly Row[], model: ServedModel): Promise<[Tested, Tested][]> {
-  const people = [...groupRows(rows, 'person').values()].map((sessions) => sessions.flatMap(readSession));
+/**
+ * Everybody's full and short night with the test after each, also where a night was not recorded; undefined where the
+ * data are not in the folder.
+ */
+export async function sleepyTests(
+  folder: string,
+  model: ServedModel,
+): Promise<[full: Tested, short: Tested][] | undefined> {
+  const rows = readCsv(join(folder, FILE));
+  return rows === undefined ? undefined : pairsOf(rows, model, readTest);
+}
+
+async function pairsOf(
+  rows: readonly Row[],
+  model: ServedModel,
+  read: (row: Row) => Read[],
+): Promise<[Tested, Tested][]> {
+  const people = [...groupRows(rows, 'person').values()].map((sessions) => sessions.flatMap(read));
   const rested = people.flat().filter(({ isShort }) => !isShort);
   const pairs: [Tested, Tested][] = [];
   for (const sessions of people) {
@@ -106,15 +122,19 @@ async function pairsOf(rows: readonly Row[], model: ServedModel): Promise<[Teste
 }
 
 function readSession(row: Row): Read[] {
+  return readTest(row).filter(({ asleepMin }) => Number.isFinite(asleepMin));
+}
+
+function readTest(row: Row): Read[] {
   const asleepMin = numberOf(row, 'psg_tst_min');
   const speed = numberOf(row, 'pvt_speed_per_s');
-  if (!Number.isFinite(asleepMin) || !Number.isFinite(speed)) return [];
+  if (!Number.isFinite(speed)) return [];
   const group = row.get('age_group') ?? '';
   const stage = (...names: string[]): number =>
     Math.round(60 * asleepMin * names.reduce((sum, name) => sum + numberOf(row, name) / 100, 0));
   const [deep, rem, light] = [stage('psg_n3_pct'), stage('psg_rem_pct'), stage('psg_n1_pct', 'psg_n2_pct')];
   const session: Session = {
-    sleepTimeSeconds: Math.round(60 * asleepMin),
+    sleepTimeSeconds: orNull(Math.round(60 * asleepMin)),
     deepSleepSeconds: orNull(deep),
     remSleepSeconds: orNull(rem),
     lightSleepSeconds: orNull(light),

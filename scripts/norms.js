@@ -51,7 +51,7 @@ const SLEEPY_BRAIN = {
   isWhole: false,
   source:
     'Stockholm Sleepy Brain Study 1, OpenNeuro ds000201, CC0; computed by `npm run norms` from two thirds of the people, the evening after a full night, five minutes',
-  population: 'healthy adults in Stockholm of 20 to 30 and of 65 to 75, screened for good sleep; few',
+  population: 'volunteers in Stockholm of 20 to 30 and of 65 to 75, few',
 };
 
 /** @returns {Readonly<Record<string, object>>} the norms by name, and of each (`below`) how near it is to a normal distribution */

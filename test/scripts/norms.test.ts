@@ -28,6 +28,15 @@ t.test('the norms', async (t) => {
   }
 });
 
+t.test('the guide names each norm with its people', async (t) => {
+  const guide = readFileSync(join(REPOSITORY, 'docs/MEASURED.md'), 'utf8');
+  for (const [name, { n, score }] of Object.entries(NORMS)) {
+    const row = guide.split('\n').find((line) => line.startsWith('|') && line.includes(`\`${name}\``)) ?? '';
+    t.ok(row.startsWith(`| \`${score}\``), `${name}: ${score}`);
+    t.ok(row.includes(`${n.toLocaleString('en')} `), `${name}: ${n} people`);
+  }
+});
+
 t.test(
   'the published means of the Perceived Stress Scale by age and by sex are of the same people',
   async (t) => {

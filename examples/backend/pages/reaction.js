@@ -3,7 +3,7 @@
  *
  * A reaction runs from the frame that shows the signal to the press as the browser dated it, both on the clock of
  * `performance.now()`. What the screen needs to show that frame, and the keyboard or the glass to report the press, no
- * page can see: some 20 to 80 ms, about the same at each reaction on one device.
+ * page can see: about the same at each reaction on one device.
  */
 const part = (id) => document.getElementById(id);
 const [test, who, field, told] = ['test', 'who', 'field', 'told'].map(part);

@@ -11,7 +11,7 @@ export const TABLES: Readonly<Record<NormName, Norm>> = {
   "least": 0,
   "most": 40,
   "isWhole": true,
-  "source": "Cohen S, Janicki-Deverts D. Who's stressed? J Appl Soc Psychol 2012;42:1320-1334 (table of the survey of 2009)",
+  "source": "Cohen S, Janicki-Deverts D. Who's stressed? J Appl Soc Psychol 2012;42:1320-1334 (survey of 2009; its table as read at digitalfirst.bfwpub.com/healthpsych_cyh, chapter 4)",
   "population": "adults in the United States, 2009",
   "n": 2000,
   "mean": 15.84,
@@ -255,7 +255,7 @@ export const TABLES: Readonly<Record<NormName, Norm>> = {
   "most": 8,
   "isWhole": false,
   "source": "Stockholm Sleepy Brain Study 1, OpenNeuro ds000201, CC0; computed by `npm run norms` from two thirds of the people, the evening after a full night, five minutes",
-  "population": "healthy adults in Stockholm of 20 to 30 and of 65 to 75, screened for good sleep; few",
+  "population": "volunteers in Stockholm of 20 to 30 and of 65 to 75, few",
   "n": 62,
   "mean": 3.973,
   "sexes": {

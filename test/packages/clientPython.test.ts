@@ -43,7 +43,8 @@ t.test('its pages show the examples as they are', async (t) => {
 t.test('every file of shared cases is run in both languages', async (t) => {
   const names = readdirSync(join(REPOSITORY, 'packages/cases'))
     .filter((name) => name.endsWith('.json'))
-    .map((name) => name.replace('.json', ''));
+    .map((name) => name.replace('.json', ''))
+    .filter((name) => name !== 'measurements'); // the service's arithmetic: no client does it
   const runners = ['test/client/cases.test.ts', 'packages/client-python/tests/test_cases.py'];
   for (const runner of runners) {
     const source = readFileSync(join(REPOSITORY, runner), 'utf8');

@@ -27,7 +27,7 @@ prepare();
 if (env['ACUITY_URL'] === undefined) await startService();
 const address = await firstLine(run(HERE, join(HERE, 'dist/main.js')), /^http:\S+/);
 if (folder !== undefined) await sendRecorded(address);
-process.stdout.write(`${address}people/person-1\n`);
+process.stdout.write(`${address}people/${folder === undefined ? 'person-1' : 'person-3'}\n`);
 
 /** Nothing that was started here outlives it. */
 function stop() {
@@ -72,7 +72,9 @@ async function startService() {
 async function sendRecorded(address) {
   const files = ['terra.ndjson', 'mornings.ndjson'].map((name) => join(HERE, 'payloads', name));
   const events = files.flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'));
-  for (const body of events) {
+  const { MADE_UP_TEST, madeUpWeeks } = await import('./dist/madeUpWeeks.js');
+  await fetch(`${address}people/person-3/reaction`, { method: 'POST', body: JSON.stringify(MADE_UP_TEST) });
+  for (const body of [...events, ...madeUpWeeks('person-3')]) {
     const { status } = await fetch(`${address}webhooks/terra`, { method: 'POST', body });
     if (status !== 200) throw new Error(`the webhook answered ${status}`);
   }

@@ -13,7 +13,12 @@ figcaption { display: flex; justify-content: space-between; font-weight: 600 }
 svg { display: block; width: 100%; height: auto; overflow: visible }
 svg text { fill: var(--soft); font-size: 12px }
 .axis { stroke: var(--line) } .typical { stroke: var(--soft); stroke-dasharray: 3 4 }
-.course { fill: none; stroke: var(--mark); stroke-width: 2 } .night { fill: var(--mark) } .partial { fill: var(--ground); stroke: var(--warn); stroke-width: 2 }
+.course { fill: none; stroke: var(--mark); stroke-width: 2 } .night { fill: var(--mark) } .partial { fill: var(--ground); stroke: var(--mark); stroke-width: 2 }
+.band { fill: var(--mark); opacity: .13 } .range { stroke: var(--mark); stroke-width: 3; opacity: .35 } .notable { fill: none; stroke: var(--warn); stroke-width: 2 } .measured { fill: var(--ground); stroke: var(--text); stroke-width: 2 }
+.legend { display: flex; flex-wrap: wrap; gap: .15rem 1.25rem; margin: 0 0 1rem; padding: 0; list-style: none; color: var(--soft); font-size: .875rem }
+.legend li { display: flex; align-items: center; gap: .4rem } .legend svg { flex: none; width: 1.25rem; height: 1rem }
+dl { display: grid; grid-template-columns: auto 1fr; gap: .35rem 1rem; max-width: 60rem; margin: .5rem 0 } dt { font-weight: 600; font-variant-numeric: tabular-nums } dd { margin: 0 } dd span { color: var(--soft) }
+@media (max-width: 30rem) { dl { display: block } dd { margin: 0 0 .75rem } }
 .unmeasured { fill: none; stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 5 3 }
 li { overflow-wrap: anywhere } .scroll { overflow-x: auto; margin-top: 1.5rem }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }

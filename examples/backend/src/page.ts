@@ -1,18 +1,6 @@
 import { documentOf, escaped } from './document.js';
+import { charts, isPartial, LEGEND, notableDays, SCORES } from './weeks.js';
 import type { Night, Taken, Unscored } from './store.js';
-
-type Score = 'C_SCORE' | 'attention' | 'memory' | 'reasoning' | 'stress';
-
-const SCORES: readonly (readonly [Score, string])[] = [
-  ['C_SCORE', 'Overall'],
-  ['attention', 'Attention'],
-  ['memory', 'Memory'],
-  ['reasoning', 'Reasoning'],
-  ['stress', 'Stress'],
-];
-const WIDTH = 320;
-const HEIGHT = 120;
-const DAY_MS = 86_400_000;
 
 /** Everybody with a scored night. */
 export function pageOfPeople(people: readonly string[]): string {
@@ -26,6 +14,8 @@ export function pageOfPeople(people: readonly string[]): string {
 /** What there is of a person. */
 export interface Weeks {
   readonly nights: readonly Night[];
+  /** Nights before those: they say what was usual. */
+  readonly before: readonly Night[];
   readonly unscored: readonly Unscored[];
   /** Newest first. */
   readonly taken: readonly Taken[];
@@ -35,50 +25,20 @@ export interface Weeks {
  * A person's last weeks: each score over time, what was measured, what the data of each night consisted of, and what
  * was not scored.
  */
-export function pageOfPerson(person: string, { nights, unscored, taken }: Weeks): string {
+export function pageOfPerson(person: string, { nights, before, unscored, taken }: Weeks): string {
   const last = nights.at(-1);
   const tests = measured(person, taken);
   const others = listOf(unscored);
   if (last === undefined)
     return documentOf(person, `<h1>${escaped(person)}</h1><p>No night was scored yet.</p>${tests}${others}`);
   const partial = nights.filter((night) => isPartial(night)).length;
-  const about = `${nights.length} nights, scored by ${escaped(last.modelVersion)}. 50 is typical for age and sex. ${
-    partial === 0 ? 'All of them had full data.' : `${partial} of them with data missing: hollow.`
+  const about = `${nights.length} nights, scored by ${escaped(last.modelVersion)}. ${
+    partial === 0 ? 'All of them had full data.' : `${partial} of them with data missing.`
   }`;
-  const charts = SCORES.map(([score, name]) => chart(score, name, nights)).join('');
   return documentOf(
     person,
-    `<h1>${escaped(person)}</h1><p>${about}</p><div class="charts">${charts}</div>${tests}${table(nights)}${others}<p><a href="/">Everybody</a></p>`,
+    `<h1>${escaped(person)}</h1><p>${about}</p>${LEGEND}<div class="charts">${charts({ nights, before, taken })}</div>${notableDays(nights)}${tests}${table(nights)}${others}<p><a href="/">Everybody</a></p>`,
   );
-}
-
-function chart(score: Score, name: string, nights: readonly Night[]): string {
-  const times = nights.map(({ at }) => Date.parse(at));
-  const [first = 0, last = 0] = [times[0], times.at(-1)];
-  const x = (ms: number) => 28 + ((ms - first) / Math.max(last - first, DAY_MS)) * (WIDTH - 36);
-  const y = (value: number) => 8 + (1 - value / 100) * (HEIGHT - 28);
-  const points = nights.map((night) => [x(Date.parse(night.at)), y(night.scores[score]), night] as const);
-  const grid = [0, 50, 100].map((value) => {
-    const kind = value === 50 ? 'typical' : 'axis';
-    const at = y(value).toFixed(1);
-    return `<line class="${kind}" x1="28" x2="${WIDTH - 8}" y1="${at}" y2="${at}"/><text x="22" y="${Number(at) + 4}" text-anchor="end">${value}</text>`;
-  });
-  const course = points.map(([px, py]) => `${px.toFixed(1)},${py.toFixed(1)}`).join(' ');
-  const without = nights.flatMap(({ at, unmeasured }) =>
-    unmeasured === undefined ? [] : [`${x(Date.parse(at)).toFixed(1)},${y(unmeasured[score]).toFixed(1)}`],
-  );
-  const unmeasured =
-    without.length === 0 ? '' : `<polyline class="unmeasured" points="${without.join(' ')}"/>`;
-  const marks = points.map(([px, py, night]) => {
-    const kind = isPartial(night) ? 'partial' : 'night';
-    const title = `${dayOf(night.at)}: ${night.scores[score].toFixed(0)}`;
-    return `<circle class="${kind}" cx="${px.toFixed(1)}" cy="${py.toFixed(1)}" r="3.5"><title>${title}</title></circle>`;
-  });
-  const now = nights.at(-1)?.scores[score].toFixed(0) ?? '';
-  const label = `${name} over ${nights.length} nights, last ${now}`;
-  return `<figure><figcaption><h2>${name}</h2><span>${now}</span></figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">${grid.join('')}${unmeasured}<polyline class="course" points="${course}"/>${marks.join('')}
-<text x="28" y="${HEIGHT - 2}">${dayOf(nights[0]?.at ?? '')}</text><text x="${WIDTH - 8}" y="${HEIGHT - 2}" text-anchor="end">${dayOf(nights.at(-1)?.at ?? '')}</text></svg></figure>`;
 }
 
 function table(nights: readonly Night[]): string {
@@ -112,12 +72,4 @@ function listOf(unscored: readonly Unscored[]): string {
   if (unscored.length === 0) return '';
   const items = unscored.map(({ at, why }) => `<li>${escaped(at.slice(0, 16))} ${escaped(why)}</li>`);
   return `<h2>Came and was not scored</h2><ul>${items.join('')}</ul>`;
-}
-
-function isPartial({ quality }: Night): boolean {
-  return quality.heart !== 'series' || quality.breath !== 'series' || quality.sleep !== 'stages';
-}
-
-function dayOf(at: string): string {
-  return at.slice(0, 10);
 }

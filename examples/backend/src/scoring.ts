@@ -1,6 +1,7 @@
-import type { History, Session } from 'acuity-client';
+import { describeScore, type History, type Prediction, type Session } from 'acuity-client';
 import { fromTerra, type Adapted } from 'acuity-client/adapters';
-import type { Quality, Store } from './store.js';
+import type { Explained, Quality, Store } from './store.js';
+import { SCORES } from './weeks.js';
 
 /** The body of a webhook of Terra, as far as it is read here. */
 export interface TerraEvent {
@@ -38,12 +39,26 @@ export async function scoreEvent(
   const taken = await store.measured(person, MEASUREMENTS_MAX);
   const waiting = taken.filter(({ isSent }) => !isSent).map(({ measurement }) => measurement);
   const measurements = waiting.filter(({ on }) => on <= night);
-  const prediction = await history.score(person, at, session, { night, measurements });
+  const prediction = await history.score(person, at, session, { night, measurements, explain: true });
   await store.sent(person, measurements);
   const { scores, modelVersion, unmeasured } = prediction;
   const quality = qualityOf(session);
-  const known = unmeasured !== undefined && { unmeasured };
+  const known = { ...(unmeasured !== undefined && { unmeasured }), ...explainedOf(prediction) };
   await store.keep(person, { at, night, modelVersion, scores, ...known, quality, notes: notesOf(adapted) });
+}
+
+/** What the page says of the scores. */
+function explainedOf({ scores, explanation }: Prediction): { explained?: Explained } {
+  if (explanation === undefined) return {};
+  const ranges = Object.fromEntries(
+    SCORES.map(([score]) => [score, explanation.scores[score].repeatability]),
+  );
+  const moved = SCORES.map(([score]) => ({ score, ...explanation.scores[score] }));
+  const notable = moved
+    .filter((one) => one.notable)
+    .toSorted((one, other) => Math.abs(other.change) - Math.abs(one.change))
+    .map(({ score }) => ({ score, sentence: describeScore(scores, explanation, score).sentences[0] }));
+  return { explained: { ranges, notable } };
 }
 
 /** What the page says of how a night came about. */

@@ -14,6 +14,7 @@ import {
 import { pageOfPeople, pageOfPerson } from './page.js';
 import { MEASUREMENTS_MAX, personOf, receivedAt, scoreEvent, type TerraEvent } from './scoring.js';
 import type { Store } from './store.js';
+import { USUAL_NIGHTS } from './weeks.js';
 
 export interface BackendOptions {
   readonly store: Store;
@@ -83,9 +84,16 @@ async function answer(options: BackendOptions, request: IncomingMessage): Promis
   if (what === 'questions') return html(pageOfQuestions(name, options.questions));
   if (what === 'reaction') return { ...html(page('reaction.html')), policy: TEST_POLICY };
   const { store } = options;
-  const nights = await store.nights(name, NIGHTS_MAX);
+  const nights = await store.nights(name, NIGHTS_MAX + USUAL_NIGHTS);
   const unscored = await store.unscored(name, UNSCORED_MAX);
-  return html(pageOfPerson(name, { nights, unscored, taken: await store.measured(name, MEASUREMENTS_MAX) }));
+  return html(
+    pageOfPerson(name, {
+      nights: nights.slice(-NIGHTS_MAX),
+      before: nights.slice(0, -NIGHTS_MAX),
+      unscored,
+      taken: await store.measured(name, MEASUREMENTS_MAX),
+    }),
+  );
 }
 
 function nameOf(person = ''): string {

@@ -7,6 +7,14 @@ export interface Quality {
   readonly sleep: 'stages' | 'sum' | 'missing';
 }
 
+/** What the page says of the scores of a night. */
+export interface Explained {
+  /** Where another watch would have put each score, four times in five. */
+  readonly ranges: Readonly<Record<string, readonly [low: number, high: number]>>;
+  /** The scores that the day moved more than nine ordinary days in ten do, each with a sentence that says why; the most first. */
+  readonly notable: readonly { readonly score: string; readonly sentence: string }[];
+}
+
 /** A scored night, as the page shows it. */
 export interface Night {
   /** ISO 8601 with Z. */
@@ -16,6 +24,8 @@ export interface Night {
   /** The scores without what was measured, where that counts. */
   readonly unmeasured?: ScoreRecord;
   readonly quality: Quality;
+  /** Nights that an older version of this example kept have none. */
+  readonly explained?: Explained;
   /** The date of waking: a person has each once. */
   readonly night: string;
   /** What the night was put together of, and what was sent beside it. */

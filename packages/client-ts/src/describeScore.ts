@@ -79,13 +79,13 @@ export function describeScore(
 
 const SELDOM = 'more than on nine ordinary days in ten';
 
-/** Against what is usual it is today's part of the score that is told: the last nights have another. */
+/** Against what is usual it is this day's part of the score that is told: the last nights have another. */
 function standing(against: Explanation['against'], change: number): string {
   const points = whole(change);
   if (against === 'usual') {
-    if (points === 0) return ': today is as usual for this person';
+    if (points === 0) return ': this day is as usual for this person';
     const verb = change > 0 ? `adds ${points} to it` : `takes ${points} from it`;
-    return `: today ${verb}, against a usual day of this person`;
+    return `: this day ${verb}, against a usual day of this person`;
   }
   const day = against === 'typical' ? 'a typical day at this age and sex' : 'a day like the last nights';
   return points === 0 ? `, as on ${day}` : `, ${side(change)} ${day}`;

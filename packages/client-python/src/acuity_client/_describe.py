@@ -97,13 +97,13 @@ _SELDOM = "more than on nine ordinary days in ten"
 
 
 def _standing(against: str, change: float) -> str:
-    """Against what is usual it is today's part of the score that is told: the last nights have another."""
+    """Against what is usual it is this day's part of the score that is told: the last nights have another."""
     points = _whole(change)
     if against == "usual":
         if points == 0:
-            return ": today is as usual for this person"
+            return ": this day is as usual for this person"
         verb = f"adds {points} to it" if change > 0 else f"takes {points} from it"
-        return f": today {verb}, against a usual day of this person"
+        return f": this day {verb}, against a usual day of this person"
     day = "a typical day at this age and sex" if against == "typical" else "a day like the last nights"
     return f", as on {day}" if points == 0 else f", {_side(change)} {day}"
 

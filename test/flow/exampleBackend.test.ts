@@ -46,6 +46,7 @@ t.test('the backend', { skip }, async (t) => {
     await t.test('says of each morning what it was made of, or why it is none', (t) => tells(t, address));
     await t.test('answers what it can’t score with 200 and why', (t) => refuses(t, address));
     await t.test('takes what is measured to the next night', (t) => measures(t, address));
+    await t.test('shows a month against what was usual', (t) => showsMonth(t, address));
     await t.test('the page', { skip: BROWSER === undefined && 'there is no Chromium here' }, (t) =>
       looks(t, address),
     );
@@ -235,6 +236,35 @@ async function measures(t: Test, address: string): Promise<void> {
   );
 }
 
+/** Weeks of somebody who does not exist: each night with its range, odd ones with their reason, in whole points. */
+async function showsMonth(t: Test, address: string): Promise<void> {
+  const { madeUpWeeks } = (await import(join(EXAMPLE, 'dist/madeUpWeeks.js'))) as {
+    madeUpWeeks(person: string): string[];
+  };
+  for (const body of madeUpWeeks('person-4')) t.equal((await send(address, body)).status, 200);
+  const page = await (await fetch(`${address}people/person-4`)).text();
+  t.match(page, /28 nights, scored by .* All of them had full data/);
+  t.equal(
+    page.match(/<line class="range"/g)?.length,
+    5 * 28 + 1,
+    'one for each score and night, and the key',
+  );
+  const days = new Map(
+    [...page.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map(
+      ([, day = '', why = '']) => [day, why] as const,
+    ),
+  );
+  t.match(
+    days.get('2026-02-13'),
+    /^Attention is \d+: this day takes \d+ from it, .* by the amount of sleep/,
+    'no sleep',
+  );
+  t.match(days.get('2026-02-18'), /^Stress is \d+: this day adds \d+ to it/, 'a fever');
+  t.match(days.get('2026-03-01'), 'below usual', 'the fifth short night');
+  t.notMatch([...days.values()].join(), /\d\.\d/, 'whole points');
+  t.ok(days.size < 14, `${days.size} days`);
+}
+
 async function looks(t: Test, address: string): Promise<void> {
   const browser = await chromium.launch({
     executablePath: BROWSER ?? '',
@@ -255,8 +285,10 @@ async function looks(t: Test, address: string): Promise<void> {
     await page.goto(address);
     await page.click('a[href="/people/person-1"]');
     t.equal(await page.locator('svg[role=img]').count(), 5);
-    t.equal(await page.locator('svg').first().locator('circle').count(), 20);
-    t.equal(await page.locator('svg').first().locator('circle.partial').count(), 3);
+    const chart = page.locator('svg[role=img]').first();
+    t.equal(await chart.locator('circle.night, circle.partial').count(), 20);
+    t.equal(await chart.locator('circle.partial').count(), 3);
+    t.equal(await chart.locator('.typical').count(), 1, '50 is marked');
     t.equal(await page.locator('tbody tr').count(), 20);
     t.match(await page.getAttribute('svg[role=img]', 'aria-label'), /^Overall over 20 nights, last \d+$/);
     t.equal(
@@ -269,6 +301,9 @@ async function looks(t: Test, address: string): Promise<void> {
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       t.equal(wide, width, `nothing to scroll sideways: ${path}`);
     }
+    await page.goto(`${address}people/person-4`);
+    t.equal(await page.locator('svg[role=img] polygon.band').count(), 5);
+    t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, 'nor on that of a month');
     t.strictSame(complaints, [], `${width} px, ${colorScheme}`);
     await context.close();
   }

@@ -58,6 +58,7 @@ export const LEGEND = `<ul class="legend">
 <li>${key('<circle class="notable" cx="10" cy="8" r="5"/>')}notable day</li>
 <li>${key('<circle class="partial" cx="10" cy="8" r="3"/>')}data missing</li>
 <li>${key('<path class="measured" d="M10 2l6 6-6 6-6-6z"/>')}measured</li>
+<li>${key('<line class="unmeasured" x1="0" x2="20" y1="8" y2="8"/>')}without what was measured</li>
 <li>${key('<line class="typical" x1="0" x2="20" y1="8" y2="8"/>')}50, typical of age and sex</li>
 </ul>`;
 

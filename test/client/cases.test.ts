@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { Prediction } from '#acuity/client/answer.js';
+import type { IgnoredMeasurement, Prediction } from '#acuity/client/answer.js';
 import { AcuityClient, type AcuityClientOptions } from '#acuity/client/client.js';
 import type { Explanation, PredictionRequestBody, ScoreRecord, Session } from '#acuity/client/contract.js';
 import {
@@ -68,6 +68,8 @@ interface Expected {
   readonly scores?: ScoreRecord;
   readonly modelVersion?: string;
   readonly inferenceTimeMs?: number;
+  readonly unmeasured?: ScoreRecord;
+  readonly measurementsIgnored?: readonly IgnoredMeasurement[];
 }
 
 async function checkOutcome(t: Test, client: AcuityClient, expected: Expected): Promise<void> {

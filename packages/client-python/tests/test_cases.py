@@ -84,6 +84,8 @@ class Refusals(EachFace):
             self.assertEqual(prediction.scores, expected["scores"])
             self.assertEqual(prediction.model_version, expected["modelVersion"])
             self.assertEqual(prediction.inference_time_ms, expected["inferenceTimeMs"])
+            self.assertEqual(prediction.unmeasured, expected.get("unmeasured"))
+            self.assertEqual(list(prediction.measurements_ignored), expected.get("measurementsIgnored", []))
             return
         with self.assertRaises(error_named(expected["error"])) as caught:
             client.predict(REQUEST)

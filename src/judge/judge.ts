@@ -1,0 +1,211 @@
+import { probit } from '../pipeline/normal.js';
+import { chanceOf, errorOf, estimate, intervalOf, type Drawn, type OutcomeEstimates } from './estimates.js';
+import { EXPECTED } from './expected.js';
+import type { NightColumns } from './nights.js';
+import { betterSign, type Outcome } from './outcomes.js';
+import { VIEWS, sumsOf, type JudgedNights, type View } from './sums.js';
+
+/** Chance of any false claim over all that is judged together. */
+export const ALPHA = 0.05;
+/** How surely an effect of the card's size is to be seen before anything is concluded. */
+export const POWER = 0.8;
+
+/** Where in the columns of the nights each thing stands. */
+export interface NightPlaces {
+  readonly minutes: number;
+  readonly heart: number;
+  /** Of each outcome: its own column and that of its score. */
+  readonly outcomes: readonly { readonly outcome: number; readonly score: number }[];
+}
+
+export interface JudgeOptions {
+  readonly seed: number;
+  readonly draws: number;
+}
+
+/** What may be said of an outcome in one view. */
+export type Finding =
+  /** Fewer people than an effect of the card's size takes. */
+  | 'too-few'
+  /** It goes with the outcome, and adds to all rivals. */
+  | 'adds'
+  /** It goes with the outcome, and adds nothing that can be told from chance to what the rivals say. */
+  | 'goes'
+  /** It goes with the outcome the wrong way round. */
+  | 'against'
+  | 'nothing';
+
+export interface ViewVerdict {
+  readonly finding: Finding;
+  /** People that an effect of the card's size would take, with as many nights each. */
+  readonly peopleNeeded: number;
+  /** The smallest correlation that these people show with the power asked for: with the outcome, and beside the rivals. */
+  readonly detectable: { readonly goes: number; readonly adds: number };
+  /** Share of intervals, Holm's, that `goes` and `adds` were read at. */
+  readonly level: number;
+}
+
+export interface OutcomeVerdict {
+  readonly outcome: Outcome;
+  readonly people: number;
+  readonly nights: number;
+  /** People with two outcomes and more. */
+  readonly peopleTwice: number;
+  /** Nights of these with minutes asleep and with a heart rate. */
+  readonly known: { readonly minutes: number; readonly heart: number };
+  readonly isTwoSided: boolean;
+  readonly estimates: OutcomeEstimates;
+  readonly views: Readonly<Record<View, ViewVerdict>>;
+}
+
+/** Judges scores against outcomes. The same nights and options give the same verdicts. */
+export function judge(
+  nights: NightColumns,
+  outcomes: readonly Outcome[],
+  places: NightPlaces,
+  options: JudgeOptions,
+): OutcomeVerdict[] {
+  const order = byPerson(nights.people);
+  const judged = outcomes.map((outcome, index) => {
+    const place = places.outcomes[index];
+    if (place === undefined) throw new Error('an outcome without a column');
+    return judgeOne(nightsOf(nights, order, { ...places, ...place }), outcome, options);
+  });
+  return withHolm(judged);
+}
+
+type Judged = Omit<OutcomeVerdict, 'views'>;
+
+function judgeOne(nights: JudgedNights, outcome: Outcome, { seed, draws }: JudgeOptions): Judged {
+  const [low, isTwoSided] = sidesOf(nights.outcome);
+  const better = betterSign(outcome);
+  const { sign } = outcome;
+  const blocks = sumsOf(nights, { seed, sign, low: isTwoSided ? low : undefined });
+  const signs = { score: sign, coin: 1, minutes: better, heart: -better as 1 | -1, own: 1 } as const;
+  const people = nights.starts.length - 1;
+  let peopleTwice = 0;
+  for (let person = 0; person < people; person++)
+    if ((nights.starts[person + 1] ?? 0) - (nights.starts[person] ?? 0) > 1) peopleTwice++;
+  return {
+    outcome,
+    people,
+    nights: nights.outcome.length,
+    peopleTwice,
+    known: { minutes: knownOf(nights.minutes), heart: knownOf(nights.heart) },
+    isTwoSided,
+    estimates: estimate(blocks, { seed: seed + 1, draws, signs, isTwoSided }),
+  };
+}
+
+/** The lowest value, and whether there are but two. */
+function sidesOf(values: Float64Array): readonly [low: number, isTwoSided: boolean] {
+  const seen = new Set<number>();
+  for (const value of values) {
+    seen.add(value);
+    if (seen.size > 2) break;
+  }
+  return [Math.min(...seen), seen.size === 2];
+}
+
+function knownOf(values: Float64Array): number {
+  let known = 0;
+  for (const value of values) if (!Number.isNaN(value)) known++;
+  return known;
+}
+
+/** The nights of each person together, each person's as they were. */
+function byPerson(people: Int32Array): Int32Array {
+  let most = 0;
+  for (const person of people) most = Math.max(most, person + 1);
+  const starts = new Int32Array(most + 1);
+  for (const person of people) starts[person + 1] = (starts[person + 1] ?? 0) + 1;
+  for (let person = 0; person < most; person++)
+    starts[person + 1] = (starts[person + 1] ?? 0) + (starts[person] ?? 0);
+  const order = new Int32Array(people.length);
+  for (const [night, person] of people.entries()) {
+    const place = starts[person] ?? 0;
+    order[place] = night;
+    starts[person] = place + 1;
+  }
+  return order;
+}
+
+/** The nights that have the outcome and a score. */
+function nightsOf(
+  { people, columns }: NightColumns,
+  order: Int32Array,
+  at: { readonly outcome: number; readonly score: number; readonly minutes: number; readonly heart: number },
+): JudgedNights {
+  const column = (place: number): Float32Array => {
+    const values = columns[place];
+    if (values === undefined) throw new Error('no such column');
+    return values;
+  };
+  const [outcomes, scores] = [column(at.outcome), column(at.score)];
+  const chosen = order.filter((night) => !Number.isNaN(outcomes[night]) && !Number.isNaN(scores[night]));
+  const starts: number[] = [];
+  for (const [place, night] of chosen.entries())
+    if (place === 0 || people[night] !== people[chosen[place - 1] ?? 0]) starts.push(place);
+  starts.push(chosen.length);
+  const take = (values: Float32Array): Float64Array =>
+    Float64Array.from(chosen, (night) => values[night] ?? NaN);
+  return {
+    starts: Int32Array.from(starts),
+    outcome: take(outcomes),
+    score: take(scores),
+    minutes: take(column(at.minutes)),
+    heart: take(column(at.heart)),
+  };
+}
+
+interface Test {
+  readonly index: number;
+  readonly view: View;
+  readonly goes: Drawn;
+  readonly adds: Drawn;
+  /** Of a claim: that it both goes with the outcome and adds. */
+  readonly chance: number;
+}
+
+/** Holm over all outcomes and views: the surest claim is held to the strictest level, and the first one that fails ends it. */
+function withHolm(judged: readonly Judged[]): OutcomeVerdict[] {
+  const tests = judged.flatMap(({ estimates }, index) =>
+    VIEWS.map((view): Test => {
+      const { goes, adds } = estimates.views[view];
+      const chance = Math.max(chanceOf(goes.score), chanceOf(adds));
+      return { index, view, goes: goes.score, adds, chance };
+    }),
+  );
+  const strictest = ALPHA / tests.length;
+  let left = tests.length;
+  const levels = new Map<Test, number>();
+  for (const test of tests.toSorted((a, b) => a.chance - b.chance)) {
+    levels.set(test, ALPHA / left);
+    if (test.chance <= ALPHA / left) left--;
+  }
+  return judged.map((one, index) => {
+    const of = (view: View): ViewVerdict => {
+      const test = tests.find((each) => each.index === index && each.view === view);
+      if (test === undefined) throw new Error('a view that was not tested');
+      return verdictOf(one, test, levels.get(test) ?? strictest, strictest);
+    };
+    return { ...one, views: { within: of('within'), pooled: of('pooled') } };
+  });
+}
+
+function verdictOf({ outcome, people }: Judged, test: Test, level: number, strictest: number): ViewVerdict {
+  const expected = EXPECTED[outcome.score][test.view];
+  const factor = probit(1 - strictest / 2) + probit(POWER);
+  const detectable = { goes: factor * errorOf(test.goes), adds: factor * errorOf(test.adds) };
+  const times = Math.max(detectable.goes / expected.goes, detectable.adds / expected.adds) ** 2;
+  const peopleNeeded = Number.isFinite(times) ? Math.ceil(people * times) : Infinity;
+  const finding = peopleNeeded > people ? 'too-few' : findingOf(test, level);
+  return { finding, peopleNeeded, detectable, level };
+}
+
+function findingOf({ goes, adds }: Test, level: number): Finding {
+  const [low, high] = intervalOf(goes, level);
+  if (high < 0) return 'against';
+  if (!(low > 0)) return 'nothing';
+  return intervalOf(adds, level)[0] > 0 ? 'adds' : 'goes';
+}

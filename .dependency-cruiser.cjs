@@ -70,6 +70,7 @@ const LAYERS = {
     'pipeline',
     'scoring',
   ],
+  judge: ['base', 'config', 'contract', 'model', 'records', 'pipeline', 'batch'],
   load: ['base', 'contract'],
   tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],
 };

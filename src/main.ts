@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { configOrExit, registerConfig } from './commands/config.js';
 import { registerHistory } from './commands/history.js';
+import { registerJudge } from './commands/judge.js';
 import { registerKeys } from './commands/keys.js';
 import { registerModel } from './commands/model.js';
 import { registerScore } from './commands/score.js';
@@ -19,6 +20,7 @@ export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<
     .enablePositionalOptions(); // `--version` behind a command is the command's own
   registerServe(program, hooks);
   registerScore(program);
+  registerJudge(program);
   registerModel(program);
   registerTune(program);
   registerHistory(program);

@@ -73,7 +73,7 @@ export function readNames(
   const isOfPath = (name: string): boolean => ofPath.some((partition) => partition.name === name);
   const kept = through.filter((name) => !isOfPath(name) || keep?.includes(name) === true);
   const columns = { keep: [...new Set(kept)], history, names: wanted.names, partitions };
-  checkOwn(columns.keep);
+  if (wanted.isRead !== true) checkOwn(columns.keep);
   if (own === undefined) return { columns, found: undefined, warnings: [] };
   const names = withPartitions(own, partitions);
   checkNested(names);

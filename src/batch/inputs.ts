@@ -29,6 +29,8 @@ export interface InputOptions {
   readonly state?: string | undefined;
   /** The column that says when a row was. */
   readonly order?: string | undefined;
+  /** The files are only read: they have no outputs that could be the same. */
+  readonly isRead?: boolean;
   /** Told what is left out of a folder. */
   readonly tell?: ((line: string) => void) | undefined;
 }
@@ -55,7 +57,7 @@ export function inputFiles(names: readonly string[], options: InputOptions): Inp
   const values = files.map(({ path }) => partitionedFolder(dirname(path)).values);
   const columns = partitionColumns(values, options.order);
   const inputs = files.map((file, index) => inputFile(file, columns[index] ?? [], options));
-  refuseSharedOutputs(inputs);
+  if (options.isRead !== true) refuseSharedOutputs(inputs);
   return inPartitionOrder(inputs, options.order);
 }
 

@@ -14,6 +14,8 @@ export interface WantedColumns {
   /** Where history is asked for. */
   readonly history?: HistoryColumns | undefined;
   readonly names: NameReading;
+  /** They go to no output, whose own columns they would have to differ from. */
+  readonly isRead?: boolean;
 }
 
 /** What of a row of one input is needed beside its session. */

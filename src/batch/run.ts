@@ -18,11 +18,12 @@ import {
   isAside,
   isFinished,
   namesOfFile,
+  reportOf,
   scoreFile,
   setAside,
   type ScoredFiles,
 } from './scoreFile.js';
-import { scorePages, type RowTally, type ScorePagesOptions } from './scorePages.js';
+import { scorePages, type PageSink, type RowTally, type ScorePagesOptions } from './scorePages.js';
 import { flushed, openSink, toStream, type WriteBytes } from './sinks.js';
 import { standardInput } from './standardInput.js';
 import { StateError, StateFile } from './state.js';
@@ -49,6 +50,8 @@ export interface ScoreOptions {
   readonly outDir?: string | undefined;
   /** Standard input holds many tables, each with no past but its own. */
   readonly tables?: boolean;
+  /** Takes the scored pages: then no file is written, none is looked for, and standard output is left alone. */
+  readonly into?: PageSink;
 }
 
 /** Standard input, in messages. */
@@ -88,10 +91,11 @@ export class Run {
     private readonly say: (line: string) => void,
   ) {
     this.badRows = new FirstBadRows(say);
-    const { files, history, peopleMax, state, tables } = options;
+    const { files, history, into, peopleMax, state, tables } = options;
     const order = history?.order;
-    this.inputs = files.length === 0 ? [] : inputFiles(files, { ...options, order, tell: say });
-    if (this.inputs.length > 1 && history !== undefined && state === undefined) {
+    const isRead = into !== undefined;
+    this.inputs = files.length === 0 ? [] : inputFiles(files, { ...options, order, tell: say, isRead });
+    if (this.inputs.length > 1 && history !== undefined && state === undefined && !isRead) {
       throw new FormatError(
         `these are ${this.inputs.length} files: --person needs --state there, which keeps the past of the finished ones`,
       );
@@ -119,8 +123,9 @@ export class Run {
    */
   async open(): Promise<InputFile[]> {
     await this.state?.open();
-    for (const folder of new Set(this.inputs.map(({ output }) => dirname(output))))
-      removeDeadPartials(folder);
+    if (this.options.into === undefined)
+      for (const folder of new Set(this.inputs.map(({ output }) => dirname(output))))
+        removeDeadPartials(folder);
     const todo = this.inputs.filter((input) => !this.isDone(input));
     const tasks: TableTask[] = [];
     for (const input of todo) {
@@ -147,8 +152,14 @@ export class Run {
   }
 
   private async scoreFiles(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
+    const { into } = this.options;
     for (const input of todo) {
       this.current = input.name;
+      if (into !== undefined) {
+        const opened = await openFile(input.path, input.format, this.tally, this.reading);
+        await this.take(opened, reportOf(opened, input, this.wanted), scorer, { name: input.name, into });
+        continue;
+      }
       const made = await scoreFile(input, {
         reading: this.reading,
         wanted: this.wanted,
@@ -208,6 +219,8 @@ export class Run {
   ): Promise<void> {
     const { format = 'ndjson', explain, to = format } = this.options;
     const report = readNames(opened.names, this.wanted, format === 'ndjson' && to === 'ndjson');
+    const { into } = this.options;
+    if (into !== undefined) return this.take(opened, report, scorer, { name: STREAM, into });
     this.tellNames(STREAM, report);
     const { columns } = report;
     const keptColumns = opened.keptColumns?.(columns);
@@ -218,8 +231,21 @@ export class Run {
     await sink.end();
   }
 
+  /** Scores an input for those who asked for its pages. */
+  private async take(
+    opened: OpenInput,
+    report: NamesReport,
+    scorer: Scorer,
+    { name, into }: { readonly name: string; readonly into: PageSink },
+  ): Promise<void> {
+    this.tellNames(name, report);
+    const others = 'the count of rows without scores';
+    await scorePages(opened.pages(report.columns), into, this.scoring(scorer, this.histories, { name, others }));
+  }
+
   /** Finished before; an input that only its state knows of is finished here. @throws StateError */
   private isDone(input: InputFile): boolean {
+    if (this.options.into !== undefined) return false;
     const isInState = this.state?.inputs.has(this.nameInState(input));
     if (isInState === undefined || isInState === isFinished(input)) return isFinished(input);
     if (!isInState) {
@@ -247,8 +273,8 @@ export class Run {
   }
 
   private get wanted(): WantedColumns {
-    const { keep, history, names } = this.options;
-    return { keep, history, names };
+    const { keep, history, into, names } = this.options;
+    return { keep, history, names, isRead: into !== undefined };
   }
 
   private tellNames(name: string, { found, warnings }: NamesReport): void {

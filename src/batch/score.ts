@@ -37,6 +37,27 @@ const BATCH_MIN = 256;
  * and pool. Leaves the process: 0, or 65 where a row was bad.
  */
 export async function score(config: Config, options: ScoreOptions): Promise<void> {
+  const { code } = await scoreRows(config, options, 'acuity score');
+  process.exit(code);
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  /** 0 where all rows have scores, else as `score` leaves the process. */
+  readonly code: number;
+  /** All rows were read: those without scores are bad ones. */
+  readonly isWhole: boolean;
+  readonly tally: Readonly<RowTally>;
+  /** Of the model, with its version. */
+  readonly model: string;
+}
+
+/**
+ * As `score`, for the command that says it is `command`; the process stays. It leaves it where nothing can be scored at
+ * all.
+ */
+export async function scoreRows(config: Config, options: ScoreOptions, command: string): Promise<RunEnd> {
+  const say = saying(command);
   collectWithoutHelpers();
   const log = createLog({ level: config.logLevel, sink: standardError });
   const tally = newTally();
@@ -58,11 +79,11 @@ export async function score(config: Config, options: ScoreOptions): Promise<void
     say(`${placeOf(run)}${messageOf(error)}`);
     process.exit(startCode(error));
   }
-  const code = await work(config, { scorer, tally, run, todo });
+  const end = await work(config, { scorer, tally, run, todo, say });
   await run.close();
   await scorer.drained();
   await scorer.close();
-  process.exit(code);
+  return { ...end, tally, model: scorer.model.version };
 }
 
 async function open(config: Config, log: Log): Promise<Scorer> {
@@ -78,14 +99,17 @@ interface Work {
   readonly tally: RowTally;
   readonly run: Run;
   readonly todo: readonly InputFile[];
+  readonly say: (line: string) => void;
 }
 
-/** @returns the exit code */
-async function work(config: Config, { scorer, tally, run, todo }: Work): Promise<number> {
+async function work(
+  config: Config,
+  { scorer, tally, run, todo, say }: Work,
+): Promise<Pick<RunEnd, 'code' | 'isWhole'>> {
   const { stdin, stderr } = process;
   const isStream = run.inputs.length === 0;
   const startedMs = systemClock.monotonicMs();
-  const watch = watchForHang(config.hangMs, scorer, tally);
+  const watch = watchForHang(config.hangMs, { scorer, tally, say });
   if (isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
   const totalBytes = isStream ? inputBytes() : todo.reduce((sum, { bytes }) => sum + bytes, 0);
   const hideProgress = stderr.isTTY
@@ -101,17 +125,17 @@ async function work(config: Config, { scorer, tally, run, todo }: Work): Promise
   hideProgress?.();
   if (failure instanceof NamesError) {
     say(`${placeOf(run)}${failure.message}`);
-    return EXIT_USAGE;
+    return { code: EXIT_USAGE, isWhole: false };
   }
   say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
-  if (failure === undefined) return tally.badLines > 0 ? EXIT_BAD_LINES : 0;
+  if (failure === undefined) return { code: tally.badLines > 0 ? EXIT_BAD_LINES : 0, isWhole: true };
   const place = placeOf(run);
   if (failure instanceof OperatorError) {
     say(`${place}${failure.message}`);
-    return EXIT_BAD_LINES;
+    return { code: EXIT_BAD_LINES, isWhole: false };
   }
   say(`${place}${isStream ? 'standard ' : ''}input or output failed: ${messageOf(failure)}`);
-  return EXIT_IO;
+  return { code: EXIT_IO, isWhole: false };
 }
 
 /** Names with which nothing may be scored are misuse, a table that can't be read is not. */
@@ -124,13 +148,16 @@ function placeOf(run: Run | undefined): string {
   return run?.current === undefined ? '' : `${run.current}: `;
 }
 
-function say(line: string): void {
+function saying(command: string): (line: string) => void {
   const { stderr } = process;
-  stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}acuity score: ${line}\n`);
+  return (line) => void stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}${command}: ${line}\n`);
 }
 
 /** Ends the process where lines are under way and none is answered any more: the batcher looks for no hang here. */
-function watchForHang(hangMs: number, scorer: Scorer, tally: Readonly<RowTally>): NodeJS.Timeout {
+function watchForHang(
+  hangMs: number,
+  { scorer, tally, say }: Pick<Work, 'scorer' | 'tally' | 'say'>,
+): NodeJS.Timeout {
   let looks = 0;
   let seen = { lines: -1, pending: -1 };
   return setInterval(

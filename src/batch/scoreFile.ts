@@ -41,7 +41,8 @@ export async function namesOfFile(
   return reportOf(opened, input, wanted);
 }
 
-function reportOf(
+/** What the names of an open file say. @throws NamesError */
+export function reportOf(
   { names }: OpenInput,
   { format, outputFormat, partitions }: InputFile,
   wanted: WantedColumns,

@@ -78,8 +78,7 @@ export function estimate(blocks: BlockSums, options: EstimateOptions): OutcomeEs
   const drawn = new Float64Array(SUMS);
   for (let draw = 0; draw < options.draws; draw++) {
     drawn.fill(0);
-    for (let block = 0; block < blocks.blocks; block++)
-      addBlock(blocks, below(random, blocks.blocks), drawn);
+    for (let block = 0; block < blocks.blocks; block++) addBlock(blocks, below(random, blocks.blocks), drawn);
     for (const [place, value] of statistics.of(drawn).entries()) {
       const column = columns[place];
       if (column !== undefined) column[draw] = value;

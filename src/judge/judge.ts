@@ -10,6 +10,9 @@ export const ALPHA = 0.05;
 /** How surely an effect of the card's size is to be seen before anything is concluded. */
 export const POWER = 0.8;
 
+/** Draws of fewer people than these say too little of people who were not drawn. */
+export const PEOPLE_LEAST = 10;
+
 /** Where in the columns of the nights each thing stands. */
 export interface NightPlaces {
   readonly minutes: number;
@@ -193,12 +196,14 @@ function withHolm(judged: readonly Judged[]): OutcomeVerdict[] {
   });
 }
 
-function verdictOf({ outcome, people }: Judged, test: Test, level: number, strictest: number): ViewVerdict {
+function verdictOf(one: Judged, test: Test, level: number, strictest: number): ViewVerdict {
+  const { outcome } = one;
+  const people = test.view === 'within' ? one.peopleTwice : one.people;
   const expected = EXPECTED[outcome.score][test.view];
   const factor = probit(1 - strictest / 2) + probit(POWER);
   const detectable = { goes: factor * errorOf(test.goes), adds: factor * errorOf(test.adds) };
   const times = Math.max(detectable.goes / expected.goes, detectable.adds / expected.adds) ** 2;
-  const peopleNeeded = Number.isFinite(times) ? Math.ceil(people * times) : Infinity;
+  const peopleNeeded = Number.isFinite(times) ? Math.max(PEOPLE_LEAST, Math.ceil(people * times)) : Infinity;
   const finding = peopleNeeded > people ? 'too-few' : findingOf(test, level);
   return { finding, peopleNeeded, detectable, level };
 }

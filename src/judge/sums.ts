@@ -261,9 +261,7 @@ export function covariancesOf(sums: Float64Array, view: View, into: Float64Array
     for (let right = left; right < WIDTH; right++) {
       const product = sums[place++] ?? 0;
       const means =
-        view === 'within'
-          ? 0
-          : ((sums[POOLED_SUMS + left] ?? 0) * (sums[POOLED_SUMS + right] ?? 0)) / nights;
+        view === 'within' ? 0 : ((sums[POOLED_SUMS + left] ?? 0) * (sums[POOLED_SUMS + right] ?? 0)) / nights;
       into[left * WIDTH + right] = into[right * WIDTH + left] = product - means;
     }
   }
@@ -283,7 +281,8 @@ export function takeOut(covariances: Float64Array, by: number, least: number): v
   for (let left = 0; left < WIDTH; left++) {
     const share = (column[left] ?? 0) / own;
     for (let right = 0; right < WIDTH; right++)
-      covariances[left * WIDTH + right] = covarianceAt(covariances, left, right) - share * (column[right] ?? 0);
+      covariances[left * WIDTH + right] =
+        covarianceAt(covariances, left, right) - share * (column[right] ?? 0);
   }
 }
 

@@ -18,6 +18,8 @@ export interface HtmlPage {
   /** Plain text below the title: the machine, the settings. */
   readonly subtitle: string;
   readonly sections: readonly PageSection[];
+  /** Rules of this page alone, after those of all pages. */
+  readonly style?: string;
 }
 
 /** Colours by name, light and dark. */
@@ -57,7 +59,7 @@ function colourStyle(): string {
 }
 
 /** One self-contained HTML document: no script, nothing loaded. */
-export function pageOf({ title, lead, subtitle, sections }: HtmlPage): string {
+export function pageOf({ title, lead, subtitle, sections, style = '' }: HtmlPage): string {
   const parts = sections.map(({ heading, note, html }) =>
     [
       `<section><h2>${escapeHtml(heading)}</h2>`,
@@ -69,7 +71,7 @@ export function pageOf({ title, lead, subtitle, sections }: HtmlPage): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escapeHtml(title)}</title><style>${colourStyle()}${STYLE}</style></head><body>
+<title>${escapeHtml(title)}</title><style>${colourStyle()}${STYLE}${style}</style></head><body>
 <main>
 <h1>${escapeHtml(title)}</h1>${lead === undefined ? '' : `<p class="lead ${lead.tone ?? ''}">${escapeHtml(lead.text)}</p>`}
 <p class="sub">${escapeHtml(subtitle)}</p>

@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { prepareEnvironment } from '../config/options.js';
+import { outcomeOf, type Outcome } from '../judge/outcomes.js';
+import { jsonOf, textOf } from '../judge/report.js';
+import type { JudgeOrder } from '../judge/run.js';
+import { configOrExit } from './config.js';
+import { judgePage } from './judgePage.js';
+
+/** EX_USAGE of sysexits.h. */
+const EXIT_USAGE = 64;
+const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
+const NAME_READINGS = ['exact', 'any-case'] as const;
+const SEED_MAX = 2 ** 31 - 1;
+const DRAWS_MIN = 1_000;
+const DRAWS_MAX = 100_000;
+const PEOPLE_MAX = 10_000_000;
+
+interface JudgeFlags extends Pick<
+  JudgeOrder,
+  'person' | 'order' | 'names' | 'format' | 'peopleMax' | 'seed' | 'draws'
+> {
+  readonly outcome: readonly Outcome[];
+  readonly percentile?: readonly string[];
+  readonly json?: true;
+  readonly html?: string;
+}
+
+export function registerJudge(program: Command): void {
+  program
+    .command('judge')
+    .description(
+      'hold scores against outcomes of your own people: do they say more than minutes asleep, and is it worth anything?',
+    )
+    .argument('[files...]', 'nights as acuity score takes them; without any, standard input')
+    .requiredOption('--person <name>', 'field or column that says whose a night is')
+    .requiredOption(
+      '--order <name>',
+      'field or column that says when it was; nights of a person are sorted by it',
+    )
+    .requiredOption(
+      '--outcome <column:score>',
+      'what stands beside the nights, and the score it should go with; column:-score where less of one goes with more of the other. Again for each',
+      addOutcome,
+    )
+    .option('--percentile <columns>', 'outcomes that are percentiles of 0 to 100, as scores are', namesOf)
+    .option('--json', 'print all figures as JSON')
+    .option('--html <file>', 'write a page')
+    .option('--seed <n>', 'of the draws of people', numberOf(0, SEED_MAX), 1)
+    .option('--draws <n>', 'draws of people', numberOf(DRAWS_MIN, DRAWS_MAX), 2_000)
+    .addOption(
+      new Option('--names <reading>', 'any-case takes hr_night for HR_night, as databases write it')
+        .choices(NAME_READINGS)
+        .default('exact'),
+    )
+    .addOption(new Option('--format <format>', 'of the input (else by its name)').choices(FORMATS))
+    .option('--people-max <n>', 'hold the past of no more people', numberOf(1, PEOPLE_MAX), 1_000_000)
+    .addHelpText(
+      'after',
+      '\nScores: C_SCORE, attention, memory, reasoning, stress, valence, arousal. An outcome is a number, true or false,\n' +
+        'High or Low; where it is missing, the night is past and no more. Give the sign before you look: it is never found.\n' +
+        'What is printed are counts and statistics: no person, and no night of anybody.',
+    )
+    .action(async (files: string[], { outcome, percentile = [], json, html, ...flags }: JudgeFlags) => {
+      const unknown = percentile.find((name) => !outcome.some(({ column }) => column === name));
+      if (unknown !== undefined) {
+        process.stderr.write(`acuity judge: --percentile ${unknown} is no --outcome\n`);
+        process.exit(EXIT_USAGE);
+      }
+      const outcomes = outcome.map((one) => ({ ...one, isPercentile: percentile.includes(one.column) }));
+      const config = configOrExit();
+      prepareEnvironment();
+      // Imported only now: the native libraries read the environment when they load.
+      const { judgeRows } = await import('../judge/run.js');
+      const { code, report } = await judgeRows(config, { ...flags, files, outcomes });
+      if (report === undefined) process.exit(code);
+      if (html !== undefined) writeFileSync(html, judgePage(report));
+      const text = json === true ? `${JSON.stringify(jsonOf(report), undefined, 2)}\n` : textOf(report);
+      process.stdout.write(text, () => process.exit(code));
+    });
+}
+
+function addOutcome(text: string, before: readonly Outcome[] = []): readonly Outcome[] {
+  const outcome = outcomeOf(text);
+  if (outcome === undefined)
+    throw new InvalidArgumentError('It must be column:score or column:-score, with a score of acuity.');
+  if (before.some(({ column, score }) => column === outcome.column && score === outcome.score))
+    throw new InvalidArgumentError('It stands there twice.');
+  return [...before, outcome];
+}
+
+function namesOf(text: string): string[] {
+  return text.split(',').filter((name) => name !== '');
+}
+
+function numberOf(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number, ${least} to ${most}.`);
+  };
+}

@@ -1,0 +1,208 @@
+import { textTable } from '../base/table.js';
+import { ALPHA, POWER, type OutcomeVerdict } from './judge.js';
+import { RIVALS, intervalOf, type Drawn } from './estimates.js';
+import { EXPECTED } from './expected.js';
+import { PREDICTORS, VIEWS, type View } from './sums.js';
+import {
+  FINDING_WORDS,
+  PREDICTOR_WORDS,
+  VIEW_WORDS,
+  fixed,
+  grouped,
+  roughly,
+  sentenceOf,
+  withInterval,
+} from './words.js';
+
+/** All that a report is made of: counts and statistics. */
+export interface Report {
+  readonly model: string;
+  readonly seed: number;
+  readonly draws: number;
+  /** Nights with scores, and rows without. */
+  readonly scored: number;
+  readonly bad: number;
+  /** Values of each outcome that are no number. */
+  readonly unread: readonly number[];
+  readonly verdicts: readonly OutcomeVerdict[];
+}
+
+const DIGITS = 2;
+
+/** The report as lines of text. */
+export function textOf(report: Report): string {
+  const { verdicts } = report;
+  return [
+    sentenceOf(verdicts),
+    '',
+    aboutLine(report),
+    ...unreadLines(report),
+    '',
+    `What these people could show (${100 * POWER} % power; correlations with the outcome | beside the rivals)`,
+    textTable(powerTable(verdicts)),
+    ...verdicts.flatMap((verdict) => ['', ...outcomeLines(verdict)]),
+    '',
+  ].join('\n');
+}
+
+export function aboutLine({ model, seed, draws, scored, bad, verdicts }: Report): string {
+  const tests = verdicts.length * VIEWS.length;
+  const without = bad === 0 ? '' : `, ${grouped(bad)} rows without scores`;
+  return `${grouped(scored)} nights scored by ${model}${without}; ${draws} draws of people, seed ${seed}; claims by Holm over ${tests} tests, ${100 * ALPHA} % in all; intervals 95 %`;
+}
+
+export function unreadLines({ unread, verdicts }: Report): string[] {
+  return verdicts.flatMap(({ outcome: { column } }, index) => {
+    const count = unread[index] ?? 0;
+    return count === 0 ? [] : [`${column}: ${grouped(count)} values that are no number, and are left out`];
+  });
+}
+
+export function powerTable(verdicts: readonly OutcomeVerdict[]): string[][] {
+  const header = ['outcome', 'score', '', 'people', 'nights', 'shows from', 'card', 'people needed', 'found'];
+  const rows = verdicts.flatMap((verdict) =>
+    VIEWS.map((view) => {
+      const { outcome, people, peopleTwice, nights } = verdict;
+      const { detectable, finding, peopleNeeded } = verdict.views[view];
+      const card = EXPECTED[outcome.score][view];
+      return [
+        outcome.column,
+        `${outcome.sign === 1 ? '' : '−'}${outcome.score}`,
+        VIEW_WORDS[view],
+        grouped(view === 'within' ? peopleTwice : people),
+        grouped(nights),
+        `${fixed(detectable.goes, DIGITS)} | ${fixed(detectable.adds, DIGITS)}`,
+        `${fixed(card.goes, DIGITS)} | ${fixed(card.adds, DIGITS)}`,
+        roughly(peopleNeeded),
+        FINDING_WORDS[finding],
+      ];
+    }),
+  );
+  return [header, ...rows];
+}
+
+/** What goes with an outcome: the score, and its rivals. */
+export function rivalTable(verdict: OutcomeVerdict): string[][] {
+  const { views } = verdict.estimates;
+  const areas = VIEWS.flatMap((view) => (views[view].area === undefined ? [] : [view]));
+  const header = [
+    'rank correlation',
+    ...VIEWS.map((view) => VIEW_WORDS[view]),
+    ...areas.map((view) => `AUC ${VIEW_WORDS[view]}`),
+  ];
+  const rows = PREDICTORS.map((predictor) => [
+    PREDICTOR_WORDS[predictor],
+    ...VIEWS.map((view) => withInterval(views[view].goes[predictor], DIGITS)),
+    ...areas.map((view) => {
+      const area = views[view].area;
+      return area === undefined ? '' : withInterval(area[predictor], DIGITS);
+    }),
+  ]);
+  const blank = areas.map(() => '');
+  const line = (name: string, of: (view: View) => Drawn): string[] => [
+    name,
+    ...VIEWS.map((view) => withInterval(of(view), DIGITS)),
+    ...blank,
+  ];
+  return [
+    header,
+    ...rows,
+    ...RIVALS.map((rival) =>
+      line(`the score beside ${PREDICTOR_WORDS[rival]}`, (view) => views[view].besides[rival]),
+    ),
+    line('the score beside all three', (view) => views[view].adds),
+    line('own last outcomes and the score', (view) => views[view].ownAndScore),
+  ];
+}
+
+/** What a gain of the score goes with, and how far score and outcome lie apart where both are percentiles. */
+export function gainLines({ outcome, estimates }: OutcomeVerdict): string[] {
+  const { score, column, isPercentile } = outcome;
+  const { slope, errors } = estimates;
+  const isLabel = score === 'valence' || score === 'arousal';
+  const step = isLabel ? 0.1 : 10;
+  const gain = { value: step * slope.value, draws: slope.draws.map((one) => step * one) };
+  const lines = [
+    `${isLabel ? 'a chance of High 0.1 above' : '10 points above'} the person's own mean ${score}: ${withInterval(gain, 3)} of ${column}`,
+  ];
+  if (isPercentile)
+    lines.push(
+      `mean error: the score ${withInterval(errors.score, 1)}, always 50 ${withInterval(errors.fifty, 1)}, own last five outcomes ${withInterval(errors.own, 1)}`,
+    );
+  return lines;
+}
+
+function outcomeLines(verdict: OutcomeVerdict): string[] {
+  const { outcome, nights, known } = verdict;
+  const share = (count: number): string => `${fixed((100 * count) / nights, 0)} %`;
+  return [
+    `${outcome.column} with ${outcome.sign === 1 ? 'more' : 'less'} ${outcome.score}: ${grouped(nights)} nights, ${share(known.minutes)} with minutes asleep, ${share(known.heart)} with a heart rate`,
+    textTable(rivalTable(verdict)),
+    ...gainLines(verdict),
+  ];
+}
+
+interface Figure {
+  readonly value: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** The report as one object; what can't be told is null. */
+export function jsonOf(report: Report): object {
+  const { model, seed, draws, scored, bad, unread, verdicts } = report;
+  return {
+    sentence: sentenceOf(verdicts),
+    model,
+    seed,
+    draws,
+    nights_scored: scored,
+    rows_without_scores: bad,
+    alpha: ALPHA,
+    power: POWER,
+    outcomes: verdicts.map((verdict, index) => ({
+      outcome: verdict.outcome.column,
+      score: verdict.outcome.score,
+      sign: verdict.outcome.sign,
+      people: verdict.people,
+      people_with_two_and_more: verdict.peopleTwice,
+      nights: verdict.nights,
+      nights_with_minutes_asleep: verdict.known.minutes,
+      nights_with_heart_rate: verdict.known.heart,
+      values_that_are_no_number: unread[index] ?? 0,
+      ...Object.fromEntries(VIEWS.map((view) => [view, viewJson(verdict, view)])),
+      slope: figure(verdict.estimates.slope),
+      ...(verdict.outcome.isPercentile ? { mean_error: figures(verdict.estimates.errors) } : {}),
+    })),
+  };
+}
+
+function viewJson(verdict: OutcomeVerdict, view: View): object {
+  const { finding, peopleNeeded, detectable, level } = verdict.views[view];
+  const { goes, adds, besides, area, ownAlone, ownAndScore } = verdict.estimates.views[view];
+  return {
+    finding,
+    people_needed: known(peopleNeeded),
+    detectable: { correlation: known(detectable.goes), beside_rivals: known(detectable.adds) },
+    card: EXPECTED[verdict.outcome.score][view],
+    holm: { level, correlation: figure(goes.score, level), beside_rivals: figure(adds, level) },
+    correlation: figures(goes),
+    beside: { ...figures(besides), all: figure(adds) },
+    ...(area === undefined ? {} : { auc: figures(area) }),
+    together: { own: figure(ownAlone), own_and_score: figure(ownAndScore) },
+  };
+}
+
+function figures(drawn: Readonly<Record<string, Drawn>>): Record<string, Figure> {
+  return Object.fromEntries(Object.entries(drawn).map(([name, one]) => [name, figure(one)]));
+}
+
+function figure(drawn: Drawn, alpha = ALPHA): Figure {
+  const [low, high] = intervalOf(drawn, alpha);
+  return { value: known(drawn.value), low: known(low), high: known(high) };
+}
+
+/** Six digits; no figure of the draws has more. */
+function known(value: number): number | null {
+  return Number.isFinite(value) ? Number(value.toPrecision(6)) : null;
+}

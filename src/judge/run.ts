@@ -1,0 +1,52 @@
+import type { NameReading } from '../batch/columnNames.js';
+import type { Format } from '../batch/formats.js';
+import { scoreRows } from '../batch/score.js';
+import type { Config } from '../config/options.js';
+import { judge } from './judge.js';
+import { NightRows } from './nightRows.js';
+import type { Outcome } from './outcomes.js';
+import type { Report } from './report.js';
+
+export interface JudgeOrder {
+  readonly files: readonly string[];
+  readonly person: string;
+  readonly order: string;
+  readonly outcomes: readonly Outcome[];
+  readonly names: NameReading;
+  readonly format?: Format | undefined;
+  readonly peopleMax: number;
+  readonly seed: number;
+  readonly draws: number;
+}
+
+/** What `judgeRows` found; no report where not all rows could be read, which was told. */
+export interface Judgement {
+  /** For the process: 0, or 65 where a row was bad or no night has an outcome, or as `acuity score` has it. */
+  readonly code: number;
+  readonly report: Report | undefined;
+}
+
+/** EX_DATAERR of sysexits.h. */
+const EXIT_DATA = 65;
+
+/** Scores nights as `acuity score` does, with the same past, and judges the scores by the outcomes beside them. */
+export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judgement> {
+  const { files, person, outcomes, names, format, peopleMax, seed, draws } = order;
+  const rows = new NightRows(outcomes);
+  const keep = [...new Set(outcomes.map(({ column }) => column))];
+  const history = { person, order: order.order };
+  const reading = { files, keep, names, format, peopleMax, explain: false, late: 'bad', history } as const;
+  const { code, isWhole, model, tally } = await scoreRows(config, { ...reading, into: rows }, 'acuity judge');
+  if (!isWhole) return { code, report: undefined };
+  const verdicts = judge(rows.nights.all(), outcomes, rows.places, { seed, draws });
+  const empty = verdicts.find(({ nights }) => nights === 0);
+  if (empty !== undefined) {
+    process.stderr.write(
+      `acuity judge: no scored night has a number in ${empty.outcome.column}: give it on the nights that it is to be judged by\n`,
+    );
+    return { code: EXIT_DATA, report: undefined };
+  }
+  const unread = outcomes.map((outcome) => rows.unreadOf(outcome));
+  const bad = tally.badLines;
+  return { code, report: { model, seed, draws, scored: rows.scored, bad, unread, verdicts } };
+}

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { markdownTable } from '#acuity/base/table.js';
 import { messageOf } from '#acuity/base/errors.js';
 import { BULK_FORMATS, writeLake, type BulkFormat } from './bulk/data.js';
-import { scoreLake, scoreOverHttp, type Cost } from './bulk/run.js';
+import { judgeLake, scoreLake, scoreOverHttp, type Cost } from './bulk/run.js';
 import { issueKey, type BenchKey } from './server/key.js';
 import { UsageError } from './usage.js';
 
@@ -16,6 +16,7 @@ export const USAGE = `npm run bench -- bulk [options]
   --people N       whose they are (default 2000)
   --formats LIST   of ${BULK_FORMATS.join(', ')} (default all)
   --repetitions N  of everything, one after the other (default 3)
+  --judge          also acuity judge, of each format that is a table, with three outcomes
   --seconds N      of the load over HTTP (default 5)
   --cores LIST     processors that everything has, in turn, as 1,2 (default all; needs taskset)
   --folder DIR     where the nights are written, and removed at the end (default below ${tmpdir()})`;
@@ -41,7 +42,15 @@ export async function runBulk(args: readonly string[]): Promise<void> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const key = await issueKey(folder);
   const patterns = writeLake(folder, { rows, people: whole(values.people), formats });
-  const scoring = { rows, seconds: whole(values.seconds), folder, key, patterns, formats };
+  const scoring = {
+    rows,
+    seconds: whole(values.seconds),
+    folder,
+    key,
+    patterns,
+    formats,
+    judge: values.judge,
+  };
   const ways = coresOf(values.cores).flatMap((cores) => waysOn(cores, scoring));
   const costs = new Map<Way, Cost[]>(ways.map((way) => [way, []]));
   for (let repetition = 0; repetition < whole(values.repetitions); repetition++) {
@@ -62,12 +71,13 @@ interface Scoring {
   readonly key: BenchKey;
   readonly patterns: Readonly<Record<BulkFormat, string>>;
   readonly formats: readonly BulkFormat[];
+  readonly judge: boolean;
 }
 
 /** HTTP and every format, on so many processors; on all of them where that is not said. */
 function waysOn(
   cores: number | undefined,
-  { rows, seconds, folder, key, patterns, formats }: Scoring,
+  { rows, seconds, folder, key, patterns, formats, judge }: Scoring,
 ): Way[] {
   const on = cores === undefined ? '' : ` on ${cores} core${cores === 1 ? '' : 's'}`;
   const way = (name: string, run: () => Promise<Cost>, goal?: number): Way => ({
@@ -90,6 +100,9 @@ function waysOn(
         ),
       ),
     ),
+    ...formats
+      .filter((format) => judge && format !== 'ndjson')
+      .map((format) => way(`judge, ${format}`, () => judgeLake(patterns[format], rows))),
   ];
 }
 
@@ -159,6 +172,7 @@ function parse(args: readonly string[]) {
         repetitions: { type: 'string', default: '3' },
         seconds: { type: 'string', default: '5' },
         cores: { type: 'string' },
+        judge: { type: 'boolean', default: false },
         folder: { type: 'string', default: tmpdir() },
       },
     }).values;

@@ -30,10 +30,23 @@ export async function scoreLake(
 ): Promise<Cost> {
   const out = join(folder, 'scores');
   rmSync(out, { recursive: true, force: true });
-  const past = ['--person', 'person', '--order', 'at', '--state', join(folder, 'scores', 'state')];
-  const args = [SERVICE_ENTRY, 'score', pattern, '--out-dir', out, ...(history ? past : [])];
+  const past = [...PAST, '--state', join(folder, 'scores', 'state')];
+  const cost = await costOf(['score', pattern, '--out-dir', out, ...(history ? past : [])], rows);
+  rmSync(out, { recursive: true, force: true });
+  return cost;
+}
+
+/** Judges the scores of a lake by columns that it has, of each row. @throws as `scoreLake` */
+export function judgeLake(pattern: string, rows: number): Promise<Cost> {
+  const outcomes = ['weight_kg:-attention', 'awakeSleepSeconds:stress', 'height_cm:valence'];
+  return costOf(['judge', pattern, ...PAST, ...outcomes.flatMap((outcome) => ['--outcome', outcome])], rows);
+}
+
+const PAST = ['--person', 'person', '--order', 'at'];
+
+async function costOf([command = '', ...args]: readonly string[], rows: number): Promise<Cost> {
   const startMs = performance.now();
-  const child = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, [SERVICE_ENTRY, command, ...args], {
     env: plainEnvironment(),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -53,9 +66,8 @@ export async function scoreLake(
   const [code] = (await once(child, 'close')) as [number | null];
   clearInterval(looks);
   const seconds = (performance.now() - startMs) / 1000;
-  rmSync(out, { recursive: true, force: true });
   const scored = Number(/([\d,]+) lines/.exec(said)?.[1]?.replaceAll(',', ''));
-  if (code !== 0 || scored !== rows) throw new Error(`acuity score ended with ${code}: ${said}`);
+  if (code !== 0 || scored !== rows) throw new Error(`acuity ${command} ended with ${code}: ${said}`);
   return { perSecond: rows / seconds, cpuMicros: cpuMicros / rows, rssMiB };
 }
 

@@ -36,6 +36,8 @@ details{margin:.6rem 0}summary{cursor:pointer;color:var(--muted)}
 @media(max-width:40rem){.forests{grid-template-columns:1fr}.line{grid-template-columns:7.2rem 1fr 2.6rem;font-size:.78rem}.scale{margin:0 3.2rem 0 7.8rem}.power{grid-template-columns:1fr}}
 `;
 
+const HOW_TO_READ = `Rank correlations with ${100 - 100 * ALPHA} % intervals over people; right is as foretold. Beside rivals: what the score still says once minutes asleep, heart rate and the own last outcomes are known. Dotted: what the card lets expect. A coin shows what chance gives.`;
+
 /** `acuity judge` as a page. Counts and statistics; nothing of one person or night is in it. */
 export function judgePage(report: Report): string {
   const { verdicts } = report;
@@ -56,9 +58,9 @@ export function judgePage(report: Report): string {
         note: `People there are, of those that an effect of the card's size would take (${100 * POWER} % power). Where the bar is not full nothing is concluded. The card's sizes come from simulated people.`,
         html: `${powerBars(verdicts)}<details><summary>Figures</summary>${htmlTable(powerTable(verdicts))}</details>`,
       },
-      ...verdicts.map((verdict) => ({
+      ...verdicts.map((verdict, index) => ({
+        ...(index === 0 ? { note: HOW_TO_READ } : {}),
         heading: `${verdict.outcome.column} with ${verdict.outcome.sign === 1 ? 'more' : 'less'} ${verdict.outcome.score}`,
-        note: `Rank correlations, turned so that right is as foretold, with ${100 - 100 * ALPHA} % intervals over people. Dotted: what the card lets expect of the score. “Beside all three” is what the score still says once minutes asleep, heart rate and own outcomes are known.`,
         html: `<div class="forests">${VIEWS.map((view) => forest(verdict, view)).join('')}</div>${gainLines(
           verdict,
         )
@@ -82,20 +84,27 @@ function powerBars(verdicts: readonly OutcomeVerdict[]): string {
   return `<div class="power">${rows.join('')}</div>`;
 }
 
+/** The end of the scale on either side, the same for both views. */
+function scaleOf({ estimates }: OutcomeVerdict): number {
+  const drawn = VIEWS.flatMap((view) => [
+    ...Object.values(estimates.views[view].goes),
+    estimates.views[view].adds,
+  ]);
+  const ends = drawn.flatMap((one) => [...intervalOf(one, ALPHA)].map(Math.abs)).filter(Number.isFinite);
+  return Math.min(1, Math.max(0.2, Math.ceil(10 * Math.max(0, ...ends)) / 10));
+}
+
 /** Each correlation as a dot with its interval, on one scale. */
 function forest(verdict: OutcomeVerdict, view: View): string {
   const { goes, adds } = verdict.estimates.views[view];
   const lines: (readonly [name: string, drawn: Drawn, isOwn: boolean])[] = [
     [`${verdict.outcome.score}`, goes.score, true],
-    ['… beside all three', adds, true],
+    ['… beside rivals', adds, true],
     ...PREDICTORS.filter((predictor) => predictor !== 'score').map(
       (predictor) => [PREDICTOR_WORDS[predictor], goes[predictor], false] as const,
     ),
   ];
-  const ends = lines
-    .flatMap(([, drawn]) => [...intervalOf(drawn, ALPHA)].map(Math.abs))
-    .filter(Number.isFinite);
-  const most = Math.min(1, Math.max(0.2, Math.ceil(10 * Math.max(0, ...ends)) / 10));
+  const most = scaleOf(verdict);
   const at = (value: number): string =>
     (50 + (50 * Math.max(-most, Math.min(most, value))) / most).toFixed(2);
   const card = EXPECTED[verdict.outcome.score][view];

@@ -2,7 +2,7 @@ import { textTable } from '../base/table.js';
 import { ALPHA, POWER, type OutcomeVerdict } from './judge.js';
 import { RIVALS, intervalOf, type Drawn } from './estimates.js';
 import { EXPECTED } from './expected.js';
-import { PREDICTORS, VIEWS, type View } from './sums.js';
+import { PREDICTORS, VIEWS, type Predictor, type View } from './sums.js';
 import {
   FINDING_WORDS,
   PREDICTOR_WORDS,
@@ -90,7 +90,9 @@ export function rivalTable(verdict: OutcomeVerdict): string[][] {
     ...VIEWS.map((view) => VIEW_WORDS[view]),
     ...areas.map((view) => `AUC ${VIEW_WORDS[view]}`),
   ];
-  const rows = PREDICTORS.map((predictor) => [
+  const isTold = (predictor: Predictor): boolean =>
+    VIEWS.some((view) => Number.isFinite(views[view].goes[predictor].value));
+  const rows = PREDICTORS.filter(isTold).map((predictor) => [
     PREDICTOR_WORDS[predictor],
     ...VIEWS.map((view) => withInterval(views[view].goes[predictor], DIGITS)),
     ...areas.map((view) => {
@@ -107,11 +109,11 @@ export function rivalTable(verdict: OutcomeVerdict): string[][] {
   return [
     header,
     ...rows,
-    ...RIVALS.map((rival) =>
+    ...RIVALS.filter(isTold).map((rival) =>
       line(`the score beside ${PREDICTOR_WORDS[rival]}`, (view) => views[view].besides[rival]),
     ),
-    line('the score beside all three', (view) => views[view].adds),
-    line('own last outcomes and the score', (view) => views[view].ownAndScore),
+    line('the score beside all of them', (view) => views[view].adds),
+    line('own last outcomes with the score', (view) => views[view].ownAndScore),
   ];
 }
 
@@ -127,7 +129,7 @@ export function gainLines({ outcome, estimates }: OutcomeVerdict): string[] {
   ];
   if (isPercentile)
     lines.push(
-      `mean error: the score ${withInterval(errors.score, 1)}, always 50 ${withInterval(errors.fifty, 1)}, own last five outcomes ${withInterval(errors.own, 1)}`,
+      `mean error: the score ${withInterval(errors.score, 1)}, always 50 ${withInterval(errors.fifty, 1)}, mean of the own last five ${withInterval(errors.own, 1)}`,
     );
   return lines;
 }

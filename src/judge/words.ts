@@ -13,7 +13,7 @@ export const PREDICTOR_WORDS: Readonly<Record<Predictor, string>> = {
   coin: 'a coin',
   minutes: 'minutes asleep',
   heart: 'heart rate asleep',
-  own: 'own last five outcomes',
+  own: 'own last outcomes',
 };
 
 export const FINDING_WORDS: Readonly<Record<Finding, string>> = {
@@ -33,6 +33,7 @@ export function fixed(value: number, digits: number): string {
 
 /** `0.07 [−0.02, 0.15]`, with its 95 % interval. */
 export function withInterval(drawn: Drawn, digits: number): string {
+  if (!Number.isFinite(drawn.value)) return '–';
   const [low, high] = intervalOf(drawn, ALPHA);
   return `${fixed(drawn.value, digits)} [${fixed(low, digits)}, ${fixed(high, digits)}]`;
 }
@@ -69,10 +70,10 @@ function tooFew(verdicts: readonly OutcomeVerdict[]): string {
   const needed = verdicts.map(({ views }) => Math.min(...VIEWS.map((view) => views[view].peopleNeeded)));
   const [least, most] = [roughly(Math.min(...needed)), roughly(Math.max(...needed))];
   const what = verdicts.map(
-    ({ outcome: { score, column } }) => `whether ${score} says anything of ${column}`,
+    ({ outcome: { score, column } }, index) => `${score} ${index === 0 ? 'says anything ' : ''}of ${column}`,
   );
   const some = least === most ? `some ${least}` : `${least} to ${most}`;
-  return `too few to tell ${listed(what)} (it would take ${some}, with as many nights each)`;
+  return `too few to tell whether ${listed(what)} (it would take ${some}, with as many nights each)`;
 }
 
 function clauseOf(verdict: OutcomeVerdict): string {

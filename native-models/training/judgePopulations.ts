@@ -1,0 +1,108 @@
+import { parseArgs } from 'node:util';
+import { EXPECTED } from '#acuity/judge/expected.js';
+import { SCORES, type ScoreName } from '#acuity/judge/outcomes.js';
+import { VIEWS } from '#acuity/judge/sums.js';
+import { textTable } from '#acuity/base/table.js';
+import { World } from './cohort/population.js';
+import { Progress } from './cohort/progress.js';
+import {
+  POPULATIONS,
+  choosePeople,
+  findingOf,
+  judgePopulation,
+  poolOf,
+  type Pool,
+  type PopulationName,
+} from './evaluation/populations.js';
+import { ServedModel } from './served.js';
+
+/** How often `acuity judge` claims an effect in people who are known: simulated ones, of four kinds. */
+const JUDGED: readonly ScoreName[] = ['attention', 'stress', 'valence'];
+const PEOPLE = [20, 50, 200] as const;
+const DRAWS = 1_000;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '31' },
+    runs: { type: 'string', default: '200' },
+    /** People that are simulated; each run takes some of them, and draws outcomes anew. */
+    pool: { type: 'string', default: '4000' },
+    model: { type: 'string', default: 'native-models/acuity-base' },
+    /** Prints the correlations that are to be expected where the card is right, and nothing else. */
+    sizes: { type: 'boolean', default: false },
+  },
+});
+
+const pool = await poolOf(
+  new World(Number(values.seed)),
+  await ServedModel.open(values.model),
+  Number(values.pool),
+);
+process.stdout.write(`${values.sizes ? sizes(pool) : claims(pool, Number(values.runs))}\n`);
+
+function sizes(of: Pool): string {
+  const chosen = [...of.people.people.keys()];
+  const verdicts = judgePopulation(of, chosen, { population: 'as assumed', run: 1, draws: DRAWS }, SCORES);
+  const rows = verdicts.flatMap(({ outcome: { score }, estimates }) =>
+    VIEWS.map((view) => {
+      const { goes, adds } = estimates.views[view];
+      const expected = EXPECTED[score][view];
+      return [
+        score,
+        view,
+        goes.score.value.toFixed(3),
+        String(expected.goes),
+        adds.value.toFixed(3),
+        String(expected.adds),
+      ];
+    }),
+  );
+  return textTable([['score', 'view', 'goes', 'written', 'adds', 'written'], ...rows]);
+}
+
+function claims(of: Pool, runs: number): string {
+  const progress = new Progress('judge', runs);
+  const found = new Map<string, number>();
+  const count = (...key: readonly (string | number)[]): void => {
+    const name = key.join(' ');
+    found.set(name, (found.get(name) ?? 0) + 1);
+  };
+  for (let run = 1; run <= runs; run++) {
+    const chosen = choosePeople(of, Math.max(...PEOPLE), run);
+    for (const population of POPULATIONS)
+      for (const people of PEOPLE) judgeRun(of, chosen.slice(0, people), { population, run }, count);
+    progress.step();
+  }
+  const of_ = (...key: readonly (string | number)[]): string => String(found.get(key.join(' ')) ?? 0);
+  const rows = POPULATIONS.flatMap((population) =>
+    PEOPLE.map((people) => [
+      population,
+      String(people),
+      of_(population, people, 'claims'),
+      of_(population, people, 'refuses'),
+      ...JUDGED.flatMap((score) => [
+        of_(population, people, score, 'adds'),
+        of_(population, people, score, 'goes'),
+        of_(population, people, score, 'too-few'),
+      ]),
+    ]),
+  );
+  const header = JUDGED.flatMap((score) => [`${score} adds`, 'goes', 'refused']);
+  return [
+    `${runs} runs of seed ${of.world.seed}, ${of.people.days} days each, ${DRAWS} draws of people; runs that claim an effect of any of ${JUDGED.join(', ')}`,
+    textTable([['population', 'people', 'claims', 'refuses all', ...header], ...rows]),
+  ].join('\n');
+}
+
+function judgeRun(
+  of: Pool,
+  chosen: readonly number[],
+  { population, run }: { readonly population: PopulationName; readonly run: number },
+  count: (...key: readonly (string | number)[]) => void,
+): void {
+  const verdicts = judgePopulation(of, chosen, { population, run, draws: DRAWS }, JUDGED);
+  const findings = verdicts.map((verdict) => [verdict.outcome.score, findingOf(verdict)] as const);
+  for (const [score, finding] of findings) count(population, chosen.length, score, finding);
+  if (findings.some(([, finding]) => finding === 'adds')) count(population, chosen.length, 'claims');
+  if (findings.every(([, finding]) => finding === 'too-few')) count(population, chosen.length, 'refuses');
+}

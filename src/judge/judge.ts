@@ -200,12 +200,20 @@ function verdictOf(one: Judged, test: Test, level: number, strictest: number): V
   const { outcome } = one;
   const people = test.view === 'within' ? one.peopleTwice : one.people;
   const expected = EXPECTED[outcome.score][test.view];
-  const factor = probit(1 - strictest / 2) + probit(POWER);
-  const detectable = { goes: factor * errorOf(test.goes), adds: factor * errorOf(test.adds) };
+  const factor = (probit(1 - strictest / 2) + probit(POWER)) * Math.sqrt(people / (people - 1));
+  const detectable = {
+    goes: factor * errorWithout(test.goes),
+    adds: factor * errorWithout(test.adds),
+  };
   const times = Math.max(detectable.goes / expected.goes, detectable.adds / expected.adds) ** 2;
   const peopleNeeded = Number.isFinite(times) ? Math.max(PEOPLE_LEAST, Math.ceil(people * times)) : Infinity;
   const finding = peopleNeeded > people ? 'too-few' : findingOf(test, level);
   return { finding, peopleNeeded, detectable, level };
+}
+
+/** The standard error that a correlation would have if there were none: what people could show hangs not on what they show. */
+function errorWithout(correlation: Drawn): number {
+  return errorOf(correlation) / (1 - correlation.value ** 2);
 }
 
 function findingOf({ goes, adds }: Test, level: number): Finding {

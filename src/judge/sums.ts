@@ -23,12 +23,14 @@ export const OWN_OUTCOMES = 5;
 /** People beyond so many are put together by chance, so that a draw costs the same for any number of them. */
 const BLOCKS_MAX = 2_000;
 const ALWAYS = 50;
+/** Hours and their square are taken from here on: any other number would do, with less precision. */
+const USUAL_MINUTES = 420;
 
 /**
- * The outcome and its predictors as ranks; how far the minutes asleep are from the middle, since too few may be as bad as
- * too many; and the minutes themselves, of which a rank leaves something over.
+ * The outcome and its predictors as ranks; and the minutes asleep themselves, of which a rank leaves something over, with
+ * their square, since too few may be as bad as too many.
  */
-const VARIABLES = ['outcome', ...PREDICTORS, 'curve', 'length'] as const;
+const VARIABLES = ['outcome', ...PREDICTORS, 'hours', 'square'] as const;
 type Variable = (typeof VARIABLES)[number];
 const WIDTH = VARIABLES.length;
 const PAIRS = (WIDTH * (WIDTH + 1)) / 2;
@@ -117,10 +119,10 @@ function writeRanks(
   to: number,
 ): void {
   for (const [variable, values] of raw.entries()) centredRanks(values, from, to, ranks[variable] ?? values);
-  const place = indexOf('minutes');
-  const [minutes, rank] = [raw[place] ?? new Float64Array(), ranks[place] ?? new Float64Array()];
-  writeCentred(minutes, ranks[indexOf('curve')] ?? rank, from, to, (night) => (rank[night] ?? 0) ** 2);
-  writeCentred(minutes, ranks[indexOf('length')] ?? rank, from, to, (night) => minutes[night] ?? 0);
+  const minutes = raw[indexOf('minutes')] ?? new Float64Array();
+  const hours = (night: number): number => ((minutes[night] ?? NaN) - USUAL_MINUTES) / 60;
+  writeCentred(minutes, ranks[indexOf('hours')] ?? minutes, from, to, hours);
+  writeCentred(minutes, ranks[indexOf('square')] ?? minutes, from, to, (night) => hours(night) ** 2);
 }
 
 /** `valueOf` less its mean over the nights whose minutes are known, and 0 for the others. */

@@ -1,0 +1,242 @@
+import t from 'tap';
+import { seededRandom } from '#acuity/base/random.js';
+import { judge, type NightPlaces, type OutcomeVerdict } from '#acuity/judge/judge.js';
+import { intervalOf } from '#acuity/judge/estimates.js';
+import { Nights, TooManyNightsError } from '#acuity/judge/nights.js';
+import { outcomeOf, valueOf, type Outcome } from '#acuity/judge/outcomes.js';
+import { centredRanks } from '#acuity/judge/ranks.js';
+import { probit } from '#acuity/pipeline/normal.js';
+
+/** Statistics of `acuity judge` against plain code, and on people of whom everything is known. */
+
+const PLACES: NightPlaces = { minutes: 0, heart: 1, outcomes: [{ outcome: 3, score: 2 }] };
+const OPTIONS = { seed: 3, draws: 1_000 };
+
+interface Night {
+  readonly minutes: number;
+  readonly heart?: number;
+  readonly score: number;
+  readonly outcome: number;
+}
+
+/** The verdict on one outcome of some people's nights. */
+function verdictOf(
+  people: readonly (readonly Night[])[],
+  outcome: Partial<Outcome> = {},
+  options = OPTIONS,
+): OutcomeVerdict {
+  const nights = new Nights(4, 1_000_000);
+  for (const [person, own] of people.entries())
+    for (const { minutes, heart = NaN, score, outcome: value } of own)
+      nights.add(person, [minutes, heart, score, value]);
+  const one: Outcome = { column: 'speed', score: 'attention', sign: 1, isPercentile: false, ...outcome };
+  const [verdict] = judge(nights.all(), [one], PLACES, options);
+  if (verdict === undefined) throw new Error('no verdict');
+  return verdict;
+}
+
+/** Standard normal numbers, the same ones for the same seed. */
+function normals(seed: number): () => number {
+  const random = seededRandom(seed);
+  return () => probit((Math.floor(random() * 1e9) + 0.5) / 1e9);
+}
+
+interface Truth {
+  readonly people: number;
+  readonly nights?: number;
+  /** What the score of a night, and its minutes, do to the outcome. */
+  readonly score?: number;
+  readonly minutes?: number;
+}
+
+/** People with a level of their own in everything; the score follows the minutes, as scores do. */
+function peopleOf(seed: number, { people, nights = 14, score = 0, minutes = 0 }: Truth): Night[][] {
+  const normal = normals(seed);
+  return Array.from({ length: people }, () => {
+    const [level, trait, usual] = [normal(), normal(), normal()];
+    return Array.from({ length: nights }, () => {
+      const slept = 0.5 * usual + normal();
+      const own = 0.7 * level + 0.5 * slept + normal();
+      const outcome = trait + score * own + minutes * slept + normal();
+      return {
+        minutes: 420 + 60 * slept,
+        heart: 60 + 5 * usual + 2 * normal(),
+        score: 50 + 5 * own,
+        outcome,
+      };
+    });
+  });
+}
+
+t.test('ranks: equal values share theirs, what is missing has the middle', async (t) => {
+  const into = new Float64Array(6).fill(9);
+  centredRanks(Float64Array.from([9, 5, 1, NaN, 5, 7]), 1, 6, into);
+  t.strictSame([...into], [9, 0, -1.5 / 4, 0, 0, 1.5 / 4]);
+});
+
+t.test('correlations and areas are those of plain code', async (t) => {
+  const people = peopleOf(5, { people: 12, nights: 6, score: 0.3 }).map((nights) =>
+    nights.map((night) => ({ ...night, outcome: night.outcome > 0 ? 1 : 0 })),
+  );
+  const { isTwoSided, estimates } = verdictOf(people);
+  t.ok(isTwoSided);
+  const all = people.flat();
+  const { pooled, within } = estimates.views;
+  const close = (found: number, plain: number, name: string): void => {
+    t.ok(Math.abs(found - plain) < 1e-9, `${name}: ${found} is ${plain}`);
+  };
+  close(pooled.goes.score.value, spearman(all, 'score'), 'Spearman');
+  close(pooled.goes.minutes.value, spearman(all, 'minutes'), 'Spearman of the minutes');
+  close(pooled.area?.score.value ?? NaN, areaOf([all]), 'AUC over all nights');
+  close(within.area?.score.value ?? NaN, areaOf(people), 'AUC of two nights of one person');
+});
+
+function ranksOf(values: readonly number[]): number[] {
+  return values.map(
+    (value) =>
+      values.filter((other) => other < value).length + values.filter((other) => other === value).length / 2,
+  );
+}
+
+function spearman(nights: readonly Night[], of: 'score' | 'minutes'): number {
+  const [x, y] = [ranksOf(nights.map((night) => night[of])), ranksOf(nights.map(({ outcome }) => outcome))];
+  const mean = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  const product = (a: readonly number[], b: readonly number[]): number =>
+    a.reduce((sum, value, index) => sum + (value - mean(a)) * ((b[index] ?? 0) - mean(b)), 0);
+  return product(x, y) / Math.sqrt(product(x, x) * product(y, y));
+}
+
+/** Pairs on two sides, each of one group, and the share of them in order. */
+function areaOf(groups: readonly (readonly Night[])[]): number {
+  let [right, pairs] = [0, 0];
+  for (const nights of groups)
+    for (const high of nights.filter(({ outcome }) => outcome === 1))
+      for (const low of nights.filter(({ outcome }) => outcome === 0)) {
+        pairs++;
+        right += high.score > low.score ? 1 : high.score === low.score ? 0.5 : 0;
+      }
+  return right / pairs;
+}
+
+t.test('a score with an effect of its own is found, and its gain', async (t) => {
+  const { views, estimates } = verdictOf(peopleOf(11, { people: 200, score: 0.4 }));
+  t.equal(views.within.finding, 'adds');
+  t.ok(views.within.peopleNeeded <= 200);
+  const { slope } = estimates;
+  const [low, high] = intervalOf(slope, 0.05);
+  t.ok(low < 0.08 && 0.08 < high, `0.4 for 5 points are 0.08 a point: ${low} to ${high}`);
+});
+
+t.test('what minutes asleep say is not the score’s own', async (t) => {
+  const { views, estimates } = verdictOf(peopleOf(12, { people: 200, minutes: 0.5 }));
+  t.equal(views.within.finding, 'goes', 'it goes with the outcome');
+  t.ok(intervalOf(estimates.views.within.besides.heart, 0.05)[0] > 0, 'also beside the heart rate');
+  t.ok(!(intervalOf(estimates.views.within.besides.minutes, 0.05)[0] > 0), 'but not beside the minutes');
+});
+
+t.test('a curve of the minutes is theirs, too', async (t) => {
+  const people = peopleOf(13, { people: 300 }).map((nights) =>
+    nights.map((night) => {
+      const off = (night.minutes - 420) / 60;
+      return {
+        ...night,
+        score: 50 - off * off + 0.1 * night.score,
+        outcome: night.outcome - 0.5 * off * off,
+      };
+    }),
+  );
+  const { views, estimates } = verdictOf(people);
+  t.equal(views.within.finding, 'goes');
+  t.ok(intervalOf(estimates.views.within.besides.heart, 0.05)[0] > 0);
+});
+
+t.test('the sign is given, never found', async (t) => {
+  const people = peopleOf(14, { people: 200, score: 0.4 });
+  t.equal(verdictOf(people, { sign: -1 }).views.within.finding, 'against');
+  const turned = people.map((nights) => nights.map((night) => ({ ...night, outcome: -night.outcome })));
+  t.equal(verdictOf(turned, { sign: -1 }).views.within.finding, 'adds');
+});
+
+t.test('with few people nothing is concluded, and the number that it would take is said', async (t) => {
+  const { views } = verdictOf(peopleOf(15, { people: 12, score: 3 }));
+  t.equal(views.within.finding, 'too-few', 'however large the effect is');
+  t.ok(views.within.peopleNeeded > 50 && views.within.peopleNeeded < 500, `${views.within.peopleNeeded}`);
+  for (const people of [1, 2, 9]) {
+    const few = verdictOf(peopleOf(16, { people, nights: 300, score: 3 }));
+    t.equal(few.views.within.finding, 'too-few', `${people} people with many nights`);
+    t.equal(few.views.pooled.finding, 'too-few');
+  }
+});
+
+t.test('where nothing is there, 200 runs claim at most 16 times', async (t) => {
+  let claims = 0;
+  for (let run = 0; run < 200; run++) {
+    const { views } = verdictOf(peopleOf(1_000 + run, { people: 200 }), {}, { seed: run, draws: 400 });
+    t.not(views.within.finding, 'too-few');
+    if (views.within.finding === 'adds' || views.pooled.finding === 'adds') claims++;
+  }
+  t.ok(claims <= 16, `${claims} claims`);
+});
+
+t.test(
+  'outcomes that are the same in all nights, or follow from the score alone, end in no figure',
+  async (t) => {
+    const people = peopleOf(17, { people: 60 });
+    const same = verdictOf(people.map((nights) => nights.map((night) => ({ ...night, outcome: 3 }))));
+    t.equal(same.views.within.finding, 'too-few');
+    t.ok(Number.isNaN(same.estimates.views.pooled.goes.score.value));
+    const blind = verdictOf(people.map((nights) => nights.map((night) => ({ ...night, minutes: NaN }))));
+    t.ok(Number.isNaN(blind.estimates.views.within.goes.minutes.value), 'minutes that nobody has');
+    t.ok(Number.isFinite(blind.estimates.views.within.adds.value));
+  },
+);
+
+t.test('the same nights and seed give the same verdict; the order of people does not matter', async (t) => {
+  const people = peopleOf(18, { people: 40, score: 0.2 });
+  t.strictSame(verdictOf(people), verdictOf(people));
+  const other = verdictOf(people.toReversed());
+  t.ok(
+    Math.abs(
+      other.estimates.views.pooled.goes.score.value -
+        verdictOf(people).estimates.views.pooled.goes.score.value,
+    ) < 1e-12,
+  );
+});
+
+t.test('more people than blocks: intervals stay what they are', async (t) => {
+  const width = (people: number): number => {
+    const [low, high] = intervalOf(
+      verdictOf(peopleOf(19, { people, nights: 3, score: 0.3 })).estimates.views.pooled.goes.score,
+      0.05,
+    );
+    return high - low;
+  };
+  const ratio = width(8_000) / width(2_000);
+  t.ok(ratio > 0.4 && ratio < 0.6, `four times the people, half as wide: ${ratio}`);
+});
+
+t.test('nights are bounded', async (t) => {
+  const nights = new Nights(1, 2);
+  nights.add(0, [1]);
+  nights.add(0, [1]);
+  t.throws(() => nights.add(0, [1]), TooManyNightsError);
+});
+
+t.test('what an outcome may be', async (t) => {
+  t.match(outcomeOf('tired:-attention'), { column: 'tired', score: 'attention', sign: -1 });
+  t.match(outcomeOf('a:b:valence'), { column: 'a:b', score: 'valence', sign: 1 });
+  for (const wrong of ['tired', 'tired:', ':attention', 'tired:alertness', 'tired:+attention'])
+    t.equal(outcomeOf(wrong), undefined, wrong);
+  t.strictSame(['3.5', 'true', 'false', '"High"', '"Low"', 'null', '""', undefined].map(valueOf), [
+    3.5,
+    1,
+    0,
+    1,
+    0,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  for (const wrong of ['"much"', '[1]', '{}']) t.ok(Number.isNaN(valueOf(wrong)), wrong);
+});

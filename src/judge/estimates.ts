@@ -62,7 +62,7 @@ const ROUNDING = 1e-9;
 const [OUTCOME, SCORE] = [indexOf('outcome'), indexOf('score')];
 /** What is taken out for a rival: too few minutes may be as bad as too many. */
 const CONTROLS: Readonly<Record<Rival, readonly number[]>> = {
-  minutes: [indexOf('minutes'), indexOf('hours'), indexOf('square')],
+  minutes: [indexOf('minutes'), indexOf('rankSquare'), indexOf('hours'), indexOf('hourSquare')],
   heart: [indexOf('heart')],
   own: [indexOf('own')],
 };

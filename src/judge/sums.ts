@@ -27,10 +27,10 @@ const ALWAYS = 50;
 const USUAL_MINUTES = 420;
 
 /**
- * The outcome and its predictors as ranks; and the minutes asleep themselves, of which a rank leaves something over, with
- * their square, since too few may be as bad as too many.
+ * The outcome and its predictors as ranks; and the minutes asleep themselves, of which a rank leaves something over. Of
+ * both the square as well: too few may be as bad as too many.
  */
-const VARIABLES = ['outcome', ...PREDICTORS, 'hours', 'square'] as const;
+const VARIABLES = ['outcome', ...PREDICTORS, 'rankSquare', 'hours', 'hourSquare'] as const;
 type Variable = (typeof VARIABLES)[number];
 const WIDTH = VARIABLES.length;
 const PAIRS = (WIDTH * (WIDTH + 1)) / 2;
@@ -119,10 +119,12 @@ function writeRanks(
   to: number,
 ): void {
   for (const [variable, values] of raw.entries()) centredRanks(values, from, to, ranks[variable] ?? values);
-  const minutes = raw[indexOf('minutes')] ?? new Float64Array();
+  const place = indexOf('minutes');
+  const [minutes, rank] = [raw[place] ?? new Float64Array(), ranks[place] ?? new Float64Array()];
   const hours = (night: number): number => ((minutes[night] ?? NaN) - USUAL_MINUTES) / 60;
   writeCentred(minutes, ranks[indexOf('hours')] ?? minutes, from, to, hours);
-  writeCentred(minutes, ranks[indexOf('square')] ?? minutes, from, to, (night) => hours(night) ** 2);
+  writeCentred(minutes, ranks[indexOf('hourSquare')] ?? minutes, from, to, (night) => hours(night) ** 2);
+  writeCentred(minutes, ranks[indexOf('rankSquare')] ?? rank, from, to, (night) => (rank[night] ?? 0) ** 2);
 }
 
 /** `valueOf` less its mean over the nights whose minutes are known, and 0 for the others. */

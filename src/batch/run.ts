@@ -240,7 +240,11 @@ export class Run {
   ): Promise<void> {
     this.tellNames(name, report);
     const others = 'the count of rows without scores';
-    await scorePages(opened.pages(report.columns), into, this.scoring(scorer, this.histories, { name, others }));
+    await scorePages(
+      opened.pages(report.columns),
+      into,
+      this.scoring(scorer, this.histories, { name, others }),
+    );
   }
 
   /** Finished before; an input that only its state knows of is finished here. @throws StateError */

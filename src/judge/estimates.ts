@@ -85,7 +85,7 @@ export function estimate(blocks: BlockSums, options: EstimateOptions): OutcomeEs
     }
   }
   return statistics.named((place) => {
-    const sorted = columns[place]?.sort() ?? new Float64Array();
+    const sorted = columns[place]?.toSorted() ?? new Float64Array();
     const known = sorted.findIndex(Number.isNaN);
     return { value: values[place] ?? NaN, draws: known < 0 ? sorted : sorted.subarray(0, known) };
   });

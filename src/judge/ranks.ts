@@ -3,7 +3,7 @@
  * values share theirs. What is missing (NaN) gets 0, the middle. Written to the same places of `into`.
  */
 export function centredRanks(values: Float64Array, from: number, to: number, into: Float64Array): void {
-  const sorted = values.slice(from, to).sort(); // NaN goes last
+  const sorted = values.subarray(from, to).toSorted(); // NaN goes last
   let known = sorted.length;
   while (known > 0 && Number.isNaN(sorted[known - 1])) known--;
   const middle = (known - 1) / 2;

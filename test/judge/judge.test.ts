@@ -141,8 +141,8 @@ t.test('a curve of the minutes is theirs, too', async (t) => {
       const off = (night.minutes - 420) / 60;
       return {
         ...night,
-        score: 50 - off * off + 0.1 * night.score,
-        outcome: night.outcome - 0.5 * off * off,
+        score: night.score - 2 * off * off,
+        outcome: night.outcome - 0.25 * off * off,
       };
     }),
   );

@@ -1,0 +1,231 @@
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { seededRandom } from '#acuity/base/random.js';
+import { dateOf } from '#acuity/history/night.js';
+import { DESK, PHONE, WITHOUT_BROWSER, openBrowser, openPage } from '../fixtures/browser.js';
+import { MODEL } from '../fixtures/model.js';
+import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
+import { ended, type Ended } from '../fixtures/scripts.js';
+
+/** `acuity judge` as a stranger meets it. */
+
+const MAIN = join(REPOSITORY, 'dist/main.js');
+const PEOPLE = 30;
+const NIGHTS = 6;
+const FIRST_DAY = 20_000;
+/** Marks that no output may have. */
+const WHO = 'somebody-of-';
+
+interface Judged {
+  readonly sentence: string;
+  readonly nights_scored: number;
+  readonly rows_without_scores: number;
+  readonly outcomes: readonly {
+    readonly outcome: string;
+    readonly people: number;
+    readonly nights: number;
+    readonly values_that_are_no_number: number;
+    readonly nights_with_minutes_asleep: number;
+    readonly within: { readonly finding: string; readonly correlation: Correlations };
+    readonly pooled: {
+      readonly finding: string;
+      readonly correlation: Correlations;
+      readonly auc?: Correlations;
+    };
+    readonly slope: { readonly value: number };
+    readonly mean_error?: { readonly score: { readonly value: number } };
+  }[];
+}
+type Correlations = Readonly<Record<string, { readonly value: number }>>;
+
+function acuity(command: string, dir: string, ...args: readonly string[]): Promise<Ended> {
+  const env = cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL });
+  return ended(process.execPath, [MAIN, command, ...args], { cwd: dir, env });
+}
+
+const WHOSE = ['--person', 'person', '--order', 'night'];
+
+async function judged(dir: string, ...args: readonly string[]): Promise<Judged> {
+  const { code, stdout, stderr } = await acuity('judge', dir, ...args, ...WHOSE, '--json');
+  if (code !== 0 && code !== 65) throw new Error(stderr);
+  return JSON.parse(stdout) as Judged;
+}
+
+interface Row {
+  readonly person: string;
+  readonly night: string;
+  readonly current_session: { readonly sleepTimeSeconds: number; readonly HR_night: readonly number[] };
+  readonly stress: number;
+  readonly tired: boolean;
+  readonly mood: unknown;
+}
+
+/** Nights in the order of time; the outcome `stress` has the name of a score. */
+function rowsOf(seed = 4): Row[] {
+  const random = seededRandom(seed);
+  return Array.from({ length: PEOPLE * NIGHTS }, (_, index): Row => {
+    const hours = 4 + 5 * random();
+    return {
+      person: `${WHO}${index % PEOPLE}`,
+      night: dateOf(FIRST_DAY + Math.floor(index / PEOPLE)),
+      current_session: {
+        sleepTimeSeconds: Math.round(3_600 * hours),
+        HR_night: Array.from({ length: 12 }, () => 50 + Math.round(20 * random())),
+      },
+      stress: Number((10 - hours + random()).toFixed(3)),
+      tired: hours < 6,
+      mood: index % 3 === 0 ? null : index % 7 === 1 ? 'so-so' : Math.ceil(5 * random()),
+    };
+  });
+}
+
+function linesOf(rows: readonly object[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
+
+function csvOf(rows: readonly Row[]): string {
+  const lines = rows.map(({ person, night, current_session, stress, tired, mood }) => {
+    const { sleepTimeSeconds, HR_night } = current_session;
+    return [person, night, sleepTimeSeconds, HR_night.join(' '), stress, tired ? 1 : 0, mood ?? ''].join(',');
+  });
+  return `${['person,night,sleepTimeSeconds,HR_night,stress,tired,mood', ...lines].join('\n')}\n`;
+}
+
+const OUTCOMES = ['--outcome', 'stress:stress', '--outcome', 'tired:-attention', '--outcome', 'mood:valence'];
+
+t.test(
+  'the same figures whatever the format, the number of files and the way in; nothing is written',
+  async (t) => {
+    const rows = rowsOf();
+    const dir = t.testdir({
+      'one.ndjson': linesOf(rows),
+      'one.csv': csvOf(rows),
+      many: { 'a.ndjson': linesOf(rows.slice(0, 70)), 'b.ndjson': linesOf(rows.slice(70)) },
+    });
+    const one = await judged(dir, 'one.ndjson', ...OUTCOMES);
+    t.strictSame(await judged(dir, 'many', ...OUTCOMES), one, 'a folder, without a state');
+    const table = await judged(dir, 'one.csv', ...OUTCOMES);
+    t.strictSame(table.outcomes[0], one.outcomes[0]);
+    t.strictSame(table.outcomes[1]?.pooled.auc, one.outcomes[1]?.pooled.auc, '0 and 1 are false and true');
+    t.strictSame(readdirSync(dir).sort(), ['many', 'one.csv', 'one.ndjson']);
+    t.strictSame(readdirSync(join(dir, 'many')).sort(), ['a.ndjson', 'b.ndjson']);
+  },
+);
+
+t.test('scores are those of acuity score, with the same past', async (t) => {
+  const rows = rowsOf();
+  const dir = t.testdir({ 'n.ndjson': linesOf(rows) });
+  const { code, stderr } = await acuity(
+    'score',
+    dir,
+    'n.ndjson',
+    ...WHOSE,
+    '--state',
+    'state',
+    '--keep',
+    'tired',
+  );
+  t.equal(code, 0, stderr);
+  const scores = readFileSync(join(dir, 'n.scores.ndjson'), 'utf8').trim().split('\n');
+  const attention = scores.map((line) => (JSON.parse(line) as { attention: number }).attention);
+  // Judged by itself, a score is what it is.
+  const itself = rows.map((row, index) => ({ ...row, attention: attention[index] }));
+  writeFileSync(join(dir, 'itself.ndjson'), linesOf(itself));
+  const { outcomes } = await judged(dir, 'itself.ndjson', '--outcome', 'attention:attention', '--percentile', 'attention'); // prettier-ignore
+  const [{ pooled, slope, mean_error } = never()] = outcomes;
+  t.ok((pooled.correlation['score']?.value ?? 0) > 0.99999, `${pooled.correlation['score']?.value}`);
+  t.ok(Math.abs(slope.value - 1) < 0.01);
+  t.ok((mean_error?.score.value ?? 9) < 0.01, 'hundredths are not there before they are printed');
+});
+
+function never(): never {
+  throw new Error('no outcome');
+}
+
+t.test('what is left out is told: rows without scores, values that are no number', async (t) => {
+  const rows: object[] = rowsOf();
+  rows.splice(5, 0, { ...rows[0], current_session: { sleepTimeSeconds: -1 } });
+  const dir = t.testdir({ 'n.ndjson': linesOf(rows) });
+  const { code, stdout, stderr } = await acuity('judge', dir, 'n.ndjson', ...OUTCOMES, ...WHOSE);
+  t.equal(code, 65, 'as acuity score, where a row was bad');
+  t.match(stdout, `${PEOPLE * NIGHTS} nights scored by acuity-base/`);
+  t.match(stdout, ', 1 rows without scores');
+  const words = rowsOf().filter(({ mood }) => mood === 'so-so').length;
+  t.match(stdout, `mood: ${words} values that are no number, and are left out`);
+  t.match(stderr, 'n.ndjson: row 6');
+  const { outcomes } = await judged(dir, 'n.ndjson', ...OUTCOMES);
+  t.strictSame(
+    outcomes.map(({ nights }) => nights),
+    [180, 180, rowsOf().filter(({ mood }) => typeof mood === 'number').length],
+  );
+});
+
+t.test('no person and no night of anybody is in any output', async (t) => {
+  const dir = t.testdir({ 'n.ndjson': linesOf(rowsOf()) });
+  const outputs = [
+    await acuity('judge', dir, 'n.ndjson', ...OUTCOMES, ...WHOSE, '--html', 'page.html'),
+    await acuity('judge', dir, 'n.ndjson', ...OUTCOMES, ...WHOSE, '--json'),
+  ];
+  const all = [
+    ...outputs.flatMap(({ stdout, stderr }) => [stdout, stderr]),
+    readFileSync(join(dir, 'page.html'), 'utf8'),
+  ];
+  for (const text of all) {
+    t.notMatch(text, WHO);
+    t.notMatch(text, /20\d\d-\d\d-\d\d/, 'no date');
+    t.notMatch(text, 'so-so', 'no value');
+  }
+});
+
+t.test('few people: a refusal to conclude, with the number that it would take', async (t) => {
+  const dir = t.testdir({ 'n.ndjson': linesOf(rowsOf().filter((_, index) => index % PEOPLE < 12)) });
+  const { stdout } = await acuity('judge', dir, 'n.ndjson', ...OUTCOMES, ...WHOSE);
+  t.match(stdout, /^These 12 people are too few to tell whether stress says anything of stress, attention of tired or valence of mood \(it would take [\d,]+ to [\d,]+, with as many nights each\)\.\n/); // prettier-ignore
+});
+
+t.test('what is missing or misnamed ends the run before a score, with what to do', async (t) => {
+  const dir = t.testdir({
+    'n.ndjson': linesOf(rowsOf()),
+    'e.ndjson': linesOf(rowsOf().map((row) => ({ ...row, tired: null }))),
+  });
+  const fails = async (pattern: RegExp, code: number | RegExp, ...args: readonly string[]): Promise<void> => {
+    const end = await acuity('judge', dir, ...args);
+    t.match(end.stderr, pattern);
+    t.match(String(end.code), code);
+    t.equal(end.stdout, '');
+  };
+  await fails(/there is no field "tierd" beside the session in the first rows/, /64/, 'n.ndjson', ...WHOSE, '--outcome', 'tierd:-attention'); // prettier-ignore
+  await fails(/column:score or column:-score/, /^1$/, 'n.ndjson', ...WHOSE, '--outcome', 'tired:alertness');
+  await fails(/stands there twice/, /^1$/, 'n.ndjson', ...WHOSE, '--outcome', 'tired:-attention', '--outcome', 'tired:attention'); // prettier-ignore
+  await fails(/--percentile mood is no --outcome/, /64/, 'n.ndjson', ...WHOSE, '--outcome', 'tired:-attention', '--percentile', 'mood'); // prettier-ignore
+  await fails(/no scored night has a number in tired/, /65/, 'e.ndjson', ...WHOSE, '--outcome', 'tired:-attention'); // prettier-ignore
+  await fails(/required option '--outcome/, /^1$/, 'n.ndjson', ...WHOSE);
+  t.notOk(existsSync(join(dir, 'n.scores.ndjson')));
+});
+
+t.test(
+  'a page that loads nothing, fits a phone and says first what the text says',
+  { skip: WITHOUT_BROWSER },
+  async (t) => {
+    const dir = t.testdir({ 'n.ndjson': linesOf(rowsOf()) });
+    const { stdout } = await acuity('judge', dir, 'n.ndjson', ...OUTCOMES, ...WHOSE, '--html', 'page.html');
+    const html = readFileSync(join(dir, 'page.html'), 'utf8');
+    t.notMatch(html, /https?:|<script|<link|<img|@import|url\(/);
+    const browser = await openBrowser(t);
+    for (const look of [DESK, PHONE]) {
+      const { page, complaints } = await openPage(t, browser, {
+        url: `file://${join(dir, 'page.html')}`,
+        look,
+      });
+      t.equal(await page.locator('.lead').textContent(), stdout.split('\n')[0]);
+      t.equal(await page.locator('.forest').count(), 6);
+      t.equal(
+        await page.evaluate(() => document.documentElement.scrollWidth),
+        look.width,
+        'no sideways scrolling',
+      );
+      t.strictSame(complaints, []);
+    }
+  },
+);

@@ -74,7 +74,7 @@ export function judgePage(report: Report): string {
 function powerBars(verdicts: readonly OutcomeVerdict[]): string {
   const rows = verdicts.flatMap((verdict) =>
     VIEWS.map((view) => {
-      const people = view === 'within' ? verdict.peopleTwice : verdict.people;
+      const { people } = verdict;
       const { peopleNeeded } = verdict.views[view];
       const share = Math.min(1, people / peopleNeeded);
       const name = `${verdict.outcome.column}, ${VIEW_WORDS[view]}`;

@@ -10,8 +10,8 @@ export const ALPHA = 0.05;
 /** How surely an effect of the card's size is to be seen before anything is concluded. */
 export const POWER = 0.8;
 
-/** Draws of fewer people than these say too little of people who were not drawn. */
-export const PEOPLE_LEAST = 10;
+/** The fewest people that were tried (simulated populations): draws of fewer say too little of those who are not there. */
+export const PEOPLE_LEAST = 20;
 
 /** Where in the columns of the nights each thing stands. */
 export interface NightPlaces {
@@ -40,7 +40,7 @@ export type Finding =
 
 export interface ViewVerdict {
   readonly finding: Finding;
-  /** People that an effect of the card's size would take, with as many nights each. */
+  /** People that an effect of the card's size would take, with nights as these people have. */
   readonly peopleNeeded: number;
   /** The smallest correlation that these people show with the power asked for: with the outcome, and beside the rivals. */
   readonly detectable: { readonly goes: number; readonly adds: number };
@@ -198,16 +198,18 @@ function withHolm(judged: readonly Judged[]): OutcomeVerdict[] {
 
 function verdictOf(one: Judged, test: Test, level: number, strictest: number): ViewVerdict {
   const { outcome } = one;
-  const people = test.view === 'within' ? one.peopleTwice : one.people;
+  const counted = test.view === 'within' ? one.peopleTwice : one.people;
   const expected = EXPECTED[outcome.score][test.view];
-  const factor = (probit(1 - strictest / 2) + probit(POWER)) * Math.sqrt(people / (people - 1));
+  const factor = (probit(1 - strictest / 2) + probit(POWER)) * Math.sqrt(counted / (counted - 1));
   const detectable = {
     goes: factor * errorWithout(test.goes),
     adds: factor * errorWithout(test.adds),
   };
   const times = Math.max(detectable.goes / expected.goes, detectable.adds / expected.adds) ** 2;
-  const peopleNeeded = Number.isFinite(times) ? Math.max(PEOPLE_LEAST, Math.ceil(people * times)) : Infinity;
-  const finding = peopleNeeded > people ? 'too-few' : findingOf(test, level);
+  const needed = Number.isFinite(times) ? Math.max(PEOPLE_LEAST, Math.ceil(counted * times)) : Infinity;
+  const finding = needed > counted ? 'too-few' : findingOf(test, level);
+  // Of people like these, some of whom have but one night.
+  const peopleNeeded = Math.ceil((needed * one.people) / counted);
   return { finding, peopleNeeded, detectable, level };
 }
 

@@ -62,14 +62,14 @@ export function powerTable(verdicts: readonly OutcomeVerdict[]): string[][] {
   const header = ['outcome', 'score', '', 'people', 'nights', 'shows from', 'card', 'people needed', 'found'];
   const rows = verdicts.flatMap((verdict) =>
     VIEWS.map((view) => {
-      const { outcome, people, peopleTwice, nights } = verdict;
+      const { outcome, people, nights } = verdict;
       const { detectable, finding, peopleNeeded } = verdict.views[view];
       const card = EXPECTED[outcome.score][view];
       return [
         outcome.column,
         `${outcome.sign === 1 ? '' : '−'}${outcome.score}`,
         VIEW_WORDS[view],
-        grouped(view === 'within' ? peopleTwice : people),
+        grouped(people),
         grouped(nights),
         `${fixed(detectable.goes, DIGITS)} | ${fixed(detectable.adds, DIGITS)}`,
         `${fixed(card.goes, DIGITS)} | ${fixed(card.adds, DIGITS)}`,

@@ -1,4 +1,5 @@
 import type { KeyEntry } from './keyTable.js';
+import { jittered } from '../base/jitter.js';
 import { BURST_EXCEEDED, BURST_S, DAILY_EXCEEDED, msToNextDay, type Limits } from './limits.js';
 
 /** Frozen: may be kept until the answer is known. */
@@ -14,7 +15,7 @@ export interface Limited {
   readonly key: KeyEntry;
   /** Which of the two limits was reached. */
   readonly limit: 'burst' | 'daily';
-  /** Value of `Retry-After`: at least 1. */
+  /** Value of `Retry-After`: at least 1. Of the burst, 30 at most, and drawn for each answer. */
   readonly retryAfterS: number;
   /** Value of `RateLimit-Policy`. */
   readonly policy: string;
@@ -27,11 +28,17 @@ const DAY_S = 86_400;
 /** Charges requests to their keys. One for each event loop; `limits` is shared by all. */
 export class RateLimiter {
   readonly #limits: Limits;
+  readonly #random: () => number;
   /** The verdict that a key usually gets, by its index: made once a day instead of for each request. */
   readonly #admissions: (Admission | undefined)[] = [];
 
-  constructor(limits: Limits) {
+  constructor(
+    limits: Limits,
+    /** Uniform, 0 to 1. */
+    random: () => number = Math.random,
+  ) {
     this.#limits = limits;
+    this.#random = random;
   }
 
   /**
@@ -41,9 +48,10 @@ export class RateLimiter {
   admit(key: KeyEntry, nowMs: number): Admission | Limited {
     const { keyIndex, ratePerS } = key;
     const outcome = this.#limits.take(keyIndex, key, nowMs);
-    if (outcome === DAILY_EXCEEDED) return limited(key, 'daily', msToNextDay(nowMs));
+    if (outcome === DAILY_EXCEEDED) return limited(key, 'daily', Math.ceil(msToNextDay(nowMs) / 1000));
     if (outcome !== BURST_EXCEEDED) return this.#admission(key, outcome);
-    return limited(key, 'burst', ratePerS === null ? 0 : this.#limits.waitMs(keyIndex, ratePerS, nowMs));
+    const waitMs = ratePerS === null ? 0 : this.#limits.waitMs(keyIndex, ratePerS, nowMs);
+    return limited(key, 'burst', jittered(waitMs / 1000, { random: this.#random }));
   }
 
   /** Spends further tokens of an admitted request, whether or not they are there: the bucket may go into debt. */
@@ -66,8 +74,8 @@ export class RateLimiter {
 }
 
 /** Headers as draft-ietf-httpapi-ratelimit-headers words them: lists of strings with parameters. */
-function limited(key: KeyEntry, limit: Limited['limit'], waitMs: number): Limited {
-  const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
+function limited(key: KeyEntry, limit: Limited['limit'], seconds: number): Limited {
+  const retryAfterS = Math.max(1, seconds);
   const state = `"${limit}";r=0;t=${retryAfterS}`;
   return { outcome: 'limited', key, limit, retryAfterS, policy: policiesOf(key), state };
 }

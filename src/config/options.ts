@@ -170,6 +170,11 @@ interface Rule {
 
 const RULES: readonly Rule[] = [
   {
+    fields: ['overloadStatus'],
+    broken: ({ overloadStatus }) => overloadStatus !== 503 && overloadStatus !== 429,
+    mistake: 'ACUITY_OVERLOAD_STATUS must be 503 or 429',
+  },
+  {
     fields: ['workers', 'httpThreads'],
     broken: ({ workers, httpThreads }) => workers < httpThreads,
     mistake: 'ACUITY_WORKERS must be at least ACUITY_HTTP_THREADS: each event loop has its own workers',

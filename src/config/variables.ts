@@ -195,7 +195,13 @@ export const VARIABLES = {
     env: 'ACUITY_RETRY_AFTER_S',
     schema: Type.Integer({ default: 1, minimum: 1, maximum: 3600 }),
     unit: 's',
-    doc: '`Retry-After` of a 503',
+    doc: 'Least `Retry-After` of an overload: what is said is computed, up to 30 s',
+  },
+  overloadStatus: {
+    env: 'ACUITY_OVERLOAD_STATUS',
+    schema: Type.Integer({ default: 503, minimum: 429, maximum: 503 }),
+    expects: '503 or 429',
+    doc: 'Status of a request that is refused for want of room: `429` for proxies that take a replica out for 5xx',
   },
   otlpEndpoint: {
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',

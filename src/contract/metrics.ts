@@ -40,7 +40,7 @@ export const REFUSAL_CAUSES = [
 ] as const;
 export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 
-/** Causes of a 503. */
+/** Causes of a 503, or of a 429 where `ACUITY_OVERLOAD_STATUS` says so. */
 export type OverloadCause =
   | 'queueFull'
   | 'explainedOfKey'
@@ -53,7 +53,7 @@ export type OverloadCause =
 /** Causes of a 429. */
 export type LimitCause = 'rateBurst' | 'rateDaily';
 /** Problems that are a cause by themselves. */
-export type PlainCause = Exclude<ProblemName, 'overloaded' | 'rateLimited'>;
+export type PlainCause = Exclude<ProblemName, 'overloaded' | 'overloadedAs429' | 'rateLimited'>;
 
 /** The status that each cause is answered with. */
 export function statusOf(cause: RefusalCause): number {

@@ -115,6 +115,16 @@ function predictOperation(): JsonObject {
         schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
         example: 'c0ffee-42',
       },
+      {
+        name: 'X-Deadline-Ms',
+        in: 'header',
+        required: false,
+        description:
+          'How long you wait for this answer, in milliseconds: a request that waits longer is refused instead of ' +
+          'scored. The lesser of this and the operator’s deadline holds; what is no such number is ignored.',
+        schema: { type: 'integer', minimum: 1, maximum: 600_000 },
+        example: 800,
+      },
     ],
     requestBody: {
       required: true,
@@ -172,8 +182,9 @@ const PROBLEM_RESPONSES: readonly (readonly [
   ['The body is too long.', ['bodyTooLarge'], []],
   ['The body is not plain JSON.', ['contentType', 'contentEncoding'], []],
   [
-    'The key’s rate or its daily quota is used up.',
-    ['rateLimited'],
+    'The key’s rate or its daily quota is used up; or, without `RateLimit`, what 503 stands for, where the operator ' +
+      'has it said so.',
+    ['rateLimited', 'overloadedAs429'],
     ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
   ],
   ['Unexpected; the cause is in the service’s log.', ['internal'], []],
@@ -222,8 +233,8 @@ const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
   ),
   'Server-Timing': header('Milliseconds of waiting and of the model run.', 'queue;dur=0.31, infer;dur=0.21'),
   'Retry-After': {
-    description: 'Seconds to wait before another attempt.',
-    schema: { type: 'integer', minimum: 0 },
+    description: 'Seconds to wait before another attempt, up to 30; of a daily quota, until midnight UTC.',
+    schema: { type: 'integer', minimum: 1 },
     example: 1,
   },
   'RateLimit-Policy': header(

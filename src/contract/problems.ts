@@ -69,6 +69,12 @@ export const PROBLEMS = {
     detail: 'Service overloaded',
     remedy: 'Try again after the seconds in Retry-After, with growing pauses.',
   },
+  overloadedAs429: {
+    status: 429,
+    reason: 'Too Many Requests',
+    detail: 'Service overloaded',
+    remedy: 'Try again after the seconds in Retry-After, with growing pauses.',
+  },
   internal: {
     status: 500,
     reason: 'Internal Server Error',

@@ -54,7 +54,11 @@ export interface ExchangeObserver {
 export interface ExchangeContext {
   readonly observer: ExchangeObserver;
   readonly refusalThrottle: RefusalThrottle;
-  readonly retryAfterS: number;
+  readonly overloadProblem: 'overloaded' | 'overloadedAs429';
+  /** Seconds until another attempt of a request that is refused for want of room; the refusal counts. */
+  retryAfterS(): number;
+  /** A request was scored. */
+  served(): void;
   /** Takes further tokens of a caller, for what it sends. */
   spend(admission: Admission, tokens: number): void;
   /** Connections are ended behind their answers: the listener is about to close. */
@@ -66,6 +70,8 @@ export interface ExchangeHead {
   readonly requestId: string;
   readonly traceparent: string;
   readonly startedMs: number;
+  /** So long its caller waits, in milliseconds from then on; Infinity where that is not said. */
+  readonly patienceMs: number;
   /** The answer has no body. */
   readonly isHead: boolean;
   /**
@@ -139,6 +145,11 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     return this.caller?.key.keyIndex;
   }
 
+  /** When its caller no longer waits. */
+  get expiresMs(): number {
+    return this.head.startedMs + this.head.patienceMs;
+  }
+
   authenticated(admission: Admission): void {
     this.caller = admission;
     this.payer = admission;
@@ -174,6 +185,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
       headerLine('X-Model-Version', model.version);
     const body =
       this.history === undefined ? this.plain(row, inferMs) : this.carried(row, inferMs, this.history);
+    this.context.served();
     if (this.write(OK, headers, body)) this.context.observer.scored(this, timing);
   }
 
@@ -248,8 +260,8 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   }
 
   private overload(cause: OverloadCause): Refusal {
-    const headers = headerLine('Retry-After', String(this.context.retryAfterS));
-    return { cause, headers, ...problemAnswer('overloaded') };
+    const headers = headerLine('Retry-After', String(this.context.retryAfterS()));
+    return { cause, headers, ...problemAnswer(this.context.overloadProblem) };
   }
 
   /**

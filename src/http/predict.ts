@@ -17,6 +17,7 @@ import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchang
 import { RefusalThrottle } from './refusalThrottle.js';
 import type { LoopLag } from './lag.js';
 import { headerLine, type ConnectionEnd } from './reply.js';
+import { RetryAfter } from './retryAfter.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
 export interface PredictOptions {
@@ -34,7 +35,12 @@ export interface PredictOptions {
   readonly bodyBytesMax: number;
   /** Reports an unexpected error; the caller gets 500. */
   onFault(error: unknown, requestId: string): void;
+  /** Least `Retry-After` of an overload, in seconds. */
   readonly retryAfterS: number;
+  /** Status of an overload. */
+  readonly overloadStatus: number;
+  /** Uniform, 0 to 1. */
+  readonly random: () => number;
 }
 
 /** The headers that are looked at: as bytes, which the library need not convert for each request. */
@@ -46,6 +52,7 @@ const TRANSFER_ENCODING = Buffer.from('transfer-encoding');
 const X_REQUEST_ID = Buffer.from('x-request-id');
 const TRACEPARENT = Buffer.from('traceparent');
 const CONNECTION = Buffer.from('connection');
+const X_DEADLINE_MS = Buffer.from('x-deadline-ms');
 
 const JSON_TYPE = 'application/json';
 
@@ -58,21 +65,33 @@ export class Predict implements ExchangeContext {
   /** Every request is refused from now on: a worker hangs. */
   isHung = false;
   readonly refusalThrottle: RefusalThrottle;
+  private readonly retryAfter: RetryAfter;
 
   constructor(
     private readonly options: PredictOptions,
     /** Of the model in force: replaced as a whole when another is loaded. */
     public scorer: Scorer,
   ) {
-    this.refusalThrottle = new RefusalThrottle(options.clock);
+    const { clock, retryAfterS: leastS, random } = options;
+    this.refusalThrottle = new RefusalThrottle(clock);
+    this.retryAfter = new RetryAfter({ leastS, clock, random });
   }
 
   get observer(): ExchangeObserver {
     return this.options.observer;
   }
 
-  get retryAfterS(): number {
-    return this.options.retryAfterS;
+  get overloadProblem(): 'overloaded' | 'overloadedAs429' {
+    return this.options.overloadStatus === 429 ? 'overloadedAs429' : 'overloaded';
+  }
+
+  /** What is refused because this replica leaves may go to another at once. */
+  retryAfterS(): number {
+    return this.retryAfter.secondsFor(this.isDraining || this.isHung ? 0 : this.scorer.pending);
+  }
+
+  served(): void {
+    this.retryAfter.served();
   }
 
   /** Refuses what comes from now on, at once, and what is held back with it. */
@@ -137,6 +156,7 @@ export class Predict implements ExchangeContext {
       requestId: requestId(req.getHeader(X_REQUEST_ID)),
       traceparent: req.getHeader(TRACEPARENT),
       startedMs: clock.monotonicMs(),
+      patienceMs: patienceIn(req.getHeader(X_DEADLINE_MS)),
       isHead,
       isChunked: framing === 'chunked',
       connection: connectionEnd(req.getHeader(CONNECTION), framing),
@@ -189,6 +209,7 @@ export class Predict implements ExchangeContext {
     const { clock, metrics, readRequest } = this.options;
     exchange.received(bytes.length, clock.monotonicMs());
     metrics.received(bytes.length);
+    if (exchange.expiresMs <= exchange.receivedMs) return exchange.overloaded('deadline');
     const overload = this.overload();
     if (overload !== undefined) return exchange.overloaded(overload);
     try {
@@ -248,6 +269,15 @@ const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as const 
 function lengthIn(text: string): number {
   const bytes = Number(text);
   return bytes <= Number.MAX_SAFE_INTEGER ? bytes : 0;
+}
+
+const PATIENCE_MAX_MS = 600_000;
+
+/** `X-Deadline-Ms`: 1 to 600,000 milliseconds; what is no such number is ignored. */
+function patienceIn(text: string): number {
+  if (text === '' || !/^[1-9][0-9]{0,5}$/.test(text)) return Infinity;
+  const ms = Number(text);
+  return ms <= PATIENCE_MAX_MS ? ms : Infinity;
 }
 
 /** How the end of a body is told: by its length, where there is one; `unknown`: we can't say. */

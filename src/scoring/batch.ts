@@ -70,6 +70,11 @@ export class Batch {
     return false;
   }
 
+  /** Whether the caller of `row`, where it has said how long it waits, waits no more. */
+  isExpired(row: number, nowMs: number): boolean {
+    return (this.handlers[row]?.expiresMs ?? Infinity) <= nowMs;
+  }
+
   arrived(row: number): number {
     return this.arrivedMs[row] ?? 0;
   }

@@ -315,21 +315,22 @@ export class Batcher {
   /** Sheds what has waited too long and notices a worker that does not come back. */
   private sweep(): void {
     const nowMs = this.options.clock.monotonicMs();
-    this.shedAll(nowMs - this.options.deadlineMs);
+    this.shedAll(nowMs);
     if (!this.hangWatch.sweep(nowMs, this.running)) return;
     this.options.onHung();
     this.shedAll(Infinity); // the process is about to leave: each caller is told
   }
 
-  private shedAll(expiresMs: number): void {
-    for (const batch of this.queue) this.shed(batch, expiresMs);
-    for (const batch of this.retries.batches) this.shed(batch, expiresMs);
-    for (const batch of this.running) this.shed(batch, expiresMs);
+  private shedAll(nowMs: number): void {
+    for (const batch of this.queue) this.shed(batch, nowMs);
+    for (const batch of this.retries.batches) this.shed(batch, nowMs);
+    for (const batch of this.running) this.shed(batch, nowMs);
   }
 
-  private shed(batch: Batch, expiresMs: number): void {
+  private shed(batch: Batch, nowMs: number): void {
+    const latestMs = nowMs - this.options.deadlineMs;
     for (let row = 0; row < batch.rows; row++) {
-      if (batch.arrived(row) < expiresMs) this.expire(batch, row);
+      if (batch.arrived(row) < latestMs || batch.isExpired(row, nowMs)) this.expire(batch, row);
     }
   }
 }

@@ -41,6 +41,8 @@ export interface ScoredRow {
 export interface ScoreHandler {
   /** Nobody waits any more. */
   readonly isGone: boolean;
+  /** When nobody waits any more, on the scorer's clock; undefined: no caller has said so. */
+  readonly expiresMs?: number | undefined;
   /** The key that explained requests count for, by its index; undefined where they count for none. */
   readonly holder?: number | undefined;
   /** `row` holds until this returns. */

@@ -216,7 +216,7 @@ type LoopParts = Pick<
 
 function createPredict(setup: EventLoopSetup, log: Log, parts: LoopParts, scorer: Scorer): Predict {
   const { config } = setup;
-  const { daySamplesMax, nightSamplesMax, deadlineMs, bodyMaxBytes, retryAfterS } = config;
+  const { daySamplesMax, nightSamplesMax, deadlineMs, bodyMaxBytes, retryAfterS, overloadStatus } = config;
   return new Predict(
     {
       ...parts,
@@ -226,6 +226,8 @@ function createPredict(setup: EventLoopSetup, log: Log, parts: LoopParts, scorer
       lagMaxMs: deadlineMs * LAG_SHARE,
       bodyBytesMax: bodyMaxBytes,
       retryAfterS,
+      overloadStatus,
+      random: Math.random,
       onFault: (error, requestId) => log.error({ err: error, requestId }, 'request failed unexpectedly'),
     },
     scorer,

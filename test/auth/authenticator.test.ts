@@ -4,7 +4,7 @@ import type { IndexedRecord } from '#acuity/auth/keyTable.js';
 import { allocateLimits } from '#acuity/auth/limitEntries.js';
 import { Limits } from '#acuity/auth/limits.js';
 import { Tallies } from '#acuity/auth/tallies.js';
-import type { Admission } from '#acuity/auth/rateLimiter.js';
+import type { Admission, Limited } from '#acuity/auth/rateLimiter.js';
 import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 import { KeyCheck, type Verdict } from '../fixtures/keyCheck.js';
 
@@ -19,7 +19,7 @@ interface Scene {
   hashes(): number;
 }
 
-function scene(verifiedMax = 100): Scene {
+function scene(verifiedMax = 100, random = (): number => 0): Scene {
   let count = 0;
   const digest = (key: string): Buffer => {
     count++;
@@ -28,7 +28,7 @@ function scene(verifiedMax = 100): Scene {
   const clock = manualClock(MORNING_MS);
   const limits = new Limits(allocateLimits(8));
   return {
-    keyCheck: new KeyCheck({ clock, limits, verifiedMax, digest }),
+    keyCheck: new KeyCheck({ clock, limits, verifiedMax, digest, random }),
     clock,
     limits,
     hashes: () => count,
@@ -184,6 +184,17 @@ t.test('an empty bucket is told in the words of the draft', async (t) => {
   });
   clock.advance(100);
   t.equal(keyCheck.check(key).outcome, 'admitted');
+});
+
+t.test('callers of one key are told different times, in both headers alike', async (t) => {
+  let drawn = 0;
+  const { keyCheck } = scene(undefined, () => (drawn = (drawn + 0.3) % 1));
+  const key = createKey('demo');
+  keyCheck.replace([recordOf(key, { id: 'key_1', keyIndex: 0, ratePerS: 10 })]);
+  for (let at = 0; at < 20; at++) admission(keyCheck.check(key));
+  const told = Array.from({ length: 8 }, () => keyCheck.check(key) as Limited);
+  t.ok(new Set(told.map(({ retryAfterS }) => retryAfterS)).size > 1);
+  for (const { retryAfterS, state } of told) t.equal(state, `"burst";r=0;t=${retryAfterS}`);
 });
 
 t.test('a used-up day is told with the seconds to midnight', async (t) => {

@@ -30,6 +30,7 @@ interface CaseOptions {
   readonly firstPauseMs?: number;
   readonly pauseMaxMs?: number;
   readonly timeoutMs?: number;
+  readonly deadlineMs?: number;
 }
 
 const TRANSPORTS: Readonly<Record<string, OpenTransport | undefined>> = {
@@ -46,12 +47,16 @@ function clientTo(t: Test, url: string, options: Partial<AcuityClientOptions> = 
   return { client, pauses };
 }
 
-function optionsOf(name: string, { timeoutMs, ...retry }: CaseOptions): Partial<AcuityClientOptions> {
+function optionsOf(
+  name: string,
+  { timeoutMs, deadlineMs, ...retry }: CaseOptions,
+): Partial<AcuityClientOptions> {
   const transport = TRANSPORTS[name];
   return {
     retry,
     ...(transport === undefined ? {} : { transport }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
 }
 
@@ -112,7 +117,12 @@ for (const transport of Object.keys(TRANSPORTS)) {
         const id = received[0]?.headers['x-request-id'];
         for (const { path, headers, body } of received) {
           t.strictSame([path, body], ['/predict', REQUEST]);
-          t.match(headers, { 'x-api-key': KEY, 'content-type': 'application/json', 'x-request-id': id });
+          t.match(headers, {
+            'x-api-key': KEY,
+            'content-type': 'application/json',
+            'x-request-id': id,
+            'x-deadline-ms': String(options.timeoutMs ?? 10_000),
+          });
         }
       });
     }

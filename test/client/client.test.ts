@@ -98,7 +98,12 @@ t.test('the caller’s trace goes with each attempt, and nothing else of it', as
   };
   const { client, sent } = clientWith([BUSY, OK], { propagate });
   await client.predict(REQUEST, { requestId: 'mine' });
-  const others = { 'x-api-key': KEY, 'content-type': 'application/json', 'x-request-id': 'mine' };
+  const others = {
+    'x-api-key': KEY,
+    'content-type': 'application/json',
+    'x-request-id': 'mine',
+    'x-deadline-ms': '10000',
+  };
   t.strictSame(
     sent.map(({ headers }) => headers),
     [1, 2].map((attempt) => ({
@@ -167,7 +172,7 @@ t.test('429, 503 and broken connections are tried again under the same id', asyn
     retry: { retries: 3 },
   });
   t.strictSame((await client.predict(REQUEST)).scores, SCORES);
-  t.strictSame(pauses, [1_000 + 100, 2_000 + 200, 400]);
+  t.strictSame(pauses, [1_000 + 100, 2_000 + 100, 200]);
   t.equal(new Set(sent.map(({ headers }) => headers['x-request-id'])).size, 1);
 });
 
@@ -197,6 +202,88 @@ t.test('a daily quota is not waited for', async (t) => {
   t.match(error, { name: 'RateLimitedError', retryAfterS: 40_000, rateLimit: '"daily";r=0;t=40000' });
   t.equal(sent.length, 1);
 });
+
+/** A service that has nothing left for the key until it is told otherwise; callers that pause are held. */
+function spentKey(options: Partial<AcuityClientOptions> = {}) {
+  const sent: string[] = [];
+  const pauses: number[] = [];
+  const paused: (() => void)[] = [];
+  let hasTokens = false;
+  const limited = { 'retry-after': '20', ratelimit: '"burst";r=0;t=20' } as Readonly<Record<string, string>>;
+  const client = new AcuityClient(
+    { url: 'http://127.0.0.1:8080', apiKey: KEY, ...options },
+    {
+      random: () => 0,
+      pause: (ms) => {
+        pauses.push(ms);
+        return new Promise((resolve) => paused.push(resolve));
+      },
+      transport: {
+        close: async () => undefined,
+        async send({ headers }): Promise<Incoming> {
+          sent.push(headers['x-request-id'] ?? '');
+          const { status, body } = hasTokens ? OK : { status: 429, body: { detail: 'Rate limit exceeded' } };
+          return {
+            status,
+            text: JSON.stringify(body),
+            header: (name) => (hasTokens ? undefined : limited[name]),
+          };
+        },
+      },
+    },
+  );
+  const refill = (): void => {
+    hasTokens = true;
+    for (const go of paused.splice(0)) go();
+  };
+  const untilPaused = async (count: number): Promise<void> => {
+    while (paused.length < count) await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { client, sent, pauses, refill, untilPaused };
+}
+
+t.test('after a 429 the other calls of the client are held, and none of them is sent', async (t) => {
+  const { client, sent, pauses, refill, untilPaused } = spentKey();
+  const first = client.predict(REQUEST, { requestId: 'first' });
+  await untilPaused(1);
+  const others = ['a', 'b', 'c'].map((requestId) => client.predict(REQUEST, { requestId }));
+  await untilPaused(4);
+  t.strictSame(sent, ['first']);
+  t.ok(pauses.every((ms) => ms > 19_000 && ms <= 20_000));
+  refill();
+  for (const outcome of [first, ...others]) t.strictSame((await outcome).scores, SCORES);
+  t.strictSame(sent.toSorted(), ['a', 'b', 'c', 'first', 'first']);
+});
+
+t.test('a held call whose deadline comes first is told what the service said, unsent', async (t) => {
+  const { client, sent, refill, untilPaused } = spentKey();
+  const first = client.predict(REQUEST, { requestId: 'first' });
+  await untilPaused(1);
+  await t.rejects(client.predict(REQUEST, { requestId: 'hasty', deadlineMs: 5_000 }), {
+    name: 'RateLimitedError',
+    status: 429,
+    requestId: 'hasty',
+    retryAfterS: 20,
+    rateLimit: '"burst";r=0;t=20',
+  });
+  t.strictSame(sent, ['first']);
+  refill();
+  await first;
+});
+
+t.test(
+  'what is given up at once holds nobody: a quota may be raised, and a call may want no retries',
+  async (t) => {
+    const { client, sent } = spentKey({ deadlineMs: 5_000 });
+    for (const requestId of ['a', 'b'])
+      await t.rejects(client.predict(REQUEST, { requestId }), { name: 'RateLimitedError', retryAfterS: 20 });
+    await t.rejects(client.predict(REQUEST, { requestId: 'c', deadlineMs: 60_000, retries: 0 }), {
+      name: 'RateLimitedError',
+      retryAfterS: 20,
+    });
+    t.strictSame(sent, ['a', 'b', 'c']);
+  },
+);
 
 t.test('a Retry-After that is a date counts, another text does not', async (t) => {
   const date = new Date(Date.now() - 5_000).toUTCString();

@@ -48,6 +48,7 @@ const DEFAULTS: { readonly [F in Field]: Config[F] } = {
   hangMs: 5000,
   accessLogEvery: 1000,
   retryAfterS: 1,
+  overloadStatus: 503,
   otlpEndpoint: '',
   otlpTracesEndpoint: '',
   tracesMax: 50,
@@ -141,6 +142,12 @@ const CASES: {
   hangMs: { name: 'ACUITY_HANG_MS', text: '10', value: 10, refused: ['9', '600001'] },
   accessLogEvery: { name: 'ACUITY_ACCESS_LOG_EVERY', text: '0', value: 0, refused: ['-1', '1000000001'] },
   retryAfterS: { name: 'ACUITY_RETRY_AFTER_S', text: '3600', value: 3600, refused: ['0', '3601'] },
+  overloadStatus: {
+    name: 'ACUITY_OVERLOAD_STATUS',
+    text: '429',
+    value: 429,
+    refused: ['500', '504', '430', ''],
+  },
   otlpEndpoint: {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     text: 'http://collector:4318',

@@ -20,6 +20,7 @@ const expected = {
   contentEncoding: [415, 'Content-Encoding is not supported'],
   bodyTooLarge: [413, 'Request body too large'],
   overloaded: [503, 'Service overloaded'],
+  overloadedAs429: [429, 'Service overloaded'],
   internal: [500, 'Internal Server Error'],
 } as const;
 

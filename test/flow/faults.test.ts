@@ -77,7 +77,7 @@ t.test('a worker that hangs in native code: 503, not ready, exit code 70', async
   for (const reply of replies) {
     t.equal(reply.status, 503);
     t.equal(reply.body, '{"detail":"Service overloaded"}');
-    t.equal(reply.headers.get('retry-after'), '9');
+    t.ok(Number(reply.headers.get('retry-after')) >= 9);
   }
   // The process may have left before these were answered.
   if (ready.status === 'fulfilled') t.equal(ready.value, 503);

@@ -375,3 +375,60 @@ t.test('of a body that is announced, nothing is held before it comes', async (t)
   await until(() => loop.budget.heldBytes > 0);
   t.ok(loop.budget.heldBytes < 100_000);
 });
+
+t.test(
+  'the caller’s own patience goes to the scorer, and only where it is a number of milliseconds',
+  async (t) => {
+    const loop = openLoop(t);
+    const cases: readonly (readonly [sent: string | undefined, ms: number])[] = [
+      [undefined, Infinity],
+      ['800', 800],
+      ['600000', 600_000],
+      ...['0', '-1', '600001', '1e3', '08', '5.5', 'soon', '', '9999999'].map(
+        (text) => [text, Infinity] as const,
+      ),
+    ];
+    for (const [text, ms] of cases) {
+      const connection = await connect(t, loop);
+      const headers = {
+        'X-API-Key': GOOD_KEY,
+        'Content-Length': String(BODY.length),
+        ...(text !== undefined && { 'X-Deadline-Ms': text }),
+      };
+      const beforeMs = performance.now();
+      await connection.write(head({ headers }) + BODY);
+      await until(() => loop.scorer.waiting.length === 1);
+      const waiting = loop.scorer.waiting.pop();
+      const leftMs = (waiting?.expiresMs ?? NaN) - beforeMs;
+      t.ok(
+        ms === Infinity ? leftMs === Infinity : leftMs >= ms && leftMs < ms + 60_000,
+        `${text}: ${leftMs}`,
+      );
+      if (waiting !== undefined) answer(waiting);
+      await connection.reply();
+    }
+  },
+);
+
+t.test('a body that comes after its caller has stopped waiting is not scored', async (t) => {
+  const loop = openLoop(t);
+  const connection = await connect(t, loop);
+  const headers = { 'X-API-Key': GOOD_KEY, 'Content-Length': String(BODY.length), 'X-Deadline-Ms': '1' };
+  await connection.write(head({ headers }));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await connection.write(BODY);
+  isOverloaded(t, await connection.reply());
+  t.equal(loop.scorer.waiting.length, 0);
+});
+
+t.test(
+  'an operator may have overload said with 429: the same body and Retry-After, no RateLimit',
+  async (t) => {
+    const loop = openLoop(t, { overloadStatus: 429 });
+    loop.scorer.pending = 10;
+    const reply = await send(loop.port, keyed());
+    t.match(reply, { status: 429, reason: 'Too Many Requests', body: OVERLOADED });
+    t.equal(reply.headers.get('retry-after'), '7');
+    t.equal(reply.headers.get('ratelimit'), undefined);
+  },
+);

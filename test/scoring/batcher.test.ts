@@ -16,6 +16,7 @@ import { requestOfAge } from '../fixtures/requests.js';
 /** A caller that notes what it is told. */
 class Caller implements ScoreHandler {
   isGone = false;
+  expiresMs: number | undefined;
   readonly told: string[] = [];
   score: number | undefined;
   timing: Timing | undefined;
@@ -237,6 +238,24 @@ t.test('there are blocks for as many requests as are admitted, however the varia
   }
   t.pass();
 });
+
+t.test(
+  'a caller that waits less long than the service would is told earlier; the others are not',
+  async (t) => {
+    const { clock, admit } = setUp(t);
+    admit(1);
+    await turn();
+    const [hasty, patient] = [admit(2), admit(3)];
+    hasty.expiresMs = clock.monotonicMs() + 10;
+    patient.expiresMs = clock.monotonicMs() + 10_000;
+    clock.advance(10);
+    await until(() => hasty.told.length > 0);
+    t.strictSame([hasty.told, patient.told], [['expired'], []]);
+    clock.advance(DEADLINE_MS);
+    await until(() => patient.told.length > 0);
+    t.strictSame(patient.told, ['expired'], 'the lesser of both holds');
+  },
+);
 
 t.test('a request that waited too long is shed; its late answer is thrown away', async (t) => {
   const { clock, batcher, pool, admit, firstRun } = setUp(t);

@@ -64,6 +64,7 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
     return {
         "api_key": KEY,
         "timeout": options.get("timeoutMs", 10_000) / 1000,
+        "deadline": options.get("deadlineMs", 60_000) / 1000,
         "retry": RetryPolicy(
             options.get("retries", policy.retries),
             options.get("firstPauseMs", policy.first_pause_s * 1000) / 1000,

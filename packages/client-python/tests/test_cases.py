@@ -67,6 +67,7 @@ class Refusals(EachFace):
             self.assertEqual(headers["x-api-key"], KEY)
             self.assertEqual(headers["content-type"], "application/json")
             self.assertEqual(headers["x-request-id"], first["x-request-id"])
+            self.assertEqual(headers["x-deadline-ms"], str(case.get("options", {}).get("timeoutMs", 10_000)))
 
     def test_refusals(self) -> None:
         self.each("refusals", self._refusals)

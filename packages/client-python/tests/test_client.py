@@ -30,6 +30,7 @@ from acuity_client import (
     MemoryStorage,
     Outgoing,
     Prediction,
+    RateLimitedError,
     RetryPolicy,
     RetryReport,
     SessionBuilder,
@@ -46,6 +47,7 @@ from .support import FACES, HAS_HTTPX, KEY, face
 SAMPLE = 61.8731
 REQUEST: dict[str, Any] = {"current_session": {"HR_night": [SAMPLE, 62, 63]}}
 OK: dict[str, Any] = {"status": 200, "body": {**SCORES, "inference_time_ms": 1}}
+LIMITED: dict[str, Any] = {"status": 429, "headers": {"retry-after": "20"}, "body": {"detail": "Rate limit exceeded"}}
 BUSY: dict[str, Any] = {"status": 503, "headers": {"retry-after": "1"}}
 LOCAL = "http://127.0.0.1:8080"
 
@@ -181,6 +183,27 @@ class Requests(unittest.TestCase):
                     prediction = client.predict(REQUEST, request_id="mine-1", retries=1)
                 self.assertEqual(prediction.request_id, "mine-1")
                 self.assertEqual(server.received[-1][0]["x-request-id"], "mine-1")
+
+    def test_after_a_429_the_other_calls_of_a_client_are_held(self) -> None:
+        for title, maker in FACES.items():
+            with self.subTest(title), ScriptedServer([LIMITED, OK, OK]) as server, face(maker, server.url) as client:
+                # The pauses of these clients take no time: the second call meets the gate that the first one closed.
+                client.predict(REQUEST, request_id="first")
+                client.predict(REQUEST, request_id="second")
+                self.assertEqual(client.pauses[0], 20.1)
+                self.assertTrue(19 < client.pauses[1] <= 20.1, client.pauses)
+                with self.assertRaises(RateLimitedError) as caught:
+                    client.predict(REQUEST, request_id="hasty", deadline=5)
+                self.assertEqual((caught.exception.request_id, caught.exception.retry_after_s), ("hasty", 20.0))
+                self.assertEqual(len(server.received), 3, "what is held is not sent")
+
+    def test_what_is_given_up_at_once_holds_nobody(self) -> None:
+        for title, maker in FACES.items():
+            with self.subTest(title), ScriptedServer([LIMITED, LIMITED]) as server, face(maker, server.url) as client:
+                for _ in range(2):
+                    with self.assertRaises(RateLimitedError):
+                        client.predict(REQUEST, deadline=5)
+                self.assertEqual((len(server.received), client.pauses), (2, []))
 
     def test_hooks_tell_of_attempts_and_pauses(self) -> None:
         for title, maker in FACES.items():

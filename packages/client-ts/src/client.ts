@@ -11,6 +11,7 @@ import {
   TimeoutError,
 } from './errors.js';
 import { fetchTransport, plainHttpTransport } from './nodeTransports.js';
+import { Gate, isTurnGiven, type Held } from './gate.js';
 import { fieldWarnings, ProcessWarnings, type FieldWarning } from './fieldNames.js';
 import { checkNightOf } from './night.js';
 import { refuseBrowser } from './place.js';
@@ -30,6 +31,11 @@ export interface AcuityClientOptions {
   readonly apiKey: string;
   /** Longest wait for the answer of one attempt. Default 10,000. */
   readonly timeoutMs?: number;
+  /**
+   * Longest time for a whole call, pauses included: no attempt is begun later, and what the service asks to wait beyond
+   * it is not waited for. Default 60,000.
+   */
+  readonly deadlineMs?: number;
   /** Most connections open at once. Default 32. */
   readonly connections?: number;
   readonly retry?: Partial<RetryOptions>;
@@ -78,6 +84,8 @@ export interface PredictOptions {
   readonly requestId?: string;
   /** Longest wait for the answer of one attempt, in place of the client's. */
   readonly timeoutMs?: number;
+  /** Longest time for the whole call, in place of the client's. */
+  readonly deadlineMs?: number;
   /** Attempts after the first, in place of the client's. */
   readonly retries?: number;
   /** Gives the request up, pauses between attempts included. */
@@ -96,6 +104,9 @@ export const URL_VARIABLE = 'ACUITY_URL';
 export const KEY_VARIABLE = 'ACUITY_API_KEY';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_DEADLINE_MS = 60_000;
+/** The service takes no longer patience than this. */
+const PATIENCE_MAX_MS = 600_000;
 const DEFAULT_CONNECTIONS = 32;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const KEY_FORM = /^sk_(demo|live)_[0-9A-Za-z]{38}$/;
@@ -107,6 +118,8 @@ export class AcuityClient {
   readonly #transport: Transport;
   readonly #retry: RetryOptions;
   readonly #timeoutMs: number;
+  readonly #deadlineMs: number;
+  readonly #gate = new Gate();
   readonly #hooks: ClientHooks;
   readonly #propagate: AcuityClientOptions['propagate'];
   readonly #parts: Omit<ClientParts, 'transport'>;
@@ -124,6 +137,7 @@ export class AcuityClient {
     this.#path = path;
     this.#retry = { ...DEFAULT_RETRY, ...options.retry };
     this.#timeoutMs = timeoutMs;
+    this.#deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS;
     this.#hooks = options.hooks ?? {};
     this.#propagate = options.propagate;
     const open = options.transport ?? (origin.startsWith('http:') ? plainHttpTransport : fetchTransport);
@@ -159,16 +173,34 @@ export class AcuityClient {
     checkRequest(request);
     checkNightOf(request);
     const { signal, timeoutMs = this.#timeoutMs, retries = this.#retry.retries } = options;
-    const call: Call = { requestId, body: JSON.stringify(request), signal, timeoutMs, retries };
-    for (let attempt = 1; ; attempt++) {
+    const { deadlineMs = this.#deadlineMs } = options;
+    const endsMs = performance.now() + deadlineMs;
+    const call: Call = { requestId, body: JSON.stringify(request), signal, timeoutMs, retries, endsMs };
+    for (let attempt = 1, failures = 0; ; attempt++) {
+      for (let held = this.#held(call); held !== undefined; held = this.#held(call))
+        await this.#wait(call, held);
       const outcome = await this.#attempt(call, attempt);
       if (!(outcome instanceof AcuityError)) return outcome;
       const status = outcome instanceof RefusedError ? outcome.status : undefined;
-      const pauseMs = this.#pauseAfter(outcome, { attempt, retries });
+      if (!isTurnGiven(outcome)) failures++;
+      const pauseMs = this.#pauseAfter(outcome, call, Math.max(1, failures));
       if (pauseMs === undefined) throw outcome;
+      if (isTurnGiven(outcome)) call.closing = this.#gate.close(outcome);
       this.#hooks.onRetry?.({ requestId, attempt, status, pauseMs });
       await this.#parts.pause(pauseMs, signal);
     }
+  }
+
+  /** The service has refused another call of this client for its rate; a call that wants no retries finds out by itself. */
+  #held({ retries, closing }: Call): Held | undefined {
+    return retries > 0 ? this.#gate.holds(closing) : undefined;
+  }
+
+  async #wait(call: Call, { leftMs, refusal, closing }: Held): Promise<void> {
+    const pauseMs = leftMs + this.#parts.random() * this.#retry.firstPauseMs;
+    if (performance.now() + pauseMs > call.endsMs) throw refusal(call.requestId);
+    call.closing = closing;
+    await this.#parts.pause(pauseMs, call.signal);
   }
 
   /** Finishes what is under way and closes the connections. */
@@ -199,7 +231,7 @@ export class AcuityClient {
     let answer: Incoming;
     try {
       const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-      const headers = this.#headers(requestId);
+      const headers = this.#headers(requestId, timeoutMs);
       answer = await this.#transport.send({ path: this.#path, headers, body, signal: either });
     } catch (error) {
       report(undefined);
@@ -214,26 +246,26 @@ export class AcuityClient {
     return readAnswer(answer, requestId);
   }
 
-  #headers(requestId: string): Record<string, string> {
+  #headers(requestId: string, timeoutMs: number): Record<string, string> {
     return {
       ...traceHeaders(this.#propagate),
       'x-api-key': this.#apiKey,
       'content-type': 'application/json',
       'x-request-id': requestId,
+      // The service need not score what is no longer waited for.
+      'x-deadline-ms': String(Math.max(1, Math.min(PATIENCE_MAX_MS, Math.ceil(timeoutMs)))),
     };
   }
 
-  #pauseAfter(
-    error: AcuityError,
-    { attempt, retries }: { attempt: number; retries: number },
-  ): number | undefined {
+  #pauseAfter(error: AcuityError, { retries, endsMs }: Call, attempt: number): number | undefined {
     const isPassing =
       error instanceof RateLimitedError ||
       error instanceof OverloadedError ||
       error instanceof ConnectionError;
     if (!isPassing) return undefined;
     const retryAfterS = error instanceof ConnectionError ? undefined : error.retryAfterS;
-    return pauseBefore({ attempt, retryAfterS }, { ...this.#retry, retries }, this.#parts.random);
+    const pauseMs = pauseBefore({ attempt, retryAfterS }, { ...this.#retry, retries }, this.#parts.random);
+    return pauseMs !== undefined && performance.now() + pauseMs > endsMs ? undefined : pauseMs;
   }
 }
 
@@ -255,6 +287,10 @@ interface Call {
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
   readonly retries: number;
+  /** When no further attempt is begun, as `performance.now` tells it. */
+  readonly endsMs: number;
+  /** Of the gate: the last one that this call has waited for. */
+  closing?: number;
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -134,7 +134,7 @@ export class RateLimitedError extends RefusedError {
   }
 }
 
-/** 503: too much to do, or stopping. */
+/** 503, or 429 where the operator has it said so: too much to do, or stopping. */
 export class OverloadedError extends RefusedError {
   override readonly name = 'OverloadedError';
   readonly retryAfterS: number | undefined;
@@ -174,9 +174,13 @@ const BY_STATUS: Readonly<Record<number, new (refusal: Refusal) => RefusedError>
   503: OverloadedError,
 };
 
+/** What an overload says, under whichever status. */
+const OVERLOADED = 'Service overloaded';
+
 /** The error that stands for a refusal. */
 export function errorFor(refusal: Refusal): RefusedError {
   if (refusal.findings.some(({ type }) => type === 'history_invalid'))
     return new HistoryInvalidError(refusal);
+  if (refusal.status === 429 && refusal.detail === OVERLOADED) return new OverloadedError(refusal);
   return new (BY_STATUS[refusal.status] ?? UnexpectedAnswerError)(refusal);
 }

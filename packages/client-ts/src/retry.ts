@@ -1,14 +1,14 @@
 /** When a request is tried again. */
 export interface RetryOptions {
-  /** Attempts after the first; 0 for none. Default 2. */
+  /** Attempts after the first that failed; 0 for none. A 429 that says when to come back is no failure. Default 2. */
   readonly retries: number;
   /** The first pause is at most this long; each further one may be twice as long. Default 200. */
   readonly firstPauseMs: number;
-  /** No pause is longer. A service that asks for more (a daily quota) is not waited for. Default 20,000. */
+  /** No pause is longer. A service that asks for more (a daily quota) is not waited for. Default 30,000. */
   readonly pauseMaxMs: number;
 }
 
-export const DEFAULT_RETRY: RetryOptions = { retries: 2, firstPauseMs: 200, pauseMaxMs: 20_000 };
+export const DEFAULT_RETRY: RetryOptions = { retries: 2, firstPauseMs: 200, pauseMaxMs: 30_000 };
 
 /** An attempt that failed in a way that may pass. */
 export interface FailedAttempt {

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from ._core import DEFAULT_TIMEOUT_S, Core, Hooks, Propagate
+from ._core import DEFAULT_DEADLINE_S, DEFAULT_TIMEOUT_S, Core, Hooks, Propagate
 from ._retry import RetryPolicy
 from ._transport import (
     AsyncTransport,
@@ -28,7 +28,8 @@ class AcuityClient:
     A connection pool to one service with one key. Make one and keep it; threads may share it.
 
     Address and key come from `ACUITY_URL` and `ACUITY_API_KEY` where they are not given. `timeout` is the longest wait
-    for the answer of one attempt, in seconds.
+    for the answer of one attempt, in seconds, `deadline` the longest time for a whole call, pauses included: no attempt
+    is begun later, and what the service asks to wait beyond it is not waited for.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class AcuityClient:
         base_url: str | None = None,
         api_key: str | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
+        deadline: float = DEFAULT_DEADLINE_S,
         retry: RetryPolicy = RetryPolicy(),
         hooks: Hooks | None = None,
         allow_plain_http: bool = False,
@@ -52,6 +54,7 @@ class AcuityClient:
             base_url=base_url,
             api_key=api_key,
             timeout_s=timeout,
+            deadline_s=deadline,
             retry=retry,
             hooks=hooks,
             allow_plain_http=allow_plain_http,
@@ -66,6 +69,7 @@ class AcuityClient:
         *,
         request_id: str | None = None,
         timeout: float | None = None,
+        deadline: float | None = None,
         retries: int | None = None,
     ) -> Prediction:
         """
@@ -74,8 +78,10 @@ class AcuityClient:
         Raises AcuityError of the kind that fits; before anything is sent UnitError, where fields contradict each
         other as they do in a wrong unit, and ValueError, where `night` lies ahead.
         """
-        call = self._core.begin(request, request_id, timeout, retries)
+        call = self._core.begin(request, request_id, timeout, deadline, retries)
         while True:
+            while (held := self._core.held(call)) is not None:
+                self._sleep(held)
             step = self._core.after(call, self._send(self._core.outgoing(call)))
             if isinstance(step, Prediction):
                 return step
@@ -115,6 +121,7 @@ class AsyncAcuityClient:
         base_url: str | None = None,
         api_key: str | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
+        deadline: float = DEFAULT_DEADLINE_S,
         retry: RetryPolicy = RetryPolicy(),
         hooks: Hooks | None = None,
         allow_plain_http: bool = False,
@@ -126,6 +133,7 @@ class AsyncAcuityClient:
             base_url=base_url,
             api_key=api_key,
             timeout_s=timeout,
+            deadline_s=deadline,
             retry=retry,
             hooks=hooks,
             allow_plain_http=allow_plain_http,
@@ -140,11 +148,14 @@ class AsyncAcuityClient:
         *,
         request_id: str | None = None,
         timeout: float | None = None,
+        deadline: float | None = None,
         retries: int | None = None,
     ) -> Prediction:
         """As of `AcuityClient`. Cancelling the task gives the request up, pauses between attempts included."""
-        call = self._core.begin(request, request_id, timeout, retries)
+        call = self._core.begin(request, request_id, timeout, deadline, retries)
         while True:
+            while (held := self._core.held(call)) is not None:
+                await self._sleep(held)
             step = self._core.after(call, await self._send(self._core.outgoing(call)))
             if isinstance(step, Prediction):
                 return step

@@ -28,6 +28,7 @@ from ._errors import (
     RefusedError,
     error_for,
 )
+from ._gate import Gate
 from ._night import check_night_of
 from ._retry import RetryPolicy
 from ._slips import FieldNameWarning, slips
@@ -37,10 +38,13 @@ from ._types import Prediction, PredictionRequest, ScoreRecord
 URL_VARIABLE = "ACUITY_URL"
 KEY_VARIABLE = "ACUITY_API_KEY"
 DEFAULT_TIMEOUT_S = 10.0
+DEFAULT_DEADLINE_S = 60.0
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _KEY_FORM = re.compile(r"sk_(demo|live)_[0-9A-Za-z]{38}")
 _KNOWN_WARNINGS_MAX = 1_000
+_PATIENCE_MAX_MS = 600_000
+"""The service takes no longer patience than this."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,13 @@ class Call:
     body: bytes = field(repr=False)
     timeout_s: float
     policy: RetryPolicy
+    ends: float
+    """When no further attempt is begun, by the monotonic clock."""
     attempt: int = 0
+    failures: int = 0
     started: float = 0.0
+    closing: int = 0
+    """Of the gate: the last one that this call has waited for."""
 
 
 class Core:
@@ -116,6 +125,7 @@ class Core:
         base_url: str | None,
         api_key: str | None,
         timeout_s: float,
+        deadline_s: float,
         retry: RetryPolicy,
         hooks: Hooks | None,
         allow_plain_http: bool,
@@ -130,6 +140,8 @@ class Core:
         self.url = _address(base_url, allow_plain_http)
         self._key = _Secret(_checked_key(api_key))
         self._timeout_s = _checked_timeout(timeout_s)
+        self._deadline_s = _checked_timeout(deadline_s)
+        self._gate = Gate()
         self._retry = retry
         self._hooks = hooks or Hooks()
         self._propagate = propagate
@@ -141,6 +153,7 @@ class Core:
         request: PredictionRequest | Mapping[str, Any],
         request_id: str | None,
         timeout_s: float | None,
+        deadline_s: float | None,
         retries: int | None,
     ) -> Call:
         """What is to be sent. Raises before anything is, where it can't be right."""
@@ -154,7 +167,22 @@ class Core:
         if retries is not None:
             policy = RetryPolicy(retries, policy.first_pause_s, policy.pause_max_s)
         timeout_s = self._timeout_s if timeout_s is None else _checked_timeout(timeout_s)
-        return Call(request_id, encoded(request), timeout_s, policy)
+        deadline_s = self._deadline_s if deadline_s is None else _checked_timeout(deadline_s)
+        return Call(request_id, encoded(request), timeout_s, policy, time.monotonic() + deadline_s)
+
+    def held(self, call: Call) -> float | None:
+        """
+        The seconds until the service, which has refused another call of this client for its rate, wants to be asked
+        again; None where the call may be sent. Raises where that is later than the call may last.
+        """
+        held = self._gate.holds(call.closing) if call.policy.retries > 0 else None
+        if held is None:
+            return None
+        pause_s = held.left_s + self.random() * call.policy.first_pause_s
+        if time.monotonic() + pause_s > call.ends:
+            raise held.refusal(call.request_id)
+        call.closing = held.closing
+        return pause_s
 
     def outgoing(self, call: Call) -> Outgoing:
         """The next attempt."""
@@ -167,6 +195,8 @@ class Core:
                 "x-api-key": self._key.text,
                 "content-type": "application/json",
                 "x-request-id": call.request_id,
+                # The service need not score what is no longer waited for.
+                "x-deadline-ms": str(max(1, min(_PATIENCE_MAX_MS, math.ceil(call.timeout_s * 1000)))),
             },
             body=call.body,
             timeout_s=call.timeout_s,
@@ -189,9 +219,14 @@ class Core:
         outcome = _judged(call, answer)
         if isinstance(outcome, Prediction):
             return outcome
+        turn = outcome if isinstance(outcome, RateLimitedError) and outcome.retry_after_s is not None else None
+        if turn is None:
+            call.failures += 1
         pause_s = self._pause_after(call, outcome)
         if pause_s is None:
             raise outcome
+        if turn is not None:
+            call.closing = self._gate.close(turn)
         if self._hooks.on_retry is not None:
             self._hooks.on_retry(RetryReport(call.request_id, call.attempt, status, pause_s))
         return pause_s
@@ -200,7 +235,8 @@ class Core:
         if not isinstance(error, (RateLimitedError, OverloadedError, AcuityConnectionError)):
             return None
         asked_s = None if isinstance(error, AcuityConnectionError) else error.retry_after_s
-        return call.policy.pause_before(call.attempt, asked_s, self.random)
+        pause_s = call.policy.pause_before(max(1, call.failures), asked_s, self.random)
+        return None if pause_s is not None and time.monotonic() + pause_s > call.ends else pause_s
 
     def _warn_of_slips(self, request: Mapping[str, Any]) -> None:
         for sentence in slips(request):

@@ -128,7 +128,7 @@ class RateLimitedError(RefusedError):
 
 
 class OverloadedError(RefusedError):
-    """503: too much to do, or stopping."""
+    """503, or 429 where the operator has it said so: too much to do, or stopping."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal)
@@ -167,8 +167,14 @@ _BY_STATUS: dict[int, type[RefusedError]] = {
 }
 
 
+_OVERLOADED = "Service overloaded"
+"""What an overload says, under whichever status."""
+
+
 def error_for(refusal: Refusal) -> RefusedError:
     """The error that stands for a refusal."""
     if any(finding.get("type") == "history_invalid" for finding in refusal.findings):
         return HistoryInvalidError(refusal)
+    if refusal.status == 429 and refusal.detail == _OVERLOADED:
+        return OverloadedError(refusal)
     return _BY_STATUS.get(refusal.status, UnexpectedAnswerError)(refusal)

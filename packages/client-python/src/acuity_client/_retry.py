@@ -11,10 +11,10 @@ class RetryPolicy:
     """How patient the client is."""
 
     retries: int = 2
-    """Attempts after the first; 0 for none."""
+    """Attempts after the first that failed; 0 for none. A 429 that says when to come back is no failure."""
     first_pause_s: float = 0.2
     """The first pause is at most this long; each further one may be twice as long."""
-    pause_max_s: float = 20.0
+    pause_max_s: float = 30.0
     """No pause is longer. A service that asks for more (a daily quota) is not waited for."""
 
     def pause_before(self, attempt: int, retry_after_s: float | None, random: Callable[[], float]) -> float | None:

@@ -1,0 +1,55 @@
+"""Holds the calls of one client while the service has nothing left for its key."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from dataclasses import dataclass, replace
+
+from ._errors import RateLimitedError, Refusal
+
+
+@dataclass(frozen=True)
+class Held:
+    """What keeps a call from being sent."""
+
+    left_s: float
+    closing: int
+    _refusal: Refusal
+
+    def refusal(self, request_id: str) -> RateLimitedError:
+        """What the service would say to the call of this id."""
+        return RateLimitedError(
+            replace(self._refusal, request_id=request_id, retry_after_s=float(math.ceil(self.left_s)))
+        )
+
+
+class Gate:
+    """
+    The rate is the key's, so what one call was refused for, every other call of the client would be refused for too.
+
+    Threads may share it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._opens_s = 0.0
+        self._closing = 0
+        self._refusal = Refusal(429, "")
+
+    def close(self, error: RateLimitedError) -> int:
+        """Returns the number of this closing: the call that was refused waits for it by itself."""
+        with self._lock:
+            self._opens_s = max(self._opens_s, time.monotonic() + (error.retry_after_s or 0.0))
+            self._refusal = Refusal(429, "", error.detail, rate_limit=error.rate_limit)
+            self._closing += 1
+            return self._closing
+
+    def holds(self, waited: int) -> Held | None:
+        """`waited`: the last closing that the call has waited for. None where it may be sent."""
+        with self._lock:
+            left_s = self._opens_s - time.monotonic()
+            if left_s <= 0 or self._closing == waited:
+                return None
+            return Held(left_s, self._closing, self._refusal)

@@ -4,6 +4,7 @@ import { input } from './input.js';
 import { mixup } from './mixup.js';
 import { overload } from './overload.js';
 import type { Part } from './part.js';
+import { patience } from './patience.js';
 import { rawHttp } from './rawHttp.js';
 import { smuggle } from './smuggle.js';
 import { soak } from './soak.js';
@@ -15,6 +16,7 @@ export const PARTS: readonly Part[] = [
   input,
   rawHttp,
   overload,
+  patience,
   mixup,
   smuggle,
   faults,

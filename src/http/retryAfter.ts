@@ -5,6 +5,8 @@ import { jittered } from '../base/jitter.js';
 const WINDOW_MS = 1_000;
 /** A window that ended longer ago says nothing any more. */
 const STALE_MS = 2 * WINDOW_MS;
+/** Seconds ahead for which it is known how many come back; more than the longest wait that is computed. */
+const AHEAD_S = 32;
 
 export interface RetryAfterOptions {
   /** Seconds that no answer stays below. */
@@ -15,16 +17,19 @@ export interface RetryAfterOptions {
 }
 
 /**
- * `Retry-After` of a refusal for want of room: how long what waits here, and those that were refused within the last
- * second, take at the rate at which requests are scored now. Callers who are told so come back as there is room for
+ * `Retry-After` of a refusal for want of room: how long what waits here, and those who were told to come back and are
+ * not due yet, take at the rate at which requests are scored now. So callers who obey come back as there is room for
  * them, each at a moment of its own.
  */
 export class RetryAfter {
+  /** How many come back in which second, a ring; and in all. */
+  private readonly due = new Int32Array(AHEAD_S);
+  private awaited = 0;
+  private nowS = 0;
   private scored = 0;
-  private refused = 0;
   private windowStartMs: number;
-  /** Refused requests over scored ones, and scored ones a second, in the last window that was full. */
-  private last: { readonly refused: number; readonly perS: number } | undefined;
+  /** Requests scored in a second; undefined where no second is known. */
+  private perS: number | undefined;
 
   constructor(private readonly options: RetryAfterOptions) {
     this.windowStartMs = options.clock.monotonicMs();
@@ -35,27 +40,35 @@ export class RetryAfter {
     this.scored++;
   }
 
-  /** Seconds for a refusal while `pending` requests wait here; it counts. */
+  /** Seconds for a refusal while `pending` requests wait here; its caller is awaited then. */
   secondsFor(pending: number): number {
-    this.turn(this.options.clock.monotonicMs());
-    this.refused++;
+    const nowMs = this.options.clock.monotonicMs();
+    this.measure(nowMs);
+    this.forgetDue(Math.floor(nowMs / 1000));
     const { leastS, random } = this.options;
-    return jittered(this.waitS(pending), { random, leastS });
+    const waitS = this.perS === undefined ? 0 : (pending + this.awaited) / Math.max(1, this.perS);
+    const seconds = jittered(waitS, { random, leastS });
+    const slot = (this.nowS + Math.min(seconds, AHEAD_S - 1)) % AHEAD_S;
+    this.due[slot] = (this.due[slot] ?? 0) + 1;
+    this.awaited++;
+    return seconds;
   }
 
-  private waitS(pending: number): number {
-    if (this.last === undefined) return 0;
-    const { refused, perS } = this.last;
-    return (pending + refused) / Math.max(1, perS);
-  }
-
-  private turn(nowMs: number): void {
+  private measure(nowMs: number): void {
     const elapsedMs = nowMs - this.windowStartMs;
     if (elapsedMs < WINDOW_MS) return;
-    const perWindow = WINDOW_MS / elapsedMs;
-    const perS = (this.scored * 1000) / elapsedMs;
-    this.last = elapsedMs > STALE_MS ? undefined : { refused: this.refused * perWindow, perS };
+    this.perS = elapsedMs > STALE_MS ? undefined : (this.scored * 1000) / elapsedMs;
     this.windowStartMs = nowMs;
-    this.scored = this.refused = 0;
+    this.scored = 0;
+  }
+
+  private forgetDue(nowS: number): void {
+    const passed = Math.min(AHEAD_S, nowS - this.nowS);
+    for (let ahead = 1; ahead <= passed; ahead++) {
+      const slot = (this.nowS + ahead) % AHEAD_S;
+      this.awaited -= this.due[slot] ?? 0;
+      this.due[slot] = 0;
+    }
+    this.nowS = nowS;
   }
 }

@@ -2,39 +2,68 @@ import t from 'tap';
 import { RetryAfter } from '#acuity/http/retryAfter.js';
 import { manualClock } from '../fixtures/manualClock.js';
 
-function scene() {
+function scene(random = (): number => 0) {
   const clock = manualClock();
-  const retryAfter = new RetryAfter({ leastS: 1, clock, random: () => 0 });
-  /** One second in which so many are scored and refused. */
-  const second = (scored: number, refused: number): void => {
+  const retryAfter = new RetryAfter({ leastS: 1, clock, random });
+  /** One second in which so many are scored. */
+  const second = (scored: number): void => {
     for (let at = 0; at < scored; at++) retryAfter.served();
-    for (let at = 0; at < refused; at++) retryAfter.secondsFor(0);
     clock.advance(1000);
   };
   return { clock, retryAfter, second };
 }
 
-t.test('the wait is what is pending and was refused, over what is scored in a second', async (t) => {
+t.test('the wait is what is pending, over what is scored in a second', async (t) => {
   const { retryAfter, second } = scene();
-  second(100, 0);
-  t.equal(retryAfter.secondsFor(450), 1 + 4, 'pending alone');
-  second(100, 249);
-  t.equal(retryAfter.secondsFor(450), 1 + 7, 'and 250 who were refused');
-  second(50, 249);
-  t.equal(retryAfter.secondsFor(0), 1 + 5, 'at half the pace');
+  second(100);
+  t.equal(retryAfter.secondsFor(450), 1 + 4);
+  second(50);
+  t.equal(retryAfter.secondsFor(450), 1 + 9, 'at half the pace');
+});
+
+t.test('those who were told to come back count until they are due', async (t) => {
+  const { retryAfter, second } = scene();
+  second(10);
+  const told = Array.from({ length: 30 }, () => retryAfter.secondsFor(0));
+  t.strictSame([told[0], told[10], told[20], told[29]], [1, 2, 3, 3]);
+  for (let passed = 0; passed < 4; passed++) {
+    second(10);
+    retryAfter.secondsFor(0);
+  }
+  t.equal(retryAfter.secondsFor(0), 1, 'all of them are due by now');
+});
+
+t.test('callers who obey come back in no second by more than can be scored then', async (t) => {
+  let drawn = 0;
+  const { retryAfter, second } = scene(() => (drawn = (drawn + 0.618) % 1));
+  const comesAt = new Map<number, number>();
+  for (let now = 0; now < 8; now++) {
+    second(100);
+    // Twice what is scored: as many as that are refused.
+    for (let refused = 0; refused < 100; refused++) {
+      const at = now + retryAfter.secondsFor(0);
+      comesAt.set(at, (comesAt.get(at) ?? 0) + 1);
+    }
+  }
+  t.ok(Math.max(...comesAt.values()) <= 150, JSON.stringify([...comesAt]));
 });
 
 t.test('before a second is known, and after a pause, it is the shortest', async (t) => {
   const { clock, retryAfter, second } = scene();
   t.equal(retryAfter.secondsFor(2000), 1);
-  second(10, 500);
-  t.ok(retryAfter.secondsFor(0) > 1);
+  second(10);
+  t.ok(retryAfter.secondsFor(500) > 1);
   clock.advance(60_000);
   t.equal(retryAfter.secondsFor(2000), 1, 'what was a minute ago says nothing');
 });
 
-t.test('where nothing is scored it is the longest, and not more', async (t) => {
-  const { retryAfter, second } = scene();
-  second(0, 1000);
-  t.equal(retryAfter.secondsFor(2000), 16);
+t.test('where nothing is scored the wait is half of the longest, and the drawn part as much again', async (t) => {
+  for (const [random, seconds] of [
+    [0, 16],
+    [0.999, 30],
+  ] as const) {
+    const { retryAfter, second } = scene(() => random);
+    second(0);
+    t.equal(retryAfter.secondsFor(2000), seconds);
+  }
 });

@@ -46,6 +46,8 @@ export interface DashboardOptions {
   readonly bodiesMaxBytes: number;
   /** Time since the key store was last seen. */
   keyStoreAgeS(): number;
+  /** Whether any key may be used. */
+  hasKeys(): boolean;
   /** Undefined where no shadow model is configured. */
   readonly shadow: ShadowView | undefined;
   /** Where the whole fleet is drawn; '' for nowhere. */
@@ -174,6 +176,7 @@ export class Dashboard {
       queueMax,
       bodiesMaxBytes,
       keyStoreAgeS: this.options.keyStoreAgeS(),
+      hasKeys: this.options.hasKeys(),
     };
   }
 }

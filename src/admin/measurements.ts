@@ -11,6 +11,8 @@ export interface Recent {
   readonly bodiesMaxBytes: number;
   /** Time since the key store was last seen. */
   readonly keyStoreAgeS: number;
+  /** Whether any key may be used. */
+  readonly hasKeys: boolean;
   /** Name and version of the model in force. */
   readonly modelVersion: string;
   /** Why the model in the configured folder was refused; undefined where it serves. */

@@ -90,6 +90,17 @@ export const SYMPTOMS: readonly Symptom[] = [
       `The key store was last seen ${secondsAgo(keyStoreAgeS)}: ${isReady ? 'known keys go on, and each replica keeps to its share of the limits' : 'no key counts any longer'}.`,
   },
   {
+    id: 'noKeys',
+    title: 'No key is valid: every request is refused',
+    metrics: [METRICS.refusals.name],
+    remedy:
+      'Issue one with "acuity keys issue --kind demo", under the same ACUITY_KEYS: it counts within a second. Where there should be keys, look with "acuity keys list" whether they expired, were revoked, or lie in another store.',
+    signs: [{ what: 'no key is valid', holds: ({ hasKeys }) => !hasKeys, level: 'amber' }],
+    sentence: () =>
+      'No key is valid, so every request is refused: issue one with "acuity keys issue --kind demo".',
+    followsFrom: () => ['keyStore'],
+  },
+  {
     id: 'coresFull',
     title: 'There are too few cores for the work',
     metrics: [METRICS.loopCpu.name, METRICS.loopBusy.name, PROCESS_METRICS.cpu.name],

@@ -35,6 +35,8 @@ export interface Keyring {
   readonly isLocal: boolean;
   /** Keys that were seen revoked, and that the store holds as valid. */
   readonly revocationsLost: number;
+  /** Whether the store holds a key that may be used now. */
+  readonly hasUsable: boolean;
   /** Stops watching and writes the daily counts a last time. */
   close(): Promise<void>;
 }
@@ -90,6 +92,11 @@ class WatchingKeyring implements Keyring {
 
   get revocationsLost(): number {
     return this.#revocationsLost;
+  }
+
+  get hasUsable(): boolean {
+    const nowMs = this.#options.clock.nowMs();
+    return this.#records.some((record) => record.usableUntilMs > nowMs);
   }
 
   async open(): Promise<void> {

@@ -1,13 +1,37 @@
 import type { Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
+import { VARIABLES, type Field } from '../config/variables.js';
 import type { ServeHooks } from '../server/service.js';
 import { configOrExit } from './config.js';
+
+/** Those that a first start is likeliest to change. */
+const FIRST: readonly Field[] = ['host', 'port', 'adminHost', 'adminPort', 'keys', 'workers'];
+
+const SETTINGS = `
+Settings are environment variables, as in ACUITY_PORT=9000 acuity serve:
+
+${FIRST.map((field) => `  ${VARIABLES[field].env.padEnd(18)} ${VARIABLES[field].doc}`).join('\n')}
+
+"acuity config" prints all of them, with their values here.`;
+
+/** An option that is a variable: `--port` stands for `ACUITY_PORT`. */
+function withVariable(text: string): string {
+  const [, option = ''] = /unknown option '--([a-z-]+)/.exec(text) ?? [];
+  const name = `ACUITY_${option.toUpperCase().replaceAll('-', '_')}`;
+  const isKnown = Object.values(VARIABLES).some(({ env }) => env === name);
+  const hint = isKnown
+    ? `set ${name} instead: ${name}=VALUE acuity serve`
+    : 'settings are environment variables, which "acuity config" lists';
+  return option === '' ? text : `${text}${hint}\n`;
+}
 
 /** `hooks` are passed on to the service. */
 export function registerServe(program: Command, hooks: ServeHooks | undefined): void {
   program
     .command('serve')
     .description('answer requests until told to stop (SIGTERM, SIGINT)')
+    .addHelpText('after', SETTINGS)
+    .configureOutput({ outputError: (text, write) => write(withVariable(text)) })
     .action(async () => {
       const config = configOrExit();
       prepareEnvironment();

@@ -51,6 +51,7 @@ export async function openAdmin(
     batchMax,
     deadlineMs,
     keyStoreAgeS: () => state.keys.ageMs / 1000,
+    hasKeys: () => state.keys.hasUsable,
     queueMax,
     bodiesMaxBytes,
     grafanaUrl,

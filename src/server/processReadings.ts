@@ -11,7 +11,12 @@ export interface ProcessState {
   /** The shadow model in force, and why the one in its folder was refused; undefined where there is none, or it was not. */
   readonly shadow: { readonly version: () => string | undefined; readonly refusal: () => string | undefined };
   /** What is known of the key store. */
-  readonly keys: { readonly ageMs: number; readonly isLocal: boolean; readonly revocationsLost: number };
+  readonly keys: {
+    readonly ageMs: number;
+    readonly isLocal: boolean;
+    readonly revocationsLost: number;
+    readonly hasUsable: boolean;
+  };
 }
 
 /** The version of the package. */

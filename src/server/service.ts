@@ -13,6 +13,7 @@ import { createLog, errorFields, type Log } from '../process/log.js';
 import { OperatorError } from '../base/operatorError.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import { within } from '../base/within.js';
+import { shown } from '../config/documentation.js';
 import type { Config } from '../config/options.js';
 import { allocateLoopMetrics } from '../contract/metrics.js';
 import type { AdminServer } from '../admin/listener.js';
@@ -67,6 +68,7 @@ const STEP_MS = 1000;
 const START_MAX_MS = 4000;
 /** Of a signal that is passed on, the second one comes within this time. */
 const PASSED_ON_MS = 500;
+const NO_KEY = 'no key is valid, so every request is refused: issue one with "acuity keys issue --kind demo"';
 
 /** Revocations count within a second: a look that takes longer than this is told and made again. */
 const KEYS_PATIENCE: Patience = { limitMs: 2_000, lateMax: 2 };
@@ -211,6 +213,7 @@ class Service {
     // What keys no longer count is found out by looking.
     heart.beat(0, () => (heart.isReady = isReady()));
     if (this.isReady) this.announce(this.eventLoops.address, this.admin);
+    if (!keyring.hasUsable) log.warn({ keys: shown(config).keys }, NO_KEY);
   }
 
   /** A start that a signal broke off goes no further. */

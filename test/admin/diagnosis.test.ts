@@ -50,6 +50,7 @@ function recent(point: Partial<Point>, more: Partial<Recent> = {}): Recent {
     queueMax: 2048,
     bodiesMaxBytes: 64 << 20,
     keyStoreAgeS: 0.3,
+    hasKeys: true,
     modelVersion: 'acuity-base/1.0.0',
     modelRefusal: undefined,
     ...more,
@@ -317,6 +318,17 @@ t.test('the log keeps a day, and no more than it may', async (t) => {
   for (let minute = 0; minute < 1000; minute++) log.note(SLOW, minute * 61_000);
   t.equal(log.entries.length, 200);
 });
+
+t.test(
+  'no valid key is amber, with the command; nothing of it where the store is out of reach',
+  async (t) => {
+    const none = diagnose(recent({}, { hasKeys: false }));
+    t.strictSame([none.level, causes(none)], ['amber', ['amber noKeys']]);
+    t.match(none.sentence, /"acuity keys issue/);
+    const unseen = diagnose(recent({}, { hasKeys: false, keyStoreAgeS: 12 }));
+    t.strictSame([causes(unseen), effects(unseen)], [['amber keyStore'], ['noKeys']]);
+  },
+);
 
 t.test(
   'a key store out of reach is amber while known keys go on, and the cause where none counts any longer',

@@ -25,6 +25,7 @@ async function scene(t: Test, { text = () => Promise.resolve('up 1\n'), silentMs
     modelVersion: () => '1.2.3',
     modelRefusal: () => undefined,
     keyStoreAgeS: () => 0,
+    hasKeys: () => true,
     version: '0.0.0',
     startedMs: 0,
     settings: [

@@ -143,3 +143,15 @@ t.test('an address that is none of this machine’s is told with its variable', 
     t.notMatch(output, /\bat .*\.js:\d+/, 'no stack');
   }
 });
+
+t.test('a service without a valid key says so at the start, with the command', async (t) => {
+  const server = runServer({
+    env: { ACUITY_KEYS: `file:${join(t.testdir(), 'keys.json')}`, ACUITY_LOG_LEVEL: 'warn' },
+  });
+  t.teardown(() => void server.child.kill('SIGKILL'));
+  while (!server.output().includes('no key is valid'))
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  t.match(server.output(), /no key is valid[^\n]*keys issue --kind demo/);
+  server.child.kill('SIGTERM');
+  t.match(await server.exited, { code: 0 });
+});

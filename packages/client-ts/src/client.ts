@@ -197,10 +197,10 @@ export class AcuityClient {
   }
 
   async #wait(call: Call, { leftMs, refusal, closing }: Held): Promise<void> {
-    const pauseMs = leftMs + this.#parts.random() * this.#retry.firstPauseMs;
-    if (performance.now() + pauseMs > call.endsMs) throw refusal(call.requestId);
+    if (performance.now() + leftMs > call.endsMs) throw refusal(call.requestId);
     call.closing = closing;
-    await this.#parts.pause(pauseMs, call.signal);
+    // No random part: those who have waited go before those who were refused just now, so that none waits for ever.
+    await this.#parts.pause(leftMs, call.signal);
   }
 
   /** Finishes what is under way and closes the connections. */

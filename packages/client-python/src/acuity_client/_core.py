@@ -178,11 +178,11 @@ class Core:
         held = self._gate.holds(call.closing) if call.policy.retries > 0 else None
         if held is None:
             return None
-        pause_s = held.left_s + self.random() * call.policy.first_pause_s
-        if time.monotonic() + pause_s > call.ends:
+        if time.monotonic() + held.left_s > call.ends:
             raise held.refusal(call.request_id)
         call.closing = held.closing
-        return pause_s
+        # No random part: those who have waited go before those who were refused just now, so that none waits for ever.
+        return held.left_s
 
     def outgoing(self, call: Call) -> Outgoing:
         """The next attempt."""

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EXPLANATION } from '#acuity/contract/explanation.js';
-import { FEATURE_COUNT } from '#acuity/contract/features.js';
+import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { Explainer } from '#acuity/worker/explainer.js';
@@ -48,6 +48,15 @@ export const EXPLAIN: Suite = {
           check: () => assert.ok(floats.every(Number.isFinite)),
         },
       );
+      if (variant === 'base') continue;
+      const usual = new Float64Array(FEATURE_COUNT).fill(NaN);
+      for (const [feature, { centre }] of FEATURES.entries()) usual[feature] = centre;
+      cases.push({
+        name: 'history: its explanation against what is usual',
+        units: 1,
+        run: () => explainer.explain({ ...request, usual }, scores, 0, floats, scoreDay),
+        check: () => assert.ok((floats[EXPLANATION.lastNights] ?? 0) > 0),
+      });
     }
     return { cases, close: nothing };
   },

@@ -29,7 +29,7 @@ const UNITS = MEASURED_FIELDS.map((field) => (isLabel(field) ? 100 : 1));
 /** Undefined where no measurement counts. */
 export function adjustmentsOf(
   evidence: (field: MeasuredField) => Evidence,
-  { composite }: MeasuringConstants,
+  { composite }: Pick<MeasuringConstants, 'composite'>,
 ): Adjustments | undefined {
   const adjustments = new Float64Array(ADJUSTMENTS_LENGTH);
   let isAny = false;

@@ -2,6 +2,7 @@ import { CONTRIBUTORS, EXPLANATION } from '#acuity/contract/explanation.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { ExplainBundle } from '#acuity/model/bundle.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
+import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { againstOf } from '#acuity/pipeline/quality.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
@@ -110,7 +111,10 @@ export async function sayOf(
     notAtRest: [],
     series: [],
   };
-  return { ...explanationOf({ scores, offset: 0, floats }, quality, table), own: scores };
+  const { adjustments } = request;
+  const told = adjustments === undefined ? scores : adjustedRow(adjustments, scores, 0);
+  const unmeasured = adjustments && { scores, offset: 0, adjustments };
+  return { ...explanationOf({ scores: told, offset: 0, floats, unmeasured }, quality, table), own: told };
 }
 
 type Shares = readonly (readonly number[])[];

@@ -6,6 +6,9 @@ import type { Explanation } from '#acuity/contract/response.js';
 import type { Intervention } from '../cohort/intervention.js';
 import { Lives, longRunOf } from '../cohort/lives.js';
 import type { World } from '../cohort/population.js';
+import { NO_EVIDENCE } from '#acuity/pipeline/measured.js';
+import { adjustmentsOf, type Adjustments } from '#acuity/pipeline/measuredRow.js';
+import { Random } from '../cohort/random.js';
 import { ExplainedModel } from '../explained.js';
 import type { ServedModel } from '../served.js';
 import type { Context } from './context.js';
@@ -50,6 +53,7 @@ export async function usual({ world, model, explain: bundle }: Context): Promise
   for (const halfLife of HALF_LIVES) fifths.set(halfLife, await people.sleepAmount(shortNights(SHORT_NIGHTS), halfLife)); // prettier-ignore
   const rises = await risesOf(world, { model, explained });
   const plain = await people.lives(undefined);
+  const random = new Random(19, 19);
   return {
     number: 19,
     title: 'Usual',
@@ -59,8 +63,11 @@ export async function usual({ world, model, explain: bundle }: Context): Promise
       fifthDemand(fifths.get(HALF_LIFE_NIGHTS)),
       ...notableDemands(ordinary, first),
       await additivity(
-        'random requests with a long run',
-        (index, sessions) => plain.requestWithUsual(index % PEOPLE, DAY, sessions),
+        'random requests with a long run, half of them with measurements',
+        (index, sessions) => {
+          const request = plain.requestWithUsual(index % PEOPLE, DAY, sessions);
+          return index % 2 === 0 ? request : { ...request, adjustments: randomMeasurements(random) };
+        },
         explained,
         bundle,
       ),
@@ -139,6 +146,21 @@ async function realTruth(model: ServedModel, explained: ExplainedModel) {
 }
 
 type Real = Awaited<ReturnType<typeof realTruth>>;
+
+/** Of any scores, of any size. */
+function randomMeasurements(random: Random): Adjustments | undefined {
+  const composite = { attention: 0.4, memory: 0.3, reasoning: 0.3 };
+  return adjustmentsOf(
+    () => {
+      if (random.chance(0.4)) return NO_EVIDENCE;
+      const precision = 4 * random.uniform();
+      const weight = 0.1 + random.uniform();
+      const [shares, own] = [weight * (0.05 + 0.9 * random.uniform()), precision * random.uniform()];
+      return { pull: precision * random.normal(0, 1.5), precision, own, shares, weight };
+    },
+    { composite },
+  );
+}
 
 function percent(share: number): string {
   return `${fixed(100 * share, 1)} %`;

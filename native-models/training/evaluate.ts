@@ -25,7 +25,7 @@ import { World } from './cohort/population.js';
 import { realData } from './evaluation/realData.js';
 import { realSets } from './evaluation/realSets.js';
 import { rollOut, scoreDay } from './evaluation/rollout.js';
-import { writeScoresPage } from './evaluation/scoresPage.js';
+import { writeMeasuredPage, writeScoresPage } from './evaluation/scoresPage.js';
 import type { Section } from './evaluation/section.js';
 import { seeds } from './evaluation/seeds.js';
 import { sizes } from './evaluation/sizes.js';
@@ -40,6 +40,7 @@ import { ServedModel } from './served.js';
 const SEED = 23;
 const SERVED = 'native-models/acuity-base';
 const SCORES_PAGE = 'docs/SCORES.md';
+const MEASURED_PAGE = 'docs/MEASURED.md';
 const PARAMETERS = 'native-models/training/cohort/parameters.md';
 type Point = (context: Context) => Section | Promise<Section>;
 const POINTS = new Map<number, Point>([
@@ -88,7 +89,10 @@ async function evaluate(folder: string, rivals: string, points: readonly number[
   }
   const table = context.explain?.table;
   writeCard(folder, { sections, table, people });
-  if (folder === SERVED) writeScoresPage(SCORES_PAGE, sections, table);
+  if (folder === SERVED) {
+    writeScoresPage(SCORES_PAGE, sections, table);
+    writeMeasuredPage(MEASURED_PAGE, sections);
+  }
   writeParameterTable(PARAMETERS);
 }
 

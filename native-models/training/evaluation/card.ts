@@ -82,7 +82,7 @@ No open data that we found pair heart rate, breathing and sleep stages with test
 function measuredLine(of: (figure: string, digits?: number) => string): string {
   const [one, two, five] = [1, 2, 5].map((tests) => of(measuredError(tests)));
   return `- A person's level, where tests are sent as \`measurements\`: attention is off by ${of('attention error unmeasured')} points without, by ${one}, ${two},
-  ${five} with one, two, five tests (simulated people); by ${of('SleepyBrain measured')} for ${of('SleepyBrain always 50')} with one real test (SleepyBrain).`;
+  ${five} with one, two, five tests (simulated people); by ${of('SleepyBrain measured')}, not ${of('SleepyBrain always 50')}, with one real test (SleepyBrain).`;
 }
 
 function sixFigures(figures: ReadonlyMap<string, number>): string[][] {

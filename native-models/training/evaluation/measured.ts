@@ -13,6 +13,10 @@ const SHARES = [0.3, 0.55, 0.75, 0.9] as const;
 const TESTS = [1, 2, 5] as const;
 const DAYS = 36;
 const LAST = DAYS - 1;
+/** On the card’s first page. */
+const TOLD_SHARE = 0.75;
+export const TESTS_CAPTION =
+  'What tests buy: how far a score is off on average, points (simulated people, each test sent with its reliability)';
 const SQUARE_MOST = 1.01;
 const ABSOLUTE_MOST = 1.02;
 const SLOPES = [0.9, 1.1] as const;
@@ -68,6 +72,7 @@ export async function measured(context: Context): Promise<Section> {
     about: 'What does a test, a questionnaire or a rating do to the scores, and how long?',
     demands: [...demandsOf(said), await asServed(world, model, constants), ...loop.demands, ...real.demands],
     tables: [
+      boughtTable(said),
       errorTable(said, 'each test sent with its share as `reliability`'),
       errorTable(silent, 'sent without: the manifest’s counts'),
       labelTable(people, world.seed),
@@ -75,18 +80,7 @@ export async function measured(context: Context): Promise<Section> {
       ...real.tables,
     ],
     figures: [],
-    decisive: Object.fromEntries(
-      said.flatMap(({ share, tests, scores }) =>
-        share === 0.75 && scores[0] !== undefined
-          ? [
-              [measuredError(tests), scores[0].measured.absolute],
-              ...(tests === 1
-                ? [['attention error unmeasured', scores[0].unmeasured.absolute] as const]
-                : []),
-            ]
-          : [],
-      ),
-    ),
+    decisive: { ...decisiveOf(said), ...real.decisive },
     notes: [
       `${people.count} people, 36 days each in the closed loop, judged on the last; tests on random days of the thirty before it, one test a score. A test gives what the person would have done on that day: recordings, the share that is the person’s and lasts, and what is of the day and of the test. “Plain” is the mean of the tests, “shrunk” that mean drawn towards 50 by n·a / (1 + (n − 1)·a), a the true share. A score with tests of its own does not look at the tests of others: attention measured alone is attention measured with all four.`,
       'The cohort was made with such offsets, and the arithmetic assumes them. So this point shows that the arithmetic does what it says, and that the network’s word of the day adds to the tests; it does not show that people are so.',
@@ -96,9 +90,33 @@ export async function measured(context: Context): Promise<Section> {
   };
 }
 
-/** The name of a decisive figure: the mean error of attention with so many tests of share .75. */
+/** The name of a decisive figure: the mean error of attention with so many tests of the share that is told. */
 export function measuredError(tests: number): string {
   return `attention error after ${tests} tests`;
+}
+
+function decisiveOf(cells: readonly Cell[]): Record<string, number> {
+  const told = cells.filter(({ share }) => share === TOLD_SHARE);
+  return Object.fromEntries([
+    ...told.map(({ tests, scores }) => [measuredError(tests), scores[0]?.measured.absolute]),
+    ['attention error unmeasured', told[0]?.scores[0]?.unmeasured.absolute],
+  ]) as Record<string, number>;
+}
+
+/** Of all cells the short of it: shown in the appendix of the card and in docs/MEASURED.md. */
+function boughtTable(cells: readonly Cell[]): Table {
+  const names = ['attention', 'stress'] as const;
+  return {
+    caption: TESTS_CAPTION,
+    header: ['of the differences between people lasts', 'score', 'no test', ...TESTS.map(count)],
+    rows: SHARES.flatMap((share) =>
+      names.map((name) => {
+        const of = cells.filter((cell) => cell.share === share).flatMap(({ scores }) => scores.filter((one) => one.name === name)); // prettier-ignore
+        const errors = [of[0]?.unmeasured, ...of.map(({ measured: with_ }) => with_)];
+        return [`${fixed(100 * share, 0)} %`, name, ...errors.map((one) => fixed(one?.absolute ?? NaN, 1))];
+      }),
+    ),
+  };
 }
 
 async function constantsOf(folder: string): Promise<MeasuredConstants> {

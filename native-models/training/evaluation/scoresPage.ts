@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { ExplainTable } from '#acuity/model/explainTable.js';
 import { markdown } from './markdown.js';
+import { TESTS_CAPTION } from './measured.js';
 import { nightsTable } from './nightsTable.js';
 import type { Section } from './section.js';
 import { SENDINGS_CAPTION } from './sendings.js';
@@ -21,6 +22,14 @@ export function writeScoresPage(
   for (const [name, part] of Object.entries(parts))
     if (part !== undefined) page = withGenerated(page, name, markdown(part));
   writeFileSync(path, page);
+}
+
+/** Rewrites the table of docs/MEASURED.md that says what tests buy. */
+export function writeMeasuredPage(path: string, sections: readonly Section[]): void {
+  const bought = sections.flatMap(({ tables }) => tables).find(({ caption }) => caption === TESTS_CAPTION);
+  if (bought === undefined) return;
+  const page = readFileSync(path, 'utf8');
+  writeFileSync(path, withGenerated(page, 'tests', markdown({ ...bought, caption: '' })));
 }
 
 /** The page with the text between the two comments of that name replaced. */

@@ -22,7 +22,7 @@ export function appendix(card: Card): string {
     `# Appendix to the card of ${manifest.name} ${manifest.version}`,
     `The [card](MODEL_CARD.md) is one page. This is the rest: the points that the network has to hold, each with what was
 demanded, what was found, and by how much. \`npm run model:evaluate\` wrote it. It scores simulated people never seen in
-training through the service's own reader, features and ONNX sessions; points 8 and 20 use recordings of real people.`,
+training through the service's own reader, features and ONNX sessions; points 8, 17, 19 and 20 use recordings of real people.`,
     summary(sections),
     shortfalls(sections),
     training(card),
@@ -105,5 +105,5 @@ function provenance(): string {
   return `## Licence and data
 
 The network and the cohort are part of this repository and under its licence. No recording of a real person was used
-for training, and none is in the repository; points 8 and 20 hold results only.`;
+for training, and none is in the repository; points 8, 17, 19 and 20 hold results only.`;
 }

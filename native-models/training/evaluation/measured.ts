@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadBundle } from '#acuity/model/bundle.js';
 import type { MeasuredConstants } from '#acuity/model/manifest.js';
+import { measuredConstants } from '../measured.js';
 import { LABELS, PEOPLE, SCORES, type Context } from './context.js';
 import { measuredLoop } from './measuredLoop.js';
 import { asServed } from './measuredService.js';
@@ -16,7 +19,7 @@ const LAST = DAYS - 1;
 /** On the card’s first page. */
 const TOLD_SHARE = 0.75;
 export const TESTS_CAPTION =
-  'What tests buy: how far a score is off on average, points (simulated people, each test sent with its reliability)';
+  'What tests buy: mean error of attention, points, by how much of the differences between people’s single results lasts (the reliability, sent with each test)';
 const SQUARE_MOST = 1.01;
 const ABSOLUTE_MOST = 1.02;
 const SLOPES = [0.9, 1.1] as const;
@@ -105,25 +108,21 @@ function decisiveOf(cells: readonly Cell[]): Record<string, number> {
 
 /** Of all cells the short of it: shown in the appendix of the card and in docs/MEASURED.md. */
 function boughtTable(cells: readonly Cell[]): Table {
-  const names = ['attention', 'stress'] as const;
   return {
     caption: TESTS_CAPTION,
-    header: ['of the differences between people lasts', 'score', 'no test', ...TESTS.map(count)],
-    rows: SHARES.flatMap((share) =>
-      names.map((name) => {
-        const of = cells.filter((cell) => cell.share === share).flatMap(({ scores }) => scores.filter((one) => one.name === name)); // prettier-ignore
-        const errors = [of[0]?.unmeasured, ...of.map(({ measured: with_ }) => with_)];
-        return [`${fixed(100 * share, 0)} %`, name, ...errors.map((one) => fixed(one?.absolute ?? NaN, 1))];
-      }),
-    ),
+    header: ['reliability', 'no test', ...TESTS.map(count)],
+    rows: SHARES.map((share) => {
+      const of = cells.filter((cell) => cell.share === share).flatMap(({ scores }) => scores.slice(0, 1));
+      const errors = [of[0]?.unmeasured, ...of.map(({ measured: with_ }) => with_)];
+      return [String(share), ...errors.map((one) => fixed(one?.absolute ?? NaN, 1))];
+    }),
   };
 }
 
+/** Graphs that are not bundled yet, and bundles that take no measurements, are judged by those of the shipped network. */
 async function constantsOf(folder: string): Promise<MeasuredConstants> {
-  const { measured } = (await loadBundle(folder)).manifest;
-  if (measured === undefined)
-    throw new Error(`${folder} takes no measurements: its manifest has no measured`);
-  return measured;
+  const isBundled = existsSync(join(folder, 'manifest.json'));
+  return (isBundled ? (await loadBundle(folder)).manifest.measured : undefined) ?? measuredConstants();
 }
 
 function cellsOf(

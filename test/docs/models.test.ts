@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { FEATURES } from '#acuity/contract/features.js';
 import type { PredictionRequestBody } from '#acuity/contract/request.js';
 import { solve } from '#training/cohort/numeric.js';
+import { manifestOf, MODEL } from '../fixtures/model.js';
 import { onnxModel, type GraphOrder, type Tensor } from '../fixtures/onnx.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
@@ -49,7 +50,10 @@ t.test('docs/MODELS.md, followed from the first line to the last by a network of
   writeFileSync(join(folder, 'training.json'), JSON.stringify({ sessions: SESSIONS }));
   const golden = requests.slice(0, 6).map((request, index) => ({ name: `request ${index}`, request }));
   writeFileSync(join(folder, 'requests.json'), JSON.stringify(golden));
+  const { measured } = manifestOf(MODEL);
+  writeFileSync(join(folder, 'measured.json'), JSON.stringify(measured));
   await run(t, 'bundle');
+  t.strictSame(manifestOf(join(folder, 'my-network')).measured, measured);
   t.match(await run(t, 'check'), /ok {2}golden: \d cases/);
 
   const server = await startServer(t, { env: { ACUITY_MODEL: join(folder, 'my-network') } });
@@ -102,6 +106,7 @@ t.test('a bundle that can’t be made says why, in one line', async (t) => {
     ],
     [`acuity model bundle ${flags} --golden requests.json`, /requests\.json is not/],
     [`acuity model bundle ${flags} --training training.json`, /training\.json holds no JSON object/],
+    [`acuity model bundle ${flags} --measured training.json`, /\/measured must be object/],
   ];
   for (const [command, reason] of cases) {
     const { code, stderr } = await run.command(command);

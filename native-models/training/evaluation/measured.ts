@@ -28,7 +28,6 @@ const NOISY = [0.3, 0.55] as readonly number[];
 const POINT = 1;
 /** Two-sided, 95 %. */
 const Z = 1.96;
-const WEIGHTS = { attention: 0.4, memory: 0.3, reasoning: 0.3 } as const;
 
 interface Cell {
   readonly share: number;
@@ -165,20 +164,23 @@ function judge(
   });
   return [
     ...columns.map((column, k) => judgedOf(SCORES[k] ?? '', column)),
-    judgedOf('C_SCORE', composed(columns)),
+    judgedOf('C_SCORE', composed(columns, people.constants)),
   ];
 }
 
 type Columns = Readonly<Record<'truth' | 'measured' | 'plain' | 'shrunk' | 'unmeasured', Float64Array>>;
 
-function composed([attention, memory, reasoning]: readonly Columns[]): Columns {
+function composed(
+  [attention, memory, reasoning]: readonly Columns[],
+  { composite }: MeasuredConstants,
+): Columns {
   const of = (name: keyof Columns): Float64Array =>
     Float64Array.from(
       attention?.[name] ?? [],
       (value, person) =>
-        WEIGHTS.attention * value +
-        WEIGHTS.memory * (memory?.[name][person] ?? NaN) +
-        WEIGHTS.reasoning * (reasoning?.[name][person] ?? NaN),
+        composite.attention * value +
+        composite.memory * (memory?.[name][person] ?? NaN) +
+        composite.reasoning * (reasoning?.[name][person] ?? NaN),
     );
   return {
     truth: of('truth'),

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
@@ -31,8 +31,36 @@ const INSTALLATIONS: Readonly<Record<string, readonly string[]>> = {
     'nodeSelector.disk=ssd',
     'tolerations[0].operator=Exists',
     'image.tag=1.2.3',
+    'image.pullSecrets[0].name=registry',
+    'podAnnotations.team=sleep',
+    'priorityClassName=high',
+    'topologyKeys={kubernetes.io/hostname,topology.kubernetes.io/zone}',
+    'affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight=1',
+    'affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.topologyKey=zone',
+    'privateCa.secret=ca',
+    'model.volume.persistentVolumeClaim.claimName=models',
+    'model.path=acuity-2',
+    'env.OTEL_EXPORTER_OTLP_ENDPOINT=https://collector',
+    'networkPolicy.egress[0].ports[0].port=8443',
+    'monitoring.podMonitor.enabled=true',
+    'monitoring.prometheusRule.enabled=true',
+    'ingress.enabled=true',
+    'ingress.host=scores.example',
+    'ingress.tlsSecret=certificate',
+    'httpRoute.enabled=true',
+    'httpRoute.parents[0].name=gateway',
+    'httpRoute.hostnames={scores.example}',
   ].flatMap((value) => ['--set', value]),
 };
+
+/** What is rendered where it is asked for. */
+const OPTIONAL: readonly string[] = [
+  'autoscaling/v2 HorizontalPodAutoscaler',
+  'gateway.networking.k8s.io/v1 HTTPRoute',
+  'monitoring.coreos.com/v1 PodMonitor',
+  'monitoring.coreos.com/v1 PrometheusRule',
+  'networking.k8s.io/v1 Ingress',
+];
 
 function helm(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync(HELM, args, { encoding: 'utf8', env: { ...process.env, HELM_NO_PLUGINS: '1' } });
@@ -106,8 +134,8 @@ for (const [name, values] of Object.entries(INSTALLATIONS)) {
       'networking.k8s.io/v1 NetworkPolicy',
       'policy/v1 PodDisruptionBudget',
     ];
-    const own = name === 'plain' ? 'v1 Secret' : 'autoscaling/v2 HorizontalPodAutoscaler';
-    t.strictSame(kinds, [...expected, own, 'v1 Service'].toSorted());
+    const own = name === 'plain' ? ['v1 Secret'] : OPTIONAL;
+    t.strictSame(kinds, [...expected, ...own, 'v1 Service'].toSorted());
     const mistaken = input.replace('readOnlyRootFilesystem:', 'readOnlyRootFileSystem:');
     t.match(spawnSync(decoder, { input: mistaken, encoding: 'utf8' }), {
       status: 1,
@@ -115,6 +143,75 @@ for (const [name, values] of Object.entries(INSTALLATIONS)) {
     });
   });
 }
+
+interface NetworkPolicy {
+  readonly egress: readonly { readonly ports: readonly { readonly port: number | string }[] }[];
+}
+
+t.test('what replicas connect to is let out: by the ports of the addresses that are set', { skip }, async (t) => {
+  const portsWith = (...values: readonly string[]): readonly (number | string)[] => {
+    const text = rendered(t, values.flatMap((value) => ['--set', value]));
+    const policy = manifests(text).find(({ kind }) => kind === 'NetworkPolicy');
+    const { egress } = policy?.spec as unknown as NetworkPolicy;
+    return egress.flatMap(({ ports }) => ports.map(({ port }) => port)).filter((port) => port !== 53);
+  };
+  t.strictSame(portsWith('keyStore.url=redis://store/0'), [6379]);
+  t.strictSame(portsWith('keyStore.url=redis://user:123@store/0'), [6379], 'a password is no port');
+  t.strictSame(portsWith('keyStore.url=rediss://user:secret@store:6380/0'), [6380]);
+  t.strictSame(portsWith('keyStore.url=rediss://store:6380'), [6380]);
+  t.strictSame(portsWith('keyStore.existingSecret=mine', 'keyStore.port=7000'), [7000]);
+  const own = 'keyStore.url=redis://store';
+  for (const [endpoint, port] of [
+    ['http://collector:4318', 4318],
+    ['http://collector/v1', 80],
+    ['https://collector', 443],
+  ] as const) {
+    t.strictSame(portsWith(own, `env.OTEL_EXPORTER_OTLP_ENDPOINT=${endpoint}`), [6379, port]);
+    t.strictSame(portsWith(own, `env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${endpoint}`), [6379, port]);
+  }
+});
+
+t.test('volumes and variables of a private authority and of a model fit each other', { skip }, async (t) => {
+  const text = rendered(t, INSTALLATIONS['with everything'] ?? []);
+  const deployment = manifests(text).find(({ kind }) => kind === 'Deployment');
+  t.match(deployment?.spec, {
+    template: {
+      spec: {
+        containers: [
+          {
+            env: [
+              { name: 'ACUITY_KEYS' },
+              { name: 'ACUITY_ADMIN_HOST' },
+              { name: 'ACUITY_STOP_DELAY_MS' },
+              { name: 'ACUITY_DRAIN_MS' },
+              { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/acuity/ca/ca.crt' },
+              { name: 'ACUITY_MODEL', value: '/model/acuity-2' },
+            ],
+            volumeMounts: [
+              { name: 'tmp', mountPath: '/tmp' },
+              { name: 'ca', mountPath: '/etc/acuity/ca', readOnly: true },
+              { name: 'model', mountPath: '/model', readOnly: true },
+            ],
+          },
+        ],
+        volumes: [
+          { name: 'tmp' },
+          { name: 'ca', secret: { secretName: 'ca' } },
+          { name: 'model', persistentVolumeClaim: { claimName: 'models' } },
+        ],
+      },
+    },
+  });
+});
+
+t.test('Prometheus Operator gets the job by the name of the rules, and the rules as they are', { skip }, async (t) => {
+  const found = manifests(rendered(t, INSTALLATIONS['with everything'] ?? []));
+  t.match(found.find(({ kind }) => kind === 'PodMonitor')?.spec, {
+    podMetricsEndpoints: [{ port: 'admin', relabelings: [{ targetLabel: 'job', replacement: 'acuity' }] }],
+  });
+  const rules = parseYaml(readFileSync(join(REPOSITORY, 'deploy/alerts.yml'), 'utf8')) as object;
+  t.strictSame(found.find(({ kind }) => kind === 'PrometheusRule')?.spec, rules);
+});
 
 t.test('a chart without a key store is refused', { skip }, async (t) => {
   t.match(helm('template', 'mine', CHART, ...CLUSTER), { status: 1, stderr: /keyStore\.url/ });

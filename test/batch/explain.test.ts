@@ -17,9 +17,11 @@ interface Row extends Record<string, unknown> {
   readonly explanation: unknown;
 }
 
-/** Three nights of two people, by time; the last one lacks a series. */
+const NIGHTS = 17;
+
+/** Nights of two people, by time, enough for what is usual; one lacks a series. */
 function nights(): TableRow[] {
-  const sessions = requestsOf('baseline', 6).map(({ current_session }) => current_session);
+  const sessions = requestsOf('baseline', 2 * NIGHTS).map(({ current_session }) => current_session);
   return sessions.map((session, row) => ({
     id: `row ${row}`,
     person: `p${row % 2}`,
@@ -76,6 +78,7 @@ t.test(
       t.strictSame(scored[row]?.explanation, explanation, `row ${row}`);
     }
 
+    t.match(scored.at(-1)?.explanation, { against: 'usual' });
     const table = rowsOfTable(readFileSync(join(dir, 'table.scores.arrow')), 'arrow');
     t.strictSame(
       table.map((row) => JSON.parse(String(row['explanation'])) as unknown),

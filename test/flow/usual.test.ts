@@ -168,3 +168,33 @@ t.test(
     t.ok(explanation.scores.attention.change < 0);
   },
 );
+
+t.test('the night in hand scored again, with its answer’s history, is held against the same', async (t) => {
+  const answers = await follow(NIGHTS);
+  const { history = '', explanation } = newest(answers);
+  const night = date(NIGHTS.length - 1);
+  const again = await predict({ current_session: NIGHTS.at(-1) ?? {}, history, night });
+  t.strictSame(again.explanation, explanation);
+  t.equal(again.history, history);
+});
+
+t.test('what was measured moves the reference and the last nights with the score', async (t) => {
+  const answers = await follow(NIGHTS);
+  const { history = '' } = answers.at(-2) ?? {};
+  const asked = { current_session: NIGHTS.at(-1) ?? {}, history, night: date(NIGHTS.length - 1) };
+  const measurements = [{ score: 'attention' as const, value: 85, reliability: 0.8 }];
+  const { explanation, ...said } = await predict({ ...asked, measurements });
+  const before = newest(answers);
+  t.equal(explanation.against, 'usual');
+  const { reference, change, recent = NaN, measured = NaN } = explanation.scores.attention;
+  t.ok(measured > 5, `${measured}`);
+  t.ok(reference > before.explanation.scores.attention.reference + 5, 'the reference is moved, too');
+  t.ok(Math.sign(recent) === Math.sign(before.explanation.scores.attention.recent ?? NaN));
+  t.equal(Math.round(100 * (reference + change)), Math.round(100 * said.attention));
+  const sum = explanation.contributors.reduce(
+    (total, { attention }) => total + Math.round(100 * attention),
+    0,
+  );
+  t.equal(sum, Math.round(100 * change));
+  t.strictSame(explanation.scores.stress, before.explanation.scores.stress, 'stress was not measured');
+});

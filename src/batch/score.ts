@@ -6,7 +6,7 @@ import { createLog, type Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { loadBundle } from '../model/bundle.js';
 import { OFFLINE_LIMITS } from '../scoring/offlineLimits.js';
-import type { Scorer } from '../scoring/scorer.js';
+import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import { openScorer } from '../scoring/openScorer.js';
 import { Run, type ScoreOptions } from './run.js';
 import { newTally, type RowTally } from './scorePages.js';
@@ -48,8 +48,7 @@ export interface RunEnd {
   /** All rows were read: those without scores are bad ones. */
   readonly isWhole: boolean;
   readonly tally: Readonly<RowTally>;
-  /** Of the model, with its version. */
-  readonly model: string;
+  readonly model: ScoringModel;
 }
 
 /**
@@ -83,7 +82,7 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
   await run.close();
   await scorer.drained();
   await scorer.close();
-  return { ...end, tally, model: scorer.model.version };
+  return { ...end, tally, model: scorer.model };
 }
 
 async function open(config: Config, log: Log): Promise<Scorer> {

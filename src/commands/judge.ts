@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
-import { outcomeOf, type Outcome } from '../judge/outcomes.js';
+import { outcomeOf, type Outcome, type ScoreName } from '../judge/outcomes.js';
 import { jsonOf, textOf } from '../judge/report.js';
 import type { JudgeOrder } from '../judge/run.js';
 import { configOrExit } from './config.js';
@@ -22,6 +22,7 @@ interface JudgeFlags extends Pick<
 > {
   readonly outcome: readonly Outcome[];
   readonly percentile?: readonly string[];
+  readonly measured?: readonly Outcome[];
   readonly json?: true;
   readonly html?: string;
 }
@@ -44,6 +45,11 @@ export function registerJudge(program: Command): void {
       addOutcome,
     )
     .option('--percentile <columns>', 'outcomes that are percentiles of 0 to 100, as scores are', namesOf)
+    .option(
+      '--measured <column:score>',
+      'percentiles that are taken as measurements of a score: what do one, two, five of them buy? Again for each',
+      addMeasured,
+    )
     .option('--json', 'print all figures as JSON')
     .option('--html <file>', 'write a page')
     .option('--seed <n>', 'of the draws of people', numberOf(0, SEED_MAX), 1)
@@ -61,23 +67,28 @@ export function registerJudge(program: Command): void {
         'High or Low; where it is missing, the night is past and no more. Give the sign before you look: it is never found.\n' +
         'What is printed are counts and statistics: no person, and no night of anybody.',
     )
-    .action(async (files: string[], { outcome, percentile = [], json, html, ...flags }: JudgeFlags) => {
-      const unknown = percentile.find((name) => !outcome.some(({ column }) => column === name));
-      if (unknown !== undefined) {
-        process.stderr.write(`acuity judge: --percentile ${unknown} is no --outcome\n`);
-        process.exit(EXIT_USAGE);
-      }
-      const outcomes = outcome.map((one) => ({ ...one, isPercentile: percentile.includes(one.column) }));
-      const config = configOrExit();
-      prepareEnvironment();
-      // Imported only now: the native libraries read the environment when they load.
-      const { judgeRows } = await import('../judge/run.js');
-      const { code, report } = await judgeRows(config, { ...flags, files, outcomes });
-      if (report === undefined) process.exit(code);
-      if (html !== undefined) writeFileSync(html, judgePage(report));
-      const text = json === true ? `${JSON.stringify(jsonOf(report), undefined, 2)}\n` : textOf(report);
-      process.stdout.write(text, () => process.exit(code));
-    });
+    .action(
+      async (
+        files: string[],
+        { outcome, percentile = [], measured = [], json, html, ...flags }: JudgeFlags,
+      ) => {
+        const unknown = percentile.find((name) => !outcome.some(({ column }) => column === name));
+        if (unknown !== undefined) {
+          process.stderr.write(`acuity judge: --percentile ${unknown} is no --outcome\n`);
+          process.exit(EXIT_USAGE);
+        }
+        const outcomes = outcome.map((one) => ({ ...one, isPercentile: percentile.includes(one.column) }));
+        const config = configOrExit();
+        prepareEnvironment();
+        // Imported only now: the native libraries read the environment when they load.
+        const { judgeRows } = await import('../judge/run.js');
+        const { code, report } = await judgeRows(config, { ...flags, files, outcomes, measured });
+        if (report === undefined) process.exit(code);
+        if (html !== undefined) writeFileSync(html, judgePage(report));
+        const text = json === true ? `${JSON.stringify(jsonOf(report), undefined, 2)}\n` : textOf(report);
+        process.stdout.write(text, () => process.exit(code));
+      },
+    );
 }
 
 function addOutcome(text: string, before: readonly Outcome[] = []): readonly Outcome[] {
@@ -86,6 +97,18 @@ function addOutcome(text: string, before: readonly Outcome[] = []): readonly Out
     throw new InvalidArgumentError('It must be column:score or column:-score, with a score of acuity.');
   if (before.some(({ column, score }) => column === outcome.column && score === outcome.score))
     throw new InvalidArgumentError('It stands there twice.');
+  return [...before, outcome];
+}
+
+/** Labels are no percentiles, and C_SCORE is made of the others. */
+const MEASURABLE: readonly ScoreName[] = ['attention', 'memory', 'reasoning', 'stress'];
+
+function addMeasured(text: string, before: readonly Outcome[] = []): readonly Outcome[] {
+  const outcome = outcomeOf(text);
+  if (outcome === undefined || outcome.sign !== 1 || !MEASURABLE.includes(outcome.score))
+    throw new InvalidArgumentError(`It must be column:score, with a score of ${MEASURABLE.join(', ')}.`);
+  if (before.some(({ score }) => score === outcome.score))
+    throw new InvalidArgumentError(`${outcome.score} is measured by another column already.`);
   return [...before, outcome];
 }
 

@@ -2,16 +2,28 @@ import { escapeHtml } from '../base/html.js';
 import { ALPHA, POWER, type OutcomeVerdict } from '../judge/judge.js';
 import { intervalOf, type Drawn } from '../judge/estimates.js';
 import { EXPECTED } from '../judge/expected.js';
-import { aboutLine, gainLines, powerTable, rivalTable, unreadLines, type Report } from '../judge/report.js';
+import { WAYS, type Purchase } from '../judge/measured.js';
+import {
+  aboutLine,
+  boughtTable,
+  gainLines,
+  powerTable,
+  reliabilityLine,
+  rivalTable,
+  unreadLines,
+  type Report,
+} from '../judge/report.js';
 import { PREDICTORS, VIEWS, type View } from '../judge/sums.js';
 import {
   FINDING_WORDS,
   PREDICTOR_WORDS,
   VIEW_WORDS,
+  WAY_WORDS,
   fixed,
   grouped,
   roughly,
   sentenceOf,
+  withInterval,
 } from '../judge/words.js';
 import { htmlTable, pageOf, type Tone } from '../tune/page.js';
 
@@ -29,9 +41,9 @@ const STYLE = `
 .axis .dot{top:.26rem;bottom:auto;width:.5rem;height:.5rem;margin-left:-.25rem;border-radius:50%;background:var(--muted)}
 .own-part .span,.own-part .dot{background:var(--one)}
 .scale{display:flex;justify-content:space-between;color:var(--muted);font-size:.75rem;margin:0 3.6rem 0 10.1rem}
-.power{display:grid;grid-template-columns:11rem 1fr;gap:.2rem .8rem;align-items:center;font-size:.85rem}
-.power .track{position:relative;height:.8rem;background:var(--grid);border-radius:2px}
-.power .track span{position:absolute;inset:0 auto 0 0;background:var(--one);border-radius:2px;max-width:100%}
+.power{display:grid;grid-template-columns:16rem 1fr;gap:.2rem .8rem;align-items:center;font-size:.85rem}
+.track{position:relative;height:.8rem;background:var(--grid);border-radius:2px}
+.track span{position:absolute;inset:0 auto 0 0;background:var(--muted);border-radius:2px;max-width:100%}.power .track span,.own-part .track span{background:var(--one)}
 details{margin:.6rem 0}summary{cursor:pointer;color:var(--muted)}
 @media(max-width:40rem){.forests{grid-template-columns:1fr}.line{grid-template-columns:7.2rem 1fr 2.6rem;font-size:.78rem}.scale{margin:0 3.2rem 0 7.8rem}.power{grid-template-columns:1fr}}
 `;
@@ -67,6 +79,11 @@ export function judgePage(report: Report): string {
           .map((line) => `<p>${escapeHtml(line)}</p>`)
           .join('')}<details><summary>Figures</summary>${htmlTable(rivalTable(verdict))}</details>`,
       })),
+      ...report.bought.map((bought) => ({
+        heading: `${bought.outcome.column} as measurements of ${bought.outcome.score}`,
+        note: `Mean error in points on the nights after one, two, five tests. The service moves the score by the tests (“score and tests”). The shorter bar is the better one.`,
+        html: `<div class="forests">${bought.verdict.purchases.map(errorBars).join('')}</div><p>${escapeHtml(reliabilityLine(bought))}</p><details><summary>Figures</summary>${htmlTable(boughtTable(bought))}</details>`,
+      })),
     ],
   });
 }
@@ -82,6 +99,17 @@ function powerBars(verdicts: readonly OutcomeVerdict[]): string {
     }),
   );
   return `<div class="power">${rows.join('')}</div>`;
+}
+
+/** The mean errors of one number of tests as bars. */
+function errorBars({ tests, nights, errors, gain }: Purchase): string {
+  const most = Math.max(...WAYS.map((way) => errors[way].value));
+  const rows = WAYS.map((way) => {
+    const width = (100 * errors[way].value) / most;
+    const isOwn = way === 'measured';
+    return `<div class="line${isOwn ? ' own-part' : ''}"><span>${WAY_WORDS[way]}</span><span class="track"><span style="width:${width.toFixed(1)}%"></span></span><b>${fixed(errors[way].value, 1)}</b></div>`;
+  });
+  return `<figure class="forest"><figcaption>${tests === 1 ? 'one test' : `${tests} tests`} <span class="found">· ${grouped(nights)} nights, gain on the score ${withInterval(gain, 1)}</span></figcaption>${rows.join('')}</figure>`;
 }
 
 /** The end of the scale on either side, the same for both views. */

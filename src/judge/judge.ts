@@ -1,6 +1,7 @@
 import { probit } from '../pipeline/normal.js';
 import { chanceOf, errorOf, estimate, intervalOf, type Drawn, type OutcomeEstimates } from './estimates.js';
 import { EXPECTED } from './expected.js';
+import { NightGroups } from './groups.js';
 import type { NightColumns } from './nights.js';
 import { betterSign, type Outcome } from './outcomes.js';
 import { VIEWS, sumsOf, type JudgedNights, type View } from './sums.js';
@@ -17,8 +18,14 @@ export const PEOPLE_LEAST = 20;
 export interface NightPlaces {
   readonly minutes: number;
   readonly heart: number;
-  /** Of each outcome: its own column and that of its score. */
-  readonly outcomes: readonly { readonly outcome: number; readonly score: number }[];
+  /** Of each outcome. */
+  readonly outcomes: readonly ScoredPlace[];
+}
+
+/** Where an outcome stands, and the score that it is held against. */
+export interface ScoredPlace {
+  readonly outcome: number;
+  readonly score: number;
 }
 
 export interface JudgeOptions {
@@ -68,11 +75,11 @@ export function judge(
   places: NightPlaces,
   options: JudgeOptions,
 ): OutcomeVerdict[] {
-  const order = byPerson(nights.people);
+  const groups = new NightGroups(nights);
   const judged = outcomes.map((outcome, index) => {
     const place = places.outcomes[index];
     if (place === undefined) throw new Error('an outcome without a column');
-    return judgeOne(nightsOf(nights, order, { ...places, ...place }), outcome, options);
+    return judgeOne(nightsOf(groups, places, place), outcome, options);
   });
   return withHolm(judged);
 }
@@ -116,50 +123,14 @@ function knownOf(values: Float64Array): number {
   return known;
 }
 
-/** The nights of each person together, each person's as they were. */
-function byPerson(people: Int32Array): Int32Array {
-  let most = 0;
-  for (const person of people) most = Math.max(most, person + 1);
-  const starts = new Int32Array(most + 1);
-  for (const person of people) starts[person + 1] = (starts[person + 1] ?? 0) + 1;
-  for (let person = 0; person < most; person++)
-    starts[person + 1] = (starts[person + 1] ?? 0) + (starts[person] ?? 0);
-  const order = new Int32Array(people.length);
-  for (const [night, person] of people.entries()) {
-    const place = starts[person] ?? 0;
-    order[place] = night;
-    starts[person] = place + 1;
-  }
-  return order;
+/** The nights that have the outcome and a score. */
+function nightsOf(groups: NightGroups, { minutes, heart }: NightPlaces, at: ScoredPlace): JudgedNights {
+  const { starts, columns } = groups.take([at.outcome, at.score, minutes, heart], 2);
+  const [outcome = NONE, score = NONE, slept = NONE, rate = NONE] = columns;
+  return { starts, outcome, score, minutes: slept, heart: rate };
 }
 
-/** The nights that have the outcome and a score. */
-function nightsOf(
-  { people, columns }: NightColumns,
-  order: Int32Array,
-  at: { readonly outcome: number; readonly score: number; readonly minutes: number; readonly heart: number },
-): JudgedNights {
-  const column = (place: number): Float32Array => {
-    const values = columns[place];
-    if (values === undefined) throw new Error('no such column');
-    return values;
-  };
-  const [outcomes, scores] = [column(at.outcome), column(at.score)];
-  const chosen = order.filter((night) => !Number.isNaN(outcomes[night]) && !Number.isNaN(scores[night]));
-  const starts: number[] = [];
-  for (const [place, night] of chosen.entries())
-    if (place === 0 || people[night] !== people[chosen[place - 1] ?? 0]) starts.push(place);
-  starts.push(chosen.length);
-  const take = (values: Float32Array): Float64Array =>
-    Float64Array.from(chosen, (night) => values[night] ?? NaN);
-  return {
-    starts: Int32Array.from(starts),
-    outcome: take(outcomes),
-    score: take(scores),
-    minutes: take(column(at.minutes)),
-    heart: take(column(at.heart)),
-  };
-}
+const NONE = new Float64Array();
 
 interface Test {
   readonly index: number;

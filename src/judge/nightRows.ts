@@ -1,11 +1,12 @@
 import { Sleep } from '#rules/sleep.js';
 import type { Job } from '../batch/job.js';
+import { nightOf } from '../batch/night.js';
 import type { PageSink } from '../batch/scorePages.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { normaliseSleep } from '../pipeline/normalise.js';
 import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
-import type { NightPlaces } from './judge.js';
+import type { NightPlaces, ScoredPlace } from './judge.js';
 import { Nights } from './nights.js';
 import { SCORES, valueOf, type Outcome } from './outcomes.js';
 
@@ -14,35 +15,53 @@ export const NIGHTS_MAX = 5_000_000;
 
 const NIGHT = summaryAt(0, 'HR_night');
 const SECONDS_PER_MINUTE = 60;
-const [MINUTES, HEART, FIRST_SCORE] = [0, 1, 2];
+const [MINUTES, HEART, DAY, FIRST_SCORE] = [0, 1, 2, 3];
+const PERCENT = 100;
+
+/** Where in the columns of the nights each thing stands. */
+export interface RowPlaces extends NightPlaces {
+  /** The night, in days since 1970. */
+  readonly day: number;
+  /** Of each outcome that is taken as a measurement. */
+  readonly measured: readonly ScoredPlace[];
+}
 
 /** Takes of each scored night what it is judged by: nothing else of it is kept. */
 export class NightRows implements PageSink {
   readonly nights: Nights;
-  readonly places: NightPlaces;
+  readonly places: RowPlaces;
   /** Nights with scores, with an outcome or without. */
   scored = 0;
-  /** Values that are no number, of each outcome. */
+  /** Values that are left out, of each column. */
   private readonly unread: number[];
   private readonly people = new Map<string, number>();
   private readonly columns: readonly string[];
+  /** Columns that hold percentiles and nothing else. */
+  private readonly percentiles: ReadonlySet<string>;
   private readonly scores: readonly number[];
   private readonly values: Float64Array;
   private readonly sleep = new Sleep();
 
-  constructor(outcomes: readonly Outcome[]) {
-    this.columns = [...new Set(outcomes.map(({ column }) => column))];
-    const scores = [...new Set(outcomes.map(({ score }) => score))];
+  constructor(outcomes: readonly Outcome[], measured: readonly Outcome[] = []) {
+    const all = [...outcomes, ...measured];
+    this.columns = [...new Set(all.map(({ column }) => column))];
+    this.percentiles = new Set(
+      [...outcomes.filter(({ isPercentile }) => isPercentile), ...measured].map(({ column }) => column),
+    );
+    const scores = [...new Set(all.map(({ score }) => score))];
     this.scores = scores.map((score) => SCORES.indexOf(score));
     this.unread = this.columns.map(() => 0);
     const firstOutcome = FIRST_SCORE + scores.length;
+    const placeOf = ({ column, score }: Outcome): ScoredPlace => ({
+      score: FIRST_SCORE + scores.indexOf(score),
+      outcome: firstOutcome + this.columns.indexOf(column),
+    });
     this.places = {
       minutes: MINUTES,
       heart: HEART,
-      outcomes: outcomes.map(({ column, score }) => ({
-        score: FIRST_SCORE + scores.indexOf(score),
-        outcome: firstOutcome + this.columns.indexOf(column),
-      })),
+      day: DAY,
+      outcomes: outcomes.map(placeOf),
+      measured: measured.map(placeOf),
     };
     this.values = new Float64Array(firstOutcome + this.columns.length);
     this.nights = new Nights(this.values.length, NIGHTS_MAX);
@@ -52,8 +71,8 @@ export class NightRows implements PageSink {
     for (let row = 0; row < job.page.rows; row++) if (!job.problems.has(row)) this.take(job, row);
   }
 
-  /** How many values of an outcome are no number. */
-  unreadOf({ column }: Outcome): number {
+  /** How many values of a column are no number, or of percentiles none. */
+  unreadOf(column: string): number {
     return this.unread[this.columns.indexOf(column)] ?? 0;
   }
 
@@ -64,14 +83,23 @@ export class NightRows implements PageSink {
     for (const score of this.scores) values[at++] = job.scores[row * OUTPUT_COLUMNS + score] ?? NaN;
     let isAny = false;
     for (const [place, column] of this.columns.entries()) {
-      const value = valueOf(job.page.kept(column, row));
+      const value = this.valueOf(column, job.page.kept(column, row));
       if (Number.isNaN(value)) this.unread[place] = (this.unread[place] ?? 0) + 1;
       values[at++] = value ?? NaN;
       isAny ||= value !== undefined && !Number.isNaN(value);
     }
     if (!isAny) return;
     this.writeRivals(job, row);
+    const night = nightOf(job.page.moment(row));
+    values[DAY] = typeof night === 'number' ? night : NaN;
     this.nights.add(this.indexOf(String(job.page.person(row))), values);
+  }
+
+  /** NaN also of a percentile that is none. */
+  private valueOf(column: string, json: string | undefined): number | undefined {
+    const value = valueOf(json);
+    if (value === undefined || !this.percentiles.has(column)) return value;
+    return value >= 0 && value <= PERCENT ? value : NaN;
   }
 
   private writeRivals({ records }: Job, row: number): void {

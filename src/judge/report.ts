@@ -2,11 +2,14 @@ import { textTable } from '../base/table.js';
 import { ALPHA, POWER, type OutcomeVerdict } from './judge.js';
 import { RIVALS, intervalOf, type Drawn } from './estimates.js';
 import { EXPECTED } from './expected.js';
+import { WAYS, type MeasuredVerdict } from './measured.js';
+import type { Outcome } from './outcomes.js';
 import { PREDICTORS, VIEWS, type Predictor, type View } from './sums.js';
 import {
   FINDING_WORDS,
   PREDICTOR_WORDS,
   VIEW_WORDS,
+  WAY_WORDS,
   fixed,
   grouped,
   roughly,
@@ -22,9 +25,16 @@ export interface Report {
   /** Nights with scores, and rows without. */
   readonly scored: number;
   readonly bad: number;
-  /** Values of each outcome that are no number. */
-  readonly unread: readonly number[];
+  /** Values that are no number, or of percentiles none of 0 to 100. */
+  readonly unread: readonly { readonly column: string; readonly count: number }[];
   readonly verdicts: readonly OutcomeVerdict[];
+  readonly bought: readonly Bought[];
+}
+
+/** What measurements of a score buy. */
+export interface Bought {
+  readonly outcome: Outcome;
+  readonly verdict: MeasuredVerdict;
 }
 
 const DIGITS = 2;
@@ -41,6 +51,12 @@ export function textOf(report: Report): string {
     `What these people could show (${100 * POWER} % power; correlations with the outcome | beside the rivals)`,
     textTable(powerTable(verdicts)),
     ...verdicts.flatMap((verdict) => ['', ...outcomeLines(verdict)]),
+    ...report.bought.flatMap((bought) => [
+      '',
+      boughtHeading(bought),
+      textTable(boughtTable(bought)),
+      reliabilityLine(bought),
+    ]),
     '',
   ].join('\n');
 }
@@ -51,11 +67,12 @@ export function aboutLine({ model, seed, draws, scored, bad, verdicts }: Report)
   return `${grouped(scored)} nights scored by ${model}${without}; ${draws} draws of people, seed ${seed}; claims by Holm over ${tests} tests, ${100 * ALPHA} % in all; intervals 95 %`;
 }
 
-export function unreadLines({ unread, verdicts }: Report): string[] {
-  return verdicts.flatMap(({ outcome: { column } }, index) => {
-    const count = unread[index] ?? 0;
-    return count === 0 ? [] : [`${column}: ${grouped(count)} values that are no number, and are left out`];
-  });
+export function unreadLines({ unread }: Report): string[] {
+  const told = new Map(unread.filter(({ count }) => count > 0).map(({ column, count }) => [column, count]));
+  return [...told].map(
+    ([column, count]) =>
+      `${column}: ${grouped(count)} values are left out that are no number (of a percentile: none of 0 to 100)`,
+  );
 }
 
 export function powerTable(verdicts: readonly OutcomeVerdict[]): string[][] {
@@ -125,7 +142,7 @@ export function gainLines({ outcome, estimates }: OutcomeVerdict): string[] {
   const step = isLabel ? 0.1 : 10;
   const gain = { value: step * slope.value, draws: slope.draws.map((one) => step * one) };
   const lines = [
-    `${isLabel ? 'a chance of High 0.1 above' : '10 points above'} the person's own mean ${score}: ${withInterval(gain, 3)} of ${column}`,
+    `${isLabel ? 'a chance of High 0.1' : '10 points'} above the person’s own mean ${score} ${isLabel ? 'goes' : 'go'} with ${withInterval(gain, 3)} of ${column}`,
   ];
   if (isPercentile)
     lines.push(
@@ -144,6 +161,33 @@ function outcomeLines(verdict: OutcomeVerdict): string[] {
   ];
 }
 
+export function boughtHeading({ outcome: { column, score } }: Bought): string {
+  return `What measurements buy: ${column} as measurements of ${score}, mean error in points on the nights after them`;
+}
+
+export function boughtTable({ verdict: { purchases } }: Bought): string[][] {
+  const header = [
+    'tests before',
+    'people',
+    'nights',
+    ...WAYS.map((way) => WAY_WORDS[way]),
+    'gain on the score',
+  ];
+  if (purchases.length === 0) return [header, ['none', '0', '0', ...WAYS.map(() => '–'), '–']];
+  const rows = purchases.map(({ tests, people, nights, errors, gain }) => [
+    String(tests),
+    grouped(people),
+    grouped(nights),
+    ...WAYS.map((way) => fixed(errors[way].value, 1)),
+    withInterval(gain, 1),
+  ]);
+  return [header, ...rows];
+}
+
+export function reliabilityLine({ verdict: { reliability, assumed } }: Bought): string {
+  return `Reliability of one measurement with these people ${withInterval(reliability, DIGITS)}; the model takes ${fixed(assumed, DIGITS)} where none is sent`;
+}
+
 interface Figure {
   readonly value: number | null;
   readonly low: number | null;
@@ -152,7 +196,7 @@ interface Figure {
 
 /** The report as one object; what can't be told is null. */
 export function jsonOf(report: Report): object {
-  const { model, seed, draws, scored, bad, unread, verdicts } = report;
+  const { model, seed, draws, scored, bad, unread, verdicts, bought } = report;
   return {
     sentence: sentenceOf(verdicts),
     model,
@@ -162,7 +206,7 @@ export function jsonOf(report: Report): object {
     rows_without_scores: bad,
     alpha: ALPHA,
     power: POWER,
-    outcomes: verdicts.map((verdict, index) => ({
+    outcomes: verdicts.map((verdict) => ({
       outcome: verdict.outcome.column,
       score: verdict.outcome.score,
       sign: verdict.outcome.sign,
@@ -171,10 +215,24 @@ export function jsonOf(report: Report): object {
       nights: verdict.nights,
       nights_with_minutes_asleep: verdict.known.minutes,
       nights_with_heart_rate: verdict.known.heart,
-      values_that_are_no_number: unread[index] ?? 0,
+      values_left_out: unread.find(({ column }) => column === verdict.outcome.column)?.count ?? 0,
       ...Object.fromEntries(VIEWS.map((view) => [view, viewJson(verdict, view)])),
       slope: figure(verdict.estimates.slope),
       ...(verdict.outcome.isPercentile ? { mean_error: figures(verdict.estimates.errors) } : {}),
+    })),
+    measured: bought.map(({ outcome, verdict }) => ({
+      outcome: outcome.column,
+      score: outcome.score,
+      values_left_out: unread.find(({ column }) => column === outcome.column)?.count ?? 0,
+      reliability: figure(verdict.reliability),
+      reliability_of_the_model: verdict.assumed,
+      tests: verdict.purchases.map(({ tests, people, nights, errors, gain }) => ({
+        tests,
+        people,
+        nights,
+        mean_error: figures(errors),
+        gain: figure(gain),
+      })),
     })),
   };
 }

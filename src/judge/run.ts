@@ -1,17 +1,22 @@
+import { MEASURED_FIELDS } from '#rules/fields.js';
 import type { NameReading } from '../batch/columnNames.js';
 import type { Format } from '../batch/formats.js';
 import { scoreRows } from '../batch/score.js';
 import type { Config } from '../config/options.js';
+import { NightGroups } from './groups.js';
 import { judge } from './judge.js';
+import { judgeMeasured, type MeasuredOptions } from './measured.js';
 import { NightRows } from './nightRows.js';
 import type { Outcome } from './outcomes.js';
-import type { Report } from './report.js';
+import type { Bought, Report } from './report.js';
 
 export interface JudgeOrder {
   readonly files: readonly string[];
   readonly person: string;
   readonly order: string;
   readonly outcomes: readonly Outcome[];
+  /** Taken as measurements of the score that they name. */
+  readonly measured: readonly Outcome[];
   readonly names: NameReading;
   readonly format?: Format | undefined;
   readonly peopleMax: number;
@@ -26,14 +31,15 @@ export interface Judgement {
   readonly report: Report | undefined;
 }
 
-/** EX_DATAERR of sysexits.h. */
+/** EX_USAGE and EX_DATAERR of sysexits.h. */
+const EXIT_USAGE = 64;
 const EXIT_DATA = 65;
 
 /** Scores nights as `acuity score` does, with the same past, and judges the scores by the outcomes beside them. */
 export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judgement> {
-  const { files, person, outcomes, names, format, peopleMax, seed, draws } = order;
-  const rows = new NightRows(outcomes);
-  const keep = [...new Set(outcomes.map(({ column }) => column))];
+  const { files, person, outcomes, measured, names, format, peopleMax, seed, draws } = order;
+  const rows = new NightRows(outcomes, measured);
+  const keep = [...new Set([...outcomes, ...measured].map(({ column }) => column))];
   const history = { person, order: order.order };
   const reading = { files, keep, names, format, peopleMax, explain: false, late: 'bad', history } as const;
   const { code, isWhole, model, tally } = await scoreRows(config, { ...reading, into: rows }, 'acuity judge');
@@ -46,7 +52,34 @@ export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judg
     );
     return { code: EXIT_DATA, report: undefined };
   }
-  const unread = outcomes.map((outcome) => rows.unreadOf(outcome));
+  const { measured: constants, version } = model;
+  if (constants === undefined && measured.length > 0) {
+    process.stderr.write(`acuity judge: ${version} takes no measurements: leave out --measured\n`);
+    return { code: EXIT_USAGE, report: undefined };
+  }
+  const unread = [...outcomes, ...measured].map(({ column }) => ({ column, count: rows.unreadOf(column) }));
+  const bought = constants === undefined ? [] : boughtOf(measured, rows, { constants, seed, draws });
   const bad = tally.badLines;
-  return { code, report: { model, seed, draws, scored: rows.scored, bad, unread, verdicts } };
+  return {
+    code,
+    report: { model: version, seed, draws, scored: rows.scored, bad, unread, verdicts, bought },
+  };
 }
+
+function boughtOf(
+  measured: readonly Outcome[],
+  { nights, places }: NightRows,
+  options: Omit<MeasuredOptions, 'field'>,
+): Bought[] {
+  const groups = new NightGroups(nights.all());
+  return measured.map((outcome, index) => {
+    const place = places.measured[index];
+    const field = MEASURED_FIELDS.find((name) => name === outcome.score);
+    if (place === undefined || field === undefined) throw new Error('not to be measured');
+    const { starts, columns } = groups.take([place.outcome, place.score, places.day], 3);
+    const [value = NONE, score = NONE, day = NONE] = columns;
+    return { outcome, verdict: judgeMeasured({ starts, value, score, day }, { ...options, field }) };
+  });
+}
+
+const NONE = new Float64Array();

@@ -1,5 +1,6 @@
 import { ALPHA, type Finding, type OutcomeVerdict } from './judge.js';
 import { intervalOf, type Drawn, type Rival, RIVALS } from './estimates.js';
+import type { Way } from './measured.js';
 import { VIEWS, type Predictor, type View } from './sums.js';
 
 /** What reports call things. */
@@ -14,6 +15,15 @@ export const PREDICTOR_WORDS: Readonly<Record<Predictor, string>> = {
   minutes: 'minutes asleep',
   heart: 'heart rate asleep',
   own: 'own last outcomes',
+};
+
+export const WAY_WORDS: Readonly<Record<Way, string>> = {
+  fifty: 'always 50',
+  score: 'the score',
+  mean: 'mean of the tests',
+  shrunk: 'their mean, shrunk',
+  measured: 'score and tests',
+  fitted: 'with this reliability',
 };
 
 export const FINDING_WORDS: Readonly<Record<Finding, string>> = {

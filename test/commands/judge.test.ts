@@ -25,7 +25,7 @@ interface Judged {
     readonly outcome: string;
     readonly people: number;
     readonly nights: number;
-    readonly values_that_are_no_number: number;
+    readonly values_left_out: number;
     readonly nights_with_minutes_asleep: number;
     readonly within: { readonly finding: string; readonly correlation: Correlations };
     readonly pooled: {
@@ -152,7 +152,7 @@ t.test('what is left out is told: rows without scores, values that are no number
   t.match(stdout, `${PEOPLE * NIGHTS} nights scored by acuity-base/`);
   t.match(stdout, ', 1 rows without scores');
   const words = rowsOf().filter(({ mood }) => mood === 'so-so').length;
-  t.match(stdout, `mood: ${words} values that are no number, and are left out`);
+  t.match(stdout, `mood: ${words} values are left out that are no number`);
   t.match(stderr, 'n.ndjson: row 6');
   const { outcomes } = await judged(dir, 'n.ndjson', ...OUTCOMES);
   t.strictSame(
@@ -176,6 +176,22 @@ t.test('no person and no night of anybody is in any output', async (t) => {
     t.notMatch(text, /20\d\d-\d\d-\d\d/, 'no date');
     t.notMatch(text, 'so-so', 'no value');
   }
+});
+
+t.test('measurements: what tests before a night buy', async (t) => {
+  const rows = rowsOf().map((row, index) => ({
+    ...row,
+    test: index % 40 === 7 ? 101 : 20 + 2 * (index % PEOPLE),
+  }));
+  const dir = t.testdir({ 'n.ndjson': linesOf(rows) });
+  const args = ['n.ndjson', '--outcome', 'tired:-attention', '--measured', 'test:attention', ...WHOSE];
+  const { stdout } = await acuity('judge', dir, ...args);
+  const wild = rows.filter(({ test }) => test > 100).length;
+  t.match(stdout, `test: ${wild} values are left out that are no number (of a percentile: none of 0 to 100)`);
+  t.match(stdout, /^1 +30 +\d+ .*\n2 +30 +\d+ .*\n5 +2[0-9] +\d+ /m);
+  t.match(stdout, /Reliability of one measurement with these people (1\.00|0\.9\d) .* the model takes 0\.7/);
+  const { stderr } = await acuity('judge', dir, ...args, '--measured', 'test:valence');
+  t.match(stderr, 'with a score of attention, memory, reasoning, stress');
 });
 
 t.test('few people: a refusal to conclude, with the number that it would take', async (t) => {

@@ -1,0 +1,199 @@
+import { RELIABILITY_BOUNDS, type MeasuredField } from '#rules/fields.js';
+import { below, seededRandom } from '../base/random.js';
+import {
+  NO_EVIDENCE,
+  added,
+  adjusted,
+  adjustmentOf,
+  evidenceOf,
+  latentOf,
+  offsetOf,
+  standingOf,
+  weightAfter,
+} from '../pipeline/measured.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
+import type { Drawn } from './estimates.js';
+
+/** Of how many tests before a night it is told what they buy. */
+export const TESTS = [1, 2, 5] as const;
+
+/** What foretells a measured percentile: without a network, with the network alone, and with both. */
+export const WAYS = ['fifty', 'score', 'mean', 'shrunk', 'measured', 'fitted'] as const;
+export type Way = (typeof WAYS)[number];
+
+/** The measured nights, person by person, each person's in the order of time. */
+export interface MeasuredNights {
+  /** Where each person's nights begin; one more at the end. */
+  readonly starts: Int32Array;
+  /** 0 to 100. */
+  readonly value: Float64Array;
+  /** What the network says of the night, 0 to 100. */
+  readonly score: Float64Array;
+  /** Since 1970. */
+  readonly day: Float64Array;
+}
+
+/** What `tests` measurements buy: mean errors over the same nights, those with so many measurements before them. */
+export interface Purchase {
+  readonly tests: number;
+  readonly people: number;
+  readonly nights: number;
+  readonly errors: Readonly<Record<Way, Drawn>>;
+  /** How far the mean error falls from the score alone to score and measurements; above 0 is a gain. */
+  readonly gain: Drawn;
+}
+
+export interface MeasuredVerdict {
+  /** Share of what a measurement holds that is the person's: of these people, and what the model takes without being told. */
+  readonly reliability: Drawn;
+  readonly assumed: number;
+  readonly purchases: readonly Purchase[];
+}
+
+export interface MeasuredOptions {
+  readonly field: MeasuredField;
+  readonly constants: MeasuringConstants;
+  readonly seed: number;
+  readonly draws: number;
+}
+
+/** What measurements before a night say of the one on it, by the arithmetic of the service. */
+export function judgeMeasured(nights: MeasuredNights, options: MeasuredOptions): MeasuredVerdict {
+  const { field, constants } = options;
+  const reliability = reliabilityOf(nights, options);
+  const assumed = constants.reliability[field];
+  const { minimum, maximum } = RELIABILITY_BOUNDS;
+  const fitted = Math.min(maximum, Math.max(minimum, reliability.value || minimum));
+  const purchases = TESTS.map((tests) => purchaseOf(nights, { ...options, tests, assumed, fitted })).filter(
+    ({ nights: judged }) => judged > 0,
+  );
+  return { reliability, assumed, purchases };
+}
+
+interface PurchaseOptions extends MeasuredOptions {
+  readonly tests: number;
+  readonly assumed: number;
+  readonly fitted: number;
+}
+
+const WIDTH = 1 + WAYS.length;
+
+function purchaseOf(nights: MeasuredNights, options: PurchaseOptions): Purchase {
+  const { starts, value } = nights;
+  const { tests } = options;
+  const sums: Float64Array[] = [];
+  for (let person = 0; person + 1 < starts.length; person++) {
+    const [from = 0, to = 0] = starts.subarray(person, person + 2);
+    if (to - from <= tests) continue;
+    const own = new Float64Array(WIDTH);
+    for (let night = from + tests; night < to; night++) {
+      const said = foretold(nights, night, options);
+      own[0] = (own[0] ?? 0) + 1;
+      for (const [place, way] of WAYS.entries())
+        own[1 + place] = (own[1 + place] ?? 0) + Math.abs((value[night] ?? NaN) - said[way]);
+    }
+    sums.push(own);
+  }
+  const error = (all: Float64Array, way: Way): number =>
+    (all[1 + WAYS.indexOf(way)] ?? NaN) / (all[0] ?? NaN);
+  const drawn = (of: (all: Float64Array) => number): Drawn => drawnOver(sums, WIDTH, of, options);
+  const errors = Object.fromEntries(
+    WAYS.map((way) => [way, drawn((all) => error(all, way))]),
+  ) as unknown as Record<Way, Drawn>;
+  return {
+    tests,
+    people: sums.length,
+    nights: sums.reduce((sum, own) => sum + (own[0] ?? 0), 0),
+    errors,
+    gain: drawn((all) => error(all, 'score') - error(all, 'measured')),
+  };
+}
+
+/** What each way says of a night, of the `tests` measurements before it. */
+function foretold(
+  { value, score, day }: MeasuredNights,
+  night: number,
+  { field, constants, tests, assumed, fitted }: PurchaseOptions,
+): Record<Way, number> {
+  const own = score[night] ?? NaN;
+  const halfLife = constants.halfLifeDays[field];
+  let sum = 0;
+  const evidence = { assumed: NO_EVIDENCE, fitted: NO_EVIDENCE };
+  for (let before = night - tests; before < night; before++) {
+    sum += value[before] ?? NaN;
+    const weight = weightAfter((day[night] ?? NaN) - (day[before] ?? NaN), halfLife);
+    const standing = standingOf(field, value[before] ?? NaN);
+    const latent = latentOf(field, score[before] ?? NaN);
+    evidence.assumed = added(evidence.assumed, evidenceOf(standing, latent, assumed, weight));
+    evidence.fitted = added(evidence.fitted, evidenceOf(standing, latent, fitted, weight));
+  }
+  const served = (of: typeof NO_EVIDENCE): number => {
+    const adjustment = adjustmentOf(of);
+    if (adjustment === undefined) return own;
+    return adjusted(field, own, offsetOf(field, adjustment, own), adjustment.scale);
+  };
+  const mean = sum / tests;
+  const shrinkage = (tests * fitted) / (1 + (tests - 1) * fitted);
+  return {
+    fifty: 50,
+    score: own,
+    mean,
+    shrunk: 50 + shrinkage * (mean - 50),
+    measured: served(evidence.assumed),
+    fitted: served(evidence.fitted),
+  };
+}
+
+/** The intraclass correlation of what is left of measurements beyond the network: one-way analysis of variance. */
+function reliabilityOf({ starts, value, score }: MeasuredNights, options: MeasuredOptions): Drawn {
+  const { field } = options;
+  const sums: Float64Array[] = [];
+  for (let person = 0; person + 1 < starts.length; person++) {
+    const [from = 0, to = 0] = starts.subarray(person, person + 2);
+    if (to - from < 2) continue;
+    let total = 0;
+    let squares = 0;
+    for (let night = from; night < to; night++) {
+      const rest = standingOf(field, value[night] ?? NaN) - latentOf(field, score[night] ?? NaN);
+      total += rest;
+      squares += rest * rest;
+    }
+    const count = to - from;
+    // The sums of each person, and their mean's square: between people, as within them, adds up over people.
+    sums.push(Float64Array.of(count, total, squares, count * count, (total * total) / count, 1));
+  }
+  return drawnOver(
+    sums,
+    6,
+    (all) => {
+      const [count = 0, total = 0, squares = 0, countSquares = 0, means = 0, people = 0] = all;
+      const between = (means - (total * total) / count) / (people - 1);
+      const within = (squares - means) / (count - people);
+      const each = (count - countSquares / count) / (people - 1);
+      return (between - within) / (between + (each - 1) * within);
+    },
+    options,
+  );
+}
+
+/** A statistic of sums over people, with draws of them. */
+function drawnOver(
+  sums: readonly Float64Array[],
+  width: number,
+  of: (all: Float64Array) => number,
+  { seed, draws }: Pick<MeasuredOptions, 'seed' | 'draws'>,
+): Drawn {
+  const all = new Float64Array(width);
+  const add = (own: Float64Array | undefined): void => {
+    for (let place = 0; place < width; place++) all[place] = (all[place] ?? 0) + (own?.[place] ?? 0);
+  };
+  for (const own of sums) add(own);
+  const value = of(all);
+  const random = seededRandom(seed);
+  const drawn = Float64Array.from({ length: sums.length < 2 ? 0 : draws }, () => {
+    all.fill(0);
+    for (let person = 0; person < sums.length; person++) add(sums[below(random, sums.length)]);
+    return of(all);
+  });
+  return { value, draws: drawn.toSorted().filter((each) => !Number.isNaN(each)) };
+}

@@ -37,16 +37,27 @@ function rowsOf(text: string): Night[] {
     .map((line) => JSON.parse(line) as Night);
 }
 
-/** The command of the page, on `nights`; its first line. */
-async function sentenceOf(dir: string, name: string, nights: string): Promise<string> {
+/** What the command of the page prints on `nights`. */
+async function verdictOf(
+  dir: string,
+  name: string,
+  nights: string,
+  ...more: readonly string[]
+): Promise<string> {
   const recipe = new RegExp(`<!-- judge: ${name} -->\\n\`\`\`sh\\n.*\\nacuity (.*)\\n\`\`\``).exec(PAGE)?.[1];
   if (recipe === undefined) throw new Error(`no recipe of ${name}`);
   writeFileSync(join(dir, `${name}.ndjson`), nights);
-  const args = [join(REPOSITORY, 'dist/main.js'), ...recipe.split(' ')];
+  const args = [join(REPOSITORY, 'dist/main.js'), ...recipe.split(' '), ...more];
   const env = cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL });
   const { code, stdout, stderr } = await ended(process.execPath, args, { cwd: dir, env });
   if (code !== 0) throw new Error(stderr);
-  return stdout.split('\n')[0] ?? '';
+  return stdout;
+}
+
+interface Bought {
+  readonly measured: readonly {
+    readonly tests: readonly { readonly mean_error: Readonly<Record<string, { readonly value: number }>> }[];
+  }[];
 }
 
 function writtenOf(name: string): string {
@@ -60,8 +71,24 @@ t.test('the verdicts of the page are those of the command', { skip: WITHOUT_DATA
     pmdata: 'pmdata',
     sleepybrain: 'sleepy_brain/sessions.csv',
   };
-  for (const [name, path] of Object.entries(sets))
-    t.equal(await sentenceOf(dir, name, nightsOf(name, join(DATA, path))), writtenOf(name), name);
+  for (const [name, path] of Object.entries(sets)) {
+    const verdict = await verdictOf(dir, name, nightsOf(name, join(DATA, path)));
+    t.equal(verdict.split('\n')[0], writtenOf(name), name);
+  }
+  const nights = nightsOf('sleepybrain', join(DATA, sets.sleepybrain));
+  const json = await verdictOf(
+    dir,
+    'sleepybrain',
+    nights,
+    '--measured',
+    'pvt_percentile:attention',
+    '--json',
+  );
+  const { measured } = JSON.parse(json) as Bought;
+  const errors = measured[0]?.tests[0]?.mean_error;
+  const said = ['score', 'measured', 'mean'].map((way) => errors?.[way]?.value.toFixed(1));
+  const written = /from ([\d.]+) percentiles to ([\d.]+); the test alone, as it is, to ([\d.]+)\./.exec(PAGE);
+  t.strictSame(written?.slice(1), said);
 });
 
 t.test('PMData as it is downloaded', { skip: WITHOUT_PYTHON }, async (t) => {

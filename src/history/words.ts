@@ -1,9 +1,17 @@
-import { LABEL_FIELDS, SCORE_FIELDS, SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
+import {
+  LABEL_FIELDS,
+  MEASURED_FIELDS,
+  SCORE_FIELDS,
+  SERIES_FIELDS,
+  SESSION_SCALARS,
+} from '#rules/fields.js';
 import { textTable } from '../base/table.js';
+import { isLabel, type Evidence } from '../pipeline/measured.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { History } from './history.js';
 import { HALF_LIFE_NIGHTS, QUANTITIES, type LongRun } from './longRun.js';
+import type { Measurements } from './measurements.js';
 import { dateOf } from './night.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
@@ -20,6 +28,12 @@ export function inWords(history: History): string {
   if (longRun.nights > 0) {
     parts.push(
       `The long run: half of a night's weight is left after ${HALF_LIFE_NIGHTS} more\n${longRunTable(longRun)}`,
+    );
+  }
+  if (!history.measurements.isEmpty) {
+    parts.push(
+      'What was measured: of each score the eight newest; older ones in one sum up to a day\n' +
+        measurementsTable(history.measurements),
     );
   }
   return `${parts.join('\n\n')}\n`;
@@ -68,6 +82,28 @@ function longRunTable({ counts, means, spreads }: LongRun): string {
     return [name, unit, String(counts[index]), number(means[index]), number(spreads[index])];
   });
   return textTable([['', 'unit', 'nights', 'mean', 'spread'], ...rows]);
+}
+
+function measurementsTable({ scores }: Measurements): string {
+  const rows = MEASURED_FIELDS.flatMap((field, index) => {
+    const { kept = [], older } = scores[index] ?? {};
+    return [
+      ...(older === undefined ? [] : [[field, dateOf(older.day), sumText(older.evidence), NOTHING]]),
+      ...kept.map(({ value, reliability, day }) => [
+        field,
+        dateOf(day),
+        isLabel(field) ? (value > 0 ? 'High' : 'Low') : value.toFixed(2),
+        String(reliability),
+      ]),
+    ];
+  });
+  return textTable([['', 'on', 'value', 'reliability'], ...rows]);
+}
+
+/** Which way the older ones move the score, and how much they weigh. */
+function sumText({ pull, precision }: Evidence): string {
+  const away = pull / precision;
+  return `older ones: ${away < 0 ? '−' : '+'}${Math.abs(away).toFixed(2)} spreads, weight ${precision.toFixed(2)}`;
 }
 
 function text(value: number | undefined): string {

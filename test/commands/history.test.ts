@@ -2,25 +2,35 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
-import { HistoryDesk } from '#acuity/history/historyDesk.js';
+import { HistoryDesk, type GivenMeasurement } from '#acuity/history/historyDesk.js';
 import { dayOf } from '#acuity/history/night.js';
 import { randomRecord, step } from '../fixtures/histories.js';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 
 function show(args: readonly string[], input = '') {
-  return spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'history', 'show', ...args], {
+  return run('show', args, input);
+}
+
+function run(command: string, args: readonly string[], input = '') {
+  return spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'history', command, ...args], {
     input,
     encoding: 'utf8',
     env: cleanEnvironment(),
   });
 }
 
-function chain(nights: number): string {
+function chain(nights: number, measured: readonly GivenMeasurement[] = []): string {
   const random = seededRandom(3);
   const desk = new HistoryDesk();
   let text = step(desk, '', NaN, randomRecord(random)).text;
   for (let night = 1; night < nights; night++) {
-    text = step(desk, text, (dayOf('2026-02-27') ?? NaN) + night, randomRecord(random, true)).text;
+    text = step(
+      desk,
+      text,
+      (dayOf('2026-02-27') ?? NaN) + night,
+      randomRecord(random, true),
+      night === nights - 1 ? measured : [],
+    ).text;
   }
   return text;
 }
@@ -48,4 +58,36 @@ t.test('what is no history is said in one line, without a word of it', async (t)
       'acuity history show: this is no history, or one that is damaged or of another version\n',
     );
   }
+});
+
+const MEASURED: readonly GivenMeasurement[] = [
+  ...Array.from({ length: 10 }, (_, index) => ({
+    score: 'attention' as const,
+    value: 60 + index,
+    day: (dayOf('2026-01-01') ?? NaN) + index,
+    reliability: 0.7,
+  })),
+  { score: 'valence', value: 'High', day: dayOf('2026-03-01') ?? NaN, reliability: undefined },
+];
+
+t.test('measurements are told in words, the older ones as a sum', async (t) => {
+  const { stdout } = show([chain(4, MEASURED)]);
+  t.match(stdout, /^attention +2026-01-10 +69\.00 +0\.7$/m);
+  t.match(stdout, /^attention +2026-01-02 +older ones: \+0\.\d\d spreads, weight \d\.\d\d +–$/m);
+  t.match(stdout, /^valence +2026-03-01 +High +0\.3$/m);
+  t.equal(stdout.match(/^attention +2026/gm)?.length, 9);
+  t.notMatch(show([chain(4)]).stdout, 'measured');
+});
+
+t.test('measurements are forgotten, and nothing else', async (t) => {
+  for (const args of [[chain(4, MEASURED)], [chain(4)]]) {
+    const { stdout, status } = run('forget-measurements', args);
+    t.equal(status, 0);
+    t.equal(stdout, `${chain(4)}\n`);
+  }
+  t.equal(run('forget-measurements', [], `${chain(4, MEASURED)}\n`).stdout, `${chain(4)}\n`);
+  const damaged = run('forget-measurements', [chain(4).slice(0, -1)]);
+  t.equal(damaged.status, 65);
+  t.equal(damaged.stdout, '');
+  t.match(damaged.stderr, 'acuity history forget-measurements: this is no history');
 });

@@ -2,7 +2,10 @@ import { PROBLEMS } from '../contract/problems.js';
 import { FIELD_NAMES, type SeriesLimits } from '#rules/fields.js';
 import { readerOf, type RequestReader } from '../reading/read.js';
 import { WasmParser } from '../reading/wasmParser.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
+import type { GivenMeasurement } from '../records/request.js';
 import { LineSplitter } from './lineSplitter.js';
+import { measuredCells } from './measuredCells.js';
 import type { OpenInput, Page, ReadProgress, RowProblem } from './page.js';
 import { partitionJson } from './partitions.js';
 import { namesBeside, type RowColumns } from './rowColumns.js';
@@ -12,6 +15,8 @@ export interface BodyPagesOptions {
   readonly limits: SeriesLimits;
   /** A longer body is a bad one. */
   readonly bodyMaxBytes: number;
+  /** Of the model that scores; undefined where it takes no measurements. */
+  readonly constants?: MeasuringConstants | undefined;
 }
 
 const REQUEST_NAMES: ReadonlySet<string> = new Set(FIELD_NAMES.request);
@@ -74,11 +79,12 @@ export class BodyPages {
   private rowsBefore = 0;
 
   constructor(
-    { limits }: BodyPagesOptions,
+    { limits, constants }: BodyPagesOptions,
     private readonly columns: RowColumns,
   ) {
     const parser = new WasmParser(limits, namesBeside(columns));
-    this.reader = { parser, readRequest: readerOf(parser, limits) };
+    const readRequest = readerOf(parser, limits, columns.history !== undefined);
+    this.reader = { parser, readRequest: (bytes) => readRequest(bytes, constants) };
   }
 
   *of(bodies: Iterable<Body>): Generator<Page, void, undefined> {
@@ -105,12 +111,20 @@ interface BodyReader {
   readonly readRequest: RequestReader;
 }
 
+/** A text without the space around it, which makes text of a number; undefined where there is nothing else. */
+function trimmed(text: string): string | number | undefined {
+  const inner = text.trim();
+  if (inner === '') return undefined;
+  return inner !== text && Number.isFinite(Number(inner)) ? Number(inner) : inner;
+}
+
 class BodyPage implements Page {
   readonly rows: number;
   /** The fields beside the session, each of all rows that were read. */
   private readonly texts: ReadonlyMap<string, (string | undefined)[]>;
   /** Those that the file's path has, one for all rows. */
   private readonly constants: ReadonlyMap<string, string>;
+  private given: readonly GivenMeasurement[] = [];
 
   constructor(
     private bodies: Body[],
@@ -132,6 +146,7 @@ class BodyPage implements Page {
     const own = isLine && this.columns.names === 'any-case' ? inOwnCase(content) : content;
     const outcome = own instanceof Uint8Array ? readRequest(own) : own;
     let foreign = 'unknownFields' in outcome ? outcome.unknownFields : 0;
+    this.given = ('measurements' in outcome ? outcome.measurements : undefined) ?? [];
     for (const [name, texts] of this.texts) {
       const text = own instanceof Uint8Array && beside === undefined ? parser.kept(name) : beside?.get(name);
       if (text !== undefined && !REQUEST_NAMES.has(name)) foreign--;
@@ -153,6 +168,18 @@ class BodyPage implements Page {
 
   moment(row: number): string | number | null | undefined {
     return this.scalar(this.columns.history?.order, row);
+  }
+
+  measured(row: number): ReturnType<Page['measured']> {
+    const { measured = [] } = this.columns;
+    return measured.length === 0 ? this.given : measuredCells(measured, (name) => this.cell(name, row));
+  }
+
+  /** Of a column that was asked for: a number or text. */
+  private cell(name: string, row: number): unknown {
+    const text = this.kept(name, row);
+    const value: unknown = text === undefined ? undefined : JSON.parse(text);
+    return typeof value === 'string' ? trimmed(value) : value;
   }
 
   close(): void {

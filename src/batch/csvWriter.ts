@@ -3,6 +3,7 @@ import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { rounded } from '../pipeline/respond.js';
 import type { Job } from './job.js';
 import type { LineOptions } from './lineWriter.js';
+import { UNMEASURED_NAMES } from './unmeasured.js';
 
 const NEEDS_QUOTES = /[",\r\n]/;
 
@@ -20,6 +21,7 @@ export class CsvWriter {
 
   header(): string {
     const names = [...this.options.keep, 'row', ...SCORE_FIELDS, ...LABEL_FIELDS, 'model', 'model_version'];
+    if (this.options.measured === true) names.push(...UNMEASURED_NAMES);
     if (this.options.explain === true) names.push('explanation');
     return `${[...names, ...(this.isStream ? ['error'] : [])].map(quoted).join(',')}\n`;
   }
@@ -34,7 +36,7 @@ export class CsvWriter {
         problem === undefined
           ? [...this.scores(job, row), ...(this.isStream ? [''] : [])]
           : [
-              ...Array.from({ length: OUTPUT_COLUMNS + (this.options.explain === true ? 3 : 2) }, () => ''),
+              ...Array.from({ length: this.columns }, () => ''),
               quoted(JSON.stringify({ row: job.page.firstRow + row, ...problem })),
             ];
       text += `${[...kept, job.page.firstRow + row, ...rest].join(',')}\n`;
@@ -43,16 +45,33 @@ export class CsvWriter {
   }
 
   private scores(job: Job, row: number): string[] {
-    const values = job.scores.subarray(row * OUTPUT_COLUMNS, (row + 1) * OUTPUT_COLUMNS);
-    const { thresholds } = this.options.model;
+    const unmeasured = job.unmeasured.get(row);
     return [
-      ...Array.from(values.subarray(0, SCORE_FIELDS.length), rounded),
-      ...LABEL_FIELDS.map((label, index) =>
-        (values[SCORE_FIELDS.length + index] ?? 0) >= thresholds[label] ? 'High' : 'Low',
-      ),
+      ...this.cells(job.scores.subarray(row * OUTPUT_COLUMNS, (row + 1) * OUTPUT_COLUMNS)),
       this.model,
+      ...(this.options.measured !== true
+        ? []
+        : unmeasured === undefined
+          ? UNMEASURED_NAMES.map(() => '')
+          : this.cells(unmeasured)),
       ...(this.options.explain === true ? [quoted(job.explanations[row] ?? '')] : []),
     ];
+  }
+
+  private cells(scores: Float32Array): string[] {
+    const { thresholds } = this.options.model;
+    return [
+      ...Array.from(scores.subarray(0, SCORE_FIELDS.length), rounded),
+      ...LABEL_FIELDS.map((label, index) =>
+        (scores[SCORE_FIELDS.length + index] ?? 0) >= thresholds[label] ? 'High' : 'Low',
+      ),
+    ];
+  }
+
+  /** Between the row's number and what is wrong. */
+  private get columns(): number {
+    const { explain = false, measured = false } = this.options;
+    return OUTPUT_COLUMNS + 2 + (measured ? UNMEASURED_NAMES.length : 0) + (explain ? 1 : 0);
   }
 }
 

@@ -1,7 +1,7 @@
 import { PAST_MAX } from '#rules/fields.js';
 import { OperatorError } from '../base/operatorError.js';
-import { UNMEASURED_BYTES_MAX, type SessionScores } from '../history/form.js';
-import { HistoryDesk } from '../history/historyDesk.js';
+import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX, type SessionScores } from '../history/form.js';
+import { HistoryDesk, type Measuring } from '../history/historyDesk.js';
 import type { NextHistory } from '../history/nextHistory.js';
 import { textWithChecksum } from '../history/text.js';
 import type { Thresholds } from '../pipeline/respond.js';
@@ -26,6 +26,15 @@ export interface ReadySession {
   readonly next: NextHistory;
 }
 
+/** A row that is to be scored with the history of its person. */
+export interface RowOfPerson {
+  /** In days since 1970. */
+  readonly night: number;
+  readonly record: Float64Array;
+  readonly momentMs: () => number;
+  readonly measuring: Measuring;
+}
+
 /** What a state file has of a person. */
 export interface SavedPerson {
   readonly person: string;
@@ -38,6 +47,11 @@ export interface SavedPerson {
 export class Histories {
   private readonly people = new Map<string, number>();
   private readonly slabs: Uint8Array[] = [];
+  /** What of a history has no room in its slab, as those of many measurements: a few people's. */
+  private readonly rests = new Map<number, Uint8Array>();
+  private readonly whole = new Uint8Array(HISTORY_BYTES_MAX);
+  /** Whether the history of anybody has had measurements. */
+  areMeasured = false;
   /** Bytes of each person's history; 0 where there is none. */
   private lengths = new Uint16Array(PEOPLE_PER_SLAB);
   private latestNights = new Float64Array(PEOPLE_PER_SLAB);
@@ -88,20 +102,21 @@ export class Histories {
   }
 
   /** Gives a session of `night` its place in the person's history, and the past that it has there. */
-  ready(person: number, night: number, record: Float64Array, momentMs: () => number): ReadySession {
+  ready(person: number, { night, record, momentMs, measuring }: RowOfPerson): ReadySession {
     const { desk, records, targets } = this;
     const length = this.lengths[person] ?? 0;
     if (length === 0) desk.clear();
-    else desk.load(this.slot(person).subarray(0, length));
+    else desk.load(this.bytesOf(person, length));
     const moments = this.moments.get(person);
     if (moments !== undefined) {
       const endsMs = momentMs() - SAME_NIGHT_MS;
       desk.history.count = moments.filter((moment) => moment <= endsMs).length;
     }
     records.set(record);
-    const { pastCount, next, usual } = desk.take(records, targets, night);
+    const { pastCount, next, usual } = desk.take(records, targets, night, measuring);
     const request = this.requests[pastCount]!;
     request.usual = usual;
+    request.adjustments = next.adjustments;
     return { request, next };
   }
 
@@ -129,7 +144,7 @@ export class Histories {
     for (const [person, index] of this.people) {
       const length = this.lengths[index] ?? 0;
       if (length === 0) continue;
-      const history = textWithChecksum(this.slot(index).subarray(0, length));
+      const history = textWithChecksum(this.bytesOf(index, length));
       yield { person, history, moments: this.moments.get(index) };
     }
   }
@@ -146,9 +161,21 @@ export class Histories {
   }
 
   private store(person: number, bytes: Uint8Array, latestNight: number): void {
-    this.slot(person).set(bytes);
+    this.slot(person).set(bytes.subarray(0, UNMEASURED_BYTES_MAX));
+    if (bytes.length > UNMEASURED_BYTES_MAX) this.rests.set(person, bytes.slice(UNMEASURED_BYTES_MAX));
+    else this.rests.delete(person);
+    this.areMeasured ||= bytes.at(-1) !== 0; // their mask
     this.lengths[person] = bytes.length;
     this.latestNights[person] = latestNight;
+  }
+
+  /** The bytes of a person's history; they hold until the next one is asked for. */
+  private bytesOf(person: number, length: number): Uint8Array {
+    const rest = this.rests.get(person);
+    if (rest === undefined) return this.slot(person).subarray(0, length);
+    this.whole.set(this.slot(person));
+    this.whole.set(rest, UNMEASURED_BYTES_MAX);
+    return this.whole.subarray(0, length);
   }
 
   private slot(person: number): Uint8Array {

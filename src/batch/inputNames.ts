@@ -9,7 +9,9 @@ import { nearestName } from '#rules/nearest.js';
 import { LETTERS_PER_EDIT, meantField, nameInAnyCase } from '#rules/slips.js';
 import { OperatorError } from '../base/operatorError.js';
 import { fieldOf } from './columnNames.js';
+import { measuredColumns, measuredInOtherCase, measuredSlip } from './measuredColumns.js';
 import type { Partition } from './partitions.js';
+import { UNMEASURED_NAMES } from './unmeasured.js';
 import { USUAL_KEPT, type HistoryColumns, type RowColumns, type WantedColumns } from './rowColumns.js';
 
 /** Names of an input, or names that are asked of it, with which it must not be scored. */
@@ -34,6 +36,8 @@ export interface NamesReport {
   readonly columns: RowColumns;
   /** Which fields of a session were found, and which not; undefined where no row says it. */
   readonly found: string | undefined;
+  /** Whether rows may have measurements, or histories with some, of their own. */
+  readonly hasMeasurements: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -45,6 +49,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   'inference_time_ms',
   'model',
   'model_version',
+  ...UNMEASURED_NAMES,
   'explanation',
   'error',
   'file',
@@ -72,19 +77,27 @@ export function readNames(
   // The path of the scores says its columns: readers of a tree refuse one that the files have as well.
   const isOfPath = (name: string): boolean => ofPath.some((partition) => partition.name === name);
   const kept = through.filter((name) => !isOfPath(name) || keep?.includes(name) === true);
-  const columns = { keep: [...new Set(kept)], history, names: wanted.names, partitions };
+  const all = own?.thing === 'column' ? withPartitions(own, partitions).kinds.session : [];
+  const measured = measuredColumns(all, wanted.names);
+  const columns = { keep: [...new Set(kept)], history, names: wanted.names, partitions, measured };
   if (wanted.isRead !== true) checkOwn(columns.keep);
-  if (own === undefined) return { columns, found: undefined, warnings: [] };
+  if (own === undefined) return { columns, found: undefined, hasMeasurements: false, warnings: [] };
   const names = withPartitions(own, partitions);
   checkNested(names);
   checkCase(names, wanted);
+  checkMeasured(columns);
   const slips = slipsOf(names, columns);
   checkSession(names, wanted, slips);
   for (const name of through) if (keep !== undefined || !isUsual(name)) checkThere(name, names);
   checkTwice(names, columns);
   checkTypes(names, history);
   const warnings = [...slips, ...clashes(own, ofPath)];
-  return { columns, found: foundLine(names, wanted), warnings };
+  return { columns, found: foundLine(names, wanted), hasMeasurements: ofRequests(names, history), warnings };
+}
+
+/** With a history of each person any row of NDJSON may bring measurements; else only those with one of their own. */
+function ofRequests({ thing, kinds }: InputNames, history: HistoryColumns | undefined): boolean {
+  return thing === 'field' && (history !== undefined || kinds.request.includes('history'));
 }
 
 /** Fields of the session that the path has are columns; a line of NDJSON has a session of its own. */
@@ -125,13 +138,22 @@ function checkCase({ thing, kinds }: InputNames, { names }: WantedColumns): void
   if (names === 'any-case') return;
   const others = KINDS.flatMap((kind) =>
     [...new Set(kinds[kind])].flatMap((name) => {
-      const meant = nameInAnyCase(name, kind);
+      const meant = nameInAnyCase(name, kind) ?? (thing === 'column' ? measuredInOtherCase(name) : undefined);
       return meant === undefined || meant === name ? [] : [`${name} for ${meant}`];
     }),
   );
   if (others.length > 0)
     throw new NamesError(
       `${others.length === 1 ? `a ${thing} is` : `${thing}s are`} named in another case: ${others.join(', ')}; rename ${others.length === 1 ? 'it' : 'them'}, or score with --names any-case`,
+    );
+}
+
+/** Measurements are kept in the history of a person: without one they would be ignored. */
+function checkMeasured({ measured, history }: Pick<RowColumns, 'measured' | 'history'>): void {
+  const [first] = measured ?? [];
+  if (first !== undefined && history === undefined)
+    throw new NamesError(
+      `the column ${first.name}: measurements are kept in the history of a person, so they need --person and --order`,
     );
 }
 
@@ -142,6 +164,8 @@ function slipsOf({ thing, kinds }: InputNames, { keep, names }: RowColumns): str
       kinds[kind].map((name) => (names === 'any-case' ? (nameInAnyCase(name, kind) ?? name) : name)),
     );
     return [...there].flatMap((name) => {
+      const slip = thing === 'column' && !keep.includes(name) ? measuredSlip(name) : undefined;
+      if (slip !== undefined) return [slip];
       const meant = keep.includes(name) ? undefined : meantField(name, kind);
       if (meant === undefined || there.has(meant)) return [];
       return [`the ${thing} ${name} is not known, and ignored: did you mean ${meant}?`];
@@ -196,7 +220,7 @@ const ALIASES = new Map<string, string>(
   Object.entries(SERIES_ALIASES).map(([field, alias]) => [alias, field]),
 );
 
-function foundLine({ kinds }: InputNames, { names }: WantedColumns): string {
+function foundLine({ thing, kinds }: InputNames, { names }: WantedColumns): string {
   const there = new Set(
     kinds.session.flatMap((name) => {
       const field = fieldOf(name, names);
@@ -205,6 +229,8 @@ function foundLine({ kinds }: InputNames, { names }: WantedColumns): string {
   );
   const found = FIELDS_OF_A_SESSION.filter((field) => there.has(field));
   const missing = FIELDS_OF_A_SESSION.filter((field) => !there.has(field));
-  if (missing.length === 0) return `all ${found.length} fields of a session found`;
-  return `found ${found.join(', ')}; not found ${missing.join(', ')}`;
+  const measured = thing === 'column' ? measuredColumns(kinds.session, names) : [];
+  const also = measured.length === 0 ? '' : `; measured ${measured.map(({ score }) => score).join(', ')}`;
+  if (missing.length === 0) return `all ${found.length} fields of a session found${also}`;
+  return `found ${found.join(', ')}; not found ${missing.join(', ')}${also}`;
 }

@@ -1,20 +1,25 @@
 import { PROBLEMS } from '../contract/problems.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT } from '../records/layout.js';
-import { explanationOf } from '../pipeline/explanation.js';
+import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
+import { adjustedRow } from '../pipeline/measuredRow.js';
 import { againstOf, type Quality } from '../pipeline/quality.js';
 import { hundredths } from '../pipeline/respond.js';
-import type { PredictionRequest } from '../records/request.js';
+import type { HistoryToCome, IgnoredMeasurement, PredictionRequest } from '../records/request.js';
 import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import type { Page, RowProblem } from './page.js';
 
 /** A page on its way: what is known of each of its rows by now. */
 export class Job {
-  /** Row i is `scores[i · OUTPUT_COLUMNS …]`, as the network gave them. */
+  /** Row i is `scores[i · OUTPUT_COLUMNS …]`: as the network gave them, and measurements moved them. */
   readonly scores: Float32Array;
   /** How long the model ran for each row, in milliseconds. */
   readonly inferMs: Float32Array;
   readonly problems = new Map<number, RowProblem>();
+  /** What the network said of the rows that measurements moved. */
+  readonly unmeasured = new Map<number, Float32Array>();
+  /** Measurements that came too late to count, by their rows. */
+  readonly ignored = new Map<number, readonly IgnoredMeasurement[]>();
   /** Of each row that was explained, as JSON. */
   readonly explanations: string[] = [];
   /** Rows that have neither scores nor a problem yet. */
@@ -57,6 +62,8 @@ export class RowPlace implements ScoreHandler {
   onDone: ((row: ScoredRow | undefined) => void) | undefined;
   /** How good its data are, where that is to be told. */
   quality: Quality | undefined;
+  /** What comes of the row, where it has a history. */
+  history: HistoryToCome | undefined;
 
   constructor(
     private readonly job: Job,
@@ -75,28 +82,46 @@ export class RowPlace implements ScoreHandler {
   }
 
   /** With --person the past is known only when the row is sent. */
-  tellPast(request: PredictionRequest, isOthers: boolean): void {
+  tellPast(request: PredictionRequest, history: HistoryToCome): void {
     const { quality } = this;
+    const { isOthers } = history;
+    this.history = history;
     if (quality === undefined) return;
     const implausible = isOthers ? [...quality.implausible, 'history'] : quality.implausible;
     this.quality = { ...quality, sessions: request.pastCount, against: againstOf(request), implausible };
   }
 
   scored(row: ScoredRow, { inferMs }: Timing): void {
-    const { scores, offset, model, explanation: floats } = row;
+    const { job, index, history } = this;
+    job.inferMs[index] = inferMs;
+    if (history !== undefined && history.ignored.length > 0) job.ignored.set(index, history.ignored);
+    const adjustments = history?.adjustments;
+    if (adjustments === undefined) this.answer(row, row.scores, row.offset);
+    else {
+      const unmeasured = row.scores.slice(row.offset, row.offset + OUTPUT_COLUMNS);
+      job.unmeasured.set(index, unmeasured);
+      const moved = adjustedRow(adjustments, unmeasured, 0);
+      this.answer(row, moved, 0, { scores: unmeasured, offset: 0, adjustments });
+    }
+    this.onDone?.(row);
+    job.finished();
+  }
+
+  /** Writes the scores of the row, and why they are so where that is asked for. */
+  private answer(
+    { model, explanation: floats }: ScoredRow,
+    scores: Float32Array,
+    offset: number,
+    unmeasured?: ExplainedRow['unmeasured'],
+  ): void {
     const { job, index, quality } = this;
     const { explainSettings } = model;
     const first = index * OUTPUT_COLUMNS;
     for (let column = 0; column < OUTPUT_COLUMNS; column++)
       job.scores[first + column] = scores[offset + column]!; // a row of the output
-    job.inferMs[index] = inferMs;
-    if (floats !== undefined && quality !== undefined && explainSettings !== undefined) {
-      job.explanations[index] = JSON.stringify(
-        explanationOf({ scores, offset, floats }, quality, explainSettings),
-      );
-    }
-    this.onDone?.(row);
-    job.finished();
+    if (floats === undefined || quality === undefined || explainSettings === undefined) return;
+    const row = { scores, offset, floats, unmeasured };
+    job.explanations[index] = JSON.stringify(explanationOf(row, quality, explainSettings));
   }
 
   failed(cause: 'expired' | 'fault'): void {

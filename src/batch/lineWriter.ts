@@ -1,4 +1,4 @@
-import { respond } from '../pipeline/respond.js';
+import { respond, withIgnored, withUnmeasured } from '../pipeline/respond.js';
 import type { ScoringModel } from '../scoring/scorer.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { Job } from './job.js';
@@ -10,6 +10,8 @@ export interface LineOptions {
   readonly model: ScoringModel;
   /** Each row has its explanation: an object in NDJSON, its JSON as text in a column. */
   readonly explain?: boolean;
+  /** Columns have the scores without measurements beside the others; rows of NDJSON have them where any counts. */
+  readonly measured?: boolean;
 }
 
 /** The lines of a page in NDJSON, each with its line feed. */
@@ -46,7 +48,11 @@ export class LineWriter {
   private scored(job: Job, row: number): string {
     const { thresholds } = this.options.model;
     const inferMs = this.isStream ? job.inferMs[row] : undefined;
-    const body = respond(job.scores, row * OUTPUT_COLUMNS, inferMs, thresholds);
+    const plain = respond(job.scores, row * OUTPUT_COLUMNS, inferMs, thresholds);
+    const unmeasured = job.unmeasured.get(row);
+    const ignored = job.ignored.get(row);
+    const told = unmeasured === undefined ? plain : withUnmeasured(plain, unmeasured, 0, thresholds);
+    const body = ignored === undefined ? told : withIgnored(told, ignored);
     const explanation =
       this.options.explain === true ? `"explanation":${job.explanations[row] ?? 'null'},` : '';
     return `{${this.kept(job, row)}"row":${job.page.firstRow + row},${body.slice(1, -1)},${explanation}${this.model}`;

@@ -1,6 +1,7 @@
 import type { RecordBatch } from 'apache-arrow';
 import { MALFORMED, UNPROCESSABLE, type BodyProblem, type Finding } from '../contract/problems.js';
 import type { QualifiedRequest } from '../pipeline/quality.js';
+import type { GivenMeasurement } from '../records/request.js';
 import type { InputNames } from './inputNames.js';
 import type { RowColumns } from './rowColumns.js';
 
@@ -29,6 +30,8 @@ export interface Page {
   /** Who the row is of and when it was, as the input says it; for a row that was read. */
   person(row: number): string | number | bigint | null | undefined;
   moment(row: number): string | number | null | undefined;
+  /** What was measured, as the input says it; for the row that was read last. A day of NaN is that of the row's night. */
+  measured(row: number): readonly GivenMeasurement[] | RowProblem;
   /** The kept columns as they came, where the input has columns. */
   readonly keptColumns?: RecordBatch | undefined;
   /** Lets go of what only reading needs; when every row was read. */

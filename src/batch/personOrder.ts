@@ -2,8 +2,12 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { OperatorError } from '../base/operatorError.js';
 import type { NextHistory } from '../history/nextHistory.js';
 import type { Histories } from './histories.js';
+import { FINDINGS_MAX } from '../contract/problems.js';
+import { afterNight } from '../reading/exact.js';
+import type { GivenMeasurement } from '../records/request.js';
 import type { RowPlace } from './job.js';
 import { momentOf, nightOf } from './night.js';
+import type { RowProblem } from './page.js';
 import type { RowScorer } from './rowScorer.js';
 import type { ScoredRow } from '../scoring/scorer.js';
 
@@ -18,6 +22,14 @@ export class UnsortedError extends OperatorError {
   override readonly name = 'UnsortedError';
 }
 
+/** What the input says of a row, beside its session. */
+export interface PersonsRow {
+  readonly person: unknown;
+  readonly moment: unknown;
+  /** A day of NaN is that of the row's night. */
+  readonly given?: readonly GivenMeasurement[];
+}
+
 /** A row that has its place in its person's order. */
 interface Waiting {
   readonly place: RowPlace;
@@ -25,6 +37,7 @@ interface Waiting {
   /** In days since 1970. */
   readonly night: number;
   readonly momentMs: () => number;
+  readonly given: readonly GivenMeasurement[];
   /** What comes of it, once it is sent. */
   history: NextHistory | undefined;
   /** The person's next row, which needs the scores of this one. */
@@ -54,7 +67,7 @@ export class PersonOrder {
    * @returns what is wrong with its person or night; undefined where it was taken
    * @throws TooManyPeopleError; UnsortedError where a late row ends the run
    */
-  take(place: RowPlace, { person, moment }: { person: unknown; moment: unknown }): string | undefined {
+  take(place: RowPlace, { person, moment, given = [] }: PersonsRow): RowProblem['detail'] | undefined {
     if (!isName(person)) return 'the person of this row is missing, or neither text nor a number';
     const night = nightOf(moment);
     if (typeof night === 'string') return night;
@@ -67,8 +80,22 @@ export class PersonOrder {
         `row ${place.row} is ${problem}; --late bad puts such rows to the bad ones, and goes on`,
       );
     }
+    if (given.length > 0 && this.scorer.constants === undefined) return UNMEASURABLE;
+    const ofNight = given.map((one) => ({ ...one, day: Number.isNaN(one.day) ? night : one.day }));
+    const after = ofNight.flatMap(({ day }, at) =>
+      day > night ? [afterNight(['body', 'measurements', at, 'on'])] : [],
+    );
+    if (after.length > 0) return after.slice(0, FINDINGS_MAX);
     this.latest.set(index, Math.max(night, this.latestOf(index)));
-    const waiting: Waiting = { place, person: index, night, momentMs, history: undefined, next: undefined };
+    const waiting: Waiting = {
+      place,
+      person: index,
+      night,
+      momentMs,
+      given: ofNight,
+      history: undefined,
+      next: undefined,
+    };
     const before = this.last.get(index);
     this.last.set(index, waiting);
     place.onDone = (row) => this.done(waiting, row);
@@ -106,10 +133,12 @@ export class PersonOrder {
   private async sendAll(): Promise<void> {
     for (let index = 0; index < this.ready.length; index++) {
       const waiting = this.ready[index]!; // index < length
-      const { person, night, place, momentMs } = waiting;
-      const { request, next } = this.histories.ready(person, night, place.record, momentMs);
+      const { person, night, place, momentMs, given } = waiting;
+      const { record } = place;
+      const measuring = { constants: this.scorer.constants, given };
+      const { request, next } = this.histories.ready(person, { night, record, momentMs, measuring });
       waiting.history = next;
-      place.tellPast(request, next.isOthers);
+      place.tellPast(request, next);
       while (this.scorer.admit(request, place) === 'saturated') await turnOfTheLoop();
     }
     this.ready = [];
@@ -123,6 +152,7 @@ function isName(person: unknown): person is string | number | bigint {
   );
 }
 
+const UNMEASURABLE = 'the model that scores takes no measurements';
 const TOO_LATE =
   'earlier than one of the same person before it, or in the state: sort the input by time, give --late place, or score all nights of the person anew without the state';
 const BEFORE_OLDER =

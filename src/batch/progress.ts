@@ -54,9 +54,11 @@ export function summaryLine(tally: Readonly<RowTally>, elapsedMs: number, people
     tally.badLines === 0
       ? 'none bad'
       : `${grouped(tally.badLines)} bad, the first is line ${tally.firstBadLine}`;
+  const ignored =
+    tally.ignored === 0 ? '' : `; ${grouped(tally.ignored)} measurements came too late to count`;
   const seconds = (elapsedMs / 1000).toFixed(1);
   const who = people === undefined ? '' : ` of ${grouped(people)} people`;
-  return `${grouped(tally.lines)} lines${who} in ${seconds} s (${grouped(linesPerSecond(tally, elapsedMs))}/s), ${bad}`;
+  return `${grouped(tally.lines)} lines${who} in ${seconds} s (${grouped(linesPerSecond(tally, elapsedMs))}/s), ${bad}${ignored}`;
 }
 
 function linesPerSecond(tally: Readonly<RowTally>, elapsedMs: number): number {

@@ -1,4 +1,5 @@
 import type { NameReading } from './columnNames.js';
+import type { MeasuredColumn } from './measuredColumns.js';
 import type { Partition } from './partitions.js';
 
 /** The columns or fields that say whose a row is and when it was. */
@@ -23,14 +24,20 @@ export interface RowColumns {
   /** Go through to the output: whose the row is and when it was as well, where the path does not say it. */
   readonly keep: readonly string[];
   readonly history?: HistoryColumns | undefined;
+  /** Where history is asked for; rows of NDJSON have measurements as requests do. */
+  readonly measured?: readonly MeasuredColumn[] | undefined;
   /** Columns of one value that the file's path has and the file has not. */
   readonly partitions?: readonly Partition[] | undefined;
   readonly names: NameReading;
 }
 
 /** The names of what is needed beside the session, those that are kept first. */
-export function namesBeside({ keep, history }: Pick<RowColumns, 'keep' | 'history'>): string[] {
-  return [...new Set([...keep, ...(history === undefined ? [] : [history.person, history.order])])];
+export function namesBeside({ keep, history, measured = [] }: RowsBeside): string[] {
+  const ofHistory = history === undefined ? [] : [history.person, history.order];
+  const ofMeasured = measured.flatMap(({ name, reliability }) => [name, reliability ?? name]);
+  return [...new Set([...keep, ...ofHistory, ...ofMeasured])];
 }
+
+type RowsBeside = Pick<RowColumns, 'keep' | 'history' | 'measured'>;
 
 export const USUAL_KEPT = ['id', 'custom_id'] as const;

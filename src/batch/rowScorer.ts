@@ -1,4 +1,5 @@
 import { OperatorError } from '../base/operatorError.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { PredictionRequest } from '../records/request.js';
 import type { ExplainOutcome, Scorer } from '../scoring/scorer.js';
 import type { RowPlace } from './job.js';
@@ -7,12 +8,16 @@ import type { RowPlace } from './job.js';
 export interface RowScorer {
   /** Whether places need the quality of their rows. */
   readonly explainsEach?: boolean;
+  /** What the model says of measurements; undefined where it takes none. */
+  readonly constants?: MeasuringConstants | undefined;
   admit(request: PredictionRequest, place: RowPlace): ExplainOutcome;
 }
 
 /** @throws OperatorError where an explanation is asked of a model that has none */
 export function rowScorer(scorer: Scorer, explainsEach: boolean): RowScorer {
-  if (!explainsEach) return { explainsEach, admit: (request, place) => scorer.admit(request, place) };
+  const { measured: constants } = scorer.model;
+  if (!explainsEach)
+    return { explainsEach, constants, admit: (request, place) => scorer.admit(request, place) };
   if (scorer.model.explainSettings === undefined) {
     throw new OperatorError(
       `${scorer.model.version} has no graph that explains its scores: leave out --explain`,
@@ -20,6 +25,7 @@ export function rowScorer(scorer: Scorer, explainsEach: boolean): RowScorer {
   }
   return {
     explainsEach,
+    constants,
     admit: (request, place) => scorer.admitExplained(request, place),
   };
 }

@@ -1,8 +1,10 @@
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { usableCores } from '../config/cores.js';
 import type { Config } from '../config/options.js';
+import { OperatorError } from '../base/operatorError.js';
 import { removeDeadPartials } from '../files/partialFile.js';
-import type { Scorer } from '../scoring/scorer.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
+import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import { FirstBadRows } from './badRows.js';
 import type { NameReading } from './columnNames.js';
 import { rowScorer } from './rowScorer.js';
@@ -77,6 +79,9 @@ export class Run {
   /** What is being scored, for messages. */
   current: string | undefined;
   private readonly histories: Histories | undefined;
+  /** Whether columns of the scores without measurements are to be there, as far as the names of all inputs say it. */
+  private isMeasured = false;
+  private constants: MeasuringConstants | undefined;
   private readonly state: StateFile | undefined;
   private readonly tables: TableReaders;
   private readonly badRows: FirstBadRows;
@@ -131,6 +136,7 @@ export class Run {
     for (const input of todo) {
       this.current = input.name;
       const report = await namesOfFile(input, { reading: this.reading, wanted: this.wanted });
+      if (report !== undefined && mayBeMeasured(report)) this.isMeasured = true;
       const { path, format } = input;
       if (report === undefined || format === 'ndjson' || format === 'csv') continue;
       tasks.push({ path, format, options: { limits: this.reading.limits, ...report.columns } });
@@ -142,6 +148,8 @@ export class Run {
 
   /** Scores `todo`, one after the other, or standard input where no files were named. */
   async score(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
+    this.constants = scorer.model.measured;
+    this.checkMeasured(scorer.model);
     try {
       if (this.options.tables === true) await this.scoreTables(scorer);
       else if (this.options.files.length === 0) await this.scoreStream(scorer);
@@ -168,6 +176,7 @@ export class Run {
           others: join(dirname(input.name), basename(input.bad)),
         }),
         lines: { explain: this.options.explain, model: scorer.model },
+        isMeasured: (report) => this.hasUnmeasured(report),
         onNames: (report) => this.tellNames(input.name, report),
       });
       finish(input, this.state === undefined ? made : this.keep(this.state, input, made));
@@ -224,7 +233,8 @@ export class Run {
     this.tellNames(STREAM, report);
     const { columns } = report;
     const keptColumns = opened.keptColumns?.(columns);
-    const lines = { keep: columns.keep, explain, model: scorer.model, keptColumns };
+    const measured = this.hasUnmeasured(report) || histories?.areMeasured === true;
+    const lines = { keep: columns.keep, explain, model: scorer.model, keptColumns, measured };
     const sink = await openSink(write, { ...lines, format: to, isStream: true });
     const scoring = this.scoring(scorer, histories, { name: STREAM, others: '"error" in their places' });
     await scorePages(opened.pages(columns), sink, scoring);
@@ -273,7 +283,20 @@ export class Run {
 
   private get reading(): InputOptions {
     const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = this.config;
-    return { limits: { daySamplesMax, nightSamplesMax }, bodyMaxBytes, tables: this.tables };
+    const { tables, constants } = this;
+    return { limits: { daySamplesMax, nightSamplesMax }, bodyMaxBytes, tables, constants };
+  }
+
+  private hasUnmeasured(report: NamesReport): boolean {
+    return this.isMeasured || mayBeMeasured(report) || this.histories?.areMeasured === true;
+  }
+
+  /** @throws OperatorError where the model takes no measurements, and the state has some */
+  private checkMeasured({ measured, version }: ScoringModel): void {
+    if (measured === undefined && this.histories?.areMeasured === true)
+      throw new OperatorError(
+        `the state has measurements, and ${version} takes none: score with another model, or forget them (acuity history forget-measurements)`,
+      );
   }
 
   private get wanted(): WantedColumns {
@@ -304,4 +327,9 @@ export class Run {
     const onBad = (row: number, problem: RowProblem): void => badRows.tell(name, row, problem, others);
     return { scorer: rows, rowsMax, tally, personOrder, onBad };
   }
+}
+
+/** Whether rows of an input may have measurements, by its names; those of NDJSON have names of their own each. */
+function mayBeMeasured({ columns, hasMeasurements }: NamesReport): boolean {
+  return hasMeasurements || (columns.measured?.length ?? 0) > 0;
 }

@@ -18,7 +18,9 @@ export interface ScoreFileOptions {
   readonly reading: InputOptions;
   readonly wanted: WantedColumns;
   readonly scoring: ScorePagesOptions;
-  readonly lines: Omit<LineOptions, 'keep'>;
+  readonly lines: Omit<LineOptions, 'keep' | 'measured'>;
+  /** Whether columns of the scores without measurements are to be there; not, where it is absent. */
+  readonly isMeasured?: (report: NamesReport) => boolean;
   /** Told of what the names of the file say, before a row of it is scored. */
   readonly onNames?: (report: NamesReport) => void;
 }
@@ -57,7 +59,7 @@ export async function scoreFile(input: InputFile, options: ScoreFileOptions): Pr
   const report = reportOf(opened, input, wanted);
   onNames?.(report);
   const { columns } = report;
-  const lines = { ...options.lines, keep: columns.keep };
+  const lines = { ...options.lines, keep: columns.keep, measured: options.isMeasured?.(report) === true };
   const keptColumns = opened.keptColumns?.(columns);
   mkdirSync(dirname(input.output), { recursive: true });
   const scores = new PartialOutput(input.output);

@@ -31,12 +31,14 @@ export interface RowTally {
   /** Rows written: scores and errors. */
   lines: number;
   badLines: number;
+  /** Measurements that came too late to count. */
+  ignored: number;
   /** Number of the first bad row in its file; 0 while there is none. */
   firstBadLine: number;
 }
 
 export function newTally(): RowTally {
-  return { bytesRead: 0, lines: 0, badLines: 0, firstBadLine: 0 };
+  return { bytesRead: 0, lines: 0, badLines: 0, ignored: 0, firstBadLine: 0 };
 }
 
 /**
@@ -125,12 +127,15 @@ class OrderedPages {
     if ('status' in request) return void place.refused(request);
     if ('kind' in request) return void place.refused(rowProblem(request));
     if (scorer.explainsEach === true) place.quality = qualityOf(request);
+    place.history = request.history;
     if (personOrder === undefined) {
       return scorer.admit(request, place) === 'saturated' ? this.admitLater(request, place) : undefined;
     }
     if (request.pastCount > 0 || request.history !== undefined) return void place.refused(PAST_BESIDE_PERSON);
+    const given = page.measured(row);
+    if ('status' in given) return void place.refused(given);
     place.record.set(request.records);
-    const problem = personOrder.take(place, { person: page.person(row), moment: page.moment(row) });
+    const problem = personOrder.take(place, { person: page.person(row), moment: page.moment(row), given });
     if (problem !== undefined) place.refused({ status: UNPROCESSABLE.status, detail: problem });
     return undefined;
   }
@@ -165,10 +170,11 @@ class OrderedPages {
     this.isWriting = false;
   }
 
-  private count({ page, problems }: Job): void {
+  private count({ page, problems, ignored }: Job): void {
     const { tally } = this.options;
     tally.lines += page.rows;
     tally.badLines += problems.size;
+    for (const measurements of ignored.values()) tally.ignored += measurements.length;
     for (const [row, problem] of [...problems].toSorted(([a], [b]) => a - b)) {
       tally.firstBadLine ||= page.firstRow + row;
       this.options.onBad?.(page.firstRow + row, problem);

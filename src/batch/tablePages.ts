@@ -4,7 +4,9 @@ import type { QualifiedRequest } from '../pipeline/quality.js';
 import { LAYOUT } from '../records/layout.js';
 import { decimalOf } from './tableDecimals.js';
 import type { OpenInput, Page, ReadProgress } from './page.js';
-import type { RowColumns } from './rowColumns.js';
+import { measuredCells } from './measuredCells.js';
+import type { MeasuredColumn } from './measuredColumns.js';
+import { namesBeside, type RowColumns } from './rowColumns.js';
 import { isUtc, printerIn } from './zonedTime.js';
 import { readingError } from './tableError.js';
 import { emptyColumns, namesOfSchema } from './tableNames.js';
@@ -88,6 +90,8 @@ class TablePage implements Page {
   readonly keptColumns: RecordBatch | undefined;
   private readonly people: Values | undefined;
   private readonly moments: Values | undefined;
+  private readonly measurements: readonly MeasuredColumn[];
+  private readonly cells: ReadonlyMap<string, Values | undefined>;
   private records: Float64Array;
   private readonly lengths: Uint32Array;
   private readonly problems: TableRows['problems'];
@@ -101,7 +105,7 @@ class TablePage implements Page {
   constructor(
     { rows, records, lengths, problems, columns }: TableRows,
     readonly firstRow: number,
-    { keep, history }: RowColumns,
+    { keep, history, measured = [] }: RowColumns,
   ) {
     this.rows = rows;
     this.records = records;
@@ -113,6 +117,8 @@ class TablePage implements Page {
     this.keptColumns = kept.length === 0 ? undefined : beside?.selectAt(kept);
     this.people = valuesOf(beside, history?.person);
     this.moments = momentsOf(beside, history?.order);
+    this.measurements = measured;
+    this.cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, cellsOf(beside, name)]));
   }
 
   read(row: number): ReturnType<Page['read']> {
@@ -145,6 +151,10 @@ class TablePage implements Page {
     return typeof value === 'bigint' ? Number(value) : (value as string | number | null | undefined);
   }
 
+  measured(row: number): ReturnType<Page['measured']> {
+    return measuredCells(this.measurements, (name) => this.cells.get(name)?.(row));
+  }
+
   close(): void {
     this.records = NO_TARGETS;
   }
@@ -155,6 +165,18 @@ type Values = (row: number) => unknown;
 function valuesOf(batch: RecordBatch | undefined, name: string | undefined): Values | undefined {
   const vector = name === undefined ? undefined : batch?.getChild(name);
   return vector === undefined || vector === null ? undefined : (row) => vector.get(row) as unknown;
+}
+
+/** Numbers and texts, of whichever type. */
+function cellsOf(batch: RecordBatch | undefined, name: string): Values | undefined {
+  const values = valuesOf(batch, name);
+  const type = batch?.schema.fields.find((field) => field.name === name)?.type as DataType | undefined;
+  if (values === undefined) return undefined;
+  return (row) => {
+    const value = values(row);
+    if (typeof value === 'bigint') return Number(value);
+    return DataType.isDecimal(type) && value instanceof Uint32Array ? decimalOf(value, type) : value;
+  };
 }
 
 /** Times of a column with a zone as they print there. */

@@ -14,6 +14,7 @@ import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { twoDecimals, type Job } from './job.js';
 import type { LineOptions } from './lineWriter.js';
+import { UNMEASURED_PREFIX } from './unmeasured.js';
 
 interface Column {
   readonly field: Field;
@@ -60,33 +61,55 @@ export class TableWriter {
   }
 
   private scoreColumns(job: Job | undefined, from: number, to: number): Column[] {
-    const { thresholds } = this.options.model;
-    const length = to - from;
     const validity = validityOf(job, from, to);
-    const all = job?.scores ?? new Float32Array(0);
-    const scores = SCORE_FIELDS.map((name, index) => {
-      const data = new Float64Array(length);
-      for (let row = 0, at = from * OUTPUT_COLUMNS + index; row < length; row++, at += OUTPUT_COLUMNS) {
-        data[row] = twoDecimals(all[at] ?? 0);
-      }
-      return column(name, makeData({ type: new Float64(), data, ...validity }));
-    });
-    const labels = LABEL_FIELDS.map((name, index) => {
-      const first = from * OUTPUT_COLUMNS + SCORE_FIELDS.length + index;
-      const isHigh = (row: number): boolean => (all[first + row * OUTPUT_COLUMNS] ?? 0) >= thresholds[name];
-      return column(name, labelData(isHigh, validity));
-    });
+    const scores = this.columnsOfScores(job?.scores.subarray(from * OUTPUT_COLUMNS), '', validity);
     const model = ['model', 'model_version'].map((name, index) =>
       column(name, this.constantData(index, validity)),
     );
+    if (this.options.measured === true) model.push(...this.unmeasuredColumns(job, from, to));
     if (this.options.explain === true)
       model.push(column('explanation', textData(rowsOf(from, to, (row) => job?.explanations[row]))));
-    if (!this.isStream) return [...scores, ...labels, ...model];
+    if (!this.isStream) return [...scores, ...model];
     const errors = rowsOf(from, to, (row) => {
       const problem = job?.problems.get(row);
       return problem === undefined ? undefined : JSON.stringify(problem);
     });
-    return [...scores, ...labels, ...model, column('error', textData(errors))];
+    return [...scores, ...model, column('error', textData(errors))];
+  }
+
+  /** The seven columns of as many rows as `validity` has; `all` are theirs, one row after the other. */
+  private columnsOfScores(
+    all: Float32Array = new Float32Array(0),
+    prefix: string,
+    validity: Validity,
+  ): Column[] {
+    const { thresholds } = this.options.model;
+    const { length } = validity;
+    const scores = SCORE_FIELDS.map((name, index) => {
+      const data = new Float64Array(length);
+      for (let row = 0, at = index; row < length; row++, at += OUTPUT_COLUMNS)
+        data[row] = twoDecimals(all[at] ?? 0);
+      return column(prefix + name, makeData({ type: new Float64(), data, ...validity }));
+    });
+    const labels = LABEL_FIELDS.map((name, index) => {
+      const first = SCORE_FIELDS.length + index;
+      const isHigh = (row: number): boolean => (all[first + row * OUTPUT_COLUMNS] ?? 0) >= thresholds[name];
+      return column(prefix + name, labelData(isHigh, validity));
+    });
+    return [...scores, ...labels];
+  }
+
+  /** What the network said without measurements; null where none counts. */
+  private unmeasuredColumns(job: Job | undefined, from: number, to: number): Column[] {
+    const rows = rowsOf(from, to, (row) => job?.unmeasured.get(row));
+    const all = new Float32Array(rows.length * OUTPUT_COLUMNS);
+    for (const [row, scores] of rows.entries())
+      if (scores !== undefined) all.set(scores, row * OUTPUT_COLUMNS);
+    return this.columnsOfScores(
+      all,
+      UNMEASURED_PREFIX,
+      nullsOf(rows.length, (row) => rows[row] === undefined),
+    );
   }
 
   /** What the model's name and version are in each row. Most pages are equally long: the last one is kept. */

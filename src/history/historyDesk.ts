@@ -2,7 +2,7 @@ import { LABEL_FIELDS, MEASURED_FIELDS, SCORE_FIELDS, type MeasuredField } from 
 import { isLabel, latentOf } from '../pipeline/measured.js';
 import { adjustmentsOf, type Adjustments, type MeasuringConstants } from '../pipeline/measuredRow.js';
 import { LAYOUT } from '../records/layout.js';
-import type { IgnoredMeasurement, PredictionRequest } from '../records/request.js';
+import type { GivenMeasurement, IgnoredMeasurement, PredictionRequest } from '../records/request.js';
 import { HistoryForm } from './form.js';
 import { History } from './history.js';
 import { decodeMeasurements } from './measuredForm.js';
@@ -25,17 +25,6 @@ export interface TakenSession {
   readonly next: NextHistory;
   /** The usual day before it, as requests have it: holds until the next session; a night that is not kept has none. */
   readonly usual: Float64Array | undefined;
-}
-
-/** What a request says that was measured. */
-export interface GivenMeasurement {
-  readonly score: MeasuredField;
-  /** 0 to 100; of a label its word. */
-  readonly value: number | 'Low' | 'High';
-  /** Days since 1970. */
-  readonly day: number;
-  /** Undefined: that of the model. */
-  readonly reliability: number | undefined;
 }
 
 export interface Measuring {

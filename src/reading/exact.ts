@@ -35,8 +35,8 @@ import {
 } from '../contract/request.js';
 import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
-import type { PredictionRequest, ReadRequest } from '../records/request.js';
-import type { GivenMeasurement, Measuring } from '../history/historyDesk.js';
+import type { GivenMeasurement, PredictionRequest, ReadRequest } from '../records/request.js';
+import type { Measuring } from '../history/historyDesk.js';
 import { NIGHT_LENGTH, dayOf } from '../history/night.js';
 import type { WasmParser } from './wasmParser.js';
 import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
@@ -87,11 +87,12 @@ export function readOpened(
   limits: SeriesLimits,
   parser: WasmParser,
   constants?: Measuring['constants'],
+  measuredApart = false,
 ): ReadRequest | BodyProblem {
   const badByte = parser.check();
   if (badByte === 'beyondBounds') return { kind: 'unprocessable', findings: [STRUCTURE_FINDING] };
   if (badByte >= 0) return { kind: 'malformed', byte: badByte };
-  return new Reading(limits, parser, constants).read();
+  return new Reading(limits, parser, constants, measuredApart).read();
 }
 
 /** Of a model whose manifest lacks what `MeasuringConstants` are. */
@@ -110,6 +111,7 @@ class Reading {
     private readonly limits: SeriesLimits,
     private readonly parser: WasmParser,
     private readonly constants: Measuring['constants'],
+    private readonly measuredApart: boolean,
   ) {
     this.outline = new Outline(parser);
     this.request = parser.written(PAST_MAX, 0);
@@ -142,7 +144,7 @@ class Reading {
     targets.forEach((value, index) => this.scoreRecord(value, ['body', targetsName, index], index));
     if (this.findings.length + this.unitFindings.length > 0) return this.refusal();
     const request = this.parser.written(past.length, this.unknownFields, explain);
-    if (history === undefined) return request;
+    if (history === undefined) return this.measuredApart ? { ...request, measurements: given } : request;
     if (history === '') this.parser.desk.begin(request);
     return this.parser.placed(request, day, this.constants, given);
   }
@@ -170,12 +172,12 @@ class Reading {
     if (value !== undefined && this.outline.isEmptyArray(value)) return [];
     const items = this.list(value, loc, MEASUREMENTS_MAX);
     if (items === undefined || items.length === 0) return [];
-    if (this.isAbsent(fields.get('history'))) {
+    if (!this.measuredApart && this.isAbsent(fields.get('history'))) {
       this.find(loc, 'value_error', 'Measurements are kept in the history: send that, or "" to begin one');
       return [];
     }
     if (this.constants === undefined) this.find(loc, 'value_error', UNMEASURABLE);
-    if (this.isAbsent(fields.get('night'))) this.find(['body', 'night'], 'missing');
+    if (!this.measuredApart && this.isAbsent(fields.get('night'))) this.find(['body', 'night'], 'missing');
     if (items.length > MEASUREMENTS_MAX) {
       this.find(loc, 'too_long', `List should have at most ${MEASUREMENTS_MAX} items`);
       return [];
@@ -205,7 +207,7 @@ class Reading {
   private dayOfMeasurement(value: JsonValue | undefined, loc: Loc, night: number): number | Finding {
     const day = this.dateAt(value);
     if (day === undefined) return finding(loc, 'date_type');
-    if (day > night) return finding(loc, 'value_error', 'Day should not be after night');
+    if (day > night) return afterNight(loc);
     return Number.isNaN(day) ? night : day;
   }
 
@@ -419,8 +421,13 @@ function aliasFinding(loc: Loc, alias: string, name: string): Finding {
   return finding([...loc, alias], 'value_error', `${alias} is an alias of ${name}: give one of the two`);
 }
 
+/** Of the day of a measurement. */
+export function afterNight(loc: Loc): Finding {
+  return finding(loc, 'value_error', 'Day should not be after night');
+}
+
 /** What is wrong with a measurement, its day aside, by the field. */
-function measurementFindings(frame: JsonObject, loc: Loc): ReadonlyMap<string, Finding> {
+export function measurementFindings(frame: JsonObject, loc: Loc): ReadonlyMap<string, Finding> {
   const { score, value } = frame;
   const isOf = (fields: readonly unknown[]): boolean => fields.includes(score);
   const wrong = schemaFindings(isOf(LABEL_FIELDS) ? measuredLabelCheck : measuredScoreCheck, frame, loc);

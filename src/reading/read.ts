@@ -26,7 +26,11 @@ export function createReader(limits: SeriesLimits): RequestReader {
   return readerOf(new WasmParser(limits), limits);
 }
 
-/** As `createReader`, with a parser that others may ask for more of the body. */
-export function readerOf(parser: WasmParser, limits: SeriesLimits): RequestReader {
-  return (bytes, constants) => parser.read(bytes, constants) ?? readOpened(limits, parser, constants);
+/**
+ * As `createReader`, with a parser that others may ask for more of the body. `measuredApart`: measurements need neither
+ * history nor night, and are handed on.
+ */
+export function readerOf(parser: WasmParser, limits: SeriesLimits, measuredApart = false): RequestReader {
+  return (bytes, constants) =>
+    parser.read(bytes, constants) ?? readOpened(limits, parser, constants, measuredApart);
 }

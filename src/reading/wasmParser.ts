@@ -8,12 +8,12 @@ import {
   type SeriesLimits,
 } from '#rules/fields.js';
 import { STRUCTURE_BOUNDS, type StructureBounds } from '#rules/structure.js';
-import { HistoryDesk, type GivenMeasurement, type Measuring } from '../history/historyDesk.js';
+import { HistoryDesk, type Measuring } from '../history/historyDesk.js';
 import { QUANTITIES } from '../history/longRun.js';
 import { dayOf } from '../history/night.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
-import type { HistoryToCome, PredictionRequest, ReadRequest } from '../records/request.js';
+import type { GivenMeasurement, HistoryToCome, PredictionRequest, ReadRequest } from '../records/request.js';
 import { powersOfFive } from './powersOfFive.js';
 
 /**

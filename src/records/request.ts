@@ -20,6 +20,17 @@ export interface PredictionRequest {
   readonly adjustments?: Float64Array | undefined;
 }
 
+/** What a request says that was measured. */
+export interface GivenMeasurement {
+  readonly score: MeasuredField;
+  /** 0 to 100; of a label its word. */
+  readonly value: number | 'Low' | 'High';
+  /** Days since 1970. */
+  readonly day: number;
+  /** Undefined: that of the model. */
+  readonly reliability: number | undefined;
+}
+
 /** A measurement that came too late to count. */
 export interface IgnoredMeasurement {
   readonly score: MeasuredField;
@@ -48,6 +59,11 @@ export interface ReadRequest extends PredictionRequest {
   readonly explain: boolean;
   /** What the answer is to carry; undefined where no history was sent. */
   readonly history: HistoryToCome | undefined;
+  /**
+   * What was measured, where a reader hands that on and another adds it to a history; of the night of the request where
+   * the day is NaN. Undefined for nothing.
+   */
+  readonly measurements?: readonly GivenMeasurement[] | undefined;
   /** Samples of each series of the current session as they were sent, in the order of the record. */
   readonly lengths: Uint32Array;
 }

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { progressLine, showProgress, summaryLine } from '#acuity/batch/progress.js';
 
-const tally = { bytesRead: 300, lines: 1_234_567, badLines: 0, firstBadLine: 0 };
+const tally = { bytesRead: 300, lines: 1_234_567, badLines: 0, ignored: 0, firstBadLine: 0 };
 
 t.test('with a known end there is a bar, a share and what is left', async (t) => {
   t.equal(
@@ -12,7 +12,7 @@ t.test('with a known end there is a bar, a share and what is left', async (t) =>
 });
 
 t.test('it fits 80 columns, and loses the bar before a figure', async (t) => {
-  const large = { bytesRead: 12e9, lines: 1_234_567_890, badLines: 12_345_678, firstBadLine: 17 };
+  const large = { bytesRead: 12e9, lines: 1_234_567_890, badLines: 12_345_678, ignored: 0, firstBadLine: 17 };
   t.equal(
     progressLine(large, 1e12, 9_000_000, 74),
     '  1 %  1,234,567,890 lines  137,174/s  12,345,678 bad  12350:00 left',
@@ -32,7 +32,10 @@ t.test('without one there is the count', async (t) => {
 
 t.test('the summary names the first bad line', async (t) => {
   t.equal(summaryLine(tally, 2_500), '1,234,567 lines in 2.5 s (493,827/s), none bad');
-  t.match(summaryLine({ ...tally, badLines: 2, firstBadLine: 17 }, 2_500), /2 bad, the first is line 17$/);
+  t.match(
+    summaryLine({ ...tally, badLines: 2, ignored: 0, firstBadLine: 17 }, 2_500),
+    /2 bad, the first is line 17$/,
+  );
 });
 
 t.test('the line fits the terminal and is gone at the end', async (t) => {

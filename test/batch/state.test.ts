@@ -1,6 +1,10 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { seededRandom } from '#acuity/base/random.js';
+import { HistoryDesk } from '#acuity/history/historyDesk.js';
+import type { GivenMeasurement } from '#acuity/records/request.js';
+import { CONSTANTS, randomMeasurements } from '../fixtures/measured.js';
 import t, { type Test } from 'tap';
 import { Histories } from '#acuity/batch/histories.js';
 import { StateFile } from '#acuity/batch/state.js';
@@ -26,9 +30,20 @@ function record(age: number): Float64Array {
 }
 
 /** Scores a session with `score`; @returns the scores of its past */
-function night(histories: Histories, name: string, day: number, score: number): number[] {
+function night(
+  histories: Histories,
+  name: string,
+  day: number,
+  score: number,
+  given: readonly GivenMeasurement[] = [],
+): number[] {
   const person = histories.indexOf(name);
-  const { request, next } = histories.ready(person, day, record(30), () => (day * 24 + 7) * HOUR_MS);
+  const { request, next } = histories.ready(person, {
+    night: day,
+    record: record(30),
+    momentMs: () => (day * 24 + 7) * HOUR_MS,
+    measuring: { constants: CONSTANTS, given },
+  });
   const past = Array.from(
     { length: request.pastCount },
     (_, at) => request.targets[at * TARGET_LENGTH] ?? NaN,
@@ -45,6 +60,38 @@ function filled(people: number): Histories {
   }
   return histories;
 }
+
+t.test(
+  'measurements are kept in a state, and more than there is room for beside the nights of others',
+  async (t) => {
+    const path = join(folder(t), 'state');
+    const random = seededRandom(3);
+    const histories = new Histories(10_000);
+    for (let day = 0; day < 40; day++) {
+      for (const name of ['few', 'many', 'none']) {
+        const count = name === 'none' ? 0 : name === 'few' ? day % 2 : 5;
+        const given = randomMeasurements(random, { count, day: 20_000 + day, daysBack: 90 });
+        night(histories, name, 20_000 + day, 50, given);
+      }
+      if (day % 9 === 0) t.strictSame(night(histories, `new ${day}`, 20_000, 50), []);
+    }
+    t.ok(histories.areMeasured);
+    new StateFile(path, histories, silent).save();
+    const read = new Histories(10_000);
+    await new StateFile(path, read, silent).load();
+    t.strictSame([...read.entries()], [...histories.entries()]);
+    t.ok(read.areMeasured);
+    const desk = new HistoryDesk();
+    const measured = [...read.entries()].filter(({ history }) => {
+      return desk.read(history) && !desk.history.measurements.isEmpty;
+    });
+    t.strictSame(
+      measured.map(({ person }) => person),
+      ['few', 'many'],
+    );
+    t.equal(filled(20).areMeasured, false);
+  },
+);
 
 t.test('what was saved is read again, and goes on', async (t) => {
   const path = join(folder(t), 'state');

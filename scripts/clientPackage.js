@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { holding } from './lock.js';
 import { failWith, filesBelow, install, ROOT, StepFailed } from './prepare.js';
 
 const PACKAGE = join(ROOT, 'packages/client-ts');
@@ -13,6 +14,12 @@ const DIST = join(PACKAGE, 'dist');
 
 try {
   await install();
+  await holding(join(ROOT, '.build/client-package.lock'), make);
+} catch (error) {
+  failWith(error);
+}
+
+async function make() {
   for (const folder of [TOGETHER, FRESH]) rmSync(folder, { recursive: true, force: true });
   bring(join(PACKAGE, 'src'), TOGETHER);
   bring(join(ROOT, 'packages/rules/src'), join(TOGETHER, 'rules'));
@@ -26,8 +33,6 @@ try {
   writeFileSync(join(FRESH, 'cjs/package.json'), '{ "type": "commonjs" }\n');
   rmSync(DIST, { recursive: true, force: true });
   renameSync(FRESH, DIST);
-} catch (error) {
-  failWith(error);
 }
 
 /** Copies sources; what they import of the rules is then a file beside them. */

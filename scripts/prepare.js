@@ -64,6 +64,21 @@ export const STEPS = {
     command: [TSC, '-b', 'packages/rules'],
     compiled: { 'packages/rules/src': 'dist/rules' },
   },
+  // The package of the TypeScript client, which examples/backend has by a link.
+  client: {
+    inputs: [
+      'package-lock.json',
+      'tsconfig.base.json',
+      'scripts/clientPackage.js',
+      'packages/client-ts/tsconfig.esm.json',
+      'packages/client-ts/tsconfig.cjs.json',
+      ...RULES,
+      ...CLIENT,
+    ],
+    outputs: ['packages/client-ts/dist/esm/entry.js', 'packages/client-ts/dist/cjs/package.json'],
+    command: ['scripts/clientPackage.js'],
+    compiled: {},
+  },
   src: {
     needs: ['parser'],
     inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...RULES, ...CLIENT],

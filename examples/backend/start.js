@@ -37,7 +37,7 @@ function stop() {
 
 function prepare() {
   node('scripts/build.js', 'src');
-  if (!existsSync(join(ROOT, 'packages/client-ts/dist/esm/adapters.js'))) node('scripts/clientPackage.js');
+  node('scripts/build.js', 'client');
   if (!existsSync(join(HERE, 'node_modules/better-sqlite3'))) {
     execFileSync('npm', ['ci'], { cwd: HERE, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
   }

@@ -31,9 +31,8 @@ const isInstalled = existsSync(join(EXAMPLE, 'node_modules/better-sqlite3'));
 const skip = !isInstalled && 'examples/backend is not installed: npm --prefix examples/backend ci';
 
 t.test('the backend', { skip }, async (t) => {
-  const client = join(REPOSITORY, 'packages/client-ts/dist/esm/adapters.js');
   const tsc = [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', EXAMPLE];
-  if (!existsSync(client)) await built(t, [join(REPOSITORY, 'scripts/clientPackage.js')]);
+  await built(t, [join(REPOSITORY, 'scripts/build.js'), 'client']);
   await built(t, tsc);
   const service = await startServer(t);
   const env = { ACUITY_URL: `http://127.0.0.1:${service.port}`, ACUITY_API_KEY: service.key };

@@ -103,15 +103,20 @@ export class LongRun {
     this.spreads.fill(0);
   }
 
-  /** The usual day as requests have it, which holds until it is asked for again; undefined where nights are too few. */
+  /**
+   * The usual day as requests have it, which holds until it is asked for again; undefined where nights are too few, or no
+   * input was known in enough of them.
+   */
   usual(): Float64Array | undefined {
     if (this.nights < USUAL_NIGHTS_LEAST) return undefined;
     const { usualDay, counts, means } = this;
+    let isAnyKnown = false;
     for (let index = 0; index < PLACES.length; index++) {
       const isKnown = counts[index]! >= USUAL_VALUES_LEAST; // of QUANTITIES.length, which begin with the inputs
       usualDay[PLACES[index]!] = isKnown ? means[index]! : NaN;
+      isAnyKnown ||= isKnown;
     }
-    return usualDay;
+    return isAnyKnown ? usualDay : undefined;
   }
 
   /** The mean of column `column` of a row of scores, chances in 0 to 1; NaN where it was never known. */

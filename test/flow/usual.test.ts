@@ -145,6 +145,12 @@ t.test('what today lacks, and what the long run knows of too few nights, is no p
   t.ok((heart?.stress ?? NaN) > -5, 'one night of 90 bpm is not what is usual');
 });
 
+t.test('nights that say nothing make no usual day', async (t) => {
+  const empty = Array.from({ length: 20 }, (): Session => ({ age: 40, sex: 'F' }));
+  const { explanation } = newest(await follow([...empty, night(7)]));
+  t.equal(explanation.against, 'last nights');
+});
+
 t.test('a night older than the history has no usual, and lists never have', async (t) => {
   const answers = await follow(NIGHTS, 30);
   const { history = '' } = newest(answers);

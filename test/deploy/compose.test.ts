@@ -1,12 +1,17 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import t from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
-import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/haproxy.js';
+import { lacks, startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/haproxy.js';
 import { WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 import { freePort, startServer } from '../fixtures/server.js';
+
+const WITHOUT_AMTOOL = lacks('amtool', '--version')
+  ? 'amtool is not installed (Debian: apt-get install prometheus-alertmanager)'
+  : false;
 
 const read = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
 
@@ -67,6 +72,26 @@ t.test('Grafana finds its source and its dashboard', async (t) => {
   t.ok(services['grafana']?.volumes?.some((mount) => mount.includes(`${options.path}/acuity.json`)));
 });
 
+t.test('the parts know each other by the names of their services', async (t) => {
+  const { scrape_configs: jobs, alerting } = parseYaml(read('deploy/prometheus.yml')) as {
+    scrape_configs: readonly { static_configs: readonly { targets: readonly string[] }[] }[];
+    alerting: { alertmanagers: readonly { static_configs: readonly { targets: readonly string[] }[] }[] };
+  };
+  const targets = [...jobs, ...alerting.alertmanagers].flatMap(({ static_configs: lists }) =>
+    lists.flatMap((list) => list.targets),
+  );
+  t.ok(targets.length >= 4);
+  for (const target of targets) t.ok((target.split(':')[0] ?? '') in services, target);
+  t.match(read('deploy/haproxy-metrics.cfg'), 'bind :8405');
+  t.ok(targets.includes('balancer:8405'));
+});
+
+t.test('Alertmanager takes its configuration', { skip: WITHOUT_AMTOOL }, async (t) => {
+  const file = join(REPOSITORY, 'deploy/alertmanager.yml');
+  const { status, stderr } = spawnSync('amtool', ['check-config', file], { encoding: 'utf8' });
+  t.equal(status, 0, stderr);
+});
+
 t.test('promtool takes the configuration of Prometheus', { skip: WITHOUT_PROMTOOL }, async (t) => {
   const { ok, says } = promtool(['check', 'config', join(REPOSITORY, 'deploy/prometheus.yml')]);
   t.ok(ok, says);
@@ -96,4 +121,14 @@ t.test('HAProxy sends requests to the replica that is there', { skip: WITHOUT_HA
     t.equal(response.status, 200);
     await response.arrayBuffer();
   }
+  const told = await (await fetch(`http://127.0.0.1:${proxy.metricsPort}/metrics`)).text();
+  const { panels } = JSON.parse(read('deploy/grafana-dashboard.json')) as {
+    panels: readonly { targets: readonly { expr: string }[] }[];
+  };
+  const shown = panels
+    .flatMap(({ targets }) => targets.map(({ expr }) => expr))
+    .flatMap((expr) => [...expr.matchAll(/(haproxy_\w+)\{proxy="(\w+)"/g)]);
+  t.ok(shown.length > 2);
+  for (const [, name, backend] of shown)
+    t.match(told, new RegExp(`^${name}\\{[^}]*proxy="${backend}"`, 'm'), 'the board shows what there is');
 });

@@ -148,28 +148,35 @@ interface NetworkPolicy {
   readonly egress: readonly { readonly ports: readonly { readonly port: number | string }[] }[];
 }
 
-t.test('what replicas connect to is let out: by the ports of the addresses that are set', { skip }, async (t) => {
-  const portsWith = (...values: readonly string[]): readonly (number | string)[] => {
-    const text = rendered(t, values.flatMap((value) => ['--set', value]));
-    const policy = manifests(text).find(({ kind }) => kind === 'NetworkPolicy');
-    const { egress } = policy?.spec as unknown as NetworkPolicy;
-    return egress.flatMap(({ ports }) => ports.map(({ port }) => port)).filter((port) => port !== 53);
-  };
-  t.strictSame(portsWith('keyStore.url=redis://store/0'), [6379]);
-  t.strictSame(portsWith('keyStore.url=redis://user:123@store/0'), [6379], 'a password is no port');
-  t.strictSame(portsWith('keyStore.url=rediss://user:secret@store:6380/0'), [6380]);
-  t.strictSame(portsWith('keyStore.url=rediss://store:6380'), [6380]);
-  t.strictSame(portsWith('keyStore.existingSecret=mine', 'keyStore.port=7000'), [7000]);
-  const own = 'keyStore.url=redis://store';
-  for (const [endpoint, port] of [
-    ['http://collector:4318', 4318],
-    ['http://collector/v1', 80],
-    ['https://collector', 443],
-  ] as const) {
-    t.strictSame(portsWith(own, `env.OTEL_EXPORTER_OTLP_ENDPOINT=${endpoint}`), [6379, port]);
-    t.strictSame(portsWith(own, `env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${endpoint}`), [6379, port]);
-  }
-});
+t.test(
+  'what replicas connect to is let out: by the ports of the addresses that are set',
+  { skip },
+  async (t) => {
+    const portsWith = (...values: readonly string[]): readonly (number | string)[] => {
+      const text = rendered(
+        t,
+        values.flatMap((value) => ['--set', value]),
+      );
+      const policy = manifests(text).find(({ kind }) => kind === 'NetworkPolicy');
+      const { egress = [] } = (policy?.spec ?? {}) as Partial<NetworkPolicy>;
+      return egress.flatMap(({ ports }) => ports.map(({ port }) => port)).filter((port) => port !== 53);
+    };
+    t.strictSame(portsWith('keyStore.url=redis://store/0'), [6379]);
+    t.strictSame(portsWith('keyStore.url=redis://user:123@store/0'), [6379], 'a password is no port');
+    t.strictSame(portsWith('keyStore.url=rediss://user:secret@store:6380/0'), [6380]);
+    t.strictSame(portsWith('keyStore.url=rediss://store:6380'), [6380]);
+    t.strictSame(portsWith('keyStore.existingSecret=mine', 'keyStore.port=7000'), [7000]);
+    const own = 'keyStore.url=redis://store';
+    for (const [endpoint, port] of [
+      ['http://collector:4318', 4318],
+      ['http://collector/v1', 80],
+      ['https://collector', 443],
+    ] as const) {
+      t.strictSame(portsWith(own, `env.OTEL_EXPORTER_OTLP_ENDPOINT=${endpoint}`), [6379, port]);
+      t.strictSame(portsWith(own, `env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${endpoint}`), [6379, port]);
+    }
+  },
+);
 
 t.test('volumes and variables of a private authority and of a model fit each other', { skip }, async (t) => {
   const text = rendered(t, INSTALLATIONS['with everything'] ?? []);
@@ -204,14 +211,18 @@ t.test('volumes and variables of a private authority and of a model fit each oth
   });
 });
 
-t.test('Prometheus Operator gets the job by the name of the rules, and the rules as they are', { skip }, async (t) => {
-  const found = manifests(rendered(t, INSTALLATIONS['with everything'] ?? []));
-  t.match(found.find(({ kind }) => kind === 'PodMonitor')?.spec, {
-    podMetricsEndpoints: [{ port: 'admin', relabelings: [{ targetLabel: 'job', replacement: 'acuity' }] }],
-  });
-  const rules = parseYaml(readFileSync(join(REPOSITORY, 'deploy/alerts.yml'), 'utf8')) as object;
-  t.strictSame(found.find(({ kind }) => kind === 'PrometheusRule')?.spec, rules);
-});
+t.test(
+  'Prometheus Operator gets the job by the name of the rules, and the rules as they are',
+  { skip },
+  async (t) => {
+    const found = manifests(rendered(t, INSTALLATIONS['with everything'] ?? []));
+    t.match(found.find(({ kind }) => kind === 'PodMonitor')?.spec, {
+      podMetricsEndpoints: [{ port: 'admin', relabelings: [{ targetLabel: 'job', replacement: 'acuity' }] }],
+    });
+    const rules = parseYaml(readFileSync(join(REPOSITORY, 'deploy/alerts.yml'), 'utf8')) as object;
+    t.strictSame(found.find(({ kind }) => kind === 'PrometheusRule')?.spec, rules);
+  },
+);
 
 t.test('a chart without a key store is refused', { skip }, async (t) => {
   t.match(helm('template', 'mine', CHART, ...CLUSTER), { status: 1, stderr: /keyStore\.url/ });

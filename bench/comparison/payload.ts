@@ -54,9 +54,12 @@ export function payloadsNamed(given: string | undefined): BenchPayload[] {
 
 /** The past of `history` in one field. */
 const HISTORY_FIELD: BenchPayload = 'history:field';
+/** The same with measurements. */
+const HISTORY_MEASURED: BenchPayload = 'history:measured';
 
 function payloadNamed(name: string): BenchPayload {
   if (name === 'history-field') return HISTORY_FIELD;
+  if (name === 'history-measured') return HISTORY_MEASURED;
   const known = PAYLOADS.flatMap((payload): BenchPayload[] => [payload, ...formsOf(payload)]);
   const payload = known.find((one) => one === name);
   if (payload === undefined) throw new UsageError(`no payload is called ${name}`);

@@ -1,7 +1,7 @@
 import { PAST_MAX, SERIES_FIELDS } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { requestsOf, type PayloadName } from '#acuity/load/payloads.js';
-import { withHistoryField } from './historyField.js';
+import { withHistoryField, withMeasuredHistory } from './historyField.js';
 
 /** A payload as callers write it: what they send is not always rounded, compact and whole. */
 export interface Form {
@@ -41,6 +41,10 @@ export const FORMS: readonly Form[] = [
   },
   ofRequests('unknown', 'unknown fields', withUnknown),
   { ...ofRequests('field', 'the past in one field', withHistoryField), isOurs: true },
+  {
+    ...ofRequests('measured', 'the past in one field, with measurements', withMeasuredHistory),
+    isOurs: true,
+  },
   ofRequests('no-breathing', 'no breathing series', withoutBreathing),
   ofSamples('averages', 'one average a series', (samples) => samples.slice(0, 1).map(mean)),
   ofRequests('1hz', 'one session at 1 Hz', ({ current_session }) => ({

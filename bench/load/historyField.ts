@@ -1,6 +1,7 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
-import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
+import type { Measurement, PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
 import { dateOf } from '#acuity/history/night.js';
+import { CONSTANTS } from '#bench/load/constants.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 
 const FIRST_DAY = 20_000;
@@ -10,12 +11,24 @@ const THRESHOLDS = { valence: 0.5, arousal: 0.5 };
 
 const readRequest = createReader(DEFAULT_SERIES_LIMITS);
 
+const MEASUREMENTS: Measurement[] = [
+  { score: 'attention', value: 71, reliability: 0.7 },
+  { score: 'attention', value: 64, on: dateOf(FIRST_DAY) },
+  { score: 'memory', value: 55 },
+  { score: 'stress', value: 35 },
+  { score: 'valence', value: 'High' },
+];
+
+/** The same with five measurements in the history, of the night before. */
+export function withMeasuredHistory(request: PredictionRequestBody): PredictionRequestBody {
+  return withHistoryField(request, MEASUREMENTS);
+}
+
 /** The same request with its past in one field: the scores that it is answered with are the same. */
-export function withHistoryField({
-  current_session,
-  past_sessions,
-  past_targets,
-}: PredictionRequestBody): PredictionRequestBody {
+export function withHistoryField(
+  { current_session, past_sessions, past_targets }: PredictionRequestBody,
+  measurements: Measurement[] = [],
+): PredictionRequestBody {
   const sessions = past_sessions ?? [];
   const targets = past_targets ?? [];
   let history = '';
@@ -25,7 +38,13 @@ export function withHistoryField({
     history = nextOf(history, day++, sessions[index], targets[index]);
   }
   for (const [index, session] of sessions.entries())
-    history = nextOf(history, day++, session, targets[index]);
+    history = nextOf(
+      history,
+      day++,
+      session,
+      targets[index],
+      index === sessions.length - 1 ? measurements : [],
+    );
   return { current_session, history, night: dateOf(day) };
 }
 
@@ -35,9 +54,10 @@ function nextOf(
   day: number,
   current_session: Session = {},
   target: ScoreRecord | undefined = undefined,
+  measurements: Measurement[] = [],
 ): string {
-  const body = JSON.stringify({ current_session, history, night: dateOf(day) });
-  const request = readRequest(Buffer.from(body));
+  const body = JSON.stringify({ current_session, history, night: dateOf(day), measurements });
+  const request = readRequest(Buffer.from(body), CONSTANTS);
   if (isBodyProblem(request) || request.history === undefined)
     throw new Error('a payload is no valid request');
   const scores = SCORE_FIELDS.map((field) => target?.[field] ?? 50);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
+import { CONSTANTS } from '#bench/load/constants.js';
 import { FORMS, type Form } from '#bench/load/forms.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
@@ -21,7 +22,7 @@ function caseOf({ name, texts }: Form): MicroCase {
   return {
     name,
     units: 1,
-    run: () => parser.read(itemAt(bodies, next())),
+    run: () => parser.read(itemAt(bodies, next()), CONSTANTS),
     check: (result) => assert.notEqual(result, undefined),
   };
 }

@@ -4,6 +4,7 @@ import type { Bundle } from '#acuity/model/bundle.js';
 import { readExactly } from '#acuity/reading/exact.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { isBodyProblem } from '#acuity/reading/read.js';
+import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { respond } from '#acuity/pipeline/respond.js';
 import { inputOf } from '#bench/peers/features.js';
 import { openInference } from '#bench/peers/inference.js';
@@ -31,10 +32,13 @@ export async function questionsOf(bundle: Bundle, bodies: readonly string[]): Pr
   const inference = await openInference(bundle);
   const questions: Question[] = [];
   for (const body of bodies) {
-    const request = readExactly(Buffer.from(body), DEFAULT_SERIES_LIMITS, parser);
+    const { measured, thresholds } = bundle.manifest;
+    const request = readExactly(Buffer.from(body), DEFAULT_SERIES_LIMITS, parser, measured);
     if (isBodyProblem(request)) throw new Error('a payload of the bench is no valid request');
+    const { adjustments } = request;
     const scores = await inference.score(inputOf(request));
-    const expected = JSON.parse(respond(scores, 0, 0, bundle.manifest.thresholds)) as ScoreRecord;
+    const answered = adjustments === undefined ? scores : adjustedRow(adjustments, scores, 0);
+    const expected = JSON.parse(respond(answered, 0, 0, thresholds)) as ScoreRecord;
     questions.push({ body, expected });
   }
   await inference.close();

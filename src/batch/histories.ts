@@ -50,7 +50,7 @@ export class Histories {
   /** What of a history has no room in its slab, as those of many measurements: a few people's. */
   private readonly rests = new Map<number, Uint8Array>();
   private readonly whole = new Uint8Array(HISTORY_BYTES_MAX);
-  /** Whether the history of anybody has had measurements. */
+  /** Whether any history has had measurements. */
   areMeasured = false;
   /** Bytes of each person's history; 0 where there is none. */
   private lengths = new Uint16Array(PEOPLE_PER_SLAB);

@@ -199,7 +199,7 @@ t.test('explained rows say what measurements moved', async (t) => {
   }
 });
 
-t.test('with a state the columns stay, and nobody without measurements has any', async (t) => {
+t.test('with a state the columns stay; without measurements there are none', async (t) => {
   const dir = folder(t);
   const [before, after] = [ROWS.slice(0, 15), ROWS.slice(15)];
   const bare = after.map((row) => ({ ...row, measured_attention_reliability: undefined }));

@@ -3,6 +3,7 @@ import { milliseconds, plain, rate } from './numbers.js';
 import { busiest } from './tables.js';
 
 const whole = (value) => plain(value);
+const tenths = (value) => plain(value, value < 10 ? 1 : 0);
 const share = (value) => Math.min(1, value) * 100;
 
 /** Of a chart: how the y axis runs. `log`: logarithmic milliseconds; `stacked`: the series add up. */
@@ -50,7 +51,8 @@ export const CHARTS = [
     title: 'Queue',
     unit: 'requests',
     series: () => [
-      { label: 'in flight', color: 1, value: (point) => point.inFlight, show: whole },
+      { label: 'in flight, mean', color: 1, value: (point) => point.inFlight, show: tenths },
+      { label: 'highest', color: 4, dash: [2, 3], value: (point) => point.inFlightMost, show: whole },
       { label: 'waiting', color: 3, dash: [6, 3], value: (point) => point.queued, show: whole },
     ],
   },

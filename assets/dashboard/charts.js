@@ -29,12 +29,14 @@ export function updateCharts(newPoints) {
   points = newPoints;
   for (const { plot, chart, series } of drawn) plot.setData(columns(chart, series));
   for (const one of drawn) showValues(one);
+  drawn.forEach(tellCut);
   describe();
 }
 
 function draw(chart) {
   const series = chart.series(start, points);
-  const caption = holding('figcaption', [`${chart.title} `, element('span', chart.unit)]);
+  const cut = element('span');
+  const caption = holding('figcaption', [`${chart.title} `, element('span', chart.unit), cut]);
   const figure = holding('figure', [caption]);
   byId('charts').append(figure);
   const values = series.map(() => element('b'));
@@ -49,7 +51,7 @@ function draw(chart) {
   const plot = new uPlot(options(chart, series, widthOf(figure)), columns(chart, series), figure);
   figure.append(legend);
   plot.root.querySelector('canvas')?.setAttribute('role', 'img');
-  const one = { plot, chart, series, figure, values };
+  const one = { plot, chart, series, figure, values, cut };
   plot.hooks.setCursor = [() => showValues(one)];
   showValues(one);
   return one;
@@ -141,7 +143,28 @@ function options(chart, series, width) {
 function yScale({ log, top }) {
   return log
     ? { distr: 3, range: (_, low, high) => decades(low, high) }
-    : { range: (_, low, high) => [0, top ?? Math.max(1, (high ?? 0) * 1.1)] };
+    : { range: (plot, low, high) => [0, top ?? Math.max(1, usualTop(plot, high ?? 0) * 1.1)] };
+}
+
+/** One spike of a few seconds must not flatten all the rest: where it is far above, it is cut. */
+const FAR_ABOVE = 4;
+const SPIKE_SHARE = 0.02;
+
+/** What is cut is told beside the unit. */
+function tellCut({ plot, chart, cut }) {
+  const highest = Math.max(0, ...plot.data.slice(1).flat().filter(Number.isFinite));
+  const isCut = !chart.log && chart.top === undefined && highest > (plot.scales.y.max ?? Infinity);
+  setText(cut, isCut ? `, cut: highest ${compact(highest)}` : '');
+}
+
+function usualTop(plot, high) {
+  const values = plot.data
+    .slice(1)
+    .flat()
+    .filter((value) => value !== null && !Number.isNaN(value) && value > 0)
+    .toSorted((a, b) => a - b);
+  const usual = values[Math.floor((values.length - 1) * (1 - SPIKE_SHARE))] ?? 0;
+  return values.length >= 1 / SPIKE_SHARE && high > FAR_ABOVE * usual ? usual * 2 : high;
 }
 
 function yAxis({ log }) {

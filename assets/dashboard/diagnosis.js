@@ -19,7 +19,7 @@ export function setSymptoms(list) {
 
 export function showDiagnosis({ level, sentence, causes }) {
   byId('diagnosis').className = level;
-  setText(byId('level'), WORDS[level]);
+  setText(byId('level'), `${WORDS[level]} · the last 5 seconds`);
   setText(byId('sentence'), sentence);
   document.title = `${level === 'calm' ? '' : `${level}: `}acuity`;
   const key = JSON.stringify(causes);
@@ -87,8 +87,31 @@ function evidenceList(evidence) {
 
 const chip = (level) => element('span', level, `chip ${level}`);
 
+/** What was amber for no longer than this is told together. */
+const TRIFLE_MS = 10_000;
+const isTrifle = ({ level, isOver, beganMs, seenMs }) =>
+  isOver && level === 'amber' && seenMs - beganMs < TRIFLE_MS;
+
 export function showLog(episodes, startedMs, nowMs) {
-  const items = episodes.map(({ level, sentence, cause, beganMs, seenMs, isOver }) => {
+  const trifles = episodes.filter(isTrifle);
+  const rest = episodes.filter((one) => !isTrifle(one));
+  const isOpen = byId('log').querySelector('details')?.open === true;
+  const sinceMs = Math.min(DAY_MS, nowMs - startedMs);
+  const what = trifles.length === 0 ? 'amber or red' : `red, or amber for ${duration(TRIFLE_MS)}`;
+  const none = element('p', `Nothing was ${what} in the last ${duration(sinceMs)}.`, 'none');
+  const parts = [rest.length === 0 ? none : holding('ol', logItems(rest))];
+  if (trifles.length > 0) {
+    const times = `${trifles.length} ${trifles.length === 1 ? 'time' : 'times'}`;
+    const summary = element('summary', `${times} amber for less than ${duration(TRIFLE_MS)}`);
+    const folded = holding('details', [summary, holding('ol', logItems(trifles))]);
+    folded.open = isOpen;
+    parts.push(folded);
+  }
+  byId('log').replaceChildren(...parts);
+}
+
+function logItems(episodes) {
+  return episodes.map(({ level, sentence, cause, beganMs, seenMs, isOver }) => {
     const lasted = isOver ? `for ${duration(Math.max(1000, seenMs - beganMs))}` : 'since then';
     const when = holding('span', [`${clockTime(beganMs)}, ${lasted}`], 'when');
     const why = symptoms.get(cause)?.title;
@@ -96,9 +119,6 @@ export function showLog(episodes, startedMs, nowMs) {
     if (why !== undefined) what.append(element('small', ` follows from: ${why}`));
     return holding('li', [chip(level), when, what]);
   });
-  const sinceMs = Math.min(DAY_MS, nowMs - startedMs);
-  const none = element('p', `Nothing was amber or red in the last ${duration(sinceMs)}.`, 'none');
-  byId('log').replaceChildren(items.length === 0 ? none : holding('ol', items));
 }
 
 /** For the list of everything that is watched. */

@@ -111,6 +111,12 @@ export function p99Ms({ points }: Recent): number {
   return meanOf(points, (point) => point.p99Ms);
 }
 
+/** The median of the seconds that have one: one late request makes the p99 of its second, and not that of most. */
+export function usualP99Ms({ points }: Recent): number {
+  const known = points.map((point) => point.p99Ms).filter((ms) => !Number.isNaN(ms));
+  return known.length < 2 ? 0 : (known.toSorted((a, b) => a - b)[Math.floor((known.length - 1) / 2)] ?? 0);
+}
+
 function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }

@@ -10,6 +10,7 @@ import {
   refusedFor,
   refusedShare,
   runsFailed,
+  usualP99Ms,
   workersBusy,
   workersLost,
   type Recent,
@@ -23,6 +24,8 @@ const BUSY = { amber: 0.75, red: 0.9 } as const;
 const UNSEEN_S = 5;
 /** A loop that is busy and has no core for this share of the time competes for cores. */
 const WITHOUT_CORE = 0.25;
+/** One late or refused request is worth a look, and nothing to wake somebody for. */
+const TURNED_AWAY = { amber: 1, red: 5 } as const;
 /** Refusals that are the caller's doing count from this share of all requests on … */
 const REFUSED = { amber: 0.02, red: 0.1 } as const;
 /** … and from so many on: one mistyped key at night is no symptom. */
@@ -68,7 +71,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     signs: [
       { what: 'workers lost', value: workersLost, words: count, red: 1 },
       { what: 'model runs failed', value: runsFailed, words: count, red: 1 },
-      refusals('requests failed unexpectedly', ['internal', 'hung']),
+      { ...refusals('requests failed unexpectedly', ['internal', 'hung']), red: 1 },
     ],
     sentence: faultSentence,
   },
@@ -179,7 +182,10 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.stages.name],
     remedy:
       'Find the stage that grew: the dashboard has a chart of them. receive: callers send slowly, nothing to change here. queue: too few workers. dispatch or infer: too many threads for the cores. reply or read: the event loop.',
-    signs: [{ what: 'p99', value: p99Ms, words: milliseconds, amber: 0.25, red: 0.5, of: 'deadlineMs' }],
+    signs: [
+      { what: 'p99', value: p99Ms, words: milliseconds, amber: 0.25, of: 'deadlineMs' },
+      { what: 'p99 of most seconds', value: usualP99Ms, words: milliseconds, red: 0.5, of: 'deadlineMs' },
+    ],
     sentence(recent) {
       const stage = longestStage(recent);
       const most = stage === undefined ? '' : `; most of the time goes to the stage ${stage.stage}`;
@@ -281,9 +287,9 @@ export const SYMPTOMS: readonly Symptom[] = [
   },
 ];
 
-/** Refusals that are never the caller's doing: one is red. */
+/** Refusals that are never the caller's doing: one is amber, a few are red. */
 function refusals(what: string, causes: readonly RefusalCause[]): Measure {
-  return { what, value: (recent) => refusedFor(recent, causes), words: count, red: 1 };
+  return { what, value: (recent) => refusedFor(recent, causes), words: count, ...TURNED_AWAY };
 }
 
 /** Refusals that are the caller's doing: a share of all requests is. */

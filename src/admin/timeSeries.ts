@@ -20,8 +20,12 @@ export interface Point {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** Requests in flight, and those of them that wait for a worker. */
+  /**
+   * Requests in flight, in the mean of the second and at most, and those that wait for a worker. The mean is the time
+   * that the requests scored in it took, over the second (Little's law); or what is in flight now, where that is more.
+   */
   readonly inFlight: number;
+  readonly inFlightMost: number;
   readonly queued: number;
   /** Mean requests in a model run. */
   readonly batchRows: number;
@@ -59,6 +63,8 @@ interface Snapshot {
   readonly monotonicMs: number;
   readonly served: number;
   readonly buckets: Float64Array;
+  /** Time of all scored requests. */
+  readonly totalMs: number;
   readonly stagesMs: readonly number[];
   readonly batches: number;
   readonly rows: number;
@@ -119,7 +125,8 @@ export class TimeSeries {
       p50Ms: latency(0.5),
       p99Ms: latency(0.99),
       p999Ms: latency(0.999),
-      inFlight: reader.total('pending'),
+      inFlight: short(Math.max(reader.total('pending'), (now.totalMs - before.totalMs) / elapsedMs)),
+      inFlightMost: reader.total('pendingMost'),
       queued: reader.total('queued'),
       batchRows: short((now.rows - before.rows) / (now.batches - before.batches)),
       stagesMs: now.stagesMs.map((ms, stage) => short((ms - (before.stagesMs[stage] ?? 0)) / served)),
@@ -144,7 +151,7 @@ export class TimeSeries {
 
   private snapshot(): Snapshot {
     const { reader, clock } = this.options;
-    const { buckets } = reader.histogram('stages', TOTAL);
+    const { buckets, sum: totalMs } = reader.histogram('stages', TOTAL);
     const variants = GRAPH_VARIANTS.map((_, cell) => reader.histogram('batchRows', cell));
     const ofLoops = (key: 'loopBusy' | 'loopCpu'): number[] =>
       Array.from({ length: reader.loopCount }, (_, loop) => reader.ofLoop(loop, key));
@@ -152,6 +159,7 @@ export class TimeSeries {
       monotonicMs: clock.monotonicMs(),
       served: sum(buckets),
       buckets,
+      totalMs,
       stagesMs: PARTS.map((_, cell) => reader.histogram('stages', cell).sum),
       batches: sum(variants.map((variant) => sum(variant.buckets))),
       rows: sum(variants.map((variant) => variant.sum)),

@@ -171,6 +171,11 @@ export const METRICS = {
     name: 'acuity_requests_in_flight',
     help: 'Requests admitted and not yet answered',
   },
+  pendingMost: {
+    type: 'gauge',
+    name: 'acuity_requests_in_flight_most',
+    help: 'Most requests in flight at once within the last second, the event loops added up: the gauge itself flips with each batch',
+  },
   queued: {
     type: 'gauge',
     name: 'acuity_requests_queued',

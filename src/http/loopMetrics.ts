@@ -7,6 +7,8 @@ import { GC_KINDS, type LoopCatalogue } from '../contract/metrics.js';
 /** What an event loop can say of itself at any moment. */
 export interface LoopState {
   readonly pending: number;
+  /** Most that were pending at once since the last look. */
+  readonly most: number;
   readonly queued: number;
   readonly connections: number;
   readonly heldBytes: number;
@@ -15,6 +17,7 @@ export interface LoopState {
 
 /** Gauges are read this often: a scrape or a look at the dashboard finds them at most so old. */
 const PERIOD_MS = 250;
+const LOOKS_A_SECOND = 1000 / PERIOD_MS;
 
 const KINDS: Readonly<Record<number, (typeof GC_KINDS)[number]>> = {
   [constants.NODE_PERFORMANCE_GC_MINOR]: 'minor',
@@ -31,6 +34,7 @@ export function watchLoop(
 ): () => void {
   const gauges = {
     pending: writer.cells('pending'),
+    pendingMost: writer.cells('pendingMost'),
     queued: writer.cells('queued'),
     connections: writer.cells('connections'),
     heldBytes: writer.cells('heldBytes'),
@@ -39,7 +43,14 @@ export function watchLoop(
     loopCpu: writer.cells('loopCpu'),
   };
   const cpu = openThreadCpu();
-  const look = (): void => sample(gauges, state(), cpu.ms());
+  const mosts = new Float64Array(LOOKS_A_SECOND);
+  let looks = 0;
+  const look = (): void => {
+    const now = state();
+    mosts[looks++ % LOOKS_A_SECOND] = now.most;
+    gauges.pendingMost.set(0, Math.max(...mosts));
+    sample(gauges, now, cpu.ms());
+  };
   const observer = new Observer({ look, onProblem }, PERIOD_MS);
   const stopWatchingGc = watchGc(writer.cells('gcPauses'), writer.cells('gcTime'));
   return () => {
@@ -51,7 +62,10 @@ export function watchLoop(
 }
 
 type Gauges = Readonly<
-  Record<'pending' | 'queued' | 'connections' | 'heldBytes' | 'loopLag' | 'loopBusy' | 'loopCpu', Cells>
+  Record<
+    'pending' | 'pendingMost' | 'queued' | 'connections' | 'heldBytes' | 'loopLag' | 'loopBusy' | 'loopCpu',
+    Cells
+  >
 >;
 
 function sample(

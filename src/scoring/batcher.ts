@@ -53,6 +53,7 @@ interface CompletedRun {
  */
 export class Batcher {
   pending = 0;
+  private most = 0;
   /** Called after answering, before the block is reused; undefined where no one wants to know. */
   onAnswered: AnswerListener | undefined;
   private readonly batches: readonly Batch[];
@@ -100,6 +101,7 @@ export class Batcher {
     if (batch === undefined) return 'saturated';
     batch.add(request, handler, this.options.clock.monotonicMs());
     this.pending++;
+    if (this.pending > this.most) this.most = this.pending;
     if (batch.rows === 1) this.queue.push(batch);
     if (batch.rows === this.options.batchMax) this.open[variant] = undefined;
     this.scheduleFlush();
@@ -119,6 +121,12 @@ export class Batcher {
     this.options.pool.collect();
     this.isCollecting = false;
     return this.pending < this.options.queueMax;
+  }
+
+  takeMost(): number {
+    const { most } = this;
+    this.most = this.pending;
+    return most;
   }
 
   get queueMax(): number {

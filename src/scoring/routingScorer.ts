@@ -42,6 +42,10 @@ export class RoutingScorer implements Scorer {
     return this.plain.pending + (this.explained?.pending ?? 0);
   }
 
+  takeMost(): number {
+    return this.plain.takeMost() + (this.explained?.takeMost() ?? 0);
+  }
+
   get queued(): number {
     return this.plain.queued + (this.explained?.queued ?? 0);
   }

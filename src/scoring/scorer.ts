@@ -65,7 +65,9 @@ export interface Scorer {
   makeRoom(): boolean;
   /** Requests admitted and not yet scored. */
   readonly pending: number;
-  /** Of those, the requests that wait for a worker. */
+  /** Most that were pending at once since this was last asked. */
+  takeMost(): number;
+  /** Of those pending, the requests that wait for a worker. */
   readonly queued: number;
   /** Resolves when no request is pending and no run is in flight. */
   drained(): Promise<void>;

@@ -140,6 +140,7 @@ export async function openEventLoopServer(
   });
   const stateOfLoop = (): LoopState => ({
     pending: predict.scorer.pending,
+    most: predict.scorer.takeMost(),
     queued: predict.scorer.queued,
     connections: server.connections,
     heldBytes: budget.heldBytes,

@@ -94,3 +94,8 @@ export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
   if (isWorse) return conclude('defaults', 'The defaults are better in every pair');
   return conclude('defaults', 'The defaults are as good: the difference lies within the spread');
 }
+
+/** Where nothing was answered there is no p99. */
+export function p99Words(p99Ms: number): string {
+  return Number.isFinite(p99Ms) ? `p99 ${p99Ms.toFixed(1)} ms` : 'no p99';
+}

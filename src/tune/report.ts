@@ -2,7 +2,7 @@ import { htmlTable, pageOf, type Tone } from './page.js';
 import { escapeHtml } from '../base/html.js';
 import { spreadOf } from '../load/statistics.js';
 import { environmentOf, nameOf, type Candidate } from './candidates.js';
-import type { Duel, Goal, Outcome, Verdict } from './goal.js';
+import { p99Words, type Duel, type Goal, type Outcome, type Verdict } from './goal.js';
 import type { Trial } from './halving.js';
 import type { TrialOutcome } from './trials.js';
 
@@ -66,7 +66,7 @@ function expectationOf(outcomes: readonly Outcome[], rate: number | undefined): 
   const perSecond = spreadOf(outcomes.map((outcome) => outcome.perSecond));
   const p99Ms = spreadOf(outcomes.map((outcome) => outcome.p99Ms));
   const load = rate === undefined ? 'saturated' : `at ${rate} requests/s offered`;
-  return `expected here, ${load}: ${spreadText(perSecond, 0)} requests/s, p99 ${spreadText(p99Ms, 1)} ms`;
+  return `expected here, ${load}: ${spreadText(perSecond, 0)} requests/s, ${Number.isFinite(p99Ms.median) ? `p99 ${spreadText(p99Ms, 1)} ms` : 'no p99'}`;
 }
 
 function spreadText({ median, min, max }: ReturnType<typeof spreadOf>, digits: number): string {
@@ -137,7 +137,7 @@ function pairsTable(findings: TuneFindings): string {
   const { duel } = findings;
   const { found, defaults } = columnsOf(findings);
   const cell = (outcome: Outcome | undefined): string =>
-    outcome === undefined ? '–' : `${outcome.perSecond.toFixed(0)}/s, p99 ${outcome.p99Ms.toFixed(1)} ms`;
+    outcome === undefined ? '–' : `${outcome.perSecond.toFixed(0)}/s, ${p99Words(outcome.p99Ms)}`;
   return htmlTable(
     [
       ['pair', found, defaults],
@@ -156,7 +156,10 @@ function roundTable(trials: TuneFindings['rounds'][number]): string {
   const most = Math.max(...trials.map(({ result }) => result.perSecond), 1);
   const rows = trials.map(({ candidate, result: { perSecond, p99Ms, failure } }) => {
     const width = Math.round((perSecond / most) * 100);
-    const cells = failure === undefined ? [perSecond.toFixed(0), p99Ms.toFixed(1)] : ['failed', '–'];
+    const cells =
+      failure === undefined
+        ? [perSecond.toFixed(0), Number.isFinite(p99Ms) ? p99Ms.toFixed(1) : '–']
+        : ['failed', '–'];
     const bar = `<span class="bar" style="width:${(width / 10).toFixed(1)}rem"></span>`;
     return `<tr><td>${escapeHtml(nameOf(candidate))}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td style="text-align:left">${bar}</td></tr>`;
   });

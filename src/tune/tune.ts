@@ -7,7 +7,7 @@ import { usableCores } from '../config/cores.js';
 import { environment } from '../config/options.js';
 import { bodiesOf, PAYLOADS, type PayloadName } from '../load/payloads.js';
 import { candidatesFor, defaultsFor, nameOf, thinned, type Candidate } from './candidates.js';
-import { compareOutcomes, judge, type Duel, type Goal, type Outcome } from './goal.js';
+import { compareOutcomes, judge, p99Words, type Duel, type Goal, type Outcome } from './goal.js';
 import { affordable, halve } from './halving.js';
 import { blockOf, pageFor, type TuneFindings } from './report.js';
 import { keysIn, loaded, startCandidate, tryCandidate, type Bench } from './trials.js';
@@ -163,7 +163,7 @@ async function fight(
 
 function wordsOf({ perSecond, p99Ms, errors }: Outcome): string {
   const faults = errors > 0 ? `, ${errors} without a 200` : '';
-  return `${Math.round(perSecond)} requests/s, p99 ${p99Ms.toFixed(1)} ms${faults}`;
+  return `${Math.round(perSecond)} requests/s, ${p99Words(p99Ms)}${faults}`;
 }
 
 function machineLine(cores: number): string {

@@ -16,6 +16,7 @@ const CALM: Point = {
   p99Ms: 5,
   p999Ms: 9,
   inFlight: 20,
+  inFlightMost: 20,
   queued: 3,
   batchRows: 8,
   stagesMs: [0.2, 0.1, 0.1, 0.2, 0.4, 0.1],
@@ -329,6 +330,16 @@ t.test(
     t.strictSame([causes(unseen), effects(unseen)], [['amber keyStore'], ['noKeys']]);
   },
 );
+
+t.test('one late request is amber, several are red; so is a p99 of one second, and of most', async (t) => {
+  const levelOf = (...seconds: readonly Partial<Point>[]) =>
+    diagnose(recent({}, { points: [{}, {}, {}, ...seconds].map((second) => ({ ...CALM, ...second })) }))
+      .level;
+  const late = (deadline: number): Partial<Point> => ({ refusals: { deadline } });
+  t.strictSame([levelOf(late(1), {}), levelOf(late(4), late(1))], ['amber', 'red']);
+  const slow = { p99Ms: 4_000 };
+  t.strictSame([levelOf(slow, {}), diagnose(recent(slow)).level], ['amber', 'red']);
+});
 
 t.test(
   'a key store out of reach is amber while known keys go on, and the cause where none counts any longer',

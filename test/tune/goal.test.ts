@@ -1,5 +1,5 @@
 import t from 'tap';
-import { compareOutcomes, judge, type Goal, type Outcome } from '#acuity/tune/goal.js';
+import { compareOutcomes, judge, p99Words, type Goal, type Outcome } from '#acuity/tune/goal.js';
 
 const THROUGHPUT: Goal = { name: 'throughput', p99Ms: undefined };
 const outcome = (perSecond: number, p99Ms = 10, errors = 0): Outcome => ({ perSecond, p99Ms, errors });
@@ -43,4 +43,9 @@ t.test('too few pairs, faults and a missed limit leave the defaults', async (t) 
     defaults: [1, 2, 3].map(() => outcome(100, 5)),
   };
   t.equal(judge({ ...THROUGHPUT, p99Ms: 10 }, late).recommends, 'defaults');
+});
+
+t.test('where nothing was answered there is no p99 to be told', async (t) => {
+  t.equal(p99Words(12.34), 'p99 12.3 ms');
+  for (const none of [NaN, Infinity]) t.equal(p99Words(none), 'no p99');
 });

@@ -10,7 +10,7 @@ import type { NightPlaces, ScoredPlace } from './judge.js';
 import { Nights } from './nights.js';
 import { SCORES, valueOf, type Outcome } from './outcomes.js';
 
-/** Some 60 bytes each, and as many again while they are judged. */
+/** Some 50 bytes each, and four times as many while an outcome is judged. */
 export const NIGHTS_MAX = 5_000_000;
 
 const NIGHT = summaryAt(0, 'HR_night');
@@ -80,7 +80,10 @@ export class NightRows implements PageSink {
     this.scored++;
     const { values } = this;
     let at = FIRST_SCORE;
-    for (const score of this.scores) values[at++] = job.scores[row * OUTPUT_COLUMNS + score] ?? NaN;
+    // Without what was measured: a test must not foretell itself.
+    const own = job.unmeasured.get(row);
+    for (const score of this.scores)
+      values[at++] = (own === undefined ? job.scores[row * OUTPUT_COLUMNS + score] : own[score]) ?? NaN;
     let isAny = false;
     for (const [place, column] of this.columns.entries()) {
       const value = this.valueOf(column, job.page.kept(column, row));

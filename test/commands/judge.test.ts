@@ -178,6 +178,17 @@ t.test('no person and no night of anybody is in any output', async (t) => {
   }
 });
 
+t.test('a test does not foretell itself: scores are judged without what was measured', async (t) => {
+  const rows = rowsOf();
+  const tested = rows.map((row, index) => ({
+    ...row,
+    measurements: index % 3 === 0 ? [{ score: 'attention', value: row.tired ? 2 : 98, on: row.night }] : [],
+  }));
+  const dir = t.testdir({ 'n.ndjson': linesOf(rows), 'tested.ndjson': linesOf(tested) });
+  const outcome = ['--outcome', 'tired:-attention'];
+  t.strictSame(await judged(dir, 'tested.ndjson', ...outcome), await judged(dir, 'n.ndjson', ...outcome));
+});
+
 t.test('measurements: what tests before a night buy', async (t) => {
   const rows = rowsOf().map((row, index) => ({
     ...row,

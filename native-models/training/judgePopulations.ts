@@ -17,7 +17,6 @@ import {
 import { ServedModel } from './served.js';
 
 /** How often `acuity judge` claims an effect in people who are known: simulated ones, of four kinds. */
-const JUDGED: readonly ScoreName[] = ['attention', 'stress', 'valence'];
 const PEOPLE = [20, 50, 200] as const;
 const DRAWS = 1_000;
 
@@ -25,6 +24,8 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '31' },
     runs: { type: 'string', default: '200' },
+    /** Judged together, each against the outcome of its own name. */
+    scores: { type: 'string', default: 'attention,stress,valence' },
     /** People that are simulated; each run takes some of them, and draws outcomes anew. */
     pool: { type: 'string', default: '4000' },
     model: { type: 'string', default: 'native-models/acuity-base' },
@@ -33,6 +34,7 @@ const { values } = parseArgs({
   },
 });
 
+const JUDGED: readonly ScoreName[] = SCORES.filter((score) => values.scores.split(',').includes(score));
 const pool = await poolOf(
   new World(Number(values.seed)),
   await ServedModel.open(values.model),
@@ -73,17 +75,17 @@ function claims(of: Pool, runs: number): string {
       for (const people of PEOPLE) judgeRun(of, chosen.slice(0, people), { population, run }, count);
     progress.step();
   }
-  const of_ = (...key: readonly (string | number)[]): string => String(found.get(key.join(' ')) ?? 0);
+  const times = (...key: readonly (string | number)[]): string => String(found.get(key.join(' ')) ?? 0);
   const rows = POPULATIONS.flatMap((population) =>
     PEOPLE.map((people) => [
       population,
       String(people),
-      of_(population, people, 'claims'),
-      of_(population, people, 'refuses'),
+      times(population, people, 'claims'),
+      times(population, people, 'refuses'),
       ...JUDGED.flatMap((score) => [
-        of_(population, people, score, 'adds'),
-        of_(population, people, score, 'goes'),
-        of_(population, people, score, 'too-few'),
+        times(population, people, score, 'adds'),
+        times(population, people, score, 'goes'),
+        times(population, people, score, 'too-few'),
       ]),
     ]),
   );

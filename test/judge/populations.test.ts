@@ -32,9 +32,9 @@ t.test('effects twice as strong are found in 200 people, and where nothing is, n
   t.ok(claimsOf('none', PEOPLE) <= 2);
 });
 
-t.test('nothing is claimed of 20 people, whatever there is', async (t) => {
+t.test('of 20 people next to nothing is claimed, whatever there is', async (t) => {
   for (const population of ['none', 'effects doubled'] as const)
-    t.equal(claimsOf(population, 20), 0, population);
+    t.ok(claimsOf(population, 20) <= 1, population);
 });
 
 t.test('each is in a run once, and another run draws others', async (t) => {

@@ -14,6 +14,20 @@ const WITHOUT_PYTHON = spawnSync('python3', ['--version']).status !== 0 && 'ther
 const DATA = process.env['VALIDATION_DATA'] ?? '';
 const WITHOUT_DATA = DATA === '' ? 'VALIDATION_DATA names no folder with the public data' : WITHOUT_PYTHON;
 
+/** The overview as it comes: a line above the header, texts in a table of their own, a hard space after a sex. */
+const WORKBOOK = `
+import sys, zipfile
+texts = ["Participants", "Participant ID", "Age", "Height", "Gender", "p01", "male\\u00a0"]
+space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+text = lambda ref, at: f'<c r="{ref}" t="s"><v>{at}</v></c>'
+number = lambda ref, value: f'<c r="{ref}"><v>{value}</v></c>'
+rows = [text("A1", 0), "".join(text(ref, at) for ref, at in (("A2", 1), ("B2", 2), ("C2", 3), ("D2", 4))),
+        text("A3", 5) + number("B3", 48) + number("C3", 195) + text("D3", 6)]
+with zipfile.ZipFile(sys.argv[1], "w") as book:
+    book.writestr("xl/sharedStrings.xml", f"<sst {space}>" + "".join(f"<si><t>{one}</t></si>" for one in texts) + "</sst>")
+    book.writestr("xl/worksheets/sheet1.xml", f"<worksheet {space}><sheetData>" + "".join(f"<row>{row}</row>" for row in rows) + "</sheetData></worksheet>")
+`;
+
 function nightsOf(name: string, path: string): string {
   const { status, stdout, stderr } = spawnSync('python3', [SCRIPT, name, path], {
     encoding: 'utf8',
@@ -155,20 +169,6 @@ t.test('PMData as it is downloaded', { skip: WITHOUT_PYTHON }, async (t) => {
     readiness: 6,
   });
 });
-
-/** The overview as it comes: a line above the header, texts in a table of their own, a hard space after a sex. */
-const WORKBOOK = `
-import sys, zipfile
-texts = ["Participants", "Participant ID", "Age", "Height", "Gender", "p01", "male\\u00a0"]
-space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
-text = lambda ref, at: f'<c r="{ref}" t="s"><v>{at}</v></c>'
-number = lambda ref, value: f'<c r="{ref}"><v>{value}</v></c>'
-rows = [text("A1", 0), "".join(text(ref, at) for ref, at in (("A2", 1), ("B2", 2), ("C2", 3), ("D2", 4))),
-        text("A3", 5) + number("B3", 48) + number("C3", 195) + text("D3", 6)]
-with zipfile.ZipFile(sys.argv[1], "w") as book:
-    book.writestr("xl/sharedStrings.xml", f"<sst {space}>" + "".join(f"<si><t>{one}</t></si>" for one in texts) + "</sst>")
-    book.writestr("xl/worksheets/sheet1.xml", f"<worksheet {space}><sheetData>" + "".join(f"<row>{row}</row>" for row in rows) + "</sheetData></worksheet>")
-`;
 
 t.test(
   'LifeSnaps as it is downloaded: more columns, ticks as 0.0 and 1.0',

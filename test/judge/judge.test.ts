@@ -5,6 +5,7 @@ import { intervalOf } from '#acuity/judge/estimates.js';
 import { Nights, TooManyNightsError } from '#acuity/judge/nights.js';
 import { outcomeOf, valueOf, type Outcome } from '#acuity/judge/outcomes.js';
 import { centredRanks } from '#acuity/judge/ranks.js';
+import { sentenceOf } from '#acuity/judge/words.js';
 import { probit } from '#acuity/pipeline/normal.js';
 
 /** Statistics of `acuity judge` against plain code, and on people of whom everything is known. */
@@ -149,6 +150,27 @@ t.test('a curve of the minutes is theirs, too', async (t) => {
   const { views, estimates } = verdictOf(people);
   t.equal(views.within.finding, 'goes');
   t.ok(intervalOf(estimates.views.within.besides.heart, 0.05)[0] > 0);
+});
+
+t.test('the sentence is as hard as the figures', async (t) => {
+  const say = (truth: Partial<Truth>, outcome: Partial<Outcome> = {}): string =>
+    sentenceOf([verdictOf(peopleOf(20, { people: 200, ...truth }), { column: 'tired', ...outcome })]);
+  t.equal(
+    say({ score: 0.4 }, {}).replace(/ from day to day| between people/, ''),
+    "With these 200 people attention says something of tired that minutes asleep, heart rate and earlier outcomes don't.",
+  );
+  t.equal(
+    say({ minutes: 0.5 }),
+    "With these 200 people attention says nothing of tired from day to day that minutes asleep don't.",
+  );
+  t.equal(
+    say({ score: 0.4 }, { sign: -1 }),
+    'With these 200 people attention goes the wrong way with tired from day to day.',
+  );
+  t.equal(
+    say({}),
+    'With these 200 people attention says nothing of tired from day to day, nor do minutes asleep.',
+  );
 });
 
 t.test('the sign is given, never found', async (t) => {

@@ -35,7 +35,7 @@ export interface State {
 
 export type Sign = Measure | State;
 
-/** What someone on call sees, where it shows, and what to do: for the dashboard and for `docs/OPERATIONS.md`. */
+/** What someone on call sees, where it shows, and what to do: for the dashboard and for `docs/operations/symptoms.md`. */
 interface SymptomHelp {
   readonly id: string;
   readonly title: string;

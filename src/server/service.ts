@@ -56,7 +56,7 @@ const LAST_WORDS_MS = 250;
 
 /*
  * The way out, once no answer is owed any more: each step is bounded, and all of them together, with what `leave`
- * waits, by the two seconds that docs/OPERATIONS.md promises behind the drain.
+ * waits, by the two seconds that docs/operations/stop.md promises after the drain.
  */
 const CLOSE_MS = 1000;
 const FLUSH_MS = 400;

@@ -96,9 +96,3 @@ t.test('what is said of retries and connections is so', async (t) => {
   t.match(API, `more than ${pauseMaxMs / 1000} s`);
   t.match(API, `closes them after ${KEEP_ALIVE_MS / 1000} s`);
 });
-
-t.test('links lead somewhere', async (t) => {
-  for (const [, target = ''] of `${API}${SCORES}`.matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
-    t.doesNotThrow(() => readFileSync(join(REPOSITORY, 'docs', target)), target);
-  }
-});

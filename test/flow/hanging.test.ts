@@ -28,7 +28,7 @@ import { PIPE_VARIABLE, TROUBLE_VARIABLE } from '../fixtures/troubles.js';
 
 /*
  * Whatever hangs, the process is gone at the latest two seconds after the drain, with the exit code that
- * docs/OPERATIONS.md promises.
+ * docs/operations/stop.md promises.
  */
 
 const skip = skipElsewhere;

@@ -13,7 +13,7 @@ import {
 
 /*
  * Whatever hangs, the process is gone at the latest two seconds after the drain, with the exit code that
- * docs/OPERATIONS.md promises.
+ * docs/operations/stop.md promises.
  */
 
 for (const loops of [1, 2]) {

@@ -19,7 +19,12 @@ try {
     symptoms: symptomsTable(SYMPTOMS),
     causes: causesTable(REFUSAL_CAUSES, statusOf),
   });
-  for (const path of ['README.md', 'docs/CONFIGURATION.md', 'docs/operations/metrics.md', 'docs/operations/symptoms.md']
+  for (const path of [
+    'README.md',
+    'docs/CONFIGURATION.md',
+    'docs/operations/metrics.md',
+    'docs/operations/symptoms.md',
+  ]
     .map((name) => join(ROOT, name))
     .filter(existsSync)) {
     const text = readFileSync(path, 'utf8');

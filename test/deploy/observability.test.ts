@@ -127,7 +127,9 @@ t.test('each alert fires when it is provoked, and no other does', { skip: WITHOU
     [
       `  - interval: ${every}`,
       '    input_series:',
-      ...series.map(([name, values]) => `      - series: '${name}'\n        values: '${values}'`),
+      ...[...(alert === 'AcuityAbsent' ? [] : [SCRAPED]), ...series].map(
+        ([name, values]) => `      - series: '${name}'\n        values: '${values}'`,
+      ),
       '    promql_expr_test:',
       `      - expr: count by (alertname) (ALERTS{alertstate="firing"})`,
       `        eval_time: ${at}`,
@@ -152,8 +154,12 @@ interface Provocation {
 
 const SERVED = ['acuity_requests_total{instance="a",status="200",key="live"}', '0+6000x60'] as const;
 
+/** A replica that stays, so that the job has a target. */
+const SCRAPED = ['up{job="acuity",instance="b"}', '1x300'] as const;
+
 const PROVOKED: Readonly<Record<string, Provocation>> = {
   AcuityDown: { series: [['up{job="acuity",instance="a"}', '1x5 0x20']], at: '8m' },
+  AcuityAbsent: { series: [['up{job="pods",instance="a"}', '1x30']], at: '8m' },
   AcuityNotReady: { series: [['acuity_ready{instance="a"}', '1x5 0x20']], at: '9m' },
   AcuityFailing: {
     series: [SERVED, ['acuity_requests_total{instance="a",status="500",key="live"}', '0+60x60']],
@@ -227,6 +233,7 @@ function firing(): string {
     ['acuity_event_loop_busy_seconds_total{instance="a",loop="0"}', '0+30x50'],
     ['acuity_event_loop_busy_seconds_total{instance="a",loop="1"}', '0+58x50'],
     ['acuity_ready{instance="a"}', '1x20 0x30'],
+    SCRAPED,
   ];
   const input = series.map(([name, values]) => `      - series: '${name}'\n        values: '${values}'`);
   const firing = (at: string, ...alerts: readonly string[]): string =>

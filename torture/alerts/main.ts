@@ -12,9 +12,9 @@ import { PROVOCATIONS } from './provocations.js';
 import { Subject } from './subject.js';
 
 const EXIT_USAGE = 64;
-/** Alerts under way at once; the ones that want a core to themselves come last. */
+/** Alerts under way at once; the ones that want a core, or Prometheus, to themselves come last. */
 const AT_ONCE = 4;
-const ALONE: ReadonlySet<string> = new Set(['AcuityEventLoopBusy']);
+const ALONE: ReadonlySet<string> = new Set(['AcuityEventLoopBusy', 'AcuityAbsent']);
 /** What compares weeks takes some two minutes by its shortened rule. */
 const FIRES_MS = 240_000;
 const ENDS_MS = 240_000;
@@ -108,13 +108,13 @@ async function trial(alert: string, { folder, prometheus, watched }: Scene): Pro
   prometheus.watch([...watched]);
   try {
     const startedMs = Date.now();
-    const end = await provocation.provoke(subject, scope);
+    const end = await provocation.provoke(subject, scope, prometheus);
     const is = (): Promise<boolean> => prometheus.isFiring(alert, subject.adminPort);
     const firesS = await untilS(is, startedMs, FIRES_MS);
-    const failures = await follow(alert, 'look', subject);
+    const failures = await follow(alert, 'look', subject, prometheus);
     const endedMs = Date.now();
     await end();
-    failures.push(...(await follow(alert, 'mend', subject)));
+    failures.push(...(await follow(alert, 'mend', subject, prometheus)));
     return { alert, firesS, failures, overS: await untilS(async () => !(await is()), endedMs, ENDS_MS) };
   } finally {
     watched.delete(subject.adminPort);

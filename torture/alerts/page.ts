@@ -3,19 +3,25 @@ import { join } from 'node:path';
 import { MODEL } from '#fixtures/model.js';
 import { cleanEnvironment, REPOSITORY } from '#fixtures/repository.js';
 import { ended } from '#fixtures/scripts.js';
+import type { Prometheus } from './prometheus.js';
 import type { Subject } from './subject.js';
 
 const PAGE = readFileSync(join(REPOSITORY, 'docs/RUNBOOK.md'), 'utf8');
 
 /** Follows the commands of an alert's section, of one kind. @returns those that failed, with what they said */
-export async function follow(alert: string, kind: 'look' | 'mend', subject: Subject): Promise<string[]> {
+export async function follow(
+  alert: string,
+  kind: 'look' | 'mend',
+  subject: Subject,
+  prometheus: Prometheus,
+): Promise<string[]> {
   const section = PAGE.split(/^## /m).find((text) => text.startsWith(`${alert}\n`)) ?? '';
   const block = new RegExp(`<!-- ${kind} -->\\n\`\`\`sh\\n([^]*?)\`\`\``).exec(section)?.[1];
   if (block === undefined) return kind === 'look' ? ['the section has nothing to look at'] : [];
   subject.writeLog();
   const failures: string[] = [];
   for (const line of block.trim().split('\n')) {
-    const { code, stdout, stderr } = await ended('bash', ['-c', `${prelude(subject)}\n${line}`], {
+    const { code, stdout, stderr } = await ended('bash', ['-c', `${prelude(subject, prometheus)}\n${line}`], {
       cwd: subject.folder,
       env: cleanEnvironment({ ACUITY_KEYS: subject.keys, ACUITY_MODEL: subject.model, BEFORE: MODEL }),
     });
@@ -26,10 +32,11 @@ export async function follow(alert: string, kind: 'look' | 'mend', subject: Subj
 }
 
 /** What the page has in a shell, with a log and a supervisor of ours. */
-function prelude(subject: Subject): string {
+function prelude(subject: Subject, { url }: Prometheus): string {
   return [
     'set -o pipefail',
     `ADMIN=http://127.0.0.1:${subject.adminPort}`,
+    `PROMETHEUS=${url}`,
     /^metrics\(\) .*$/m.exec(PAGE)?.[0] ?? '',
     `logs() { cat "${subject.logFile}"; }`,
     `systemctl() { echo "$@" > "${told(subject)}"; }`,

@@ -12,8 +12,11 @@ export const WITHOUT_PROMETHEUS: string | false =
     : 'prometheus is not installed (Debian: apt-get install prometheus)';
 
 export interface Prometheus {
+  readonly url: string;
   /** What it is to scrape from now on: admin ports. */
   watch(adminPorts: readonly number[]): void;
+  /** It has no target until what is returned is called. */
+  forget(): () => void;
   /** Whether the alert fires, for this admin port where the rule tells instances apart. */
   isFiring(alert: string, adminPort: number): Promise<boolean>;
 }
@@ -54,12 +57,13 @@ interface Alerts {
 export async function startPrometheus(t: Teardown, folder: string): Promise<Prometheus> {
   const port = await freePort();
   const targets = join(folder, 'targets.json');
-  const watch = (adminPorts: readonly number[]): void => {
+  let watched: readonly number[] = [];
+  const write = (adminPorts: readonly number[]): void => {
     const list = [{ targets: adminPorts.map((adminPort) => `127.0.0.1:${adminPort}`) }];
     writeFileSync(`${targets}.new`, JSON.stringify(list));
     renameSync(`${targets}.new`, targets);
   };
-  watch([]);
+  write(watched);
   writeFileSync(
     join(folder, 'alerts.yml'),
     shortened(readFileSync(join(REPOSITORY, 'deploy/alerts.yml'), 'utf8')),
@@ -85,7 +89,8 @@ export async function startPrometheus(t: Teardown, folder: string): Promise<Prom
     child.kill('SIGKILL');
     await ended;
   });
-  const ask = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
+  const url = `http://127.0.0.1:${port}`;
+  const ask = (path: string): Promise<Response> => fetch(url + path);
   const endsMs = Date.now() + READY_MS;
   while (
     !(await ask('/-/ready').then(
@@ -97,7 +102,15 @@ export async function startPrometheus(t: Teardown, folder: string): Promise<Prom
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   return {
-    watch,
+    url,
+    watch(adminPorts) {
+      watched = adminPorts;
+      write(watched);
+    },
+    forget() {
+      write([]);
+      return () => write(watched);
+    },
     async isFiring(alert, adminPort) {
       const { data } = (await (await ask('/api/v1/alerts')).json()) as Alerts;
       return data.alerts.some(

@@ -9,6 +9,7 @@ import { requestBody } from '#fixtures/bodies.js';
 import { changeManifest, copyModel, manifestOf, replaceFile, turnLink } from '#fixtures/model.js';
 import { startStore } from '#fixtures/redis.js';
 import type { Teardown } from '#fixtures/server.js';
+import type { Prometheus } from './prometheus.js';
 import type { Subject, SubjectOptions } from './subject.js';
 
 /** What somebody does, and how it is undone where the page has no command for it. */
@@ -16,7 +17,7 @@ export interface Provocation {
   readonly options?: SubjectOptions;
   /** Of the subject, before it is opened. */
   prepare?(t: Teardown): Promise<SubjectOptions>;
-  provoke(subject: Subject, t: Teardown): Promise<() => unknown> | (() => unknown);
+  provoke(subject: Subject, t: Teardown, prometheus: Prometheus): Promise<() => unknown> | (() => unknown);
 }
 
 const FAULTY = ['--import', new URL('../../test/fixtures/faultyWorkers.js', import.meta.url).href];
@@ -86,6 +87,7 @@ export const PROVOCATIONS: Readonly<Record<string, Provocation>> = {
       return () => undefined;
     },
   },
+  AcuityAbsent: { provoke: (_subject, _t, prometheus) => prometheus.forget() },
   AcuityNotReady: {
     options: { env: { ACUITY_STOP_DELAY_MS: '600000' } },
     provoke(subject) {

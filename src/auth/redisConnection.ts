@@ -39,13 +39,20 @@ export class RedisConnection implements StoreTransport {
 
   /** Sends one command. Rejects with `KeyStoreError`. */
   async send(args: readonly string[]): Promise<unknown> {
+    return this.#ask(args).catch((error: unknown) => {
+      throw wordedReply(error);
+    });
+  }
+
+  /** Rejects with the server's own error where it answers with one, with `KeyStoreError` otherwise. */
+  async #ask(args: readonly string[]): Promise<unknown> {
     const client = await this.#ready();
     try {
       return await this.#within(client.sendCommand([...args]));
     } catch (error) {
-      if (isReply(error)) throw error;
-      this.#drop(client);
-      throw failure(error);
+      // A primary that was made a replica keeps its connections: the name may lead to the new one.
+      if (!isReply(error) || saysReplica(error)) this.#drop(client);
+      throw isReply(error) ? error : failure(error);
     }
   }
 
@@ -54,25 +61,21 @@ export class RedisConnection implements StoreTransport {
     const rest = [String(keys.length), ...keys, ...args];
     const sha = this.#scripts.get(script);
     try {
-      if (sha !== undefined) return await this.send(['EVALSHA', sha, ...rest]);
+      if (sha !== undefined) return await this.#ask(['EVALSHA', sha, ...rest]);
     } catch (error) {
       if (!isUnknownScript(error)) throw wordedReply(error);
     }
-    try {
-      this.#scripts.set(script, String(await this.send(['SCRIPT', 'LOAD', script])));
-      return await this.send(['EVALSHA', this.#scripts.get(script) ?? '', ...rest]);
-    } catch (error) {
-      throw wordedReply(error);
-    }
+    const loaded = String(await this.send(['SCRIPT', 'LOAD', script]));
+    this.#scripts.set(script, loaded);
+    return this.send(['EVALSHA', loaded, ...rest]);
   }
 
   /** Every field of a hash, without holding the server up. */
   async *hash(key: string): AsyncGenerator<readonly [field: string, value: string]> {
     let cursor = '0';
     do {
-      const reply = (await this.send(['HSCAN', key, cursor, 'COUNT', '1000']).catch((error: unknown) => {
-        throw wordedReply(error);
-      })) as readonly [string, readonly string[]];
+      const scan = ['HSCAN', key, cursor, 'COUNT', '1000'];
+      const reply = (await this.send(scan)) as readonly [string, readonly string[]];
       cursor = reply[0];
       for (let at = 0; at + 1 < reply[1].length; at += 2) yield [reply[1][at] ?? '', reply[1][at + 1] ?? ''];
     } while (cursor !== '0');
@@ -170,8 +173,35 @@ function isUnknownScript(error: unknown): boolean {
   return isReply(error) && error.message.startsWith('NOSCRIPT');
 }
 
+function saysReplica({ message }: Error): boolean {
+  return message.startsWith('READONLY ');
+}
+
+/** What the server's refusals mean where their own words don't say it. */
+const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
+  [
+    /^(CROSSSLOT|MOVED|ASK|CLUSTERDOWN) /,
+    'the key store is a Redis Cluster, which spreads what a script needs together; ACUITY_KEYS takes one server, or a primary that has one name',
+  ],
+  [
+    /^ERR unknown command .?(SCRIPT|EVALSHA|HGET|HSCAN)\b/i,
+    'the key store lacks the commands that it needs; ACUITY_KEYS takes the address of a primary, not of a Sentinel',
+  ],
+  [
+    /^READONLY /,
+    'the key store is a replica that takes no writes; ACUITY_KEYS takes the address of its primary',
+  ],
+];
+
 function wordedReply(error: unknown): unknown {
-  return isReply(error) ? failure(error) : error;
+  if (!isReply(error)) return error;
+  const { message } = error;
+  const [, meaning] = MEANINGS.find(([words]) => words.test(message)) ?? [];
+  // Of an unknown command or a script it quotes all that was sent.
+  const [said] = message.split(/, |\. /, 1);
+  return new KeyStoreError(
+    meaning === undefined ? `the key store refuses: ${message}` : `${meaning} (${said})`,
+  );
 }
 
 function failure(error: unknown): KeyStoreError {

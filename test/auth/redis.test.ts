@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
@@ -392,6 +392,87 @@ t.test('a daily quota while the store is away', { skip }, async (t) => {
     t.equal(await untilUsage(store.url, id, admitted), admitted);
   });
 });
+
+const commands = (url: string, ...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'keys', ...args], {
+    env: { ...cleanEnvironment(), ACUITY_KEYS: url },
+    encoding: 'utf8',
+  });
+
+t.test('what the key store can not be says so', { skip }, async (t) => {
+  const refusals = async (url: string): Promise<readonly string[]> => {
+    const stores = await openStores(url);
+    t.teardown(() => stores.close());
+    const { record } = issue({ kind: 'live' }, Date.now());
+    const calls = [stores.keys.insert(record), stores.keys.amend('key_1', (was) => ({ record: was }))];
+    return Promise.all(
+      calls.map((call) => call.then(String, (error: Error) => `${error.name}: ${error.message}`)),
+    );
+  };
+
+  t.test('a cluster', async (t) => {
+    const nodes = [1, 2].map(() => startStore(t, { args: ['--cluster-enabled', 'yes'] }));
+    const [whole, part] = await Promise.all(nodes);
+    if (whole === undefined || part === undefined) throw new Error('no node');
+    const cluster = /^KeyStoreError: the key store is a Redis Cluster.*a primary that has one name/;
+    await whole.say('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await until(
+      async () => (await whole.say('HGET', 'acuity:keys', 'x')) !== '-CLUSTERDOWN The cluster is down',
+    );
+    const [inserted] = await refusals(whole.url);
+    t.match(inserted, cluster);
+    for (const refusal of await refusals(part.url)) t.match(refusal, cluster);
+    const { status, stderr } = commands(part.url, 'revoke', 'key_1');
+    t.equal(status, 1);
+    t.match(stderr, /^error: the key store is a Redis Cluster.*\n$/);
+  });
+
+  t.test('a Sentinel', async (t) => {
+    const { port } = await startStore(t, { isSentinel: true });
+    for (const refusal of await refusals(`redis://127.0.0.1:${port}`))
+      t.match(refusal, /^KeyStoreError: .*of a primary, not of a Sentinel/);
+  });
+
+  t.test('a replica', async (t) => {
+    const primary = await startStore(t);
+    const replica = await startStore(t, { args: ['--replicaof', '127.0.0.1', String(primary.port)] });
+    const [inserted] = await refusals(replica.url);
+    t.match(inserted, /^KeyStoreError: the key store is a replica that takes no writes/);
+  });
+});
+
+t.test(
+  'a primary that is made a replica and keeps its connections is left for the new one',
+  { skip },
+  async (t) => {
+    const prompt = { args: ['--repl-diskless-sync-delay', '0'] };
+  const [old, next] = await Promise.all([startStore(t, prompt), startStore(t, prompt)]);
+    let { port } = old;
+    const name = createServer((from) => {
+      const to = connect(port, '127.0.0.1');
+      from.on('error', () => to.destroy()).pipe(to);
+      to.on('error', () => from.destroy()).pipe(from);
+      t.teardown(() => to.destroy());
+    });
+    name.listen(0, '127.0.0.1');
+    await once(name, 'listening');
+    t.teardown(() => void name.close());
+    const url = `redis://127.0.0.1:${(name.address() as AddressInfo).port}`;
+    const { id, key } = await issueAt(url, { kind: 'live' });
+    const replica = await startReplica(t, url);
+    t.ok(replica.ask(key));
+    t.equal(await untilUsage(old.url, id, 1), 1);
+    await next.say('REPLICAOF', '127.0.0.1', String(old.port));
+    t.equal(await untilUsage(next.url, id, 1), 1);
+    await next.say('REPLICAOF', 'NO', 'ONE');
+    ({ port } = next);
+    await old.say('REPLICAOF', '127.0.0.1', String(next.port));
+    t.ok(replica.ask(key));
+    t.equal(await untilUsage(next.url, id, 2), 2);
+    await until(() => !replica.keyring.isLocal);
+    t.match(replica.problems.join(), /a replica that takes no writes/);
+  },
+);
 
 /** The rights that docs/FLEET.md names. */
 function rights(): readonly string[] {

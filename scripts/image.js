@@ -34,20 +34,6 @@ const STOP_MAX_MS = 20_000;
 /** What this machine trusts: there during the build, not in the image. */
 const TRUSTED = '/etc/ssl/certs/ca-certificates.crt';
 
-const missing = whatIsMissing();
-if (missing !== undefined) {
-  say(`skipped: ${missing}`);
-} else {
-  mkdirSync(FOLDER, { recursive: true });
-  try {
-    await tryImage();
-  } catch (error) {
-    removeAllButBase();
-    failWith(error);
-  }
-  removeAllButBase();
-}
-
 function whatIsMissing() {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     return 'images are built by root on Linux only';
@@ -67,9 +53,7 @@ async function tryImage() {
   const { root, bytes } = unpacked('acuity');
   const added = bytes - unpacked(base).bytes;
   say(`\nsize: ${megabytes(bytes)} unpacked, ${megabytes(added)} of them on top of the base`);
-  const { config } = JSON.parse(
-    buildah('inspect', '--type', 'image', '--format', '{{json .Docker}}', 'acuity'),
-  );
+  const { config } = JSON.parse(buildah('inspect', '--type', 'image', 'acuity')).Docker;
   await tryRunning(new Container(root, config, await freePorts()));
 }
 
@@ -272,4 +256,18 @@ function seconds(sinceMs) {
 
 function say(line) {
   process.stdout.write(`${line}\n`);
+}
+
+const missing = whatIsMissing();
+if (missing !== undefined) {
+  say(`skipped: ${missing}`);
+} else {
+  mkdirSync(FOLDER, { recursive: true });
+  try {
+    await tryImage();
+  } catch (error) {
+    removeAllButBase();
+    failWith(error);
+  }
+  removeAllButBase();
 }

@@ -446,7 +446,7 @@ t.test(
   { skip },
   async (t) => {
     const prompt = { args: ['--repl-diskless-sync-delay', '0'] };
-  const [old, next] = await Promise.all([startStore(t, prompt), startStore(t, prompt)]);
+    const [old, next] = await Promise.all([startStore(t, prompt), startStore(t, prompt)]);
     let { port } = old;
     const name = createServer((from) => {
       const to = connect(port, '127.0.0.1');

@@ -29,7 +29,12 @@ export interface RolloutOptions {
   readonly forge?: (day: number) => readonly number[] | undefined;
   /** Past targets from elsewhere: nothing is fed back. */
   readonly targets?: Float32Array;
+  /** Asked once a day, oldest first, with the targets so far: changes the filled rows of that day before they are scored. */
+  readonly alter?: (day: number, targets: Float32Array) => Alter | undefined;
 }
+
+/** Changes row `row` of the inputs, that of `person`. */
+export type Alter = (inputs: Inputs, row: number, person: number) => void;
 
 /** Scores day after day and feeds each day's scores to the next, as a caller does. */
 export async function rollOut(
@@ -45,7 +50,8 @@ export async function rollOut(
   };
   for (let day = 0; day < days; day++) {
     const sessions = Math.min(day, options.sessions ?? PAST_MAX);
-    const scores = await scoreDay(model, population, options.targets ?? rollout.targets, day, sessions);
+    const targets = options.targets ?? rollout.targets;
+    const scores = await scoreDay(model, population, targets, day, sessions, options.alter?.(day, targets));
     for (let person = 0; person < count; person++) {
       const cell = person * days + day;
       rollout.scores.set(
@@ -74,7 +80,7 @@ export async function scoreDay(
   targets: Float32Array,
   day: number,
   sessions: number,
-  alter?: (inputs: Inputs, row: number, person: number) => void,
+  alter?: Alter,
 ): Promise<Float32Array> {
   return model.scoreRows(
     sessions > 0 ? 'history' : 'base',

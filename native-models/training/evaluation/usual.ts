@@ -14,6 +14,7 @@ import type { ServedModel } from '../served.js';
 import type { Context } from './context.js';
 import { additivity, sayOf } from './explaining.js';
 import { lifesnapsLives, truthOf, type Truth } from './real/lifesnapsUsual.js';
+import { longRunSeen } from './longRunSeen.js';
 import { demand, fixed, interval, isWithin, type Demand, type Section, type Table } from './section.js';
 import { mean, meanEstimate, quantile } from './statistics.js';
 
@@ -53,6 +54,7 @@ export async function usual({ world, model, explain: bundle }: Context): Promise
   for (const halfLife of HALF_LIVES) fifths.set(halfLife, await people.sleepAmount(shortNights(SHORT_NIGHTS), halfLife)); // prettier-ignore
   const rises = await risesOf(world, { model, explained });
   const plain = await people.lives(undefined);
+  const seen = await longRunSeen(world, model);
   const random = new Random(19, 19);
   return {
     number: 19,
@@ -76,6 +78,7 @@ export async function usual({ world, model, explain: bundle }: Context): Promise
       ...realTables(real),
       notableTable(ordinary, first),
       halfLifeTable(real?.attention, fifths, rises),
+      ...seen.tables,
     ],
     figures: [],
     notes: [
@@ -83,7 +86,7 @@ export async function usual({ world, model, explain: bundle }: Context): Promise
       'The reference day is scored with the same last nights as today. So `change` is what today does to the score, and what the nights before did is in `recent`. That is why a day clearly below the own median may be told to be near usual: the nights before brought it there. For attention both together go with the deviation more closely.',
       `What can’t be reached: were only one ordinary day in ten to have a notable attention or a notable group for it, a first night of ${NIGHT_H} h would be notable ${fixed(100 * strictest(ordinary, first), 1)} times in 100, since such nights are not rare in the cohort: one person’s nights differ by hours. So score and groups have limits of their own, each met on one ordinary day in ten, and what has either of them notable is told beside. What a group adds is never notable below one point.`,
       'LifeSnaps: each day has five nights before it and their own scores; days without a recording are left out, and nights count one after the other. “Told” is in whole points, as `describeScore` tells it.',
-      'Illness that stays: whether the network should see the long run itself was not tried for this version. It would be one more pooled row, and another network.',
+      ...seen.notes,
     ],
   };
 }

@@ -102,7 +102,7 @@ export async function longRunSeen(
   return {
     tables: [accuracyTable(people, rollouts), await illnessTable(world, model)],
     notes: [
-      'Illness that stays: the network sees the last five nights and not the long run, so a heart that beats faster for good is soon usual to it. Tried without training: the means of the long run, mixed into the past that the served network sees. Where they are half of heart and breathing alone, stress is explained a little better, a faster heart still stands out after thirty days, stress falls less on the first well day but comes back later, and the fifth short night stays as it was. Mixed into sleep and past scores as well, they make the fifth short night too mild.',
+      'Illness that stays: the network sees the last five nights and not the long run, so a heart that beats faster for good is soon usual to it. Tried without training: the means of the long run, mixed into the past that the served network sees. Where they are half of heart and breathing alone, stress is explained a little better, a faster heart still stands out after thirty days, stress falls less on the first well day but comes back later, and the fifth short night stays as it was. Mixed evenly into sleep and past scores as well, they make the fifth short night too mild.',
       `None of it is served. The network was not trained on such a past, and no other point was judged with it. In the cohort stress never gets used to a faster heart: that is assumed, and “to be expected” rests on it. A device that reads higher would raise stress for as long as an illness. So a network trained with the long run of heart and breathing as one more pooled row has to decide. Where a long run has fewer than ${USUAL_NIGHTS_LEAST} nights, ${touched(rollouts)} scores differ from the served ones; requests with lists have no long run.`,
     ],
   };
@@ -127,7 +127,7 @@ function accuracyTable(people: Population, [served, ...others]: readonly Rollout
   const share = (k: number): string => `${fixed(100 * explained(expectedOf(judged, k), rolledColumn(served, judged, k)), 2)} %`; // prettier-ignore
   const error = (rollout: Rollout) => (_: string, k: number) => fixed(meanAbsolute(truthOf(judged, k), rolledColumn(rollout, judged, k)), 2); // prettier-ignore
   return {
-    caption: `The long run in the past of the served network, without training: explained share after ${DAYS - 1} nights, ${PEOPLE} people never seen, and by how many hundredths of the variance it changes [95 % interval]; beside it the mean absolute error, points`,
+    caption: `The long run in the past of the served network, without training: explained share after ${DAYS - 1} nights, ${PEOPLE} people never seen, and by how many percentage points it changes [95 % interval]; beside it the mean absolute error, points`,
     header: ['long run', ...SCORES, ...SCORES.map((name) => `${name}, error`)],
     rows: [served, ...others].map((rollout, index) => [
       VARIANTS[index]?.name ?? '',

@@ -113,12 +113,12 @@ export function updateRefusals(points, causes) {
   setText(byId('zero-causes'), none.map(({ cause, status }) => `${cause} (${status})`).join(', '));
 }
 
-/** What somebody set, and folded what nobody did. */
+/** What was set, and folded what is at its default. */
 export function showSettings(settings) {
   const row = ({ name, value, meaning }) =>
     holding('tr', [
-      holding('td', [element('code', name)]),
-      element('td', value, 'value'),
+      holding('td', [variable(name)]),
+      element('td', value === '' ? NONE : value, 'value'),
       element('td', meaning, 'meaning'),
     ]);
   const changed = settings.filter(({ isDefault }) => !isDefault);
@@ -132,4 +132,13 @@ export function showSettings(settings) {
     .querySelector('tbody')
     .replaceChildren(...defaults.map(row));
   setText(byId('default-count'), `${defaults.length} settings at their default`);
+}
+
+/** A long name breaks after an underscore. */
+function variable(name) {
+  const words = name.split(/(?<=_)/);
+  return holding(
+    'code',
+    words.flatMap((word, index) => (index === 0 ? [word] : [element('wbr', ''), word])),
+  );
 }

@@ -1,0 +1,248 @@
+import type { LineState } from './line.js';
+import type { WorkerTroubles } from './pool.js';
+import type { Actor, Scheduler } from './scheduler.js';
+import type { Traffic } from './traffic.js';
+
+/** What faults happen to. */
+interface Stage {
+  readonly scheduler: Scheduler;
+  readonly seats: readonly unknown[];
+  readonly keys: readonly { readonly id: string }[];
+  readonly troubles: WorkerTroubles;
+  readonly traffic: Pick<Traffic, 'send'>;
+  isRevoked(id: string): boolean;
+  kill(at: number): void;
+  stop(at: number): void;
+  pause(at: number, ms: number): void;
+  setLine(at: number, state: LineState): void;
+  pauseStore(ms: number): void;
+  saveStore(): void;
+  loseStore(): void;
+  flushStore(): void;
+  issueKey(dailyMax: number | null, ratePerS: number | null): void;
+  revokeKey(id: string, isRotated: boolean): void;
+  switchModel(): void;
+}
+
+/** Faults that were drawn, by what they were. */
+export type FaultFigures = Map<string, number>;
+
+interface Kind {
+  readonly name: string;
+  readonly act: (world: Stage, random: () => number) => void;
+}
+
+const KEYS_MAX = 100;
+const KEYS_LEAST = 5;
+const LINE_STATES: readonly LineState[] = ['slow', 'torn', 'deaf', 'cut'];
+
+function seatOf({ seats }: Stage, random: () => number): number {
+  return Math.floor(random() * seats.length);
+}
+
+/** For a time that is short as a rule, from `least` on. */
+function spell(random: () => number, least: number, most: number): number {
+  return least * (most / least) ** random();
+}
+
+/** As an operator does; there are always keys that may be used. */
+function changeKey(world: Stage, random: () => number): void {
+  const usable = world.keys.filter(({ id }) => !world.isRevoked(id));
+  const key = usable[Math.floor(random() * usable.length)];
+  if (usable.length > KEYS_LEAST && key !== undefined && random() < 0.7)
+    return world.revokeKey(key.id, random() < 0.5);
+  if (world.keys.length < KEYS_MAX) world.issueKey(random() < 0.5 ? 30 : null, random() < 0.5 ? 5 : null);
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    name: 'line fails',
+    act: (world, random) => {
+      const state = LINE_STATES[Math.floor(random() * LINE_STATES.length)] ?? 'cut';
+      const seats = random() < 0.25 ? [...world.seats.keys()] : [seatOf(world, random)];
+      for (const at of seats) world.setLine(at, state);
+      world.scheduler.after(world.scheduler.actor, spell(random, 100, 15_000), () => {
+        for (const at of seats) world.setLine(at, 'sound');
+      });
+    },
+  },
+  { name: 'store stands still', act: (world, random) => world.pauseStore(spell(random, 50, 8000)) },
+  { name: 'store goes back to what it had saved', act: (world) => world.loseStore() },
+  { name: 'store is emptied', act: (world) => world.flushStore() },
+  {
+    name: 'replica stands still',
+    act: (world, random) => world.pause(seatOf(world, random), spell(random, 5, 10_000)),
+  },
+  { name: 'replica is killed', act: (world, random) => world.kill(seatOf(world, random)) },
+  { name: 'replica is stopped', act: (world, random) => world.stop(seatOf(world, random)) },
+  {
+    name: 'workers die, for a time',
+    act: (world, random) => {
+      world.troubles.dies = 0.3 * random();
+      world.scheduler.after(world.scheduler.actor, spell(random, 100, 5000), () => (world.troubles.dies = 0));
+    },
+  },
+  {
+    name: 'workers may hang, for a time',
+    act: (world, random) => {
+      world.troubles.hangs = 0.05 * random();
+      world.scheduler.after(
+        world.scheduler.actor,
+        spell(random, 100, 3000),
+        () => (world.troubles.hangs = 0),
+      );
+    },
+  },
+  {
+    name: 'workers are slow, for a time',
+    act: (world, random) => {
+      world.troubles.isSlow = random();
+      world.scheduler.after(
+        world.scheduler.actor,
+        spell(random, 100, 10_000),
+        () => (world.troubles.isSlow = 0),
+      );
+    },
+  },
+  {
+    name: 'scores are unsound, for a time',
+    act: (world, random) => {
+      world.troubles.unsound = 0.2 * random();
+      world.scheduler.after(
+        world.scheduler.actor,
+        spell(random, 100, 5000),
+        () => (world.troubles.unsound = 0),
+      );
+    },
+  },
+  { name: 'model is switched', act: (world) => world.switchModel() },
+  { name: 'key is changed', act: changeKey },
+  {
+    // What is written last is lost, and other changes are made while the replicas find the way to the new primary.
+    name: 'store fails over while keys are changed',
+    act: (world, random) => {
+      const { scheduler } = world;
+      const { actor } = scheduler;
+      world.saveStore();
+      const changes = 1 + Math.floor(2 * random());
+      for (let change = 0; change < changes; change++) changeKey(world, random);
+      scheduler.after(actor, spell(random, 20, 1500), () => {
+        for (const at of world.seats.keys()) {
+          world.setLine(at, 'cut');
+          scheduler.after(actor, spell(random, 20, 4000), () => world.setLine(at, 'sound'));
+        }
+        world.loseStore();
+        for (let change = 0; change < changes; change++) changeKey(world, random);
+      });
+    },
+  },
+];
+
+/** Between two faults, from a storm to a quiet hour. */
+const EVERY_MS: readonly number[] = [2000, 10_000, 60_000, 300_000];
+const SAVE_MS = 5000;
+const LONGEST_PHASE_MS = 120_000;
+/** Requests a second, on average over quiet and busy times. */
+const CALLS_PER_S: readonly number[] = [0.3, 1, 5];
+
+/** Which faults a run has is drawn with its seed: as a rule some kinds of them, now and then none. */
+export class Faults {
+  readonly figures: FaultFigures = new Map();
+  readonly odds: { readonly hangUps: number; readonly slow: number; readonly poison: number };
+  private readonly kinds: readonly Kind[];
+  private readonly everyMs: number;
+  private readonly callsPerS: number;
+  private isOver = false;
+  /** When requests were sent last. */
+  private calledMs = 0;
+  /** No process of the fleet: what is in store for them goes on when they end. */
+  private readonly actor: Actor;
+
+  constructor(
+    private readonly world: Stage,
+    readonly replicas: number,
+  ) {
+    const { random, actor } = world.scheduler;
+    this.actor = actor;
+    const share = random();
+    this.kinds = KINDS.filter(() => random() < share);
+    this.everyMs = EVERY_MS[Math.floor(random() * EVERY_MS.length)] ?? SAVE_MS;
+    this.callsPerS = CALLS_PER_S[Math.floor(random() * CALLS_PER_S.length)] ?? 1;
+    const maybe = (most: number): number => (random() < 0.5 ? 0 : most * random());
+    this.odds = { hangUps: maybe(0.3), slow: maybe(0.3), poison: maybe(0.02) };
+  }
+
+  readonly onTrouble = (trouble: string): void => {
+    this.figures.set(trouble, (this.figures.get(trouble) ?? 0) + 1);
+  };
+
+  get hasLosses(): boolean {
+    return this.has('store goes back') || this.has('store is emptied') || this.has('store fails over');
+  }
+
+  get hasKills(): boolean {
+    return this.has('replica is killed') || this.has('workers may hang');
+  }
+
+  begin(endMs: number): void {
+    this.next();
+    this.save();
+    this.phase(endMs);
+  }
+
+  /** A simulation in which nothing happens any more proves nothing. */
+  end(): void {
+    this.isOver = true;
+    if (this.world.scheduler.nowMs - this.calledMs > LONGEST_PHASE_MS)
+      throw new Error('the callers have stopped');
+    Object.assign(this.world.troubles, { dies: 0, hangs: 0, isSlow: 0, unsound: 0 });
+  }
+
+  private has(start: string): boolean {
+    return [...this.figures.keys()].some((name) => name.startsWith(start));
+  }
+
+  private after(ms: number, work: () => void): void {
+    this.world.scheduler.after(this.actor, ms, () => {
+      if (!this.isOver) work();
+    });
+  }
+
+  private next(): void {
+    const { random } = this.world.scheduler;
+    this.after(-Math.log(1 - random()) * this.everyMs, () => {
+      const kind = this.kinds[Math.floor(random() * this.kinds.length)];
+      if (kind !== undefined) {
+        this.onTrouble(kind.name);
+        kind.act(this.world, random);
+      }
+      this.next();
+    });
+  }
+
+  private save(): void {
+    this.after(2 * SAVE_MS * this.world.scheduler.random(), () => {
+      this.world.saveStore();
+      this.save();
+    });
+  }
+
+  /** A time with as many callers as are drawn for it. */
+  private phase(endMs: number): void {
+    const { scheduler } = this.world;
+    const { random } = scheduler;
+    // Half of the times less than half of it, some ten times of it.
+    const perS = this.callsPerS * 0.02 * 500 ** random();
+    const untilMs = Math.min(endMs, scheduler.nowMs + spell(random, 1000, LONGEST_PHASE_MS));
+    const arrive = (): void => {
+      this.calledMs = scheduler.nowMs;
+      if (scheduler.nowMs >= endMs) return;
+      if (scheduler.nowMs >= untilMs) return this.phase(endMs);
+      const count = random() < 0.8 ? 1 : 1 + Math.floor(40 * random() ** 2);
+      this.world.traffic.send(count, random() < 0.7);
+      const waitMs = (-Math.log(1 - random()) * 1000 * count) / perS;
+      this.after(Math.min(waitMs, untilMs - scheduler.nowMs), arrive);
+    };
+    arrive();
+  }
+}

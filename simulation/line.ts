@@ -1,0 +1,135 @@
+import { KeyStoreError } from '#acuity/auth/store.js';
+import type { StoreTransport } from '#acuity/auth/storeTransport.js';
+import type { Actor, Scheduler } from './scheduler.js';
+
+/**
+ * `sound`: what is said arrives soon, and is answered soon. `slow`: in its time. `torn`: much is lost, or comes so late
+ * that it was given up and said again. `deaf`: it arrives, and no answer comes. `cut`: nothing is carried.
+ */
+export type LineState = 'sound' | 'slow' | 'torn' | 'deaf' | 'cut';
+
+export interface LineOptions {
+  readonly scheduler: Scheduler;
+  /** The process whose line it is, and the store's. */
+  readonly actor: Actor;
+  readonly store: Actor;
+  /** What the store does with what is said; throws where it refuses. */
+  execute(command: Command): unknown;
+  onFault(fault: string): void;
+}
+
+export interface Command {
+  readonly script?: string;
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
+/** As `RedisConnection` has it. */
+const TIMEOUT_MS = 1500;
+const SOUND_MS = 8;
+const SLOW_MS = 900;
+/** So late that it was given up, and is executed all the same: it lay in a buffer. */
+const LATE_MS = 3 * TIMEOUT_MS;
+const LOSS = 0.1;
+const LATE = 0.05;
+
+/** The way of one process to the store, which loses and delays what the simulation says. */
+export class Line implements StoreTransport {
+  state: LineState = 'sound';
+  /** Calls under way that began while the line was not sound: until they end, nothing newer is asked. */
+  doubtful = 0;
+  private isClosed = false;
+  /** What is said on one connection arrives in its order. */
+  private arrivesMs = 0;
+  private readonly underWay = new Set<(error: Error) => void>();
+
+  constructor(private readonly options: LineOptions) {}
+
+  send(args: readonly string[]): Promise<unknown> {
+    return this.say({ keys: [], args });
+  }
+
+  run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    return this.say({ script, keys, args });
+  }
+
+  async *hash(key: string): AsyncGenerator<readonly [string, string]> {
+    const [, fields] = (await this.send(['HSCAN', key, '0'])) as readonly [string, readonly string[]];
+    for (let at = 0; at + 1 < fields.length; at += 2) yield [fields[at] ?? '', fields[at + 1] ?? ''];
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const reject of this.underWay) reject(new KeyStoreError('the key store was closed'));
+  }
+
+  /** Milliseconds until something that is pushed over it arrives; undefined: it is lost. */
+  pushed(): number | undefined {
+    if (this.isClosed || this.state === 'cut' || this.state === 'deaf') return undefined;
+    return this.state === 'torn' && this.draws(LOSS) ? undefined : this.wayMs();
+  }
+
+  private async say(command: Command): Promise<unknown> {
+    if (this.isClosed) throw new KeyStoreError('the key store was closed');
+    const isDoubtful = this.state !== 'sound';
+    if (isDoubtful) this.doubtful++;
+    let timer: NodeJS.Timeout | undefined;
+    let abandon: ((error: Error) => void) | undefined;
+    try {
+      return await new Promise((resolve, reject) => {
+        abandon = reject;
+        this.underWay.add(reject);
+        const isOver = (): boolean => !this.underWay.has(reject);
+        if (this.state === 'cut') setTimeout(() => reject(new KeyStoreError("can't reach the key store")), 1);
+        else this.carry(command, isOver, resolve, reject);
+        timer = setTimeout(() => {
+          this.arrivesMs = 0; // another connection is made
+          reject(new KeyStoreError('the key store does not answer'));
+        }, TIMEOUT_MS);
+      });
+    } finally {
+      clearTimeout(timer);
+      if (abandon !== undefined) this.underWay.delete(abandon);
+      if (isDoubtful) this.doubtful--;
+    }
+  }
+
+  private carry(
+    command: Command,
+    isOver: () => boolean,
+    resolve: (answer: unknown) => void,
+    reject: (error: Error) => void,
+  ): void {
+    const { scheduler, actor, store, execute, onFault } = this.options;
+    const isTorn = this.state === 'torn';
+    if (isTorn && this.draws(LOSS)) return onFault('message lost');
+    const arrive = (): void => {
+      if (isOver()) onFault('message executed after it was given up');
+      let answered: () => void;
+      try {
+        const answer = execute(command);
+        answered = () => resolve(answer);
+      } catch (error) {
+        answered = () => reject(error as Error);
+      }
+      if (this.state === 'deaf' || this.state === 'cut' || (isTorn && this.draws(LOSS)))
+        return onFault('answer lost');
+      scheduler.after(actor, this.wayMs(), answered);
+    };
+    const lateMs = isTorn && this.draws(LATE) ? LATE_MS * scheduler.random() : 0;
+    this.arrivesMs = Math.max(this.arrivesMs, scheduler.nowMs + this.wayMs() + lateMs);
+    scheduler.after(store, this.arrivesMs - scheduler.nowMs, arrive);
+  }
+
+  private wayMs(): number {
+    const { scheduler, onFault } = this.options;
+    if (this.state === 'sound' || this.state === 'deaf') return 0.05 + SOUND_MS * scheduler.random() ** 3;
+    if (this.state === 'torn' && this.draws(0.7)) return 0.05 + SOUND_MS * scheduler.random();
+    onFault('message late');
+    return SLOW_MS * scheduler.random();
+  }
+
+  private draws(chance: number): boolean {
+    return this.options.scheduler.random() < chance;
+  }
+}

@@ -1,0 +1,287 @@
+import { Authenticator } from '#acuity/auth/authenticator.js';
+import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
+import type { KeyEntry } from '#acuity/auth/keyTable.js';
+import { allocateLimits } from '#acuity/auth/limitEntries.js';
+import { Limits } from '#acuity/auth/limits.js';
+import { RateLimiter, type Admission } from '#acuity/auth/rateLimiter.js';
+import { RedisLedger } from '#acuity/auth/redisLedger.js';
+import { RedisKeyStore } from '#acuity/auth/redisStore.js';
+import type { StoreTransport } from '#acuity/auth/storeTransport.js';
+import type { Clock } from '#acuity/base/clock.js';
+import { MetricWriter } from '#acuity/base/metrics.js';
+import type { Config } from '#acuity/config/options.js';
+import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { AccessLog } from '#acuity/http/accessLog.js';
+import { BodyBudget, allocateBodyBudget } from '#acuity/http/bodyBudget.js';
+import { LoopLag } from '#acuity/http/lag.js';
+import { Predict } from '#acuity/http/predict.js';
+import { requestIds } from '#acuity/http/requestId.js';
+import { RequestMetrics } from '#acuity/http/requestMetrics.js';
+import { RequestObserver } from '#acuity/http/requestObserver.js';
+import type { Bundle } from '#acuity/model/bundle.js';
+import type { Log } from '#acuity/process/log.js';
+import { createReader } from '#acuity/reading/read.js';
+import { Batcher } from '#acuity/scoring/batcher.js';
+import { blocksFor } from '#acuity/scoring/pool.js';
+import { RoutingScorer } from '#acuity/scoring/routingScorer.js';
+import type { Scorer } from '#acuity/scoring/scorer.js';
+import { Models } from '#acuity/server/models.js';
+import { SimulatedPool, type WorkerTroubles } from './pool.js';
+import { START_MS, type Actor, type Scheduler } from './scheduler.js';
+import { THRESHOLDS } from './scores.js';
+
+/** How every process of a run is set up. */
+export interface Settings {
+  readonly loops: number;
+  readonly workers: number;
+  readonly batchMax: number;
+  readonly queueMax: number;
+  readonly deadlineMs: number;
+  readonly hangMs: number;
+  readonly bodyMaxBytes: number;
+  readonly bodiesMaxBytes: number;
+}
+
+/** The ways of one process to the store, each its own connection. */
+export interface Lines {
+  readonly keys: StoreTransport;
+  readonly counts: StoreTransport;
+  listen(onMessage: () => void): StoreTransport;
+  close(): void;
+}
+
+/** What a process is seen to do. */
+export interface ReplicaEvents {
+  admitted(admission: Admission): void;
+  refunded(admission: Admission): void;
+  /** It can't be opened: the store is out of reach. */
+  failedToOpen(): void;
+  /** A worker hangs: the process is about to leave. */
+  hung(): void;
+  /** Something that must never happen. */
+  fault(error: Error): void;
+}
+
+export interface ReplicaOptions {
+  readonly scheduler: Scheduler;
+  readonly actor: Actor;
+  /** Its wall clock is off by so much. */
+  readonly offsetMs: number;
+  readonly settings: Settings;
+  readonly lines: Lines;
+  readonly troubles: WorkerTroubles;
+  readonly events: ReplicaEvents;
+  /** The model that it starts with. */
+  readonly model: number;
+}
+
+export const KEYS_MAX = 128;
+const LAG_SHARE = 1 / 4;
+const LIMITS = { daySamplesMax: 200, nightSamplesMax: 200 };
+
+/** All processes read one after the other: one reader serves them. */
+const readRequest = createReader(LIMITS);
+
+interface Loop {
+  readonly predict: Predict;
+  readonly models: Models;
+  readonly budget: BodyBudget;
+  readonly lag: LoopLag;
+  readonly access: AccessLog;
+  readonly authenticator: Authenticator;
+}
+
+/** One process of the service: what `openEventLoopServer` and `Service` put together, without sockets and threads. */
+export class Replica {
+  readonly loops: Loop[] = [];
+  readonly clock: Clock;
+  readonly problems: string[] = [];
+  isOpen = false;
+  isHung = false;
+  private keyring: Keyring | undefined;
+  private readonly limits = allocateLimits(KEYS_MAX);
+  private readonly bodies = allocateBodyBudget(KEYS_MAX);
+  private readonly silent: Log;
+
+  constructor(private readonly options: ReplicaOptions) {
+    const { scheduler, offsetMs } = options;
+    this.clock = {
+      nowMs: () => START_MS + scheduler.nowMs + offsetMs,
+      monotonicMs: () => scheduler.nowMs,
+    };
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    this.silent = log as unknown as Log;
+  }
+
+  /** Reads the keys, then takes requests. */
+  async open(): Promise<void> {
+    const { lines, settings, events, model } = this.options;
+    const { clock } = this;
+    const authenticators = Array.from({ length: settings.loops }, () => new Authenticator());
+    try {
+      this.keyring = await openKeyring({
+        store: new RedisKeyStore(lines.keys, lines.listen),
+        ledger: (parts) => new RedisLedger({ ...parts, connection: lines.counts }),
+        limits: new Limits(this.limits),
+        clock,
+        keepsRevoked: true,
+        onRecords: (records) => {
+          for (const authenticator of authenticators) authenticator.replace(records);
+        },
+        onProblem: (error) => void this.problems.push(error.message),
+      });
+    } catch {
+      return events.failedToOpen();
+    }
+    for (const authenticator of authenticators) this.loops.push(await this.openLoop(authenticator, model));
+    this.isOpen = true;
+  }
+
+  /** Puts another model in force, as every loop of the service does. */
+  async switchModel(model: number): Promise<void> {
+    for (const { models } of this.loops) await models.prepare(bundleOf(model));
+    await Promise.all(this.loops.map(({ models, predict }) => models.switchIn(predict)));
+  }
+
+  /** As at SIGTERM; `closeConnections` is what closing the listener does. */
+  async close(closeConnections: () => void): Promise<void> {
+    for (const { predict } of this.loops) predict.drain();
+    await Promise.all(
+      this.loops.flatMap(({ predict, models }) => [predict.scorer.drained(), models.retired]),
+    );
+    this.isOpen = false;
+    closeConnections();
+    for (const { predict, models, lag, access } of this.loops) {
+      access.flush(this.clock.monotonicMs());
+      lag.stop();
+      await models.drop();
+      await predict.scorer.close();
+    }
+    await this.keyring?.close();
+    this.options.lines.close();
+  }
+
+  /** Whether the key is known and valid here, used up or not. */
+  honours(key: string): boolean {
+    const [loop] = this.loops;
+    return loop !== undefined && typeof loop.authenticator.identify(key, this.clock.nowMs()) !== 'string';
+  }
+
+  get pending(): number {
+    return this.loops.reduce((sum, { predict }) => sum + predict.scorer.pending, 0);
+  }
+
+  get heldBytes(): number {
+    return this.loops.reduce((sum, { budget }) => sum + budget.heldBytes, 0);
+  }
+
+  /** Bodies of all loops and keys, as their shared memory has them, in units of the budget. */
+  get bodyUnits(): Int32Array {
+    return new Int32Array(this.bodies);
+  }
+
+  private async openLoop(authenticator: Authenticator, model: number): Promise<Loop> {
+    const { settings, events, scheduler } = this.options;
+    const { clock } = this;
+    const limiter = new RateLimiter(new Limits(this.limits), scheduler.random);
+    const rateLimiter = {
+      admit: (key: KeyEntry, nowMs: number) => {
+        const verdict = limiter.admit(key, nowMs);
+        if (verdict.outcome === 'admitted') events.admitted(verdict);
+        return verdict;
+      },
+      spend: (admission: Admission, tokens: number, nowMs: number) => limiter.spend(admission, tokens, nowMs),
+      admitMore: (...charge: Parameters<RateLimiter['admitMore']>) => {
+        const verdict = limiter.admitMore(...charge);
+        if (verdict.outcome === 'admitted')
+          for (let more = 0; more < charge[1].count; more++) events.admitted(verdict);
+        return verdict;
+      },
+      refund: (admission: Admission, count = 1) => {
+        limiter.refund(admission, count);
+        for (let back = 0; back < count; back++) events.refunded(admission);
+      },
+    };
+    const lag = new LoopLag(clock);
+    const budget = new BodyBudget({
+      memory: this.bodies,
+      bytesMax: settings.bodiesMaxBytes,
+      bodyBytesMax: settings.bodyMaxBytes,
+    });
+    const metrics = new RequestMetrics(new MetricWriter(METRICS, allocateLoopMetrics()));
+    const access = new AccessLog(this.silent, 0);
+    const onHung = (): void => {
+      predict.isHung = true;
+      this.isHung = true;
+      events.hung();
+    };
+    const setup = {
+      config: undefined as unknown as Config,
+      workers: settings.workers,
+      loops: settings.loops,
+    };
+    const models = new Models(setup, this.silent, onHung, async ({ bundle }) =>
+      this.openScorer(versionOf(bundle), onHung),
+    );
+    const predict = new Predict(
+      {
+        authenticator,
+        rateLimiter,
+        readRequest,
+        observer: new RequestObserver({ rateLimiter, metrics, access, clock }),
+        metrics,
+        clock,
+        requestId: requestIds('sim'),
+        budget,
+        lag,
+        lagMaxMs: settings.deadlineMs * LAG_SHARE,
+        deadlineMs: settings.deadlineMs,
+        bodyBytesMax: settings.bodyMaxBytes,
+        retryAfterS: 1,
+        overloadStatus: 503,
+        random: scheduler.random,
+        onFault: (error) => events.fault(error as Error),
+      },
+      await models.open(bundleOf(model)),
+    );
+    return { predict, models, budget, lag, access, authenticator };
+  }
+
+  /** What `openScorer` does, with simulated workers. */
+  private openScorer(model: number, onHung: () => void): Scorer {
+    const { scheduler, settings, troubles } = this.options;
+    const { workers, batchMax, deadlineMs, hangMs, loops } = settings;
+    const queueMax = Math.ceil(settings.queueMax / loops);
+    const pool = new SimulatedPool({
+      scheduler,
+      workers,
+      batchMax,
+      blocks: blocksFor(queueMax, batchMax, workers),
+      model,
+      troubles,
+      onWorkerLost: () => undefined,
+    });
+    const plain = new Batcher({
+      model: { version: `sim/${model}`, thresholds: THRESHOLDS },
+      pool,
+      batchMax,
+      queueMax,
+      deadlineMs,
+      hangMs,
+      clock: this.clock,
+      onFault: () => undefined,
+      onHung,
+    });
+    return new RoutingScorer(plain, () => {
+      throw new Error('nothing is explained here');
+    });
+  }
+}
+
+function bundleOf(model: number): Bundle {
+  return { manifest: { version: String(model) } } as unknown as Bundle;
+}
+
+function versionOf({ manifest }: Bundle): number {
+  return Number(manifest.version);
+}

@@ -1,35 +1,35 @@
 import { BACKSLASH, CLOSE_OBJECT, OPEN_OBJECT, QUOTE } from './text';
 
 /**
- * Text 64 bytes at a time: which of them are brackets outside of strings, as bits. Nothing need be JSON: outside of
- * a string a backslash means nothing, inside it takes the meaning of the byte behind it.
+ * Scans text in blocks of 64 bytes for brackets outside of strings, one bit per byte. The text need not be JSON:
+ * outside of strings a backslash means nothing, inside it escapes the next byte.
  */
 
 /** Bytes of a block. */
 export const BLOCK: usize = 64;
 
-/** Brackets of the block in hand that open and close something, and quotes that begin or end a string. */
+/** In the current block: brackets that open and close something, and quotes that begin or end a string. */
 export let opens: u64 = 0;
 export let closes: u64 = 0;
 export let quotes: u64 = 0;
 
 let isInString: bool = false;
 let wasInString: bool = false;
-/** The first bit where the block before ended with a backslash that counts. */
+/** The first bit is set if the block before ended with an unescaped backslash. */
 let escaped: u64 = 0;
 
-/** The next block begins outside of strings. */
+/** Call before the first block; it starts outside of strings. */
 export function startBlocks(): void {
   isInString = false;
   escaped = 0;
 }
 
-/** Looks at the block at `place`, the one behind that before; what lies behind the input is zero. */
+/** Scans the block at `place`, which must follow the previous one; bytes after the input are zero. */
 export function lookAtBlock(place: usize): void {
   const allQuotes = whereEqual(place, QUOTE);
   const backslashes = whereEqual(place, BACKSLASH);
   wasInString = isInString;
-  // Quotes take turns where no backslash can be in their way.
+  // Without backslashes, opening and closing quotes alternate.
   if ((backslashes | escaped) == 0) {
     quotes = allQuotes;
     isInString = wasInString != ((popcnt(allQuotes) & 1) != 0);
@@ -47,13 +47,13 @@ export function lookAtBlock(place: usize): void {
   closes = otherBrackets & outside;
 }
 
-/** The bytes of the block in hand that no string holds; some quotes are among them. */
+/** The bytes of the current block outside of strings; some quotes are among them. */
 export function outsideOfStrings(): u64 {
   const inside = quotes == 0 ? 0 : fromEachToNext(quotes);
   return wasInString ? inside : ~inside;
 }
 
-/** The quotes that begin or end a string; byte for byte, since outside of strings no backslash counts. */
+/** The quotes that begin or end a string; byte by byte, since a backslash counts only inside strings. */
 function withoutEscaped(allQuotes: u64, backslashes: u64): u64 {
   let found: u64 = 0;
   let left = (allQuotes | backslashes) & ~escaped;
@@ -73,7 +73,7 @@ function withoutEscaped(allQuotes: u64, backslashes: u64): u64 {
   return found;
 }
 
-/** From each odd bit (the first, the third …) up to the next one: all bits set. */
+/** Sets all bits from each odd set bit (the first, third, …) up to the next set bit. */
 // @ts-ignore: decorator
 @inline
 function fromEachToNext(bits: u64): u64 {
@@ -85,7 +85,7 @@ function fromEachToNext(bits: u64): u64 {
   return spread ^ (spread << 32);
 }
 
-/** The bytes of a block that are digits, a bit each. */
+/** The digits of a block, one bit per byte. */
 // @ts-ignore: decorator
 @inline
 export function whereDigit(block: usize): u64 {
@@ -99,7 +99,7 @@ export function whereDigit(block: usize): u64 {
   );
 }
 
-/** The bytes of a block that are `byte`, a bit each. */
+/** The bytes of a block equal to `byte`, one bit per byte. */
 // @ts-ignore: decorator
 @inline
 export function whereEqual(block: usize, byte: u32): u64 {
@@ -112,14 +112,14 @@ export function whereEqual(block: usize, byte: u32): u64 {
   );
 }
 
-/** The bytes of a block that are `e` or `E`. */
+/** The bytes of a block equal to `e` or `E`. */
 // @ts-ignore: decorator
 @inline
 export function whereLetterE(block: usize): u64 {
   return whereEitherCase(block, 0x65);
 }
 
-/** As `whereEqual`, for bytes that differ in one bit: a letter in both cases, both kinds of brackets. */
+/** Like `whereEqual`, for two bytes that differ in one bit: a letter in both cases, or both kinds of brackets. */
 // @ts-ignore: decorator
 @inline
 function whereEitherCase(block: usize, byte: u32): u64 {

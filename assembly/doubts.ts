@@ -16,9 +16,9 @@ import {
   SUMMARY_LENGTH,
 } from './layout';
 import {
+  HOURS_MIN,
   MINUTES_FOR_SECONDS_MIN,
   MINUTES_MAX,
-  MINUTES_MIN,
   SECONDS_FOR_A_MINUTE_MAX,
   SECONDS_FOR_MINUTES_MIN,
   SHARES_SUM_MAX,
@@ -27,9 +27,9 @@ import {
 import { isBreathingFast } from './series';
 
 /**
- * Whether a session may be in other units than it says, or contradict itself. The exact path decides, by
- * `isUnitError` and packages/rules/src/contradictions.ts: what it refuses must be doubted here, and what is doubted without need
- * costs a second reading and nothing else.
+ * Whether a session may have wrong units or contradict itself. The exact path decides, by `isUnitError` and
+ * packages/rules/src/contradictions.ts: everything it refuses must be doubtful here; a false alarm only costs a
+ * second reading.
  */
 export function isDoubtful(record: usize): bool {
   return (
@@ -60,25 +60,50 @@ function isDoubtfulSleep(record: usize): bool {
   if (stages == stages) {
     const isNotTooLong = SECONDS_FOR_A_MINUTE_MAX * stages >= sleep;
     const isNotTooShort = SECONDS_FOR_MINUTES_MIN * stages <= MINUTES_FOR_SECONDS_MIN * sleep;
-    return (stages > 0 && isNotTooLong && isNotTooShort) || mayBeMinutes(stages);
+    const areMinutes = stages > 0 && isNotTooLong && isNotTooShort;
+    const unexplained = sleep - stages;
+    return (
+      areMinutes ||
+      mayBeShort(stages) ||
+      mayFill(deep, unexplained) ||
+      mayFill(rem, unexplained) ||
+      mayFill(light, unexplained)
+    );
   }
   // The length of the night is given, or may follow from a stage and its share.
   const areFew = deep <= MINUTES_MAX || rem <= MINUTES_MAX || light <= MINUTES_MAX;
-  return (sleep == sleep ? mayBeMinutes(sleep) : areFew) || haveTooLargeSum(record);
+  return (sleep == sleep ? mayBeShort(sleep) : areFew) || areOddShares(record);
 }
 
+/** In hours or in minutes. */
 // @ts-ignore: decorator
 @inline
-function mayBeMinutes(seconds: f64): bool {
-  return seconds >= MINUTES_MIN && seconds <= MINUTES_MAX;
+function mayBeShort(seconds: f64): bool {
+  return seconds >= HOURS_MIN && seconds <= MINUTES_MAX;
 }
 
-function haveTooLargeSum(record: usize): bool {
+/** Whether the stage, in minutes, may fill what the sleep time leaves unexplained; a minute more for rounding. */
+// @ts-ignore: decorator
+@inline
+function mayFill(stage: f64, unexplained: f64): bool {
+  const least = SECONDS_FOR_MINUTES_MIN * (stage - 1);
+  return stage > 0 && least <= MINUTES_FOR_SECONDS_MIN * (unexplained + stage);
+}
+
+function areOddShares(record: usize): bool {
   const deep = scalar(record, DEEP_SHARE);
   const rem = scalar(record, REM_SHARE);
   const light = scalar(record, LIGHT_SHARE);
   const sum = orZero(deep) + orZero(rem) + orZero(light);
-  return sum > 100 * SHARES_SUM_MAX || (sum > SHARES_SUM_MAX && !(deep > 1 || rem > 1 || light > 1));
+  const areFractions = !(deep > 1 || rem > 1 || light > 1);
+  if (areFractions) return sum > SHARES_SUM_MAX;
+  return sum > 100 * SHARES_SUM_MAX || isFraction(deep) || isFraction(rem) || isFraction(light);
+}
+
+// @ts-ignore: decorator
+@inline
+function isFraction(share: f64): bool {
+  return share > 0 && share < 1;
 }
 
 // @ts-ignore: decorator

@@ -29,8 +29,8 @@ import {
 import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCORES } from './rules';
 
 /**
- * Reads a history: the form is drawn in src/history/form.ts, which reads it too, for those who have no parser. As all
- * of the fast path, this only ever has to be right about yes.
+ * Reads a history. src/history/form.ts draws the format, and reads it where there is no parser. Like the whole fast
+ * path, it accepts or defers: what it accepts must be valid.
  */
 
 const DAY_LAST: i32 = 65_743;
@@ -38,7 +38,7 @@ const PAST_DAYS_MAX: f64 = 60;
 const SCORE_MOST: u32 = 10_000;
 const CHANCE_ONE: u32 = 10_000;
 const CHANCE_UNKNOWN: u32 = 0xffff;
-/** Bits of a session: 11 numbers, four levels, sex known, male, two labels; the times are the first five numbers. */
+/** Bits of a session: 11 numbers, four levels, sex known, male, two labels; the first five numbers are times. */
 const TIMES: i32 = 5;
 const LEVELS_FROM: i32 = 11;
 const VALUES: i32 = 15;
@@ -52,8 +52,8 @@ const IMPLIED: u32 = 0b1110_0001;
 let at: usize = 0;
 
 /**
- * Whether the text from `start` to `end` is a history, which then lies at `HISTORY`. What it says of measurements is not
- * looked at: where that begins, and where their mask is that ends it, is noted.
+ * Whether the text from `start` to `end` is a history; its content is then at `HISTORY`. Does not check measurements:
+ * notes where they begin and where the mask at their end is.
  */
 export function readHistory(start: usize, end: usize): bool {
   const bytesEnd = decodeText(start, end);
@@ -125,14 +125,14 @@ function readValues(index: i32, bits: u32): bool {
   return true;
 }
 
-/** Dates that follow each other go up, and none is too old for the newest. */
+/** Whether dates ascend and none is too old for the newest. */
 function areOrdered(count: i32): bool {
   let latest: f64 = -Infinity;
   let before: f64 = NaN;
   let earliest: f64 = Infinity;
   for (let index = 0; index < count; index++) {
     const day = load<f64>(HISTORY_DAYS + (<usize>index << 3));
-    if (day <= before) return false; // undated: true of neither
+    if (day <= before) return false; // false if either is undated
     before = day;
     if (day > latest) latest = day;
     if (day < earliest) earliest = day;
@@ -165,7 +165,7 @@ function readLongRun(): bool {
   return true;
 }
 
-/** NaN is within no bounds, and −0 is another encoding of 0. */
+/** False for NaN, and for −0, which would be a second encoding of 0. */
 // @ts-ignore: decorator
 @inline
 function isWithin(value: f64, least: f64, most: f64): bool {

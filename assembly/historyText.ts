@@ -1,14 +1,14 @@
 import { BASE64, CRC_TABLES, HISTORY_BYTES } from './layout';
 
-/** The text of a history: a version, base64url without padding, and in that a CRC-32 behind the bytes. */
+/** The text of a history: a version, then base64url without padding; the decoded bytes end with a CRC-32. */
 
 const TEXT_MAX: usize = 2_048;
-/** "acu1", the lowest byte first, and a dot. */
+/** "acu1", lowest byte first, and a dot. */
 const VERSION: u32 = 0x31756361;
 const VERSION_END: u32 = 0x2e;
 const VERSION_LENGTH: usize = 5;
 const CRC_LENGTH: usize = 4;
-/** Bits that no character of base64url stands for. */
+/** Bits that no base64url character decodes to. */
 const INVALID: u32 = 0xc0;
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
@@ -20,7 +20,7 @@ export function fillHistoryTables(): void {
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? POLYNOMIAL : 0);
     store<u32>(CRC_TABLES + (byte << 2), crc);
   }
-  // Each table has a zero byte more behind its byte than the one before.
+  // Each table is for a byte followed by one more zero byte than in the table before.
   for (let entry: usize = 256; entry < 8 * 256; entry++) {
     const before = load<u32>(CRC_TABLES + ((entry - 256) << 2));
     store<u32>(CRC_TABLES + (entry << 2), (before >>> 8) ^ tableAt(0, before));
@@ -34,17 +34,20 @@ function characterOf(value: usize): usize {
   return value == 62 ? 0x2d : 0x5f; // -, _
 }
 
-/** Decodes the text from `start` to `end` to `HISTORY_BYTES`; where its bytes end there, or 0 for what is none. */
+/**
+ * Decodes the text from `start` to `end` to `HISTORY_BYTES`; returns where its bytes end there, or 0 if it is
+ * invalid.
+ */
 export function decodeText(start: usize, end: usize): usize {
   if (end - start > TEXT_MAX || end - start < VERSION_LENGTH) return 0;
   if (load<u32>(start) != VERSION || <u32>load<u8>(start, 4) != VERSION_END) return 0;
-  const behind = decodeBase64(start + VERSION_LENGTH, end);
-  if (behind < HISTORY_BYTES + CRC_LENGTH) return 0;
-  const bytesEnd = behind - CRC_LENGTH;
+  const after = decodeBase64(start + VERSION_LENGTH, end);
+  if (after < HISTORY_BYTES + CRC_LENGTH) return 0;
+  const bytesEnd = after - CRC_LENGTH;
   return load<u32>(bytesEnd) == crcOf(HISTORY_BYTES, bytesEnd) ? bytesEnd : 0;
 }
 
-/** Where what was decoded ends, or 0 where a character is none of base64url, or the last one has bits that mean nothing. */
+/** Returns where the decoded bytes end, or 0 for an invalid character, or unused bits in the last one. */
 function decodeBase64(start: usize, end: usize): usize {
   let into = HISTORY_BYTES;
   let from = start;
@@ -58,7 +61,7 @@ function decodeBase64(start: usize, end: usize): usize {
     const minus = i8x16.eq(characters, i8x16.splat(0x2d));
     const low = i8x16.eq(characters, i8x16.splat(0x5f));
     valid = v128.and(valid, v128.or(v128.or(v128.or(upper, lower), v128.or(digit, minus)), low));
-    // From a character to what it stands for.
+    // From a character to its value.
     const shift = v128.or(
       v128.or(v128.and(upper, i8x16.splat(-65)), v128.and(lower, i8x16.splat(-71))),
       v128.or(v128.or(v128.and(digit, i8x16.splat(4)), v128.and(minus, i8x16.splat(17))), v128.and(low, i8x16.splat(-32))),
@@ -94,11 +97,11 @@ function isBetween(characters: v128, first: i8, last: i8): v128 {
   return v128.and(i8x16.ge_s(characters, i8x16.splat(first)), i8x16.le_s(characters, i8x16.splat(last)));
 }
 
-/** Of sixteen values of six bits the twelve bytes that they stand for, and four of no meaning. */
+/** The twelve bytes that sixteen six-bit values encode, and four unused ones. */
 // @ts-ignore: decorator
 @inline
 function packed(values: v128): v128 {
-  // Of a, b, c, d in each 32 bits, a in the lowest byte: a·64 + b and c·64 + d, then 24 bits of all.
+  // Each 32 bits hold a, b, c, d, with a in the lowest byte: makes a·64 + b and c·64 + d, then 24 bits of all.
   const even = v128.and(values, i16x8.splat(0xff));
   const pairs = v128.or(i16x8.shl(even, 6), i16x8.shr_u(values, 8));
   const all = v128.or(i32x4.shl(v128.and(pairs, i32x4.splat(0xffff)), 12), i32x4.shr_u(pairs, 16));
@@ -125,9 +128,9 @@ function crcOf(start: usize, end: usize): u32 {
   return ~crc;
 }
 
-/** Of the table for a byte with so many bytes behind it. */
+/** Looks up the table for a byte followed by that many bytes. */
 // @ts-ignore: decorator
 @inline
-function tableAt(behind: usize, byte: u32): u32 {
-  return load<u32>(CRC_TABLES + (((behind << 8) | (<usize>byte & 255)) << 2));
+function tableAt(after: usize, byte: u32): u32 {
+  return load<u32>(CRC_TABLES + (((after << 8) | (<usize>byte & 255)) << 2));
 }

@@ -13,37 +13,40 @@ import {
   QUOTE,
   SPACE,
   ZERO,
-  behindSpace,
+  afterSpace,
   inputEnd,
   inputStart,
 } from './text';
 
 /**
- * The whole grammar: RFC 8259 in UTF-8. Nothing is read here; it is found where the bytes stop being JSON. Each
- * `behind…` gives the place behind its token, or 0 where there is none: then `badPlace` is the first byte that can't
- * continue it. The zero bytes behind the input are such bytes everywhere, so that nothing runs over the end.
+ * Validates against the whole grammar: RFC 8259 in UTF-8. Reads no values, only finds where the bytes stop being
+ * JSON. Each `after…` returns the position after its token, or 0 if there is none: then `badPlace` is the first byte
+ * that can't continue it. The zero bytes after the input never continue a token, so no scan runs past the end.
  */
 
-/** The first byte that was wrong; it means something behind a 0 only. */
+/** The first wrong byte; valid only after a returned 0. */
 export let badPlace: usize = 0;
 
 /**
- * The offset of the first byte that can't continue a JSON text: the length where the text is cut short, the first
- * byte of an ill-formed UTF-8 sequence, −1 where everything is well. At most 64 levels, see `isWithinBounds`.
+ * The offset of the first byte that can't continue a JSON text: the length if the text is truncated, the first byte
+ * of an ill-formed UTF-8 sequence, −1 for valid JSON. At most 64 levels, see `isWithinBounds`.
  */
 export function firstBadByte(): i32 {
-  const behind = behindValue(behindSpace(inputStart), LEVELS_MAX, usize.MAX_VALUE);
-  if (behind == 0) return <i32>(badPlace - inputStart);
-  const place = behindSpace(behind);
+  const after = afterValue(afterSpace(inputStart), LEVELS_MAX, usize.MAX_VALUE);
+  if (after == 0) return <i32>(badPlace - inputStart);
+  const place = afterSpace(after);
   return place == inputEnd ? -1 : <i32>(place - inputStart);
 }
 
-/** Levels that are open are bits of one number. */
+/** Open levels are the bits of one number. */
 const LEVELS_MAX: i32 = 64;
 
-/** Behind the value at `from`, of at most `levelsMax` levels (64 at most), in which no value begins behind `limit`. */
-export function behindValue(from: usize, levelsMax: i32, limit: usize): usize {
-  // The levels that are open as bits, the innermost lowest: 1 an object, 0 an array.
+/**
+ * The position after the value at `from`, with at most `levelsMax` levels (64 at most), in which no value begins
+ * after `limit`.
+ */
+export function afterValue(from: usize, levelsMax: i32, limit: usize): usize {
+  // The open levels as bits, innermost lowest: 1 for an object, 0 for an array.
   let objects: u64 = 0;
   let level: i32 = 0;
   let patience: i32 = 0;
@@ -57,29 +60,29 @@ export function behindValue(from: usize, levelsMax: i32, limit: usize): usize {
       const isObject = byte == OPEN_OBJECT;
       objects = (objects << 1) | u64(isObject);
       level++;
-      place = behindSpace(place + 1);
+      place = afterSpace(place + 1);
       if (load<u8>(place) != (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
-        if (isObject) place = behindKey(place);
+        if (isObject) place = afterKey(place);
         continue;
       }
     } else {
-      place = behindScalar(place);
+      place = afterScalar(place);
       if (place == 0) return 0;
     }
-    // Behind a value, or in front of the bracket that closes an empty one.
+    // After a value, or before the bracket that closes an empty one.
     for (;;) {
       if (level == 0) return place;
-      place = behindSpace(place);
+      place = afterSpace(place);
       const next = <u32>load<u8>(place);
       const isObject = (objects & 1) != 0;
       if (next == COMMA) {
-        place = behindSpace(place + 1);
-        if (isObject) place = behindKey(place);
+        place = afterSpace(place + 1);
+        if (isObject) place = afterKey(place);
         else if (patience > 0) patience--;
         else {
           const start = place;
-          place = behindSpace(behindNumbers(place));
-          // Where they are few, looking for them costs more than it saves.
+          place = afterSpace(afterNumbers(place));
+          // If there are few, searching for them costs more than it saves.
           if (place - start < 16) patience = 16;
         }
         break;
@@ -98,66 +101,66 @@ function bad(place: usize): usize {
   return 0;
 }
 
-/** Behind `"key" :` and the space around. */
-function behindKey(from: usize): usize {
+/** The position after `"key" :` and its white space. */
+function afterKey(from: usize): usize {
   if (load<u8>(from) != QUOTE) return bad(from);
-  let place = behindString(from + 1);
+  let place = afterString(from + 1);
   if (place == 0) return 0;
-  place = behindSpace(place);
+  place = afterSpace(place);
   if (load<u8>(place) != COLON) return bad(place);
-  return behindSpace(place + 1);
+  return afterSpace(place + 1);
 }
 
-function behindScalar(place: usize): usize {
+function afterScalar(place: usize): usize {
   switch (<u32>load<u8>(place)) {
     case QUOTE:
-      return behindString(place + 1);
+      return afterString(place + 1);
     case 0x74:
-      return behindWord(place, 0x6575_7274, 4); // true
+      return afterWord(place, 0x6575_7274, 4); // true
     case 0x66:
-      return behindWord(place, 0x65_736c_6166, 5); // false
+      return afterWord(place, 0x65_736c_6166, 5); // false
     case 0x6e:
-      return behindWord(place, 0x6c6c_756e, 4); // null
+      return afterWord(place, 0x6c6c_756e, 4); // null
   }
-  return behindNumber(place);
+  return afterNumber(place);
 }
 
-/** `word` is its bytes, the first one lowest. */
-function behindWord(place: usize, word: u64, length: i32): usize {
+/** `word` is its bytes, first one lowest. */
+function afterWord(place: usize, word: u64, length: i32): usize {
   const mask = ((<u64>1) << (<u64>length << 3)) - 1;
   const differing = (load<u64>(place) ^ word) & mask;
   return differing == 0 ? place + <usize>length : bad(place + <usize>(ctz(differing) >> 3));
 }
 
-/** Section 6: no leading zeros, no bare point, no plus sign in front. */
-export function behindNumber(from: usize): usize {
+/** Section 6: no leading zeros, no bare point, no leading plus sign. */
+export function afterNumber(from: usize): usize {
   let place = from;
   if (load<u8>(place) == MINUS) place++;
   if (load<u8>(place) == ZERO) place++;
   else {
-    place = behindDigits(place);
+    place = afterDigits(place);
     if (place == 0) return 0;
   }
   if (load<u8>(place) == DOT) {
-    place = behindDigits(place + 1);
+    place = afterDigits(place + 1);
     if (place == 0) return 0;
   }
   if ((<u32>load<u8>(place) | 0x20) != 0x65) return place;
   place++;
   const sign = <u32>load<u8>(place);
-  return behindDigits(sign == PLUS || sign == MINUS ? place + 1 : place);
+  return afterDigits(sign == PLUS || sign == MINUS ? place + 1 : place);
 }
 
 /**
- * Behind as many numbers with their commas as follow here, where nothing is unusual about them: up to 64 bytes at a
- * time without a branch for each number, whose forms no processor can guess. What it leaves is looked at one by one.
+ * The position after all numbers and commas that follow here in their usual forms: up to 64 bytes at a time, without
+ * a branch for each number, which no processor could predict. The numbers that it leaves are checked one by one.
  *
  *   -61.5,62,0,7.25e-3, 8,   commas        may be followed by one space
- *   1.....1..1.1........1.   starts        a minus or a digit, and a zero with no digit behind it
+ *   1.....1..1.1........1.   starts        a minus or a digit, and a zero with no digit after it
  *   .1....1..1.1........1.   first digits
- *   ...............1......   letters e     at most one, behind a digit; behind it a digit, or a sign and a digit
+ *   ...............1......   letters e     at most one, after a digit; after it a digit, or a sign and a digit
  */
-function behindNumbers(from: usize): usize {
+function afterNumbers(from: usize): usize {
   let place = from;
   for (;;) {
     const allCommas = whereEqual(place, COMMA);
@@ -168,7 +171,7 @@ function behindNumbers(from: usize): usize {
     const allLetters = whereLetterE(place);
     const allPluses = whereEqual(place, PLUS);
     const others = ~(allCommas | allDigits | allPoints | allMinuses | allSpaces | allLetters | allPluses);
-    // What counts goes up to the last comma in front of anything else.
+    // Considers everything up to the last comma before any other byte.
     const commas = allCommas & (others == 0 ? u64.MAX_VALUE : (others & -others) - 1);
     if (commas == 0) break;
     const last = 63 - clz(commas);
@@ -183,8 +186,8 @@ function behindNumbers(from: usize): usize {
     const firstDigits = (starts & ~minuses) | ((starts & minuses) << 1);
     const breaks = commas | points | letters;
     // From each point or letter on, the carry runs through digits and a sign up to the next break.
-    const behindPoints = (~breaks + (points << 1)) & breaks;
-    const behindLetters = (~breaks + (letters << 1)) & breaks;
+    const afterPoints = (~breaks + (points << 1)) & breaks;
+    const afterLetters = (~breaks + (letters << 1)) & breaks;
     const wrong =
       (spaces & ~(commas << 1)) |
       (minuses & ~(starts | signs)) |
@@ -194,8 +197,8 @@ function behindNumbers(from: usize): usize {
       (points & ~((digits << 1) & (digits >>> 1))) |
       (letters & ~((digits << 1) & ((digits | signs) >>> 1))) |
       (signs & ~(digits >>> 1)) |
-      (behindPoints & points) |
-      (behindLetters & (points | letters));
+      (afterPoints & points) |
+      (afterLetters & (points | letters));
     if (wrong != 0) break;
     place += <usize>last + 1;
     if (load<u8>(place) == SPACE) place++;
@@ -203,18 +206,18 @@ function behindNumbers(from: usize): usize {
   return place;
 }
 
-function behindDigits(from: usize): usize {
+function afterDigits(from: usize): usize {
   let place = from;
   while (<u32>load<u8>(place) - ZERO <= 9) place++;
   return place == from ? bad(place) : place;
 }
 
-/** Section 7; `from` is behind the quote that begins it. */
-export function behindString(from: usize): usize {
+/** Section 7; `from` is after the opening quote. */
+export function afterString(from: usize): usize {
   let place = from;
   for (;;) {
     const bytes = v128.load(place);
-    // What is beyond ASCII is negative.
+    // Bytes beyond ASCII are negative.
     const special = i8x16.bitmask(
       v128.or(
         i8x16.lt_s(bytes, i8x16.splat(0x20)),
@@ -225,23 +228,23 @@ export function behindString(from: usize): usize {
     else {
       place += <usize>ctz(special);
       if (load<u8>(place) == QUOTE) break;
-      place = behindSpecial(place);
+      place = afterSpecial(place);
       if (place == 0) return 0;
     }
   }
   return place + 1;
 }
 
-/** Behind an escape, or a character beyond ASCII. */
-function behindSpecial(place: usize): usize {
+/** The position after an escape, or after a character beyond ASCII. */
+function afterSpecial(place: usize): usize {
   const byte = <u32>load<u8>(place);
-  if (byte == BACKSLASH) return behindEscape(place + 1);
+  if (byte == BACKSLASH) return afterEscape(place + 1);
   const length: usize = byte < 0x20 ? 0 : utf8Length(place, byte);
   return length == 0 ? bad(place) : min(place + length, inputEnd);
 }
 
-/** `place` is behind the backslash. */
-function behindEscape(place: usize): usize {
+/** `place` is after the backslash. */
+function afterEscape(place: usize): usize {
   switch (<u32>load<u8>(place)) {
     case QUOTE:
     case BACKSLASH:
@@ -263,8 +266,8 @@ function behindEscape(place: usize): usize {
 }
 
 /**
- * Bytes of the UTF-8 sequence at `place` (Unicode table 3-7), or 0 where it is ill-formed. A sequence that the end
- * of the input cuts short is well-formed so far.
+ * The length of the UTF-8 sequence at `place` (Unicode table 3-7), or 0 if it is ill-formed. A sequence cut short by
+ * the end of the input counts as well-formed so far.
  */
 function utf8Length(place: usize, first: u32): usize {
   if (first < 0xc2 || first > 0xf4) return 0;

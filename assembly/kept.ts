@@ -1,14 +1,14 @@
 import { BACKSLASH, hexDigit } from './text';
 
 /**
- * Fields of the body that the host has asked for by name, to be handed on. The host's table has an entry of
- * four u32 for each: where its name begins and ends, and, noted here, where its value does; 0 where there is none.
+ * Fields of the body that the host has requested by name, to pass on. The host's table has an entry of four u32 for
+ * each: start and end of its name, and, filled in here, start and end of its value; 0 if absent.
  */
 
 let table: usize = 0;
 let tableEnd: usize = 0;
 
-/** The service asks for none: no field costs it more than this look. */
+/** The service requests none, so a field costs it only this check. */
 export let keepsFields: bool = false;
 
 export function keepFields(entries: usize, count: i32): void {
@@ -21,7 +21,7 @@ export function forgetKept(): void {
   for (let entry = table; entry < tableEnd; entry += 16) store<u64>(entry, 0, 8);
 }
 
-/** Notes a field whose name was asked for; of two of one name the last. */
+/** Notes a field whose name was requested; if it occurs twice, the last one counts. */
 export function noteField(key: usize, keyEnd: usize, value: usize, valueEnd: usize): void {
   for (let entry = table; entry < tableEnd; entry += 16) {
     if (!isNamed(key, keyEnd, load<u32>(entry), load<u32>(entry, 4))) continue;
@@ -30,7 +30,7 @@ export function noteField(key: usize, keyEnd: usize, value: usize, valueEnd: usi
   }
 }
 
-/** Whether a key, without its quotes but with its escapes, means the name. */
+/** Whether a key, without its quotes but with its escapes, equals the name. */
 function isNamed(key: usize, keyEnd: usize, name: usize, nameEnd: usize): bool {
   let place = key;
   let expected = name;
@@ -38,7 +38,7 @@ function isNamed(key: usize, keyEnd: usize, name: usize, nameEnd: usize): bool {
     let bytes = <u32>load<u8>(place);
     if (bytes == BACKSLASH) {
       bytes = utf8Of(codePointAt(place));
-      place = behindEscape;
+      place = afterEscape;
     } else place++;
     do {
       if (expected == nameEnd || load<u8>(expected) != <u8>bytes) return false;
@@ -49,19 +49,19 @@ function isNamed(key: usize, keyEnd: usize, name: usize, nameEnd: usize): bool {
   return place == keyEnd && expected == nameEnd;
 }
 
-let behindEscape: usize = 0;
+let afterEscape: usize = 0;
 
-/** What the escape at `place` stands for, both halves of a pair together. */
+/** The code point of the escape at `place`, joining surrogate pairs. */
 function codePointAt(place: usize): u32 {
   const letter = <u32>load<u8>(place, 1);
-  behindEscape = place + 2;
+  afterEscape = place + 2;
   if (letter != 0x75) return plainEscape(letter); // u
   const unit = unitAt(place);
-  behindEscape = place + 6;
-  if (unit >>> 10 != 0xd800 >>> 10 || load<u16>(behindEscape) != 0x755c) return unit; // \u
-  const low = unitAt(behindEscape);
+  afterEscape = place + 6;
+  if (unit >>> 10 != 0xd800 >>> 10 || load<u16>(afterEscape) != 0x755c) return unit; // \u
+  const low = unitAt(afterEscape);
   if (low >>> 10 != 0xdc00 >>> 10) return unit;
-  behindEscape += 6;
+  afterEscape += 6;
   return 0x10000 + ((unit & 0x3ff) << 10) + (low & 0x3ff);
 }
 
@@ -85,7 +85,7 @@ function plainEscape(letter: u32): u32 {
   return letter;
 }
 
-/** The bytes of a character, the first one lowest. */
+/** The UTF-8 bytes of a code point, first one lowest. */
 function utf8Of(point: u32): u32 {
   if (point < 0x80) return point;
   const last = 0x80 | (point & 0x3f);

@@ -3,13 +3,13 @@ import { RECORD_LENGTH, SAMPLES } from './layout';
 import { areFinite, forgetBreathing, isBreathingFast, summarise } from './series';
 
 /**
- * The columns of a table, a column at a time: one call for some hundred lists, where a call for each of them would cost
- * more than the list. What is not plainly right is marked in a byte for each row, for the exact path to decide.
+ * Table columns, one at a time: one call for some hundred lists, because a call for each would cost more than the
+ * list itself. Rows that are not clearly valid are marked, in one byte per row, for the exact path to decide.
  */
 
 /**
- * Summarises the lists of a series into the records that begin at `records`, one for each row; `summary` is the place
- * in a record. List i is the `lengths[i]` floats (i32; 0 for none) from number `starts[i]` (i32) of `values` on.
+ * Summarises the lists of a series into the records that begin at `records`, one per row; `summary` is the offset in
+ * a record. List i is the `lengths[i]` floats (i32; 0 for none) from index `starts[i]` (i32) of `values` on.
  */
 export function summariseLists(
   rows: i32,
@@ -26,7 +26,7 @@ export function summariseLists(
     const at = <usize>row << 2;
     const length = load<i32>(lengths + at);
     if (length == 0) continue;
-    // What is summarised is filled up behind its end, where the list of the next row lies.
+    // Summarising pads the samples after their end, where the next row's list is, so copy them.
     memory.copy(SAMPLES, values + (<usize>load<i32>(starts + at) << 2), <usize>length << 2);
     if (!areFinite(length)) {
       store<u8>(marks + <usize>row, 1);
@@ -38,7 +38,7 @@ export function summariseLists(
   }
 }
 
-/** Marks the records of so many rows that `isDoubtful`. */
+/** Marks the records, one per row, that are `isDoubtful`. */
 export function markDoubtful(rows: i32, records: usize, marks: usize): void {
   forgetBreathing(); // it is marked already
   for (let row = 0; row < rows; row++) {

@@ -1,27 +1,27 @@
 import { CUMULATIVE, HISTOGRAM, HISTOGRAM_BINS } from './layout';
 
 /**
- * The median from a histogram. `HISTOGRAM` is four tables, one for each of four neighbouring samples, so that
- * equal neighbours need not wait for each other's increment; all are zero between two series.
+ * The median from a histogram. `HISTOGRAM` is four tables, one for each of four neighbouring samples, so that equal
+ * neighbours need not wait for each other's increment; all are zero between two series.
  *
- * A bin is named by its offset in bytes in a table. Bins begin half a bin below the lowest plausible sample.
+ * A bin is identified by its byte offset in a table. Bins begin half a bin below the lowest plausible sample.
  */
 
 export const TABLE_BYTES: usize = HISTOGRAM_BINS << 2;
 
-/** A float of this binade has the whole number above 512 in nine bits of its mantissa, from bit 14 on. */
+/** A float of this binade has the integer above 512 in nine bits of its mantissa, from bit 14 on. */
 const BINADE: f32 = 512;
-const BIN_SHIFT: i32 = 12; // two less: the offset of four bytes a bin
+const BIN_SHIFT: i32 = 12; // two less: the byte offset, at four bytes per bin
 const BIN_MASK: i32 = 0x1ff << 2;
 
-/** What brings the lowest plausible sample, in bins, to the middle of the first bin of the binade. */
+/** Shifts the lowest plausible sample, in bins, to the middle of the first bin of the binade. */
 // @ts-ignore: decorator
 @inline
 export function binShift(low: f32, binsPerUnit: f32): f32 {
   return BINADE + 0.5 - low * binsPerUnit;
 }
 
-/** The bin of a plausible sample. What is rounded up by the addition is less than 1/8192 of a bin. */
+/** The bin of a plausible sample. The addition rounds up by less than 1/8192 of a bin. */
 // @ts-ignore: decorator
 @inline
 export function binOf(sample: f32, binsPerUnit: f32, shift: f32): usize {
@@ -46,7 +46,9 @@ export function countFour(samples: v128, binsPerUnit: v128, shift: v128): void {
   store<u32>(fourth, load<u32>(fourth, HISTOGRAM + 3 * TABLE_BYTES) + 1, HISTOGRAM + 3 * TABLE_BYTES);
 }
 
-/** Adds to the count of a bin. A negative `count` may come first: unsigned counts wrap around, and the sum is right. */
+/**
+ * Adds to the count of a bin. A negative `count` may come first: unsigned counts wrap around, and the sum is right.
+ */
 // @ts-ignore: decorator
 @inline
 export function addToBin(bin: usize, count: i32): void {
@@ -62,12 +64,12 @@ export function emptyBin(bin: usize): void {
   store<u32>(bin, 0, HISTOGRAM + 3 * TABLE_BYTES);
 }
 
-/** Reads the median of `n` samples off the bins from `smallest` to `largest`, and leaves all of them empty. */
+/** Finds the median of `n` samples in the bins from `smallest` to `largest`, and clears them. */
 export function takeMedian(n: i32, low: f32, binsPerUnit: f32, smallest: f32, largest: f32): f64 {
   const shift = binShift(low, binsPerUnit);
   const first = binOf(smallest, binsPerUnit, shift) & ~15;
   const last = binOf(largest, binsPerUnit, shift);
-  const ranks = i32x4.splat((n + 1) / 2); // rounded up: a sum of counts is a whole number
+  const ranks = i32x4.splat((n + 1) / 2); // rounded up: a sum of counts is an integer
   const zero = i32x4.splat(0);
   let below = zero;
   let carry = zero;
@@ -86,7 +88,7 @@ export function takeMedian(n: i32, low: f32, binsPerUnit: f32, smallest: f32, la
   return max(<f64>smallest, min(<f64>largest, median));
 }
 
-/** The counts of four bins, which are empty then. */
+/** Returns the counts of four bins and clears them. */
 // @ts-ignore: decorator
 @inline
 function takeFourBins(bin: usize): v128 {
@@ -102,7 +104,7 @@ function takeFourBins(bin: usize): v128 {
   return sums;
 }
 
-/** Where `rank` lies, in bins and parts of one, when so many bins from `first` on are below it. */
+/** The position of `rank`, in bins and fractions, given how many samples are below bin `first`. */
 // @ts-ignore: decorator
 @inline
 function placeOf(first: usize, below: v128, rank: f64): f64 {

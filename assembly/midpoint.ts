@@ -2,21 +2,21 @@ import { LIMBS_LEFT, LIMBS_MAX, LIMBS_RIGHT } from './layout';
 import { ZERO } from './text';
 
 /**
- * Whether a number lies above the middle between two neighbouring f64, in whole numbers of any size: for the few
- * numbers of more than 19 digits that lie so near to it that the first 19 can't tell.
+ * Whether a number is above the midpoint between two neighbouring f64, in big integers: for the few numbers of more
+ * than 19 digits that are too close to it for the first 19 to decide.
  *
- * A whole number is its count of limbs, u32, and then the limbs, u32 each, the lowest first.
+ * A big integer is its count of limbs, u32, followed by the limbs, u32 each, lowest first.
  */
 
-/** No middle has so many digits: those of a number behind them only say whether it is larger. */
+/** No midpoint has more digits: further digits of a number only matter if one is not zero. */
 const DIGITS_MAX: i32 = 800;
 
 const NINE_DIGITS: u32 = 1_000_000_000;
 const FIVE_TO_13: u32 = 1_220_703_125;
 
 /**
- * Whether a number is to be rounded up from `lower`; ties go to the even neighbour. It is `mantissa` · 10^`power`
- * and what the digits from `rest` to `end` add behind that; a point among them means nothing.
+ * Whether a number is to be rounded up from `lower`; ties go to the even neighbour. The number is `mantissa` ·
+ * 10^`power` plus the digits from `rest` to `end` after it; a point among them is skipped.
  */
 export function isAboveMiddle(mantissa: u64, power: i32, rest: usize, end: usize, lower: f64): bool {
   const bits = reinterpret<u64>(lower);
@@ -26,16 +26,16 @@ export function isAboveMiddle(mantissa: u64, power: i32, rest: usize, end: usize
   setWhole(LIMBS_LEFT, mantissa);
   const tens = power - appendDigits(rest, end);
   multiplyByFives(tens >= 0 ? LIMBS_LEFT : LIMBS_RIGHT, abs(tens));
-  const twos = tens - (max(field, 1) - 1076); // the power of two that the middle counts
+  const twos = tens - (max(field, 1) - 1076); // the power of two in which the midpoint is counted
   shiftLeft(twos >= 0 ? LIMBS_LEFT : LIMBS_RIGHT, abs(twos));
   const order = compare();
   return order > 0 || (order == 0 && (isLarger || (significand & 1) != 0));
 }
 
-/** A digit that is not zero was left out. */
+/** Whether a non-zero digit was left out. */
 let isLarger: bool = false;
 
-/** Appends the digits from `start` to `end` to the left number; returns how many. */
+/** Appends the digits from `start` to `end` to the left number; returns their count. */
 function appendDigits(start: usize, end: usize): i32 {
   isLarger = false;
   let count: i32 = 0;
@@ -105,7 +105,7 @@ function shiftLeft(number: usize, twos: i32): void {
   store<u32>(number, count);
 }
 
-/** Above, at or below 0 as the left number is to the right one. */
+/** Above, at or below 0 as the left number is greater than, equal to or less than the right one. */
 function compare(): i32 {
   for (let limb = max(load<u32>(LIMBS_LEFT), load<u32>(LIMBS_RIGHT)); limb > 0; limb--) {
     const left = limbOf(LIMBS_LEFT, limb);

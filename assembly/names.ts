@@ -1,11 +1,11 @@
 import { NAMES } from './rules';
 
-/** What else `same` compares with. */
+/** Other texts that `same` compares with. */
 const WORDS: StaticArray<string> = ['true', 'false'];
 
 /**
- * The compiler lays a literal down once, in UTF-16. Written over by its own ASCII form, it can be compared with a
- * body eight bytes at a time. A text missing from the lists is never recognised: such a body takes the exact path.
+ * The compiler stores each literal once, in UTF-16. Overwritten by its own ASCII form, it can be compared with a body
+ * eight bytes at a time. A text missing from the lists is never recognised: such a body takes the exact path.
  */
 export function narrowNames(): void {
   for (let index = 0; index < NAMES.length; index++) narrow(unchecked(NAMES[index]));
@@ -17,7 +17,9 @@ function narrow(name: string): void {
   for (let at: usize = 0; at < <usize>name.length; at++) store<u8>(text + at, load<u8>(text + (at << 1)));
 }
 
-/** Whether the bytes at `pointer` are those of `name`, ASCII of `length`; eight at a time, the last ones twice. */
+/**
+ * Whether the bytes at `pointer` equal `name`, ASCII of `length`; eight at a time, and the last eight may overlap.
+ */
 export function same(pointer: usize, name: string, length: i32): bool {
   const narrow = changetype<usize>(name); // see `narrowNames`
   if (length < 8) {

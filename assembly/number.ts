@@ -8,10 +8,10 @@ import {
 import { isAboveMiddle } from './midpoint';
 import { DOT, MINUS, PLUS, ZERO, at, moveTo } from './text';
 
-/** A mantissa of so many digits is exact in an f64, and so is the power of ten below it. */
+/** A mantissa of up to this many digits is exact in an f64, and so is the power of ten below it. */
 const DIGITS_MAX: usize = 15;
 
-/** Fills the table that the decoder divides by. */
+/** Fills the table of divisors. */
 export function fillPowersOfTen(): void {
   let power: f64 = 1;
   for (let exponent: i32 = 0; exponent <= EXACT_POWER_MAX; exponent++) {
@@ -20,7 +20,7 @@ export function fillPowersOfTen(): void {
   }
 }
 
-/** Decodes one number, as JSON.parse does; NaN for what is none. */
+/** Decodes one number like JSON.parse; NaN if there is none. */
 export function decodeNumber(): f64 {
   const start = at;
   let place = start;
@@ -66,15 +66,15 @@ const SIGNIFICANT_MAX: i32 = 19;
 /** Beyond it, every number is zero or infinite; so long an exponent still fits. */
 const EXPONENT_MAX: i32 = 100_000_000;
 
-/** Any number of the grammar; NaN where what begins at `start` is none. */
+/** Any number of the grammar; NaN if none begins at `start`. */
 function decodeLong(start: usize): f64 {
   const negative = load<u8>(start) == MINUS;
   let place = negative ? start + 1 : start;
   let mantissa: u64 = 0;
   let significant: i32 = 0;
-  let power: i32 = 0; // of ten, that the last significant digit counts
-  let rest: usize = 0; // the first digit behind the significant ones
-  let isCut = false; // one of them is not zero
+  let power: i32 = 0; // of ten, the place value of the last significant digit
+  let rest: usize = 0; // the first digit after the significant ones
+  let isCut = false; // whether one of them is not zero
   for (;;) {
     const digit = <u32>load<u8>(place) - ZERO;
     if (digit > 9) break;
@@ -105,7 +105,7 @@ function decodeLong(start: usize): f64 {
     }
     if (place == point + 1) return NaN;
   }
-  const behindDigits = place;
+  const afterDigits = place;
   if ((<u32>load<u8>(place) | 0x20) == 0x65) {
     const sign = <u32>load<u8>(++place);
     if (sign == PLUS || sign == MINUS) place++;
@@ -123,21 +123,21 @@ function decodeLong(start: usize): f64 {
   moveTo(place);
   let value = nearest(mantissa, power);
   if (isCut) {
-    // The digits that are cut away lie between this mantissa and the next one.
+    // With digits cut off, the number is between this mantissa and the next one.
     const next = nearest(mantissa + 1, power);
-    if (value != next && isAboveMiddle(mantissa, power, rest, behindDigits, value)) value = next;
+    if (value != next && isAboveMiddle(mantissa, power, rest, afterDigits, value)) value = next;
   }
   return negative ? -value : value;
 }
 
 /**
  * `mantissa` · 10^`exponent` rounded to the nearest f64, ties to even. After Daniel Lemire, "Number Parsing at a
- * Gigabyte per Second" (2021), and his fast_float; that 128 bits always suffice was shown by Noble Mushtak and him,
- * "Fast Number Parsing Without Fallback" (2022).
+ * Gigabyte per Second" (2021), and his fast_float; Noble Mushtak and he proved that 128 bits always suffice, "Fast
+ * Number Parsing Without Fallback" (2022).
  */
 function nearest(mantissa: u64, exponent: i32): f64 {
   if (mantissa < MANTISSA_END && exponent >= -EXACT_POWER_MAX && exponent <= EXACT_POWER_MAX) {
-    // Both are exact, so that one operation rounds once.
+    // Both operands are exact, so this one operation rounds once.
     if (exponent < 0) return <f64>(<i64>mantissa) / load<f64>(POWERS_OF_TEN + (<usize>-exponent << 3));
     return <f64>(<i64>mantissa) * load<f64>(POWERS_OF_TEN + (<usize>exponent << 3));
   }
@@ -148,7 +148,7 @@ function nearest(mantissa: u64, exponent: i32): f64 {
   const normal = mantissa << zeros;
   let high = highProduct(normal, load<u64>(power));
   let low = normal * load<u64>(power);
-  // 55 bits are wanted; only where all the others are set can the rest of the power carry into them.
+  // 55 bits are needed; the rest of the power can carry into them only if all the other bits are set.
   if ((high & 0x1ff) == 0x1ff) {
     const carried = low + highProduct(normal, load<u64>(power, 8));
     high += u64(carried < low);
@@ -157,21 +157,22 @@ function nearest(mantissa: u64, exponent: i32): f64 {
   return rounded(high, low, exponent, <i32>zeros);
 }
 
-/** The f64 whose leading bits are `high`, in front of `low`. */
+/** The f64 whose leading bits are `high`, followed by `low`. */
 function rounded(high: u64, low: u64, exponent: i32, zeros: i32): f64 {
   const upper = <i32>(high >>> 63);
   const shift = <u64>(upper + 9); // 64 − 52 explicit bits − 3
   let bits = high >>> shift;
-  // The binary exponent, 1023 added: log2(5) is some 152170 / 65536 − 1.
+  // The biased binary exponent (bias 1023). 217706 / 65536 approximates log2(10) ≈ 3.3219; 63 is the highest bit of
+  // the mantissa.
   let biased = ((217_706 * exponent) >> 16) + 63 + upper - zeros + 1023;
   if (biased <= 0) {
     if (biased <= -63) return 0;
     bits >>>= <u64>(1 - biased);
     bits += bits & 1;
-    bits >>>= 1; // may become the least normal number, which these bits then are
+    bits >>>= 1; // may become the smallest normal number, which these bits then encode
     return reinterpret<f64>(bits);
   }
-  // Midway between two: to the even one. Elsewhere the last bit rounds up.
+  // Exactly at the midpoint: round to even. Otherwise the last bit rounds up.
   if (low <= 1 && exponent >= -4 && exponent <= 23 && (bits & 3) == 1 && bits << shift == high) bits &= ~(<u64>1);
   bits += bits & 1;
   bits >>>= 1;
@@ -183,7 +184,7 @@ function rounded(high: u64, low: u64, exponent: i32, zeros: i32): f64 {
   return reinterpret<f64>((bits & 0x000f_ffff_ffff_ffff) | (<u64>biased << 52));
 }
 
-/** The higher half of the product, from products of halves. */
+/** The higher half of the 128-bit product, from products of halves. */
 function highProduct(one: u64, other: u64): u64 {
   const oneLow = one & 0xffff_ffff;
   const oneHigh = one >>> 32;

@@ -15,7 +15,7 @@ import {
   QUOTE,
   ZERO,
   at,
-  behindSpace,
+  afterSpace,
   clear,
   hexDigit,
   inputStart,
@@ -23,12 +23,11 @@ import {
 } from './text';
 
 /**
- * Finds the known fields in a body that is JSON (`firstBadByte`) within the bounds of structure: nothing here looks
- * for what is no JSON. Whatever is unknown is passed over and never becomes a value, so that a body costs what its
- * bytes cost.
+ * Finds the known fields in a body that is valid JSON (`firstBadByte`) within the bounds of structure, so it checks
+ * neither. Skips unknown fields and makes no values of them, so a body costs what its bytes cost.
  */
 
-/** Which fields an object may have. */
+/** The kinds of objects, by the fields they may have. */
 export const TOP: i32 = 0;
 export const SESSION: i32 = 1;
 export const TARGET: i32 = 2;
@@ -37,48 +36,48 @@ export const MEASUREMENT: i32 = 3;
 /** Notes the whole body as the first element. */
 export function outlineBody(): void {
   forgetOutline();
-  const start = behindSpace(inputStart);
-  note(0, start, behindValue(start));
+  const start = afterSpace(inputStart);
+  note(0, start, afterValue(start));
 }
 
-/** Notes the fields of the object at `place`, of those with one name the last; returns how many are unknown. */
+/** Notes the fields of the object at `place`, the last one of duplicates; returns how many are unknown. */
 export function outlineFields(place: usize, kind: i32): i32 {
   forgetOutline();
   const isKept = kind == TOP && keepsFields;
   if (isKept) forgetKept();
   let unknown: i32 = 0;
-  let next = behindSpace(place + 1);
-  // Each turn begins at the quote of a key, and ends behind a comma or at the bracket.
+  let next = afterSpace(place + 1);
+  // Each iteration starts at the quote of a key, and ends after a comma or at the bracket.
   while (load<u8>(next) == QUOTE) {
     const key = next + 1;
     const index = readField(kind, key);
-    const keyEnd = behindKey - 1;
-    const start = behindSpace(behindSpace(behindKey) + 1);
-    const end = behindValue(start);
+    const keyEnd = afterKey - 1;
+    const start = afterSpace(afterSpace(afterKey) + 1);
+    const end = afterValue(start);
     if (index >= 0) note(index, start, end);
     else unknown++;
     if (isKept) noteField(key, keyEnd, start, end);
-    next = behindSpace(end);
-    if (load<u8>(next) == COMMA) next = behindSpace(next + 1);
+    next = afterSpace(end);
+    if (load<u8>(next) == COMMA) next = afterSpace(next + 1);
   }
   return unknown;
 }
 
-/** Notes the elements of the array at `place`, up to `most`; returns how many those are. */
+/** Notes the elements of the array at `place`, up to `most`; returns their number. */
 export function outlineElements(place: usize, most: i32): i32 {
   forgetOutline();
   let count: i32 = 0;
-  let next = behindSpace(place + 1);
+  let next = afterSpace(place + 1);
   while (count < most && load<u8>(next) != CLOSE_ARRAY) {
-    const end = behindValue(next);
+    const end = afterValue(next);
     note(count++, next, end);
-    next = behindSpace(end);
-    if (load<u8>(next) == COMMA) next = behindSpace(next + 1);
+    next = afterSpace(end);
+    if (load<u8>(next) == COMMA) next = afterSpace(next + 1);
   }
   return count;
 }
 
-/** Up to where `MISFITS` begins. */
+/** Clears up to `MISFITS`. */
 function forgetOutline(): void {
   clear(OUTLINE, MISFITS - OUTLINE);
 }
@@ -91,18 +90,18 @@ function note(index: i32, start: usize, end: usize): void {
   store<u32>(entry, <u32>end, 4);
 }
 
-let behindKey: usize = 0;
+let afterKey: usize = 0;
 
-/** The index of the key whose first letter is at `start`, or −1; `behindKey` is behind its quote then. */
+/** The index of the key whose first letter is at `start`, or −1; `afterKey` is then after its closing quote. */
 function readField(kind: i32, start: usize): i32 {
   let place = start;
   let byte = <u32>load<u8>(place);
   while (byte != QUOTE && byte != BACKSLASH && <i32>(place - start) <= KEY_MAX) byte = <u32>load<u8>(++place);
   if (byte == QUOTE) {
-    behindKey = place + 1;
+    afterKey = place + 1;
     return slotOf(kind, start, <i32>(place - start));
   }
-  behindKey = behindString(start);
+  afterKey = afterString(start);
   const length = byte == BACKSLASH ? decodeKey(start) : -1;
   return length < 0 ? -1 : slotOf(kind, KEY, length);
 }
@@ -116,7 +115,7 @@ function slotOf(kind: i32, key: usize, length: i32): i32 {
   return isAlias ? field - SERIES_INDEX + SERIES_ALIAS_INDEX : field;
 }
 
-/** Writes the key at `start` to `KEY` without its escapes; its length, or −1 where it can't be a known one. */
+/** Writes the key at `start` to `KEY` with escapes decoded; returns its length, or −1 if it can't be a known one. */
 function decodeKey(start: usize): i32 {
   let place = start;
   let length: i32 = 0;
@@ -124,7 +123,7 @@ function decodeKey(start: usize): i32 {
     if (length == KEY_MAX) return -1;
     let letter = <u32>load<u8>(place++);
     if (letter == BACKSLASH) {
-      // The names are of letters, digits and low lines: of the escapes only this one can mean such.
+      // Names have only letters, digits and underscores, so only this escape can occur in one.
       if (load<u8>(place) != 0x75) return -1; // u
       letter = (hexDigit(place + 1) << 12) | (hexDigit(place + 2) << 8) | (hexDigit(place + 3) << 4) | hexDigit(place + 4);
       place += 5;
@@ -135,10 +134,10 @@ function decodeKey(start: usize): i32 {
   return length;
 }
 
-function behindValue(start: usize): usize {
+function afterValue(start: usize): usize {
   const byte = <u32>load<u8>(start);
-  if (byte == QUOTE) return behindString(start + 1);
-  if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) return behindNested(start);
+  if (byte == QUOTE) return afterString(start + 1);
+  if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) return afterNested(start);
   let place = start;
   while (!endsScalar(<u32>load<u8>(place))) place++;
   return place;
@@ -150,8 +149,8 @@ function endsScalar(byte: u32): bool {
   return byte <= 0x20 || byte == COMMA || byte == CLOSE_ARRAY || byte == CLOSE_OBJECT;
 }
 
-/** Behind the string whose first letter is at `start`. */
-function behindString(start: usize): usize {
+/** The position after the string whose first letter is at `start`. */
+function afterString(start: usize): usize {
   let place = start;
   for (;;) {
     const bytes = v128.load(place);
@@ -168,8 +167,8 @@ function behindString(start: usize): usize {
   return place + 1;
 }
 
-/** Behind the object or array at `start`: where as many brackets have closed as have opened. */
-function behindNested(start: usize): usize {
+/** The position after the object or array at `start`: where as many brackets have closed as have opened. */
+function afterNested(start: usize): usize {
   let level: i32 = 0;
   let end: usize = 0;
   startBlocks();
@@ -187,15 +186,15 @@ function behindNested(start: usize): usize {
   return end;
 }
 
-/** The number at `place`, as JSON.parse gives it. */
+/** The number at `place`, with the same result as JSON.parse. */
 export function numberAt(place: usize): f64 {
   moveTo(place);
   return decodeNumber();
 }
 
 /**
- * Decodes the array at `place` to `SAMPLES`; returns its length, or −1 where that is more than `samplesMax`. What is
- * no finite number is noted in `MISFITS`.
+ * Decodes the array at `place` to `SAMPLES`; returns its length, or −1 if it exceeds `samplesMax`. Elements that are
+ * not finite numbers are noted in `MISFITS`.
  */
 export function decodeSeries(place: usize, samplesMax: i32): i32 {
   store<i32>(MISFITS, 0);
@@ -208,7 +207,7 @@ export function decodeSeries(place: usize, samplesMax: i32): i32 {
   return count;
 }
 
-/** Elements of an array that is not empty: one more than it has commas of its own. */
+/** Elements of a non-empty array: one more than its own commas. */
 function countElements(place: usize): i32 {
   let level: i32 = 0;
   let count: i32 = 1;
@@ -229,9 +228,9 @@ function countElements(place: usize): i32 {
   return count;
 }
 
-/** Up to as many that are none as are told of. */
+/** Stops after as many misfits as are reported. */
 function decodeElements(place: usize): void {
-  let next = behindSpace(place + 1);
+  let next = afterSpace(place + 1);
   for (let index: i32 = 0; ; index++) {
     const first = <u32>load<u8>(next);
     if (first == MINUS || first - ZERO <= 9) {
@@ -241,15 +240,15 @@ function decodeElements(place: usize): void {
       next = at;
     } else {
       noteMisfit(-index - 1);
-      next = behindValue(next);
+      next = afterValue(next);
     }
-    next = behindSpace(next);
+    next = afterSpace(next);
     if (load<u8>(next) == CLOSE_ARRAY || load<i32>(MISFITS) == MISFITS_MAX) return;
-    next = behindSpace(next + 1);
+    next = afterSpace(next + 1);
   }
 }
 
-/** `misfit` is the index of a number that is not finite, or −1 less the index of what is no number. */
+/** `misfit` is the index of a number that is not finite, or −1 − index of an element that is not a number. */
 function noteMisfit(misfit: i32): void {
   const count = load<i32>(MISFITS); // below MISFITS_MAX, see `decodeElements`
   store<i32>(MISFITS, count + 1);

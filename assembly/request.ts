@@ -10,7 +10,7 @@ import {
   targetField,
   topField,
 } from './fields';
-import { behindString, behindValue } from './json';
+import { afterString, afterValue } from './json';
 import {
   EXPLAIN,
   HR_DAY,
@@ -64,9 +64,9 @@ import {
 } from './text';
 
 /**
- * Reads a request of the contract's plain form: known fields by names without escapes, unknown ones of any kind, no
- * field twice, every value in range, no doubt about a unit. Whatever is not plainly that is refused here without a
- * reason, and the host has it read again on the exact path: this reader only ever has to be right about yes.
+ * Reads a request in the contract's plain form: known fields by names without escapes, unknown ones of any kind, no
+ * duplicates, every value in range, no doubtful unit. Anything else is deferred, without a reason, to the exact path:
+ * this reader accepts or defers, and what it accepts must be valid.
  */
 
 let daySamplesMax: i32 = 0;
@@ -74,17 +74,20 @@ let nightSamplesMax: i32 = 0;
 let unknownFields: i32 = 0;
 
 /**
- * With more unknown fields a body is no caller's habit: the exact path reads it, and no time is lost here. So many
- * are also far from the bounds of structure, which only they could reach here.
+ * No ordinary caller sends more unknown fields: the exact path reads such a body, and this one loses no time. Up to
+ * here, unknown fields alone can't reach the bounds of structure.
  */
 const UNKNOWN_MAX: i32 = 256;
 
-/** As much of objects and arrays in unknown fields keeps the bounds of structure, whatever it holds; so do such levels. */
+/**
+ * Up to this much of objects and arrays in unknown fields, with any content, stays within the bounds of structure; so
+ * does this many levels.
+ */
 const UNKNOWN_BYTES_MAX: usize = 8_192;
 const UNKNOWN_LEVELS_MAX: i32 = 60;
 let unknownBytes: usize = 0;
 
-/** Prepares the tables of the readers; once for each instance. */
+/** Prepares the tables of the readers; call once per instance. */
 export function initialise(dayMax: i32, nightMax: i32): usize {
   assert(__data_end <= RECORDS);
   narrowNames();
@@ -96,7 +99,7 @@ export function initialise(dayMax: i32, nightMax: i32): usize {
   return (SAMPLES + (<usize>(samplesMax + SAMPLES_SLACK) << 2) + 15) & ~15;
 }
 
-/** The number of past sessions of the request at `input`, or −1 where the exact path must look. */
+/** The number of past sessions of the request at `input`, or −1 to defer to the exact path. */
 export function read(input: usize, length: i32): i32 {
   openText(input, length);
   unknownFields = 0;
@@ -131,11 +134,11 @@ export function read(input: usize, length: i32): i32 {
     } else if (field == NIGHT_FIELD) {
       if (!readText(NIGHT_TEXT)) return -1;
     } else if (field == MEASUREMENTS_FIELD) {
-      // What was measured is sent once: the exact path reads it.
+      // Measurements are sent once each: the exact path reads them.
       if (hasMeasurements || !skipNone()) return -1;
       hasMeasurements = true;
     } else if (field >= 0) {
-      // An alias beside the proper name: the exact path decides.
+      // An alias and the proper name together: the exact path decides.
       if (targets >= 0) return -1;
       targets = readTargets();
       if (targets < 0) return -1;
@@ -152,7 +155,7 @@ export function read(input: usize, length: i32): i32 {
   return max(sessions, 0);
 }
 
-/** 1 for true, 0 for false and null, −1 for what else there is. */
+/** 1 for true, 0 for false and null, −1 for anything else. */
 function readFlag(): i32 {
   if (takeNull()) return 0;
   if (same(at, 'true', 4)) {
@@ -166,7 +169,7 @@ function readFlag(): i32 {
   return -1;
 }
 
-/** Notes where a string lies; null is absence. False for what else there is, and for a string before. */
+/** Notes where a string is; null means absent. False for anything else, and for a second string. */
 function readText(text: i32): bool {
   const entry = TEXTS + (<usize>text << 3);
   if (load<u32>(entry) != 0) return false;
@@ -179,7 +182,7 @@ function readText(text: i32): bool {
   return true;
 }
 
-/** Goes behind null or an empty array; false for what else there is. */
+/** Skips null or an empty array; false for anything else. */
 function skipNone(): bool {
   if (takeNull()) return true;
   if (!take(OPEN_ARRAY)) return false;
@@ -222,7 +225,7 @@ function readTargets(): i32 {
 function readSession(session: i32): bool {
   const record = RECORDS + <usize>(session * RECORD_LENGTH * 8);
   for (let scalar: usize = 0; scalar < <usize>SCALARS; scalar++) store<f64>(record + (scalar << 3), NaN);
-  // The whole of it: what the request before left behind an empty series would be handed on.
+  // Clear all of it: otherwise an empty series would pass on data of the previous request.
   clear(summaryAt(record, 0), 4 * SUMMARY_LENGTH * 8);
   forgetBreathing();
   if (!take(OPEN_OBJECT)) return false;
@@ -236,7 +239,7 @@ function readSession(session: i32): bool {
     if (field < 0) {
       if (!skipUnknown()) return false;
     } else {
-      // A field met twice, by whatever name, is the exact path's.
+      // A duplicate field, under either name: the exact path decides.
       if ((seen >>> field) & 1) return false;
       seen |= 1 << field;
       if (field >= SERIES_INDEX) {
@@ -271,7 +274,7 @@ function readScalar(record: usize, field: i32): bool {
   return true;
 }
 
-/** NaN, which the decoder gives for what it does not take, is in no range. */
+/** NaN, which the decoder returns for anything it does not accept, is in no range. */
 function isInRange(field: i32, value: f64): bool {
   const bounds = SCALAR_BOUNDS + ((<usize>field * SCALAR_BOUNDS_LENGTH) << 3);
   if (!(value >= load<f64>(bounds) && value <= load<f64>(bounds, 8))) return false;
@@ -323,7 +326,7 @@ function readLabel(): f64 {
 
 let keyLength: i32 = 0;
 
-/** Reads `"key":` and the space around; returns where the key begins, or 0. Sets `keyLength`. */
+/** Reads `"key":` with its white space; returns where the key begins, or 0. Sets `keyLength`. */
 function readKey(): usize {
   skipSpace();
   if (!take(QUOTE)) return 0;
@@ -337,28 +340,28 @@ function readKey(): usize {
 }
 
 /**
- * A key with escapes or beyond ASCII, which is unknown as it stands; false where it is none, or where an escape may
- * stand for a letter of a name.
+ * Skips a key with escapes or characters beyond ASCII, which is unknown as written; false if it is no key, or if an
+ * escape may encode a letter of a name.
  */
 function skipOddKey(start: usize): bool {
-  const behind = behindString(start);
-  if (behind == 0) return false;
-  for (let place = start; place < behind; place++) {
+  const after = afterString(start);
+  if (after == 0) return false;
+  for (let place = start; place < after; place++) {
     if (load<u8>(place) == BACKSLASH && load<u8>(++place) == 0x75) return false; // u
   }
-  moveTo(behind);
+  moveTo(after);
   return true;
 }
 
-/** Goes behind the value of an unknown field, if it is JSON. */
+/** Skips the value of an unknown field, if it is valid JSON. */
 function skipUnknown(): bool {
   if (++unknownFields > UNKNOWN_MAX) return false;
   const start = at;
-  const behind = behindValue(start, UNKNOWN_LEVELS_MAX, start + UNKNOWN_BYTES_MAX);
-  if (behind == 0) return false;
-  moveTo(behind);
+  const after = afterValue(start, UNKNOWN_LEVELS_MAX, start + UNKNOWN_BYTES_MAX);
+  if (after == 0) return false;
+  moveTo(after);
   const byte = <u32>load<u8>(start);
-  if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) unknownBytes += behind - start;
+  if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) unknownBytes += after - start;
   return unknownBytes <= UNKNOWN_BYTES_MAX;
 }
 

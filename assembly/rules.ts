@@ -15,7 +15,7 @@ export const BREATHS_MEDIAN_MAX: f64 = 40;
 export const SECONDS_FOR_A_MINUTE_MAX: f64 = 80;
 export const SECONDS_FOR_MINUTES_MIN: f64 = 600;
 export const MINUTES_FOR_SECONDS_MIN: f64 = 11;
-export const MINUTES_MIN: f64 = 120;
+export const HOURS_MIN: f64 = 1;
 export const MINUTES_MAX: f64 = 720;
 export const SHARES_SUM_MAX: f64 = 1.05;
 

@@ -1,28 +1,28 @@
 import { BLOCK, whereEqual } from './blocks';
 import { SAMPLES } from './layout';
 import { decodeNumber } from './number';
-import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, SPACE, ZERO, at, behindSpace, inputEnd, moveTo, skipSpace, take } from './text';
+import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, SPACE, ZERO, at, afterSpace, inputEnd, moveTo, skipSpace, take } from './text';
 
 /**
- * The arrays of numbers. A series mixes `61.5`, `62` and `101.3`, and a branch for each form would be mispredicted
- * every few samples: what is usual is decoded without one, four samples at a time.
+ * Decodes arrays of numbers. A series mixes `61.5`, `62` and `101.3`, and a branch for each form would be mispredicted
+ * every few samples: usual forms are decoded without branches, four samples at a time.
  *
- * 1. `findEnds` writes the place of every comma, and of the bracket that ends the array, to `SAMPLES`; a block at a
- *    time, in which no more samples can end than `SAMPLES_SLACK`.
- * 2. `decodeTenths` takes four places from there, looks at the eight bytes in front of each, and puts four floats in
- *    their stead. It sees whether all four were usual: `d`, `dd` or `ddd`, with or without one decimal.
- * 3. `decodeThousandths` does the same for up to three decimals, in half as many steps again: averages are written
- *    so. From the first four that are not tenths on, an array is decoded with it, tenths and all.
- * 4. From the first four on that neither takes, `decodeLong` decodes one by one: means of up to sixteen decimals as
- *    vectors, and any other form that JSON has as any number.
+ * 1. `findEnds` writes the position of every comma, and of the closing bracket, to `SAMPLES`; one block at a
+ *    time, in which at most `SAMPLES_SLACK` samples can end.
+ * 2. `decodeTenths` takes four positions from there, reads the eight bytes before each, and writes four floats in
+ *    their place. It checks that all four are usual: `d`, `dd` or `ddd`, with or without one decimal.
+ * 3. `decodeThousandths` does the same for up to three decimals, as averages have, in one and a half times the
+ *    steps. From the first four that are not tenths on, it decodes all samples of the array, tenths included.
+ * 4. From the first four on that neither accepts, `decodeLong` decodes one by one: means of up to sixteen decimals as
+ *    vectors, and any other form of JSON as a general number.
  *
- * A gap, -1, is none of these, and taken out by the way (`takeGaps`).
+ * A gap, -1, is none of these; `takeGaps` handles it.
  */
 
-/** From where `findEnds` says that a sample ends to what follows its comma: it names the eight bytes in front. */
-const BEHIND: usize = 9;
+/** From the position that `findEnds` writes for a sample (eight bytes before its end) to the byte after its comma. */
+const AFTER_END: usize = 9;
 
-/** Decodes an array of numbers to `SAMPLES`; returns its length, or −1 for what is not that or is too long. */
+/** Decodes an array of numbers to `SAMPLES`; returns its length, or −1 if it is anything else or too long. */
 export function decodeArray(samplesMax: i32): i32 {
   if (!take(OPEN_ARRAY)) return -1;
   skipSpace();
@@ -32,15 +32,15 @@ export function decodeArray(samplesMax: i32): i32 {
   const length = gap > 2 ? findIndentedEnds(from, gap, samplesMax) : findEnds(from, gap == 2, samplesMax);
   if (length == TOO_LONG) return -1;
   if (length > 0 && decodeAtEnds(from, gap, length)) return length;
-  // Samples that are not all the same way apart: rare enough to begin again.
+  // Samples with varying distances: rare enough to start again.
   return gap > 1 ? decodeMixed(from, samplesMax) : -1;
 }
 
-/** What the finders of ends give for an array that is longer than it may be or does not end, and for one that is not theirs. */
+/** Returned by the finders of ends: the array is too long or does not end; or it is not in the expected form. */
 const TOO_LONG: i32 = -1;
 const NOT_INDENTED: i32 = 0;
 
-/** Bytes from the end of the first sample to the second one: 1 for a comma alone, 2 for one with a space, more for lines. */
+/** Bytes from the end of the first sample to the second one: 1 for a comma alone, 2 with a space, more for lines. */
 function firstGap(from: usize): i32 {
   const commas = whereEqual(from, COMMA);
   if (commas == 0) return 1;
@@ -48,7 +48,7 @@ function firstGap(from: usize): i32 {
   const byte = <u32>load<u8>(comma + 1);
   if (byte > SPACE) return 1;
   if (byte == SPACE && <u32>load<u8>(comma + 2) > SPACE) return 2;
-  const gap = <i32>(behindSpace(comma + 1) - comma);
+  const gap = <i32>(afterSpace(comma + 1) - comma);
   return gap > 2 ? gap : 1;
 }
 
@@ -58,18 +58,18 @@ function decodeMixed(from: usize, samplesMax: i32): i32 {
 }
 
 /**
- * As `findEnds`, for an array of which each sample stands on a line of its own. That every gap is space is told from
- * the number of such bytes: the decoders take no sample with one of them.
+ * Like `findEnds`, for an array with each sample on its own line. Only the number of white-space bytes is checked,
+ * not where they are: the decoders accept no sample that contains one.
  */
 function findIndentedEnds(from: usize, gap: i32, samplesMax: i32): i32 {
   const length = findEnds(from, false, samplesMax);
   if (length < 0) return TOO_LONG;
   const lastEnd = SAMPLES + (<usize>(length - 1) << 2);
   const bracket = <usize>load<u32>(lastEnd) + 8;
-  let behindLast = bracket;
-  while (behindLast > from && isSpace(<u32>load<u8>(behindLast - 1))) behindLast--;
-  if (countSpaces(from, behindLast) != (length - 1) * (gap - 1)) return NOT_INDENTED;
-  store<u32>(lastEnd, <u32>(behindLast - 8));
+  let afterLast = bracket;
+  while (afterLast > from && isSpace(<u32>load<u8>(afterLast - 1))) afterLast--;
+  if (countSpaces(from, afterLast) != (length - 1) * (gap - 1)) return NOT_INDENTED;
+  store<u32>(lastEnd, <u32>(afterLast - 8));
   return length;
 }
 
@@ -79,9 +79,9 @@ function isSpace(byte: u32): bool {
   return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
 }
 
-/** Bytes from `from` to `end` that are space, tab, or the end of a line. */
+/** Bytes from `from` to `end` that are a space, a tab, or part of a line break. */
 function countSpaces(from: usize, end: usize): i32 {
-  // Each of those below 16 stands at its own place, and no other.
+  // Each of those below 16 is at its own index, and no other.
   const controls = i8x16(-1, -1, -1, -1, -1, -1, -1, -1, -1, 9, 10, -1, -1, 13, -1, -1);
   let count: i32 = 0;
   let place = from;
@@ -98,9 +98,9 @@ function countSpaces(from: usize, end: usize): i32 {
 }
 
 /**
- * Writes where each sample ends, less eight, as u32 to `SAMPLES`; returns how many there are, or −1 where they are
- * too many or the array does not end. With `isSpaced`, a comma counts only with a space behind it: any other is
- * left inside of a sample, which no decoder takes.
+ * Writes where each sample ends, less eight, as u32 to `SAMPLES`; returns their number, or −1 if there are too many
+ * or the array does not end. With `isSpaced`, a comma counts only if a space follows it: any other stays inside a
+ * sample, which no decoder accepts.
  */
 function findEnds(from: usize, isSpaced: bool, samplesMax: i32): i32 {
   const most = SAMPLES + (<usize>samplesMax << 2);
@@ -111,7 +111,7 @@ function findEnds(from: usize, isSpaced: bool, samplesMax: i32): i32 {
     let brackets: u64 = 0;
     if (hasAboveDigits(block)) {
       brackets = whereEqual(block, CLOSE_ARRAY);
-      ends = (ends | brackets) & (brackets ^ (brackets - 1)); // up to the first bracket, and with it
+      ends = (ends | brackets) & (brackets ^ (brackets - 1)); // up to and including the first bracket
     }
     writeEnds(block - 8, ends, out);
     out += <usize>popcnt(ends) << 2;
@@ -121,7 +121,7 @@ function findEnds(from: usize, isSpaced: bool, samplesMax: i32): i32 {
   return -1;
 }
 
-/** Eight at a time without asking: what is written behind the last one is written over or never read. */
+/** Writes eight at a time without a check: surplus entries are overwritten or never read. */
 // @ts-ignore: decorator
 @inline
 function writeEnds(base: usize, bits: u64, out: usize): void {
@@ -146,7 +146,7 @@ function writeEnds(base: usize, bits: u64, out: usize): void {
   } while (bits != 0);
 }
 
-/** Whether a byte of the block lies above the digits: the bracket does, and no comma, point, space or sign. */
+/** Whether a byte of the block is above the digits: true for the bracket, and for no comma, point, space or sign. */
 // @ts-ignore: decorator
 @inline
 function hasAboveDigits(block: usize): bool {
@@ -155,19 +155,19 @@ function hasAboveDigits(block: usize): bool {
   return v128.any_true(i8x16.gt_s(i8x16.max_s(first, second), i8x16.splat(0x39)));
 }
 
-/** Turns the `length` ends at `SAMPLES` into samples and goes behind the array; false for what no decoder takes. */
+/** Turns the `length` ends at `SAMPLES` into samples and moves after the array; false if no decoder accepts them. */
 function decodeAtEnds(from: usize, gap: i32, length: i32): bool {
   const end = SAMPLES + (<usize>length << 2);
   const lastEnd = <usize>load<u32>(end - 4);
   if (!decodeCoarsely(end, from, gap)) return false;
-  moveTo(behindSpace(lastEnd + 8) + 1);
+  moveTo(afterSpace(lastEnd + 8) + 1);
   return true;
 }
 
-/** Decodes all samples, whose ends lie up to `end`: as tenths, as far as they are usual. */
+/** Decodes all samples, with ends up to `end`: as tenths, while they have the usual form. */
 function decodeCoarsely(end: usize, from: usize, gap: i32): bool {
   const rest = <i32>((end - SAMPLES) >>> 2) & 3;
-  let before = i32x4.splat(<i32>(from - BEHIND) - gap + 1);
+  let before = i32x4.splat(<i32>(from - AFTER_END) - gap + 1);
   let place = SAMPLES;
   for (const fours = end - (<usize>rest << 2); place < fours; place += 16) {
     const ends = v128.load(place);
@@ -188,7 +188,7 @@ function decodeCoarsely(end: usize, from: usize, gap: i32): bool {
   return decodeFinely(place, end, before, from, gap);
 }
 
-/** Decodes the samples whose ends lie from `place` to `end`, of which `before` are the four ends in front. */
+/** Decodes the samples with ends from `place` to `end`; `before` are the four ends before them. */
 function decodeFinely(place: usize, end: usize, before: v128, from: usize, gap: i32): bool {
   const rest = <i32>((end - place) >>> 2) & 3;
   for (const fours = end - (<usize>rest << 2); place < fours; place += 16) {
@@ -210,10 +210,10 @@ function decodeFinely(place: usize, end: usize, before: v128, from: usize, gap: 
   return decodeLong(place, end, before, from, gap);
 }
 
-/** `-1`, as a device writes a gap: in the pair of bytes it stands for, the first one lowest. */
+/** `-1`, as a device writes a gap, as a pair of bytes, first one lowest. */
 const GAP_TEXT: u32 = 0x312d;
 
-/** Writes the sample of each lane of the four that is `unusual` because it is a gap; false where one is not. */
+/** Writes the sample of each `unusual` lane if it is a gap; false if one is not. */
 function takeGaps(place: usize, starts: v128, ends: v128, gap: i32, unusual: v128): bool {
   const lengths = lengthsLessOne(starts, ends, gap);
   const texts = i32x4(
@@ -230,8 +230,8 @@ function takeGaps(place: usize, starts: v128, ends: v128, gap: i32, unusual: v12
 }
 
 /**
- * Decodes the samples whose ends lie from `place` to `end`, of which `before` are the four ends in front, one at a
- * time: means, as nobody rounds them.
+ * Decodes the samples with ends from `place` to `end`, one at a time; `before` are the four ends before them. For
+ * means with all their decimals.
  */
 function decodeLong(place: usize, end: usize, before: v128, from: usize, gap: i32): bool {
   let start = max(from, <usize>i32x4.extract_lane(before, 3) + <usize>(gap + 8));
@@ -248,7 +248,7 @@ function decodeLong(place: usize, end: usize, before: v128, from: usize, gap: i3
   return true;
 }
 
-/** The last ends, fewer than four. Behind them lies anything: those lanes are given the last one. */
+/** The last ends, fewer than four. The memory after them is undefined, so those lanes get the last one. */
 // @ts-ignore: decorator
 @inline
 function lastEnds(place: usize, count: i32, lanes: v128): v128 {
@@ -259,17 +259,17 @@ function lastEnds(place: usize, count: i32, lanes: v128): v128 {
 }
 
 /**
- * Turns the four ends at `place` into samples; returns bits in the lanes that are not usual, where the sample means
- * nothing. `starts` are the ends of the samples before, `gap` the bytes between two samples.
+ * Turns the four ends at `place` into samples; returns set bits in the lanes that are not usual, whose samples are
+ * invalid. `starts` are the ends of the previous samples, `gap` the bytes between two samples.
  *
  *   the eight bytes     ? ? ? ? ? , 6 2      ? ? , 1 0 1 . 3      number of a byte: 0 … 7
  *   text                H T U t
- *     of a whole        , 6 2 0   (5 6 7 and a zero)
+ *     of an integer     , 6 2 0   (5 6 7 and a zero)
  *     of tenths         1 0 1 3   (3 4 5 7, without the point in 6)
  *   valid               0 F F F              F F F F              by the number of digits, from the length
  *   pairs               (10 H + T, 10 U + t), in the high bytes
  *
- * Two places call it, and have to: where only the loop did, V8 made its constants anew in every turn.
+ * Keep both call sites: with the loop's alone, V8 rebuilt its constants in every iteration.
  */
 // @ts-ignore: decorator
 @inline
@@ -285,7 +285,7 @@ function decodeTenths(place: usize, starts: v128, ends: v128, gap: i32): v128 {
   const wholes = v128.or(i32x4.shr_u(tails, 8), i32x4.splat(0x30_00_00_00));
   const text = v128.bitselect(tenths, wholes, points);
 
-  // Digits in front of the point, less one: 0, 1 or 2. A point is −1 here, and takes itself and a digit away.
+  // Digits before the point, less one: 0, 1 or 2. A point is −1 here, and removes itself and a digit.
   const digits = i32x4.add(lengthsLessOne(starts, ends, gap), i32x4.shl(points, 1));
   const valid = i8x16.gt_s(
     i8x16.swizzle(digits, i8x16(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12)),
@@ -294,7 +294,7 @@ function decodeTenths(place: usize, starts: v128, ends: v128, gap: i32): v128 {
   const values = v128.and(v128.xor(text, i8x16.splat(0x30)), valid);
   const pairs = i16x8.mul(values, i16x8.splat(0x0a01));
   const sums = i32x4.dot_i16x8_s(i16x8.shr_u(pairs, 8), i16x8(100, 1, 100, 1, 100, 1, 100, 1));
-  // A division rounds once, as JSON.parse and Math.fround do (no tenth lies midway between two floats).
+  // A division rounds once, as JSON.parse and Math.fround together do (no tenth is exactly between two floats).
   v128.store(place, f32x4.div(f32x4.convert_i32x4_s(sums), f32x4.splat(10)));
 
   // No leading zeros: `valid` is 0, −256 or −1 here, and the product 0, or the pair of `01`, or that of `10`.
@@ -306,8 +306,8 @@ function decodeTenths(place: usize, starts: v128, ends: v128, gap: i32): v128 {
 }
 
 /**
- * As `decodeTenths`, for up to three decimals. Here the bytes are those from the start of a sample on, so that its
- * first byte that is no digit, the point or what follows the sample, says by how much they are moved.
+ * Like `decodeTenths`, for up to three decimals. Here the bytes begin at the start of a sample, so its first byte
+ * that is not a digit (the point, or the byte after the sample) says by how much they are moved.
  *
  *   the eight bytes     1 0 1 . 3 2 5 ,      6 2 . 0 8 , 6 2      7 , 6 1 . 5 , 8      number of a byte: 0 … 7
  *   moved by            0                    1                    2
@@ -337,10 +337,10 @@ function decodeThousandths(place: usize, starts: v128, ends: v128, gap: i32): v1
   const pairs = i16x8.shr_u(i16x8.mul(wholes, i16x8.splat(0x0a01)), 8);
   const lastPairs = i32x4.shr_u(i16x8.mul(decimals, i16x8.splat(0x0a01)), 24);
   const sums = i32x4.add(i32x4.dot_i16x8_s(pairs, i16x8(10000, 100, 10000, 100, 10000, 100, 10000, 100)), lastPairs);
-  // Rounds once too: no thousandth below 1000 is as near to the middle of two floats as a double's rounding reaches.
+  // Also rounds once: no thousandth below 1000 is within a double's rounding error of the midpoint of two floats.
   v128.store(place, f32x4.div(f32x4.convert_i32x4_s(sums), f32x4.splat(1000)));
 
-  // Moved, a whole ends in byte 2, and with a point, which counts for −4 here, decimals end in 4, 5 or 6.
+  // After moving, an integer ends in byte 2; with a point, which counts as −4 here, decimals end in 4, 5 or 6.
   const points = v128.and(i8x16.eq(decimals, i8x16.splat(0x2e ^ 0x30)), i32x4.splat(0xfc));
   const lastBytes = i8x16.add(i8x16.add_sat_u(digits, moves), points);
   const isWrongLength = i8x16.sub_sat_u(lastBytes, i32x4.splat(2)); // or empty: then `digits` is all ones
@@ -352,13 +352,13 @@ function decodeThousandths(place: usize, starts: v128, ends: v128, gap: i32): v1
   return v128.or(v128.or(isNoDigit, isWrongLength), isLeadingZero);
 }
 
-/** Of two samples, the bytes that are theirs in the order `H T U t . ? h k`; zero where one has none. */
+/** For two samples, their bytes in the order `H T U t . ? h k`; zero where a sample has none. */
 // @ts-ignore: decorator
 @inline
 function moved(bytes: v128, digits: v128, moves: v128): v128 {
   const valid = i8x16.gt_s(digits, i8x16(-1, 0, 1, 2, 3, 4, 5, 6, -1, 0, 1, 2, 3, 4, 5, 6));
   const sources = i8x16.sub(i8x16(0, 1, 2, 4, 3, 7, 5, 6, 0, 1, 2, 4, 3, 7, 5, 6), moves);
-  // What would lie in front of the first byte stays negative in both halves, which gives zero.
+  // Indexes before the first byte stay negative in both halves, which gives zero.
   return i8x16.swizzle(v128.and(bytes, valid), v128.or(sources, i64x2(0, 0x08_08_08_08_08_08_08_08)));
 }
 
@@ -376,25 +376,25 @@ function spreadHigh(lanes: v128): v128 {
   return i8x16.swizzle(lanes, i8x16(8, 8, 8, 8, 8, 8, 8, 8, 12, 12, 12, 12, 12, 12, 12, 12));
 }
 
-/** Bytes of each of four samples, less one. */
+/** The length of each of four samples, less one. */
 // @ts-ignore: decorator
 @inline
 function lengthsLessOne(starts: v128, ends: v128, gap: i32): v128 {
   return i32x4.sub(i32x4.sub(ends, starts), i32x4.splat(gap + 1));
 }
 
-/** Bytes of a mean: three digits, a point, and as many decimals as one vector holds. */
+/** Bytes of a mean: three digits, a point, and as many decimals as fit one vector. */
 const DECIMALS_MAX: i32 = 16;
 
 /**
- * The sample of `length` bytes at `start`, one to three digits in front of the point and up to sixteen behind, or a
- * gap; NaN for what is none, and where the last bits of a double decide.
+ * The sample of `length` bytes at `start`, with one to three digits before the point and up to sixteen after it, or a
+ * gap; NaN for anything else, and where the last bits of a double decide.
  *
- *   61.53333333333333    whole 61, decimals in two numbers of eight digits: 53333333 and 33333300
- *   value                whole + (high · 10^8 + low) · 10^−16, at most 3 units of a double's last place off
+ *   61.53333333333333    integer part 61, decimals in two numbers of eight digits: 53333333 and 33333300
+ *   value                whole + (high · 10^8 + low) · 10^−16, error at most 3 units of a double's last place
  *
- * A float drops 29 bits of a double. Only where those lie within 8 of their middle may such an error matter, and then
- * the double has to be the one of JSON.parse.
+ * A float drops 29 bits of a double. Such an error matters only if those are within 8 of their midpoint; then the
+ * double must be the one of JSON.parse.
  */
 // @ts-ignore: decorator
 @inline
@@ -404,7 +404,7 @@ function decodeMean(start: usize, length: i32): f32 {
   const found = (points - 0x0101_0101) & ~points & 0x8080_8080;
   const digits = found == 0 ? min(length, 4) : min(length, <i32>(ctz(found) >>> 3));
   if (<u32>(digits - 1) > 2) return load<u16>(start) == GAP_TEXT && length == 2 ? -1 : NaN;
-  // The digits in front of the point, moved to the end of four bytes, with zeros in front of them.
+  // The digits before the point, moved to the end of four bytes, padded with zeros.
   const moves = <u32>(32 - (digits << 3));
   const whole = (head << moves) ^ (0x3030_3030 << moves);
   if ((((whole + 0x7676_7676) | whole) & 0x8080_8080) != 0) {
@@ -436,10 +436,10 @@ function decodeMean(start: usize, length: i32): f32 {
   return abs(dropped - 0x1000_0000) <= NEAR_MIDDLE ? NaN : <f32>value;
 }
 
-/** Units of a double's last place around the middle between two floats. */
+/** Units of a double's last place around the midpoint between two floats. */
 const NEAR_MIDDLE: i32 = 8;
 
-/** A sample of any form between the two places; NaN for what is none, or not finite. */
+/** A sample of any form between the two positions; NaN if it is not one, or not finite. */
 function decodeOne(start: usize, end: usize, gap: i32): f32 {
   moveTo(start);
   const isIndented = gap > 2; // the spaces are counted then

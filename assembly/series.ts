@@ -3,24 +3,27 @@ import { addToBin, binOf, binShift, countFour, emptyBin, takeMedian } from './me
 import { BREATHS_MEDIAN_MAX, BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, areSentinels } from './rules';
 
 /**
- * What is said of a series is its level, and nothing else. Spread, successive differences, slope, course and number of
- * samples tell how a device samples and smooths; a median hardly does, and one wild sample leaves it alone.
+ * A series is summarised by its level alone. Spread, successive differences, slope, trend and number of samples
+ * depend on how a device samples and smooths; a median hardly does, and one wild sample does not move it.
  */
 
-/** Wearables report whole beats: a histogram bin each. */
+/** Wearables report whole beats: one histogram bin each. */
 const HEART_BINS_PER_UNIT: f32 = 1;
 const BREATH_BINS_PER_UNIT: f32 = 4;
-/** The bin of what is left out lies so far above the highest plausible sample. */
+/** Samples to leave out get a bin this far above the highest plausible sample. */
 const UNREAD_ABOVE: f32 = 8;
 
-/** Below so many samples the level is a mean: such samples are averages themselves, and a median would jump. */
+/** With fewer samples the level is a mean: such samples are averages themselves, and a median would jump. */
 const MEDIAN_SAMPLES_MIN: i32 = 12;
-/** From so many on, that mean leaves out the smallest and the largest: one of them may be wild. */
+/** From this many on, that mean leaves out the smallest and the largest: one of them may be wild. */
 const TRIMMED_SAMPLES_MIN: i32 = 5;
 
-/** A breathing series whose median is above this may be heart rate: a histogram's median is right to a quarter of a breath. */
+/**
+ * A breathing series with a median above this may be heart rate: a histogram's median is right to a quarter of a
+ * breath.
+ */
 const FAST_BREATHS_MIN: f64 = BREATHS_MEDIAN_MAX - 0.5;
-/** Whether a breathing series since `forgetBreathing` was so fast. */
+/** Whether a breathing series since `forgetBreathing` was that fast. */
 export let isBreathingFast: bool = false;
 
 export function forgetBreathing(): void {
@@ -33,8 +36,8 @@ let smallest: f32 = 0;
 let largest: f32 = 0;
 
 /**
- * Cleans and summarises the first `length` floats at `SAMPLES`: sentinels and implausible samples are left
- * out. Writes a summary at `summary`.
+ * Cleans and summarises the first `length` floats at `SAMPLES`, leaving out sentinels and implausible samples. Writes
+ * a summary at `summary`.
  */
 export function summarise(length: i32, isHeart: bool, summary: usize): void {
   const low = isHeart ? HEART_LOW : BREATH_LOW;
@@ -48,7 +51,7 @@ export function summarise(length: i32, isHeart: bool, summary: usize): void {
   put(summary, COUNT, <f64>count);
   put(summary, IMPLAUSIBLE, <f64>implausible);
   if (count == 0) {
-    // Nothing of the series that was summarised here before may be handed on.
+    // Nothing of the series summarised here before may be passed on.
     put(summary, LEVEL, 0);
     return;
   }
@@ -58,8 +61,8 @@ export function summarise(length: i32, isHeart: bool, summary: usize): void {
 }
 
 /**
- * Smallest and largest of all samples, as long as none is negative: bits compare as their floats do then, and what
- * is negative or not a number is out of any range here too. Sixteen at a time: `padSamples` filled the last ones up.
+ * Smallest and largest of all samples, if none is negative: bits then sort like their floats, and negative numbers
+ * and NaN are out of any range here too. Sixteen at a time: `padSamples` filled the last ones.
  */
 function findExtremes(length: i32): void {
   let low = v128.load(SAMPLES);
@@ -81,7 +84,7 @@ function findExtremes(length: i32): void {
   largest = f32x4.extract_lane(high, 0);
 }
 
-/** Whether none of the first `length` floats at `SAMPLES` is infinite or no number: their exponent has a zero. */
+/** Whether the first `length` floats at `SAMPLES` are all finite: their exponent contains a zero. */
 export function areFinite(length: i32): bool {
   const exponent = i32x4.splat(0x7f800000);
   let found = i32x4.splat(0);
@@ -93,7 +96,7 @@ export function areFinite(length: i32): bool {
   return !v128.any_true(found);
 }
 
-/** Repeats the first sample behind the last one, as far as anyone reads. */
+/** Repeats the first sample after the last one, as far as vectors read. */
 function padSamples(length: i32): void {
   const first = f32x4.splat(load<f32>(SAMPLES));
   const end = SAMPLES + (<usize>length << 2);
@@ -103,7 +106,7 @@ function padSamples(length: i32): void {
   v128.store(end, first, 48);
 }
 
-/** The usual case: every sample is plausible, so nothing need be asked of any of them. Four at a time. */
+/** The usual case: every sample is plausible, so none needs a check. Four at a time. */
 function gatherAll(length: i32, low: f32, binsPerUnit: f32): void {
   count = length;
   implausible = 0;
@@ -112,15 +115,15 @@ function gatherAll(length: i32, low: f32, binsPerUnit: f32): void {
   const scales = f32x4.splat(binsPerUnit);
   const end = SAMPLES + (<usize>length << 2);
   for (let place = SAMPLES; place < end; place += 16) countFour(v128.load(place), scales, shifts);
-  // What `padSamples` filled up counted in the bin of the first sample.
+  // The samples added by `padSamples` counted in the bin of the first sample.
   const padding = -length & 3;
   if (padding > 0) addToBin(binOf(load<f32>(SAMPLES), binsPerUnit, shift), -padding);
 }
 
-/** Some samples are to be left out: they are counted in a bin that is emptied afterwards. Four at a time too. */
+/** Some samples are to be left out: they are counted in a bin that is cleared afterwards. Also four at a time. */
 function gatherPlausible(length: i32, low: f32, high: f32, binsPerUnit: f32): void {
   const end = SAMPLES + (<usize>length << 2);
-  v128.store(end, i32x4.splat(0)); // a sentinel: what is filled up is none of the samples
+  v128.store(end, i32x4.splat(0)); // a sentinel, so that padding does not count as a sample
   const shift = binShift(low, binsPerUnit);
   const shifts = f32x4.splat(shift);
   const scales = f32x4.splat(binsPerUnit);
@@ -162,7 +165,7 @@ function leastOf(lanes: v128): f32 {
   return min(f32x4.extract_lane(halves, 0), f32x4.extract_lane(halves, 1));
 }
 
-/** Mean of few samples, without the smallest and the largest where enough are left. */
+/** Mean of few samples, without the smallest and the largest if enough are left. */
 function trimmedMean(length: i32, low: f32, high: f32): f64 {
   let sum: f64 = 0;
   const end = SAMPLES + (<usize>length << 2);

@@ -3,7 +3,7 @@ import { inputEnd, inputStart } from './text';
 
 /**
  * Whether the input keeps the bounds of structure: at most `levelsMax` levels of nesting, `bracketsMax` objects and
- * arrays, `stringsMax` strings, keys included. It need not be JSON: what closes nothing is passed over.
+ * arrays, `stringsMax` strings, keys included. It need not be JSON: unmatched closing brackets are ignored.
  */
 export function isWithinBounds(levelsMax: i32, bracketsMax: i32, stringsMax: i32): bool {
   const quotesMax = 2 * stringsMax;
@@ -18,18 +18,18 @@ export function isWithinBounds(levelsMax: i32, bracketsMax: i32, stringsMax: i32
     bracketCount += opened;
     quoteCount += <i32>popcnt(quotes);
     if (bracketCount > bracketsMax || quoteCount > quotesMax) return false;
-    // In whatever order they come, neither bound is met.
+    // In any order, neither bound is reached.
     if (level >= closed && level + opened <= levelsMax) level += opened - closed;
     else {
-      level = levelBehind(level, levelsMax);
+      level = levelAfter(level, levelsMax);
       if (level < 0) return false;
     }
   }
   return true;
 }
 
-/** The level behind the block in hand, bracket by bracket; −1 where one lies beyond `levelsMax`. */
-function levelBehind(before: i32, levelsMax: i32): i32 {
+/** The level after the current block, bracket by bracket; −1 if one exceeds `levelsMax`. */
+function levelAfter(before: i32, levelsMax: i32): i32 {
   let level = before;
   for (let left = opens | closes; left != 0; left &= left - 1) {
     if ((opens & left & -left) != 0) {

@@ -1,8 +1,8 @@
 import { INPUT_PADDING, SESSIONS_MAX, SUMMARISED, TEXTS_LENGTH } from './layout';
 
 /**
- * The bytes of the request in hand, and how far they are read. Zero bytes follow the input, which no token
- * accepts, so no scan of a token looks where it ends.
+ * The bytes of the current request, and how far they are read. Zero bytes follow the input, and no token contains
+ * one, so scans of a token need no check for the end.
  */
 
 export const QUOTE: u32 = 0x22;
@@ -19,7 +19,7 @@ export const CLOSE_ARRAY: u32 = 0x5d;
 export const OPEN_OBJECT: u32 = 0x7b;
 export const CLOSE_OBJECT: u32 = 0x7d;
 
-/** The next byte to read; only this file moves it. */
+/** The next byte to read; only this file advances it. */
 export let at: usize = 0;
 export let inputStart: usize = 0;
 /** Where the zero bytes begin. */
@@ -30,10 +30,10 @@ export function openText(input: usize, length: i32): void {
   inputStart = input;
   inputEnd = input + <usize>length;
   clear(inputEnd, INPUT_PADDING);
-  clear(SUMMARISED, 2 * SESSIONS_MAX * 4 * 4 + <usize>TEXTS_LENGTH * 8); // LENGTHS and TEXTS behind it
+  clear(SUMMARISED, 2 * SESSIONS_MAX * 4 * 4 + <usize>TEXTS_LENGTH * 8); // LENGTHS and TEXTS follow it
 }
 
-/** Sets to zero; a multiple of 16 bytes, too few for a call of the runtime to pay. */
+/** Sets a multiple of 16 bytes to zero; too few for a call of the runtime to pay off. */
 export function clear(from: usize, bytes: usize): void {
   for (let place = from; place < from + bytes; place += 16) v128.store(place, i32x4.splat(0));
 }
@@ -65,7 +65,7 @@ export function takeNull(): bool {
 
 // @ts-ignore: decorator
 @inline
-export function behindSpace(from: usize): usize {
+export function afterSpace(from: usize): usize {
   let place = from;
   let byte = <u32>load<u8>(place);
   while (byte <= 0x20 && (byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09)) {
@@ -77,16 +77,16 @@ export function behindSpace(from: usize): usize {
 // @ts-ignore: decorator
 @inline
 export function skipSpace(): void {
-  at = behindSpace(at);
+  at = afterSpace(at);
 }
 
-/** Goes behind the quote that ends a string; false at escapes, control characters and beyond ASCII. */
+/** Moves after the closing quote of a string; false for escapes, control characters and bytes beyond ASCII. */
 export function skipString(): bool {
   let others: i32 = 0;
   for (let place = at; others == 0; place += 16) {
     const bytes = v128.load(place);
     const isOther = v128.or(i8x16.lt_s(bytes, i8x16.splat(0x20)), i8x16.eq(bytes, i8x16.splat(<i8>BACKSLASH)));
-    others = i8x16.bitmask(isOther); // what is beyond ASCII is negative
+    others = i8x16.bitmask(isOther); // bytes beyond ASCII are negative
     const quotes = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)));
     if (quotes != 0) {
       at = place + <usize>ctz(quotes) + 1;

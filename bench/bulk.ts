@@ -23,14 +23,14 @@ export const USAGE = `npm run bench -- bulk [options]
 
 interface Way {
   readonly name: string;
-  /** The way over HTTP on the same processors. */
+  /** The HTTP run on the same processors. */
   readonly beside: string;
-  /** Least rows a second, in those of HTTP. */
+  /** Minimum of rows per second, relative to HTTP. */
   readonly goal?: number;
   run(): Promise<Cost>;
 }
 
-/** Without history. */
+/** Goals without history. */
 const GOALS: Readonly<Record<BulkFormat, number>> = { ndjson: 1.5, arrow: 3, parquet: 2 };
 
 /** What a backfill costs, by format, beside the same sessions over HTTP. @throws UsageError */
@@ -54,7 +54,7 @@ export async function runBulk(args: readonly string[]): Promise<void> {
   const ways = coresOf(values.cores).flatMap((cores) => waysOn(cores, scoring));
   const costs = new Map<Way, Cost[]>(ways.map((way) => [way, []]));
   for (let repetition = 0; repetition < whole(values.repetitions); repetition++) {
-    // Turn by turn, so that what else the machine does meets all of them.
+    // Alternately, so that other load on the machine affects all of them.
     for (const way of ways) costs.get(way)?.push(await way.run());
   }
   process.stdout.write(
@@ -74,7 +74,7 @@ interface Scoring {
   readonly judge: boolean;
 }
 
-/** HTTP and every format, on so many processors; on all of them where that is not said. */
+/** HTTP and every format, on this many processors; on all if undefined. */
 function waysOn(
   cores: number | undefined,
   { rows, seconds, folder, key, patterns, formats, judge }: Scoring,
@@ -106,7 +106,7 @@ function waysOn(
   ];
 }
 
-/** Moves this process, and with it those that it starts, to the first processors. */
+/** Pins this process and its children to the first processors. */
 function moveTo(cores: number): void {
   const args = ['--all-tasks', '--cpu-list', '--pid', `0-${cores - 1}`, String(process.pid)];
   if (spawnSync('taskset', args).status !== 0) throw new UsageError(`taskset gives no ${cores} cores`);

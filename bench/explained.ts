@@ -16,10 +16,10 @@ import { issueKey } from './server/key.js';
 import { startServer, type ServerProcess } from './server/process.js';
 import { UsageError } from './usage.js';
 
-/** Of what saturates the service: so much leaves cores free. */
+/** Share of the saturating rate: leaves cores free. */
 const CALM_SHARE = 0.4;
 const CALM_RATE_AT_FIRST = 1000;
-/** A service that keeps up makes nobody wait so long. */
+/** A service that keeps up never makes a caller wait this long. */
 const LATE_SECONDS = 5;
 
 export const USAGE = `npm run bench -- explained [options]
@@ -30,10 +30,10 @@ export const USAGE = `npm run bench -- explained [options]
   --seconds N      of each measurement (default 5)
   --deadline-ms N  of the service (default 1000): longer on a machine that does other things beside
 
-Plain ones are sent as fast as they are answered, then at a fixed rate, ${100 * CALM_SHARE} % of that: so long as cores are
-left, nobody should be slower for what others ask.`;
+Plain ones are sent as fast as they are answered, then at a fixed rate, ${100 * CALM_SHARE} % of that: while cores are
+left, explained requests should slow no other caller.`;
 
-/** What is sent beside the plain ones, at a fixed rate. */
+/** What is sent beside the plain requests, at a fixed rate. */
 const COMPANIES = ['plain', 'explained'] as const;
 type Company = (typeof COMPANIES)[number];
 
@@ -45,7 +45,7 @@ interface Settings {
   readonly deadlineMs: number;
 }
 
-/** One turn: what came of the plain ones and of their company, and what the company costs without them. */
+/** One turn: the results of the plain requests and of their company, and what the company costs alone. */
 interface Seen {
   readonly saturated: Measurement;
   readonly calm: Measurement;
@@ -53,12 +53,12 @@ interface Seen {
   readonly aloneCpuMicros: number;
 }
 
-/** Connections of the company: enough that a slow answer keeps none of it from being sent. */
+/** Connections of the company: enough that a slow answer never delays a request. */
 const COMPANY_CONNECTIONS = 16;
 const WARM_UP_SECONDS = 3;
 const MICROS_PER_MS = 1000;
 
-/** What explained requests take from the plain ones beside them, and what they cost. @throws UsageError */
+/** What explained requests take from plain ones beside them, and what they cost. @throws UsageError */
 export async function runExplained(args: readonly string[]): Promise<void> {
   const settings = parse(args);
   const folder = await mkdtemp(join(tmpdir(), 'acuity-bench-'));
@@ -87,10 +87,10 @@ export async function runExplained(args: readonly string[]): Promise<void> {
   }
 }
 
-/** The measurements of one payload, turn by turn, so that what else the machine does meets both companies. */
+/** The measurements of one payload, alternating, so that other load on the machine affects both companies. */
 class Turns {
   private readonly bodies: Readonly<Record<Company, readonly string[]>>;
-  /** Plain requests a second where cores are left; what saturates the service at first decides. */
+  /** Plain requests per second that leave cores free; from the first saturating measurement. */
   private calmRate = CALM_RATE_AT_FIRST;
 
   constructor(
@@ -179,7 +179,7 @@ function table(payload: PayloadName, seen: ReadonlyMap<Company, readonly Seen[]>
   );
 }
 
-/** "median (least–most)"; a dash where there was nothing to divide by. */
+/** "median (least–most)"; a dash if there was nothing to divide by. */
 function spread(values: readonly number[], digits: number): string {
   if (values.some((value) => !Number.isFinite(value))) return '–';
   const { median, min, max } = spreadOf(values);

@@ -20,7 +20,7 @@ and without it. Python is left out where there is none.`;
 const LANGUAGES = ['TypeScript', 'Python'] as const;
 type Language = (typeof LANGUAGES)[number];
 
-/** What a reader says. */
+/** The output of a reader. */
 interface Said {
   readonly night: string;
   readonly sleepTimeSeconds: number;

@@ -1,4 +1,4 @@
-/** `npm run bench -- COMMAND`: every measurement that the project makes of itself. */
+/** `npm run bench -- COMMAND`: all of the project's own measurements. */
 import { UsageError } from './usage.js';
 
 // Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
@@ -10,6 +10,7 @@ const { runWorst, USAGE: WORST } = await import('./worst.js');
 const { runBulk, USAGE: BULK } = await import('./bulk.js');
 const { runExplained, USAGE: EXPLAINED } = await import('./explained.js');
 const { runExports, USAGE: EXPORTS } = await import('./exports.js');
+const { runLists, USAGE: LISTS } = await import('./lists.js');
 const { runParquet, USAGE: PARQUET } = await import('./parquet.js');
 const { runPayloads, USAGE: PAYLOADS } = await import('./payloads.js');
 const { runStages, USAGE: STAGES } = await import('./stages.js');
@@ -42,6 +43,11 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
     usage: EXPORTS,
     run: runExports,
   },
+  lists: {
+    answers: 'what a request costs as a line of a list, against one of its own',
+    usage: LISTS,
+    run: runLists,
+  },
   parquet: {
     answers: 'what reads Parquet, how fast, and in how much memory',
     usage: PARQUET,
@@ -56,12 +62,12 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
   worst: { answers: 'which bodies hold an event loop longest', usage: WORST, run: runWorst },
 };
 
-// The servers are ended by an exit handler, which a signal alone would not run.
+// An exit handler ends the servers; without this a signal would not run it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 await main(process.argv.slice(2));
 
-/** Options without a command are those of `peers`. */
+/** Options without a command belong to `peers`. */
 async function main([first = 'peers', ...rest]: readonly string[]): Promise<void> {
   if (first === '--help') return void process.stdout.write(`${overview()}\n`);
   const [name, args] = first.startsWith('-') ? ['peers', [first, ...rest]] : [first, rest];
@@ -78,7 +84,7 @@ async function main([first = 'peers', ...rest]: readonly string[]): Promise<void
 
 function overview(): string {
   const lines = Object.entries(COMMANDS).map(([name, { answers }]) => `  ${name.padEnd(10)}${answers}`);
-  return `npm run bench -- [command] [options]; --help behind a command lists its options\n\n${lines.join('\n')}`;
+  return `npm run bench -- [command] [options]; --help after a command lists its options\n\n${lines.join('\n')}`;
 }
 
 function fail(mistake: string, usage: string): void {

@@ -47,8 +47,9 @@ interface Loaded {
 }
 
 /**
- * Each part timed alone, and the running service: parts alone have warm caches, so the rest holds what they lose in
- * company. The second table is wall time by the service's own /metrics, waiting included. @throws UsageError
+ * Each part timed alone, and the running service. Parts alone have warm caches, so the rest includes what they lose
+ * when run together. The second table is wall time from the service's own /metrics, waits included. @throws
+ * UsageError
  */
 export async function runStages(args: readonly string[]): Promise<void> {
   const seconds = secondsOf(args);
@@ -106,7 +107,7 @@ async function microCosts(): Promise<Map<string, number>> {
   return costs;
 }
 
-/** The suite without the cases that no stage names. */
+/** The suite with only those cases that a stage names. */
 function onlyUsed(suite: Suite): Suite {
   const stages = STAGES.filter((stage) => stage.suite === suite.name);
   const used = stages.flatMap(({ caseOf }) => PAYLOADS.map(caseOf));

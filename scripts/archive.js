@@ -1,7 +1,7 @@
 /**
- * `npm run archive`: the service with everything that it runs on, the Node of this command too, as one file for the
- * machines of an engine (docs/BULK.md): `.build/engine/acuity-PLATFORM-ARCH.tar.gz`. Its program is `bin/acuity`; `python`
- * has the Python client.
+ * `npm run archive`: packs the service and everything it runs on, including this command's Node, into one file for
+ * the machines of an engine (docs/BULK.md): `.build/engine/acuity-PLATFORM-ARCH.tar.gz`. Its program is `bin/acuity`;
+ * `python` has the Python client.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,13 +15,13 @@ const PARTS = ['package.json', 'LICENSE', 'assets', 'dist', 'docs', 'native-mode
 const CLIENT = 'packages/client-python/src/acuity_client';
 const EXECUTABLE = 0o755;
 
-/** Finds its folder without any other program: a worker's PATH may be empty. */
+/** Finds its own folder without any other program, because a worker's PATH may be empty. */
 const PROGRAM = `#!/bin/sh
 here=\${0%/*}
 exec "$here/node" "$here/../dist/main.js" "$@"
 `;
 
-/** Fills `folder`, which must not be there yet. */
+/** Fills `folder`, which must not exist yet. */
 export function writeDistribution(folder) {
   for (const path of PARTS) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   const filter = (path) => !path.endsWith('__pycache__');
@@ -29,7 +29,7 @@ export function writeDistribution(folder) {
   const { platform, arch, versions } = process;
   const isKept = (path) => isOfPlatform(path, { platform, arch, abi: versions.modules });
   for (const [path] of shippedPackages()) {
-    // An optional package for another platform is not there.
+    // Optional packages for other platforms are not installed.
     if (!existsSync(join(ROOT, path))) continue;
     cpSync(join(ROOT, path), join(folder, path), { recursive: true, dereference: true, filter: isKept });
   }

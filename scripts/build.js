@@ -2,8 +2,9 @@
 import { build, failWith, install } from './prepare.js';
 
 try {
-  await install();
-  await build(process.argv[2] ?? 'all');
+  const step = process.argv[2] ?? 'all';
+  await install(step === 'src' ? 'service' : 'all');
+  await build(step);
 } catch (error) {
   failWith(error);
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run check`: what must hold before a commit: format, lint, types, import rules, dead code, and the tests that the
+ * `npm run check`: what must hold before a commit: format, lint, types, import rules, dead code, words, and the tests that the
  * files that differ from HEAD reach by imports or by name; `npm run check -- --all` runs every test instead. It makes
  * all checks, side by side; then it fails if one failed.
  */
@@ -23,9 +23,11 @@ const CHECKS = [
     'test',
     'bench',
     'torture',
+    'simulation',
     'native-models/training',
   ],
   ['dead code', 'node_modules/knip/bin/knip.js'],
+  ['words', 'scripts/words.js'],
 ];
 
 try {
@@ -44,7 +46,7 @@ const failed = outcomes.filter(({ isOk }) => !isOk).map(({ name }) => name);
 process.stdout.write(failed.length === 0 ? 'every check passed\n' : `failed: ${failed.join(', ')}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** Runs one check; tells how long it took, and what it said where it failed. */
+/** Runs one check; prints how long it took, and its output if it failed. */
 function run(name, command) {
   const startMs = performance.now();
   const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -64,7 +66,7 @@ function run(name, command) {
   });
 }
 
-/** The files that differ from HEAD, by their paths from the root. */
+/** The files that differ from HEAD, as paths from the root. */
 function changedFiles() {
   if (!existsSync(join(ROOT, '.git'))) return []; // an archive: nothing to compare with
   const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n');

@@ -6,14 +6,14 @@ import { holding } from './lock.js';
 import { failWith, filesBelow, install, ROOT, StepFailed } from './prepare.js';
 
 const PACKAGE = join(ROOT, 'packages/client-ts');
-/** Where the compiler finds the client with the rules in a folder of its own: the package stands alone. */
+/** Where the compiler finds the client and the rules in one folder: the package must not depend on other files. */
 const TOGETHER = join(ROOT, '.build/client-package');
-/** Made here and moved when it is whole: others may run what is there meanwhile. */
+/** Built here and moved when complete, because other processes may be running the previous one. */
 const FRESH = join(ROOT, '.build/client-package-dist');
 const DIST = join(PACKAGE, 'dist');
 
 try {
-  await install();
+  await install('service');
   await holding(join(ROOT, '.build/client-package.lock'), make);
 } catch (error) {
   failWith(error);
@@ -29,13 +29,13 @@ async function make() {
     compile(format, '--declaration', 'false', '--removeComments');
     dropUnusedDeclarations(join(FRESH, format));
   }
-  // Without it Node would take the CommonJS files for modules, as the package's own package.json says.
+  // Without this file Node would read the CommonJS files as modules, because of the package's own package.json.
   writeFileSync(join(FRESH, 'cjs/package.json'), '{ "type": "commonjs" }\n');
   rmSync(DIST, { recursive: true, force: true });
   renameSync(FRESH, DIST);
 }
 
-/** Copies sources; what they import of the rules is then a file beside them. */
+/** Copies sources; their imports of the rules then point to a file beside them. */
 function bring(from, to) {
   for (const source of filesBelow(from)) {
     const target = join(to, relative(from, source));
@@ -46,7 +46,7 @@ function bring(from, to) {
   }
 }
 
-/** Declarations that no way in leads to would be a tenth of the package. */
+/** Removes declarations that no entry point reaches: a tenth of the package. */
 function dropUnusedDeclarations(folder) {
   const used = new Set();
   for (const name of ['entry', 'undici', 'adapters']) follow(join(folder, `${name}.d.ts`), used);
@@ -54,7 +54,7 @@ function dropUnusedDeclarations(folder) {
   for (const file of declarations) if (!used.has(file)) rmSync(file);
 }
 
-/** Adds a file of declarations, and those that it imports from. */
+/** Adds a declaration file, and those that it imports. */
 function follow(file, used) {
   if (used.has(file)) return;
   used.add(file);

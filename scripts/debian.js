@@ -12,7 +12,7 @@ const RELEASE = 'trixie';
 const DEBIAN = join(ROOT, '.build/debian');
 const DEFAULT_NODES = ['22', '24'];
 
-/** What the tests use where it is there, beside what a small Debian has. */
+/** What the tests use if present, beyond a minimal Debian. */
 const PACKAGES = [
   'ca-certificates',
   'curl',
@@ -30,7 +30,7 @@ const PACKAGES = [
   'wrk',
 ];
 
-/** How this machine reaches its package registries, as far as files say it. */
+/** How this machine reaches its package registries, as far as files configure it. */
 const OF_THIS_MACHINE = [
   '/etc/resolv.conf',
   '/etc/ssl/certs/ca-certificates.crt',
@@ -61,7 +61,7 @@ function makeRoot() {
   }
 }
 
-/** The exit code of `npm test`, whose output goes where ours goes. */
+/** Returns the exit code of `npm test`, whose output goes to this process's output. */
 function testUnder(version) {
   const node = join('/opt', `node-${version}`);
   run('npm', ['install', '--silent', '--prefix', join(DEBIAN, node), `node@${version}`, 'npm@10']);
@@ -76,7 +76,7 @@ function testUnder(version) {
   );
 }
 
-/** Runs a shell's script within the root, whose mounts end with it. */
+/** Runs a shell script within the root, whose mounts end with it. */
 function inside(script, args, { mustWork = true } = {}) {
   const mounts = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && mount --rbind /sys "$0/sys"';
   const enter = `${mounts} && exec chroot "$0" /usr/bin/env HOME=/root DEBIAN_FRONTEND=noninteractive sh -c "$@"`;

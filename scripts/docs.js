@@ -5,6 +5,12 @@ import { exampleAnswer } from './exampleAnswer.js';
 import { withGenerated } from './generated.js';
 import { build, failWith, install, ROOT } from './prepare.js';
 
+const PUBLISHED_APART = [
+  'package.json',
+  ...['package.json', 'README.md'].map((name) => `packages/client-ts/${name}`),
+  ...['pyproject.toml', 'README.md'].map((name) => `packages/client-python/${name}`),
+];
+
 try {
   await install();
   await build('src');
@@ -33,6 +39,18 @@ try {
       parts.reduce((document, [name, part]) => withGenerated(document, name, part), text),
     );
   }
+  addressRepository();
 } catch (error) {
   failWith(error);
+}
+
+/** What is published apart links to the repository that package.json names. */
+function addressRepository() {
+  const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const address = repository.url.replace(/^git\+|\.git$/g, '');
+  for (const name of PUBLISHED_APART) {
+    const text = readFileSync(join(ROOT, name), 'utf8');
+    const elsewhere = /https:\/\/github\.com\/[\w.-]+\/acuity(?![\w-])/g;
+    writeFileSync(join(ROOT, name), text.replace(elsewhere, address));
+  }
 }

@@ -16,7 +16,7 @@ export function exampleAnswer(env = process.env) {
     env,
   });
   if (status !== 0) throw new Error(`the example request was not scored: ${stderr}`);
-  // Rows have a number, and name their model, which an answer over HTTP has in a header.
+  // Rows have a number and name their model, which an HTTP response has in a header.
   const answer = Object.entries(JSON.parse(stdout)).filter(([field]) => !/^(row|model)/.test(field));
   return `\`\`\`json\n${JSON.stringify(Object.fromEntries(answer))}\n\`\`\`\n`;
 }

@@ -1,7 +1,8 @@
 /**
- * The compiled code of the HTTP library, which its package's author takes from somebody else: what is about to be
- * loaded must be what was looked at. `node scripts/httpBinary.js` writes the list, for another version of the package;
- * it is in the form of `sha256sum`, so that upstream's files are compared with it too (docs/DEPENDENCIES.md).
+ * Checks the compiled code of the HTTP library, which its package's author takes from a third party: it must be the code
+ * that was reviewed. `node scripts/httpBinary.js FOLDER` writes the list for another version of the package, unpacked in
+ * FOLDER (`npm pack uwebsockets@VERSION`): an installed one has the binaries of one platform only. The list is in the form
+ * of `sha256sum`, so that upstream's files are compared with it too (docs/DEPENDENCIES.md).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -14,8 +15,8 @@ const REMEDY =
   'remove node_modules and install again; where it differs still, do not run it and see docs/DEPENDENCIES.md';
 
 /**
- * What is to be told of the binary that this Node loads; undefined where it is the listed one, or there is none.
- * `isFault`: it must not be loaded. Another package than the listed one, as upstream's own, is its user's choice.
+ * The problem with the binary that this Node loads; undefined if it is the listed one, or there is none.
+ * `isFault`: it must not be loaded. Using another package than the listed one, such as upstream's own, is the user's choice.
  * @param {string} root
  * @returns {{ readonly isFault: boolean, readonly sentence: string } | undefined}
  */
@@ -26,7 +27,7 @@ export function httpBinaryProblem(root, { platform, arch, versions } = process) 
   const list = readFileSync(join(root, LIST), 'utf8');
   if (list.includes(lineOf(path, file))) return undefined;
   const listed = list.match(/^# (\S+ [^\s:]+)/)?.[1];
-  const installed = packageIn(root);
+  const installed = packageIn(join(root, PACKAGE));
   if (!listed?.startsWith(`${installed.name} `)) {
     const sentence = `the HTTP library is ${installed.name} ${installed.version}, not ${listed}, whose binaries ${LIST} lists: ${file} is not compared`;
     return { isFault: false, sentence };
@@ -35,11 +36,11 @@ export function httpBinaryProblem(root, { platform, arch, versions } = process) 
   return { isFault: true, sentence };
 }
 
-/** The list of all binaries of the installed package. */
-export function httpBinaryList(root) {
-  const { name, version } = packageIn(root);
-  const files = readdirSync(join(root, PACKAGE)).filter((file) => file.endsWith('.node'));
-  const lines = files.toSorted().map((file) => lineOf(join(root, PACKAGE, file), file));
+/** The list of all binaries of the package in `folder`. */
+export function httpBinaryList(root, folder = join(root, PACKAGE)) {
+  const { name, version } = packageIn(folder);
+  const files = readdirSync(folder).filter((file) => file.endsWith('.node'));
+  const lines = files.toSorted().map((file) => lineOf(join(folder, file), file));
   return `# ${name} ${version}: written by node scripts/httpBinary.js\n${lines.join('')}`;
 }
 
@@ -48,11 +49,18 @@ function lineOf(path, file) {
 }
 
 /** @returns {{ readonly name: string, readonly version: string }} */
-function packageIn(root) {
-  return JSON.parse(readFileSync(join(root, PACKAGE, 'package.json'), 'utf8'));
+function packageIn(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  writeFileSync(join(root, LIST), httpBinaryList(root));
+  const folder = process.argv[2];
+  if (folder === undefined) {
+    process.stderr.write(
+      'usage: node scripts/httpBinary.js FOLDER (of `npm pack uwebsockets@VERSION`, unpacked)\n',
+    );
+    process.exit(2);
+  }
+  writeFileSync(join(root, LIST), httpBinaryList(root, folder));
 }

@@ -1,9 +1,9 @@
 /**
- * `npm run image`: builds deploy/Dockerfile as it is with Debian's `buildah`, runs what comes out as its user with a
- * root that can't be written, asks it for a score and ends it with SIGTERM. Prints size and seconds to the first score.
- * No registry of images is asked: the base is a small Debian by `debootstrap`, with Node and npm of the npm registry,
- * under the official image's name. As root on Linux; skipped elsewhere. The base stays in .build/image for the next time:
- * remove that folder to have it made anew.
+ * `npm run image`: builds deploy/Dockerfile unchanged with Debian's `buildah`, runs the image as its user with a
+ * read-only root, asks it for a score and stops it with SIGTERM. Prints the size and the seconds to the first score.
+ * Uses no image registry: the base is a small Debian by `debootstrap`, with Node and npm from the npm registry, under
+ * the official image's name. As root on Linux; skipped elsewhere. The base stays in .build/image: remove that folder
+ * to rebuild it.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ const STORAGE = [
 ];
 const DOCKERFILE = join(ROOT, 'deploy/Dockerfile');
 const BODY = join(ROOT, 'docs/examples/request.json');
-/** What stands for the volume. */
+/** Takes the place of the volume. */
 const DATA = join(FOLDER, 'data');
 const NPM = '10';
 /** The user of the official image. */
@@ -31,7 +31,7 @@ const USER = { name: 'node', id: 1000 };
 const FIRST_SCORE_MAX_MS = 60_000;
 const STOP_MAX_MS = 20_000;
 
-/** What this machine trusts: there during the build, not in the image. */
+/** The certificates that this machine trusts: present during the build, not in the image. */
 const TRUSTED = '/etc/ssl/certs/ca-certificates.crt';
 
 function whatIsMissing() {
@@ -84,7 +84,7 @@ function build() {
     settings.push(`cafile=${TRUSTED}`);
   }
   writeFileSync(npmrc, `${settings.join('\n')}\n`);
-  const format = ['--format', 'docker']; // the other one, OCI, has no health check
+  const format = ['--format', 'docker']; // the other format, OCI, has no health check
   const place = ['--isolation', 'chroot', '--network', 'host', '--pull-never'];
   const mounts = volumes.flatMap((volume) => ['--volume', volume]);
   run('buildah', [...STORAGE, 'bud', ...format, ...place, ...mounts, '-f', DOCKERFILE, '-t', 'acuity', ROOT]);
@@ -96,7 +96,7 @@ function isThere(image) {
   );
 }
 
-/** Where an image's files lie, and how many bytes they have. */
+/** Where an image's files are, and how many bytes they have. */
 function unpacked(image) {
   const root = buildah('mount', buildah('from', '--pull-never', image));
   const { stdout } = spawnSync('du', ['--summarize', '--bytes', root], { encoding: 'utf8' });
@@ -109,7 +109,7 @@ function removeAllButBase() {
   rmSync(DATA, { recursive: true, force: true });
 }
 
-/** What an image says is run, in namespaces of its own, on the network of this machine. */
+/** Runs an image's command in separate namespaces, on this machine's network. */
 class Container {
   #root;
   #config;
@@ -125,7 +125,7 @@ class Container {
       `ACUITY_ADMIN_PORT=${ports.admin}`,
       'ACUITY_HOST=127.0.0.1',
     ];
-    // As a new volume has it: what the image holds there.
+    // As in a new volume: what the image has there.
     rmSync(DATA, { recursive: true, force: true });
     run('cp', ['--archive', join(root, 'data'), DATA]);
   }
@@ -136,7 +136,7 @@ class Container {
     return command.map((part) => part.replaceAll(':9464/', `:${this.ports.admin}/`));
   }
 
-  /** What runs `command`, or the image's own with these arguments, by spawn. */
+  /** The arguments of spawn that run `command`, or the image's own command with these arguments. */
   command(args, { entry = this.#config.Entrypoint, user = this.#config.User } = {}) {
     const mounts = [
       'mount --bind "$0" "$0"',
@@ -147,7 +147,7 @@ class Container {
     ].join(' && ');
     const script = `${mounts} && root="$0" && user="$2" && shift 2 && exec chroot --userspec="$user" "$root" "$@"`;
     const env = ['/usr/bin/env', '-i', '-C', this.#config.WorkingDir, ...this.#config.Env, ...this.#settings];
-    // A process with the number 1, as in a container: no signal ends it by default.
+    // Runs as process 1, as in a container: no signal ends it by default.
     const namespaces = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child'];
     return [
       'unshare',
@@ -195,7 +195,7 @@ async function tryRunning(container) {
   }
 }
 
-/** The first answer that holds scores, as text. */
+/** The first response with scores, as text. */
 async function firstScore(port, key, child) {
   const body = readFileSync(BODY);
   const headers = { 'content-type': 'application/json', 'x-api-key': key };
@@ -233,7 +233,7 @@ async function freePorts() {
   return { http, admin };
 }
 
-/** What a command of buildah prints. */
+/** The output of a buildah command. */
 function buildah(...args) {
   const { status, stdout, stderr } = spawnSync('buildah', [...STORAGE, ...args], { encoding: 'utf8' });
   if (status !== 0) throw new StepFailed(`buildah ${args[0]} failed: ${stderr}`);

@@ -1,6 +1,6 @@
 /**
- * Which compiled module imports which: what the test commands need to know which tests a change reaches, and which
- * tests start nothing. Plain JavaScript without a dependency, over what the compiler wrote, whose imports are regular.
+ * Which compiled module imports which, for the test commands: which tests a change reaches, and which tests start no
+ * process. Plain JavaScript without a dependency; it reads the compiler's output, whose imports have a regular form.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
@@ -28,11 +28,11 @@ export function importGraph(root, folders) {
 }
 
 /**
- * The modules that `from` needs, itself among them. `passes` says of an import whether to follow it.
+ * The modules that `from` needs, itself included. `passes` decides whether to follow an import.
  * @param {ImportGraph} graph
  * @param {string} from
  * @param {(path: string) => boolean} passes
- * @returns {Set<string>} packages and Node's own modules among them
+ * @returns {Set<string>} packages and Node's own modules included
  */
 export function reachOf({ imports }, from, passes = () => true) {
   const reached = new Set([from]);

@@ -27,7 +27,7 @@ export async function holding(path, work) {
   }
 }
 
-/** Its parent is there. (`recursive` says ENOENT for whatever is in the way, as a read-only disk.) */
+/** Its parent exists. (`recursive` reports every obstacle as ENOENT, a read-only disk too.) */
 function makeFolder(folder) {
   try {
     mkdirSync(folder);
@@ -36,7 +36,7 @@ function makeFolder(folder) {
   }
 }
 
-/** A link appears with its content or not at all, so nobody ever reads a lock without an owner. */
+/** A link appears with its content or not at all, so no process reads a lock without an owner. */
 function tryTake(path) {
   const own = `${path}.${process.pid}`;
   writeFileSync(own, String(process.pid));
@@ -51,7 +51,7 @@ function tryTake(path) {
   }
 }
 
-/** Moves a dead owner's lock aside, and puts it back where another process took the lock in between. */
+/** Moves a dead owner's lock aside, and puts it back if another process took the lock in between. */
 function removeIfStale(path) {
   const owner = ownerOf(path);
   if (owner === undefined || isAlive(owner)) return;
@@ -60,7 +60,7 @@ function removeIfStale(path) {
     renameSync(path, aside);
     if (ownerOf(aside) !== owner) linkSync(aside, path);
   } catch (error) {
-    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error; // another process was quicker
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error; // another process was faster
   } finally {
     rmSync(aside, { force: true });
   }

@@ -1,4 +1,7 @@
-/** packages/norms as TypeScript and as Python, for the clients: `npm run rules` writes these files, and a test fails where one is stale. */
+/**
+ * Writes packages/norms as TypeScript and as Python, for the clients: `npm run rules` writes these files, and a test
+ * fails if one is stale.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './prepare.js';
@@ -6,7 +9,7 @@ import { python } from './ruleTables.js';
 
 const HEAD = 'Generated from packages/norms by `npm run rules`: change it there.';
 
-/** @returns {Readonly<Record<string, string>>} the texts of the generated files, by their paths in the repository */
+/** @returns {Readonly<Record<string, string>>} the generated files, by path in the repository */
 export function normTables() {
   const read = (name) => JSON.parse(readFileSync(join(ROOT, 'packages/norms', `${name}.json`), 'utf8'));
   const norms = { ...read('published'), ...read('computed') };
@@ -16,7 +19,7 @@ export function normTables() {
   };
 }
 
-/** With types of its own: those of the values would be as long again in the package. */
+/** With explicit types: those inferred from the values would double their size in the package. */
 function typescript(norms) {
   const names = Object.keys(norms).map((name) => `'${name}'`);
   return `// ${HEAD}

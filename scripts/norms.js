@@ -1,7 +1,7 @@
 /**
- * `npm run norms`: computes the norms of packages/norms/computed.json from public data in the folder that
- * VALIDATION_DATA names, prints how many people each rests on and how near it is to a normal distribution, and
- * writes what the clients have of it. Only means and spreads are written.
+ * `npm run norms`: computes the norms of packages/norms/computed.json from public data in the folder named by
+ * VALIDATION_DATA, prints the number of people for each and how close it is to a normal distribution, and
+ * writes the clients' tables. It writes only means and spreads.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const NHANES = {
     'US National Health and Nutrition Examination Survey 2011-2014, public domain; computed by `npm run norms` from two thirds of the people, by examination weight',
   population: 'adults of 60 and over in the United States, 2011 to 2014; 80 and over are one group',
 };
-/** NHANES writes 80 for everybody who is older. */
+/** NHANES writes 80 for everybody older. */
 const NHANES_AGES = [60, 65, 70, 75, 80];
 const OLDEST = 130;
 
@@ -101,7 +101,7 @@ function fitted(people, bands, isLine) {
       ({ age }) => age,
     ),
   );
-  // One after the other until both agree: additive effects of age and sex by least squares.
+  // Alternate until both agree: additive effects of age and sex by least squares.
   let sexShift = { M: 0, F: 0 };
   let means = [];
   const expected = (one) => means[bandOf(one)] + sexShift[one.sex];
@@ -132,7 +132,7 @@ function fitted(people, bands, isLine) {
     mean: rounded(mean + sexShift[sex]),
   });
   const sd = spread(people);
-  // Where a tenth, half and nine tenths of a normal distribution lie below, these shares of the people do.
+  // The shares of people below the points that separate a tenth, half and nine tenths of a normal distribution.
   const below = [-1.2816, 0, 1.2816].map((z) =>
     meanOf(people, (one) => Number(one.value < expected(one) + z * sd)).toFixed(2),
   );
@@ -170,7 +170,7 @@ function lineThrough(people) {
 
 const rounded = (value) => Number(value.toFixed(3));
 
-/** A table without quotes, as these are. */
+/** A table without quotes: these files have none. */
 function rowsOf(path) {
   const [head, ...lines] = readFileSync(path, 'utf8').trim().split(/\r?\n/);
   const names = head.split(',');

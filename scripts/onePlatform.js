@@ -1,16 +1,16 @@
 /**
  * `node scripts/onePlatform.js`: removes the native libraries of other platforms and other Node versions from
- * node_modules, for images and archives: some 500 MB of 550. Not for a working copy that others share.
+ * node_modules, for images and archives. (Installing a working copy removes those of other platforms.)
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ROOT } from './prepare.js';
 
-/** Whether a file or folder is needed on a platform: everything but native libraries of others. */
+/** Whether a platform needs a file or folder: everything but other platforms' native libraries. Without `abi`, of any Node. */
 export function isOfPlatform(path, { platform, arch, abi }) {
   const [, uws] = /uWebSockets\.js[\\/](uws_.+\.node)$/.exec(path) ?? [];
-  if (uws !== undefined) return uws === `uws_${platform}_${arch}_${abi}.node`;
+  const ours = `uws_${platform}_${arch}_`;
+  if (uws !== undefined) return abi === undefined ? uws.startsWith(ours) : uws === `${ours}${abi}.node`;
   const runtime = /onnxruntime-node[\\/]bin[\\/][^\\/]+[\\/]([^\\/]+)(?:[\\/]([^\\/]+))?/.exec(path);
   const [, itsPlatform = platform, itsArch = arch] = runtime ?? [];
   return itsPlatform === platform && itsArch === arch;
@@ -29,5 +29,6 @@ export function keepOnePlatform(modules, kept) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { platform, arch, versions } = process;
-  keepOnePlatform(join(ROOT, 'node_modules'), { platform, arch, abi: versions.modules });
+  const modules = fileURLToPath(new URL('../node_modules', import.meta.url));
+  keepOnePlatform(modules, { platform, arch, abi: versions.modules });
 }

@@ -1,4 +1,7 @@
-/** The tables of docs/operations/metrics.md and symptoms.md, from what the service itself works with. Needs a built tree. */
+/**
+ * The tables of docs/operations/metrics.md and symptoms.md, generated from the service's own data. Needs a built
+ * tree.
+ */
 import { signWords } from '../dist/admin/symptom.js';
 import { markdownTable } from '../dist/base/table.js';
 

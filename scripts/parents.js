@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 
 const PERIOD_MS = 250;
-/** npm runs a script through one of these, which does nothing but wait, and need not die with npm. */
+/** npm runs a script through one of these, which only waits, and may outlive npm. */
 const SHELLS = /^(a|ba|da|k|mk|z)?sh$|^busybox$/;
 
 /**
- * Calls `onOrphaned` once when npm above this process is gone, by whatever signal: npm passes on some, and then may
- * reach no further than the shell in between. Does nothing where no `npm start` started this process.
+ * Calls `onOrphaned` once when npm above this process has ended by any signal: npm passes some on, but they may
+ * reach only the shell in between. Does nothing if `npm start` did not start this process.
  * @param {() => void} onOrphaned
  */
 export function whenNpmDies(onOrphaned, env = process.env) {
@@ -20,7 +20,7 @@ export function whenNpmDies(onOrphaned, env = process.env) {
   }, PERIOD_MS).unref();
 }
 
-/** Asks for the parent and, where that is a shell, for its parent too; for those of them that can be looked at. */
+/** Checks the parent and, if that is a shell, its parent too, as far as they can be read. */
 function goneOnLinux() {
   const parent = processOf(process.ppid);
   if (parent === undefined) return goneElsewhere(); // no /proc here
@@ -33,13 +33,13 @@ function goneElsewhere() {
   return () => process.ppid !== parent;
 }
 
-/** Another process may have got the number since: it started later. */
+/** Another process may have the same number by now; it started later. */
 function isGone({ pid, started }) {
   try {
     const now = processOf(pid);
     return now === undefined || now.started !== started || now.state === 'Z' || now.state === 'X';
   } catch {
-    return false; // it can't be looked at now, as without a free file descriptor
+    return false; // it can't be read now, for instance without a free file descriptor
   }
 }
 

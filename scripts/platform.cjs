@@ -1,20 +1,20 @@
 'use strict';
 
 /*
- * Whether acuity's native libraries run here, asked before anything is installed. In a syntax that old versions of Node
- * read too, so that they get a sentence and no syntax error.
+ * Checks whether acuity's native libraries run here, before anything is installed. Written in a syntax that old
+ * versions of Node can read, so that they print a sentence instead of a syntax error.
  */
 
-/** Where both uWebSockets.js and ONNX Runtime have a binary. */
+/** The platforms for which both uWebSockets.js and ONNX Runtime have a binary. */
 const PLATFORMS = ['linux x64', 'linux arm64', 'darwin arm64', 'win32 x64'];
-/** The HTTP library's builds for Node 22 and 24 need it. */
+/** Required by the HTTP library's builds for Node 22 and 24. */
 const GLIBC_OF_NEW_NODES = '2.38';
-/** ONNX Runtime needs it. */
+/** Required by ONNX Runtime. */
 const GLIBC_MIN = '2.28';
 const NODES = 'Node 22 or 24, or Node 20.19 and newer of that line';
 
 /**
- * What is in the way, and what to do about it, in one sentence; undefined where nothing is.
+ * The problem and its remedy in one sentence; undefined without a problem.
  * @param {{ node: string, platform: string, arch: string, glibc: string | undefined }} machine
  *   `glibc`: its version; undefined where there is none
  * @returns {string | undefined}
@@ -65,8 +65,8 @@ function thisMachine() {
 
 /** Undefined on musl. */
 function glibcVersion() {
-  if (process.report === undefined) return '0.0'; // a Node so old that its version is what is told
-  process.report.excludeNetwork = true; // else it asks for the names of all connections
+  if (process.report === undefined) return '0.0'; // a Node so old that its version is the problem
+  process.report.excludeNetwork = true; // otherwise it looks up the names of all connections
   const report = process.report.getReport();
   const { header } = typeof report === 'string' ? JSON.parse(report) : report;
   return header.glibcVersionRuntime;

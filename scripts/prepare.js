@@ -1,6 +1,6 @@
 /**
- * Installs and builds, each only where it is needed. Plain JavaScript without a dependency: it runs before there
- * is anything to depend on. (It runs no install script of a dependency.)
+ * Installs and builds, each only if needed. Plain JavaScript without dependencies: it runs before any are
+ * installed. (It runs no install script of a dependency.)
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,6 +9,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { httpBinaryProblem } from './httpBinary.js';
 import { holding } from './lock.js';
+import { keepOnePlatform } from './onePlatform.js';
 import { problemOf, thisMachine } from './platform.cjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -19,15 +20,15 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
  * @property {readonly string[]} inputs   files and folders that the outputs are made of
  * @property {readonly string[]} outputs  files that must exist afterwards
  * @property {readonly string[]} command  run by this Node
- * @property {string} [stamp]  what it was last run on, where that is not below .build
+ * @property {string} [stamp]  file with the hash of its last inputs, if that is not below .build
  * @property {Readonly<Record<string, string>>} compiled  folders of TypeScript and where they are compiled to
  */
 
 const TSC = 'node_modules/typescript/bin/tsc';
 
-/** The rules that the service and its clients share. */
+/** The rules shared by the service and its clients. */
 const RULES = ['packages/rules/tsconfig.json', 'packages/rules/src'];
-/** The TypeScript client, which the server's package has as `acuity/client`. */
+/** The TypeScript client, which the server's package contains as `acuity/client`. */
 const CLIENT = ['packages/client-ts/tsconfig.json', 'packages/client-ts/src'];
 
 /** @type {Readonly<Record<string, BuildStep>>} */
@@ -37,7 +38,7 @@ export const STEPS = {
     inputs: ['.taprc'],
     outputs: ['node_modules/@tapjs/test/test-built/dist/esm/index.js'],
     command: ['node_modules/@tapjs/run/dist/esm/index.js', 'build'],
-    // It changes a dependency in its place: another install of that is another matter.
+    // It changes a dependency in place, and a new install undoes that.
     stamp: 'node_modules/@tapjs/test/test-built/.acuity-hash',
     compiled: {},
   },
@@ -57,14 +58,14 @@ export const STEPS = {
     ],
     compiled: {},
   },
-  // What scripts/rules.js generates from; `src` compiles them by itself.
+  // Sources that scripts/rules.js generates from; `src` compiles them by itself.
   rules: {
     inputs: ['package-lock.json', 'tsconfig.base.json', ...RULES],
     outputs: ['dist/rules/fields.js'],
     command: [TSC, '-b', 'packages/rules'],
     compiled: { 'packages/rules/src': 'dist/rules' },
   },
-  // The package of the TypeScript client, which examples/backend has by a link.
+  // The package of the TypeScript client, which examples/backend links to.
   client: {
     inputs: [
       'package-lock.json',
@@ -98,6 +99,7 @@ export const STEPS = {
       'test',
       'bench',
       'torture',
+      'simulation',
       'native-models/training',
     ],
     outputs: ['dist/main.js', '.build/test.tsbuildinfo'],
@@ -109,55 +111,91 @@ export const STEPS = {
       test: '.build/test',
       bench: '.build/bench',
       torture: '.build/torture',
+      simulation: '.build/simulation',
       'native-models/training': '.build/training',
     },
   },
 };
 
-/** Says what takes long, on standard error: standard output belongs to the program. */
+/** Reports long work on standard error: standard output belongs to the program. */
 function say(line) {
   process.stderr.write(`${line}\n`);
 }
 
 /**
- * Installs the dependencies where node_modules is missing or is not what the lock file describes; nothing where they
- * would not run here. Refuses a binary of the HTTP library that is not the listed one.
+ * What is installed. `service`: what building and serving need, from packages/build-tools; `all`: also what
+ * tests, checks and benches need, the root's development dependencies.
+ * @typedef {'service' | 'all'} Scope
+ */
+const OMITTED = { service: '--omit=dev', all: '--include=dev' };
+
+/**
+ * Installs the dependencies if node_modules is missing or differs from the lock file, unless they would not
+ * run on this machine. Refuses a binary of the HTTP library that is not the listed one.
+ * @param {Scope} scope
  * @param {string} root
  */
-export async function install(root = ROOT, run = runNode, machine = thisMachine) {
-  await installMissing(root, run, machine);
+export async function install(scope = 'all', root = ROOT, run = runNode, machine = thisMachine) {
+  await installMissing(scope, root, run, machine);
   const problem = httpBinaryProblem(root);
   if (problem?.isFault) throw new StepFailed(problem.sentence);
   if (problem !== undefined) say(`acuity: ${problem.sentence}`);
 }
 
-async function installMissing(root, run, machine) {
+async function installMissing(scope, root, run, machine) {
   const stamp = join(root, 'node_modules/.acuity-lock-hash');
   const problem = problemOf(machine());
   if (problem !== undefined) throw new StepFailed(problem);
-  const wanted = hashOf(root, ['package-lock.json']);
-  if (readStamp(stamp) === wanted) return;
+  const { platform, arch } = process;
+  const lock = `${hashOf(root, ['package-lock.json'])} ${platform}-${arch}`;
+  const isInstalled = () => [`${lock} ${scope}`, `${lock} all`].includes(readStamp(stamp));
+  if (isInstalled()) return;
   await holding(join(root, '.build/install.lock'), async () => {
-    if (readStamp(stamp) === wanted) return;
-    if (!matchesLockFile(root)) {
-      say('Installing the dependencies (once) …');
-      await run(root, [
-        npmCli(),
-        'ci',
-        '--include=dev',
-        '--ignore-scripts',
-        '--no-audit',
-        '--no-fund',
-        '--loglevel=error',
-      ]);
-    }
-    writeAtomically(stamp, wanted);
+    if (isInstalled()) return;
+    const before = readStamp(stamp);
+    // An install by another platform's run lacks the libraries of this one.
+    const isOthers = before?.includes(' ') && !before.includes(` ${platform}-${arch} `);
+    const isThere = isOthers ? undefined : ['all', scope].find((one) => matchesLockFile(root, one));
+    if (isThere !== undefined) return writeAtomically(stamp, `${lock} ${isThere}`);
+    // Keep the service's packages: it may be running. `--no-save` leaves the lock file as it is.
+    const command = before === `${lock} service` ? ['install', '--no-save'] : ['ci'];
+    const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    const stop = showProgress(root, scope);
+    await run(root, [npmCli(), ...command, OMITTED[scope], ...quietly]).finally(stop);
+    keepOnePlatform(join(root, 'node_modules'), { platform, arch });
+    writeAtomically(stamp, `${lock} ${scope}`);
   });
 }
 
+const PROGRESS_MS = 1_000;
+/** Print fewer lines to a log, which keeps them all, than to a terminal. */
+const LOGGED_EVERY = 10;
+
+/** Prints how many packages are there, while npm installs them. @returns {() => void} ends it */
+function showProgress(root, scope) {
+  const packages = Object.entries(readPackages(join(root, 'package-lock.json')) ?? {});
+  const wanted = packages.filter(
+    ([path, entry]) => path.startsWith('node_modules/') && !entry.link && isWanted(entry, scope),
+  );
+  const isTerminal = process.stderr.isTTY;
+  say(`Installing ${wanted.length} packages (once) …`);
+  let ticks = 0;
+  const timer = setInterval(() => {
+    ticks++;
+    if (!isTerminal && ticks % LOGGED_EVERY !== 0) return;
+    const there = wanted.filter(([path]) => existsSync(join(root, path, 'package.json'))).length;
+    const line = `  ${there} of ${wanted.length} packages, ${ticks} s`;
+    process.stderr.write(isTerminal ? `\r${line}` : `${line}\n`);
+  }, PROGRESS_MS);
+  return () => {
+    clearInterval(timer);
+    if (isTerminal && ticks > 0) process.stderr.write('\n');
+  };
+}
+
 /**
- * Runs a build step, and before it those that it needs, where the content of the inputs differs from what it was
- * last run on.
+ * Runs a build step, after the steps that it needs, if the content of its inputs has changed since its last
+ * run.
  * @param {string} name  a key of `STEPS`
  * @param {string} root
  */
@@ -182,22 +220,27 @@ export async function build(name, root = ROOT, steps = STEPS, run = runNode) {
 }
 
 /**
- * Whether npm's own record of what it installed agrees with the lock file, as after an `npm ci` by hand.
- * Optional packages may be absent: they are other platforms'.
+ * Whether npm's own record of what it installed agrees with the lock file, for instance after an `npm ci` by
+ * hand. Optional packages may be absent: they are for other platforms. For `service`, development packages
+ * may be absent too.
  */
-function matchesLockFile(root) {
+function matchesLockFile(root, scope) {
   const installed = readPackages(join(root, 'node_modules/.package-lock.json'));
   const wanted = readPackages(join(root, 'package-lock.json'));
   if (installed === undefined || wanted === undefined) return false;
-  return Object.entries(wanted).every(([path, { version, integrity, optional }]) => {
-    if (!path.startsWith('node_modules/')) return true; // this repository and its workspaces
+  return Object.entries(wanted).every(([path, { version, integrity, ...entry }]) => {
+    if (!path.startsWith('node_modules/') || entry.link) return true; // this repository and its workspaces
     const found = installed[path];
-    if (found === undefined) return optional === true;
+    if (found === undefined) return !isWanted(entry, scope);
     return found.version === version && found.integrity === integrity;
   });
 }
 
-/** @returns {Record<string, {version?: string, integrity?: string, optional?: boolean}> | undefined} */
+function isWanted({ optional, dev, devOptional }, scope) {
+  return !optional && (scope === 'all' || !(dev || devOptional));
+}
+
+/** @returns {Record<string, {version?: string, integrity?: string, optional?: boolean, dev?: boolean, devOptional?: boolean, link?: boolean}> | undefined} */
 function readPackages(lockFile) {
   if (!existsSync(lockFile)) return undefined;
   return JSON.parse(readFileSync(lockFile, 'utf8')).packages;
@@ -231,7 +274,7 @@ export function filesBelow(dir) {
   });
 }
 
-/** The compiler leaves the output of a source that was deleted or renamed; a deleted test would go on running. */
+/** The compiler leaves the output of a source that was deleted or renamed; a deleted test would still run. */
 function removeOrphans(root, output, compiled) {
   for (const declaration of filesBelow(join(root, output)).filter((path) => path.endsWith('.d.ts'))) {
     const stem = declaration.slice(0, -'.d.ts'.length);
@@ -248,7 +291,7 @@ function hasSource(root, stem, compiled) {
   });
 }
 
-/** npm as a script for this Node: the one that runs us, else the one beside the Node binary. */
+/** npm as a script for this Node: the one that runs this script, else the one beside the Node binary. */
 function npmCli() {
   const candidates = [
     process.env['npm_execpath'],
@@ -276,7 +319,7 @@ function runNode(root, command) {
   });
 }
 
-/** A step that failed and has said why on standard error. */
+/** A step failed and has printed the reason on standard error. */
 export class StepFailed extends Error {}
 
 function readStamp(path) {
@@ -290,7 +333,7 @@ function writeAtomically(path, text) {
   renameSync(temporary, path);
 }
 
-/** What a folder that can't be written to answers. */
+/** Error codes of a folder that can't be written to. */
 const WRITE_FAILURES = new Map([
   ['EACCES', 'permission denied'],
   ['EPERM', 'not permitted'],
@@ -299,7 +342,7 @@ const WRITE_FAILURES = new Map([
   ['EDQUOT', 'the disk quota is used up'],
 ]);
 
-/** Ends a script: what failed in one line; with a stack where nobody foresaw it. */
+/** Ends a script with one line about the failure, or with the stack of an unexpected error. */
 export function failWith(error) {
   say(
     isForOperator(error)
@@ -309,7 +352,7 @@ export function failWith(error) {
   process.exit(1);
 }
 
-/** A step of ours, or an error of the service that names its own remedy. */
+/** Whether it is a failed step, or an error of the service that names its own remedy. */
 function isForOperator(error) {
   return error instanceof StepFailed || error?.isForOperator === true;
 }

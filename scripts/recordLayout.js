@@ -1,7 +1,7 @@
 /**
- * The text of src/records/layout.ts: every constant that the compiled parser exports, so that those who only need to
- * know where things lie do not load it. `npm run rules` writes the file; test/scripts/ruleTables.test.ts holds it
- * against the parser.
+ * The text of src/records/layout.ts: every constant that the compiled parser exports, so that code that only needs
+ * the layout need not load it. `npm run rules` writes the file; test/scripts/ruleTables.test.ts compares it
+ * with the parser.
  * @param {Uint8Array} parser  the compiled module
  */
 export function recordLayout(parser) {

@@ -1,6 +1,6 @@
 /**
- * What packages/rules says, as AssemblyScript and as Python: neither can import it. `npm run rules` writes these files;
- * test/scripts/ruleTables.test.ts fails where one is not what is said here.
+ * packages/rules as AssemblyScript and as Python, which can't import it. `npm run rules` writes these files;
+ * test/scripts/ruleTables.test.ts fails if one is stale.
  */
 const HEAD = 'Generated from packages/rules by `npm run rules`: change it there.';
 
@@ -45,7 +45,7 @@ function assemblyConstants(rules) {
       SECONDS_FOR_A_MINUTE_MAX: rules.SECONDS_FOR_A_MINUTE_MAX,
       SECONDS_FOR_MINUTES_MIN: SECONDS_FOR_MINUTES_MIN.seconds,
       MINUTES_FOR_SECONDS_MIN: SECONDS_FOR_MINUTES_MIN.minutes,
-      MINUTES_MIN: rules.MINUTES_MIN,
+      HOURS_MIN: rules.HOURS_MIN,
       MINUTES_MAX: rules.MINUTES_MAX,
       SHARES_SUM_MAX: rules.SHARES_SUM_MAX,
     },
@@ -71,7 +71,7 @@ ${names.map((name) => `  '${name}',\n`).join('')}];
 `;
 }
 
-/** Neighbours first: the fewest instructions that wait for each other. */
+/** Neighbours first: the shortest chain of dependent instructions. */
 function anyOf(vectors) {
   if (vectors.length === 1) return vectors[0];
   const half = Math.ceil(vectors.length / 2);
@@ -111,7 +111,7 @@ ${switchOver(
 )}`;
 }
 
-/** The parser tells an alias from a name by its length alone. */
+/** The parser tells an alias from a name only by its length. */
 function aliasLength(names, aliases) {
   const lengths = new Set(aliases.map(({ length }) => length));
   const [length] = lengths;
@@ -122,7 +122,7 @@ function aliasLength(names, aliases) {
 
 const topName = (field) => `${field.toUpperCase()}_FIELD`;
 
-/** A function that compares a name with those of its length only. */
+/** A function that compares a name only with those of its length. */
 function switchOver(name, entries) {
   const lengths = [...new Set(entries.map(([field]) => field.length))].toSorted((a, b) => a - b);
   const cases = lengths.map((length) => {
@@ -150,6 +150,7 @@ function pythonTables(rules) {
     MEASUREMENT_FIELDS: rules.FIELD_NAMES.measurement,
     MEASURED_FIELDS: rules.MEASURED_FIELDS,
     BREATHING_FIELDS: ['RR_day_1h', 'RR_night', rules.SERIES_ALIASES.RR_night],
+    NIGHT_SERIES: rules.NIGHT_SERIES,
     NUMBER_BOUNDS: mapped(rules.NUMBER_BOUNDS, ({ minimum, maximum }) => [minimum, maximum]),
     PAST_MAX: rules.PAST_MAX,
     MEASUREMENTS_MAX: rules.MEASUREMENTS_MAX,
@@ -173,9 +174,21 @@ function pythonTables(rules) {
     MINUTES_MAX: rules.MINUTES_MAX,
     STAGE_S_MIN: rules.STAGE_S_MIN,
     ALL_IN_MINUTES_MESSAGE: rules.ALL_IN_MINUTES_MESSAGE,
+    HOURS_MIN: rules.HOURS_MIN,
+    HOURS_MAX: rules.HOURS_MAX,
+    ALL_IN_HOURS_MESSAGE: rules.ALL_IN_HOURS_MESSAGE,
+    EPOCH_S: rules.EPOCH_S,
+    ROUNDED_S: rules.ROUNDED_S,
+    STAGE_IN_MINUTES_MESSAGE: rules.STAGE_IN_MINUTES_MESSAGE,
     SHARES_SUM_MAX: rules.SHARES_SUM_MAX,
     ROUNDING: rules.ROUNDING,
     SHARES_MESSAGE: rules.SHARES_MESSAGE,
+    POINTS_SUM_MIN: rules.POINTS_SUM_MIN,
+    POINTS_SUM_MAX: rules.POINTS_SUM_MAX,
+    TWO_SCALES_MESSAGE: rules.TWO_SCALES_MESSAGE,
+    SHORT_SLEEP_S: [rules.SHORT_SLEEP_S.min, rules.SHORT_SLEEP_S.max],
+    LONG_NIGHT_SAMPLES: rules.LONG_NIGHT_SAMPLES,
+    SHORT_SLEEP_MESSAGE: rules.SHORT_SLEEP_MESSAGE,
     BREATHS_MEDIAN_MAX: rules.BREATHS_MEDIAN_MAX,
     BREATHS_SAMPLES_MIN: rules.BREATHS_SAMPLES_MIN,
     HEART_RATE_MESSAGE: rules.HEART_RATE_MESSAGE,
@@ -195,7 +208,7 @@ function mapped(object, change) {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 }
 
-/** A value as Python writes it, a line for each entry. */
+/** A value as Python source, one line per entry. */
 export function python(value, indent = '') {
   const inner = `${indent}    `;
   if (Array.isArray(value)) {

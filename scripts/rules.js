@@ -1,4 +1,7 @@
-/** `npm run rules`: writes what the parser and the Python client have of packages/rules, the clients of packages/norms, and the service of the parser. */
+/**
+ * `npm run rules`: generates the parser's and the Python client's tables from packages/rules, both clients' from
+ * packages/norms, and the service's layout from the parser.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +11,7 @@ import { recordLayout } from './recordLayout.js';
 import { ruleTables } from './ruleTables.js';
 
 try {
-  await install();
+  await install('service');
   await build('rules');
   const tables = await ruleTables(pathToFileURL(join(ROOT, 'dist/rules')).href);
   for (const [path, text] of Object.entries({ ...tables, ...normTables() }))

@@ -1,7 +1,7 @@
 /**
- * `npm run screenshots`: draws the pages of the admin listener, as they are in each state, into docs/images: those that
- * the documents show, or with `--all` every state in every look. With names of HTML files, those are drawn
- * instead (a page of `acuity tune`), into the folder that `--into` names. Needs a Chromium.
+ * `npm run screenshots`: draws the pages of the admin listener in each state into docs/images: those that the
+ * documents show, or with `--all` every state in every look. Given HTML files (a page of `acuity tune`), draws those
+ * instead, into the folder that `--into` names. Needs Chromium.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const LOOKS = [
   { look: 'phone', width: 390, height: 780, colorScheme: 'light' },
   { look: 'phone-dark', width: 390, height: 780, colorScheme: 'dark' },
 ];
-/** What documents show. */
+/** The images that documents show. */
 const SHOWN = [
   'dashboard-idle-light',
   'dashboard-light',
@@ -28,11 +28,14 @@ const SHOWN = [
   'dashboard-red-phone',
   'reference-light',
   'reference-dark',
+  'try-light',
+  'try-dark',
+  'try-phone',
 ];
-/** Requests a second under load, and how long before the picture: the charts then show something. */
+/** Requests per second under load, and how long before the picture, so that the charts have data. */
 const RATE = 150;
 const LOAD_S = 25;
-/** How long a page takes in all its looks, at most: the load goes on meanwhile. */
+/** Longest time to draw a page in all its looks, while the load continues. */
 const DRAWING_S = 20;
 
 try {
@@ -82,6 +85,7 @@ async function drawAdmin(into, isWanted) {
           shoot({ url, name: 'dashboard-red', into, ready: '#diagnosis.red' }),
         );
         await shoot({ url: `${url}docs`, name: 'reference', into, ready: '#schemas' });
+        await shoot({ url: `${url}try`, name: 'try', into, ready: '#scores .range', act: liveAWeek });
       });
     } finally {
       await server.stop();
@@ -91,21 +95,23 @@ async function drawAdmin(into, isWanted) {
   }
 }
 
-/** Calls `use` with what draws one page in every look that is wanted. */
+/** Calls `use` with a function that draws one page in every selected look. */
 async function withBrowser(isWanted, use) {
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({ executablePath: BROWSER, args: FLAGS });
   try {
-    await use(async ({ url, name, into, ready, isFull = false }) => {
+    await use(async ({ url, name, into, ready, act = () => undefined, isFull = false }) => {
       for (const { look, width, height, colorScheme } of LOOKS) {
         if (!isWanted(`${name}-${look}`)) continue;
         const page = await browser.newPage({ viewport: { width, height }, colorScheme });
         await page.goto(url);
         if (ready !== undefined) await page.waitForSelector(ready, { timeout: 60_000 });
-        await sleep(1500); // the charts have been drawn once more
-        await page.screenshot({ path: join(into, `${name}-${look}.png`), fullPage: isFull });
+        await act(page);
+        await sleep(1500); // the charts have been redrawn since
+        const file = name === 'try' && look === 'light' ? 'try.png' : `${name}-${look}.png`;
+        await page.screenshot({ path: join(into, file), fullPage: isFull });
         await page.close();
-        console.log(`${name}-${look}.png`);
+        console.log(file);
       }
     });
   } finally {
@@ -113,7 +119,20 @@ async function withBrowser(isWanted, use) {
   }
 }
 
-/** A server of its own, with one key without limits. */
+/** On the page `/try`: a short night after seven ordinary ones. */
+async function liveAWeek(page) {
+  await page.click('#week');
+  await page.waitForFunction(() => document.getElementById('past').textContent.startsWith('7 nights'));
+  await page.click('text=Short night');
+  await page.click('[data-score=attention]');
+  await page.mouse.move(0, 0);
+  await page.evaluate(() => {
+    document.activeElement.blur();
+    scrollTo(0, 0);
+  });
+}
+
+/** A server with one key without limits. */
 async function serve(folder) {
   const { issue } = await import('../dist/auth/lifecycle.js');
   const { storesAt } = await import('../dist/auth/location.js');
@@ -129,7 +148,7 @@ async function serve(folder) {
   };
 }
 
-/** Sends at a fixed rate with each key while `use` runs, which begins when the charts have something to show. */
+/** Sends at a fixed rate with each key while `use` runs, which starts once the charts have data. */
 async function underLoad(port, keys, use) {
   const { bodiesOf } = await import('../dist/load/payloads.js');
   const { runOpenLoop } = await import('../dist/load/openLoop.js');

@@ -1,10 +1,10 @@
 /**
- * `npm start`: installs and builds what is missing, issues the very first demo key where there is no key store yet,
- * and becomes the server: it runs in this process, so signals reach it. Reads nothing from standard input.
+ * `npm start`: installs and builds what is missing, issues the first demo key if there is no key store yet,
+ * and becomes the server: it runs in this process, so signals reach it. Does not read standard input.
  */
 import { fileURLToPath } from 'node:url';
 
-// Imported from here on only: an older Node might not even parse what follows.
+// Import only from here on: an older Node might not even parse these modules.
 const { build, failWith, install } = await import('./prepare.js');
 const { whenNpmDies } = await import('./parents.js');
 
@@ -15,7 +15,7 @@ const orphaned = new AbortController();
 whenNpmDies(() => orphaned.abort());
 
 try {
-  await install();
+  await install('service');
   await build('src');
   if (orphaned.signal.aborted) process.exit(EXIT_ORPHANED);
   await serve(process.argv.slice(2));
@@ -32,9 +32,9 @@ async function serve(args) {
     isShown = true;
     process.stderr.write(`${linesFor(first?.key, address).join('\n')}\n`);
   };
-  // The key exists nowhere else in clear: where the server does not get as far as listening, it is shown all the same.
+  // The key exists nowhere else in clear, so it is shown even if the server never listens.
   if (first !== undefined) process.once('exit', () => show(undefined));
-  // npm passes SIGINT and SIGTERM on, and a terminal sends SIGINT to all of us.
+  // npm passes SIGINT and SIGTERM on, and a terminal sends SIGINT to all processes.
   await run(['serve', ...args], {
     onListening: show,
     stopWhen: orphaned.signal,
@@ -42,7 +42,7 @@ async function serve(args) {
   });
 }
 
-/** Where the configuration is mistaken there is no key either: `serve` is about to say what is wrong. */
+/** With a mistaken configuration there is no key either; `serve` then prints the mistakes. */
 async function firstDemoKey() {
   const { environment, readConfig } = await import('../dist/config/options.js');
   const reading = readConfig(environment());
@@ -51,28 +51,29 @@ async function firstDemoKey() {
   return issueFirstDemoKey(reading.config.keys);
 }
 
-/** What whoever started the service wants to know: `key` only where it was made just now. */
+/** The lines for the operator who starts the service; `key` is given only if it was just made. */
 function linesFor(key, address) {
   if (address === undefined) return ['', `This key is shown once: ${key}`];
-  const { host, port, adminHost, adminPort } = address;
+  const { host, port, adminHost, adminPort, hasTry } = address;
   const at = baseUrl({ host, port });
-  const dashboard = `Live dashboard: ${baseUrl({ host: adminHost, port: adminPort })}/`;
+  const admin = baseUrl({ host: adminHost, port: adminPort });
+  const pages = [...(hasTry ? [`Try it in a browser: ${admin}/try`] : []), `Live dashboard: ${admin}/`];
   const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
   const issue = `Issue a key: node ${quoted(main)} keys issue --kind demo`;
-  if (key === undefined) return [`acuity answers at ${at}/predict`, dashboard, issue];
+  if (key === undefined) return [`acuity answers at ${at}/predict`, ...pages, issue];
   const example = fileURLToPath(new URL('../docs/examples/request.json', import.meta.url));
   return [
     'The first demo key, shown only now. Paste this into another terminal:',
     '',
     `curl -s ${at}/predict -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d ${quoted(`@${example}`)}`,
     '',
-    dashboard,
+    ...pages,
     issue.replace('a key', 'another key'),
     '',
   ];
 }
 
-/** A listener on every address is reached through this machine's own. */
+/** A listener on every address is reached through the loopback address. */
 function baseUrl({ host, port }) {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;

@@ -28,6 +28,20 @@ export function slowest(results, most) {
 }
 
 /**
+ * What was skipped, a line for each reason with the files.
+ * @param {readonly import('./tapRun.js').FileResult[]} results
+ * @param {RegExp} [allowed]  leaves out the reasons that match
+ * @returns {string[]}
+ */
+export function skippedIn(results, allowed) {
+  const files = new Map();
+  for (const { path, skips } of results)
+    for (const reason of skips.filter((reason) => !allowed?.test(reason)))
+      files.set(reason, (files.get(reason) ?? new Set()).add(path));
+  return [...files].map(([reason, paths]) => `${reason}: ${[...paths].join(', ')}`);
+}
+
+/**
  * The count of a run whose failed files were run again: a point that failed and does not fail alone has passed.
  * @param {Count} first  of all files
  * @param {Count} again  of the failed ones

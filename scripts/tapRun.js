@@ -1,12 +1,12 @@
 /**
- * Runs test files, each in a process of its own that writes TAP. `tap run` would load a module into each process that
- * notes for coverage what it reads, which costs more processor time than most of these files do.
+ * Runs test files, each in its own process, which writes TAP. `tap run` would load a coverage module into each
+ * process, which costs more processor time than most of these files.
  */
 import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { Parser } from 'tap-parser';
 
-/** A file that takes longer is ended, and has failed. */
+/** A file that takes longer is stopped and counts as failed. */
 const FILE_S = 300;
 
 /**
@@ -16,6 +16,7 @@ const FILE_S = 300;
  * @property {number} passed   test points, those of subtests included
  * @property {number} failed
  * @property {number} skipped  those marked "todo" included
+ * @property {readonly string[]} skips  why, a reason for each
  */
 
 /**
@@ -36,9 +37,9 @@ export async function runFiles(root, files, jobs) {
 
 async function runFile(root, path) {
   const startMs = performance.now();
-  // tap's own time-out says which test did not end; ours is for a process that does not answer.
+  // tap's own time-out says which test did not end; this one is for a process that does not respond.
   const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(FILE_S) };
-  delete env['CI']; // tap would draw nothing of what differs
+  delete env['CI']; // with it, tap would show no differences
   const child = spawn(process.execPath, ['--enable-source-maps', path], {
     cwd: root,
     env,
@@ -52,7 +53,8 @@ async function runFile(root, path) {
   });
   const parser = new Parser();
   const count = { passed: 0, failed: 0, skipped: 0 };
-  countLeaves(parser, count);
+  const skips = [];
+  countLeaves(parser, count, skips);
   let output = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (piece) => {
@@ -64,26 +66,29 @@ async function runFile(root, path) {
   parser.end();
   if (end !== 0 && count.failed === 0) count.failed = 1;
   if (count.failed > 0) process.stdout.write(`\nFAILED ${path} (${end}):\n${failuresIn(output)}${errors}\n`);
-  return { path, seconds: (performance.now() - startMs) / 1000, ...count };
+  return { path, seconds: (performance.now() - startMs) / 1000, ...count, skips };
 }
 
-/** Counts the points of a test and of its subtests; the line that sums up a subtest is none of its own. */
-function countLeaves(parser, count) {
+/** Counts the points of a test and of its subtests, but not the line that sums up a subtest. */
+function countLeaves(parser, count, skips) {
   let subtest;
   parser.on('child', (child) => {
     subtest = { passed: 0, failed: 0, skipped: 0 };
-    countLeaves(child, subtest);
+    countLeaves(child, subtest, skips);
   });
   parser.on('assert', ({ ok, skip, todo }) => {
     const found = subtest ?? { passed: 0, failed: 0, skipped: 0 };
     const isCounted = found.passed + found.failed + found.skipped > 0 && (ok || found.failed > 0);
-    if (!isCounted) found[skip || todo ? 'skipped' : ok ? 'passed' : 'failed']++;
+    if (!isCounted) {
+      found[skip || todo ? 'skipped' : ok ? 'passed' : 'failed']++;
+      if (skip || todo) skips.push(String(skip || todo));
+    }
     for (const name of Object.keys(count)) count[name] += found[name];
     subtest = undefined;
   });
 }
 
-/** Of a file's TAP, all but the points that passed. */
+/** A file's TAP without the points that passed. */
 function failuresIn(output) {
   const lines = stripVTControlCharacters(output).split('\n');
   return lines.filter((line) => !/^ *ok \d/.test(line)).join('\n');

@@ -1,11 +1,11 @@
-/** Which test files there are, which of them start nothing, and which a change reaches. */
+/** Lists the test files, those that start no process, and those that a change reaches. */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { importGraph, reachOf } from './importGraph.js';
 import { filesBelow, STEPS } from './prepare.js';
 
 const TESTS = '.build/test';
-/** Where modules are compiled to, by the folder of their sources; the longest first, as one may lie in another. */
+/** Where modules are compiled to, by source folder; longest first, because one may be inside another. */
 const COMPILED = Object.entries(STEPS.all.compiled).toSorted(([a], [b]) => b.length - a.length);
 /** Modules with which a test starts a process, a server in one, or a browser. */
 const STARTERS = new Set(['node:child_process', 'playwright-core']);
@@ -23,8 +23,8 @@ export function testFiles(root) {
 }
 
 /**
- * Those that start no process, and so neither a server nor a browser. What of the service a test calls in its own
- * process may start one where it is asked to; a test that asks for it is not told apart.
+ * The test files that start no process, and so neither a server nor a browser. Service code that a test calls in its
+ * own process may still start one; such tests are not recognised.
  * @param {string} root
  */
 export function quickTests(root) {
@@ -34,9 +34,9 @@ export function quickTests(root) {
 }
 
 /**
- * Those that a change of `sources` reaches: by what they import, worker threads included, and, for what is no module
- * (documents, assets, data), by its path or its folder where a test or a fixture of it names one. A server that a test
- * starts as a process is not looked into: `npm test` runs them all.
+ * The tests that a change of `sources` reaches: by imports, worker threads included, and for files that are no modules
+ * (documents, assets, data) by a path or folder named in a test or its fixtures. A server that a test
+ * starts as a process is not followed: `npm test` runs all tests.
  * @param {string} root
  * @param {readonly string[]} sources  paths from the root
  */
@@ -62,7 +62,7 @@ function foldersOf(path) {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
-/** A name without a slash (`docs`) is a word of the language too. */
+/** A name without a slash (`docs`) is also an ordinary word. */
 function isFolderIn(text, name) {
   if (name.includes('/')) return text.includes(name);
   return [`'${name}'`, `"${name}"`, `\`${name}\``].some((quoted) => text.includes(quoted));
@@ -73,7 +73,7 @@ function hasOneOf(set, wanted) {
   return [...wanted].some((item) => set.has(item));
 }
 
-/** What a source is compiled to; undefined for what is none. */
+/** The compiled file of a source; undefined if it is no source. */
 function compiledFrom(path) {
   if (path.startsWith('assembly/')) return STEPS.parser.outputs[0];
   if (!path.endsWith('.ts')) return undefined;

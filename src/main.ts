@@ -17,7 +17,7 @@ export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<
   const program = new Command('acuity')
     .description('Cognitive and emotional scores from heart rate, breathing and sleep, over HTTP')
     .version(version())
-    .enablePositionalOptions(); // `--version` behind a command is the command's own
+    .enablePositionalOptions(); // `--version` after a command belongs to the command
   registerServe(program, hooks);
   registerScore(program);
   registerJudge(program);

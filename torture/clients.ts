@@ -9,7 +9,7 @@ import { loopsOf } from '#fixtures/stops.js';
 import { messageOf } from '#acuity/base/errors.js';
 import { Count, skippedTrial, type Form, type Part, type Trial } from './part.js';
 
-/** Real HTTP libraries, each in every way in which it can send. */
+/** Real HTTP libraries, each in every mode in which it can send. */
 
 const LOOPS = 2;
 const TIMES_KEPT: Readonly<Record<Form, number>> = { short: 2, long: 40 };

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import type { Form, Part, Trial } from './part.js';
 
 /**
- * Each single fault has its test; here those tests run again and again, as a fault that crashes the process once in a
- * hundred times passes a test most times.
+ * Each fault has its own test; here those tests run again and again, because a fault that crashes the process once in
+ * a hundred times usually passes its test.
  */
 
 const ROUNDS: Readonly<Record<Form, number>> = { short: 1, long: 3 };
 const FILE_MS = 300_000;
 
-/** Of test/flow, with what goes wrong there. */
+/** Files of test/flow, with the faults they test. */
 const FILES: Readonly<Record<string, string>> = {
   faults: 'workers that throw, exit, hang and give no scores; a paused process; a drain that is outlasted',
   hanging: 'full disks, readers of the log that are gone, event loops and files that hang, second signals',
@@ -56,7 +56,7 @@ interface TestRun {
   readonly failed: readonly string[];
 }
 
-/** A test file by itself, which prints TAP and ends with its counts. */
+/** Runs a test file on its own; it prints TAP and ends with its counts. */
 async function runTest(file: string): Promise<TestRun> {
   const path = fileURLToPath(new URL(`../test/flow/${file}.test.js`, import.meta.url));
   const env = { ...process.env, TAP_TIMEOUT: String(FILE_MS / 1000) };

@@ -9,14 +9,14 @@ import { isSame, requestTo, scoresOf } from './knownAnswers.js';
 import { leftBehind } from '#fixtures/atRest.js';
 import { Count, type Form, type Part } from './part.js';
 
-/** Bodies of every kind over HTTP, each answer held against plain code over `JSON.parse`. */
+/** Bodies of every kind over HTTP; each answer is checked against plain code over `JSON.parse`. */
 
-/** Small, so that series come to them. */
+/** Small, so that series reach them. */
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };
 const BODIES: Readonly<Record<Form, number>> = { short: 4_000, long: 1_000_000 };
 const CONNECTIONS = 16;
 const FINDINGS_MAX = 8;
-/** One in so many scored bodies is sent again, written as `JSON.stringify` writes it. */
+/** Every n-th scored body is sent again, as `JSON.stringify` writes it. */
 const AGAIN_EVERY = 16;
 const SAY_EVERY = 100_000;
 
@@ -52,7 +52,7 @@ export const input: Part = {
   },
 };
 
-/** Plain, odd and mutated bodies, and now and then bytes that are none. */
+/** Plain, unusual and mutated bodies, and sometimes bytes that are not JSON. */
 function bodiesFrom(random: Random): () => Buffer {
   const plain = new RequestText(random, true);
   const odd = new RequestText(random, false);
@@ -65,7 +65,7 @@ function bodiesFrom(random: Random): () => Buffer {
   };
 }
 
-/** What test suites of JSON readers try, as bodies and as parts of them. */
+/** Values from the test suites of JSON readers, as bodies and as parts of them. */
 const VALUES = [
   '',
   ' ',
@@ -186,7 +186,7 @@ class InputRun {
   }
 }
 
-/** What an answer has of its own, where it is not what plain code says. */
+/** The difference of an answer from what plain code expects. */
 function disagreement({ status, body }: Reply, expected: PlainOutcome): string | undefined {
   const answer = JSON.parse(body) as { readonly detail?: unknown };
   switch (expected.kind) {
@@ -205,7 +205,7 @@ function disagreement({ status, body }: Reply, expected: PlainOutcome): string |
   }
 }
 
-/** Of one target, the order is the schema's; of more findings than are told, which ones is too. */
+/** The schema decides the order within one target, and which findings are reported if there are too many. */
 function isFound(detail: unknown, places: readonly string[]): boolean {
   const found = (detail as readonly { readonly loc: readonly unknown[]; readonly type: string }[]).map(
     ({ loc, type }) => `${loc.join('.')} ${type}`,

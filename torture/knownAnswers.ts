@@ -4,24 +4,24 @@ import { below, pick, seededRandom } from '#acuity/base/random.js';
 import { Connection, type Reply } from '#acuity/load/connection.js';
 import { requestBody } from '#fixtures/bodies.js';
 
-/** A body and the scores that belong to it and to no other of the same set. */
+/** A body and its scores, which no other body of the set has. */
 export interface KnownAnswer {
   readonly body: Buffer;
   readonly scores: Scores;
 }
 
-/** Of `SCORE_FIELDS`: a label whose probability lies at its threshold may fall on either side. */
+/** In the order of `SCORE_FIELDS`, without labels: one near its threshold may fall on either side. */
 type Scores = readonly number[];
 
-/** The sums of a batch are added up in another order than those of one request: the second decimal may differ. */
+/** A batch adds in another order than a single request: the second decimal may differ. */
 const SAME_MAX = 0.015;
-/** Bodies are told apart by a score that lies at least so far from every other body's. */
+/** Each body has a score at least this far from every other body's. */
 const APART_MIN = 0.05;
 const ATTEMPTS_MAX = 50;
 
 /**
- * `count` bodies of several lengths and forms with the scores that the server gives to each of them alone. Those that
- * score too much like another are left out.
+ * `count` bodies of several lengths and forms, with the scores that the server gives each of them alone. Bodies with
+ * scores too similar to another's are left out.
  */
 export async function knownAnswers(
   target: { readonly port: number; readonly key: string },
@@ -44,7 +44,7 @@ export async function knownAnswers(
   return found;
 }
 
-/** Asks again where a busy machine had no time. */
+/** Asks again if a busy machine had no time. */
 async function served(connection: Connection, request: Buffer): Promise<Reply> {
   for (let attempt = 0; ; attempt++) {
     const reply = await connection.send(request);
@@ -68,7 +68,7 @@ function bodyText(seed: number): string {
     sex: pick(random, ['M', 'F']),
   };
   const text = JSON.stringify({ current_session: session, ...history });
-  // An escaped name is for the exact path alone.
+  // Only the exact path reads an escaped name.
   return random() < 0.2 ? text.replace('"age"', '"\\u0061ge"') : text;
 }
 
@@ -77,7 +77,7 @@ export interface RequestTarget {
   readonly key: string;
 }
 
-/** The bytes of a request that names itself. */
+/** The bytes of a request with a request id. */
 export function requestTo({ port, key }: RequestTarget, body: Uint8Array, id: string): Buffer {
   const head =
     `POST /predict HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-API-Key: ${key}\r\n` +
@@ -85,7 +85,7 @@ export function requestTo({ port, key }: RequestTarget, body: Uint8Array, id: st
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-/** What is wrong with a 200; undefined where it is the answer to this very request. */
+/** What is wrong with a 200; undefined if it is the answer to this request. */
 export function wrongAnswer(reply: Reply, id: string, known: KnownAnswer): string | undefined {
   const given = requestIdOf(reply);
   if (given !== id) return `the answer of ${given} came to ${id}`;

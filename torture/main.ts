@@ -1,4 +1,4 @@
-/** `npm run torture -- PART…`: everything that can be thrown at the service, and what came of it. */
+/** `npm run torture -- PART…`: runs all stress tests and reports the results. */
 import { parseArgs } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import type { Part } from './part.js';
@@ -20,7 +20,7 @@ ${PARTS.map(({ name, about }) => `  ${name.padEnd(10)}${about}`).join('\n')}
   --json       the outcome as JSON instead of a table
   --docs       writes the table to docs/RELIABILITY.md, the parts that were not run left as they are`;
 
-// What was started is ended by an exit handler, which a signal alone would not run.
+// An exit handler ends everything that was started; without this a signal would not run it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 try {

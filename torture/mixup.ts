@@ -15,25 +15,25 @@ import { leftBehind, metricsOf } from '#fixtures/atRest.js';
 import { Count, type Form, type Part, type Trial } from './part.js';
 import { valueOf } from '#fixtures/promtool.js';
 
-/** Whether any caller ever gets another one's answer, while everything changes that can change. */
+/** Whether a caller ever gets another one's answer, while everything changes that can change. */
 
 const CONNECTIONS = 64;
 const LOOPS = 2;
 const BODIES: Readonly<Record<Form, number>> = { short: 60, long: 300 };
 const ANSWERS: Readonly<Record<Form, number>> = { short: 4_000, long: 500_000 };
-/** Requests whose caller does not wait for the answer. */
+/** Share of requests whose caller does not wait for the answer. */
 const LEFT = 0.02;
-/** Of those, the ones that break off within the body. */
+/** Share of those that break off within the body. */
 const CUT = 0.5;
-/** Requests upon which a worker dies, or its run fails: each takes a worker's start, which is long. */
+/** Share of requests that kill a worker or fail its run: each costs a worker's start, which is slow. */
 const FATAL: Readonly<Record<Form, number>> = { short: 0.002, long: 0.0001 };
 /** Keys in force at once. */
 const KEYS = 4;
-/** Requests with a key that was revoked. */
+/** Share of requests with a revoked key. */
 const REVOKED = 0.02;
 const SWITCH_MS = 3_000;
 const KEYS_MS = 700;
-/** Connections that a new key is tried on: each loop has some of them. */
+/** Connections on which a new key is tried: each event loop has some of them. */
 const PROBES = 8;
 const SAY_MS = 30_000;
 
@@ -69,7 +69,7 @@ export const mixup: Part = {
   },
 };
 
-/** Does `act` again and again, one behind the other, until told to stop. */
+/** Repeats `act`, one call after the other, until told to stop. */
 async function every(ms: number, stop: AbortSignal, act: () => Promise<void>): Promise<void> {
   while (!stop.aborted) {
     await pause(ms, undefined, { signal: stop }).catch(() => undefined);
@@ -77,7 +77,7 @@ async function every(ms: number, stop: AbortSignal, act: () => Promise<void>): P
   }
 }
 
-/** A server whose model turns to a second one, of the same scores, and back. */
+/** A server whose model switches to a second one with the same scores, and back. */
 async function startSwitchable(scope: Teardown): Promise<{ server: RunningServer; turn(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'acuity-torture-'));
   const models = ['first', 'second'].map((name) => copyModel(join(folder, name)));
@@ -85,7 +85,7 @@ async function startSwitchable(scope: Teardown): Promise<{ server: RunningServer
   changeManifest(second, (manifest) => ({ ...manifest, version: 'second' }));
   const link = join(folder, 'served');
   symlinkSync(first, link);
-  // Workers that start again and again on a busy machine are late, and hang nowhere.
+  // Workers that restart again and again on a busy machine are slow, but do not hang.
   const env = { ACUITY_MODEL: link, ACUITY_LOG_LEVEL: 'fatal', ACUITY_HANG_MS: '120000', ...loopsOf(LOOPS) };
   const server = await startServer(scope, { nodeOptions: FAULTY, env });
   scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -100,7 +100,7 @@ async function startSwitchable(scope: Teardown): Promise<{ server: RunningServer
 interface HeldKey {
   readonly id: string;
   readonly key: string;
-  /** Since then it may be refused. */
+  /** From now on it may be refused. */
   isRevoked: boolean;
 }
 
@@ -109,7 +109,7 @@ const FATAL_BODIES = [BAD_AGES.exits, BAD_AGES.throws].map((age) =>
 );
 
 class MixupRun {
-  /** Scores, and whether they are those of the request that got them. */
+  /** Scores, and whether they belong to the request that got them. */
   readonly answers = new Count();
   /** Other answers, and whether they had a cause. */
   private readonly refusals = new Count();
@@ -128,7 +128,7 @@ class MixupRun {
     this.keys = server.keys.map(({ id, key }) => ({ id, key, isRevoked: false }));
   }
 
-  /** One caller, until everybody together has had enough answers. */
+  /** One caller; ends when all together have had enough answers. */
   async call(random: Random, caller: number): Promise<void> {
     let connection = await Connection.open(this.server.port);
     while (this.answers.tried < ANSWERS[this.form]) {
@@ -157,7 +157,7 @@ class MixupRun {
     return hasCause ? undefined : `${status} without a cause`;
   }
 
-  /** Sends a request, or half of one, and is gone. */
+  /** Sends a request, or half of one, and disconnects. */
   private async leave(random: Random, connection: Connection): Promise<void> {
     const { port } = this.server;
     const bytes = requestTo({ port, key: this.pickKey(random).key }, pick(random, this.known).body, 'gone');
@@ -168,14 +168,14 @@ class MixupRun {
     this.left++;
   }
 
-  /** Mostly one that holds; sometimes one that was revoked lately. */
+  /** Usually a valid one; sometimes one revoked recently. */
   private pickKey(random: Random): HeldKey {
     const isOld = random() < REVOKED;
     const keys = this.keys.filter(({ isRevoked }) => isRevoked === isOld);
     return pick(random, keys.length === 0 ? this.keys.slice(0, 1) : keys.slice(-KEYS));
   }
 
-  /** Another key comes; where there are enough, the oldest but the first goes. */
+  /** Issues a key; if there are enough, revokes the oldest but the first. */
   async changeKeys(): Promise<void> {
     const { record, key } = issue({ kind: 'live', ratePerS: null, dailyMax: null }, Date.now());
     await this.server.keyStore.insert(record);
@@ -190,7 +190,7 @@ class MixupRun {
     this.revocations++;
   }
 
-  /** Waits until a key counts on every event loop: on a full machine that takes longer than the second it may take. */
+  /** Waits until a key is valid on every event loop; on a busy machine that takes longer than the allowed second. */
   private async counts(key: string): Promise<void> {
     const { port } = this.server;
     const body = this.known[0]?.body ?? Buffer.from('{}');

@@ -1,7 +1,7 @@
 import { markdownTable } from '#acuity/base/table.js';
 import type { Trial } from './part.js';
 
-/** What came of a part. */
+/** The result of a part. */
 export interface PartOutcome {
   readonly name: string;
   readonly seconds: number;
@@ -18,7 +18,7 @@ function cellsOf({ what, tried, held, figure, skipped }: Trial): string[] {
   return [what, tried.toLocaleString('en'), tried === held ? 'all' : held.toLocaleString('en'), figure];
 }
 
-/** The document with the sections of these parts anew; those of parts that were not run stay as they are. */
+/** The document with new sections for these parts; those of parts not run stay unchanged. */
 export function withOutcomes(document: string, outcomes: readonly PartOutcome[], machine: string): string {
   return outcomes.reduce((text, outcome) => withOutcome(text, outcome, machine), document);
 }

@@ -10,7 +10,7 @@ import { startServer, type RunningServer, type Teardown } from '#fixtures/server
 import { knownAnswers, requestTo, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
 import { Count, skippedTrial, type Form, type Part, type Trial } from './part.js';
 
-/** More callers than can be served, greedy ones, slow ones. Everybody is answered, and afterwards all is as before. */
+/** More callers than can be served, greedy ones, slow ones. All get an answer, and the service recovers fully. */
 
 const QUEUE_MAX = 64;
 const SECONDS: Readonly<Record<Form, number>> = { short: 2, long: 20 };
@@ -65,7 +65,7 @@ class OverloadRun {
     private readonly seconds: number,
   ) {}
 
-  /** Callers who never pause; each is answered each time, right or with a refusal. */
+  /** Callers who never pause; each attempt is answered, correctly or with a refusal. */
   async crowd(callers: number, key: string, refusal = 503): Promise<Crowd> {
     const count = new Count();
     const refusalsMs: number[] = [];
@@ -115,7 +115,7 @@ class OverloadRun {
     return count.trial(what, figure);
   }
 
-  /** One key beyond its rate, and one within, at once. */
+  /** One key above its rate and one below it, at the same time. */
   async greedy(): Promise<Trial> {
     const greedyKey = this.server.keys[1]?.key ?? '';
     const [greedy, other] = await Promise.all([
@@ -133,7 +133,7 @@ class OverloadRun {
     return count.trial('one greedy key beside another', figure);
   }
 
-  /** Callers who send a byte now and then, beside others who are served. */
+  /** Callers who occasionally send a byte, beside others who are served. */
   async slow(scope: Teardown, callers: number): Promise<Trial> {
     const start = head({ headers: { 'X-API-Key': this.server.key, 'Content-Length': String(MIB) } });
     const sockets: Socket[] = [];
@@ -146,7 +146,7 @@ class OverloadRun {
     }
     const timer = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write(' ')), 500);
     const served = await this.crowd(FEW, this.server.key);
-    // The library’s time-outs.
+    // Waits for the library’s time-outs.
     for (let waited = 0; waited < 20 && sockets.some(({ closed }) => !closed); waited++) await pause(1_000);
     clearInterval(timer);
     for (const { closed } of sockets)

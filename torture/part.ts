@@ -7,30 +7,30 @@ export type Form = (typeof FORMS)[number];
 export interface PartOptions {
   readonly form: Form;
   readonly seed: number;
-  /** Of the soak. */
+  /** Length of the soak. */
   readonly minutes: number;
-  /** Tells how far a long part has come. */
+  /** Reports the progress of a long part. */
   say(line: string): void;
 }
 
-/** One thing that was tried, often: a line of the table. */
+/** One property tested many times: a line of the table. */
 export interface Trial {
   readonly what: string;
   readonly tried: number;
-  /** How many of them came out as they have to. */
+  /** How many of the tries had the right outcome. */
   readonly held: number;
-  /** What was measured or counted on the way. */
+  /** Measured or counted along the way. */
   readonly figure: string;
-  /** Why it was not tried here; nothing is said of it then. */
+  /** Why it was not tried here; it then has no result. */
   readonly skipped?: string;
   /** What did not hold: the first few. */
   readonly failures?: readonly string[];
 }
 
-/** A group of trials that can be asked for by name. */
+/** A group of trials with a name. */
 export interface Part {
   readonly name: string;
-  /** What it does, in a line. */
+  /** A one-line description. */
   readonly about: string;
   run(scope: Teardown, options: PartOptions): Promise<readonly Trial[]>;
 }
@@ -41,13 +41,13 @@ export function skippedTrial(what: string, skipped: string): Trial {
 
 const FAILURES_MAX = 5;
 
-/** Counts what holds; keeps the first few failures. */
+/** Counts passed tries; keeps the first few failures. */
 export class Count {
   tried = 0;
   held = 0;
   readonly failures: string[] = [];
 
-  /** `failure`: undefined where it holds. */
+  /** `failure`: undefined for a passed try. */
   add(failure: string | undefined): void {
     this.tried++;
     if (failure === undefined) this.held++;

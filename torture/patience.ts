@@ -15,18 +15,18 @@ import { cleanEnvironment, REPOSITORY } from '#fixtures/repository.js';
 import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
 import { Count, skippedTrial, type Form, type Part, type Trial } from './part.js';
 
-/** Callers who do as they are told: nothing of theirs is lost to a rate, and little to an overload. */
+/** Callers who wait as told: no request is lost to a rate limit, and few to an overload. */
 
 const CALLERS = 16;
 const NIGHTS: Readonly<Record<Form, number>> = { short: 60, long: 1_000 };
 const REQUEST = { current_session: { age: 40 } };
 
-/** Of the service that is overloaded: scored in a second, of which as much may wait. */
+/** Of the overloaded service: requests scored per second; as many may wait. */
 const CAPACITY = 100;
 const OVERLOAD_S: Readonly<Record<Form, number>> = { short: 3, long: 30 };
-/** What is asked for, over the capacity: during the overload, and after it until all that was asked for then is settled. */
+/** Load relative to the capacity: during the overload, and after it until all earlier requests are settled. */
 const LOAD = { during: 2, after: 0.5 };
-/** Each is a backend of its own, and shares its connections and its gate with nobody. */
+/** Each is a separate backend with its own connections and gate. */
 const BACKENDS = 50;
 const TICK_MS = 5;
 
@@ -133,7 +133,7 @@ function demoFigure({ count, refused, seconds }: { count: Count; refused: number
   return `${count.tried - count.held} of ${count.tried} nights lost, ${refused} tries refused, ${seconds.toFixed(0)} s`;
 }
 
-/** Scores so many in a second, and lets as many wait. */
+/** Scores a fixed number per second, and queues as many. */
 class PacedScorer extends FakeScorer {
   override queueMax = CAPACITY;
 
@@ -153,7 +153,7 @@ class PacedScorer extends FakeScorer {
 interface Overloaded {
   readonly asked: number;
   readonly lost: number;
-  /** From the end of the overload until the last call was settled that had been made in it. */
+  /** From the end of the overload until the last call made during it was settled. */
   readonly recoveryS: number;
   /** Most attempts in a second after the overload. */
   readonly attemptsMax: number;
@@ -167,7 +167,7 @@ function trialOf(what: string, { asked, lost, recoveryS, attemptsMax, failures }
   return count.trial(what, figure);
 }
 
-/** What every refusal for want of room said before it was computed. */
+/** The fixed wait that every overload refusal had before it was computed. */
 const toldOneSecond: OpenTransport = (options) => {
   const { send, close } = plainHttpTransport(options);
   return {

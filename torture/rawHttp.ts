@@ -4,11 +4,11 @@ import { startServer } from '#fixtures/server.js';
 import { leftBehind } from '#fixtures/atRest.js';
 import { Count, type Part } from './part.js';
 
-/** Odd bytes: what the server does with them is what docs/ERRORS.md says, and it serves on. */
+/** Malformed requests: the server handles them as docs/HTTP-EDGES.md says, and goes on serving. */
 
 export const rawHttp: Part = {
   name: 'http',
-  about: 'the requests of docs/ERRORS.md that break a rule of HTTP, byte by byte',
+  about: 'the requests of docs/HTTP-EDGES.md that break a rule of HTTP, byte by byte',
   async run(scope, { form, say }) {
     const rounds = form === 'short' ? 1 : 3;
     const server = await startServer(scope, { env: { ACUITY_LOG_LEVEL: 'fatal' } });

@@ -14,7 +14,7 @@ export interface RunOptions extends Omit<PartOptions, 'say'> {
 
 const DOCUMENT = fileURLToPath(new URL('../../docs/RELIABILITY.md', import.meta.url));
 
-/** Runs the parts one behind the other; whether everything held. */
+/** Runs the parts one after the other; resolves to whether everything held. */
 export async function runParts(parts: readonly Part[], options: RunOptions): Promise<boolean> {
   const outcomes: PartOutcome[] = [];
   for (const part of parts) outcomes.push(await runPart(part, options));
@@ -30,7 +30,7 @@ export async function runParts(parts: readonly Part[], options: RunOptions): Pro
 async function runPart(part: Part, options: RunOptions): Promise<PartOutcome> {
   const ends: (() => unknown)[] = [];
   const scope: Teardown = { teardown: (end) => void ends.push(end) };
-  // On a signal: what can be done at once, as the killing of servers, is.
+  // On a signal, do what is possible synchronously, such as killing servers.
   const onExit = (): void => ends.toReversed().forEach((end) => void end());
   process.once('exit', onExit);
   const startMs = performance.now();

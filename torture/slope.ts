@@ -12,7 +12,7 @@ export interface Sample {
 
 /** Two-sided 95 % of the normal distribution: there are many samples. */
 const Z = 1.96;
-/** Neighbouring samples are alike: so many of them tell as much as one. */
+/** Neighbouring samples are correlated: this many count as one. */
 const ALIKE = 10;
 
 /** Least squares. The interval counts one in `ALIKE` samples only, as neighbours are not independent. */
@@ -34,7 +34,7 @@ export function slopeOf(samples: readonly Sample[]): Slope {
   return { perMinute, margin: Z * Math.sqrt((ALIKE * variance) / squaresX) };
 }
 
-/** Whether the interval lies above `most` altogether. */
+/** Whether the whole interval is above `most`. */
 export function isAbove({ perMinute, margin }: Slope, most: number): boolean {
   return perMinute - margin > most;
 }

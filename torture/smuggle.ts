@@ -16,8 +16,8 @@ import { Count, skippedTrial, type Form, type Part, type Trial } from './part.js
 import { over1, over2, refusable, smuggled, type Send, type Senders } from './smugglers.js';
 
 /**
- * Whether a caller ever gets another one's answer where both come through one proxy, and somebody sends chunked bodies
- * with trailers that look like requests.
+ * Whether a caller ever gets another one's answer if both use the same proxy, and one sends chunked bodies with
+ * trailers that look like requests.
  */
 
 const VICTIMS = 40;
@@ -32,7 +32,7 @@ interface Setting {
   readonly skip: string | false;
   /** Of the attacks. */
   readonly versions: readonly (1 | 2)[];
-  /** Too much for the tests, where it is there at all. */
+  /** Too long for the tests, even where it is available. */
   readonly isLongOnly?: boolean;
   start(scope: Teardown, servicePort: number): Promise<PlainProxy>;
 }
@@ -113,7 +113,7 @@ async function tryThrough(
 class SmuggleRun {
   private readonly answers = new Count();
   private readonly refusals = new Count();
-  /** Of the answers, those that were meant for somebody else. */
+  /** Answers meant for another caller. */
   private others = 0;
   private attacks = 0;
   private readonly senders: Senders;
@@ -130,7 +130,7 @@ class SmuggleRun {
     return performance.now() > this.endsMs;
   }
 
-  /** A caller with one body, whose every answer is known. */
+  /** A caller with one body whose correct answer is known. */
   async ask(known: KnownAnswer, name: string): Promise<void> {
     const { port } = this.proxy;
     let connection = await Connection.open(port);
@@ -162,7 +162,7 @@ class SmuggleRun {
     });
   }
 
-  /** Uploads that are refused: each refusal has to come, and to its caller. */
+  /** Uploads that are refused: each refusal must arrive, at the right caller. */
   async upload(random: Random, version: 1 | 2, caller: number): Promise<void> {
     let count = 0;
     await this.sending(version, async (send) => {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { below, pick, type Random } from '#acuity/base/random.js';
 import { chunked, head } from '#fixtures/connection.js';
 
-/** A request with a chunked body, behind which trailers come that look like a request; or none. */
+/** A request with a chunked body, followed by trailers that look like a request, or by none. */
 export interface Upload {
   readonly method: string;
   readonly target: string;
@@ -16,11 +16,11 @@ export interface Upload {
   readonly isEndLate: boolean;
 }
 
-/** How long a sender waits for what comes of an upload. */
+/** How long a sender waits for the answer to an upload. */
 const WAIT_MS = 5_000;
 const BODY = '{"current_session":{}}';
 const PIECE_BYTES = 8_000;
-/** Taken for a request by a parser that does not know trailers: two bytes are lost, the rest is a request line. */
+/** A parser that does not know trailers takes this for a request: it drops two bytes, and the rest is a request line. */
 const TRAILERS: readonly (readonly [string, string])[] = [
   ['GET', '/x HTTP/1.1'],
   ['xxGET', '/predict HTTP/1.1'],
@@ -32,7 +32,7 @@ export interface Senders {
   readonly bodyBytesMax: number;
 }
 
-/** What somebody sends who wants the answers on a shared connection to shift by one. */
+/** The upload of an attacker who wants to shift the answers on a shared connection by one. */
 export function smuggled(random: Random, { keys, bodyBytesMax }: Senders, id: string): Upload {
   const key = pick(random, ['', 'no-such-key', ...keys]);
   return {
@@ -79,7 +79,7 @@ export function refusable(
   };
 }
 
-/** What came of an upload: the answer's status and request id; undefined where none came. */
+/** The result of an upload: the answer's status and request id; undefined without an answer. */
 export interface Told {
   readonly status: number;
   readonly id: string | undefined;
@@ -127,7 +127,7 @@ function piecesOf({ method, target, headers, body, trailer, pauseMs, isEndLate }
   return isEndLate ? [start, end + rest] : [start + end, rest];
 }
 
-/** All uploads over one connection, anew where it has ended. */
+/** All uploads over one connection; opens a new one after it has ended. */
 export function over2(port: number): { readonly send: Send; close(): void } {
   let session: ClientHttp2Session | undefined;
   const opened = (): ClientHttp2Session => {
@@ -141,7 +141,7 @@ export function over2(port: number): { readonly send: Send; close(): void } {
 
 function sendOver2(session: ClientHttp2Session, upload: Upload): Promise<Told | undefined> {
   const { method, target, headers, body, trailer, pauseMs, isEndLate } = upload;
-  // HTTP/2 has trailers behind a body of declared length, too.
+  // HTTP/2 allows trailers after a body of declared length, too.
   const length = trailer !== undefined && isEndLate ? { 'content-length': String(body.length) } : {};
   const host = pauseMs === undefined ? {} : { host: 'a' };
   return new Promise((resolve) => {

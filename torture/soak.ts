@@ -26,10 +26,10 @@ const THINK_MS = 12;
 const SAMPLE_MS = 1_000;
 const KEYS_MS = 5_000;
 const SHORT_MINUTES = 0.15;
-/** The start, in which heaps find their size, is not looked at. */
+/** The start, in which heaps find their size, is left out. */
 const WARM_SHARE = 0.2;
 const MIB = 1024 * 1024;
-/** Of memory: what counts as growth, where the interval lies above it. */
+/** Memory growth counts if the whole interval is above this. */
 const GROWTH_MIB = 1;
 const GROWTH_FILES = 0.5;
 const GROWTH_MS = 1;
@@ -150,7 +150,7 @@ class SoakRun {
     ];
   }
 
-  /** Of too short a time nothing is said. */
+  /** Too short a time gives no result. */
   private growth(
     what: string,
     valueIn: (reading: Reading) => number,

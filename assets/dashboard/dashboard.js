@@ -51,6 +51,7 @@ function onStart(data) {
   setSymptoms(start.symptoms);
   makeTiles(start);
   showSettings(start.settings);
+  byId('try').hidden = !start.hasTry;
   showFleet(start.grafanaUrl);
   showLog(log, start.startedMs, nowMs());
   drawCharts(start, points);
@@ -66,7 +67,7 @@ function onPoint(data) {
     showLog(log, start.startedMs, nowMs());
   }
   update();
-  // Nobody sees a hidden page: its charts wait until somebody does.
+  // A hidden page draws no charts until it is visible.
   if (document.visibilityState === 'visible') updateCharts(points);
 }
 

@@ -32,7 +32,7 @@ export interface Lake {
   readonly formats: readonly BulkFormat[];
 }
 
-/** So many different sessions take turns: more than fit the caches. */
+/** Enough different sessions, used in turn, to exceed the caches. */
 const SESSIONS = 2_048;
 const ROWS_PER_FILE = 50_000;
 const START_MS = Date.UTC(2022, 0, 1, 7);
@@ -58,7 +58,7 @@ export function writeLake(folder: string, { rows, people, formats }: Lake): Reco
 
 interface Piece {
   readonly first: number;
-  /** Behind the last row. */
+  /** One past the last row. */
   readonly last: number;
   readonly people: number;
 }
@@ -88,7 +88,7 @@ interface Columns {
   readonly data: readonly Data[];
 }
 
-/** The sessions as columns; every batch of the lake has them, with other people and moments. */
+/** The sessions as columns; every batch of the lake has them, with other people and times. */
 function sessionColumns(): Columns {
   const names = Object.keys(SESSION_LIST[0] ?? {}) as (keyof (typeof SESSION_LIST)[number])[];
   const vectors = names.map((name) => {

@@ -23,7 +23,7 @@ const LOOK_MS = 20;
 const CONNECTIONS = 64;
 const DISTINCT_BODIES = 256;
 
-/** Scores a lake; the start of the process counts. @throws Error where it fails or rows are missing */
+/** Scores a lake; includes the start of the process. @throws Error if it fails or rows are missing */
 export async function scoreLake(
   pattern: string,
   { rows, history, folder }: { rows: number; history: boolean; folder: string },
@@ -36,7 +36,7 @@ export async function scoreLake(
   return cost;
 }
 
-/** Judges the scores of a lake by columns that it has, of each row. @throws as `scoreLake` */
+/** Judges the scores of a lake by columns present in each row. @throws as `scoreLake` */
 export function judgeLake(pattern: string, rows: number): Promise<Cost> {
   const outcomes = ['weight_kg:-attention', 'awakeSleepSeconds:stress', 'height_cm:valence'];
   return costOf(['judge', pattern, ...PAST, ...outcomes.flatMap((outcome) => ['--outcome', outcome])], rows);
@@ -54,7 +54,7 @@ async function costOf([command = '', ...args]: readonly string[], rows: number):
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   let cpuMicros = 0;
   let rssMiB = 0;
-  // The process's own books are gone with it: they are read until it ends.
+  // The process's statistics disappear when it ends, so read them until then.
   const looks = setInterval(() => {
     try {
       cpuMicros = cpuMicrosOf(child.pid ?? 0);
@@ -103,7 +103,7 @@ export async function scoreOverHttp(key: BenchKey, seconds: number, folder: stri
   }
 }
 
-/** Most memory that a process had so far. @throws Error where it has ended */
+/** Peak memory of a process so far. @throws Error if it has ended */
 export function peakMiBOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;

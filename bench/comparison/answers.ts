@@ -16,9 +16,9 @@ export interface Question {
   readonly expected: ScoreRecord;
 }
 
-/** Largest accepted difference of a score: other order of additions, and the rounding of the answer. */
+/** Largest accepted difference of a score: additions in another order, and the rounding of the answer. */
 const TOLERANCE = 0.02;
-/** Of the golden scores, which are not rounded: the rounding of the answer comes on top. */
+/** Golden scores are not rounded, so the answer's rounding comes on top. */
 const ROUNDING = 0.005;
 
 /** The golden requests of a bundle with their golden scores. */
@@ -45,7 +45,7 @@ export async function questionsOf(bundle: Bundle, bodies: readonly string[]): Pr
   return questions;
 }
 
-/** What is wrong with an answer; undefined where nothing is. Holds no values: requests may be real ones. */
+/** What is wrong with an answer; undefined if it is right. Contains no values: requests may be real ones. */
 export function differenceOf(
   { status, body }: Pick<Reply, 'status' | 'body'>,
   expected: ScoreRecord,
@@ -61,8 +61,8 @@ export function differenceOf(
 }
 
 /**
- * Asks every question `rounds` times over `connections` at once, so that answers which only go wrong in company
- * are seen too. Returns what was wrong, a line for each kind.
+ * Asks every question `rounds` times over `connections` at once, to find answers that are wrong only under
+ * concurrency. Returns what was wrong, one line for each kind.
  */
 export async function wrongAnswers(
   target: Target,

@@ -8,8 +8,8 @@ import { seriesOf } from './series.js';
 const HEADER = ['payload', 'peer', 'connections', 'bytes × tenths', 'CPU µs/request', 'CPU × tenths'];
 
 /**
- * What each form costs over the tenths of the same payload, by the same peer in the same repetition; undefined where
- * no form was measured.
+ * The cost of each form relative to the tenths of the same payload, by the same peer in the same repetition;
+ * undefined if no form was measured.
  */
 export function formsTable(results: readonly Result[]): string | undefined {
   const saturated = results.filter(({ mode }) => mode === 'saturation');

@@ -8,7 +8,7 @@ import { seriesOf, throughputOf } from './series.js';
 export const HOLDS = 'holds';
 export const FALLS_SHORT = 'falls short';
 
-/** What the service must reach, beside what it did. */
+/** A goal of the service, and the measured value. */
 export interface GoalLine {
   readonly goal: string;
   readonly payload: PayloadName | 'all';
@@ -31,7 +31,7 @@ export function goalTable(lines: readonly GoalLine[]): string[][] {
   return [['goal', 'payload', 'wanted', 'reached', ''], ...rows];
 }
 
-/** Undefined where the goal is not said of the payload. */
+/** Undefined if the goal does not apply to the payload. */
 function ratioLine(goal: RatioGoal, payload: PayloadName, results: readonly Result[]): GoalLine | undefined {
   const { name, unit, digits, isFloor } = goal;
   const limit = goal.limit[payload];
@@ -49,7 +49,7 @@ function ratioLine(goal: RatioGoal, payload: PayloadName, results: readonly Resu
   return { goal: name, payload, wanted, reached: spreadText(reached, digits, unit), verdict: verdict(holds) };
 }
 
-/** Of the peers of a side, the series with the highest median of throughput. */
+/** The results of the peer with the highest median throughput on a side. */
 function bestOf(side: Side, payload: PayloadName, results: readonly Result[]): Result[] {
   const { peers, mode, connections } = side;
   const measured = peers
@@ -80,7 +80,7 @@ function rssLine(results: readonly Result[]): GoalLine {
   };
 }
 
-/** Flat is judged within one long measurement: the second half of it against the first, its first tenth left out. */
+/** Growth is judged within one long measurement: its second half against its first, without the first tenth. */
 const FLAT_SECONDS_MIN = 600;
 const FLAT_GROWTH_MAX = 1.05;
 
@@ -104,7 +104,7 @@ function flatnessLine(results: readonly Result[]): GoalLine {
   };
 }
 
-/** The long measurement where there is one, else the saturated ones of the payloads themselves. */
+/** The long measurement if there is one, else the saturated ones of the plain payloads. */
 function underLoad(results: readonly Result[]): Result[] {
   const ours = results.filter(({ peer }) => peer === ACUITY.name);
   const long = ours.filter(({ mode }) => mode === 'long');
@@ -135,7 +135,7 @@ export function spreadText({ median, min, max }: Spread, digits: number, unit = 
   return `${middle}${unit.startsWith(' ') || unit === '' ? unit : ` ${unit}`} (${low}–${high})`;
 }
 
-/** `ours` against `theirs`, each repetition with the one measured beside it; undefined where one is absent. */
+/** `ours` divided by `theirs`, each repetition with the one measured beside it; undefined if one is missing. */
 export function ratioOf(
   ours: readonly Result[],
   theirs: readonly Result[],

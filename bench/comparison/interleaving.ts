@@ -21,15 +21,15 @@ export interface Contender {
   readonly server: ServerProcess;
 }
 
-/** Behind it V8 has compiled what is hot: in a server's first second p99 tells of that. */
+/** After this, V8 has compiled the hot code; in a server's first second it dominates p99. */
 const WARM_UP_SECONDS = 2;
-/** Forms find the server warm. */
+/** Shorter, because forms come when the server is warm. */
 const FORM_WARM_UP_SECONDS = 1;
-/** A server that keeps up makes nobody wait so long. */
+/** A server that keeps up never makes a caller wait this long. */
 const LATE_SECONDS = 5;
-/** What is said of a refusal holds where hardly anything else is answered. */
+/** The cost of a refusal is valid only if nearly all answers are refusals. */
 const REFUSED_SHARE_MIN = 0.95;
-/** The check before anything is measured: enough in flight that batches form. */
+/** The check before the measurements: enough requests in flight to form batches. */
 const CHECK = { connections: 32, rounds: 8 };
 
 interface InterleavingInput {
@@ -73,7 +73,7 @@ export class Interleaving {
     }
   }
 
-  /** A peer that gives other scores does another job: it is not measured. */
+  /** A peer with other scores does another job: it is not measured. */
   private async isRight({ peer, server }: Contender, golden: readonly Question[]): Promise<boolean> {
     if (!peer.scores) return true;
     const questions = [...golden, ...[...this.input.questions.values()].flat()];
@@ -103,7 +103,7 @@ export class Interleaving {
   private async measure(contender: Contender, step: Step, repetition: number): Promise<void> {
     const { peer, server } = contender;
     const { mode, payload, connections } = step;
-    // A request alone must be alone: its answers were checked before.
+    // A request alone must stay alone, so it is not sampled; its answers were checked before.
     const asked = peer.scores && mode !== 'alone' ? (this.input.questions.get(payload) ?? []) : [];
     const load = this.load(contender, step, step.seconds);
     const [cpuBefore, mainBefore] = [server.cpuMicros(), server.mainThreadCpuMicros()];
@@ -171,7 +171,7 @@ export class Interleaving {
     return { target: { port: server.port, key: key.key }, bodies, connections, seconds };
   }
 
-  /** Requests a second, where they are sent evenly spaced. */
+  /** Requests per second if they are sent evenly spaced. */
   private rateOf({ mode, payload, connections }: Cell, repetition: number): number | undefined {
     if (mode === 'rate') return this.input.options.rate;
     if (mode === 'matched')
@@ -188,7 +188,7 @@ export class Interleaving {
     );
   }
 
-  /** Of what was measured before in the same repetition. */
+  /** The throughput measured earlier in the same repetition. */
   private throughputBefore(key: SeriesKey, repetition: number): number {
     const before = seriesOf(this.results, key).find((result) => result.repetition === repetition);
     if (before === undefined) throw new Error(`${key.peer} is measured first, ${key.mode}`);

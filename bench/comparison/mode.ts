@@ -1,20 +1,20 @@
-/** How requests come. */
+/** How requests arrive. */
 export type Mode =
   /** Every connection is busy all the time. */
   | 'saturation'
   /** One request at a time. */
   | 'alone'
-  /** Evenly spaced, so many a second. */
+  /** Evenly spaced, a fixed number per second. */
   | 'rate'
-  /** Evenly spaced, at a share of what saturates the service. */
+  /** Evenly spaced, at a share of the service's saturation. */
   | 'share'
-  /** Every connection is busy, and who is refused asks again at once. */
+  /** Every connection is busy, and refused callers ask again at once. */
   | 'crowd'
-  /** Evenly spaced, at twice what saturates the service. */
+  /** Evenly spaced, at twice the service's saturation. */
   | 'flood'
-  /** Every connection is busy, and hardly anyone is not refused. */
+  /** Every connection is busy, and nearly all requests are refused. */
   | 'refusal'
-  /** Evenly spaced, as many a second as were refused. */
+  /** Evenly spaced, as many per second as were refused. */
   | 'matched'
   /** As in saturation, for ten minutes. */
   | 'long';
@@ -31,10 +31,10 @@ export const MODE_TITLES: Readonly<Record<Mode, string>> = {
   long: 'saturation, ten minutes',
 };
 
-/** Of the throughput that the service reached in saturation, in the same repetition. */
+/** Relative to the throughput that the service reached at saturation in the same repetition. */
 export const RATE_SHARES: Readonly<Partial<Record<Mode, number>>> = { share: 0.6, flood: 2 };
 
-/** Whether a 503 is an answer here, not a fault. */
+/** Whether a 503 counts as an answer here, not as a fault. */
 export function mayRefuse(mode: Mode): boolean {
   return mode === 'crowd' || mode === 'flood' || mode === 'refusal';
 }

@@ -7,7 +7,7 @@ import type { Mode } from './mode.js';
 import { payloadsNamed, type BenchPayload } from './payload.js';
 
 export interface ComparisonOptions {
-  /** In the order in which they take turns. */
+  /** In the order of measurement. */
   readonly peers: readonly Peer[];
   readonly payloads: readonly BenchPayload[];
   readonly modes: readonly Mode[];
@@ -16,14 +16,14 @@ export interface ComparisonOptions {
   readonly rate: number;
   readonly seconds: number;
   readonly repetitions: number;
-  /** What makes the load in saturation and alone. */
+  /** The load generator for saturation and single requests. */
   readonly load: 'wrk' | 'autocannon';
   readonly jsonFile: string | undefined;
-  /** Everything that the goals are said of, instead of what is chosen above. */
+  /** Measures everything needed for the goals, instead of the choices above. */
   readonly isForGoals: boolean;
-  /** Without the ten minutes of load that show whether memory grows. */
+  /** Leaves out the ten minutes of load that show whether memory grows. */
   readonly isShort: boolean;
-  /** Built and measured beside this tree, instead of the peers. */
+  /** Built and measured beside this tree, in place of the peers. */
   readonly revision: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export const USAGE = `npm run bench [-- peers options]
 
   --peers A,B        who takes turns, of acuity, ${[...PEERS.keys()].join(', ')} (default floor,fastify,acuity)
   --with rust        one more than the default
-  --payloads A,B     of ${PAYLOADS.join(', ')} (default both); a form behind a colon, as history:pretty, of
+  --payloads A,B     of ${PAYLOADS.join(', ')} (default both); a form after a colon, as history:pretty, of
                      ${FORMS.map(({ id }) => id).join(', ')}; "forms" is all that are worth it
   --goals            everything that the goals are said of, some 22 minutes: peers, modes and payloads are given
   --short            without the ten minutes of load among them that show whether memory grows
@@ -46,14 +46,14 @@ export const USAGE = `npm run bench [-- peers options]
   --load NAME        wrk or autocannon (default wrk where it is installed)
   --json FILE        writes every measurement to FILE`;
 
-/** Who is measured for the goals, beside the service in other settings. */
+/** The peers measured for the goals, beside the service in other settings. */
 const GOAL_PEERS = [FLOOR.name, FASTIFY.name, RUST.name, RUST_TWO.name, ACUITY.name];
-/** What `--goals` decides. */
+/** The options that `--goals` decides. */
 const CHOICES: ReadonlySet<string> = new Set(
   'peers with payloads alone saturated rate connections threads compare'.split(' '),
 );
 
-/** What `--compare` decides. */
+/** The options that `--compare` decides. */
 const REVISION_EXCLUDES = ['peers', 'with', 'alone', 'rate', 'threads'] as const;
 
 /** @throws UsageError */

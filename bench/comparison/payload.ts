@@ -5,15 +5,15 @@ import { UsageError } from '#bench/usage.js';
 /** A payload, or one as callers write it: `history`, `history:pretty`. */
 export type BenchPayload = PayloadName | `${PayloadName}:${string}`;
 
-/** As many as the payloads have themselves: the forms are of the same people. */
+/** As many as the plain payloads have: the forms are for the same people. */
 const VARIANTS = 16;
 
-/** What the payloads themselves are written in: every other form is compared with it. */
+/** The form of the plain payloads; every other form is compared with it. */
 const PLAIN = 'tenths';
-/** A night of 1 Hz is one session, whatever the payload. */
+/** A night at 1 Hz is one session, in any payload. */
 const SINGLE = '1hz';
 
-/** Every form that is worth a measurement, each of the payload that it matters for. */
+/** Every form worth a measurement, each for the payload that it matters for. */
 export const FORM_PAYLOADS: readonly BenchPayload[] = [
   ...formsOf('history').filter(
     (payload) => !payload.endsWith(`:${SINGLE}`) && formOf(payload)?.isOurs !== true,
@@ -26,13 +26,13 @@ function formsOf(payload: PayloadName): BenchPayload[] {
   return FORMS.filter(({ id }) => id !== PLAIN).map(({ id }) => `${payload}:${id}` as const);
 }
 
-/** The payload that this one is a form of. */
+/** The payload whose form this is. */
 export function baseOf(payload: BenchPayload): PayloadName {
   const [base = ''] = payload.split(':');
   return base as PayloadName; // of the two, by its type
 }
 
-/** Undefined where the payload is its own. */
+/** Undefined for a plain payload. */
 export function formOf(payload: BenchPayload): Form | undefined {
   const [, id] = payload.split(':');
   return FORMS.find((form) => form.id === id);
@@ -43,7 +43,7 @@ export function textsOf(payload: BenchPayload): readonly string[] {
   return formOf(payload)?.texts(VARIANTS, baseOf(payload)) ?? bodiesOf(baseOf(payload));
 }
 
-/** `forms` is every form, each behind the payload that it is compared with. @throws UsageError */
+/** `forms` stands for every form, each after the payload that it is compared with. @throws UsageError */
 export function payloadsNamed(given: string | undefined): BenchPayload[] {
   const names = given?.split(',') ?? PAYLOADS;
   const payloads = names.flatMap((name) =>

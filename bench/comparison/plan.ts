@@ -13,14 +13,14 @@ import {
   type Peer,
 } from '#bench/peers/catalogue.js';
 
-/** What is measured of every peer in turn. */
+/** What is measured for every peer in turn. */
 export interface Cell {
   readonly mode: Mode;
   readonly payload: BenchPayload;
   readonly connections: number;
 }
 
-/** A cell, and who takes turns in it. */
+/** A cell, and the peers measured in it. */
 export interface Step extends Cell {
   readonly peers: readonly Peer[];
   readonly seconds: number;
@@ -28,12 +28,12 @@ export interface Step extends Cell {
 
 export const SATURATING_CONNECTIONS = 64;
 export const CROWD_CONNECTIONS = 2_000;
-/** Enough that most are refused even where a refusal is put off. */
+/** Enough to refuse most requests even if refusals are delayed. */
 export const REFUSED_CONNECTIONS = 1_000;
-/** A 99.9th percentile wants more requests than a median. */
+/** A 99.9th percentile needs more requests than a median. */
 const SHARE_LENGTHS = 2;
 
-/** Everything that the goals are said of but ten minutes of load; `seconds` is the length of one measurement. */
+/** Everything needed for the goals except ten minutes of load; `seconds` is the length of one measurement. */
 export function goalSteps(seconds: number, isPaced: boolean): Step[] {
   const step = (mode: Mode, payload: BenchPayload, connections: number, peers: readonly Peer[]): Step => ({
     mode,
@@ -57,7 +57,7 @@ export function goalSteps(seconds: number, isPaced: boolean): Step[] {
   ]);
 }
 
-/** Whether memory grows shows in ten minutes of full load. */
+/** Ten minutes of full load show whether memory grows. */
 const LONG_SECONDS = 600;
 
 export function longStep(): Step {

@@ -16,13 +16,13 @@ import { CROWD_CONNECTIONS, REFUSED_CONNECTIONS, SATURATING_CONNECTIONS } from '
 import type { Result } from './result.js';
 import { goodputOf, throughputOf } from './series.js';
 
-/** Which measurements one side of a goal is made of. */
+/** The measurements on one side of a goal. */
 export interface Side {
-  /** Where several are named, the one with the most throughput counts: whoever is best. */
+  /** Of several peers, the one with the highest throughput counts. */
   readonly peers: readonly string[];
   readonly mode: Mode;
   readonly connections: number;
-  /** Of the payload; the payload itself where nothing is said. */
+  /** The form of the payload; the plain payload if absent. */
   readonly form?: string;
 }
 
@@ -33,9 +33,9 @@ export interface RatioGoal {
   readonly theirs: Side;
   readonly unit: '×' | ' µs' | ' ms';
   readonly digits: number;
-  /** Whether it must be reached from below. */
+  /** Whether the limit is a minimum. */
   readonly isFloor: boolean;
-  /** Said of no payload that is absent. */
+  /** Payloads without an entry have no goal. */
   readonly limit: Readonly<Partial<Record<PayloadName, number>>>;
   compare(ours: Result, theirs: Result): number;
 }
@@ -59,7 +59,7 @@ const mainCpuRatio = (ours: Result, theirs: Result): number =>
 const throughputRatio = (ours: Result, theirs: Result): number => throughputOf(ours) / throughputOf(theirs);
 const goodputRatio = (ours: Result, theirs: Result): number => goodputOf(ours) / goodputOf(theirs);
 
-/** What a form may cost over the payload itself. */
+/** What a form may cost relative to the plain payload. */
 function formGoal(form: string, what: string, limit: RatioGoal['limit']): RatioGoal {
   const name = `CPU per request of ${what} over its tenths`;
   return {
@@ -194,7 +194,7 @@ export const RATIO_GOALS: readonly RatioGoal[] = [
   },
 ];
 
-/** The payload that a side is measured with. */
+/** The payload measured for a side. */
 export function payloadOf({ form }: Side, payload: PayloadName): BenchPayload {
   return form === undefined ? payload : `${payload}:${form}`;
 }

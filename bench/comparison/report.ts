@@ -12,7 +12,7 @@ import type { Comparison, Result } from './result.js';
 import { BASE, CHANGE } from './revision.js';
 import { seriesOf, throughputOf } from './series.js';
 
-/** What a comparison found, for people. */
+/** The result of a comparison, for people. */
 export function reportOf(options: ComparisonOptions, { results, faults }: Comparison): string {
   const sections = cellsOf(results).map(
     (cell) => `${headingOf(cell, options)}\n\n${cellTable(cell, results, options)}`,
@@ -50,7 +50,7 @@ function headingOf({ mode, payload, connections }: Cell, { rate }: ComparisonOpt
   return `${payload}, ${MODE_TITLES[mode]}${pace}, ${connections} connection${connections === 1 ? '' : 's'}`;
 }
 
-/** Whom throughput and processor time are set against. */
+/** The peers that throughput and processor time are compared with. */
 function yardsticks({ revision }: ComparisonOptions): readonly [throughput: string, cpu: string] {
   return revision === undefined ? [FASTIFY.name, FLOOR.name] : [BASE, BASE];
 }
@@ -96,7 +96,7 @@ function ratioText(ratio: ReturnType<typeof ratioOf>): string {
   return ratio === undefined ? '–' : spreadText(ratio, 2);
 }
 
-/** What the processor time of this tree is over that of the other revision. */
+/** The processor time of this tree divided by the other revision's. */
 function revisionSection(results: readonly Result[]): string {
   const rows = cellsOf(results).map((cell) => {
     const [change, base] = [CHANGE, BASE].map((peer) => seriesOf(results, { ...cell, peer }));
@@ -109,7 +109,7 @@ function revisionSection(results: readonly Result[]): string {
   return textTable([['processor time of this tree', ''], ...rows]);
 }
 
-/** Only what every repetition agrees on is said to be a difference. */
+/** Calls only what every repetition agrees on a difference. */
 export function changeVerdict({ min, max }: Pick<Spread, 'min' | 'max'>): string {
   if (max < 1) return 'less, in every repetition';
   return min > 1 ? 'more, in every repetition' : 'no difference beyond the spread';

@@ -6,15 +6,15 @@ export interface Result extends Cell, Measurement {
   readonly peer: string;
   readonly repetition: number;
   readonly cpuMicrosPerRequest: number;
-  /** The same of its first thread alone: its event loop, where it has one. */
+  /** The same for its first thread alone: its event loop, if it has one. */
   readonly mainCpuMicrosPerRequest: number;
-  /** In the course of the measurement; the last value is its end. */
+  /** Samples during the measurement; the last one is at its end. */
   readonly rssBytes: readonly number[];
   readonly answersChecked: number;
 }
 
 export interface Comparison {
   readonly results: readonly Result[];
-  /** Each in one line; where there is one, the figures are not to be used. */
+  /** One line each; with any, the figures are not to be used. */
   readonly faults: readonly string[];
 }

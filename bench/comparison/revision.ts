@@ -16,16 +16,16 @@ export const BASE = 'base';
 export const CHANGE = 'change';
 
 interface BuiltRevision {
-  /** What the reader must know of how it was built. */
+  /** Remarks for the reader on how it was built. */
   readonly remarks: readonly string[];
   readonly peer: Peer;
   remove(): Promise<void>;
 }
 
 /**
- * Another revision (base) and this tree (change) in turn. Each repetition has servers of its own: two starts of a server
- * differ by more than two measurements of it.
- * @throws Error where there is no such revision, or it does not build
+ * Measures another revision (base) and this tree (change) alternately. Each repetition starts new servers: two starts
+ * of a server differ by more than two measurements of it.
+ * @throws Error if there is no such revision, or it does not build
  */
 export async function compareRevision(
   options: ComparisonOptions,
@@ -58,8 +58,8 @@ export async function compareRevision(
 }
 
 /**
- * Checks a revision out below `folder` and compiles it there with the dependencies that are installed here.
- * @throws Error where there is no such revision, or it does not build
+ * Checks a revision out below `folder` and compiles it there with this tree's dependencies.
+ * @throws Error if there is no such revision, or it does not build
  */
 async function buildRevision(revision: string, folder: string): Promise<BuiltRevision> {
   const { stdout } = await run('git', ['rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`], {
@@ -69,12 +69,12 @@ async function buildRevision(revision: string, folder: string): Promise<BuiltRev
   const tree = join(folder, 'base');
   await run('git', ['worktree', 'add', '--detach', tree, commit], { cwd: ROOT });
   const remove = async (): Promise<void> => {
-    await rm(join(tree, 'node_modules'), { force: true }); // the link, not what it leads to
+    await rm(join(tree, 'node_modules'), { force: true }); // the link, not its target
     await run('git', ['worktree', 'remove', '--force', tree], { cwd: ROOT });
   };
   try {
     await symlink(join(ROOT, 'node_modules'), join(tree, 'node_modules'), 'dir');
-    // Its own build steps, without its `install`: that would replace the dependencies of this tree.
+    // Its own build steps, but not its `install`, which would replace this tree's dependencies.
     const script = "import('./scripts/prepare.js').then(({ build }) => build('src'))";
     await run(process.execPath, ['--input-type=module', '-e', script], { cwd: tree });
     const { model, hasSameModel } = await modelFor(tree);
@@ -91,7 +91,7 @@ async function buildRevision(revision: string, folder: string): Promise<BuiltRev
   }
 }
 
-/** The model of this tree where both are the same, so that the answers can be checked. */
+/** This tree's model if both have the same, so that the answers can be checked. */
 async function modelFor(tree: string): Promise<{ model: string; hasSameModel: boolean }> {
   const hasSameModel = await sameFile(tree, 'native-models/acuity-base/manifest.json');
   return { model: hasSameModel ? MODEL_FOLDER : join(tree, 'native-models/acuity-base'), hasSameModel };

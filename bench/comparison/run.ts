@@ -13,7 +13,7 @@ import { textsOf, type BenchPayload } from './payload.js';
 import { goalSteps, longStep, type Step } from './plan.js';
 import type { Comparison } from './result.js';
 
-/** Starts the peers, holds their answers against the model's, then measures them in turn. */
+/** Starts the peers, compares their answers with the model's, then measures them in turn. */
 export async function compare(options: ComparisonOptions, say: (line: string) => void): Promise<Comparison> {
   const folder = await mkdtemp(join(tmpdir(), 'acuity-bench-'));
   const contenders: Contender[] = [];
@@ -36,7 +36,7 @@ export async function compare(options: ComparisonOptions, say: (line: string) =>
   }
 }
 
-/** What every repetition does, and what is done once behind them. */
+/** The steps of every repetition, and those done once after them. */
 function stepsOf(options: ComparisonOptions): {
   readonly steps: readonly Step[];
   readonly last: readonly Step[];

@@ -3,7 +3,7 @@ import { Connection, requestBytes } from '#acuity/load/connection.js';
 import type { ServerProcess } from '#bench/server/process.js';
 import { differenceOf, type Question } from './answers.js';
 
-/** What was seen beside the load: whole answers, and memory. */
+/** What was observed during the load: whole answers, and memory. */
 export interface Samples {
   readonly answers: number;
   readonly wrong: readonly string[];
@@ -11,7 +11,7 @@ export interface Samples {
 }
 
 interface SamplerQuestions {
-  /** None for a server that gives no scores: only its memory is looked at then. */
+  /** Empty for a server without scores: then only its memory is observed. */
   readonly questions: readonly Question[];
   /** Whether a 503 is an answer too. */
   readonly mayRefuse: boolean;
@@ -21,8 +21,8 @@ const REFUSED = 503;
 const PERIOD_MS = 100;
 
 /**
- * While a load runs, sends a request now and then on a connection of its own and looks at the whole answer: the
- * load generator sees the status alone.
+ * While a load runs, occasionally sends a request on its own connection and checks the whole answer: the load
+ * generator sees only the status.
  */
 export class Sampler {
   private readonly wrong: string[] = [];

@@ -2,7 +2,7 @@ import type { Mode } from './mode.js';
 import type { BenchPayload } from './payload.js';
 import type { Result } from './result.js';
 
-/** Which measurements belong together: the repetitions of one peer in one cell. */
+/** Identifies a series of measurements: the repetitions of one peer in one cell. */
 export interface SeriesKey {
   readonly peer: string;
   readonly mode: Mode;
@@ -10,7 +10,7 @@ export interface SeriesKey {
   readonly connections: number;
 }
 
-/** The repetitions of a series in their order; empty where it was not measured. */
+/** The repetitions of a series in order; empty if it was not measured. */
 export function seriesOf(results: readonly Result[], key: SeriesKey): Result[] {
   return results.filter(
     ({ peer, mode, payload, connections }) =>
@@ -22,7 +22,7 @@ export function throughputOf({ requests, seconds }: Result): number {
   return requests / seconds;
 }
 
-/** Answers with 200 a second, where others may be refused. */
+/** Answers with 200 per second, where others may be refused. */
 export function goodputOf({ requests, refused = 0, seconds }: Result): number {
   return (requests - refused) / seconds;
 }

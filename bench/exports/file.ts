@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-/** Where the export ends, and what its last night is. */
+/** The end of the export, and its last night. */
 export interface MadeExport {
   /** The morning after the last night. */
   readonly at: string;
@@ -14,7 +14,7 @@ const LAST_MORNING = Date.UTC(2026, 2, 2, 6);
 /** As an iPhone writes them: a watch on most of what it measures. */
 const DEVICE =
   '&lt;&lt;HKDevice: 0x2825d3c00&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:11.0&gt;';
-/** Of every so many beats one is no beat but steps, which nobody reads. */
+/** One of this many records is a step count, which is not read. */
 const STEPS_EVERY = 3;
 const STAGES = [
   ['AsleepCore', 260],
@@ -23,7 +23,7 @@ const STAGES = [
   ['Awake', 30],
 ] as const;
 
-/** An export of the Health app of about so many megabytes over so many years: every type in its turn, old to new. */
+/** An export of the Health app of about this many megabytes and years: every type in turn, oldest first. */
 export function writeExport(path: string, megabytes: number, years: number): MadeExport {
   const file = new Pieces(path);
   const days = Math.round(years * 365);

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { fromAppleHealth } from '#acuity/client/adapters.js';
 
-/** A file in pieces: one of two gigabytes is no string. */
+/** A file in pieces: one of two gigabytes does not fit into a string. */
 function* piecesOf(path: string): Generator<string> {
   const [file, decoder, bytes] = [openSync(path, 'r'), new StringDecoder('utf8'), Buffer.alloc(65_536)];
   for (let read = 1; read > 0;) {

@@ -1,4 +1,5 @@
 import autocannon from 'autocannon';
+import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { quantileOf } from '#acuity/load/statistics.js';
 import type { Load, Measurement } from '#acuity/load/measurement.js';
 
@@ -6,17 +7,18 @@ const TIMEOUT_S = 30;
 const MICROS_PER_MS = 1000;
 
 /**
- * autocannon in this process, where wrk is not installed. It costs some ten times what wrk does for each
- * request, so on few cores it is the generator that a fast server is measured by. Its own histogram has whole
- * milliseconds; the times of its responses are finer.
+ * Runs autocannon in this process, where wrk is not installed. It costs some ten times as much per request as wrk, so
+ * on few cores the generator limits a fast server. Its own histogram has whole milliseconds; the times of its
+ * responses are finer.
  */
 export async function closedLoopWithAutocannon({
   target,
   bodies,
   connections,
   seconds,
+  mediaType = JSON_TYPE,
 }: Load): Promise<Measurement> {
-  const headers = { 'Content-Type': 'application/json', 'X-API-Key': target.key };
+  const headers = { 'Content-Type': mediaType, 'X-API-Key': target.key };
   const instance = autocannon({
     url: `http://127.0.0.1:${target.port}`,
     connections,

@@ -3,14 +3,14 @@ import type { PredictionRequestBody, Session } from '#acuity/contract/request.js
 import { requestsOf, type PayloadName } from '#acuity/load/payloads.js';
 import { withHistoryField, withMeasuredHistory } from './historyField.js';
 
-/** A payload as callers write it: what they send is not always rounded, compact and whole. */
+/** A payload as real callers write it: not always rounded, compact and complete. */
 export interface Form {
   /** For commands, short. */
   readonly id: string;
   readonly name: string;
-  /** Whether only the service reads it: other servers know no history. */
+  /** Whether only the service reads it: other servers have no histories. */
   readonly isOurs?: boolean;
-  /** Texts of one body each, the same people in each form. */
+  /** One body per text, for the same people in each form. */
   texts(variants: number, payload?: PayloadName): readonly string[];
 }
 
@@ -21,7 +21,7 @@ const HOUR_SAMPLES = 3_600;
 const NIGHT_SAMPLES = 28_800;
 const GAP_EVERY = 20;
 
-/** In the order of a table, whose first row the others are compared with. */
+/** In table order; the others are compared with the first row. */
 export const FORMS: readonly Form[] = [
   ofSamples('tenths', 'tenths', (samples) => samples),
   ofSamples('whole', 'whole numbers', (samples) => samples.map(Math.round)),
@@ -81,7 +81,7 @@ function mean(sample: number, index: number): number {
 }
 
 const DIGITS_MAX = 17;
-/** Between two neighbours of a float64, relative to it. */
+/** The distance of two neighbouring float64, relative to their size. */
 const STEP = 2 ** -52;
 
 /** The nearest float64 above such a mean that takes 17 digits: nothing shorter reads back as the same number. */

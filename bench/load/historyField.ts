@@ -5,7 +5,7 @@ import { CONSTANTS } from '#bench/load/constants.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 
 const FIRST_DAY = 20_000;
-/** Earlier nights, so that the long run is no empty one: it costs what it costs after a month. */
+/** Earlier nights, so that the long run is filled and costs as much as after a month. */
 const EARLIER_NIGHTS = 30;
 const THRESHOLDS = { valence: 0.5, arousal: 0.5 };
 

@@ -1,4 +1,4 @@
-//! Evenly spaced requests, whatever the answers do: `acuity-paced PORT CONNECTIONS RATE SECONDS LATE FILE` prints one
+//! Evenly spaced requests, regardless of the answers: `acuity-paced PORT CONNECTIONS RATE SECONDS LATE FILE` prints one
 //! line of JSON. What was due in SECONDS and found no connection may be sent in LATE more. FILE is what
 //! `requestFile.ts` writes. One thread, one request at a time on a connection.
 

@@ -13,8 +13,8 @@ const GRACE_MS = 30_000;
 interface PacedLoad extends Load {
   readonly rate: number;
   /**
-   * How long what was due and found no connection may still be sent behind the end; what could not be sent then is an
-   * error. With 0 it was only offered, and nothing more is said of it.
+   * How long requests that were due without a free connection may still be sent after the end; those not sent by then
+   * are errors. With 0 they count only as offered, not as errors.
    */
   readonly lateSeconds: number;
 }
@@ -24,9 +24,9 @@ export function hasPaced(): boolean {
 }
 
 /**
- * Sends `rate` requests a second, evenly spaced, whatever the answers do; a latency counts from the moment at which
- * its request was due. It costs a tenth of what the open loop in this process does, so that rates near what saturates
- * the service can be kept on the same cores.
+ * Sends `rate` requests per second, evenly spaced, regardless of the answers; a latency counts from when the request
+ * was due. It costs a tenth of the open loop in this process, so it can reach rates near the service's saturation on
+ * the same cores.
  */
 export function openLoopPaced(load: PacedLoad): Promise<Measurement> {
   const { target, connections, seconds, rate, lateSeconds } = load;

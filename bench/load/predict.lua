@@ -1,6 +1,6 @@
 -- wrk's side of the bench: sends the bodies of a file in turn and prints one line of JSON at the end.
 --
---   wrk … -s predict.lua URL -- FILE
+--   wrk … -s predict.lua URL -- FILE MEDIA-TYPE
 --
 -- FILE is what requestFile.ts writes. Requests are formatted once.
 
@@ -9,7 +9,7 @@ local turn = 0
 
 function init(args)
   local file = assert(io.open(args[1], "rb"))
-  local headers = { ["Content-Type"] = "application/json", ["X-API-Key"] = file:read("*l") }
+  local headers = { ["Content-Type"] = args[2], ["X-API-Key"] = file:read("*l") }
   for length in file:read("*l"):gmatch("%d+") do
     requests[#requests + 1] = wrk.format("POST", "/predict", headers, file:read(tonumber(length)))
   end

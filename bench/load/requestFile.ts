@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { Load } from '#acuity/load/measurement.js';
 
 /**
- * Writes what a load generator of another language sends, and removes it when that has ended: a line with the key (not
- * an argument: those are seen in the list of processes), one with the lengths of the bodies in bytes, then the bodies.
+ * Writes the input of a load generator in another language, and removes it when that has ended: a line with the key
+ * (not passed as an argument, because the process list shows those), one with the lengths of the bodies in bytes,
+ * then the bodies.
  */
 export async function withRequestFile<Outcome>(
   { target, bodies }: Pick<Load, 'target' | 'bodies'>,

@@ -1,20 +1,21 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { sourcePath } from '#bench/paths.js';
+import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { withRequestFile } from './requestFile.js';
 import type { Load, Measurement } from '#acuity/load/measurement.js';
 
 const WRK = 'wrk';
-/** A slow peer's answers late under load are slow, not lost. */
+/** Late answers of a slow peer under load are slow, not lost. */
 const TIMEOUT_S = 30;
-/** wrk exits a little behind its duration, and waits for a server that hangs. */
+/** wrk exits shortly after its duration, and waits for a server that hangs. */
 const GRACE_MS = 60_000;
 
 export function hasWrk(): boolean {
   return spawnSync(WRK, ['--version'], { stdio: 'ignore' }).error === undefined;
 }
 
-/** wrk with one thread, so that the same share of the machine is left to every server. */
+/** wrk with one thread, so that every server has the same share of the machine. */
 export function closedLoopWithWrk(load: Load): Promise<Measurement> {
   const { target, connections, seconds } = load;
   return withRequestFile(load, async (file) => {
@@ -31,6 +32,7 @@ export function closedLoopWithWrk(load: Load): Promise<Measurement> {
         `http://127.0.0.1:${target.port}/predict`,
         '--',
         file,
+        load.mediaType ?? JSON_TYPE,
       ],
       { timeout: seconds * 1000 + GRACE_MS },
     );

@@ -15,7 +15,7 @@ const MANY = 100_000;
 const CALLERS = 64;
 const DIGEST_BYTES = 32;
 
-/** The check of a key: sent before, unknown, malformed; and whether it depends on how many keys there are. */
+/** Checking a key: known, unknown, malformed; and whether the cost depends on the number of keys. */
 export const AUTHENTICATE: Suite = {
   name: 'authenticate',
   open: () => Promise.resolve({ cases: [FEW, MANY].flatMap(casesOf), close: nothing }),
@@ -57,12 +57,12 @@ function caseOf(
   };
 }
 
-/** With a limit that is never reached: looking it up is part of the check. */
+/** With a limit that is never reached, because looking it up is part of the check. */
 function recordOf(key: string, keyIndex: number): IndexedRecord {
   return { ...unlimited(digestOf(key), keyIndex), keyIndex, ratePerS: 1_000_000_000 };
 }
 
-/** Keys that nobody sends; a digest is as good as random, and one call makes a million of them. */
+/** Keys that are never sent; a random digest serves as well, and one call makes a million of them. */
 function fillers(count: number): IndexedRecord[] {
   const digests = randomFillSync(Buffer.alloc(count * DIGEST_BYTES));
   return Array.from({ length: count }, (_, index) =>

@@ -7,7 +7,7 @@ import type { Suite } from './harness.js';
 const BATCH_MAX = 32;
 const BLOCKS = 2;
 
-/** To a worker and back without a model: what a batch pays for the thread it runs in. */
+/** To a worker and back without a model: a batch's cost of crossing threads. */
 export const DISPATCH: Suite = {
   name: 'dispatch',
   async open() {

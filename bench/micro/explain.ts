@@ -11,7 +11,7 @@ import { itemAt, readRequests } from './requests.js';
 
 const OPTIONS = { intraOpThreads: 1, interOpThreads: 1, spinning: false };
 
-/** What a worker does for one request by itself: plain, and what an explanation costs on top of that. */
+/** A worker's cost for one request: plain, and the explanation on top. */
 export const EXPLAIN: Suite = {
   name: 'explain',
   async open() {

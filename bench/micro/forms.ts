@@ -8,13 +8,13 @@ import { itemAt } from './requests.js';
 
 const VARIANTS = 8;
 
-/** What the parser takes for the same history in the forms in which callers write it. */
+/** The parser's time for the same history in the forms that callers use. */
 export const FORMS_SUITE: Suite = {
   name: 'forms',
   open: () => Promise.resolve({ cases: FORMS.map(caseOf), close: nothing }),
 };
 
-/** A body that the parser leaves to the exact path fails the check. */
+/** Fails the check for a body that the parser defers to the exact path. */
 function caseOf({ name, texts }: Form): MicroCase {
   const bodies = texts(VARIANTS).map((text) => Buffer.from(text));
   const parser = new WasmParser(DEFAULT_SERIES_LIMITS);

@@ -3,10 +3,10 @@ import { spreadOf, type Spread } from '#acuity/load/statistics.js';
 /** One thing that is timed. */
 export interface MicroCase {
   readonly name: string;
-  /** What one run handles: rows of a batch, keys, requests; the figures are for one of them. */
+  /** How much one run handles: rows of a batch, keys, requests; the figures are per unit. */
   readonly units: number;
   run(): unknown;
-  /** @throws where the result of a run is not what it must be */
+  /** @throws if the result of a run is wrong */
   check(result: unknown): void;
 }
 
@@ -80,7 +80,7 @@ async function time(micro: MicroCase, runs: number): Promise<{ wallMicros: numbe
   const startMs = performance.now();
   for (let run = 0; run < runs; run++) {
     const result = micro.run();
-    // Awaiting what is no promise would cost more than some of the cases.
+    // Awaiting a non-promise would cost more than some of the cases.
     if (result instanceof Promise) await result;
   }
   const wallMicros = (performance.now() - startMs) * 1000;

@@ -16,7 +16,7 @@ import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { nothing, turns, type MicroCase, type Suite } from './harness.js';
 import { itemAt } from './requests.js';
 
-/** What counting costs a request, its readings of the clock included; and what reading the counters costs. */
+/** The cost of counting a request, including its clock readings; and of reading the counters. */
 export const METRICS_SUITE: Suite = {
   name: 'metrics',
   open: () => Promise.resolve({ cases: [scored(), refused(), scrape(), second()], close: nothing }),
@@ -30,7 +30,7 @@ function counted(memory: SharedArrayBuffer): number {
   return new MetricReader(METRICS, [memory]).total('requests', SERVED_LIVE);
 }
 
-/** As a request on its way calls it; of its batch, its own share. */
+/** The calls of one request on its way, with its share of the batch's. */
 function scored(): MicroCase {
   const memory = allocateLoopMetrics();
   const writer = new MetricWriter(METRICS, memory);
@@ -38,7 +38,7 @@ function scored(): MicroCase {
   const batchRows = writer.histograms('batchRows');
   const busy = writer.cells('workerBusy');
   const request = new WasmParser(DEFAULT_SERIES_LIMITS).written(0, 0);
-  // Waits from a hundredth of a millisecond to a few: an always equal value would flatter the branches.
+  // Waits from a hundredth of a millisecond to a few: a constant value would favour branch prediction.
   const waitsMs = Array.from({ length: 64 }, (_, index) => 0.01 * 1.1 ** index);
   const next = turns(waitsMs.length);
   let rows = 0;

@@ -10,7 +10,7 @@ export function bytesOf(payload: PayloadName): Buffer[] {
   return bodiesOf(payload).map((body) => Buffer.from(body));
 }
 
-/** The requests of a payload, each in a parser of its own, so that all of them hold. */
+/** The requests of a payload, each in its own parser, so that all stay valid. */
 export function readRequests(payload: PayloadName): PredictionRequest[] {
   return bytesOf(payload).map((bytes) => {
     const request = readExactly(bytes, DEFAULT_SERIES_LIMITS, new WasmParser(DEFAULT_SERIES_LIMITS));

@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../paths.js';
 
-/** The columns that are read: two series of a million nights are what is hard. */
+/** The columns to read: two series of a million nights are the hard part. */
 export const COLUMNS = ['HR_day_1h', 'HR_night'] as const;
 
 /** Reads the columns of a file. @returns how many rows it has */
@@ -65,7 +65,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   duckdb: { packages: ['@duckdb/node-api', '@duckdb/node-bindings'], read: readWithDuckdb },
 };
 
-/** What is used of DuckDB, which is installed for this bench only. */
+/** The part of DuckDB in use; it is installed only for this bench. */
 interface Duckdb {
   readonly DuckDBInstance: {
     create(
@@ -101,7 +101,7 @@ async function readWithDuckdb(path: string): Promise<number> {
   return rows;
 }
 
-/** What the packages of a reader take on the disk, in bytes; a package's bindings for this machine lie beside it. */
+/** Bytes on disk of a reader's packages, including a package's bindings for this machine. */
 export function installedBytes({ packages }: Reader): number {
   const modules = join(ROOT, 'node_modules');
   return packages

@@ -11,10 +11,10 @@ import { RUST_PROGRAM, rustEnvironment, rustUnavailable } from './rust/command.j
 export interface Peer {
   readonly name: string;
   readonly what: string;
-  /** Gives scores, which are then checked; the floor gives a constant. */
+  /** Whether it returns scores, which are then checked; the floor returns a constant. */
   readonly scores: boolean;
   command(key: BenchKey): ServerCommand;
-  /** Why it can't run here; undefined where it can. */
+  /** Why it can't run here; undefined if it can. */
   readonly unavailable?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export const ACUITY_SHORT = service({
   what: `the service with a queue of ${QUEUE_SHORT}`,
   env: { ACUITY_QUEUE_MAX: QUEUE_SHORT },
 });
-/** Its answers are hardly ever scores: only what it refuses is looked at. */
+/** Nearly all its answers are refusals, so only those are measured. */
 export const ACUITY_BUSY: Peer = {
   ...service({
     name: 'acuity-busy',
@@ -128,7 +128,7 @@ function peerEnvironment({ digest }: BenchKey): NodeJS.ProcessEnv {
   });
 }
 
-/** What another language needs of the catalogue; the meanings it has to know. */
+/** The parts of the catalogue that another language needs, with the meanings it must implement. */
 function featureCatalogue(): string {
   const features = FEATURES.map(({ name, centre, scale }) => ({ name, centre, scale }));
   return JSON.stringify({ rowClamp: ROW_CLAMP, pastMax: PAST_MAX, features });

@@ -8,8 +8,8 @@ import { createKeyCheck } from './keyCheck.js';
 import { peerSettings } from './settings.js';
 
 /**
- * What a good Node team writes first: Fastify, its Ajv validation and its compiled serialiser, ONNX Runtime in
- * process, one run for each request. Without the logs, limits, metrics and deadlines that the service has.
+ * What a good Node team would write first: Fastify with Ajv validation and its compiled serialiser, and ONNX Runtime
+ * in process, one run per request. It lacks the service's logs, limits, metrics and deadlines.
  */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -23,7 +23,7 @@ const isKnownKey = createKeyCheck(keyDigest);
 const app = Fastify({
   logger: false,
   bodyLimit: BODY_BYTES_MAX,
-  // Neither changes the input: the service does not either, and Fastify is faster so.
+  // Neither option changes valid input, like in the service, and Fastify is faster with them.
   ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allowUnionTypes: true } },
 });
 

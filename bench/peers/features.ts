@@ -24,7 +24,7 @@ export interface ModelInput {
 
 const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 
-/** The features of a request that was parsed and validated already; undefined where something is in another unit. */
+/** The features of a request already parsed and validated; undefined if something is in another unit. */
 export function modelInputOf(body: PredictionRequestBody): ModelInput | undefined {
   const past = body.past_sessions ?? [];
   const targets = body.past_targets ?? body.past_target ?? [];
@@ -65,7 +65,7 @@ function writeSession(session: Session, request: PredictionRequest, index: numbe
   }
 }
 
-/** By whichever of its names it is given. */
+/** Under either of its names. */
 function seriesOf(session: Session, field: SeriesField): readonly number[] | null | undefined {
   const alias = SERIES_ALIASES[field as keyof typeof SERIES_ALIASES] as SeriesAlias | undefined;
   const values = session[field];

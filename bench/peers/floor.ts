@@ -2,8 +2,8 @@ import uWS from 'uWebSockets.js';
 import { announce } from './announce.js';
 
 /**
- * What HTTP alone costs: reads the body to its end and answers a constant of the usual length. It looks at
- * nothing, so no server that answers requests in this runtime can be cheaper.
+ * The cost of HTTP alone: reads the body to its end and answers with a constant of the usual length. It does nothing
+ * else, so no server that answers requests in this runtime can be cheaper.
  */
 const ANSWER = JSON.stringify({
   C_SCORE: 50.12,

@@ -10,7 +10,7 @@ export interface Inference {
   close(): Promise<void>;
 }
 
-/** The thread settings are the service's. */
+/** The same thread settings as the service. */
 const SESSION_OPTIONS: InferenceSession.SessionOptions = {
   executionProviders: ['cpu'],
   intraOpNumThreads: 1,

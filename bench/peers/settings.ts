@@ -1,6 +1,6 @@
-/** What the runner tells a peer, by environment variables: the names are the same for every language. */
+/** The settings that the runner passes to a peer, as environment variables with the same names for every language. */
 export interface PeerSettings {
-  /** SHA-256 of the one key that is let in, base64url. */
+  /** SHA-256 of the only accepted key, base64url. */
   readonly keyDigest: string;
   readonly modelFolder: string;
 }

@@ -8,13 +8,13 @@ import { plainEnvironment } from './environment.js';
 /** A key for the length of a bench. */
 export interface BenchKey {
   readonly key: string;
-  /** SHA-256 of the key, base64url: all that the peers are given. */
+  /** SHA-256 of the key, base64url: the peers get only this. */
   readonly digest: string;
   /** Where the service finds it. */
   readonly location: string;
 }
 
-/** Has the service itself issue a live key without limits, into a store in `folder`. */
+/** Lets the service itself issue a live key without limits, into a store in `folder`. */
 export async function issueKey(folder: string): Promise<BenchKey> {
   const location = `file:${join(folder, 'keys.json')}`;
   const { stdout } = await promisify(execFile)(

@@ -11,7 +11,7 @@ export interface ServerProcess extends ChildServer {
 
 /**
  * Starts a server whose processor time and memory can be read.
- * @throws Error where it leaves or is not ready in time
+ * @throws Error if it exits, or is not ready in time
  */
 export async function startServer(command: ServerCommand, folder: string): Promise<ServerProcess> {
   const server = await startChildServer(command, folder);

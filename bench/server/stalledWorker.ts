@@ -1,8 +1,8 @@
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded before the service (`node --import`): every run of the model takes a while, so that its queue is always full.
- * What the event loop does stays as it is.
+ * Loaded before the service (`node --import`): slows every model run, so that the queue is always full. The event
+ * loop's work is unchanged.
  */
 const RUN_MS = 250;
 

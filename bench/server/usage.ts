@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** Linux counts processor time in ticks of a hundredth of a second, whatever the parser's own clock (proc(5)). */
+/**
+ * Linux counts processor time in ticks of a hundredth of a second, independent of the kernel's own clock (proc(5)).
+ */
 const MICROS_PER_TICK = 10_000;
-/** Fields of /proc/<pid>/stat behind the command's name, which may hold spaces. */
+/** Fields of /proc/<pid>/stat after the command's name, which may contain spaces. */
 const UTIME = 11;
 const STIME = 12;
 
@@ -11,7 +13,7 @@ export function cpuMicrosOf(pid: number): number {
   return cpuMicrosIn(`/proc/${pid}/stat`);
 }
 
-/** The same of the thread that the process began with. */
+/** The same for the process's first thread. */
 export function mainThreadCpuMicrosOf(pid: number): number {
   return cpuMicrosIn(`/proc/${pid}/task/${pid}/stat`);
 }

@@ -15,8 +15,8 @@ export interface Structure {
 }
 
 /**
- * Brackets and strings of bytes that need not be JSON, one byte after the other. Outside of strings a backslash
- * means nothing; a bracket that closes nothing is passed over.
+ * Counts brackets and strings in bytes that need not be JSON, byte by byte. Outside strings a backslash means
+ * nothing; unmatched closing brackets are skipped.
  */
 export function structureOf(bytes: Uint8Array): Structure {
   let [levels, brackets, strings, level, at] = [0, 0, 0, 0, 0];
@@ -50,7 +50,7 @@ export function verdictOn(bytes: Uint8Array): Verdict {
   return isJson(bytes) ? 'json' : 'malformed';
 }
 
-/** Whether the engine takes `bytes` for JSON. */
+/** Whether the engine accepts `bytes` as JSON. */
 export function isJson(bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;
   try {
@@ -61,7 +61,7 @@ export function isJson(bytes: Uint8Array): boolean {
   }
 }
 
-/** @throws AssertionError where `answer`, undefined for a request, is none that a body of that verdict may get */
+/** @throws AssertionError if a body with that verdict must not get `answer` (undefined: a request) */
 export function checkAnswer(verdict: Verdict, answer: BodyProblem | undefined): void {
   const found = answer === undefined ? 'request' : answer.kind;
   if (verdict === 'malformed') return assert.equal(found, 'malformed');

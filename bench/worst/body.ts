@@ -1,6 +1,6 @@
 import { ELEMENTS, MEMBERS, type ElementName, type Item, type MemberName } from './items.js';
 
-/** Where the bulk of a body stands: `#` in its place. */
+/** Where the bulk of a body goes: in place of `#`. */
 const ELEMENT_PLACES = {
   unknownArray: '{"current_session":{},"x":[#]}',
   unknownInSession: '{"current_session":{"x":[#]}}',
@@ -24,17 +24,17 @@ const MEMBER_PLACES = {
   root: '{#}',
 } as const;
 
-/** Where the bulk is spread over all the series that a request may have, each as long as is allowed. */
+/** Spreads the bulk over all series of a request, each at its maximum length. */
 export const SPREAD_PLACE = 'series';
 
 export type ElementPlace = keyof typeof ELEMENT_PLACES | typeof SPREAD_PLACE;
 export type MemberPlace = keyof typeof MEMBER_PLACES;
 
-/** What stands behind the bulk, as late as can be. */
+/** What follows the bulk, as late as possible. */
 export const ENDINGS = ['whole', 'cut', 'noBracket', 'badNumber', 'badUtf8', 'badEscape', 'odd'] as const;
 export type Ending = (typeof ENDINGS)[number];
 
-/** What fills a body up where the bounds of structure end its items. */
+/** What fills a body where the bounds of structure limit its items. */
 export const FILLERS = ['none', 'spaces', 'digits', 'zeros', 'letters'] as const;
 
 export interface Genome {
@@ -43,11 +43,11 @@ export interface Genome {
   readonly place: ElementPlace | MemberPlace;
   /** Digits, letters or levels of one item. */
   readonly size: number;
-  /** White space in front of each item. */
+  /** White space before each item. */
   readonly spaces: number;
   readonly ending: Ending;
   readonly filler: (typeof FILLERS)[number];
-  /** Items only as far as the bounds of structure allow. */
+  /** Whether items stay within the bounds of structure. */
   readonly isWithin: boolean;
   readonly bytes: number;
 }
@@ -72,7 +72,7 @@ const SERIES_SAMPLES = [
 const TARGET =
   '{"C_SCORE":50.123456789012345,"attention":50,"memory":50,"reasoning":50,"stress":5e1,"valence":"Low","arousal":"High"}';
 
-/** The body that a genome describes: of at most `bytes` bytes. */
+/** The body that a genome describes, at most `bytes` long. */
 export function bodyOf(genome: Genome): Buffer {
   const items = new Items(genome);
   const text = genome.place === SPREAD_PLACE ? spread(items) : filled(templateOf(genome), items);
@@ -86,8 +86,8 @@ function templateOf({ kind, place }: Genome): string {
 }
 
 function filled(template: string, items: Items): string {
-  const [before = '', behind = ''] = template.split('#');
-  return before + items.take(items.genome.bytes - template.length - 64, Infinity) + behind;
+  const [before = '', after = ''] = template.split('#');
+  return before + items.take(items.genome.bytes - template.length - 64, Infinity) + after;
 }
 
 /** Six sessions with four series each. */

@@ -1,7 +1,7 @@
-/** What hostile bodies are filled with: elements of arrays and members of objects, each by its index. */
+/** The content of hostile bodies: elements of arrays and members of objects, each by its index. */
 
 export interface Item {
-  /** Text of item `index`; `size` is the search's to vary. */
+  /** Text of item `index`; the search varies `size`. */
   text(index: number, size: number): string;
   /** What one item counts against the bounds of structure. */
   readonly strings: number;
@@ -17,18 +17,18 @@ function plain(text: (index: number, size: number) => string, strings = 0): Item
 const literals = ['true', 'false', 'null'];
 const mixed = ['1', '-2.5', 'true', '0', 'null', '"a"', '61.25', '""', '7e1', 'false', '"\\n"', '123456'];
 
-/** The same choice for the same index, without a pattern that a processor could learn. */
+/** The same choice for the same index, without a pattern that branch prediction could learn. */
 function scattered(index: number, choices: number): number {
   let hash = Math.imul(index + 1, 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
   return ((hash ^ (hash >>> 13)) >>> 0) % choices;
 }
 
-/** Whole numbers midway between two doubles, and a little more: no short way decides how they round. */
+/** Integers at or just above the midpoint of two doubles: no fast path decides their rounding. */
 const halfway = (index: number, size: number): string =>
   `${9_007_199_254_740_992n + BigInt(2 * (index % 1000) + 1)}.${'0'.repeat(size)}1`;
 
-/** As `halfway`, and the two doubles round to different float32. */
+/** Like `halfway`, where the two doubles also round to different float32. */
 const halfwayFloat = (index: number, size: number): string =>
   `${9_007_199_254_740_992n + BigInt(index % 100) * 1_073_741_824n + 536_870_913n}.${'0'.repeat(size)}1`;
 

@@ -12,20 +12,20 @@ import {
   type Genome,
 } from './body.js';
 
-/** Looks for the bodies that hold an event loop longest, family by family: a family is what the body is full of. */
+/** Searches for the bodies that hold an event loop longest, by family: the kind of item that fills the body. */
 
 export type Reader = (bytes: Uint8Array) => object;
 
 export interface SearchOptions {
   readonly read: Reader;
-  /** Whether each answer is held against plain code; a reader of another contract can't be. */
+  /** Whether each answer is checked against plain code; impossible for a reader of another contract. */
   readonly isChecked: boolean;
   readonly bytes: number;
   /** Random genomes that a family starts from. */
   readonly starts: number;
   /** Changes of the best one that are tried. */
   readonly steps: number;
-  /** Processor time aimed at for one measurement, of which the least of five counts. */
+  /** Intended processor time of one measurement; the minimum of five counts. */
   readonly measureMs: number;
   readonly random: () => number;
 }
@@ -34,7 +34,7 @@ export interface Dearest {
   readonly genome: Genome;
   readonly bytes: number;
   readonly ms: number;
-  /** Milliseconds for each 64 KiB that begin: what one token of a key pays for. */
+  /** Milliseconds per started 64 KiB: the unit that costs one token of a key. */
   readonly msPerToken: number;
 }
 
@@ -45,7 +45,7 @@ export const FAMILIES: readonly Pick<Genome, 'kind' | 'item'>[] = [
   ...MEMBER_NAMES.map((item) => ({ kind: 'member', item }) as const),
 ];
 
-/** The dearest body of a family that was found. */
+/** The most expensive body found in a family. */
 export function searchFamily(family: Pick<Genome, 'kind' | 'item'>, options: SearchOptions): Dearest {
   let best = measure({ ...randomGenome(options), ...family, ...placeOf(family, options) }, options);
   const tryOne = (genome: Genome): void => {
@@ -94,7 +94,7 @@ function changed(genome: Genome, options: SearchOptions): Genome {
   return { ...genome, isWithin: !genome.isWithin };
 }
 
-/** Times the reader on the body of a genome; the answer is looked at first. */
+/** Times the reader on the body of a genome, after checking the answer. */
 export function measure(genome: Genome, options: SearchOptions): Dearest {
   const body = bodyOf(genome);
   const answer = options.read(body);
@@ -108,7 +108,7 @@ export function measureBody(body: Uint8Array, read: Reader, measureMs: number): 
   let runs = 1;
   while (millisOf(read, body, runs) < measureMs) runs *= 2;
   const times = Array.from({ length: 5 }, () => millisOf(read, body, runs) / runs);
-  return Math.min(...times); // what else runs on the machine only ever adds
+  return Math.min(...times); // other load on the machine only ever adds
 }
 
 function millisOf(read: Reader, body: Uint8Array, runs: number): number {

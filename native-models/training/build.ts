@@ -24,7 +24,7 @@ interface FitOrder {
   readonly kind: 'network' | 'large' | 'linear';
   readonly cohort: string;
   readonly rounds: number;
-  /** Of the fit; the served network's is the first. */
+  /** The seed of the fit; the served network uses the first. */
   readonly seed?: string;
 }
 
@@ -34,7 +34,7 @@ const COHORTS: readonly CohortOrder[] = [
   { name: 'cohort-half', people: 16_000, effectScale: 0.5 },
   { name: 'cohort-double', people: 16_000, effectScale: 2 },
 ];
-/** The large rival gets two rounds and the cohorts of point 11 one: they are compared with, not served. */
+/** The large rival gets two rounds and the cohorts of point 11 get one: these are for comparison, not for serving. */
 const FITS: readonly FitOrder[] = [
   { name: 'network', kind: 'network', cohort: 'cohort', rounds: 3 },
   { name: 'linear', kind: 'linear', cohort: 'cohort', rounds: 2 },
@@ -67,7 +67,7 @@ function build(python: string, isServedOnly: boolean): void {
   report(before, goldenScores());
 }
 
-/** What is said with a score: reads the fitted network, and changes nothing of it. */
+/** Computes what explanations need: reads the fitted network and does not change it. */
 function explain(python: string, network: string, out: string): void {
   const recordings = join(WORK, 'recordings');
   node('cohort/writeRecordings.js', ['--out', recordings]);
@@ -94,7 +94,7 @@ function goldenScores(): Golden | undefined {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Golden) : undefined;
 }
 
-/** Says how far the rebuilt network is from the one that stood there: the same seed must give the same scores. */
+/** Reports how far the rebuilt network differs from the previous one: the same seed must give the same scores. */
 function report(before: Golden | undefined, after: Golden | undefined): void {
   const differences = (after?.cases ?? []).flatMap((entry, index) => {
     const earlier = before?.cases[index]?.scores;
@@ -117,7 +117,7 @@ function run(command: string, options: readonly string[]): void {
   if (status !== 0) throw new Error(`${command} ${options[0] ?? ''} ended with ${String(status)}`);
 }
 
-/** The Python with PyTorch in it: the one given, or a virtual environment of the repository's own. */
+/** The Python with PyTorch: the given one, or a virtual environment of the repository. */
 function preparePython(given: string | undefined): string {
   if (given !== undefined) return given;
   const python = join(VENV, 'bin/python');

@@ -12,7 +12,7 @@ PAST = 5
 SCORES = 4  # attention, memory, reasoning, stress; valence and arousal follow
 OUTCOMES = 6
 
-# Which mask groups go together when a caller leaves something out, and which need all of several parts.
+# Mask groups that go together when a caller leaves something out, and groups that need several parts.
 PRIMARY = {
     "hr_day": ["hr_day"],
     "rr_day": ["rr_day"],
@@ -101,7 +101,7 @@ def draw_toggles(count: int, generator: torch.Generator, plain: float = 0.6) -> 
     complete = torch.rand(count, generator=generator) < plain
     on[complete] = 1
     on[torch.rand(count, generator=generator) < 0.01] = 0
-    # Age and sex are what people withhold while they give all else.
+    # Age and sex are the fields most often withheld alone.
     for name, share in WITHHELD.items():
         on[torch.rand(count, generator=generator) < share, list(PRIMARY).index(name)] = 0
     return on

@@ -36,7 +36,7 @@ import { unitTraps } from './evaluation/unitTraps.js';
 import { usual } from './evaluation/usual.js';
 import { ServedModel } from './served.js';
 
-/** People of this seed played no part in choosing the network: variants were compared on others. */
+/** The seed of people who had no part in choosing the network: variants were compared on others. */
 const SEED = 23;
 const SERVED = 'native-models/acuity-base';
 const SCORES_PAGE = 'docs/SCORES.md';
@@ -123,12 +123,12 @@ async function prepare(folder: string, rivals: string, count: number): Promise<C
   };
 }
 
-/** Graphs that are not bundled yet have none. */
+/** Undefined for graphs not bundled yet. */
 async function explainOf(folder: string): Promise<ExplainBundle | undefined> {
   return existsSync(join(folder, 'manifest.json')) ? (await loadBundle(folder)).explain : undefined;
 }
 
-/** Graphs that are not bundled yet have none. */
+/** Graphs not bundled yet have no version. */
 function versionOf(folder: string): string {
   const manifest = join(folder, 'manifest.json');
   return existsSync(manifest)

@@ -16,23 +16,23 @@ import { quantile } from './evaluation/statistics.js';
 import { ExplainedModel } from './explained.js';
 import { ServedModel } from './served.js';
 
-/** Writes `explain.json`: what is typical, when a change is notable, and how much is explained at all. */
+/** Writes `explain.json`: typical values, limits for notable changes, and the explained shares. */
 
 const SEED = 33;
 const MANIFEST = 'manifest.json';
 const TYPICAL_PEOPLE = 8_000;
 const TYPICAL_DAYS = 2;
 const AGES = Array.from({ length: 14 }, (_, index) => 20 + 5 * index);
-/** Ages count for each other by a bell curve of this width, in years. */
+/** Weight between ages: a bell curve of this width, in years. */
 const AGE_SD = 3;
 const ORDINARY_PEOPLE = 2_500;
 const ORDINARY_DAYS = 9;
-/** So many of them, the last ones, are held against what is usual. */
+/** The number of last days compared with what is usual. */
 const JUDGED_DAYS = 4;
 const NOTABLE_SHARE = 0.9;
-/** What a group adds is not worth a word below so many points, however seldom it adds them. */
+/** A group's contribution below this many points is never worth a mention, however rare. */
 const GROUP_LEAST = 1;
-/** Long enough for a long run; days that are judged lie apart, since those of a week are alike. */
+/** Enough days for a long run; the judged days are apart, since days of one week are alike. */
 const USUAL_PEOPLE = 1_500;
 const USUAL_DAYS = 60;
 const USUAL_JUDGED = [38, 45, 52, 59];
@@ -68,13 +68,13 @@ async function write(graphs: string, explain: string, card: string): Promise<voi
   writeTable(explain, `${JSON.stringify(table)}\n`);
 }
 
-/** What the fitting wrote; without it, as for a bundle that is there already, the table that stands there. */
+/** The fitting's output; without it, for a bundle that exists already, the table in the bundle. */
 function poolingFile(explain: string): string {
   const training = join(explain, 'explain-training.json');
   return existsSync(training) ? training : join(explain, EXPLAIN_TABLE);
 }
 
-/** A bundle's manifest is told of the new table. */
+/** Updates a bundle's manifest for the new table. */
 function writeTable(folder: string, text: string): void {
   writeFileSync(join(folder, EXPLAIN_TABLE), text);
   const path = join(folder, MANIFEST);
@@ -108,7 +108,7 @@ function meanDay(
       const weight = weightOf(person.age);
       for (let day = 0; day < days; day++) {
         const at = (index * days + day) * FEATURE_COUNT + feature;
-        const known = weight * (rows[at - 1] ?? 0); // its mask stands before it
+        const known = weight * (rows[at - 1] ?? 0); // its mask is directly before it
         sum += known * (rows[at] ?? 0);
         total += known;
       }

@@ -47,7 +47,7 @@ def explain_graph(model, table: torch.Tensor) -> Graph:
     both = graph.node("MatMul", has_both, graph.constant(spread_out))
     change = graph.node("Mul", graph.node("Sub", rows, pooled), both)
 
-    # Linear layers over [pooled, change, known, weight]: what holds for all mixtures is a bias to them.
+    # Linear layers over [pooled, change, known, weight]: the part shared by all mixtures becomes a bias.
     shared = graph.node("Concat", pooled, known, targets.weight, axis=1)
     today = graph.layers(rows, model.base)
     first = model.history[0]

@@ -5,7 +5,7 @@ import { Explainer } from '#acuity/worker/explainer.js';
 import { openExplainGraph, type ExplainGraph } from '#acuity/worker/session.js';
 import type { ServedModel } from './served.js';
 
-/** The scores of a request, and what is said of them in the order of `EXPLANATION`. */
+/** The scores of a request, and its explanation in the order of `EXPLANATION`. */
 export interface ExplainedScores {
   readonly scores: Float32Array;
   readonly floats: Float32Array;

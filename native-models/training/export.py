@@ -13,7 +13,7 @@ from linear import Linear
 from network import CLAMP, LEAK_MAX, SHARPNESS, LargeNetwork, scores_of
 
 AGREEMENT = 1e-4
-# Added to what is divided by: nothing known of the past gives 0, and whatever is known stays as it is.
+# Added to divisors: an unknown past gives 0, and known values stay unchanged.
 NOTHING = 1e-7
 
 
@@ -46,14 +46,14 @@ class Pooled:
         self.mask_of = pooling.mask_of.numpy()
         width = len(self.mask_of)
         columns = np.arange(width)
-        # Masks are spread over their groups, and masks and values exchanged, by one-hot products: Gather costs more.
+        # Masks are spread over their groups, and masks and values swapped, by one-hot products: Gather costs more.
         spread = (self.mask_of[None, :] == columns[:, None]).astype(np.float32)
         weighted = graph.node("Mul", past, graph.constant(pooling.weights.numpy()))
         total = graph.node("ReduceSum", weighted, graph.constant([1], np.int64), keepdims=0)
         self.known = graph.node("Gemm", total, graph.constant(spread), graph.constant(np.full(width, NOTHING)))
         self.rows = graph.node("Div", total, self.known)
-        # Of each group today's value where the past has one, and the past's value where today has one: what is
-        # missing is 0, and so is its mask. The change is the difference of the two.
+        # For each group, today's value if the past has one, and the past's value if today has one: a missing value
+        # is 0, and so is its mask. The change is the difference of the two.
         same_group = self.mask_of[None, :] == self.mask_of[:, None]
         partner = (same_group & ~np.eye(width, dtype=bool)).astype(np.float32)
         self.cross = graph.node("Mul", rows, graph.node("MatMul", self.rows, graph.constant(partner)))
@@ -179,10 +179,10 @@ def _hidden(graph: Graph, model, pooled: Pooled, context: str) -> str:
     return x
 
 
-# What past targets say beyond the network's own view: their difference from it, 1 − agreement of the labels, and the
-# mean of the scores, whose square takes the spread of the targets out of their mean square.
+# What past targets add to the network's own view: their difference from it, 1 − agreement of the labels, and the
+# mean of the scores, whose square separates the spread of the targets from their mean square.
 FELT = Blocks(difference=OUTCOMES, apart=OUTCOMES - SCORES, mean=SCORES)
-# Gates: by the scores' surprise, the same for every outcome; by the labels' disagreement, for labels alone.
+# Gates: by the scores' surprise, shared by all outcomes; by the labels' disagreement, for labels only.
 GATES = Blocks(surprise=OUTCOMES, labels=OUTCOMES)
 
 
@@ -197,7 +197,7 @@ def _feedback(graph: Graph, model, own: str, targets: PastTargets) -> tuple[str,
     scale[rows["pooled"]] = 0.5
     view = graph.node("Tanh", graph.node("Mul", own, graph.constant(scale)))
 
-    # Weighted means: what the views are multiplied by, what is added to that, the mean square for the gates.
+    # Weighted means: factors of the views, what is added to them, and the mean square for the gates.
     sums = Blocks(factors=rows.width, felt=FELT.width, square=GATES.width)
     mixing = targets.mixing(sums.width)
     for session, weight in enumerate(targets.weights):
@@ -263,7 +263,7 @@ def export_graphs(model, out: Path) -> None:
 
 @torch.no_grad()
 def check_agreement(model, out: Path, width: int) -> None:
-    """Random rows through both: scores within AGREEMENT of a point, whatever is missing."""
+    """Random rows through both: scores agree within AGREEMENT of a point, with any values missing."""
     generator = torch.Generator().manual_seed(0)
     rows = (torch.randn(64, width, generator=generator) * 1.5).clamp(-CLAMP, CLAMP)
     past = (torch.randn(64, PAST, width, generator=generator) * 1.5).clamp(-CLAMP, CLAMP)

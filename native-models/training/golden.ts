@@ -18,7 +18,7 @@ const SEED = 7;
 /** Series in a golden file are short: they test the arithmetic, not the reader. */
 const THIN = 8;
 
-/** Requests that walk through the forms of the contract; past targets are the model's own scores. */
+/** Requests in all forms of the contract; past targets are the model's own scores. */
 export async function goldenRequests(model: ServedModel): Promise<Case[]> {
   const sessions = syntheticWeek();
   const [first, second] = sessions;

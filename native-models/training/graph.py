@@ -57,7 +57,7 @@ class Graph:
         return names
 
     def bounded(self, x: str, limit: float = CLAMP) -> str:
-        """Whatever finite number comes in, nothing overflows behind this."""
+        """Bounds every finite number, so that no later operation overflows."""
         return self.node("Clip", x, self.constant(-limit), self.constant(limit))
 
     def finish(self, logits: str) -> None:

@@ -1,6 +1,6 @@
 """
-What the cohort's rows say too seldom for a network to learn it: a faster heart in the hour before never calms, and
-sharpens nobody. Rows with a usual hour are held against the same with a faster one, and without it.
+Rules that the cohort's rows show too rarely for a network to learn: a faster heart in the hour before never lowers
+stress and never raises attention. Compares rows with a usual hour with the same rows with a faster one, and without it.
 """
 
 import torch
@@ -86,6 +86,6 @@ def penalty(own, faster, unknown, counts) -> torch.Tensor:
     own = own.detach()
     calmed = (own[:, STRESS] - faster[:, STRESS]).clamp(min=0).square()
     sharpened = (faster[:, : SCORES - 1] - own[:, : SCORES - 1]).square().mean(1)
-    # An hour left out says as much as a usual one: no more, no less.
+    # A left-out hour says as much as a usual one.
     unsaid = (unknown[:, :SCORES] - own[:, :SCORES]).square().mean(1)
     return 16 * (counts * (calmed + sharpened + unsaid)).mean()

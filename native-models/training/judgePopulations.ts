@@ -16,7 +16,7 @@ import {
 } from './evaluation/populations.js';
 import { ServedModel } from './served.js';
 
-/** How often `acuity judge` claims an effect in people who are known: simulated ones, of four kinds. */
+/** How often `acuity judge` claims an effect in people whose truth is known: simulated ones, of four kinds. */
 const PEOPLE = [20, 50, 200] as const;
 const DRAWS = 1_000;
 

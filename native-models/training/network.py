@@ -100,7 +100,7 @@ class Network(nn.Module):
         mean = target[:, 1 : 1 + SCORES]
         surprise = (square[:, 1 : 1 + SCORES] - 2 * scores * mean + scores**2).mean(1, keepdim=True)
         gate = surprise**2 / (surprise**2 + self.score_gate**2 + 1e-6)
-        # The leak remembers what lies before the five sessions; well below one, so that the loop contracts.
+        # The leak keeps what lies before the five sessions; well below one, so that the loop contracts.
         leak = self.score_leak.clamp(0, LEAK_MAX)
         from_scores = gate * ((mean - scores) @ self.score_gain) + leak * (mean - scores)
         labels = target[:, 1 + SCORES :]

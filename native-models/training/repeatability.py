@@ -20,7 +20,7 @@ POINTS = 5  # C_SCORE and the four scores
 COVERAGE = 0.8
 # Fields of a session.
 FIELDS = 16
-# Sessions that lack so many fields or more share a row: few lack more.
+# Sessions lacking this many fields or more share a row: few lack more.
 MISSING_MOST = 13
 WINDOWS_PER_PERSON = 5
 

@@ -27,8 +27,8 @@ const BATCH_MAX = 256;
 const THRESHOLDS = { valence: 0.5, arousal: 0.5 };
 
 /**
- * A model folder scored in this thread by the service's own stages: the reader, the features, the ONNX session.
- * Only the way to a worker is left out.
+ * A model folder scored in this thread by the service's own stages: reader, features, ONNX session. Only the transfer
+ * to a worker is left out.
  */
 export class ServedModel {
   private readonly readRequest: RequestReader = createReader(DEFAULT_SERIES_LIMITS);
@@ -53,7 +53,9 @@ export class ServedModel {
     return this.scoreRequest(request);
   }
 
-  /** As the service would with a history: scores as they are answered, measurements in them, and the next history. */
+  /**
+   * As the service scores with a history: returns the answered scores, measurements included, and the next history.
+   */
   async scoreCarried(
     body: PredictionRequestBody,
     constants: MeasuredConstants,
@@ -69,7 +71,7 @@ export class ServedModel {
     };
   }
 
-  /** As `score`, of a request that was read already. */
+  /** Like `score`, for a request already read. */
   async scoreRequest(request: PredictionRequest): Promise<Float32Array> {
     const graph = this.graphs[request.pastCount > 0 ? 'history' : 'base'];
     graph.clear(1);
@@ -78,7 +80,7 @@ export class ServedModel {
     return (await graph.run(1)).scores;
   }
 
-  /** Scores `row` [F] in the place of the current session of the request with a past that was scored last. */
+  /** Scores `row` [F] in place of the current session, with the past of the request scored last. */
   async scoreDay(row: Float32Array): Promise<Float32Array> {
     this.graphs.history.inputs.session.set(row);
     return (await this.graphs.history.run(1)).scores;
@@ -105,7 +107,7 @@ export class ServedModel {
   }
 }
 
-/** A bundle says how its graphs are called; graphs that are not bundled yet are called after their variant. */
+/** A bundle names its graphs; graphs not bundled yet are named after their variant. */
 function graphFiles(folder: string): Readonly<Record<GraphVariant, string>> {
   const path = join(folder, 'manifest.json');
   if (!existsSync(path)) return { base: 'base.onnx', history: 'history.onnx' };

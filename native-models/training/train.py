@@ -47,7 +47,7 @@ class Windows:
         count = len(person)
         most = torch.minimum(day, torch.tensor(PAST))
         length = (torch.rand(count, generator=generator) * (most + 1)).long().clamp(max=PAST)
-        # Half of the windows are as long as they can be: most callers send all five.
+        # Half of the windows have full length, since most callers send all five sessions.
         length = torch.where(torch.rand(count, generator=generator) < 0.5, most, length)
         past_day = day[:, None] - 1 - torch.arange(PAST)[None, :]
         present = (torch.arange(PAST)[None, :] < length[:, None]).float()
@@ -60,7 +60,7 @@ class Windows:
         keep = cohort.layout.keep(on)
         rows = rows * keep
         past_keep = torch.where(torch.rand(count, 1, generator=generator) < 0.2, torch.ones(1), keep)
-        # Whoever withholds age or sex does so every time.
+        # Callers who withhold age or sex do so every time.
         for name in ("age", "sex"):
             toggle = list(PRIMARY).index(name)
             past_keep = torch.where(cohort.layout.toggles[toggle] > 0, keep, past_keep)

@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 const LOCALHOST = 'localhost';
 
 /**
- * Whether a request may be answered under the `Host` that it names. A web page can have a name of its own lead to this
- * machine (DNS rebinding), and its browser then lets it read the answers; under an address, or a name that we know,
- * it can't.
+ * Whether a request may be answered under the `Host` that it names. A web page can point a name of its own to
+ * this machine (DNS rebinding), and its browser then lets it read the answers. It can't do so under an
+ * address or a name listed here.
  */
 export function allowedHosts(names: readonly string[]): (host: string | undefined) => boolean {
   const allowed = new Set([LOCALHOST, ...names.map(plainName)]);
@@ -15,7 +15,7 @@ export function allowedHosts(names: readonly string[]): (host: string | undefine
   };
 }
 
-/** Names are the same in any case, with or without the dot of the root. */
+/** Makes names comparable: case does not matter, nor does the final dot of the root. */
 function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }

@@ -1,9 +1,9 @@
 import { ABSENT, BEAT_MS, type Heartbeats } from '../base/heartbeats.js';
 
 /**
- * Tells a loop that is blocked from a machine that is busy. A loop is blocked where it has not turned while this
- * thread, which needs next to nothing, has had a core again and again: so looks are counted, and not time. A process
- * that was stopped, or whose CPU limit is spent, is not blocked.
+ * Tells a blocked loop from a busy machine. A loop is blocked if it has not turned while this thread, which
+ * needs next to no CPU time, repeatedly had a core: so looks are counted, not time. A process that was
+ * stopped, or has used up its CPU limit, is not blocked.
  */
 export class BlockedLoops {
   private readonly seen: { beats: number; silentLooks: number }[];

@@ -10,21 +10,21 @@ import { SymptomLog } from './symptomLog.js';
 import { SYMPTOMS } from './symptoms.js';
 import { PARTS, POINTS_MAX, type TimeSeries, type Point } from './timeSeries.js';
 
-/** A variable of the configuration as it may be shown: secrets are masked. */
+/** A variable of the configuration, safe to show: secrets are masked. */
 export interface Setting {
   readonly name: string;
   readonly value: string;
   readonly meaning: string;
-  /** Whether it would be the same if nobody had set anything. */
+  /** Whether it has its default value. */
   readonly isDefault: boolean;
 }
 
-/** The shadow model, as the page tells of it. */
+/** The shadow model, as the page shows it. */
 export interface ShadowView {
   readonly share: number;
-  /** In force; undefined where there is none. */
+  /** The version in force; undefined if there is none. */
   version(): string | undefined;
-  /** Why the one in its folder was refused; undefined where it was not. */
+  /** Why the model in its folder was refused; undefined if it was not. */
   refusal(): string | undefined;
   differences(): Differences;
 }
@@ -34,7 +34,7 @@ export interface DashboardOptions {
   readonly clock: Pick<Clock, 'nowMs'>;
   isReady(): boolean;
   modelVersion(): string;
-  /** Why the model in the configured folder was refused; undefined where it serves. */
+  /** Why the model in the configured folder was refused; undefined if it serves. */
   modelRefusal(): string | undefined;
   readonly version: string;
   /** When the process started, in milliseconds since 1970. */
@@ -48,29 +48,31 @@ export interface DashboardOptions {
   keyStoreAgeS(): number;
   /** Whether any key may be used. */
   hasKeys(): boolean;
-  /** Undefined where no shadow model is configured. */
+  /** Undefined if no shadow model is configured. */
   readonly shadow: ShadowView | undefined;
-  /** Where the whole fleet is drawn; '' for nowhere. */
+  /** Address of the fleet's dashboard; '' if there is none. */
   readonly grafanaUrl: string;
-  /** A second could not be sampled; the next one is tried. */
+  /** Whether there is a page `/try`. */
+  readonly hasTry: boolean;
+  /** Called when a second could not be sampled; the next one is tried. */
   onProblem(error: Error): void;
 }
 
 const PERIOD_MS = 1000;
 const VIEWERS_MAX = 32;
-/** A viewer that takes its events this slowly is let go; its browser comes back. */
+/** A viewer that leaves more than this unread is disconnected; its browser reconnects. */
 const UNREAD_BYTES_MAX = 1 << 20;
 
 /**
  * The feed of the live page: server-sent events, `start` with everything known so far, then `point` once a
- * second. While nobody looks, a second costs the difference of two readings of the counters and a judgement of the
- * last five: who comes later is told what was wrong meanwhile.
+ * second. Without viewers, a second costs one difference between two readings of the counters and one
+ * judgement of the last five seconds: a viewer who comes later also sees what was wrong before.
  */
 export class Dashboard {
   private readonly viewers = new Set<ServerResponse>();
   private readonly observer: Observer;
   private readonly log = new SymptomLog();
-  /** Of the last second; undefined before the first. */
+  /** The diagnosis of the last second; undefined before the first. */
   private diagnosis: Diagnosis | undefined;
   private toldRevision = 0;
   private wasReady = false;
@@ -111,7 +113,7 @@ export class Dashboard {
     const point = timeSeries.sample();
     const recent = this.recent();
     this.diagnosis = diagnose(recent);
-    // Every start is a time without readiness: that is no news.
+    // Every start has a time without readiness, which is not worth a report.
     this.wasReady ||= recent.isReady;
     if (this.wasReady) this.log.note(this.diagnosis, clock.nowMs());
     if (this.viewers.size > 0) this.tell(point);
@@ -128,7 +130,7 @@ export class Dashboard {
   }
 
   private everything(): object {
-    const { timeSeries, version, startedMs, settings, batchMax, grafanaUrl } = this.options;
+    const { timeSeries, version, startedMs, settings, batchMax, grafanaUrl, hasTry } = this.options;
     const symptoms = SYMPTOMS.map(({ id, title, metrics, remedy, signs }) => ({
       id,
       title,
@@ -150,6 +152,7 @@ export class Dashboard {
       causes,
       stages: PARTS,
       grafanaUrl,
+      hasTry,
       log: this.log.entries,
       ...this.state(),
     };

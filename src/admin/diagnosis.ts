@@ -3,12 +3,12 @@ import { thresholdOf, type JudgedSymptom, type Level, type Sign, type Symptom } 
 import { SYMPTOMS } from './symptoms.js';
 import { milliseconds, percent, perSecond } from './format.js';
 
-/** A sign that shows: what was measured, and from which value on it counts. */
+/** A sign that shows: the measurement, and the value from which it counts. */
 export interface Evidence {
   readonly what: string;
-  /** The measured value in words; '' where there is none. */
+  /** The measured value in words; '' if there is none. */
   readonly value: string;
-  /** As `red from 90 %`; '' where there is none. */
+  /** For instance `red from 90 %`; '' if there is none. */
   readonly limit: string;
 }
 
@@ -20,12 +20,15 @@ export interface ActiveSymptom {
   readonly evidence: readonly Evidence[];
 }
 
-/** An active symptom that nothing else explains, with what follows from it. Its level is the worst of all of them. */
+/**
+ * An active symptom that nothing else explains, with the symptoms that follow from it. Its level is the worst
+ * of them all.
+ */
 export interface Cause extends ActiveSymptom {
   readonly effects: readonly ActiveSymptom[];
 }
 
-/** What is wrong now, or that nothing is. */
+/** What is wrong now, if anything. */
 export interface Diagnosis {
   readonly level: Level | 'calm';
   /** The one thing to know first. */
@@ -34,7 +37,7 @@ export interface Diagnosis {
   readonly causes: readonly Cause[];
 }
 
-/** Judges the last seconds. `symptoms` are given by tests alone. */
+/** Judges the last seconds. Only tests pass `symptoms`. */
 export function diagnose(recent: Recent, symptoms: readonly Symptom[] = SYMPTOMS): Diagnosis {
   const shown = symptoms.flatMap((symptom) => {
     if (!('sentence' in symptom)) return [];
@@ -62,7 +65,7 @@ interface Shown {
   readonly active: ActiveSymptom;
 }
 
-/** By the id of each active symptom, the id of what explains it in the end: itself where nothing does. */
+/** Maps the id of each active symptom to the id of its root cause: its own if nothing explains it. */
 function rootsOf(shown: readonly Shown[], recent: Recent): ReadonlyMap<string, string> {
   const explainedBy = new Map(
     shown.map(({ symptom, active }) => {
@@ -74,7 +77,7 @@ function rootsOf(shown: readonly Shown[], recent: Recent): ReadonlyMap<string, s
     const cause = explainedBy.get(id);
     const path = [...seen, id];
     if (cause === undefined) return id;
-    // Symptoms that explain each other: one of them stands for all.
+    // The symptoms explain each other: one of them stands for all.
     return path.includes(cause)
       ? path.slice(path.indexOf(cause)).reduce((a, b) => (a < b ? a : b))
       : rootOf(cause, path);

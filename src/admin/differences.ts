@@ -2,15 +2,15 @@ import { bucketBound, quantile, type MetricReader } from '../base/metrics.js';
 import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 
-/** How far two models lie apart, in points; NaN (null in JSON) where nothing was compared. */
+/** How far two models differ, in points; NaN (null in JSON) if nothing was compared. */
 export interface Differences {
   readonly compared: number;
-  /** Had no room or no time. */
+  /** Rows dropped for lack of room or time. */
   readonly dropped: number;
-  /** Gave no sound scores. */
+  /** Rows without valid scores. */
   readonly errors: number;
   readonly scores: readonly ScoreDifference[];
-  /** Labels that the other model says otherwise. */
+  /** How often each label of the other model differs. */
   readonly flips: readonly { readonly label: string; readonly count: number }[];
   /** Model runs of the other model, in milliseconds. */
   readonly run: { readonly meanMs: number; readonly p99Ms: number };
@@ -18,20 +18,20 @@ export interface Differences {
 
 export interface ScoreDifference {
   readonly score: string;
-  /** With its sign: above 0 where the other model says more. */
+  /** Signed: above 0 if the other model's scores are higher. */
   readonly meanSigned: number;
   readonly mean: number;
-  /** Half of the differences are at most so large; of a hundred, 99. Within a bucket of the histogram. */
+  /** The median and the 99th percentile of the differences, accurate to a bucket of the histogram. */
   readonly p50: number;
   readonly p99: number;
-  /** How many fell below each bound, and not below the one before: the last bound is that of all. */
+  /** Counts below each bound and not below the one before; the last bound has no limit. */
   readonly histogram: readonly { readonly below: number; readonly count: number }[];
 }
 
-/** Bounds of the histogram that is drawn, in points: fewer than are kept. */
+/** Bounds of the displayed histogram, in points: fewer than those kept. */
 const BOUNDS: readonly number[] = [0.25, 0.5, 1, 2, 4, 8, 16, Infinity];
 
-/** What was counted of the shadow model, or of a comparison. */
+/** Reads the counters of the shadow model, or of a comparison. */
 export function differencesIn(reader: MetricReader<LoopCatalogue>): Differences {
   const compared = reader.total('shadowCompared');
   const run = reader.histogram('shadowRun');

@@ -1,7 +1,10 @@
-/** Numbers as people read them. The pages' own numbers are written in the browser (assets/dashboard/numbers.js). */
+/**
+ * Formats numbers for people. The pages format their own numbers in the browser
+ * (assets/dashboard/numbers.js).
+ */
 export type NumberFormat = (value: number) => string;
 
-/** `0.974` → `97 %`. A share that is not quite all is not called 100 %. */
+/** `0.974` → `97 %`. A share below 1 is never shown as 100 %. */
 export const percent: NumberFormat = (share) => {
   const rounded = Math.round(share * 100);
   return `${share < 1 && rounded === 100 ? 99 : rounded} %`;

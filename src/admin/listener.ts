@@ -3,31 +3,35 @@ import { Worker } from 'node:worker_threads';
 import { adminDocs, type DocsAnswer } from './referencePage.js';
 import { allowedHosts } from './allowedHosts.js';
 import type { Dashboard } from './dashboard.js';
-import { dashboardFile } from './dashboardFiles.js';
+import { pageFile } from './pageFiles.js';
 import type { MetricsExport } from './metricsExport.js';
 import { PortStream } from './portStream.js';
 import type { FromProbeThread, ProbeThreadData } from './probeThread.js';
+import { answer, TRY_IS_OFF, TryDesk, type TryOptions } from './tryDesk.js';
+import { TRY_PATH } from './tryPath.js';
 import { messageOf } from '../base/errors.js';
+import { isLoopback } from '../base/loopback.js';
 
 export interface AdminOptions {
   readonly host: string;
   readonly port: number;
-  /** Host names under which it may be asked, besides addresses and localhost. */
+  /** Host names that requests may name, besides addresses and localhost. */
   readonly names: readonly string[];
-  /** Of the event loops and of readiness: what probes are answered from. */
+  /** Heartbeats of the event loops, and readiness: probes are answered from them. */
   readonly heartbeats: SharedArrayBuffer;
-  /** How long an event loop may be silent before probes are answered 503. */
+  /** How long an event loop may be silent before probes get 503. */
   readonly silentMs: number;
   readonly metrics: MetricsExport;
   readonly dashboard: Dashboard;
-  /** The thread that answers probes has failed. */
+  readonly trial: TryOptions;
+  /** Called when the thread that answers probes has failed. */
   onCrash(error: Error): void;
 }
 
 export interface AdminServer {
   readonly host: string;
   readonly port: number;
-  /** Resolves when its thread has ended. */
+  /** Resolves when the listener's thread has ended. */
   close(): Promise<void>;
 }
 
@@ -36,24 +40,27 @@ const HOST_NOT_ALLOWED = { detail: 'Host not allowed; see ACUITY_ADMIN_HOSTS' };
 /** Answers GET and HEAD of one path. */
 type Route = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** It keeps nothing from one probe to the next. */
+/** The thread keeps nothing from one probe to the next. */
 const THREAD_LIMITS = { maxYoungGenerationSizeMb: 4 };
 
 /**
- * The admin listener, apart from the public one: a thread of its own holds the port and answers probes, this one
- * answers everything else. Rejects where it cannot listen.
+ * Opens the admin listener, separate from the public one. A thread of its own holds the port and answers
+ * probes; this thread answers everything else. Rejects if it cannot listen.
  */
 export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
   const { host, port, heartbeats, silentMs, dashboard } = options;
-  const routes = routesOf(options);
+  const desk = new TryDesk(options.trial);
+  const routes = routesOf(options, desk);
   const isAllowed = allowedHosts(options.names);
-  // Without a Host is answered here too; what a real socket may take is the thread's business.
+  // Requests without a Host are answered here too; the thread decides what a real socket may send.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     const path = request.url?.split('?', 1)[0] ?? '';
     if (!isAllowed(request.headers.host)) answer(response, 421, HOST_NOT_ALLOWED);
+    else if (request.method === 'POST' && path === TRY_PATH)
+      desk.answer(request, response).catch((error: unknown) => answerFailure(response, error));
     else if (request.method !== 'GET' && request.method !== 'HEAD')
       answer(response, 405, { detail: 'Method Not Allowed' });
-    else guarded(routes.get(path) ?? pageRoute(path), response, request);
+    else guarded(routes.get(path) ?? pageRoute(path, options.trial.isOn), response, request);
   });
   const data: ProbeThreadData = { host, port, heartbeats, silentMs };
   const thread = new Worker(new URL('./probeThread.js', import.meta.url), {
@@ -67,20 +74,26 @@ export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
     await thread.terminate();
   };
   try {
-    return { host, port: await listening(thread, server, options), close: end };
+    return { host, port: await listening(thread, server, { ...options, desk }), close: end };
   } catch (error) {
     await end();
     throw error;
   }
 }
 
-/** Serves what the thread passes on. Resolves to the port that it listens on. */
-function listening(thread: Worker, server: Server, { onCrash }: AdminOptions): Promise<number> {
+/** Serves the requests that the thread passes on. Resolves to its port. */
+function listening(
+  thread: Worker,
+  server: Server,
+  { onCrash, desk }: Pick<AdminOptions, 'onCrash'> & { readonly desk: TryDesk },
+): Promise<number> {
   return new Promise((resolve, reject) => {
     thread.on('message', (message: FromProbeThread) => {
       if (message.kind === 'connection') server.emit('connection', new PortStream(message.port));
-      else if (message.kind === 'listening') resolve(message.port);
-      else reject(Object.assign(new Error(message.message), { code: message.code }));
+      else if (message.kind === 'listening') {
+        desk.isKeyless = isLoopback(message.address);
+        resolve(message.port);
+      } else reject(Object.assign(new Error(message.message), { code: message.code }));
     });
     thread.on('error', (error) => {
       reject(error);
@@ -89,14 +102,15 @@ function listening(thread: Worker, server: Server, { onCrash }: AdminOptions): P
   });
 }
 
-function routesOf({ metrics, dashboard }: AdminOptions): ReadonlyMap<string, Route> {
+function routesOf({ metrics, dashboard }: AdminOptions, desk: TryDesk): ReadonlyMap<string, Route> {
   return new Map<string, Route>([
     ['/metrics', (response) => answerMetrics(response, metrics)],
+    ['/try/service', (response) => desk.tellService(response)],
     ['/events', (response, request) => dashboard.watch(request, response)],
   ]);
 }
 
-/** Whatever goes wrong while an operator looks must not reach the service: as where a file of a page is missing. */
+/** An error while an operator looks, for instance a missing file of a page, must not reach the service. */
 function guarded(route: Route, response: ServerResponse, request: IncomingMessage): void {
   try {
     route(response, request);
@@ -111,12 +125,13 @@ function answerFailure(response: ServerResponse, error: unknown): void {
   else answer(response, 500, { detail });
 }
 
-/** The live page and the API reference. */
-function pageRoute(path: string): Route {
+/** Routes for the live page, the API reference, and the page to try it. */
+function pageRoute(path: string, hasTry: boolean): Route {
   return (response) => {
-    const page = dashboardFile(path) ?? adminDocs(path);
-    if (page === undefined) answer(response, 404, { detail: 'Not Found' });
-    else answerPage(response, page);
+    const isOfTry = path === '/try' || path.startsWith('/try/');
+    const page = isOfTry && !hasTry ? undefined : (pageFile(path) ?? adminDocs(path, hasTry));
+    if (page !== undefined) answerPage(response, page);
+    else answer(response, 404, isOfTry && !hasTry ? TRY_IS_OFF : { detail: 'Not Found' });
   };
 }
 
@@ -128,11 +143,6 @@ function answerMetrics(response: ServerResponse, metrics: MetricsExport): void {
     },
     (error: unknown) => answerFailure(response, error),
   );
-}
-
-function answer(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-  response.end(JSON.stringify(body));
 }
 
 function answerPage(response: ServerResponse, { status, headers, body }: DocsAnswer): void {

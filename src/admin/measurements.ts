@@ -1,7 +1,7 @@
 import type { RefusalCause } from '../contract/metrics.js';
 import { PARTS, type Point } from './timeSeries.js';
 
-/** The last seconds of the service, and what they are judged against. */
+/** The last seconds of the service, and the limits to judge them by. */
 export interface Recent {
   /** Oldest first. */
   readonly points: readonly Point[];
@@ -15,18 +15,18 @@ export interface Recent {
   readonly hasKeys: boolean;
   /** Name and version of the model in force. */
   readonly modelVersion: string;
-  /** Why the model in the configured folder was refused; undefined where it serves. */
+  /** Why the model in the configured folder was refused; undefined if it serves. */
   readonly modelRefusal: string | undefined;
 }
 
-/** Symptoms are judged over so many seconds: one slow second is no reason to wake anybody. */
+/** Symptoms are judged over this many seconds: one slow second is no reason for an alarm. */
 export const JUDGED_POINTS = 5;
 
-/** The event loop that waits least for events. */
+/** The busiest event loop: the one that waits least for events. */
 export interface LoopUse {
-  /** Share of the time that it did not wait for events. */
+  /** Share of the time in which it did not wait for events. */
   readonly busy: number;
-  /** Share of the time that its thread was on a core; NaN where that is not known. */
+  /** Share of the time in which its thread ran on a core; NaN if unknown. */
   readonly onCore: number;
 }
 
@@ -53,13 +53,13 @@ export function workersBusy({ points }: Recent): number {
   );
 }
 
-/** Mean over the points that have the value; 0 where none has. */
+/** Mean over the points that have the value; 0 if there are none. */
 export function meanOf(points: readonly Point[], value: (point: Point) => number): number {
   const values = points.map(value).filter((one) => !Number.isNaN(one));
   return values.length === 0 ? 0 : sumOf(values) / values.length;
 }
 
-/** How much of what is counted each second there was in all of the last seconds. */
+/** Sum over the last seconds of a value that each second counts. */
 export function totalOf({ points }: Recent, value: (point: Point) => number): number {
   return sumOf(points.map(value));
 }
@@ -75,7 +75,7 @@ export function refusedShare(recent: Recent, causes: readonly RefusalCause[]): n
   return all === 0 ? 0 : refusedFor(recent, causes) / all;
 }
 
-/** The stage in which a scored request spends most of its time; undefined where none was scored. */
+/** The stage in which a scored request spends most of its time; undefined if none was scored. */
 export function longestStage({
   points,
 }: Recent): { readonly stage: string; readonly ms: number } | undefined {
@@ -111,7 +111,7 @@ export function p99Ms({ points }: Recent): number {
   return meanOf(points, (point) => point.p99Ms);
 }
 
-/** The median of the seconds that have one: one late request makes the p99 of its second, and not that of most. */
+/** Median over the seconds that have a p99: one late request sets the p99 of its own second, not of most. */
 export function usualP99Ms({ points }: Recent): number {
   const known = points.map((point) => point.p99Ms).filter((ms) => !Number.isNaN(ms));
   return known.length < 2 ? 0 : (known.toSorted((a, b) => a - b)[Math.floor((known.length - 1) / 2)] ?? 0);

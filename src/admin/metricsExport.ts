@@ -16,7 +16,7 @@ export interface MetricValue {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** What the process says of itself at the moment it is asked. */
+/** The process's own readings at the moment of asking. */
 export type ProcessReadings = Readonly<Record<keyof typeof PROCESS_METRICS, MetricValue>>;
 
 export interface MetricsExport {
@@ -29,7 +29,7 @@ interface Sample extends MetricValue {
   readonly metricName?: string;
 }
 
-/** This file is the sole user of prom-client: it writes the text, from numbers that are read when it is asked. */
+/** The only user of prom-client, which formats the text from numbers read when it is asked. */
 export function exportMetrics(
   reader: MetricReader<LoopCatalogue>,
   process: () => ProcessReadings,
@@ -44,7 +44,7 @@ export function exportMetrics(
   return { contentType: registry.contentType, text: () => registry.metrics() };
 }
 
-/** A metric that prom-client only asks for its samples: it need not count anything itself. */
+/** Registers a metric whose samples prom-client only requests: prom-client itself counts nothing. */
 function register(
   registry: Registry,
   { name, help, type }: MetricSpec,
@@ -105,7 +105,7 @@ function histogramSamples(
   return samples;
 }
 
-/** Rounded to nine digits: 0.1 + 0.2 would name its bucket 0.30000000000000004. */
+/** Rounds to nine digits: 0.1 + 0.2 would name its bucket 0.30000000000000004. */
 function decimal(value: number): string {
   return String(Number(value.toPrecision(9)));
 }

@@ -1,13 +1,15 @@
 import { Duplex } from 'node:stream';
 import type { MessagePort } from 'node:worker_threads';
 
-/** A piece that was read, so that the next may come. */
+/** A piece was read, so the next may come. */
 const READ = 'read';
-/** Nothing more comes from that side. */
+/** That side has ended. */
 const END = 'end';
 type Message = Uint8Array | typeof READ | typeof END;
 
-/** A connection between two threads: what `node:http` takes for a socket. One piece is on its way at a time. */
+/**
+ * A connection between two threads that `node:http` takes for a socket. One piece is on its way at a time.
+ */
 export class PortStream extends Duplex {
   private written: (() => void) | undefined;
   private isRead = true;
@@ -18,12 +20,14 @@ export class PortStream extends Duplex {
     port.once('close', () => this.destroy());
   }
 
-  /** As of a socket: `node:http` ends connections by it. */
+  /** Part of a socket's interface: `node:http` ends connections with it. */
   destroySoon(): void {
     this.end(() => this.destroy());
   }
 
-  /** `node:http` asks for it on both sides; each has times of its own for what it reads from a real socket. */
+  /**
+   * `node:http` calls it on both sides, but each side has its own time limits for reading from a real socket.
+   */
   setTimeout(): this {
     return this;
   }

@@ -3,12 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { MessageChannel, parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { BEAT_MS, Heartbeats } from '../base/heartbeats.js';
 import { BlockedLoops } from './blockedLoops.js';
+import { PROBLEMS } from '../contract/problems.js';
 import { PortStream } from './portStream.js';
+import { TRY_BODY_BYTES_MAX, TRY_PATH } from './tryPath.js';
 
 /**
- * Code of the thread that holds the admin port; `listener.ts` faces it. It answers probes by itself, from heartbeats:
- * it has nothing else to do, so a core is found for it where the event loops wait for theirs. Everything else goes to
- * the main thread and back.
+ * Code of the thread that holds the admin port; `listener.ts` is its counterpart. It answers probes by
+ * itself, from heartbeats: it has no other work, so it gets a core even when the event loops wait for theirs.
+ * Everything else goes to the main thread and back.
  */
 
 export interface ProbeThreadData {
@@ -18,24 +20,32 @@ export interface ProbeThreadData {
   readonly silentMs: number;
 }
 
-/** What this thread tells the main thread. */
+/** Messages from this thread to the main thread. */
 export type FromProbeThread =
-  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'listening'; readonly port: number; readonly address: string }
   | { readonly kind: 'failed'; readonly message: string; readonly code: string | undefined }
   /** One request for the main thread, on a connection of its own. */
   | { readonly kind: 'connection'; readonly port: MessagePort };
 
-/** Operators' pages, probes and scrapers: more connections are no honest use, and each takes a file descriptor. */
+/**
+ * For operators' pages, probes and scrapers. They need no more connections, and each takes a file descriptor.
+ */
 const CONNECTIONS_MAX = 128;
 const TIMES = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
-  // We answer requests without a Host ourselves.
+  // The code below answers requests without a Host.
   requireHostHeader: false,
 } as const;
 
-/** Of an answer of the main thread, what concerns the connection to it alone. */
+/** The headers that the main thread reads. */
+const PASSED = ['host', 'origin', 'content-type', 'x-api-key'];
+
+/**
+ * Headers about the connection in an answer of the main thread: they apply to the connection between the
+ * threads only.
+ */
 const OF_THE_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding'];
 
 function run(main: MessagePort, { host, port, heartbeats: memory, silentMs }: ProbeThreadData): void {
@@ -45,7 +55,7 @@ function run(main: MessagePort, { host, port, heartbeats: memory, silentMs }: Pr
   const say = (message: FromProbeThread, transferred: readonly MessagePort[] = []): void =>
     main.postMessage(message, transferred);
 
-  /** What probes ask: they may come under any name, or none, and the answers tell nothing worth stealing. */
+  /** Probes may use any host name, or none; the answers contain nothing worth stealing. */
   const probe = (path: string): readonly [number, string] | undefined => {
     if (path !== '/healthz' && path !== '/readyz') return undefined;
     if (blocked.any) return [503, 'blocked'];
@@ -53,7 +63,7 @@ function run(main: MessagePort, { host, port, heartbeats: memory, silentMs }: Pr
     return heartbeats.isReady ? [200, 'ready'] : [503, 'not ready'];
   };
 
-  const passOn = (request: IncomingMessage, response: ServerResponse): void => {
+  const passOn = (request: IncomingMessage, response: ServerResponse, body?: Buffer): void => {
     const { port1: ours, port2: theirs } = new MessageChannel();
     say({ kind: 'connection', port: theirs }, [theirs]);
     const { method, url, headers } = request;
@@ -61,7 +71,7 @@ function run(main: MessagePort, { host, port, heartbeats: memory, silentMs }: Pr
       createConnection: () => new PortStream(ours),
       method,
       path: url,
-      headers: headers.host === undefined ? {} : { host: headers.host },
+      headers: passedOf(headers),
       setHost: false,
     });
     passed.on('response', (answer) => {
@@ -71,19 +81,53 @@ function run(main: MessagePort, { host, port, heartbeats: memory, silentMs }: Pr
     });
     passed.on('error', () => response.destroy());
     response.on('close', () => passed.destroy());
-    passed.end();
+    passed.end(body);
   };
 
   const server = createServer(TIMES, (request, response) => {
     const told = isRead(request) ? probe(request.url?.split('?', 1)[0] ?? '') : undefined;
-    if (told === undefined) return passOn(request, response);
-    const [status, what] = told;
-    response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-    response.end(JSON.stringify({ status: what }));
+    if (told !== undefined) answer(response, told[0], { status: told[1] });
+    else if (request.method !== 'POST' || request.url !== TRY_PATH) passOn(request, response);
+    else readBody(request, response, (body) => passOn(request, response, body));
   });
   server.maxConnections = CONNECTIONS_MAX;
   server.on('error', ({ message, code }: NodeJS.ErrnoException) => say({ kind: 'failed', message, code }));
-  server.listen(port, host, () => say({ kind: 'listening', port: (server.address() as AddressInfo).port }));
+  server.listen(port, host, () => {
+    const bound = server.address() as AddressInfo;
+    say({ kind: 'listening', port: bound.port, address: bound.address });
+  });
+}
+
+/** Reads the only body that is read; all others stay unread. */
+function readBody(request: IncomingMessage, response: ServerResponse, use: (body: Buffer) => void): void {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  request.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes <= TRY_BODY_BYTES_MAX) pieces.push(piece);
+    // Do not wait for the rest.
+    else if (!response.headersSent) {
+      response.setHeader('Connection', 'close');
+      answer(response, PROBLEMS.bodyTooLarge.status, { detail: PROBLEMS.bodyTooLarge.detail });
+    }
+  });
+  request.on('end', () => {
+    if (bytes <= TRY_BODY_BYTES_MAX) use(Buffer.concat(pieces));
+  });
+}
+
+function passedOf(headers: IncomingMessage['headers']): Record<string, string> {
+  return Object.fromEntries(
+    PASSED.flatMap((name) => {
+      const value = headers[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(JSON.stringify(body));
 }
 
 function isRead({ method }: IncomingMessage): boolean {

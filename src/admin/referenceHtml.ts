@@ -1,6 +1,6 @@
 import { escapeHtml } from '../base/html.js';
 
-/** A JSON Schema, as far as the contract uses it. */
+/** The part of JSON Schema that the contract uses. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -44,7 +44,7 @@ interface Operation {
   readonly 'x-codeSamples': readonly { readonly label: string; readonly source: string }[];
 }
 
-/** What the page shows of an OpenAPI document. */
+/** The part of an OpenAPI document that the page shows. */
 export interface ReferenceDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -55,8 +55,8 @@ export interface ReferenceDocument {
   };
 }
 
-/** The reference as one page without a script: its addresses are relative, for a proxy that adds a prefix. */
-export function referenceHtml({ info, paths, components }: ReferenceDocument): string {
+/** The reference as one page without a script. Its addresses are relative, for a proxy that adds a prefix. */
+export function referenceHtml({ info, paths, components }: ReferenceDocument, hasTry: boolean): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) =>
       operation(`${method.toUpperCase()} ${path}`, one, components),
@@ -69,7 +69,7 @@ export function referenceHtml({ info, paths, components }: ReferenceDocument): s
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>${info.title}: API reference</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="docs/reference.css"></head><body>
-<nav aria-label="This port"><a href=".">live dashboard</a> <a href="openapi.json">openapi.json</a> <a href="#schemas">schemas</a></nav>
+<nav aria-label="This port">${hasTry ? '<a href="try">try it</a> ' : ''}<a href=".">live dashboard</a> <a href="openapi.json">openapi.json</a> <a href="#schemas">schemas</a></nav>
 <main id="reference"><h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1>${prose(info.description)}
 ${operations.join('\n')}
 <h2 id="schemas">Schemas</h2>
@@ -119,7 +119,7 @@ function headerList(headers: readonly Header[]): string {
   return `<ul class="fields">${items.join('')}</ul>`;
 }
 
-/** What an object, or the objects of an array, consist of. */
+/** The fields of an object, or of the objects in an array. */
 function fields({ properties, items, required = [] }: Schema): string {
   if (properties === undefined) return items === undefined ? '' : fields(items);
   const list = Object.entries(properties).map(([name, schema]) => {

@@ -10,15 +10,15 @@ export interface DocsAnswer {
 }
 
 /**
- * The API reference of the admin listener: `/openapi.json`, and `/docs`, a page that shows it and can send
- * nothing. Undefined for any other path.
+ * The API reference of the admin listener: `/openapi.json`, and `/docs`, a page that shows it but can send
+ * nothing; it links to `/try` if that is on. Undefined for any other path.
  */
-export function adminDocs(path: string): DocsAnswer | undefined {
+export function adminDocs(path: string, hasTry = false): DocsAnswer | undefined {
   switch (path) {
     case '/openapi.json':
       return answer('application/json', JSON.stringify(document()));
     case '/docs':
-      return answer(HTML, page(), { [CSP]: POLICY });
+      return answer(HTML, hasTry ? pageWithTry() : page(), { [CSP]: POLICY });
     case '/docs/reference.css':
       return answer(STYLE, style());
     default:
@@ -42,7 +42,7 @@ function answer(type: string, body: string, more: Readonly<Record<string, string
   };
 }
 
-/** Read at the first look: who never opens the page pays nothing for it. */
+/** Makes the value on first use, so a page that is never opened costs nothing. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
@@ -53,7 +53,10 @@ const document = once(() => {
   return openapiDocument({ version: (JSON.parse(text) as { version: string }).version });
 });
 
-const page = once(() => referenceHtml(document() as unknown as ReferenceDocument));
+const reference = (hasTry: boolean) => () =>
+  referenceHtml(document() as unknown as ReferenceDocument, hasTry);
+const page = once(reference(false));
+const pageWithTry = once(reference(true));
 const style = once(() =>
   readFileSync(new URL('../../assets/reference/reference.css', import.meta.url), 'utf8'),
 );

@@ -1,7 +1,7 @@
 import type { Recent } from './measurements.js';
 import type { NumberFormat } from './format.js';
 
-/** Amber: look at it before it hurts. Red: callers feel it, or are about to. */
+/** Amber: look at it before callers feel it. Red: callers feel it, or are about to. */
 export type Level = 'amber' | 'red';
 
 /** Settings that a threshold may be a share of. */
@@ -12,52 +12,55 @@ export const BASES = {
 } as const;
 export type Basis = keyof typeof BASES;
 
-/** A number that says something from a threshold on. */
+/** A number that counts as a sign from a threshold on. */
 export interface Measure {
-  /** What the number is of, as in `event loop busy`. */
+  /** What the number measures, for instance `event loop busy`. */
   readonly what: string;
   value(recent: Recent): number;
   readonly words: NumberFormat;
-  /** From here on; a share of the setting `of` where that is given. */
+  /** The thresholds; shares of the setting `of` if that is given. */
   readonly amber?: number;
   readonly red?: number;
   readonly of?: Basis;
 }
 
-/** Something that holds or does not. */
+/** A sign that either holds or does not. */
 export interface State {
   readonly what: string;
   holds(recent: Recent): boolean;
   readonly level: Level;
-  /** More of it, for who looks; not a number. */
+  /** More about it, for the page; not a number. */
   detail?(recent: Recent): string | undefined;
 }
 
 export type Sign = Measure | State;
 
-/** What someone on call sees, where it shows, and what to do: for the dashboard and for `docs/operations/symptoms.md`. */
+/**
+ * What an operator sees, where it shows, and what to do: for the dashboard and for
+ * `docs/operations/symptoms.md`.
+ */
 interface SymptomHelp {
   readonly id: string;
   readonly title: string;
-  /** Where it shows: names of metrics, most telling first. */
+  /** Names of the metrics that show it, the most telling first. */
   readonly metrics: readonly string[];
   /** What to look at and what to change, in order. */
   readonly remedy: string;
 }
 
-/** A symptom that its signs tell. */
+/** A symptom that its signs show. */
 export interface JudgedSymptom extends SymptomHelp {
   readonly signs: readonly Sign[];
-  /** What is wrong now, with its numbers: one sentence, said when a sign shows. */
+  /** What is wrong now, with its numbers, in one sentence; called only when a sign shows. */
   sentence(recent: Recent, level: Level): string;
-  /** Symptoms that explain this one where they show too: their ids. */
+  /** Ids of the symptoms that explain this one if they show too. */
   followsFrom?(recent: Recent): readonly string[];
 }
 
-/** The others are those that only a longer look tells. */
+/** Symptoms without signs need a longer observation. */
 export type Symptom = JudgedSymptom | (SymptomHelp & { readonly signs: readonly [] });
 
-/** From which value on a sign has a level; undefined where it never has. */
+/** The value from which a sign has a level; undefined if it never has it. */
 export function thresholdOf(sign: Measure, level: Level, recent: Recent): number | undefined {
   const threshold = sign[level];
   return threshold === undefined || sign.of === undefined ? threshold : threshold * recent[sign.of];
@@ -72,7 +75,7 @@ export function thresholdWords(sign: Measure, level: Level): string | undefined 
     : `${Math.round(threshold * 100)} % of ${BASES[sign.of]}`;
 }
 
-/** How a symptom is told, for a table: `event loop busy: amber from 75 %, red from 90 %`. */
+/** A sign in words, for a table: `event loop busy: amber from 75 %, red from 90 %`. */
 export function signWords(sign: Sign): string {
   if ('holds' in sign) return `${sign.what}: ${sign.level}`;
   const parts = (['amber', 'red'] as const).flatMap((level) => {

@@ -1,30 +1,30 @@
 import type { Diagnosis } from './diagnosis.js';
 import type { Level } from './symptom.js';
 
-/** A time in which a symptom showed. */
+/** A period in which a symptom showed. */
 export interface Episode {
-  /** Of the symptom. */
+  /** Id of the symptom. */
   readonly id: string;
-  /** The worst that it was. */
+  /** Its worst level. */
   readonly level: Level;
-  /** What was said of it when it had just got so. */
+  /** The sentence about it when it reached that level. */
   readonly sentence: string;
-  /** The symptom that explained it; undefined where none did. */
+  /** The symptom that explained it; undefined if none did. */
   readonly cause: string | undefined;
   /** Milliseconds since 1970. */
   readonly beganMs: number;
-  /** When it was seen last. */
+  /** When it was last seen. */
   readonly seenMs: number;
   readonly isOver: boolean;
 }
 
-/** A day, and never more than so many: a symptom that comes and goes must not fill the memory. */
+/** A day, and at most this many entries: a symptom that comes and goes must not fill the memory. */
 const KEPT_MS = 24 * 3_600_000;
 const EPISODES_MAX = 200;
-/** What comes back so soon is the same episode. */
+/** A symptom that returns within this time continues the same episode. */
 const PAUSE_MS = 60_000;
 
-/** What was amber or red in the last 24 hours, in memory: for who comes ten minutes late. */
+/** What was amber or red in the last 24 hours, in memory: for an operator who looks ten minutes late. */
 export class SymptomLog {
   private episodes: readonly Episode[] = [];
   private changes = 0;
@@ -34,12 +34,12 @@ export class SymptomLog {
     return this.episodes;
   }
 
-  /** Grows whenever an entry begins, gets worse, ends or is forgotten. */
+  /** Grows each time an entry begins, gets worse, ends or is dropped. */
   get revision(): number {
     return this.changes;
   }
 
-  /** Takes down what shows at `nowMs`. Called once a second. */
+  /** Records what shows at `nowMs`. Call it once a second. */
   note({ causes }: Diagnosis, nowMs: number): void {
     const before = this.episodes;
     const shown = causes.flatMap((cause) => [
@@ -66,7 +66,7 @@ export class SymptomLog {
   }
 }
 
-/** Whether more than the times of what lasts has changed. */
+/** Whether anything has changed besides the times of current episodes. */
 function isChanged(before: readonly Episode[], after: readonly Episode[]): boolean {
   return (
     before.length !== after.length ||

@@ -18,19 +18,19 @@ import {
 import type { Level, Measure, Symptom } from './symptom.js';
 import { count, counted, mebibytes, milliseconds, percent, secondsAgo } from './format.js';
 
-/** Thresholds stand in this file and nowhere else. */
+/** This file alone holds thresholds. */
 const BUSY = { amber: 0.75, red: 0.9 } as const;
-/** Revocations count within a second: a store that was not seen for longer than this is out of reach. */
+/** Revocations count within a second: a store not seen for longer than this is out of reach. */
 const UNSEEN_S = 5;
-/** A loop that is busy and has no core for this share of the time competes for cores. */
+/** A busy loop without a core for this share of the time competes for cores. */
 const WITHOUT_CORE = 0.25;
-/** One late or refused request is worth a look, and nothing to wake somebody for. */
+/** One late or refused request is worth a look, but no alarm. */
 const TURNED_AWAY = { amber: 1, red: 5 } as const;
-/** Refusals that are the caller's doing count from this share of all requests on … */
+/** Refusals caused by the caller count from this share of all requests on … */
 const REFUSED = { amber: 0.02, red: 0.1 } as const;
-/** … and from so many on: one mistyped key at night is no symptom. */
+/** … and from this many on: one mistyped key at night is no symptom. */
 const REFUSED_MIN = 20;
-/** From here on they are most of what there is to do, and explain a busy loop. */
+/** From here on they are most of the work and explain a busy loop. */
 const MOST = 0.5;
 
 const KEY_CAUSES: readonly RefusalCause[] = ['keyMissing', 'keyInvalid'];
@@ -44,12 +44,12 @@ const BODY_CAUSES: readonly RefusalCause[] = [
 ];
 
 const WITHIN = `in the last ${JUDGED_POINTS} seconds`;
-/** What a lack of capacity shows as. */
+/** The symptoms that a lack of capacity shows as. */
 const CAPACITY = ['faults', 'coresFull', 'loopBusy', 'workersBusy', 'loopLate'] as const;
 
 /**
- * Every symptom. Of two that show at the same level and explain nothing of each other, the one that stands first here
- * is said first.
+ * Every symptom. If two show at the same level and neither explains the other, the earlier one here is named
+ * first.
  */
 export const SYMPTOMS: readonly Symptom[] = [
   {
@@ -274,7 +274,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'Fields are missing more often than last week',
     metrics: [METRICS.fieldsMissing.name, METRICS.sessionsSampled.name, METRICS.fieldsUnknown.name],
     remedy:
-      'Scores stay valid but get less certain. A wearable or an integration stopped sending a field: ask the callers; the model card says what each field is worth. Where acuity_fields_unknown_total rises too, they send it under a name that nobody reads.',
+      'Scores stay valid but get less certain. A wearable or an integration stopped sending a field: ask the callers; the model card says what each field is worth. Where acuity_fields_unknown_total rises too, they send it under a name that the service does not read.',
     signs: [],
   },
   {
@@ -287,19 +287,19 @@ export const SYMPTOMS: readonly Symptom[] = [
   },
 ];
 
-/** Refusals that are never the caller's doing: one is amber, a few are red. */
+/** Refusals that the caller never causes: one is amber, a few are red. */
 function refusals(what: string, causes: readonly RefusalCause[]): Measure {
   return { what, value: (recent) => refusedFor(recent, causes), words: count, ...TURNED_AWAY };
 }
 
-/** Refusals that are the caller's doing: a share of all requests is. */
+/** Refusals caused by the caller, as a share of all requests. */
 function refusedOften(what: string, causes: readonly RefusalCause[]): Measure {
   const value = (recent: Recent): number =>
     refusedFor(recent, causes) < REFUSED_MIN ? 0 : refusedShare(recent, causes);
   return { what, value, words: percent, ...REFUSED };
 }
 
-/** Which kind of refusal is most of what the event loop does, if any. */
+/** The kind of refusal that is most of the event loop's work, if any. */
 function mostOfTheWork(recent: Recent): readonly string[] {
   const kinds = { keys: KEY_CAUSES, limits: LIMIT_CAUSES, bodies: BODY_CAUSES };
   return Object.entries(kinds)
@@ -307,13 +307,16 @@ function mostOfTheWork(recent: Recent): readonly string[] {
     .map(([id]) => id);
 }
 
-/** Of the time of a busy loop, the share in which it would work and has no core; 0 where that is not known. */
+/** The share of a busy loop's time in which it has work but no core; 0 if unknown. */
 function withoutCore(recent: Recent): number {
   const { busy, onCore } = busiestLoop(recent);
   return busy < BUSY.amber || Number.isNaN(onCore) ? 0 : Math.max(0, 1 - onCore / busy);
 }
 
-/** How busy the busiest loop is; where it competes for cores, only what it has of one: it may have reserves. */
+/**
+ * How busy the busiest loop is. If it competes for cores, only its time on a core counts: it may have
+ * reserves.
+ */
 function loopAtWork(recent: Recent): number {
   const { busy, onCore } = busiestLoop(recent);
   return withoutCore(recent) >= WITHOUT_CORE ? onCore : busy;

@@ -9,7 +9,7 @@ import {
 } from '../contract/metrics.js';
 import type { Clock } from '../base/clock.js';
 
-/** One second of the service's life, as the dashboard draws it. NaN (null in JSON) where nothing happened. */
+/** One second of the service's life, as the dashboard draws it. NaN (null in JSON) if nothing happened. */
 export interface Point {
   /** The end of the second, in milliseconds since 1970. */
   readonly atMs: number;
@@ -21,8 +21,9 @@ export interface Point {
   readonly p99Ms: number;
   readonly p999Ms: number;
   /**
-   * Requests in flight, in the mean of the second and at most, and those that wait for a worker. The mean is the time
-   * that the requests scored in it took, over the second (Little's law); or what is in flight now, where that is more.
+   * Requests in flight: the second's mean and maximum, and those that wait for a worker. The mean is the
+   * total time of the requests scored in that second, divided by it (Little's law), or the number in flight
+   * now if that is larger.
    */
   readonly inFlight: number;
   readonly inFlightMost: number;
@@ -31,9 +32,11 @@ export interface Point {
   readonly batchRows: number;
   /** Mean milliseconds of a scored request in each stage, in the order of `PARTS`. */
   readonly stagesMs: readonly number[];
-  /** All workers together, as a share of the second. A long run counts when it ends: it may exceed 1. */
+  /** All workers together, as a share of the second. A long run counts when it ends, so this may exceed 1. */
   readonly workersBusy: number;
-  /** Shares of the second, 0 to 1, of each event loop: not waiting for events, and on a core (NaN: not known). */
+  /**
+   * Shares of the second, 0 to 1, for each event loop: not waiting for events, and on a core (NaN: unknown).
+   */
   readonly loopsBusy: readonly number[];
   readonly loopsOnCore: readonly number[];
   readonly lagMs: number;
@@ -41,7 +44,7 @@ export interface Point {
   readonly gc: number;
   readonly rssBytes: number;
   readonly connections: number;
-  /** Closed as soon as they were opened. */
+  /** Connections closed as soon as they were opened. */
   readonly connectionsRefused: number;
   /** Bytes of bodies that are still arriving. */
   readonly heldBytes: number;
@@ -58,12 +61,12 @@ const TOTAL = STAGES.indexOf('total');
 /** The stages that a request's time is made of, in order. */
 export const PARTS: readonly string[] = STAGES.slice(0, TOTAL);
 
-/** The counters at one moment; a point is the difference of two. */
+/** The counters at one moment; a point is the difference between two. */
 interface Snapshot {
   readonly monotonicMs: number;
   readonly served: number;
   readonly buckets: Float64Array;
-  /** Time of all scored requests. */
+  /** Total time of all scored requests. */
   readonly totalMs: number;
   readonly stagesMs: readonly number[];
   readonly batches: number;
@@ -85,7 +88,10 @@ export interface TimeSeriesOptions {
   readonly rssBytes: () => number;
 }
 
-/** The last 15 minutes, a point a second. Reads counters that are kept anyway: no request pays for it. */
+/**
+ * The last 15 minutes, one point a second. It reads counters that exist anyway, so it adds no cost to a
+ * request.
+ */
 export class TimeSeries {
   private readonly kept: Point[] = [];
   private last: Snapshot;
@@ -181,17 +187,17 @@ function sum(values: ArrayLike<number>): number {
   return total;
 }
 
-/** Gauges of an event loop are up to a quarter of a second old: a share may seem to exceed 1. */
+/** Gauges of an event loop are up to a quarter of a second old, so a share may seem to exceed 1. */
 function share(part: number, whole: number): number {
   return short(Math.min(1, Math.max(0, part / whole)));
 }
 
-/** NaN at a loop's first reading, which holds all the time since its thread began, and where there is none. */
+/** NaN at a loop's first reading, which covers all the time since its thread began, and without a reading. */
 function shareSince(beforeMs: number | undefined, nowMs: number, elapsedMs: number): number {
   return beforeMs === undefined || beforeMs === 0 ? NaN : share(nowMs - beforeMs, elapsedMs);
 }
 
-/** To a thousandth: more would only make the events longer. */
+/** Rounds to a thousandth: more digits would only make the events longer. */
 function short(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

@@ -9,15 +9,15 @@ export interface AuthenticatorOptions {
   readonly digest?: (key: string) => Buffer;
 }
 
-/** `missing`: none was sent. `invalid`: malformed, unknown, expired or revoked; the caller is not told which. */
+/** `missing`: no key was sent. `invalid`: malformed, unknown, expired or revoked; the caller does not learn which. */
 export type Rejection = 'missing' | 'invalid';
 
 const VERIFIED_MAX = 16_384;
 
-/** Knows whose key it is. One for each event loop; knows none until `replace` is called. */
+/** Finds the record of a key. One for each event loop; knows no keys until `replace` is called. */
 export class Authenticator {
   readonly #digest: (key: string) => Buffer;
-  /** By the key in clear. Only usable keys get in, so no flood of junk pushes a caller's key out. */
+  /** By the key in clear. Holds only usable keys, so a flood of invalid ones evicts no caller's key. */
   readonly #verified: LRUCache<string, KeyEntry>;
   #table = new KeyTable([]);
 
@@ -32,12 +32,12 @@ export class Authenticator {
   }
 
   /**
-   * Whose key the value of `X-API-Key` is ('' where the header is absent); `nowMs` is the wall clock's. Synchronous
-   * and local: no request causes a look at the store.
+   * The record of the key in `X-API-Key` ('' where the header is absent); `nowMs` is wall-clock time. Synchronous and
+   * local: no request reads the store.
    */
   identify(key: string, nowMs: number): KeyEntry | Rejection {
     if (key.length === 0) return 'missing';
-    // Before the cache: looking a string up reads all of it.
+    // Before the cache, because a look-up reads the whole string.
     if (key.length !== KEY_LENGTH) return 'invalid';
     const known = this.#verified.get(key);
     if (known !== undefined && nowMs < known.usableUntilMs) return known;
@@ -47,11 +47,11 @@ export class Authenticator {
   /** Sets the keys known from now on. */
   replace(records: readonly IndexedRecord[]): void {
     this.#table = new KeyTable(records);
-    // What was verified may be revoked, renewed or limited otherwise now; verifying again costs one hash.
+    // A verified key may now be revoked, renewed or have other limits; verifying it again costs one hash.
     this.#verified.clear();
   }
 
-  /** Unknown, expired and revoked keys take the same path: none is told from another by its timing. */
+  /** Unknown, expired and revoked keys take the same path, so their timing does not tell them apart. */
   #verify(key: string, nowMs: number): KeyEntry | Rejection {
     if (!isWellFormed(key)) return 'invalid';
     const row = this.#table.find(this.#digest(key));

@@ -18,9 +18,9 @@ import {
 } from './store.js';
 
 const VERSION = 1;
-/** The watch of the folder is quicker; this finds what it misses, and whether it must be set up anew. */
+/** The folder watch reports changes sooner; the poll finds what it misses, and sets it up again when needed. */
 const POLL_MS = 250;
-/** A change comes as several events, and other files may lie in the folder: one look for what comes in this time. */
+/** One change causes several events, and the folder may hold other files: all events of this time cause one look. */
 const GATHER_MS = 5;
 const LOCK_WAIT_MS = 10_000;
 const OWNER_ONLY_FOLDER = 0o700;
@@ -33,9 +33,9 @@ const KeyFile = Compile(
 );
 
 export interface FileKeyStoreOptions {
-  /** The longest wait for another writer. */
+  /** Longest wait for another writer. */
   readonly lockWaitMs?: number;
-  /** Where a server must not wait for the disk. */
+  /** For a server, which must not wait for the disk. */
   readonly files?: Files;
 }
 
@@ -66,7 +66,7 @@ export class FileKeyStore implements KeyStore {
   }
 
   async insertFirst(record: KeyRecord): Promise<boolean> {
-    // Without a lock first: a store on a read-only disk is a store.
+    // Check without the lock first, so that a store on a read-only disk works.
     if ((await storedAt(this.#files, this.#path)) !== undefined) return false;
     return this.#write((stored) => (stored === undefined ? [record] : undefined));
   }
@@ -99,7 +99,7 @@ export class FileKeyStore implements KeyStore {
     return () => watch.stop();
   }
 
-  /** Writes what `change` makes of the stored keys; nothing where it returns `undefined` or throws. */
+  /** Writes the keys that `change` returns; writes nothing if it returns `undefined` or throws. */
   async #write(change: (stored: Stored) => Stored): Promise<boolean> {
     try {
       const path = await target(this.#files, this.#path);
@@ -111,7 +111,7 @@ export class FileKeyStore implements KeyStore {
   }
 }
 
-/** Reads the file again whenever it has become another one. */
+/** Reads the file again each time it changes. */
 class FileWatch {
   readonly #path: string;
   readonly #files: Files;
@@ -121,7 +121,7 @@ class FileWatch {
   #signature: string | undefined;
   #isStopped = false;
 
-  /** `signature`: that of the file whose records the watcher has. */
+  /** `signature`: of the file that the watcher's records were read from. */
   constructor(path: string, files: Files, watcher: KeyStoreWatcher, signature: string | undefined) {
     this.#path = path;
     this.#files = files;
@@ -143,18 +143,20 @@ class FileWatch {
     const { signature, text, folder, folderId } = await lookAt(this.#files, this.#path, this.#signature);
     if (this.#isStopped) return;
     this.#folder.watch(folder, folderId);
-    // A server that was started before its first key waits for it; one that had keys keeps them.
+    // A server started before its first key waits for it; a server that had keys keeps them.
     if (signature === this.#signature || (text === undefined && this.#signature === undefined))
       return this.#watcher.onSeen();
     if (text === undefined) throw new KeyStoreError(`${this.#path} is gone`);
-    // A file that couldn't be opened is tried again; one that makes no sense is told once.
+    // A file that can't be opened is tried again; a file that can't be parsed is reported once.
     this.#signature = signature;
     this.#watcher.onChange(keysIn(this.#path, text));
     this.#watcher.onSeen();
   }
 }
 
-/** Hears of changes in one folder. Where it can't, as without a free file descriptor, the poll has to do. */
+/**
+ * Notices changes in one folder. Where watching fails, for instance without a free file descriptor, the poll remains.
+ */
 class FolderWatch {
   readonly #onChange: () => void;
   #watcher: FSWatcher | undefined;
@@ -165,7 +167,7 @@ class FolderWatch {
     this.#onChange = onChange;
   }
 
-  /** Watches `folder`, unless it does already; `id` tells it from another one of the same name. */
+  /** Watches `folder` unless it already does; `id` tells it from another folder of the same name. */
   watch(folder: string, id: string): void {
     const wanted = `${id} ${folder}`;
     if (wanted === this.#watched) return;
@@ -173,11 +175,11 @@ class FolderWatch {
     this.#watched = wanted;
     try {
       this.#watcher = watch(folder, { persistent: false }, () => this.#gather());
-      this.#watcher.on('error', () => this.stop()); // the next look sets it up anew
+      this.#watcher.on('error', () => this.stop()); // the next look sets it up again
     } catch {
-      return; // tried again when the folder is another one: a poll is no failure worth telling
+      return; // tried again when the folder changes; with the poll working, this is not worth a report
     }
-    this.#gather(); // for what changed before the watch stood
+    this.#gather(); // for changes made before the watch started
   }
 
   stop(): void {
@@ -201,7 +203,10 @@ function amended(stored: readonly KeyRecord[], { record, successor }: Amendment)
   return successor === undefined ? records : [...records, successor];
 }
 
-/** With those above it. (`recursive` says ENOENT for whatever is in the way, as a read-only disk.) */
+/**
+ * Makes the folder and its parents. (`mkdir` with `recursive` reports every obstacle as ENOENT, a read-only disk
+ * too.)
+ */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: OWNER_ONLY_FOLDER });
@@ -217,13 +222,13 @@ async function rewrite(files: Files, path: string, change: (stored: Stored) => S
   const keys = change(await storedAt(files, path));
   if (keys === undefined) return false;
   const text = `${JSON.stringify({ version: VERSION, keys }, null, 1)}\n`;
-  keysIn(path, text); // Never write what could not be read again.
+  keysIn(path, text); // Never write what can't be read back.
   await files.removeLeftovers(path);
   await files.replaceFile(path, text);
   return true;
 }
 
-/** Where `path` is a link, the file that it leads to: replacing the link would part it from the file. */
+/** Resolves a link to its file: replacing the link itself would leave the file unchanged. */
 async function target(files: Files, path: string): Promise<string> {
   return (await ifPresent(files.realPath(path))) ?? path;
 }
@@ -252,7 +257,7 @@ function parsed(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Without the engine's message, which quotes the file.
+    // Leave out the engine's message: it quotes the file.
     throw notAStore(path, 'it is not JSON');
   }
 }

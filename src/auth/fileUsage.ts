@@ -17,13 +17,13 @@ const UsageFile = Compile(
 );
 
 /**
- * The daily counts in a file beside the key store; one server writes it. When another day begins, those of the day
- * before are kept in a file of their own, named after it: keys.usage.2030-01-31.json.
+ * The daily counts, in a file beside the key store that one server writes. At the end of a UTC day its counts move to
+ * a file named after it: keys.usage.2030-01-31.json.
  */
 export class FileUsageStore implements UsageStore, UsageHistory {
   readonly #path: string;
   readonly #files: Files;
-  /** What the file holds, as far as is known. */
+  /** The content of the file, as far as known. */
   #last: DailyUsage | undefined;
 
   constructor(path: string, files: Files = directFiles) {
@@ -94,6 +94,6 @@ function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Damaged, as the schema will say.
+    return undefined; // damaged: the schema check reports it
   }
 }

@@ -21,7 +21,7 @@ const CHECKED_LENGTH = PREFIX_LENGTH + SECRET_LENGTH;
 /** Characters in a key. */
 export const KEY_LENGTH = CHECKED_LENGTH + CHECKSUM_LENGTH;
 
-/** Code unit → digit; 255 for what is not base62. */
+/** Code unit → digit; 255 for characters outside base62. */
 const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
   const digit = ALPHABET.indexOf(String.fromCharCode(code));
   return digit === -1 ? 255 : digit;
@@ -29,17 +29,17 @@ const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
 
 /** `count` base62 characters from the system's CSPRNG, each equally likely. */
 export function randomBase62(count: number): string {
-  // randomInt draws again where a remainder would favour some characters.
+  // randomInt rejects and draws again instead of taking a remainder, which would favour some characters.
   return Array.from({ length: count }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
 }
 
-/** A new key, in clear: to be shown once and forgotten. */
+/** A new key, in clear: show it once and forget it. */
 export function createKey(kind: KeyKind): string {
   const checked = PREFIXES[kind] + randomBase62(SECRET_LENGTH);
   return checked + base62(crc32(checked));
 }
 
-/** Whether `key` has the form of a key and its own checksum. Says nothing about whether it was ever issued. */
+/** Whether `key` has the form of a key and a matching checksum. Does not say whether it was ever issued. */
 export function isWellFormed(key: string): boolean {
   if (key.length !== KEY_LENGTH) return false;
   if (!key.startsWith(PREFIXES.live) && !key.startsWith(PREFIXES.demo)) return false;
@@ -50,7 +50,7 @@ export function isWellFormed(key: string): boolean {
   return hasChecksum(key, crc32(key.slice(0, CHECKED_LENGTH)));
 }
 
-/** SHA-256 of the key, 32 bytes: all that is ever stored of it. */
+/** SHA-256 of the key, 32 bytes: the only form in which a key is stored. */
 export function digestOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

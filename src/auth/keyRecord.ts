@@ -5,7 +5,7 @@ import type { KeyRecord } from './store.js';
 const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$' });
 const Limit = Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Type.Null()]);
 
-/** The form of a `KeyRecord`, in every store. */
+/** The schema of a `KeyRecord` in every store. */
 export const KeyRecordSchema = Type.Object({
   id: Type.String({ minLength: 1 }),
   kind: Type.Union([Type.Literal('demo'), Type.Literal('live')]),
@@ -24,7 +24,7 @@ export function isKeyRecord(value: unknown): value is KeyRecord {
   return Record.Check(value);
 }
 
-/** What is wrong with a record, without quoting it; undefined where nothing is. */
+/** What is wrong with a record, without quoting it; undefined for a valid one. */
 export function faultInRecord(value: unknown): string | undefined {
   const [fault] = Record.Errors(value);
   return fault && `${fault.instancePath || 'it'} ${fault.message}`;

@@ -1,13 +1,13 @@
 import type { Ledger, LedgerParts } from './ledger.js';
 import type { KeyStore, UsageHistory } from './store.js';
 
-/** All that lies in one place: keys, counts, and what keeps them. */
+/** The stores at one location: keys, daily counts and their ledger. */
 export interface KeyStores {
   readonly keys: KeyStore;
   readonly usage: UsageHistory;
-  /** Whether several servers share it, over a network that may fail: known keys hold for a limited time then. */
+  /** Whether several servers share it over a network that may fail; known keys then stay valid for a limited time. */
   readonly isShared: boolean;
   ledger(parts: LedgerParts): Ledger;
-  /** Ends what is open, at once. */
+  /** Closes all connections at once. */
   close(): void;
 }

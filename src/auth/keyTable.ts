@@ -2,11 +2,11 @@ import type { KeyKind } from './store.js';
 
 /** 32-bit words in a SHA-256. */
 const WORDS = 8;
-/** The row of no key at all. It is never usable, and every unknown digest leads to it. */
-const NOBODY = 0;
+/** The row for unknown digests. It holds no key and is never usable. */
+const NO_KEY = 0;
 const KINDS: readonly KeyKind[] = ['demo', 'live'];
 
-/** What the authenticator knows of a key. Plain data: crosses threads. */
+/** What the authenticator needs of a key. Plain data, so it can cross threads. */
 export interface IndexedRecord {
   readonly id: string;
   readonly kind: KeyKind;
@@ -14,7 +14,7 @@ export interface IndexedRecord {
   readonly digest: string;
   /** First epoch ms at which the key is refused; `Infinity`: never expires, `-Infinity`: revoked. */
   readonly usableUntilMs: number;
-  /** The key's place among all keys that this process has known: in `Limits`, and wherever a count is kept for each. */
+  /** The key's index among all keys that this process has known: its place in `Limits` and in every count by key. */
   readonly keyIndex: number;
   readonly ratePerS: number | null;
   readonly dailyMax: number | null;
@@ -24,16 +24,16 @@ export interface IndexedRecord {
 export type KeyEntry = Omit<IndexedRecord, 'digest'>;
 
 /**
- * Finds keys by their digest. Columns of typed arrays: a million keys are nothing for the garbage collector
- * to walk through.
+ * Finds keys by their digest. The columns are typed arrays, so the garbage collector has no million objects
+ * to trace.
  *
  *   buckets   open addressing, linear probing, at most half full; 0 = empty
  *      │ row
  *      ▼
  *   digests (8 words a row) │ usableUntilMs │ keyIndexes │ rates │ dailyMaxima │ kinds │ ids
  *
- * A digest's own first word is its hash: SHA-256 spreads evenly, and callers don't choose the keys that are
- * stored.
+ * The first word of a digest serves as its hash: SHA-256 spreads evenly, and callers can't choose the stored
+ * keys.
  */
 export class KeyTable {
   readonly size: number;
@@ -62,21 +62,21 @@ export class KeyTable {
     this.#dailyMaxima = new Float64Array(rows);
     this.#kinds = new Uint8Array(rows);
     this.#ids = [''];
-    this.#usableUntilMs[NOBODY] = -Infinity;
+    this.#usableUntilMs[NO_KEY] = -Infinity;
     records.forEach((record, index) => this.#insert(record, index + 1));
   }
 
-  /** The row of a 32-byte digest. Always a row: whether its key may be used is for `isUsable` to say. */
+  /** The row of a 32-byte digest. Always returns a row; `isUsable` says whether its key may be used. */
   find(digest: Buffer): number {
     const first = digest.readUInt32LE(0);
     for (let bucket = first & this.#mask; ; bucket = (bucket + 1) & this.#mask) {
-      // In range: the index is masked. An empty bucket always comes, as half of them are.
+      // In range: the index is masked. The loop ends, because at least half of the buckets are empty.
       const row = this.#buckets[bucket]!;
-      if (row === NOBODY || this.#hasDigest(row, digest)) return row;
+      if (row === NO_KEY || this.#hasDigest(row, digest)) return row;
     }
   }
 
-  /** False for unknown, expired and revoked keys alike. */
+  /** False for unknown, expired and revoked keys. */
   isUsable(row: number, nowMs: number): boolean {
     return nowMs < this.#usableUntilMs[row]!; // In range: rows come from `find`.
   }
@@ -111,7 +111,7 @@ export class KeyTable {
 
   #emptyBucket(hash: number): number {
     let bucket = hash & this.#mask;
-    while (this.#buckets[bucket] !== NOBODY) bucket = (bucket + 1) & this.#mask;
+    while (this.#buckets[bucket] !== NO_KEY) bucket = (bucket + 1) & this.#mask;
     return bucket;
   }
 

@@ -13,35 +13,38 @@ export interface KeyringOptions {
   readonly ledger: (parts: LedgerParts) => Ledger;
   readonly limits: Limits;
   readonly clock: Clock;
-  /** A store that could not be looked at for so long: from then on no key is known. For ever where absent. */
+  /** After so long without reading the store, no key is valid any more. Absent: keys stay valid for ever. */
   readonly staleMs?: number;
-  /** Whether a key that was seen revoked stays so: a shared store may come back without its last writes. */
+  /** Whether a key once seen as revoked stays revoked: a shared store may come back without its last writes. */
   readonly keepsRevoked?: boolean;
   readonly repeat?: Repeat;
-  /** Called with the first records before `openKeyring` resolves, then after each change: feed the gates. */
+  /**
+   * Called with the first records before `openKeyring` resolves, then after each change: pass them to the
+   * authenticators.
+   */
   onRecords(records: readonly IndexedRecord[]): void;
-  /** The store or the ledger failed on a running server, which goes on with what it has. */
+  /** The store or the ledger failed while the server runs; it goes on with the keys it has. */
   onProblem(error: Error): void;
 }
 
 export interface Keyring {
-  /** For gates that are made later, as in a replaced thread. */
+  /** For authenticators made later, for instance in a replaced thread. */
   readonly records: readonly IndexedRecord[];
-  /** Time since the store was last seen as it is, in ms. */
+  /** Time since the store was last read successfully, in ms. */
   readonly ageMs: number;
-  /** Whether that is longer than the keys hold. */
+  /** Whether `ageMs` exceeds the time that keys stay valid. */
   readonly isStale: boolean;
-  /** Whether limits over several replicas hold for this one alone. */
+  /** Whether fleet-wide limits hold for this replica alone at the moment. */
   readonly isLocal: boolean;
-  /** Keys that were seen revoked, and that the store holds as valid. */
+  /** How many keys this process saw revoked while the store holds them as valid. */
   readonly revocationsLost: number;
-  /** Whether the store holds a key that may be used now. */
+  /** Whether the store holds a key that is usable now. */
   readonly hasUsable: boolean;
-  /** Stops watching and writes the daily counts a last time. */
+  /** Stops watching and writes the daily counts one last time. */
   close(): Promise<void>;
 }
 
-/** Owns the store, the keyIndexes and the daily counts of this process. Rejects where the store can't be read. */
+/** Owns the store, the keyIndexes and the daily counts of this process. Rejects if the store can't be read. */
 export async function openKeyring(options: KeyringOptions): Promise<Keyring> {
   const keyring = new WatchingKeyring(options);
   await keyring.open();
@@ -50,15 +53,15 @@ export async function openKeyring(options: KeyringOptions): Promise<Keyring> {
 
 class WatchingKeyring implements Keyring {
   readonly #options: KeyringOptions;
-  /** Key id → keyIndex. A keyIndex is never given to another key: a late refund can't reach the wrong one. */
+  /** Key id → keyIndex. A keyIndex is never reused, so a late refund can't reach another key. */
   readonly #keyIndexes = new Map<string, number>();
   /** By keyIndex. */
   readonly #byIndex: IndexedRecord[] = [];
   readonly #ledger: Ledger;
-  /** Ids of keys that were seen revoked. */
+  /** Ids of keys once seen as revoked. */
   readonly #revoked = new Set<string>();
-  /** Those of them of which it was told that the store holds them as valid. */
-  readonly #told = new Set<string>();
+  /** Those of them already reported as valid in the store. */
+  readonly #reported = new Set<string>();
   #revocationsLost = 0;
   #records: readonly IndexedRecord[] = [];
   #seenMs: number;
@@ -168,8 +171,8 @@ class WatchingKeyring implements Keyring {
 
   #contradicted(id: string): number {
     this.#revocationsLost++;
-    if (!this.#told.has(id)) this.#options.onProblem(revocationLost(id));
-    this.#told.add(id);
+    if (!this.#reported.has(id)) this.#options.onProblem(revocationLost(id));
+    this.#reported.add(id);
     return -Infinity;
   }
 

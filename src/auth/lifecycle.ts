@@ -3,17 +3,17 @@ import { KeyStoreError, type Amendment, type KeyKind, type KeyRecord } from './s
 
 export type KeyState = 'valid' | 'expired' | 'revoked';
 
-/** What the operator asks for; what is left out takes the default of the kind. */
+/** What the operator asks for; absent fields take the default of the kind. */
 export interface KeyOrder {
   readonly kind: KeyKind;
   readonly label?: string;
-  /** ISO 8601; may lie in the past. */
+  /** ISO 8601; may be in the past. */
   readonly expiresAt?: string;
   readonly ratePerS?: number | null;
   readonly dailyMax?: number | null;
 }
 
-/** The one moment at which a key exists in clear. */
+/** A new key with its record: the only place where a key exists in clear. */
 export interface IssuedKey {
   readonly record: KeyRecord;
   readonly key: string;
@@ -28,7 +28,7 @@ interface KindDefaults {
 const DAY_MS = 86_400_000;
 /** `interface.md` section 3: demo keys are valid for 90 days. */
 const DEMO_LIFETIME_MS = 90 * DAY_MS;
-/** 62¹² names: two keys of one store never share one by chance. */
+/** 62¹² ids: two keys of one store practically never collide. */
 const ID_LENGTH = 12;
 
 const DEFAULTS: Readonly<Record<KeyKind, KindDefaults>> = {
@@ -74,15 +74,14 @@ export function renewed(record: KeyRecord, nowMs: number): Amendment {
   return { record: { ...record, expiresAt: expiryAfter(DEMO_LIFETIME_MS, nowMs) } };
 }
 
-/** A key that was revoked before keeps the moment of its first revocation. */
+/** A key that is already revoked keeps the time of its first revocation. */
 export function revoked(record: KeyRecord, nowMs: number): Amendment {
   return { record: { ...record, revokedAt: record.revokedAt ?? isoTime(nowMs) } };
 }
 
 /**
- * The key that takes the place of `record`, with the same kind, label and limits. A demo key gets a new
- * lifetime; a live key keeps the end that it was given. Throws `KeyStoreError` for a revoked key, and where
- * the new key would be born expired.
+ * The key that replaces `record`, with the same kind, label and limits. A demo key gets a new lifetime; a live key
+ * keeps its expiry. Throws `KeyStoreError` for a revoked key, and where the new key would already be expired.
  */
 export function successorOf(record: KeyRecord, nowMs: number): IssuedKey {
   if (record.revokedAt !== null)

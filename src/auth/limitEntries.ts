@@ -1,20 +1,20 @@
 /*
- * The memory: a header, an entry for each keyIndex, 64 bytes each (Int32 cells on the left, Float64 on the right), and
- * a bit for each keyIndex that says whether its entry changed since `Tallies.takeChanged`.
+ * The memory: a header, one entry of 64 bytes for each keyIndex (Int32 cells on the left, Float64 on the right), and
+ * one bit for each keyIndex: whether its entry changed since `Tallies.takeChanged`.
  *
  *   header   keysMax │ replicas
  *   entry    lock │ day │ used │ used the day before │ spent (tokens) │ settledMs │ taken │ day before │ most │ its day │ –
  *   marks    a bit for each entry
  *
- * The bucket counts the tokens spent, not those left: memory that is all zero is then a full bucket,
- * whatever the time. `taken` are the tokens of all time, which no refill lessens. `most` is where the count of its day
- * has to stop; a day without one has the key's quota divided by the replicas.
+ * The bucket counts tokens spent, not tokens left, so zeroed memory is a full bucket at any time.
+ * `taken` are all tokens ever taken; a refill does not lower it. `most` is the highest allowed count of `its day`;
+ * on a day without it, the key's quota divided by the replicas holds.
  */
 const ENTRY_BYTES = 64;
 const ENTRY_CELLS = ENTRY_BYTES / 4;
 export const ENTRY_READINGS = ENTRY_BYTES / 8;
 const KEYS_MAX = 0;
-/** 0 stands for one: a server of its own. */
+/** 0 means 1: a server without replicas. */
 const REPLICAS = 1;
 const LOCK = 0;
 export const DAY = 1;
@@ -22,7 +22,7 @@ export const USED = 2;
 export const USED_BEFORE = 3;
 const SPENT = 2;
 const SETTLED = 3;
-/** The day of `USED_BEFORE`. */
+/** The day that `USED_BEFORE` counts. */
 export const DAY_BEFORE = 10;
 export const TAKEN = 4;
 const MOST = 11;
@@ -34,15 +34,15 @@ const INT32_MAX = 2 ** 31 - 1;
 const FREE = 0;
 const HELD = 1;
 const SPINS_MAX = 1000;
-/** Of 1 ms each. */
+/** Naps of 1 ms. */
 const NAPS_MAX = 100;
 
-/** A clock that is further behind than another thread's reading can be was set back. */
+/** Clock readings of two threads differ by less than this; a larger step back means that the clock was set back. */
 const SET_BACK_MS = 1000;
 
-/** Untouched keyIndexes cost no physical memory: the system gives zeroed pages when they are first written. */
+/** Unused keyIndexes cost no physical memory: the system maps zeroed pages at the first write. */
 export function allocateLimits(keysMax: number): SharedArrayBuffer {
-  // Of fixed length: views on growable memory are several times slower to read in Node 20.
+  // Fixed length: in Node 20, views on growable memory are several times slower to read.
   const memory = new SharedArrayBuffer(
     (keysMax + 1) * ENTRY_BYTES + Math.ceil(keysMax / MARKS_IN_CELL) * Int32Array.BYTES_PER_ELEMENT,
   );
@@ -50,20 +50,17 @@ export function allocateLimits(keysMax: number): SharedArrayBuffer {
   return memory;
 }
 
-/** What each of several replicas may answer of a day's quota of which nothing was lent to it. */
+/** How much of a day's quota each of several replicas may answer where the store lent it nothing. */
 export function shareOf(dailyMax: number, replicas: number): number {
   return replicas > 1 ? Math.max(1, Math.floor(dailyMax / replicas)) : dailyMax;
 }
 
-/**
- * The entries of all keys, and the lock of each. `Limits` charges requests to them, `Tallies` reads and corrects
- * what was charged.
- */
+/** The entry of each key and its lock. `Limits` charges requests, `Tallies` reads and corrects what was charged. */
 export class LimitEntries {
   readonly keysMax: number;
   protected readonly cells: Int32Array;
   protected readonly readings: Float64Array;
-  /** The cell of the first marks. */
+  /** The first cell of the mark bits. */
   protected readonly marks: number;
 
   /** On memory from `allocateLimits`, made by this thread or received from another. */
@@ -74,12 +71,12 @@ export class LimitEntries {
     this.readings = new Float64Array(memory, 0, (this.keysMax + 1) * ENTRY_READINGS);
   }
 
-  /** Sets the tokens spent, as of `nowMs`. Under the key's lock, as what follows. */
+  /** Sets the tokens spent as of `nowMs`. Call it, and the methods below, under the key's lock. */
   protected settle(keyIndex: number, spent: number, nowMs: number): void {
     const reading = (keyIndex + 1) * ENTRY_READINGS;
     this.readings[reading + SPENT] = spent;
-    // Two threads read their clocks before either has the lock, so time may arrive out of order. Going back
-    // would refill the difference twice.
+    // Two threads read their clocks before either holds the lock, so time may arrive out of order. Going back would
+    // refill the difference twice.
     const settledMs = this.reading(reading + SETTLED);
     if (nowMs > settledMs || nowMs < settledMs - SET_BACK_MS) this.readings[reading + SETTLED] = nowMs;
   }
@@ -90,7 +87,7 @@ export class LimitEntries {
     return Math.max(0, this.reading(reading + SPENT) - (elapsedMs * ratePerS) / 1000);
   }
 
-  /** Under the key's lock: whoever takes the mark and then waits for the lock sees what was counted. */
+  /** Call it under the key's lock: a reader that takes the mark and then the lock sees the new count. */
   protected mark(keyIndex: number): void {
     const cell = this.marks + (keyIndex >>> 5);
     const bit = 1 << (keyIndex & 31);
@@ -102,7 +99,7 @@ export class LimitEntries {
     this.readings[reading] = this.reading(reading) + tokens;
   }
 
-  /** What the count of that day may come to. */
+  /** The highest allowed count of that day. */
   protected mostOn(first: number, day: number, dailyMax: number): number {
     return this.cell(first + MOST_DAY) === day
       ? this.cell(first + MOST)
@@ -118,7 +115,7 @@ export class LimitEntries {
     this.cells[REPLICAS] = replicas;
   }
 
-  // The indices below come from keyIndexes that the keyring assigned, within `keysMax`.
+  // The indices below come from keyIndexes that the keyring assigned, below `keysMax`.
   protected cell(index: number): number {
     return this.cells[index]!;
   }
@@ -127,7 +124,7 @@ export class LimitEntries {
     return this.readings[index]!;
   }
 
-  /** Returns the keyIndex's first cell. What is done under a lock takes well under a microsecond. */
+  /** Returns the keyIndex's first cell. Hold the lock for well under a microsecond. */
   protected lock(keyIndex: number): number {
     const first = (keyIndex + 1) * ENTRY_CELLS;
     for (let spins = 0; spins < SPINS_MAX; spins++) {
@@ -138,8 +135,8 @@ export class LimitEntries {
   }
 
   /**
-   * The holder lost its processor, or its thread was ended: a lock that nobody gives back is taken over, at
-   * the price of one count, rather than stop every event loop for good.
+   * The holder lost its processor, or its thread ended. A lock that is not released in time is taken over: that may
+   * cost one count, where waiting would stop every event loop for good.
    */
   #lockPatiently(first: number): void {
     for (let naps = 0; naps < NAPS_MAX; naps++) {

@@ -16,7 +16,7 @@ export interface KeyLimits {
   readonly dailyMax: number | null;
 }
 
-/** Forgives the rounding of refills: ten refills of a tenth are one token. */
+/** Tolerance for the rounding of refills: ten refills of a tenth make one token. */
 const TOKEN_TOLERANCE = 1e-6;
 
 /** The UTC day of an epoch time: days since 1970-01-01. */
@@ -34,13 +34,13 @@ export function msToNextDay(epochMs: number): number {
 }
 
 /**
- * Token buckets and daily quotas, a keyIndex for each limited key. Exact across the threads that share the
- * memory. All calls are synchronous and allocate nothing.
+ * Token buckets and daily quotas, one of each for a limited key. Exact across the threads that share the memory. All
+ * calls are synchronous and allocate nothing.
  */
 export class Limits extends LimitEntries {
   /**
-   * Charges one request: a token and one of the day's quota; without a quota it is counted all the same. Returns the
-   * day charged, or `BURST_EXCEEDED` or `DAILY_EXCEEDED`; the token is spent in the latter case too.
+   * Charges one request: one token and one of the day's quota (counted even without a quota). Returns the day
+   * charged, or `BURST_EXCEEDED` or `DAILY_EXCEEDED`; the latter has spent the token too.
    */
   take(keyIndex: number, limits: KeyLimits, nowMs: number): number {
     const first = this.lock(keyIndex);
@@ -52,7 +52,32 @@ export class Limits extends LimitEntries {
     return outcome;
   }
 
-  /** Spends `tokens` that need not be there: the bucket is then in debt until its rate has refilled it. */
+  /**
+   * Charges an admitted request further `tokens` and `count` more of the day's quota, all or nothing. Returns as `take`.
+   */
+  takeMore(
+    keyIndex: number,
+    limits: KeyLimits,
+    { tokens, count }: { readonly tokens: number; readonly count: number },
+    nowMs: number,
+  ): number {
+    const { ratePerS, dailyMax } = limits;
+    const first = this.lock(keyIndex);
+    const spent = ratePerS === null ? 0 : this.spentAt(keyIndex, ratePerS, nowMs);
+    const isAffordable = ratePerS === null || spent + tokens <= BURST_S * ratePerS + TOKEN_TOLERANCE;
+    const outcome = isAffordable ? this.#reserve(first, dailyMax, dayOf(nowMs), count) : BURST_EXCEEDED;
+    if (outcome >= 0) {
+      if (ratePerS !== null) {
+        this.settle(keyIndex, spent + tokens, nowMs);
+        this.addTaken(keyIndex, tokens);
+      }
+      this.mark(keyIndex);
+    }
+    this.unlock(first);
+    return outcome;
+  }
+
+  /** Spends `tokens` even if the bucket holds fewer: it is then in debt until refilled. */
   spend(keyIndex: number, ratePerS: number, tokens: number, nowMs: number): void {
     const first = this.lock(keyIndex);
     this.settle(keyIndex, this.spentAt(keyIndex, ratePerS, nowMs) + tokens, nowMs);
@@ -61,22 +86,23 @@ export class Limits extends LimitEntries {
     this.unlock(first);
   }
 
-  /** Gives one of that day's quota back; the day may be over by now. */
-  refund(keyIndex: number, day: number): void {
+  /** Returns `count` to that day's quota; the day may be over by now. */
+  refund(keyIndex: number, day: number, count = 1): void {
     const first = this.lock(keyIndex);
     const isToday = this.cell(first + DAY) === day;
     const cell = first + (isToday ? USED : USED_BEFORE);
     if ((isToday || this.cell(first + DAY_BEFORE) === day) && this.cell(cell) !== 0) {
-      this.cells[cell] = this.cell(cell) - 1;
+      // 32 bits without a sign, as they are read.
+      this.cells[cell] = Math.max(0, (this.cell(cell) >>> 0) - count);
       this.mark(keyIndex);
     }
     this.unlock(first);
   }
 
-  /** Milliseconds until the bucket holds a whole token. */
-  waitMs(keyIndex: number, ratePerS: number, nowMs: number): number {
+  /** Milliseconds until the bucket holds so many tokens. */
+  waitMs(keyIndex: number, ratePerS: number, nowMs: number, tokens = 1): number {
     const first = this.lock(keyIndex);
-    const excess = this.spentAt(keyIndex, ratePerS, nowMs) + 1 - BURST_S * ratePerS;
+    const excess = this.spentAt(keyIndex, ratePerS, nowMs) + tokens - BURST_S * ratePerS;
     this.unlock(first);
     return Math.max(0, (excess * 1000) / ratePerS);
   }
@@ -90,19 +116,19 @@ export class Limits extends LimitEntries {
     return isAffordable;
   }
 
-  #reserve(first: number, dailyMax: number | null, day: number): number {
+  #reserve(first: number, dailyMax: number | null, day: number, count = 1): number {
     const charged = this.#openDay(first, day);
     const used = this.cell(first + USED);
-    if (dailyMax !== null && used >= this.mostOn(first, charged, dailyMax)) return DAILY_EXCEEDED;
-    this.cells[first + USED] = used + 1;
+    if (dailyMax !== null && used + count > this.mostOn(first, charged, dailyMax)) return DAILY_EXCEEDED;
+    this.cells[first + USED] = used + count;
     return charged;
   }
 
-  /** Starts the count of a new day. Returns the day that is being counted. */
+  /** Starts the count of a new day. Returns the day being counted. */
   #openDay(first: number, day: number): number {
     const counted = this.cell(first + DAY);
-    // The day before: another thread's clock was past midnight already, and its day goes on. Any earlier day:
-    // the clock had been wrong, and its future must not keep the quota shut.
+    // The day before: another thread's clock is past midnight already, so keep its day. Any earlier day: the clock
+    // was wrong, and a day in the future must not block the quota.
     if (day === counted || day === counted - 1) return counted;
     this.cells[first + DAY_BEFORE] = counted;
     this.cells[first + USED_BEFORE] = this.cell(first + USED);

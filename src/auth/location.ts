@@ -12,7 +12,7 @@ export interface FileStores extends KeyStores {
   readonly usage: FileUsageStore;
 }
 
-/** How files are reached where a server must not wait for the disk. */
+/** How to reach files without waiting for the disk, on a server. */
 export interface StoreFiles {
   readonly keys: Files;
   readonly usage: Files;
@@ -21,7 +21,7 @@ export interface StoreFiles {
 /** The stores at `file:PATH` or `redis[s]://…`. Opens no connection yet. Rejects with `KeyStoreError`. */
 export async function openStores(location: string, files?: StoreFiles): Promise<KeyStores> {
   if (!/^rediss?:\/\//.test(location)) return storesAt(location, files);
-  // Only where it is wanted: the client takes memory and time to load.
+  // Loaded only when needed: the client takes memory and time to load.
   const { redisStores } = await import('./redisStores.js');
   return redisStores(location);
 }
@@ -39,7 +39,7 @@ export function storesAt(location: string, files?: StoreFiles): FileStores {
   };
 }
 
-/** The location itself is never quoted: that of a shared store may hold a password. */
+/** Never quote the location: the URL of a shared store may hold a password. */
 function filePath(location: string): string {
   const path = /^file:(\/\/(?=\/))?(.+)$/.exec(location)?.[2];
   if (path === undefined || path.startsWith('//'))

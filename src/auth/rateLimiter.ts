@@ -2,7 +2,7 @@ import type { KeyEntry } from './keyTable.js';
 import { jittered } from '../base/jitter.js';
 import { BURST_EXCEEDED, BURST_S, DAILY_EXCEEDED, msToNextDay, type Limits } from './limits.js';
 
-/** Frozen: may be kept until the answer is known. */
+/** Frozen: may be kept until the request is answered. */
 export interface Admission {
   readonly outcome: 'admitted';
   readonly key: KeyEntry;
@@ -15,7 +15,7 @@ export interface Limited {
   readonly key: KeyEntry;
   /** Which of the two limits was reached. */
   readonly limit: 'burst' | 'daily';
-  /** Value of `Retry-After`: at least 1. Of the burst, 30 at most, and drawn for each answer. */
+  /** Value of `Retry-After`: at least 1. For a burst at most 30, drawn at random for each answer. */
   readonly retryAfterS: number;
   /** Value of `RateLimit-Policy`. */
   readonly policy: string;
@@ -25,11 +25,11 @@ export interface Limited {
 
 const DAY_S = 86_400;
 
-/** Charges requests to their keys. One for each event loop; `limits` is shared by all. */
+/** Charges requests to their keys. One for each event loop; all share `limits`. */
 export class RateLimiter {
   readonly #limits: Limits;
   readonly #random: () => number;
-  /** The verdict that a key usually gets, by its index: made once a day instead of for each request. */
+  /** The usual verdict for each key, by keyIndex: made once a day, not once a request. */
   readonly #admissions: (Admission | undefined)[] = [];
 
   constructor(
@@ -42,26 +42,47 @@ export class RateLimiter {
   }
 
   /**
-   * Charges a request one token, and counts it: against the day's quota, or without one for `acuity keys usage`.
-   * Synchronous and local; `nowMs` is the wall clock's.
+   * Charges a request one token, and counts it against the day's quota (without a quota, only for `acuity keys
+   * usage`). Synchronous and local; `nowMs` is wall-clock time.
    */
   admit(key: KeyEntry, nowMs: number): Admission | Limited {
-    const { keyIndex, ratePerS } = key;
+    const { keyIndex } = key;
     const outcome = this.#limits.take(keyIndex, key, nowMs);
     if (outcome === DAILY_EXCEEDED) return limited(key, 'daily', Math.ceil(msToNextDay(nowMs) / 1000));
     if (outcome !== BURST_EXCEEDED) return this.#admission(key, outcome);
-    const waitMs = ratePerS === null ? 0 : this.#limits.waitMs(keyIndex, ratePerS, nowMs);
+    return this.#burstExceeded(key, 1, nowMs);
+  }
+
+  /**
+   * Charges an admitted request that turned out to be a list: `tokens` beyond those that it has paid of `inAll`, and
+   * `count` more of the day's quota; all or nothing. The day on which those count may be another.
+   */
+  admitMore(
+    { key }: Admission,
+    { tokens, inAll, count }: { readonly tokens: number; readonly inAll: number; readonly count: number },
+    nowMs: number,
+  ): Admission | Limited {
+    const outcome = this.#limits.takeMore(key.keyIndex, key, { tokens, count }, nowMs);
+    if (outcome === DAILY_EXCEEDED) return limited(key, 'daily', Math.ceil(msToNextDay(nowMs) / 1000));
+    if (outcome === BURST_EXCEEDED) return this.#burstExceeded(key, inAll, nowMs);
+    return this.#admission(key, outcome);
+  }
+
+  /** `tokens`: what the request will need when it comes again. */
+  #burstExceeded(key: KeyEntry, tokens: number, nowMs: number): Limited {
+    const { keyIndex, ratePerS } = key;
+    const waitMs = ratePerS === null ? 0 : this.#limits.waitMs(keyIndex, ratePerS, nowMs, tokens);
     return limited(key, 'burst', jittered(waitMs / 1000, { random: this.#random }));
   }
 
-  /** Spends further tokens of an admitted request, whether or not they are there: the bucket may go into debt. */
+  /** Spends further tokens of an admitted request, even if the bucket holds fewer: it may go into debt. */
   spend({ key: { keyIndex, ratePerS } }: Admission, tokens: number, nowMs: number): void {
     if (ratePerS !== null) this.#limits.spend(keyIndex, ratePerS, tokens, nowMs);
   }
 
-  /** Gives the day's quota back: call it once when the answer to an admitted request was not a 200. */
-  refund({ key, day }: Admission): void {
-    this.#limits.refund(key.keyIndex, day);
+  /** Returns `count` to the day's quota: one for each admitted request, or line, that was not answered with 200. */
+  refund({ key, day }: Admission, count = 1): void {
+    this.#limits.refund(key.keyIndex, day, count);
   }
 
   #admission(key: KeyEntry, day: number): Admission {
@@ -73,7 +94,12 @@ export class RateLimiter {
   }
 }
 
-/** Headers as draft-ietf-httpapi-ratelimit-headers words them: lists of strings with parameters. */
+/** The most tokens that a key's bucket ever holds. */
+export function bucketOf({ ratePerS }: KeyEntry): number {
+  return ratePerS === null ? Infinity : BURST_S * ratePerS;
+}
+
+/** Headers of draft-ietf-httpapi-ratelimit-headers: lists of strings with parameters. */
 function limited(key: KeyEntry, limit: Limited['limit'], seconds: number): Limited {
   const retryAfterS = Math.max(1, seconds);
   const state = `"${limit}";r=0;t=${retryAfterS}`;

@@ -4,13 +4,13 @@ import { KeyStoreError } from './store.js';
 import type { StoreTransport } from './storeTransport.js';
 
 export interface RedisConnectionOptions {
-  /** `redis[s]://[user[:password]@]host[:port][/database]`. May hold a password: never quoted. */
+  /** `redis[s]://[user[:password]@]host[:port][/database]`. May hold a password: never quote it. */
   readonly url: string;
-  /** Longest wait for a connection, and for an answer on it. */
+  /** Longest wait for a connection, and for a reply on it. */
   readonly timeoutMs?: number;
-  /** Where given, the connection only listens to this channel. */
+  /** If given, the connection only listens to this channel. */
   readonly channel?: string;
-  /** Called for what is said on the channel. */
+  /** Called for each message on the channel. */
   onMessage?(): void;
 }
 
@@ -18,9 +18,9 @@ const TIMEOUT_MS = 1500;
 const CLOSED = 'the key store was closed';
 
 /**
- * The only user of the Redis client. One connection, which is made when it is needed, and made anew by the next call
- * after it was lost. There are no timers but those of calls under way, so that closing is final: each call ends in its
- * time, whatever the server does, and an idle connection keeps no process alive.
+ * The only user of the Redis client. One connection, opened when first needed; after a loss the next call opens a new
+ * one. It starts no timers except those of pending calls, so closing is final: every call ends within its time-out,
+ * and an idle connection keeps no process alive.
  */
 export class RedisConnection implements StoreTransport {
   readonly #options: RedisConnectionOptions;
@@ -28,13 +28,13 @@ export class RedisConnection implements StoreTransport {
   #client: Client | undefined;
   #connecting: Promise<Client> | undefined;
   #isClosed = false;
-  /** Rejects the calls under way. */
+  /** Rejects the pending calls. */
   readonly #onClose = new Set<(error: Error) => void>();
 
-  /** @throws KeyStoreError where the URL is none */
+  /** @throws KeyStoreError for an invalid URL */
   constructor(options: RedisConnectionOptions) {
     this.#options = options;
-    newClient(options.url, TIMEOUT_MS); // reads the URL, and opens nothing
+    newClient(options.url, TIMEOUT_MS); // checks the URL and opens nothing
   }
 
   /** Sends one command. Rejects with `KeyStoreError`. */
@@ -44,19 +44,19 @@ export class RedisConnection implements StoreTransport {
     });
   }
 
-  /** Rejects with the server's own error where it answers with one, with `KeyStoreError` otherwise. */
+  /** Rejects with the server's own error if it replies with one, else with `KeyStoreError`. */
   async #ask(args: readonly string[]): Promise<unknown> {
     const client = await this.#ready();
     try {
       return await this.#within(client.sendCommand([...args]));
     } catch (error) {
-      // A primary that was made a replica keeps its connections: the name may lead to the new one.
+      // A primary that became a replica keeps its connections: reconnecting may reach the new primary.
       if (!isReply(error) || saysReplica(error)) this.#drop(client);
       throw isReply(error) ? error : failure(error);
     }
   }
 
-  /** Runs a script, which the server has known since its first run. Rejects with `KeyStoreError`. */
+  /** Runs a script by its hash; the server knows it after its first run. Rejects with `KeyStoreError`. */
   async run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     const rest = [String(keys.length), ...keys, ...args];
     const sha = this.#scripts.get(script);
@@ -70,7 +70,7 @@ export class RedisConnection implements StoreTransport {
     return this.send(['EVALSHA', loaded, ...rest]);
   }
 
-  /** Every field of a hash, without holding the server up. */
+  /** Reads every field of a hash in pieces, so that the server can serve others between them. */
   async *hash(key: string): AsyncGenerator<readonly [field: string, value: string]> {
     let cursor = '0';
     do {
@@ -81,7 +81,7 @@ export class RedisConnection implements StoreTransport {
     } while (cursor !== '0');
   }
 
-  /** Ends the connection at once, and every call under way with an error. */
+  /** Closes the connection at once; every pending call rejects. */
   close(): void {
     this.#isClosed = true;
     if (this.#client !== undefined) end(this.#client);
@@ -101,7 +101,7 @@ export class RedisConnection implements StoreTransport {
   async #connect(): Promise<Client> {
     const { url, timeoutMs = TIMEOUT_MS, channel, onMessage } = this.#options;
     const client = newClient(url, timeoutMs);
-    client.on('error', () => undefined); // told by the call that meets it
+    client.on('error', () => undefined); // reported by the call that fails
     client.unref();
     try {
       await this.#within(client.connect());
@@ -120,7 +120,7 @@ export class RedisConnection implements StoreTransport {
     if (this.#client === client) this.#client = undefined;
   }
 
-  /** The timer keeps the process alive for as long as somebody waits. */
+  /** The timer keeps the process alive while a caller waits. */
   async #within<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     let abandon: ((error: Error) => void) | undefined;
@@ -145,26 +145,26 @@ function newClient(url: string, connectTimeout: number) {
   try {
     return createClient({
       url,
-      // What happens when the connection is lost is decided here, not in the library.
+      // A lost connection is handled here, not in the library.
       socket: { connectTimeout, reconnectStrategy: false },
       disableOfflineQueue: true,
-      // Each would be one more command that the store's user must be allowed.
+      // Each would need one more permission for the store's user.
       disableClientInfo: true,
       maintNotifications: 'disabled',
     });
   } catch {
-    // Without the library's error, which quotes the URL.
+    // Leave out the library's error: it quotes the URL.
     throw new KeyStoreError('ACUITY_KEYS is not a URL as redis://user:password@host:port/0');
   }
 }
 
-/** Also of a connection that is only being made: the library would let that one come about. */
+/** Also ends a connection that is still being opened; the library would let it complete. */
 function end(client: Client): void {
   client.on('connect', () => client.destroy());
   client.destroy();
 }
 
-/** An answer of the server that is an error: the connection is sound. */
+/** An error that the server replied with: the connection itself works. */
 function isReply(error: unknown): error is Error {
   return error instanceof Error && /^[A-Z]{3,} /.test(error.message);
 }
@@ -177,7 +177,7 @@ function saysReplica({ message }: Error): boolean {
   return message.startsWith('READONLY ');
 }
 
-/** What the server's refusals mean where their own words don't say it. */
+/** What the server's refusals mean, where its own words don't say it. */
 const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
   [
     /^(CROSSSLOT|MOVED|ASK|CLUSTERDOWN) /,
@@ -197,7 +197,7 @@ function wordedReply(error: unknown): unknown {
   if (!isReply(error)) return error;
   const { message } = error;
   const [, meaning] = MEANINGS.find(([words]) => words.test(message)) ?? [];
-  // Of an unknown command or a script it quotes all that was sent.
+  // For an unknown command or a script the server quotes everything that was sent.
   const [said] = message.split(/, |\. /, 1);
   return new KeyStoreError(
     meaning === undefined ? `the key store refuses: ${message}` : `${meaning} (${said})`,

@@ -20,23 +20,24 @@ export interface RedisLedgerOptions extends LedgerParts {
 }
 
 const EVERY_MS = 100;
-/** A report is due after this time even where nothing was counted: it says that this replica lives. */
+/** A report is sent after this time even if nothing was counted: it says that this replica lives. */
 const SIGN_OF_LIFE_MS = 200;
-/** From here on the others are taken to use their share. */
+/** Without a reply for this long, assume that the other replicas use their full share. */
 const LATE_MS = 300;
-/** From here on that is told. */
+/** Without a reply for this long, report a problem. */
 const LOCAL_MS = 1000;
-/** After a silence as long as a bucket takes to fill, what was taken meanwhile says less than the bucket itself. */
+/** After a silence as long as a bucket takes to fill, the bucket itself says more than the tokens taken meanwhile. */
 const RETURN_MS = 2000;
-/** A bucket whose key was idle for so long is full, or as good as that. */
+/** A bucket whose key was idle for this long is nearly full. */
 const RECENT_MS = 5000;
 const CLOSE_MS = 700;
 const NAME_LENGTH = 12;
 
 /**
- * Makes limits and counts those of the whole fleet. What was counted here goes out in the background, and what the
- * others did comes back: the buckets are copies of the fleet's, at most a report old, and of a day's quota this replica
- * may use what it was lent. While the store is out of reach the others are taken to use their share, and no more.
+ * Makes limits and counts hold for the whole fleet. It sends local counts in the background and receives those of the
+ * others: buckets are copies of the fleet's, at most one report old, and this replica may use the part of a day's
+ * quota that it was lent. While the store is out of reach it assumes that the others use their share, and keeps to
+ * its own.
  */
 export class RedisLedger implements Ledger {
   readonly everyMs = EVERY_MS;
@@ -44,16 +45,16 @@ export class RedisLedger implements Ledger {
   readonly #tallies: Tallies;
   readonly #reports: ReportBuilder;
   readonly #name = randomBase62(NAME_LENGTH);
-  /** Keys with a rate that were used lately: keyIndex → when, on the monotonic clock. */
+  /** Keys with a rate that were used recently: keyIndex → when, in monotonic ms. */
   readonly #recent = new Map<number, number>();
-  /** Of these, the keys whose bucket was divided since the store was last heard. */
+  /** Those of them whose bucket was divided since the store last replied. */
   readonly #ownShares = new Set<number>();
   #heardMs: number;
-  /** When the last report was sent that was answered: the store has heard it no earlier. */
+  /** When the last answered report was sent: the store received it no earlier. */
   #toldMs: number;
   #hasLeases = false;
   #drainedMs: number;
-  /** Not known to have arrived: it is sent again as it is. */
+  /** The last report while unanswered; it is sent again unchanged. */
   #unheard: BuiltReport | undefined;
   #sending: Promise<void> | undefined;
   #problem: Error | undefined;
@@ -71,7 +72,7 @@ export class RedisLedger implements Ledger {
 
   async restore(): Promise<void> {
     const { connection, keys, clock } = this.#options;
-    // Tells how many replicas there are, before there is anything to divide.
+    // The first reply says how many replicas there are; needed before any quota is divided.
     await this.#tell({ isReturn: false, isLast: false });
     const day = dayOf(clock.nowMs());
     const used = new Map<string, number>();
@@ -82,7 +83,7 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  /** Waits no longer than until the next one is due; a report may take longer than that. */
+  /** Resolves at the latest when the next report is due; the report itself may take longer. */
   async save(): Promise<void> {
     this.#collect();
     this.#endLeases();
@@ -158,14 +159,14 @@ export class RedisLedger implements Ledger {
     this.#reports.heard(built, hearing, numbers.map(Number), isLate);
   }
 
-  /** The store drops what it lent when it has heard nothing for so long, and lends it to others. */
+  /** A store that hears nothing for this long takes back what it lent, and lends it to others. */
   #endLeases(): void {
     if (!this.#hasLeases || this.#options.clock.monotonicMs() - this.#toldMs < REPLICA_SILENT_MS) return;
     this.#hasLeases = false;
     this.#reports.endLeases();
   }
 
-  /** What the others are taken to spend while nothing is heard of them. */
+  /** Spends what the other replicas are assumed to use while nothing is heard of them. */
   #drain(): void {
     const { clock, keys } = this.#options;
     const { replicas } = this.#reports;

@@ -4,12 +4,12 @@ import { BURST_S, dayOf } from './limits.js';
 import type { Report, ReportedKey } from './redisScripts.js';
 import type { Tallies, Tally } from './tallies.js';
 
-/** A report, and what is needed to understand its answer. */
+/** A report, with the data needed to understand its answer. */
 export interface BuiltReport {
   readonly report: Report;
-  /** UTC days, in the order of the places that the report names. */
+  /** UTC days; the report refers to them by their index. */
   readonly days: readonly number[];
-  /** The keys of the report, in its order; those that only tell of the day before have no tally. */
+  /** The keys of the report, in its order; a key with counts of the day before only has no tally. */
   readonly told: readonly Told[];
 }
 
@@ -18,21 +18,21 @@ interface Told {
   readonly tally?: Tally;
   readonly dailyMax: number | null;
   readonly ratePerS: number | null;
-  /** What was left to this replica of the day's quota. */
+  /** How much of the day's quota this replica still held. */
   readonly held: number;
 }
 
 type Tallied = Told & { readonly tally: Tally };
 
-/** The answer of one key. */
+/** The store's answer for one key. */
 interface Heard {
-  /** `null`: this replica knows better. */
+  /** `null`: this replica's own value is newer. */
   readonly spent: number | null;
   readonly grant: number;
   readonly total: number;
 }
 
-/** Up to where the counts of a key were reported. */
+/** The counts of a key that were already reported. */
 interface Reported {
   readonly day: number;
   readonly used: number;
@@ -41,27 +41,27 @@ interface Reported {
   readonly taken: number;
 }
 
-/** What the fleet had counted of a key when it was last heard of. */
+/** What the fleet had counted for a key, as of the last answer. */
 interface Known {
   readonly day: number;
   readonly total: number;
-  /** This replica's own part, as of then. */
+  /** This replica's own part at that time. */
   readonly used: number;
 }
 
-/** What the store says of a report as a whole. */
+/** The part of an answer that concerns the whole report. */
 export interface Hearing {
   readonly replicas: number;
-  /** After a loss: others have still to write back what they know. */
+  /** After a loss: other replicas have not yet written back what they know. */
   readonly isMending: boolean;
-  /** Whether it has lost something that this replica had told it. */
+  /** Whether the store lost something that this replica had reported. */
   readonly isLost: boolean;
-  /** The last loss. */
+  /** Identifies the last loss. */
   readonly lost: string;
 }
 
 const NOTHING: Reported = { day: 0, used: 0, dayBefore: 0, usedBefore: 0, taken: 0 };
-/** A key of which only a late count is told. */
+/** A key for which only a late count is reported. */
 const UNCOUNTED = {
   known: 0,
   isBack: false,
@@ -71,28 +71,28 @@ const UNCOUNTED = {
   ratePerS: 0,
   dailyMax: 0,
 } as const;
-/** Most keys in one report: the store answers others meanwhile. */
+/** Most keys in one report, so that the store can serve others in between. */
 const KEYS_MAX = 500;
-/** What is lent of a quota shrinks as the others use theirs: it is asked for again, also where nobody used it. */
+/** The lent part of a quota shrinks as others use theirs, so it is asked for again even while unused. */
 const LEASE_MS = 1000;
 const LEASES_AT_ONCE = 200;
 /** Numbers for each key in an answer. */
 const ANSWERED = 3;
 
-/** Makes reports of what was counted since the last one, and takes what comes back into the counts. */
+/** Builds reports of what was counted since the last one, and applies the answers to the counts. */
 export class ReportBuilder {
   readonly #waiting = new Set<number>();
   readonly #reported = new Map<number, Reported>();
-  /** Keys of which something is lent to this replica: keyIndex → when it was lent. The longest ago first. */
+  /** Keys with a lent part of the quota: keyIndex → when it was lent. Oldest first. */
   readonly #leases = new Map<number, number>();
   readonly #known = new Map<number, Known>();
-  /** Keys whose counts were taken over at the start, and of which nothing was asked for yet. */
+  /** Keys whose counts were restored at start-up, and for which nothing was asked for yet. */
   readonly #restored = new Map<number, number>();
-  /** Keys that have still to be written back. */
+  /** Keys still to be written back. */
   readonly #back = new Set<number>();
   #lost = '0';
   #replicas = 1;
-  /** What the fleet's buckets lacked when they were last heard of, and what this replica had taken by then. */
+  /** What the fleet's buckets lacked at the last answer, and what this replica had taken by then. */
   readonly #buckets = new Map<
     number,
     { readonly spent: number; readonly taken: number; readonly atMs: number }
@@ -105,7 +105,7 @@ export class ReportBuilder {
     private readonly replica: string,
   ) {}
 
-  /** The key was used. */
+  /** Call when the key was used. */
   add(keyIndex: number): void {
     this.#waiting.add(keyIndex);
   }
@@ -114,18 +114,18 @@ export class ReportBuilder {
     return this.#waiting.size > 0;
   }
 
-  /** Whether there is something to tell, or to ask for. */
+  /** Whether there is something to report or to ask for. */
   isDue(nowMs: number): boolean {
     this.#addLeases(nowMs);
     return this.hasMore;
   }
 
-  /** The replicas that the store has heard of lately, this one among them. */
+  /** How many replicas the store heard from recently, this one included. */
   get replicas(): number {
     return this.#replicas;
   }
 
-  /** Sets what the fleet has counted of a key already. */
+  /** Sets what the fleet has already counted for a key. */
   restore(keyIndex: number, day: number, total: number): void {
     this.tallies.restore(keyIndex, day, 0);
     this.#known.set(keyIndex, { day, total, used: 0 });
@@ -133,7 +133,9 @@ export class ReportBuilder {
     this.#limitAlone(keyIndex, day);
   }
 
-  /** Ends what was lent: of each quota this replica may use its share, and no more than was left when it last heard. */
+  /**
+   * Gives up what was lent: of each quota this replica may use its share, at most what was left at the last answer.
+   */
   endLeases(): void {
     const today = dayOf(this.parts.clock.nowMs());
     for (const [keyIndex, { day }] of this.#known) {
@@ -163,13 +165,13 @@ export class ReportBuilder {
   }
 
   /**
-   * `answer`: the numbers for each key of the report, as `REPORT` gives them. `isLate`: so long after the report that
-   * the buckets have refilled meanwhile, and this replica's own knows better.
+   * `answer`: the numbers for each key of the report, in the order of `REPORT`. `isLate`: the answer took so long
+   * that the buckets have refilled meanwhile, so this replica's own values are better.
    */
   heard({ told }: BuiltReport, hearing: Hearing, answer: readonly number[], isLate: boolean): void {
     const { replicas, isMending, isLost, lost } = hearing;
     const before = this.#replicas;
-    // Where others are awaited, those that came first are not all.
+    // While other replicas are still awaited, the number may be too low.
     this.#replicas = Math.max(1, replicas, isMending ? this.#replicas : 1);
     this.tallies.shareBy(this.#replicas);
     if (this.#replicas !== before)
@@ -195,12 +197,12 @@ export class ReportBuilder {
     this.#leases.delete(keyIndex);
     if (dailyMax === null) return;
     this.tallies.limit(keyIndex, tally.day, tally.used + grant);
-    // What was taken back is free for others when the store knows that this replica knows.
+    // The store may give to others what it took back only after this replica has confirmed it.
     if (grant < held) this.#waiting.add(keyIndex);
     if (grant > 0 && tally.day === dayOf(clock.nowMs())) this.#leases.set(keyIndex, clock.monotonicMs());
   }
 
-  /** The store has lost something: it is told of every key that was counted today. */
+  /** The store lost something: report every key that was counted today. */
   #writeBack(): void {
     const today = dayOf(this.parts.clock.nowMs());
     for (const [keyIndex, { day, total }] of this.#known) {
@@ -219,8 +221,8 @@ export class ReportBuilder {
   }
 
   /**
-   * Divides a bucket by the replicas, as of when the store was last heard: what it held and what it owed then, and what
-   * has flowed into it since. What this replica took since is its own.
+   * Divides a bucket by the number of replicas, as of the last answer: what it held and owed then, and what has
+   * flowed in since. What this replica took since is its own.
    */
   divide(keyIndex: number, ratePerS: number, heardMs: number): void {
     const { clock } = this.parts;
@@ -271,7 +273,7 @@ export class ReportBuilder {
   }
 }
 
-/** What was counted on a day since it was last reported: of 32 bits, so that it may be less than zero. */
+/** The count of a day since the last report, as 32 bits: it may be negative. */
 function difference(count: number, day: number, reported: Reported): number {
   if (day === reported.day) return (count - reported.used) | 0;
   return day === reported.dayBefore ? (count - reported.usedBefore) | 0 : count | 0;

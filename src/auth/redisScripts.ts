@@ -1,19 +1,19 @@
 /**
- * What the shared store holds, and the scripts that write it: each is one step, whoever else writes.
+ * What the shared store holds, and the scripts that write it. Each script is atomic.
  *
- *   acuity:meta           store: name of this store, made with it │ version: of the last change │ order: of the last key
+ *   acuity:meta           store: random name of this store │ version: of the last change │ order: of the last key
  *   acuity:keys           key id → order, a space, the record as JSON
  *   acuity:digests        digest → key id
  *   acuity:changed        key ids by the version of their last change
- *   acuity:tokens         version, a space, a random token that its writer left: by version, the last ones
+ *   acuity:tokens         version, a space, the random token of its writer: by version, the last ones
  *   acuity:replicas       replicas by the time they were last heard of
- *   acuity:replica:NAME   number of the last report of a replica: one that is sent twice counts once
+ *   acuity:replica:NAME   number of a replica's last report: a report sent twice counts once
  *   acuity:buckets        key id → tokens spent, a space, as of when
  *   acuity:usage:DAY      key id → predictions of that UTC day
- *   acuity:leases:DAY     key id, |, replica → how much of the day's quota is lent to it; key id, | → what the counts
- *                         came to before what was lost was written back
- *   acuity:mending        when the store was last found to have lost something, or to have been away
- *   acuity:lost           when it was last found to have lost something, which names the loss
+ *   acuity:leases:DAY     key id, |, replica → how much of the day's quota is lent to it; key id, | → the count before
+ *                         lost counts were written back
+ *   acuity:mending        when a loss or an outage of the store was last noticed
+ *   acuity:lost           when a loss was last noticed; identifies the loss
  */
 export const KEYS = {
   meta: 'acuity:meta',
@@ -27,7 +27,7 @@ export const KEYS = {
   lost: 'acuity:lost',
 } as const;
 
-/** Says that keys changed. */
+/** The channel on which changes of keys are announced. */
 export const CHANNEL = 'acuity:changes';
 
 export function replicaKey(replica: string): string {
@@ -42,33 +42,35 @@ export function leasesKey(day: number): string {
   return `acuity:leases:${day}`;
 }
 
-/** A replica that was silent for this long has no share, and what was lent to it is free; it knows that itself. */
+/**
+ * A replica silent for this long has no share, and its lent quota is free again; the replica applies the same rule.
+ */
 export const REPLICA_SILENT_MS = 5000;
 
-/** What `WRITE` is told, as JSON. */
+/** The argument of `WRITE`, as JSON. */
 export interface WriteOrder {
-  /** The store's name, where there is none yet. */
+  /** The name to give the store if it has none yet. */
   readonly store: string;
-  /** Random: tells this version from another of the same number. */
+  /** Random: distinguishes this version from another with the same number. */
   readonly token: string;
   readonly channel: string;
-  /** Write only where there is no store yet. */
+  /** Write only if there is no store yet. */
   readonly isFirst?: true;
-  /** Leave out keys that are there. */
+  /** Skip keys that exist already. */
   readonly isMissingOnly?: true;
-  /** The record that is replaced, as it was read and as it becomes. */
+  /** The record to replace, before and after. */
   readonly replace?: { readonly id: string; readonly was: string; readonly now: string };
   readonly add: readonly { readonly id: string; readonly digest: string; readonly text: string }[];
 }
 
-/** What `WRITE` answers in place of the number of keys added. */
+/** `WRITE` answers with this in place of the number of keys added. */
 export const REPLACED_MEANWHILE = -1;
 export const KEY_TWICE = -2;
 
-/** More versions than this are not told apart, more changes are read with all the rest, in pieces. */
+/** Tokens and changes of this many versions are kept; a reader further back reads all keys, in pieces. */
 const CHANGES_MAX = 1000;
 
-/** KEYS: meta, keys, digests, changed, tokens. Writes keys, all or none. */
+/** KEYS: meta, keys, digests, changed, tokens. Writes all keys or none. */
 export const WRITE = `
 local meta, keys, digests, changed, tokens = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local order = cjson.decode(ARGV[1])
@@ -106,9 +108,9 @@ return #adds
 `;
 
 /**
- * KEYS: meta, keys, changed, tokens. ARGV: name, version and token of the store as known. Answers name, version, token,
- * whether the store continues what is known (1) or all keys have to be read (0), and the keys that changed since, as
- * they stand in the store. A version without a token, as older writers leave it, is continued by nothing but itself.
+ * KEYS: meta, keys, changed, tokens. ARGV: name, version and token of the store as known to the reader. Answers name,
+ * version, token, 1 if the store continues the known version or 0 if all keys have to be read, and the keys changed
+ * since, as stored. A version without a token, as older writers leave it, continues only itself.
  */
 export const LOOK = `
 local function tokenOf(version)
@@ -129,18 +131,18 @@ for _, id in ipairs(ids) do answer[#answer + 1] = redis.call('HGET', KEYS[2], id
 return answer
 `;
 
-/** What one replica reports of one key, as JSON. */
+/** What one replica reports for one key, as JSON. */
 export interface ReportedKey {
   readonly id: string;
-  /** Which of the days given with the report: its keys' place, from 0. */
+  /** Index of the day among those of the report, from 0. */
   readonly day: number;
-  /** Predictions since the last report; less than zero where some were given back. */
+  /** Predictions since the last report; negative if some were refunded. */
   readonly count: number;
-  /** What the fleet had counted that day when it was last heard of, which is written back where the store has less. */
+  /** The fleet's count of that day as of the last answer; written back where the store has less. */
   readonly known: number;
-  /** Nothing was heard of this key since the store was found to have lost something. */
+  /** No answer about this key since the store lost something. */
   readonly isBack: boolean;
-  /** What the replica may still use of the day's quota, as things stand. */
+  /** How much of the day's quota the replica may still use. */
   readonly held: number;
   /** Tokens taken since the last report. */
   readonly tokens: number;
@@ -153,31 +155,34 @@ export interface ReportedKey {
 
 export interface Report {
   readonly replica: string;
-  /** One more than that of the report before, which was answered: a store that knows less has lost something. */
+  /** One more than the last answered report: a store with a lower number has lost something. */
   readonly number: number;
-  /** The last loss that this replica has heard of; '0' where there was none. */
+  /** The last loss that this replica knows of; '0' for none. */
   readonly lost: string;
-  /** It was sent before, without an answer: others may have heard of its counts. */
+  /** Sent before without an answer: others may already know its counts. */
   readonly isAgain: boolean;
-  /** After a longer silence: the replica's bucket tells more than what it took meanwhile. */
+  /** After a longer silence: the replica's bucket says more than the tokens taken meanwhile. */
   readonly isReturn: boolean;
-  /** The last one: nothing is lent to this replica any more. */
+  /** The last report: nothing is lent to this replica any more. */
   readonly isLast: boolean;
   readonly keys: readonly ReportedKey[];
 }
 
-/** After a loss, and after a time without any replica, each keeps what it holds for so long: the others are awaited. */
+/**
+ * After a loss or a time without replicas, each keeps what it holds for this long, to let the others report first.
+ */
 const MENDING_MS = 1000;
 
 /**
- * KEYS: replica's number, replicas, buckets, mending, lost, and for each day its usage and its leases. ARGV: a report.
- * Answers the number of replicas, whether others are still awaited (1 or 0), whether the store has lost something of this
- * replica's (1 or 0), and the last loss. Then for each key the tokens that the bucket of the whole fleet lacks, how much of the day's quota this replica may use
- * until its next report (-1: without a quota), and what the fleet has counted on that day.
+ * KEYS: replica's number, replicas, buckets, mending, lost, and for each day its usage and its leases. ARGV: a
+ * report. Answers the number of replicas, 1 while others are awaited (else 0), 1 if the store has lost something of
+ * this replica's (else 0), and the last loss. Then for each key: the tokens that the fleet's bucket lacks, how much
+ * of the day's quota this replica may use until its next report (-1: without a quota), and the fleet's count of that
+ * day.
  *
- * What is lent is taken to be held until the report after the one that took it back: its answer may be lost. Counts are
- * written back as the highest that any replica knows of, and what each has counted since comes on top. Where a report
- * may be part of that highest already, as it was heard before the loss, it does not come on top: nothing counts twice.
+ * A lent part counts as held until the report after the one that took it back, because that answer may be lost. The
+ * highest count known to any replica is written back, and what each has counted since is added. A report that may be
+ * part of that highest count, because it arrived before the loss, is not added: nothing counts twice.
  */
 export const REPORT = `
 local report = cjson.decode(ARGV[1])

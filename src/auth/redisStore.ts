@@ -20,7 +20,7 @@ import {
 } from './store.js';
 import type { StoreTransport } from './storeTransport.js';
 
-/** A change is pushed; this finds what was said while nobody listened. */
+/** Changes are pushed; the poll finds those announced while the listener was disconnected. */
 const POLL_MS = 500;
 const ATTEMPTS_MAX = 100;
 const NAME_LENGTH = 12;
@@ -31,21 +31,21 @@ interface StoredKey {
   readonly record: KeyRecord;
 }
 
-/** Makes a connection that listens to the channel of changes. */
+/** Opens a connection that listens to the channel of changes. */
 type Listen = (onMessage: () => void) => StoreTransport;
 
-/** Which state of which store. */
+/** A version of a store. */
 interface Place {
   readonly name: string;
   readonly version: string;
-  /** Left with the version by its writer: a store that has lost a write and made another has another token. */
+  /** Random, written with each version: after a lost write, the same version number has another token. */
   readonly token: string;
 }
 
-/** What a look has found. */
+/** The result of a look at the store. */
 interface Look {
   readonly place: Place;
-  /** Whether the store continues what was known; else all of it has to be read. */
+  /** Whether the store continues the known version; else all of it has to be read. */
   readonly isContinued: boolean;
   readonly changed: readonly string[];
 }
@@ -54,13 +54,13 @@ type LookReply = readonly [string, string, string, number, ...string[]];
 
 const NOWHERE: Place = { name: '', version: '0', token: '' };
 
-/** Keys in Redis or Valkey, shared by all replicas; its readers keep a copy of all of them. */
+/** Keys in Redis or Valkey, shared by all replicas; each reader keeps a copy of all keys. */
 export class RedisKeyStore implements KeyStore {
   readonly #connection: StoreTransport;
   readonly #listen: Listen;
   readonly #repeat: Repeat | undefined;
   #copy = new Map<string, StoredKey>();
-  /** Where the copy was made. */
+  /** The version that the copy was made from. */
   #place = NOWHERE;
 
   constructor(connection: StoreTransport, listen: Listen, repeat?: Repeat) {
@@ -114,7 +114,7 @@ export class RedisKeyStore implements KeyStore {
     };
     const observer = new Observer({ look, onProblem }, POLL_MS, this.#repeat);
     const listener = this.#listen(() => void observer.look());
-    // The ping finds a listener whose connection is lost, and makes it anew. What it meets, the look tells.
+    // The ping finds a lost listener and reconnects it. `#look` reports its errors.
     const listening = new Observer(
       { look: async () => void (await listener.send(['PING'])), onProblem: () => undefined },
       POLL_MS,
@@ -143,10 +143,10 @@ export class RedisKeyStore implements KeyStore {
     return written;
   }
 
-  /** Brings the copy up to date. Resolves to whether it has become another. */
+  /** Brings the copy up to date. Resolves to whether it changed. */
   async #refresh(): Promise<boolean> {
     const { place, isContinued, changed } = await this.#look(this.#place);
-    // A server that was started before its first key waits for it; one that had keys keeps them.
+    // A server started before its first key waits for it; a server that had keys keeps them.
     if (place.name === '' && this.#place.name !== '')
       throw new KeyStoreError('the key store is empty: it has lost its keys');
     if (isContinued && place.version === this.#place.version) return false;
@@ -170,7 +170,7 @@ export class RedisKeyStore implements KeyStore {
   async #readAll(place: Place): Promise<Map<string, StoredKey>> {
     const texts: string[] = [];
     for await (const [, text] of this.#connection.hash(KEYS.keys)) texts.push(text);
-    // Half of one state and half of another, as where the store was emptied meanwhile, would refuse good keys.
+    // A mix of two states, for instance if the store was emptied meanwhile, would refuse valid keys.
     if (!(await this.#look(place)).isContinued)
       throw new KeyStoreError('the key store became another one while it was read: it is read again');
     return new Map(texts.map(storedKey).map((key) => [key.record.id, key]));
@@ -180,18 +180,18 @@ export class RedisKeyStore implements KeyStore {
     for (const key of texts.map(storedKey)) this.#copy.set(key.record.id, key);
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   #records(): readonly KeyRecord[] {
     return [...this.#copy.values()].toSorted((a, b) => a.order - b.order).map(({ record }) => record);
   }
 }
 
-/** What a write leaves: a name where the store has none yet, and a token. */
+/** What each write adds: a name if the store has none yet, and a token. */
 function named(): Pick<WriteOrder, 'store' | 'token'> {
   return { store: randomBase62(NAME_LENGTH), token: randomBase62(NAME_LENGTH) };
 }
 
-/** Never write what could not be read again. */
+/** Never write what can't be read back. */
 function checkedText(record: KeyRecord): string {
   const fault = faultInRecord(record);
   if (fault !== undefined) throw new KeyStoreError(`this is no record of a key: ${fault}`);
@@ -209,6 +209,6 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    return undefined; // no key, as the schema will say
+    return undefined; // no key: the schema check reports it
   }
 }

@@ -7,7 +7,7 @@ import type { DailyUsage } from './store.js';
 
 /** The stores at `redis[s]://…`. Opens no connection yet. Throws `KeyStoreError`. */
 export function redisStores(url: string): KeyStores {
-  // One for keys and one for counts: a long list of keys holds no report up.
+  // One for keys and one for counts, so that reading a long list of keys delays no report.
   const connection = new RedisConnection({ url });
   const counts = new RedisConnection({ url });
   const listen = (onMessage: () => void): RedisConnection =>

@@ -6,7 +6,7 @@ export type KeyKind = 'demo' | 'live';
 
 /** A key as it is stored: never the key itself. Times are ISO 8601 in UTC. */
 export interface KeyRecord {
-  /** Names the key to operators, in logs and in metrics. Not a secret. */
+  /** Identifies the key to operators, in logs and in metrics. Not a secret. */
   readonly id: string;
   readonly kind: KeyKind;
   /** SHA-256 of the key, base64url. */
@@ -26,39 +26,42 @@ export interface KeyRecord {
 /** What `KeyStore.amend` writes, in one step. */
 export interface Amendment {
   readonly record: KeyRecord;
-  /** A new key that takes the place of the amended one. */
+  /** A new key that replaces the amended one. */
   readonly successor?: KeyRecord;
 }
 
 export interface KeyStoreWatcher {
-  /** The whole store as it is now; called after each change, whoever made it. */
+  /** The whole store as it is now; called after each change by any process. */
   onChange(records: readonly KeyRecord[]): void;
-  /** The store was looked at: what was told last is in force. */
+  /** The store was read: the records last passed to `onChange` are current. */
   onSeen(): void;
-  /** The store can't be read at the moment; the last records told still hold. */
+  /** The store can't be read at the moment; the last records stay in force. */
   onProblem(error: Error): void;
 }
 
 /**
- * Where keys are kept. Each write is one step: it happens whole or not at all, and concurrent writers,
- * in this process or another, lose nothing. All methods reject with `KeyStoreError`.
+ * Where keys are kept. Each write is atomic, and concurrent writers, in this process or another, lose nothing. All
+ * methods reject with `KeyStoreError`.
  */
 export interface KeyStore {
-  /** Every key, the oldest first; none where there is no store yet. */
+  /** Every key, oldest first; empty if there is no store yet. */
   list(): Promise<readonly KeyRecord[]>;
-  /** Adds a key; makes the store where there is none yet. */
+  /** Adds a key; creates the store if there is none yet. */
   insert(record: KeyRecord): Promise<void>;
-  /** Adds a key only where there is no store yet. Of several callers at once, one is told `true`. */
+  /** Adds a key only if there is no store yet. Of several concurrent callers, one gets `true`. */
   insertFirst(record: KeyRecord): Promise<boolean>;
-  /** Adds those keys that are not there, all of them in one step; resolves to how many they were. */
+  /** Adds those keys that are missing, atomically; resolves to how many were added. */
   insertMissing(records: readonly KeyRecord[]): Promise<number>;
-  /** Replaces the record of one key. What `change` throws is passed on, and nothing is written. */
+  /** Replaces the record of one key. If `change` throws, the error is passed on and nothing is written. */
   amend(id: string, change: (record: KeyRecord) => Amendment): Promise<Amendment>;
-  /** Tells about changes, most of them at once and each within half a second, until the returned function is called. Keeps no process alive. */
+  /**
+   * Reports changes, usually at once and always within half a second, until the returned function is called. Keeps no
+   * process alive.
+   */
   watch(watcher: KeyStoreWatcher): () => void;
 }
 
-/** How many predictions each key was answered on one UTC day; those that are being made count as well. */
+/** How many predictions each key was answered on one UTC day, including those in flight. */
 export interface DailyUsage {
   /** Days since 1970-01-01. */
   readonly day: number;
@@ -66,24 +69,24 @@ export interface DailyUsage {
   readonly used: Readonly<Record<string, number>>;
 }
 
-/** Where the daily counts outlive a restart. */
+/** Keeps the daily counts over a restart. */
 export interface UsageStore {
   read(): Promise<DailyUsage | undefined>;
   write(usage: DailyUsage): Promise<void>;
 }
 
-/** The counts of days, today's and those before. */
+/** The counts of days, today included. */
 export interface UsageHistory {
-  /** Of the days from `first` to `last`, those on which something was counted, in order. */
+  /** The days from `first` to `last` that have counts, in order. */
   days(first: number, last: number): Promise<readonly DailyUsage[]>;
 }
 
-/** An operating error of the store, worded for the operator in one line. Holds no key. */
+/** An operating error of the store, worded for the operator in one line. Never contains a key. */
 export class KeyStoreError extends OperatorError {
   override readonly name = 'KeyStoreError';
 }
 
-/** Words an error of the system for the operator; passes any other error on unchanged. */
+/** Rewords a system error for the operator; returns any other error unchanged. */
 export function storeError(action: string, error: unknown): unknown {
   if (error instanceof FileLockError) return new KeyStoreError(error.message, { cause: error });
   const reason = systemReason(error);

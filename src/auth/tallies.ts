@@ -10,15 +10,15 @@ import {
 } from './limitEntries.js';
 import type { KeyLimits } from './limits.js';
 
-/** What is counted of one key. */
+/** The counts of one key. */
 export interface Tally {
-  /** The UTC day of `used`, in days since 1970-01-01; 0 where nothing was counted yet. */
+  /** The UTC day of `used`, in days since 1970-01-01; 0 before the first count. */
   readonly day: number;
-  /** Counted here on that day: 32 bits. */
+  /** The local count of that day, as 32 bits. */
   readonly used: number;
-  /** What the count of that day may come to; `null`: without a quota. */
+  /** The highest allowed count of that day; `null`: without a quota. */
   readonly most: number | null;
-  /** The day that was counted before it. */
+  /** The last day counted before `day`. */
   readonly dayBefore: number;
   readonly usedBefore: number;
   /** Tokens taken since the process started. */
@@ -27,7 +27,7 @@ export interface Tally {
   readonly spent: number;
 }
 
-/** What is counted of each key, for whoever keeps it beyond this process. Not for the way of a request. */
+/** The counts of each key, for ledgers. Not for the request path. */
 export class Tallies extends LimitEntries {
   /** How much of that day's quota is used. */
   usedOn(keyIndex: number, day: number): number {
@@ -37,7 +37,7 @@ export class Tallies extends LimitEntries {
     return used >>> 0;
   }
 
-  /** What is counted of a key, all of one moment. */
+  /** The counts of a key, all read at one moment. */
   tally(keyIndex: number, { ratePerS, dailyMax }: KeyLimits, nowMs: number): Tally {
     const first = this.lock(keyIndex);
     const tally = {
@@ -53,7 +53,7 @@ export class Tallies extends LimitEntries {
     return tally;
   }
 
-  /** Sets how many tokens the bucket lacked when `tally` was read, as others know it; what came since is kept. */
+  /** Sets what the bucket lacked when `tally` was read, as the fleet knows it; tokens spent since are kept. */
   correct(keyIndex: number, tally: Tally, spent: number, nowMs: number): void {
     const first = this.lock(keyIndex);
     const taken = this.reading((keyIndex + 1) * ENTRY_READINGS + TAKEN);
@@ -61,19 +61,19 @@ export class Tallies extends LimitEntries {
     this.unlock(first);
   }
 
-  /** Sets what the count of that day may come to. */
+  /** Sets the highest allowed count of that day. */
   limit(keyIndex: number, day: number, most: number): void {
     const first = this.lock(keyIndex);
     this.setMost(first, day, most);
     this.unlock(first);
   }
 
-  /** Sets by how many replicas a quota is divided of which nothing was lent. */
+  /** Sets by how many replicas a quota is divided while nothing is lent. */
   shareBy(replicas: number): void {
     this.setReplicas(replicas);
   }
 
-  /** Spends tokens of the bucket that nobody here has taken. */
+  /** Spends tokens of the bucket that other replicas are assumed to have taken. */
   drain(keyIndex: number, ratePerS: number, tokens: number, nowMs: number): void {
     const first = this.lock(keyIndex);
     this.settle(keyIndex, this.spentAt(keyIndex, ratePerS, nowMs) + tokens, nowMs);
@@ -88,7 +88,7 @@ export class Tallies extends LimitEntries {
     this.unlock(first);
   }
 
-  /** The keyIndexes that were charged or refunded since the last call. Only one caller may ask. */
+  /** The keyIndexes that were charged or refunded since the last call. Only one caller may use this. */
   takeChanged(): number[] {
     const changed: number[] = [];
     const cells = Math.ceil(this.keysMax / MARKS_IN_CELL);

@@ -3,14 +3,14 @@ import { dayOf, type KeyLimits } from './limits.js';
 import type { UsageStore } from './store.js';
 import { Tallies } from './tallies.js';
 
-/** Only counts are asked for. */
+/** For reading counts, which need no limits. */
 const UNLIMITED: KeyLimits = { ratePerS: null, dailyMax: null };
 
 export interface UsageOptions extends LedgerParts {
   readonly store: UsageStore;
 }
 
-/** Carries the daily counts over a restart. What is in flight at a crash counts as used. */
+/** Keeps the daily counts over a restart. Requests in flight at a crash count as used. */
 export class Usage implements Ledger {
   readonly everyMs = 1000;
   readonly isLocal = false;
@@ -20,7 +20,7 @@ export class Usage implements Ledger {
   /** Key id → predictions of that day. */
   #used = new Map<string, number>();
   #isSaved = true;
-  /** Days that ended with counts that are not written yet. */
+  /** Past days whose counts are not written yet. */
   readonly #over: { readonly day: number; readonly used: ReadonlyMap<string, number> }[] = [];
   #saving: Promise<void> | undefined;
 
@@ -30,7 +30,7 @@ export class Usage implements Ledger {
     this.#day = dayOf(options.clock.nowMs());
   }
 
-  /** Sets the counts that an earlier server saved today. */
+  /** Restores the counts that an earlier server saved today. */
   async restore(): Promise<void> {
     const { store, keys } = this.#options;
     const saved = await store.read();
@@ -42,7 +42,7 @@ export class Usage implements Ledger {
     }
   }
 
-  /** Writes the counts where they changed since the last time. Joins a write that is under way. */
+  /** Writes the counts if they changed since the last save. Joins a write under way. */
   save(): Promise<void> {
     this.#saving ??= this.#write().finally(() => {
       this.#saving = undefined;
@@ -51,7 +51,7 @@ export class Usage implements Ledger {
   }
 
   async close(): Promise<void> {
-    // Behind a save that began before the last answer.
+    // After a save that began before the last answer.
     await this.#saving?.catch(() => undefined);
     await this.save();
   }

@@ -1,8 +1,8 @@
-/** Where time comes from. Injected, so that tests can move it. */
+/** The source of time. Injected, so that tests can move it. */
 export interface Clock {
   /** Milliseconds since 1970, fractions included. Follows the wall clock, so it may jump. */
   nowMs(): number;
-  /** Milliseconds since some fixed moment, fractions included. Never goes back. */
+  /** Milliseconds since an arbitrary fixed moment, fractions included. Never goes back. */
   monotonicMs(): number;
 }
 

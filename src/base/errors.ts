@@ -1,9 +1,9 @@
-/** What was thrown, as an error. */
+/** The thrown value as an error. */
 export function asError(cause: unknown): Error {
   return cause instanceof Error ? cause : new Error(String(cause));
 }
 
-/** What was thrown, in words. */
+/** The message of a thrown value. */
 export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,6 +1,6 @@
 /**
- * What the probes' thread knows of the threads that it speaks for, in shared memory: whether requests are taken, and
- * how often each event loop has turned.
+ * What the probe thread knows about the other threads, in shared memory: whether requests are accepted, and how often
+ * each event loop has turned.
  */
 export class Heartbeats {
   private readonly cells: Int32Array;
@@ -21,12 +21,12 @@ export class Heartbeats {
     Atomics.store(this.cells, READY, Number(isReady));
   }
 
-  /** Changes with every turn; `ABSENT` for a loop that has not begun, or has ended. */
+  /** Changes with every turn; `ABSENT` for a loop that has not started or has ended. */
   beatsOf(loop: number): number {
     return Atomics.load(this.cells, FIRST_LOOP + loop);
   }
 
-  /** Says for as long as this thread's event loop turns that it does. Returns what ends it. */
+  /** Counts the turns of this thread's event loop. Returns the function that stops it. */
   beat(loop: number, onBeat: () => void = () => undefined): () => void {
     const cell = FIRST_LOOP + loop;
     let beats = 0;

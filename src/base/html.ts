@@ -1,4 +1,4 @@
-/** As text of an HTML document, or as the value of an attribute. */
+/** Escapes text for HTML, both content and attribute values. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

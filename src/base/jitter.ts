@@ -1,13 +1,13 @@
-/** No refusal that passes asks for a longer wait than this, in seconds. */
+/** Upper bound for the wait of a temporary refusal, in seconds. */
 const LONGEST_S = 30;
-/** Half of it is drawn: where all wait for the longest time, they still come back one by one. */
+/** Half of it is random, so that even callers with the longest wait come back spread out. */
 const DRAWN_MAX_S = LONGEST_S / 2;
-/** Short waits are spread over so much: a `Retry-After` has whole seconds. */
+/** Short waits are spread over this many seconds, since `Retry-After` has whole seconds. */
 const DRAWN_MIN_S = 2;
 
 /**
- * Whole seconds for `Retry-After`, from `leastS` to 30: no less than `waitS` asks for, while that is no more than 15,
- * and a random part of at most as much again.
+ * Whole seconds for `Retry-After`, from `leastS` to 30: at least `waitS` (as long as that is at most 15), plus a
+ * random part of at most the same size.
  *
  * @param random  uniform, 0 to 1
  */

@@ -1,21 +1,21 @@
 /**
- * Counters, gauges and histograms in one shared array for each event loop. A loop writes its own array with
- * plain additions, which cost nothing to speak of; whoever serves the metrics reads all arrays, without a message
- * and without a lock. One writer for each array: that is why no atomic operation is needed. A reader may see a
- * histogram whose sum is one observation ahead of its buckets, and nothing worse.
+ * Counters, gauges and histograms in one shared array for each event loop. A loop writes its own array with plain
+ * additions, which cost almost nothing; a reader sums all arrays, without messages or locks. Each array has one
+ * writer, so no atomic operation is needed. A reader may see a histogram whose sum is one observation ahead of its
+ * buckets, and nothing worse.
  */
 
-/** Label names and all their values, in order: nothing of a request can ever become a new label. */
+/** Label names and all their values, in order: no part of a request can become a new label. */
 export type Labels = Readonly<Record<string, readonly string[]>>;
 
 interface Described {
-  /** As Prometheus knows it. */
+  /** The name in Prometheus. */
   readonly name: string;
   readonly help: string;
   readonly labels?: Labels;
 }
 
-/** Only ever grows. `scale` turns what is recorded into what is exported, as 0.001 for milliseconds. */
+/** Only ever grows. `scale` converts recorded to exported units, for instance 0.001 for milliseconds. */
 export interface CounterSpec extends Described {
   readonly type: 'counter';
   readonly scale?: number;
@@ -30,8 +30,8 @@ export interface GaugeSpec extends Described {
 }
 
 /**
- * Buckets from 2^minExponent to 2^maxExponent of the recorded unit, 2^splitBits equal ones in each octave, both
- * ends open. `exportEvery`: one in so many of the bounds is exported, which keeps a scrape small.
+ * Buckets from 2^minExponent to 2^maxExponent of the recorded unit, 2^splitBits equal ones in each octave, plus an
+ * open one at either end. `exportEvery`: every n-th bound is exported, which keeps a scrape small.
  */
 export interface HistogramSpec extends Described {
   readonly type: 'histogram';
@@ -45,13 +45,13 @@ export interface HistogramSpec extends Described {
 export type MetricSpec = CounterSpec | GaugeSpec | HistogramSpec;
 export type Catalogue = Readonly<Record<string, MetricSpec>>;
 
-/** The names of the metrics of a type. */
+/** The names of all metrics of a type. */
 export type KeysOfType<C extends Catalogue, Type extends MetricSpec['type']> = {
   [K in keyof C]: C[K]['type'] extends Type ? K : never;
 }[keyof C] &
   string;
 
-/** How many combinations of label values there are. */
+/** The number of combinations of label values. */
 export function cellCount(labels: Labels = {}): number {
   return Object.values(labels).reduce((count, values) => count * values.length, 1);
 }
@@ -67,12 +67,12 @@ export function labelsOf(labels: Labels = {}, cell: number): Record<string, stri
   return Object.fromEntries(found.toReversed());
 }
 
-/** Buckets of a histogram, the open one at the top included. */
+/** Buckets of a histogram, including the open one at the top. */
 export function bucketCount({ minExponent, maxExponent, splitBits }: HistogramSpec): number {
   return (maxExponent - minExponent) * 2 ** splitBits + 2;
 }
 
-/** The upper bound of a bucket in the recorded unit; bucket 0 begins at 0. */
+/** The upper bound of a bucket in the recorded unit; bucket 0 starts at 0. */
 export function bucketBound(spec: HistogramSpec, bucket: number): number {
   const { minExponent, splitBits } = spec;
   if (bucket >= bucketCount(spec) - 1) return Infinity;
@@ -86,7 +86,7 @@ function widthOf(spec: MetricSpec): number {
   return spec.type === 'histogram' ? 1 + bucketCount(spec) : 1;
 }
 
-/** Where each metric begins in the array of a loop, and how long that array is. */
+/** Where each metric starts in the array of a loop, and how long that array is. */
 function layoutOf(catalogue: Catalogue): { readonly first: ReadonlyMap<string, number>; length: number } {
   const first = new Map<string, number>();
   let length = 0;
@@ -97,7 +97,7 @@ function layoutOf(catalogue: Catalogue): { readonly first: ReadonlyMap<string, n
   return { first, length };
 }
 
-/** Zeros for one event loop. */
+/** Zeroed memory for one event loop. */
 export function allocateMetrics(catalogue: Catalogue): SharedArrayBuffer {
   return new SharedArrayBuffer(layoutOf(catalogue).length * Float64Array.BYTES_PER_ELEMENT);
 }
@@ -117,13 +117,13 @@ export class Cells {
     this.values[this.first + cell] = value;
   }
 
-  /** Back to 0: Prometheus takes a counter that falls for one that has begun anew. */
+  /** Back to 0: Prometheus treats a falling counter as restarted. */
   clear(cells = 1): void {
     this.values.fill(0, this.first, this.first + cells);
   }
 }
 
-/** The exponent and the leading bits of the mantissa of a float are its logarithm, and cost nothing to read. */
+/** The exponent and the leading mantissa bits of a float approximate its logarithm at no cost. */
 const float = new Float32Array(1);
 const bits = new Int32Array(float.buffer);
 const MANTISSA_BITS = 23;
@@ -147,24 +147,24 @@ export class Histograms {
     this.width = widthOf(spec);
   }
 
-  /** Counts `value`, in the recorded unit; what is no number from 0 on counts as 0. */
+  /** Counts `value`, in the recorded unit; NaN and negative numbers count as 0. */
   observe(cell: number, value: number): void {
     const sound = value >= 0 ? value : 0;
     float[0] = sound;
-    // One less than the bits: a value on a bound belongs to the bucket below it, as Prometheus wants it.
+    // One less than the bits: Prometheus counts a value on a bound in the bucket below it.
     const bucket = ((bits[0]! - 1) >> this.shift) - this.base; // a float of one element
     const at = this.first + cell * this.width;
-    this.values[at]! += sound; // cell < cellCount, and so for the next line
+    this.values[at]! += sound; // cell < cellCount, for the next line too
     this.values[at + 1 + (bucket < 0 ? 0 : bucket > this.top ? this.top : bucket)]! += 1;
   }
 
-  /** As if nothing had been seen. */
+  /** Resets to no observations. */
   clear(cells = 1): void {
     this.values.fill(0, this.first, this.first + cells * this.width);
   }
 }
 
-/** The metrics of one event loop, for the one who writes them. */
+/** The metrics of one event loop, for its writer. */
 export class MetricWriter<C extends Catalogue> {
   private readonly values: Float64Array;
   private readonly first: ReadonlyMap<string, number>;
@@ -188,7 +188,7 @@ export class MetricWriter<C extends Catalogue> {
   }
 }
 
-/** The metrics of all event loops, for whoever reads them. */
+/** The metrics of all event loops, for readers. */
 export class MetricReader<C extends Catalogue> {
   private readonly loops: readonly Float64Array[];
   private readonly first: ReadonlyMap<string, number>;
@@ -215,7 +215,7 @@ export class MetricReader<C extends Catalogue> {
     return this.summed(this.at(key) + cell);
   }
 
-  /** The sum of what a histogram saw, and how often it fell into each bucket. */
+  /** The sum of a histogram's observations, and the count in each bucket. */
   histogram(key: KeysOfType<C, 'histogram'>, cell = 0): { sum: number; buckets: Float64Array } {
     const spec = this.catalogue[key];
     if (spec?.type !== 'histogram') throw new TypeError(`${key} is no histogram`);
@@ -239,8 +239,8 @@ export class MetricReader<C extends Catalogue> {
 }
 
 /**
- * The value below which a share `q` of a histogram's observations lies, in the recorded unit: evenly spread
- * within a bucket. NaN where there is no observation; in the open bucket at the top, its lower bound.
+ * The quantile `q` of a histogram's observations in the recorded unit, assuming an even spread within a bucket. NaN
+ * without observations; for the open bucket at the top, its lower bound.
  */
 export function quantile(spec: HistogramSpec, buckets: ArrayLike<number>, q: number): number {
   let count = 0;

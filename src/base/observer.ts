@@ -4,13 +4,13 @@ import { systemRepeat, type Repeat } from './repeat.js';
 /** Calls a function that only observes. */
 export interface ObserverOptions {
   look(): void | Promise<void>;
-  /** Told of what `look` throws: once for as long as it throws the same. */
+  /** Called with what `look` throws, once for each run of the same error. */
   onProblem(error: Error): void;
 }
 
 /**
- * Looks again and again, one look at a time, and goes on whatever a look throws: what only observes must never end
- * the process, as a reading of memory does that finds no free file descriptor. Keeps no process alive.
+ * Calls `look` again and again, one call at a time, even after errors: an observer must never end the process, for
+ * instance when a memory reading finds no free file descriptor. Keeps no process alive.
  */
 export class Observer {
   private readonly endRepeat: () => void;
@@ -27,14 +27,14 @@ export class Observer {
     this.endRepeat = repeat(() => void this.look(), periodMs);
   }
 
-  /** Looks now, or once more behind the look under way; resolves when that is done, and never rejects. */
+  /** Looks now, or once more after the look under way; resolves when that is done and never rejects. */
   look(): Promise<void> {
     this.isWanted = true;
     this.looking ??= this.lookWhileWanted();
     return this.looking;
   }
 
-  /** No more looks but those that are asked for, and no problem is told: what a look meets now, the stop may cause. */
+  /** Stops regular looks and problem reports: an error from now on may be caused by the stop itself. */
   stop(): void {
     this.isStopped = true;
     this.endRepeat();

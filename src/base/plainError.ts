@@ -1,7 +1,10 @@
 import { asError } from './errors.js';
 import { OperatorError } from './operatorError.js';
 
-/** An error as it crosses threads: one of a native library would arrive as an empty object, and classes are lost. */
+/**
+ * An error in a form that survives crossing threads: classes are lost, and an error of a native library would arrive
+ * as an empty object.
+ */
 export interface PlainError {
   readonly message: string;
   readonly stack: string | undefined;

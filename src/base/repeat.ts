@@ -1,4 +1,4 @@
-/** Does `work` again and again until what it returns is called. Injected, so that tests decide when. */
+/** Repeats `work` until the returned function is called. Injected, so that tests control the timing. */
 export type Repeat = (work: () => void, everyMs: number) => () => void;
 
 /** Keeps no process alive. */

@@ -2,9 +2,9 @@
 export type Rows = readonly (readonly string[])[];
 
 export interface TextTableOptions {
-  /** Columns that stand right, as numbers want; the first never does. */
+  /** Right-aligns all columns but the first, for numbers. */
   readonly alignsRight?: boolean;
-  /** A line below the header. */
+  /** A rule below the header. */
   readonly hasRule?: boolean;
 }
 
@@ -24,7 +24,7 @@ export function textTable(rows: Rows, { alignsRight = true, hasRule = true }: Te
   return [line(header), ...rule, ...body.map(line)].join('\n');
 }
 
-/** Rows in Markdown; `alignsRight` for the columns behind the first. */
+/** Rows as a Markdown table; `alignsRight` applies to all columns after the first. */
 export function markdownTable([header = [], ...rows]: Rows, { alignsRight = false } = {}): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -1,4 +1,4 @@
-/** Whether `work` is done within `limitMs`; rejects where it does by then. A later result is ignored. */
+/** Whether `work` finishes within `limitMs`; rejects if `work` rejects in that time. A later result is ignored. */
 export async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<boolean>((resolve) => {

@@ -17,8 +17,8 @@ export async function arrowSchema(path: string): Promise<Uint8Array> {
 }
 
 /**
- * The record batches of a file: Arrow's file form, or a stream that was saved. Each batch of the former is read to the
- * same memory: new memory of some megabytes for each costs more than reading it.
+ * The record batches of a file: Arrow's file format, or a saved stream. With the file format, all batches are read
+ * into the same memory: allocating some megabytes for each costs more than reading it.
  */
 export async function* arrowPieces(path: string): AsyncGenerator<TablePiece, void, undefined> {
   const file = await open(path);
@@ -34,7 +34,7 @@ export async function* arrowPieces(path: string): AsyncGenerator<TablePiece, voi
     const blocks = [...footer.recordBatches()];
     const messages = new Messages({ fd: file.fd, size }, footer.schema, [...footer.dictionaryBatches()]);
     for (const block of blocks) {
-      // As a stream of its own: the schema, the dictionaries, one batch.
+      // As a stream of its own: schema, dictionaries, one batch.
       const [batch] = RecordBatchReader.from(messages.upTo(block)).open();
       if (batch === undefined) throw new TableError('a record batch of the file is missing');
       yield { batch, bytesRead: Math.floor(size / blocks.length) };
@@ -44,17 +44,17 @@ export async function* arrowPieces(path: string): AsyncGenerator<TablePiece, voi
   }
 }
 
-/** Where a message of the file lies: its head, then its body. */
+/** Where a message is in the file: its metadata, then its body. */
 interface Block {
   readonly offset: number;
   readonly metaDataLength: number;
   readonly bodyLength: number;
 }
 
-/** Messages of a file in one piece of memory, as a stream has them. */
+/** Messages of a file in one buffer, in the order of a stream. */
 class Messages {
   private bytes: Uint8Array = new Uint8Array(0);
-  /** Behind the schema and the dictionaries, which every batch needs. */
+  /** End of the schema and dictionaries, which every batch needs. */
   private readonly head: number;
 
   constructor(
@@ -73,14 +73,14 @@ class Messages {
     this.head = end;
   }
 
-  /** The head, and behind it the message at `block`; holds until the next one. */
+  /** The head, followed by the message at `block`; valid until the next call. */
   upTo(block: Block): Uint8Array {
     this.put(block, this.head);
     return this.bytes.subarray(0, this.head + lengthOf(block));
   }
 
   private put(block: Block, at: number): void {
-    // Before memory is set aside for what a damaged index says.
+    // Checked before memory is allocated, since the index may be damaged.
     const isInside = Math.min(block.offset, block.metaDataLength, block.bodyLength) >= 0;
     if (!isInside || block.offset + lengthOf(block) > this.file.size)
       throw new TableError('the file ends too early');
@@ -89,7 +89,7 @@ class Messages {
     this.read(this.bytes.subarray(at, end), block.offset);
   }
 
-  /** Memory of so many bytes at least, with the first ones of what there was. */
+  /** A buffer of at least `end` bytes, which keeps the first `kept` bytes. */
   private bytesUpTo(end: number, kept: number): Uint8Array {
     if (end <= this.bytes.length) return this.bytes;
     const grown = new Uint8Array(end);
@@ -112,7 +112,7 @@ class Messages {
   }
 }
 
-/** Written anew: a file need not have it but in its footer. */
+/** Written anew: a file may have its schema only in the footer. */
 function schemaMessage(schema: Schema): Uint8Array {
   const stream = tableToIPC(new Table(schema), 'stream');
   const [, length = 0] = new Int32Array(stream.slice(0, 8).buffer);

@@ -1,13 +1,13 @@
 import { Message } from 'apache-arrow';
 import { TableError } from './tableError.js';
 
-/** Before the metadata of a message: -1, and its length; a length of 0 ends the stream. */
+/** Precedes the metadata of a message: -1 and the length; a length of 0 ends the stream. */
 const PREFIX_BYTES = 8;
 const CONTINUATION = -1;
 
 /**
- * The Arrow streams that follow one another in `input`, each read to its end before the next is asked for. The library
- * takes such an input too (`readAll`), but waits for bytes after the end of a stream, which come only when it is
+ * The consecutive Arrow streams in `input`, each read to its end before the next is requested. The library reads such
+ * an input too (`readAll`), but waits for bytes after the end of a stream, which arrive only after the stream is
  * answered.
  */
 export async function* arrowStreams(
@@ -17,7 +17,7 @@ export async function* arrowStreams(
   while (await bytes.hasMore()) yield oneStream(bytes);
 }
 
-/** The bytes of one stream, to its end mark or that of the input. */
+/** The bytes of one stream, up to its end mark or the end of the input. */
 async function* oneStream(bytes: Pieces): AsyncGenerator<Uint8Array, void, undefined> {
   for (;;) {
     const prefix = await bytes.take(PREFIX_BYTES);
@@ -40,7 +40,7 @@ function metadataLength(prefix: Buffer): number {
   throw new TableError("what follows is no message of Arrow's streaming format (version 1)");
 }
 
-/** Bytes as they come, taken in other portions. */
+/** Takes bytes from chunks in other portions. */
 class Pieces {
   private readonly input: AsyncIterator<Uint8Array>;
   private rest: Uint8Array = new Uint8Array(0);
@@ -58,7 +58,7 @@ class Pieces {
     return true;
   }
 
-  /** One byte at least, `most` at most. @throws TableError at the end of the input */
+  /** Between one byte and `most`. @throws TableError at the end of the input */
   async next(most: number): Promise<Uint8Array> {
     if (!(await this.hasMore())) throw new TableError('the Arrow stream ends too early');
     const piece = this.rest.subarray(0, most);

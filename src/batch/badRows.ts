@@ -1,28 +1,44 @@
-import type { RowProblem } from './page.js';
+import type { RowOrigin, RowProblem } from './page.js';
 
-/** Bad rows that are told of; the others stand in their file alone. */
+const NUMBER_REMEDY = 'write it with a point, without a unit, or leave the cell empty';
+
+/** Bad rows to report; the others are only in their file. */
 const TOLD_MAX = 3;
 
-/** Tells of the first bad rows of a run: where each is, and what to do about it. */
+interface BadRowPlace {
+  readonly input: string;
+  readonly row: number;
+  readonly origin: RowOrigin | undefined;
+}
+
+/** Reports the first bad rows of a run: where each is, and what to do about it. */
 export class FirstBadRows {
   private told = 0;
 
   constructor(private readonly say: (line: string) => void) {}
 
-  /** `others`: where all of them stand. */
-  tell(input: string, row: number, { status, detail }: RowProblem, others: string): void {
+  /** `others`: where all bad rows are listed. */
+  tell({ input, row, origin }: BadRowPlace, { status, detail }: RowProblem, others: string): void {
     if (this.told > TOLD_MAX) return;
     this.told++;
     if (this.told > TOLD_MAX) this.say(`${input}: more rows have no scores, see ${others}`);
-    else this.say(`${input}: row ${row} has no scores (${status}): ${sentenceOf(detail)}`);
+    else {
+      const line = origin === undefined ? '' : ` (line ${origin.line})`;
+      this.say(`${input}: row ${row}${line} has no scores (${status}): ${sentenceOf(detail, origin)}`);
+    }
   }
 }
 
-function sentenceOf(detail: RowProblem['detail']): string {
+function sentenceOf(detail: RowProblem['detail'], origin: RowOrigin | undefined): string {
   if (typeof detail === 'string') return detail;
   const [first] = detail;
   if (first === undefined) return 'refused';
-  const { loc, msg } = first;
+  const { loc, msg, type } = first;
   const more = detail.length === 1 ? '' : `, and ${detail.length - 1} more`;
-  return `${loc.slice(1).join('.') || 'the row'}: ${msg}${more}`;
+  const [, , field, index] = loc;
+  const column = typeof field === 'string' ? origin?.columns.get(field) : undefined;
+  if (column === undefined) return `${loc.slice(1).join('.') || 'the row'}: ${msg}${more}`;
+  const number = typeof index === 'number' ? `, number ${index + 1}` : '';
+  const remedy = type === 'number_type' ? `; ${NUMBER_REMEDY}` : '';
+  return `column ${column}${number}: ${msg}${remedy}${more}`;
 }

@@ -6,32 +6,32 @@ import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { GivenMeasurement } from '../records/request.js';
 import { LineSplitter } from './lineSplitter.js';
 import { measuredCells } from './measuredCells.js';
-import type { OpenInput, Page, ReadProgress, RowProblem } from './page.js';
+import type { OpenInput, Page, ReadProgress, RowOrigin, RowProblem } from './page.js';
 import { partitionJson } from './partitions.js';
 import { namesBeside, type RowColumns } from './rowColumns.js';
 import { ROWS_SEEN, inOwnCase, misnamed, namesOfRows } from './rowNames.js';
 
 export interface BodyPagesOptions {
   readonly limits: SeriesLimits;
-  /** A longer body is a bad one. */
+  /** A longer body is a bad row. */
   readonly bodyMaxBytes: number;
-  /** Of the model that scores; undefined where it takes no measurements. */
+  /** The scoring model's constants; undefined if it takes no measurements. */
   readonly constants?: MeasuringConstants | undefined;
 }
 
 const REQUEST_NAMES: ReadonlySet<string> = new Set(FIELD_NAMES.request);
 
-/** Most rows of a page: it is written when all of it is scored. */
+/** Most rows of a page: a page is written when all of it is scored. */
 const ROWS_MAX = 512;
 
-/** Opens an input with one JSON body in each line. */
+/** Opens an input with one JSON body per line. */
 export async function openLines(
   input: AsyncIterable<Uint8Array>,
   reading: ReadProgress,
   options: BodyPagesOptions,
 ): Promise<OpenInput> {
   const lines = linesOf(input, reading, options.bodyMaxBytes);
-  // What came first says the names: a caller may wait for the scores of its first line.
+  // The first chunk decides the names, because a caller may wait for the scores of its first line.
   const first = await lines.next();
   const seen = first.done === true ? [] : first.value.slice(0, ROWS_SEEN);
   return {
@@ -45,7 +45,7 @@ export async function openLines(
   };
 }
 
-/** The lines that end in each piece of `input`, where any does. */
+/** For each piece of `input`, the lines that end in it, if any. */
 async function* linesOf(
   input: AsyncIterable<Uint8Array>,
   reading: ReadProgress,
@@ -67,10 +67,12 @@ function bodiesOf(lines: Iterable<{ readonly bytes: Uint8Array | undefined }>): 
 
 /** A row as the body of a request. */
 export interface Body {
-  /** Or why there is none. */
+  /** Or the reason why there is none. */
   readonly content: Uint8Array | RowProblem;
-  /** What is needed beside the session, as JSON by name; absent where it stands in the content. */
+  /** Values needed beside the session, as JSON by name; absent if they are in the content. */
   readonly beside?: ReadonlyMap<string, string>;
+  /** Set if the input has a header. */
+  readonly origin?: RowOrigin;
 }
 
 /** Makes pages of bodies. */
@@ -111,7 +113,7 @@ interface BodyReader {
   readonly readRequest: RequestReader;
 }
 
-/** A text without the space around it, which makes text of a number; undefined where there is nothing else. */
+/** Text without surrounding space; a numeric text becomes a number; undefined if empty. */
 function trimmed(text: string): string | number | undefined {
   const inner = text.trim();
   if (inner === '') return undefined;
@@ -120,10 +122,11 @@ function trimmed(text: string): string | number | undefined {
 
 class BodyPage implements Page {
   readonly rows: number;
-  /** The fields beside the session, each of all rows that were read. */
+  /** The fields beside the session, for all rows read. */
   private readonly texts: ReadonlyMap<string, (string | undefined)[]>;
-  /** Those that the file's path has, one for all rows. */
+  /** Values from the file's path, the same for all rows. */
   private readonly constants: ReadonlyMap<string, string>;
+  private readonly origins: readonly (RowOrigin | undefined)[];
   private given: readonly GivenMeasurement[] = [];
 
   constructor(
@@ -133,6 +136,7 @@ class BodyPage implements Page {
     private readonly columns: RowColumns,
   ) {
     this.rows = bodies.length;
+    this.origins = bodies.map(({ origin }) => origin);
     this.texts = new Map(namesBeside(columns).map((name) => [name, []]));
     this.constants = new Map(columns.partitions?.map((column) => [column.name, partitionJson(column)]));
   }
@@ -152,7 +156,7 @@ class BodyPage implements Page {
       if (text !== undefined && !REQUEST_NAMES.has(name)) foreign--;
       texts[row] = text ?? this.constants.get(name);
     }
-    // Looking costs as much as reading: only where a field is unknown that is not asked for.
+    // The search costs as much as reading, so only if a field is unknown and not requested.
     return (
       (isLine && foreign > 0 && this.columns.names === 'exact' ? misnamed(content) : undefined) ?? outcome
     );
@@ -175,25 +179,29 @@ class BodyPage implements Page {
     return measured.length === 0 ? this.given : measuredCells(measured, (name) => this.cell(name, row));
   }
 
-  /** Of a column that was asked for: a number or text. */
+  /** The value of a requested column: a number or text. */
   private cell(name: string, row: number): unknown {
     const text = this.kept(name, row);
     const value: unknown = text === undefined ? undefined : JSON.parse(text);
     return typeof value === 'string' ? trimmed(value) : value;
   }
 
+  origin(row: number): RowOrigin | undefined {
+    return this.origins[row];
+  }
+
   close(): void {
     this.bodies = [];
   }
 
-  /** Text or a number; anything else is as good as nothing. A number is as long as it was written. */
+  /** Text or a number; other values count as missing. A number keeps its digits. */
   private scalar(name: string | undefined, row: number): string | number | undefined {
     const text = name === undefined ? undefined : this.kept(name, row);
     if (text === undefined || !/^["\d-]/.test(text)) return undefined;
     try {
       return JSON.parse(text) as string | number;
     } catch {
-      return undefined; // the line is no JSON, which is told of it anyway
+      return undefined; // the line is not JSON, which is reported anyway
     }
   }
 }

@@ -7,20 +7,21 @@ import { SERIES_NAMES, fieldOf } from './columnNames.js';
 import type { OpenInput, Page, ReadProgress, RowProblem } from './page.js';
 import { namesBeside, type RowColumns } from './rowColumns.js';
 
-/** A CSV input that can't be read on. */
+/** A CSV input that can't be read further. */
 export class CsvError extends OperatorError {
   override readonly name = 'CsvError';
 }
 
-/** A number that JSON writes the same way. */
+/** A number in JSON's notation. */
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const LIST_GAP = /[\s;|]+/;
-/** An array that ends where the cell does, told without decoding it: it has but its own brackets, and no text. */
+/** An array that ends where the cell ends, recognised without decoding: no nested brackets, no text. */
 const PLAIN_ARRAY = /^\[[^[\]{}"]*\]$/;
 const ROWS_PER_STEP = 64;
 
-const WRONG_LENGTH: Body = {
-  content: { status: UNPROCESSABLE.status, detail: 'a row with more or fewer cells than the header' },
+const WRONG_LENGTH: RowProblem = {
+  status: UNPROCESSABLE.status,
+  detail: 'a row with more or fewer cells than the header',
 };
 
 function notAList(name: string): RowProblem {
@@ -29,8 +30,8 @@ function notAList(name: string): RowProblem {
 }
 
 /**
- * Opens a CSV input: a header, then a session in each row. A series is a cell with a JSON array, or numbers between
- * spaces, semicolons or bars. An empty cell is no value.
+ * Opens a CSV input: a header, then one session per row. A series is a cell with a JSON array, or numbers separated
+ * by spaces, semicolons or bars. An empty cell is a missing value.
  */
 export async function openCsv(
   input: AsyncIterable<Uint8Array>,
@@ -39,7 +40,7 @@ export async function openCsv(
 ): Promise<OpenInput> {
   const records = recordsOf(input, reading, options.bodyMaxBytes);
   const first = await records.next();
-  const header = first.done === true ? [] : first.value;
+  const header = first.done === true ? [] : first.value.cells;
   const kinds = { request: [], session: header, target: [], measurement: [] };
   return {
     names: first.done === true ? undefined : { thing: 'column', kinds, beside: header },
@@ -50,7 +51,7 @@ export async function openCsv(
 
 async function* csvPages(
   header: readonly string[],
-  records: AsyncIterable<readonly string[]>,
+  records: AsyncIterable<CsvRecord>,
   pages: BodyPages,
   wanted: RowColumns,
 ): AsyncGenerator<Page, void, undefined> {
@@ -60,13 +61,18 @@ async function* csvPages(
     name: beside.has(name) ? name : undefined,
     field: fieldOf(name, names),
   }));
-  // Beside the session pages have them by themselves.
+  // Values beside the session come from the path, through the pages.
   const ofPath = partitions.map(({ name }) => ({ name: undefined, field: fieldOf(name, names) }));
   const columns = [...own, ...ofPath];
   const values = partitions.map(({ value }) => value ?? '');
+  const columnOf = new Map(
+    own.flatMap(({ field }, index) => (field === undefined ? [] : [[field, header[index] ?? field]])),
+  );
   let bodies: Body[] = [];
-  for await (const cells of records) {
-    bodies.push(cells.length === header.length ? bodyOf(columns, [...cells, ...values]) : WRONG_LENGTH);
+  for await (const { cells, line } of records) {
+    const isWhole = cells.length === header.length;
+    const body = isWhole ? bodyOf(columns, [...cells, ...values]) : { content: WRONG_LENGTH };
+    bodies.push({ ...body, origin: { line, columns: columnOf } });
     if (bodies.length < ROWS_PER_STEP) continue;
     yield* pages.of(bodies);
     bodies = [];
@@ -74,11 +80,17 @@ async function* csvPages(
   yield* pages.of(bodies);
 }
 
+interface CsvRecord {
+  readonly cells: readonly string[];
+  /** Its first line, from 1 on: a cell in quotes may have several. */
+  readonly line: number;
+}
+
 async function* recordsOf(
   input: AsyncIterable<Uint8Array>,
   reading: ReadProgress,
   rowBytesMax: number,
-): AsyncGenerator<readonly string[], void, undefined> {
+): AsyncGenerator<CsvRecord, void, undefined> {
   const counted = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of input) {
       reading.bytesRead += chunk.length;
@@ -86,13 +98,18 @@ async function* recordsOf(
     }
   };
   const source = Readable.from(counted(), { objectMode: false });
-  const parser = parse({ bom: true, relax_column_count: true, max_record_size: rowBytesMax });
+  const parser = parse({ bom: true, relax_column_count: true, info: true, max_record_size: rowBytesMax });
   source.on('error', (error) => parser.destroy(error));
   try {
-    for await (const record of source.pipe(parser)) yield record as readonly string[];
+    let line = 1;
+    for await (const parsed of source.pipe(parser)) {
+      const { record, info } = parsed as { record: readonly string[]; info: { lines: number } };
+      yield { cells: record, line };
+      line = info.lines + 1;
+    }
   } catch (error) {
     throw isCsvError(error)
-      ? new CsvError(`no CSV: ${error.code} in row ${Math.max(1, error.lines ?? 1)}`)
+      ? new CsvError(`no CSV: ${error.code} in line ${Math.max(1, error.lines ?? 1)}`)
       : error;
   } finally {
     source.destroy();
@@ -104,7 +121,7 @@ function isCsvError(error: unknown): error is Error & { readonly code: string; r
   return error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_');
 }
 
-/** What a column is: kept by its name, a field of a session, or both. */
+/** The role of a column: kept by its name, a session field, or both. */
 interface CsvColumn {
   readonly name: string | undefined;
   readonly field: string | undefined;
@@ -126,7 +143,7 @@ function bodyOf(columns: readonly CsvColumn[], cells: readonly string[]): Body {
   return { content: problem ?? Buffer.from(`{"current_session":{${session.join(',')}}}`), beside };
 }
 
-/** Undefined where the cell is no whole array: what stands after it would become fields of the session. */
+/** Undefined if the cell is not one whole array: the text after it would become fields of the session. */
 function listOf(cell: string): string | undefined {
   const text = cell.trim();
   if (!text.startsWith('[')) return `[${text.split(LIST_GAP).map(valueOf).join(',')}]`;

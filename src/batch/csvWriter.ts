@@ -7,11 +7,11 @@ import { UNMEASURED_NAMES } from './unmeasured.js';
 
 const NEEDS_QUOTES = /[",\r\n]/;
 
-/** The rows of a page in CSV. */
+/** Writes the rows of a page as CSV. */
 export class CsvWriter {
   private readonly model: string;
 
-  /** `isStream`: bad rows stand in their places, with a column that says what is wrong. */
+  /** `isStream`: bad rows stay in their places, with an error column. */
   constructor(
     private readonly options: LineOptions,
     private readonly isStream: boolean,
@@ -68,14 +68,14 @@ export class CsvWriter {
     ];
   }
 
-  /** Between the row's number and what is wrong. */
+  /** Columns between the row's number and the error. */
   private get columns(): number {
     const { explain = false, measured = false } = this.options;
     return OUTPUT_COLUMNS + 2 + (measured ? UNMEASURED_NAMES.length : 0) + (explain ? 1 : 0);
   }
 }
 
-/** A kept value, which is JSON, as a cell: text without its quotes. */
+/** A kept value, which is JSON, as a cell: text loses its quotes. */
 function cellOf(json: string | undefined): string {
   if (json === undefined || json === 'null') return '';
   return quoted(json.startsWith('"') ? (JSON.parse(json) as string) : json);

@@ -13,13 +13,13 @@ import {
 } from 'apache-arrow';
 
 /**
- * The columns in forms that can be cut into pieces and written in every format: dictionaries as their values, since
- * a file may have no two of them, and texts and bytes that lie in views one behind the other, since the Arrow library
- * cuts views in the wrong place.
+ * Converts columns to forms that can be cut into pieces and written in every format: dictionaries become values,
+ * since a file may not have two of them; texts and bytes in views become contiguous, since the Arrow library cuts
+ * views at the wrong place.
  */
 export function decodeColumns(batch: RecordBatch): RecordBatch {
   const children = batch.data.children.map((data) => plainData(data));
-  // The type is that of the data: a decoder may have made plain text of large text already.
+  // Take the type from the data: a decoder may have turned large text into plain text.
   const fields = batch.schema.fields.map(
     ({ name, nullable, metadata, type }, place) =>
       new Field(name, children[place]?.type ?? type, nullable, metadata),
@@ -36,12 +36,12 @@ function plainData(data: Data): Data {
   return plain ?? data;
 }
 
-/** What a column becomes; undefined where it stays as it is. */
+/** The type after decoding; undefined if the column stays as it is. */
 export function decodedType(type: DataType): DataType | undefined {
   if (DataType.isUtf8View(type)) return new Utf8();
   if (DataType.isBinaryView(type)) return new Binary();
   if (!DataType.isDictionary(type)) return undefined;
-  // The decoder of Parquet says a field where a type belongs.
+  // The Parquet decoder gives a field where a type belongs.
   const inner: unknown = type.dictionary;
   const values = inner instanceof Field ? (inner.type as DataType) : (inner as DataType);
   return DataType.isLargeUtf8(values) ? new Utf8() : (decodedType(values) ?? values);

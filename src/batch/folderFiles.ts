@@ -4,18 +4,18 @@ import { errorCode } from '../files/fileError.js';
 import { FormatError } from './formatError.js';
 import { pathOrder } from './naturalOrder.js';
 
-/** What a folder holds. */
+/** The files found in a folder. */
 export interface FolderFiles {
   /** The files to score, in their natural order. */
   readonly paths: readonly string[];
-  /** What is not read, in a line for people; undefined where all is. */
+  /** What is not read, in one line for people; undefined if everything is read. */
   readonly left: string | undefined;
 }
 
 export interface FolderOptions {
-  /** Whether a file of this name is one to score. */
+  /** Whether a file with this name is to be scored. */
   readonly accepts: (name: string) => boolean;
-  /** Not looked into: the scores go there. */
+  /** Not searched: the output folder. */
   readonly outDir: string | undefined;
 }
 
@@ -26,19 +26,19 @@ const ODD = 'no regular file';
 const LOST = 'a link to nothing';
 const AGAIN = 'a link to what is read anyway, or to a folder around it';
 
-/** As the outputs of this command are named. */
+/** The names of this command's outputs. */
 const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson)$/;
-/** Names that are told of each kind of what is not read. */
+/** Most names listed for each kind of skipped file. */
 const NAMES_TOLD = 3;
 
-/** Whose folders hold rows that were deleted or replaced, by what stands in them. */
+/** Table formats whose folders also hold deleted or replaced rows, with the marks that identify them. */
 const VERSIONED: readonly (readonly [isMark: (name: string) => boolean, table: string])[] = [
   [(name) => name === '_delta_log', 'a Delta'],
   [(name) => name === '.hoodie', 'a Hudi'],
   [(name) => name.endsWith('.metadata.json'), 'an Iceberg'],
 ];
 
-/** Everything below `folder` that can be scored; nothing twice. @throws FormatError */
+/** All files below `folder` that can be scored, each once. @throws FormatError */
 export function folderFiles(folder: string, options: FolderOptions): FolderFiles {
   const walk = new Walk(folder, options);
   walk.all();
@@ -52,9 +52,9 @@ export function folderFiles(folder: string, options: FolderOptions): FolderFiles
 class Walk {
   readonly paths: string[] = [];
   private readonly leftOut = new Map<string, string[]>();
-  /** Folders and files by their real paths. */
+  /** Real paths of folders and files. */
   private readonly seen = new Set<string>();
-  /** Followed after everything else: what they lead to may lie in the folder too. */
+  /** Followed last, because their targets may be in the folder too. */
   private links: string[] = [];
   private readonly root: string;
   private readonly outDir: string | undefined;
@@ -100,7 +100,7 @@ class Walk {
     for (const name of names) {
       const path = join(folder, name);
       const stats = lstatSync(path);
-      // As Spark and Hive have it: a column's name may begin so.
+      // The rule of Spark and Hive: a column's name may begin so.
       if (name.startsWith('.') || (name.startsWith('_') && !name.includes('='))) this.leave(HIDDEN, path);
       else if (stats.isSymbolicLink()) this.links.push(path);
       else this.take(path, join(real, name), stats);
@@ -132,7 +132,7 @@ class Walk {
   }
 }
 
-/** Undefined where there is nothing, or links that lead round. */
+/** Undefined if nothing is there, or links form a cycle. */
 function realPath(path: string): string | undefined {
   try {
     return realpathSync(path);

@@ -1,6 +1,6 @@
 import { OperatorError } from '../base/operatorError.js';
 
-/** What a name or an option asks for that can't be done, or a file that is not of its form. */
+/** A name or an option that can't be followed, or a file that does not match its format. */
 export class FormatError extends OperatorError {
   override readonly name = 'FormatError';
 }

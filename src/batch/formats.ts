@@ -24,10 +24,10 @@ const ENDINGS: Readonly<Record<string, Format>> = {
   parquet: 'parquet',
 };
 
-/** Larger pieces than Node's own: fewer turns of the loop for each row. */
+/** Larger than Node's default: fewer event-loop turns per row. */
 const CHUNK_BYTES = 1 << 20;
 
-/** A file's name without what says its form, and that form. */
+/** A file's name without its format suffixes, and the format. */
 export interface NamedFormat {
   readonly stem: string;
   readonly format: Format | undefined;
@@ -46,7 +46,7 @@ export interface InputOptions extends BodyPagesOptions {
   readonly tables: TableReaders;
 }
 
-/** Opens standard input, or what is read as it. */
+/** Opens standard input, or a file read in its place. */
 export async function openStream(
   input: AsyncIterable<Uint8Array>,
   format: Format,
@@ -91,7 +91,7 @@ function decompressor(compression: 'gzip' | 'zstd'): Transform {
   return compression === 'gzip' ? createGunzip({ chunkSize: CHUNK_BYTES }) : new ZstdDecoder();
 }
 
-/** Zstandard, which `node:zlib` has from Node 22 on only. */
+/** Zstandard; `node:zlib` has it only from Node 22 on. */
 class ZstdDecoder extends Transform {
   private readonly windows = new ZstdWindows();
   private readonly decoder = new Decompress((bytes) => this.push(bytes));

@@ -11,55 +11,55 @@ import type { PredictionRequest } from '../records/request.js';
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 const PEOPLE_PER_SLAB = 1024;
-/** Sessions less than this apart are of one night, where their dates are not known. */
+/** Undated sessions less than this apart belong to one night. */
 const SAME_NIGHT_MS = 18 * 3_600_000;
 
-/** More people than memory was set aside for. */
+/** More people than the memory reserved. */
 export class TooManyPeopleError extends OperatorError {
   override readonly name = 'TooManyPeopleError';
 }
 
-/** A session that is ready to be scored. */
+/** A session ready to be scored. */
 export interface ReadySession {
-  /** Holds until the next one is made ready. */
+  /** Valid until the next one is made ready. */
   readonly request: PredictionRequest;
   readonly next: NextHistory;
 }
 
-/** A row that is to be scored with the history of its person. */
+/** A row to be scored with its person's history. */
 export interface RowOfPerson {
-  /** In days since 1970. */
+  /** Days since 1970. */
   readonly night: number;
   readonly record: Float64Array;
   readonly momentMs: () => number;
   readonly measuring: Measuring;
 }
 
-/** What a state file has of a person. */
+/** A person's entry in a state file. */
 export interface SavedPerson {
   readonly person: string;
   readonly history: string;
-  /** When the sessions were that an older state left, oldest first: until the next one is scored. */
+  /** The moments of the undated sessions that an older state left, oldest first; until the next one is scored. */
   readonly moments: readonly number[] | undefined;
 }
 
-/** The history of each person, in the bytes that the service hands out as text. */
+/** Each person's history, as the bytes that the service returns as text. */
 export class Histories {
   private readonly people = new Map<string, number>();
   private readonly slabs: Uint8Array[] = [];
-  /** What of a history has no room in its slab, as those of many measurements: a few people's. */
+  /** The part of a history that does not fit its slab, as with many measurements; few people have one. */
   private readonly rests = new Map<number, Uint8Array>();
   private readonly whole = new Uint8Array(HISTORY_BYTES_MAX);
-  /** Whether any history has had measurements. */
+  /** Whether any history has measurements. */
   areMeasured = false;
-  /** Bytes of each person's history; 0 where there is none. */
+  /** Bytes of each person's history; 0 if there is none. */
   private lengths = new Uint16Array(PEOPLE_PER_SLAB);
   private latestNights = new Float64Array(PEOPLE_PER_SLAB);
   private readonly moments = new Map<number, readonly number[]>();
   private readonly desk = new HistoryDesk();
   private readonly records = new Float64Array((1 + PAST_MAX) * RECORD_LENGTH);
   private readonly targets = new Float64Array(PAST_MAX * TARGET_LENGTH);
-  /** By the number of past sessions. */
+  /** Indexed by number of past sessions. */
   private readonly requests: readonly Mutable<PredictionRequest>[];
 
   constructor(private readonly peopleMax: number) {
@@ -74,7 +74,7 @@ export class Histories {
     return this.people.size;
   }
 
-  /** The number of a person; a new one for whom nothing is known of. @throws TooManyPeopleError */
+  /** The index of a person, new if unknown. @throws TooManyPeopleError */
   indexOf(person: string): number {
     const known = this.people.get(person);
     if (known !== undefined) return known;
@@ -89,19 +89,19 @@ export class Histories {
     return index;
   }
 
-  /** The latest night of a person, in days since 1970; −Infinity where none is dated. */
+  /** The latest night of a person, in days since 1970; −Infinity if none is dated. */
   latest(person: number): number {
     const latest = this.latestNights[person];
     return latest === undefined || this.lengths[person] === 0 || Number.isNaN(latest) ? -Infinity : latest;
   }
 
-  /** Whether a session at `momentMs` is of an earlier night than the last one that an older state left of a person. */
+  /** Whether a session at `momentMs` is of an earlier night than the last one in an older state. */
   isBeforeOlder(person: number, momentMs: () => number): boolean {
     const latest = this.moments.get(person)?.at(-1);
     return latest !== undefined && latest - momentMs() >= SAME_NIGHT_MS;
   }
 
-  /** Gives a session of `night` its place in the person's history, and the past that it has there. */
+  /** Places a session of `night` in the person's history, and returns it with its past. */
   ready(person: number, { night, record, momentMs, measuring }: RowOfPerson): ReadySession {
     const { desk, records, targets } = this;
     const length = this.lengths[person] ?? 0;
@@ -120,26 +120,26 @@ export class Histories {
     return { request, next };
   }
 
-  /** Keeps the history that came of a session of `night`, with what the network said of it. */
+  /** Stores the history that resulted from a session of `night`, with the network's output for it. */
   add(person: number, night: number, next: NextHistory, row: SessionScores, thresholds: Thresholds): void {
     this.store(person, next.bytes(row, thresholds), Math.max(night, this.latest(person)));
     this.moments.delete(person);
   }
 
-  /** Takes over the history of a person who is new; false where the text is damaged, or the person known. */
+  /** Stores the history of a new person; false if the text is damaged, or the person is known. */
   load({ person, history, moments }: SavedPerson): boolean {
     const { desk } = this;
     return desk.read(history) && this.takeOver(person, moments);
   }
 
-  /** Takes over sessions without dates, as older states have them: `request` has them as its past. */
+  /** Stores undated sessions from an older state: `request` has them as its past. */
   loadOlder(person: string, request: PredictionRequest, moments: readonly number[]): boolean {
     const { desk } = this;
     desk.begin(request);
     return desk.load(desk.encoded()) && this.takeOver(person, moments);
   }
 
-  /** Each person of whom something is kept. */
+  /** Every person with stored data. */
   *entries(): Generator<SavedPerson> {
     for (const [person, index] of this.people) {
       const length = this.lengths[index] ?? 0;
@@ -149,7 +149,7 @@ export class Histories {
     }
   }
 
-  /** What the desk has read becomes the history of a new person. */
+  /** Stores what the desk has read as the history of a new person. */
   private takeOver(person: string, moments: readonly number[] | undefined): boolean {
     const { history } = this.desk;
     const isWhole = moments === undefined || moments.length === history.count;
@@ -169,7 +169,7 @@ export class Histories {
     this.latestNights[person] = latestNight;
   }
 
-  /** The bytes of a person's history; they hold until the next one is asked for. */
+  /** The bytes of a person's history, valid until the next call. */
   private bytesOf(person: number, length: number): Uint8Array {
     const rest = this.rests.get(person);
     if (rest === undefined) return this.slot(person).subarray(0, length);

@@ -1,17 +1,17 @@
 import type { Part } from './parquetPages.js';
 
-/** Wider ones would not fit the bits at hand; 16 million different values in one dictionary would need them. */
+/** Wider values would not fit the available bits; only a dictionary of over 16 million values needs them. */
 const WIDTH_MAX = 24;
 
-/** A reader of whole numbers of a fixed width in Parquet's RLE and bit-packing hybrid, any number of them at a time. */
+/** Reads integers of a fixed width in Parquet's RLE and bit-packing hybrid encoding, any number at a time. */
 export class HybridReader {
   private readonly mask: number;
-  /** Values that the run in hand still has. */
+  /** Values left in the current run. */
   private left = 0;
   private isPacked = false;
-  /** Of a run of one value. */
+  /** The value of an RLE run. */
   private value = 0;
-  /** Of the byte in hand, the first one that was not yet read. */
+  /** The first unread bit of the current byte. */
   private bit = 0;
 
   private readonly bytes: Uint8Array;
@@ -29,7 +29,7 @@ export class HybridReader {
     this.mask = (1 << width) - 1;
   }
 
-  /** The next `count` values, from `out[at]` on. */
+  /** Reads the next `count` values into `out`, from index `at` on. */
   read(out: Uint8Array | Uint32Array, at: number, count: number): void {
     for (const last = at + count; at < last;) {
       if (this.left === 0) this.nextRun();
@@ -41,7 +41,7 @@ export class HybridReader {
     }
   }
 
-  /** Passes over `count` values if all of them are known to be `value`. */
+  /** Skips `count` values if all are known to be `value`. */
   skipRunOf(value: number, count: number): boolean {
     if (this.left === 0) this.nextRun();
     if (this.isPacked || this.value !== value || this.left < count) return false;
@@ -70,12 +70,12 @@ export class HybridReader {
     const { bytes, width, mask } = this;
     const start = this.at * 8 + this.bit;
     const end = start + count * width;
-    // Four bytes at a time, as long as there are four: the last group may be cut off where its values end.
+    // Read four bytes at a time while there are four: the last group may be cut off where its values end.
     const whole = Math.max(0, Math.min(count, Math.floor((bytes.length * 8 - 32 - start) / width)));
     let place = start;
     for (const last = at + whole; at < last; at++, place += width) {
       const byte = place >>> 3;
-      const word = // of bytes that are there: a check of each would cost as much again
+      const word = // in range; a check of each byte would double the cost
         (bytes[byte] as number) |
         ((bytes[byte + 1] as number) << 8) |
         ((bytes[byte + 2] as number) << 16) |

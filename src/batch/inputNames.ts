@@ -14,34 +14,34 @@ import type { Partition } from './partitions.js';
 import { UNMEASURED_NAMES } from './unmeasured.js';
 import { USUAL_KEPT, type HistoryColumns, type RowColumns, type WantedColumns } from './rowColumns.js';
 
-/** Names of an input, or names that are asked of it, with which it must not be scored. */
+/** Names in an input, or names requested of it, that prevent scoring. */
 export class NamesError extends OperatorError {
   override readonly name = 'NamesError';
 }
 
-/** What an input calls its things, as its beginning says it. */
+/** The names in an input, read from its beginning. */
 export interface InputNames {
-  /** What a name is of, in messages. */
+  /** What the names belong to, for messages. */
   readonly thing: 'column' | 'field';
-  /** The names in objects of each kind. The columns of a table are names of a session, each as often as it is there. */
+  /** The names in objects of each kind. The columns of a table count as names of a session, with repetitions. */
   readonly kinds: Readonly<Record<ObjectKind, readonly string[]>>;
-  /** What can go through to the output. */
+  /** The names that can be copied to the output. */
   readonly beside: readonly string[];
-  /** Why a column can't be what it is asked to be; undefined where it can. */
+  /** Why a column can't be used as requested; undefined if it can. */
   readonly unfit?: (name: string, as: keyof HistoryColumns) => string | undefined;
 }
 
-/** How an input is read, and what is to be said of it before. */
+/** How an input is read, with the remarks to make first. */
 export interface NamesReport {
   readonly columns: RowColumns;
-  /** Which fields of a session were found, and which not; undefined where no row says it. */
+  /** Which session fields were found and which not; undefined if no row says so. */
   readonly found: string | undefined;
-  /** Whether rows may have measurements, or histories with some, of their own. */
+  /** Whether rows may have measurements of their own, or histories with some. */
   readonly hasMeasurements: boolean;
   readonly warnings: readonly string[];
 }
 
-/** Columns that the output has by itself, in one format or another, and its bad rows. */
+/** Columns that the output adds itself, in any format, or in its bad rows. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
   'row',
   ...SCORE_FIELDS,
@@ -60,8 +60,8 @@ const NESTED = ['past_sessions', 'past_targets', 'past_target', 'current_session
 const KINDS = ['request', 'session', 'target', 'measurement'] as const;
 
 /**
- * What of an input goes where, by its names. `mayVary`: both it and its output are NDJSON, where each row has the
- * fields that it has. `own` is undefined where no row says any names; `ofPath` are columns that the path has.
+ * Decides by name what each column of an input is used for. `mayVary`: both it and its output are NDJSON, where rows
+ * may have different fields. `own` is undefined if no row has names; `ofPath` are columns from the path.
  * @throws NamesError
  */
 export function readNames(
@@ -74,7 +74,7 @@ export function readNames(
   const partitions = ofPath.filter(({ name }) => own?.beside.includes(name) !== true);
   const usual = USUAL_KEPT.filter((name) => mayVary || own?.beside.includes(name) !== false);
   const through = [...(keep ?? usual), ...(history === undefined ? [] : [history.person, history.order])];
-  // The path of the scores says its columns: readers of a tree refuse one that the files have as well.
+  // The output path contains these columns: readers of a folder tree reject files that contain them too.
   const isOfPath = (name: string): boolean => ofPath.some((partition) => partition.name === name);
   const kept = through.filter((name) => !isOfPath(name) || keep?.includes(name) === true);
   const all = own?.thing === 'column' ? withPartitions(own, partitions).kinds.session : [];
@@ -95,12 +95,14 @@ export function readNames(
   return { columns, found: foundLine(names, wanted), hasMeasurements: ofRequests(names, history), warnings };
 }
 
-/** With a history of each person any row of NDJSON may bring measurements; else only those with one of their own. */
+/**
+ * With a history for each person any row of NDJSON may bring measurements; else only a row with a history of its own.
+ */
 function ofRequests({ thing, kinds }: InputNames, history: HistoryColumns | undefined): boolean {
   return thing === 'field' && (history !== undefined || kinds.request.includes('history'));
 }
 
-/** Fields of the session that the path has are columns; a line of NDJSON has a session of its own. */
+/** Session fields in the path become columns, but not for NDJSON, where each line has its own session. */
 function withPartitions(own: InputNames, partitions: readonly Partition[]): InputNames {
   const added = partitions.map(({ name }) => name);
   const session = own.thing === 'column' ? [...own.kinds.session, ...added] : own.kinds.session;
@@ -133,7 +135,7 @@ function checkNested({ thing, kinds }: InputNames): void {
     );
 }
 
-/** Such names would be ignored, and the rest of the row scored as if it were all. */
+/** Misspelt names would be ignored, and the rest of the row scored as if it were complete. */
 function checkCase({ thing, kinds }: InputNames, { names }: WantedColumns): void {
   if (names === 'any-case') return;
   const others = KINDS.flatMap((kind) =>
@@ -148,7 +150,7 @@ function checkCase({ thing, kinds }: InputNames, { names }: WantedColumns): void
     );
 }
 
-/** Measurements are kept in the history of a person: without one they would be ignored. */
+/** Measurements are kept in a person's history: without one they would be ignored. */
 function checkMeasured({ measured, history }: Pick<RowColumns, 'measured' | 'history'>): void {
   const [first] = measured ?? [];
   if (first !== undefined && history === undefined)
@@ -157,7 +159,7 @@ function checkMeasured({ measured, history }: Pick<RowColumns, 'measured' | 'his
     );
 }
 
-/** What to say of names that are a few letters from one that is not there. */
+/** Remarks on unknown names that differ by a few letters from a missing one. */
 function slipsOf({ thing, kinds }: InputNames, { keep, names }: RowColumns): string[] {
   return KINDS.flatMap((kind) => {
     const there = new Set(
@@ -195,7 +197,7 @@ function checkThere(name: string, { thing, beside }: InputNames): void {
   throw new NamesError(`there is no ${thing} ${JSON.stringify(name)}${place}${hint}`);
 }
 
-/** One would be taken for the other. */
+/** One would be mistaken for the other. */
 function checkTwice({ thing, kinds }: InputNames, { keep, names }: RowColumns): void {
   if (thing === 'field') return;
   const seen = new Set<string>();

@@ -9,43 +9,45 @@ import { partitionColumns, partitionedFolder, type Partition } from './partition
 /** A file to score, and where its scores go. */
 export interface InputFile {
   readonly path: string;
-  /** For messages: its path below what was named. */
+  /** For messages: its path relative to the named folder. */
   readonly name: string;
   readonly format: Format;
   readonly bytes: number;
-  /** Columns that its path has. */
+  /** Columns from its path. */
   readonly partitions: readonly Partition[];
   readonly outputFormat: Format;
   readonly output: string;
-  /** Where rows go that have no scores; Spark and pyarrow read every file among partitions that does not begin with _. */
+  /**
+   * The file for bad rows. Its name begins with _ among partitions, where Spark and pyarrow read every other file.
+   */
   readonly bad: string;
 }
 
 export interface InputOptions {
-  /** For names that don't say it. */
+  /** For files whose name does not say it. */
   readonly format?: Format | undefined;
   readonly to?: Format | undefined;
   readonly outDir?: string | undefined;
   readonly state?: string | undefined;
-  /** The column that says when a row was. */
+  /** The column with the time of a row. */
   readonly order?: string | undefined;
-  /** The files are only read: they have no outputs that could be the same. */
+  /** The files are only read, so no outputs can collide. */
   readonly isRead?: boolean;
-  /** Told what is left out of a folder. */
+  /** Called with what a folder leaves out. */
   readonly tell?: ((line: string) => void) | undefined;
 }
 
-/** A file that a name means; below `base` the folders of the scores are those of the files. */
+/** A file found by a name; the output folders repeat the folders below `base`. */
 interface NamedFile {
   readonly path: string;
   readonly base: string;
 }
 
 /**
- * The files that `names` mean, in their order; those of a folder or a pattern in natural order. Where --order is a
- * partition of all of them, they come in its order. What this command has written itself is left out, so that a
- * folder or a pattern may be used again.
- * @throws FormatError where a file is missing, its form is not known, or two would have one output
+ * The files that `names` refer to, in order; those of a folder or a pattern in natural order. If --order is a
+ * partition of all of them, they come in its order. This command's own outputs are left out, so a folder or a pattern
+ * can be used again.
+ * @throws FormatError if a file is missing, its format is unknown, or two have the same output
  */
 export function inputFiles(names: readonly string[], options: InputOptions): InputFile[] {
   const named = new Map<string, NamedFile>();
@@ -89,7 +91,7 @@ function outputFolder(file: NamedFile, outDir: string | undefined): string {
   return outDir === undefined ? dirname(file.path) : join(resolve(outDir), mirrored(file));
 }
 
-/** The folders between what was named and the file, with all that are partitions; none of them is `..`. */
+/** The folders between the named folder and the file, with all partitions; never `..`. */
 function mirrored({ path, base }: NamedFile): string {
   const folder = dirname(path);
   const { above } = partitionedFolder(folder);
@@ -97,7 +99,7 @@ function mirrored({ path, base }: NamedFile): string {
   return relative(isBelow && base.length < above.length ? base : above, folder);
 }
 
-/** What runs of this command write of a file, in any format, there or beside it, and what they remember. */
+/** The outputs and state files that runs of this command write for a file, in any format. */
 function ownFiles(file: NamedFile, { outDir, state }: InputOptions): string[] {
   const { stem } = formatOf(basename(file.path));
   const scores = FORMATS.map((format) => `${stem}.scores.${format}`);
@@ -129,7 +131,7 @@ function inPartitionOrder(inputs: InputFile[], order: string | undefined): Input
   return inputs.toSorted((a, b) => naturalOrder(valueOf(a) ?? '', valueOf(b) ?? ''));
 }
 
-/** The files of a name: a file, a folder, or a pattern with * and ? in any part of the path. */
+/** The files of a name: a file, a folder, or a pattern with * and ? anywhere in the path. */
 function filesOf(name: string, options: InputOptions): NamedFile[] {
   if (existsSync(name)) {
     const path = resolve(name);

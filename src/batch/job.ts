@@ -9,24 +9,24 @@ import type { HistoryToCome, IgnoredMeasurement, PredictionRequest } from '../re
 import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import type { Page, RowProblem } from './page.js';
 
-/** A page on its way: what is known of each of its rows by now. */
+/** A page being scored, with what is known of each row so far. */
 export class Job {
-  /** Row i is `scores[i · OUTPUT_COLUMNS …]`: as the network gave them, and measurements moved them. */
+  /** Row i is `scores[i · OUTPUT_COLUMNS …]`: the network's output, moved by measurements. */
   readonly scores: Float32Array;
-  /** How long the model ran for each row, in milliseconds. */
+  /** The model's time for each row, in milliseconds. */
   readonly inferMs: Float32Array;
   readonly problems = new Map<number, RowProblem>();
-  /** What the network said of the rows that measurements moved. */
+  /** The network's output for rows moved by measurements. */
   readonly unmeasured = new Map<number, Float32Array>();
-  /** Measurements that came too late to count, by their rows. */
+  /** Measurements that came too late to count, by row. */
   readonly ignored = new Map<number, readonly IgnoredMeasurement[]>();
-  /** Of each row that was explained, as JSON. */
+  /** Explanations as JSON, by row. */
   readonly explanations: string[] = [];
-  /** Rows that have neither scores nor a problem yet. */
+  /** Rows with neither scores nor a problem yet. */
   left: number;
-  /** Reading ended in the middle of it. */
+  /** Reading ended in the middle of this page. */
   isBroken = false;
-  /** The records of the rows, where a later row needs them. */
+  /** The records of the rows, if a later row needs them. */
   readonly records: Float64Array | undefined;
 
   constructor(
@@ -55,14 +55,14 @@ export class Job {
   }
 }
 
-/** The place of one row, which its scores come to. */
+/** Receives the scores of one row. */
 export class RowPlace implements ScoreHandler {
   readonly isGone = false;
-  /** Told what the network said of the row, or that it has no scores. */
+  /** Called with the network's output for the row, or with undefined if it has no scores. */
   onDone: ((row: ScoredRow | undefined) => void) | undefined;
-  /** How good its data are, where that is to be told. */
+  /** The quality of its data, if requested. */
   quality: Quality | undefined;
-  /** What comes of the row, where it has a history. */
+  /** The resulting history, if the row has one. */
   history: HistoryToCome | undefined;
 
   constructor(
@@ -70,7 +70,7 @@ export class RowPlace implements ScoreHandler {
     private readonly index: number,
   ) {}
 
-  /** From 1 on, in the whole input. */
+  /** From 1 on, over the whole input. */
   get row(): number {
     return this.job.page.firstRow + this.index;
   }
@@ -107,7 +107,7 @@ export class RowPlace implements ScoreHandler {
     job.finished();
   }
 
-  /** Writes the scores of the row, and why they are so where that is asked for. */
+  /** Writes the scores of the row, and their explanation if requested. */
   private answer(
     { model, explanation: floats }: ScoredRow,
     scores: Float32Array,
@@ -118,7 +118,7 @@ export class RowPlace implements ScoreHandler {
     const { explainSettings } = model;
     const first = index * OUTPUT_COLUMNS;
     for (let column = 0; column < OUTPUT_COLUMNS; column++)
-      job.scores[first + column] = scores[offset + column]!; // a row of the output
+      job.scores[first + column] = scores[offset + column]!; // within a row of the output
     if (floats === undefined || quality === undefined || explainSettings === undefined) return;
     const row = { scores, offset, floats, unmeasured };
     job.explanations[index] = JSON.stringify(explanationOf(row, quality, explainSettings));
@@ -134,7 +134,7 @@ export class RowPlace implements ScoreHandler {
   }
 }
 
-/** A score of the network as an answer has it: to two decimals. */
+/** A score of the network, rounded to two decimals as in an answer. */
 export function twoDecimals(score: number): number {
   return hundredths(score) / 100;
 }

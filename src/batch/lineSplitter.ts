@@ -1,4 +1,4 @@
-/** A line of a stream, without its end. `bytes` is undefined where it is longer than is accepted. */
+/** A line of a stream, without its end. `bytes` is undefined if it is too long. */
 export interface Line {
   /** From 1 on. */
   readonly number: number;
@@ -7,17 +7,17 @@ export interface Line {
 
 const LINE_FEED = 0x0a;
 
-/** Cuts a stream into lines; keeps no more of it than one line of `bytesMax` and the chunk at hand. */
+/** Splits a stream into lines; holds at most one line of `bytesMax` and the current chunk. */
 export class LineSplitter {
   private count = 0;
-  /** The beginning of the line whose end has not arrived. */
+  /** The start of the line whose end has not arrived yet. */
   private begun: Uint8Array[] = [];
   private begunBytes = 0;
   private isTooLong = false;
 
   constructor(private readonly bytesMax: number) {}
 
-  /** The lines that end in `chunk`; a line's bytes hold as long as the chunk does. */
+  /** The lines that end in `chunk`; their bytes are valid while the chunk is. */
   *split(chunk: Uint8Array): Generator<Line, void, undefined> {
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
@@ -28,7 +28,7 @@ export class LineSplitter {
     if (start < chunk.length) this.take(chunk.subarray(start));
   }
 
-  /** The last line, where no line feed ends it. */
+  /** The last line, if it has no line feed. */
   *end(): Generator<Line, void, undefined> {
     if (this.begunBytes > 0 || this.isTooLong) yield this.finish();
   }

@@ -5,21 +5,21 @@ import type { Job } from './job.js';
 import type { RowProblem } from './page.js';
 
 export interface LineOptions {
-  /** Stand in front of the row's number and the scores. */
+  /** Written before the row's number and the scores. */
   readonly keep: readonly string[];
   readonly model: ScoringModel;
-  /** Each row has its explanation: an object in NDJSON, its JSON as text in a column. */
+  /** Adds each row's explanation: an object in NDJSON, its JSON as text in a column. */
   readonly explain?: boolean;
-  /** Columns have the scores without measurements beside the others; rows of NDJSON have them where any counts. */
+  /** Adds the scores without measurements: as columns, or in those NDJSON rows where any counts. */
   readonly measured?: boolean;
 }
 
-/** The lines of a page in NDJSON, each with its line feed. */
+/** The lines of a page as NDJSON, each with its line feed. */
 export class LineWriter {
   private readonly keys: readonly (readonly [name: string, key: string])[];
   private readonly model: string;
 
-  /** `isStream`: errors stand in their places, and each line tells how long the model ran. */
+  /** `isStream`: errors stay in their places, and each line has the model's time. */
   constructor(
     private readonly options: LineOptions,
     private readonly isStream: boolean,
@@ -39,7 +39,7 @@ export class LineWriter {
     return text;
   }
 
-  /** Of a bad row in a file of its own: which row of which file it was. */
+  /** A line for the file of bad rows: which row of which file it was, and its problem. */
   bad(job: Job, row: number, file: string, { status, detail }: RowProblem): string {
     const place = { file, row: job.page.firstRow + row, status, detail };
     return `{${this.kept(job, row)}${JSON.stringify(place).slice(1)}\n`;

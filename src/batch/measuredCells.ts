@@ -5,8 +5,8 @@ import type { MeasuredColumn } from './measuredColumns.js';
 import type { RowProblem } from './page.js';
 
 /**
- * What the cells of a row say of measurements, on its night. `cell` gives a number, a text, or null or undefined for none;
- * a reliability beside no value is that of no measurement.
+ * The measurements in a row's cells, for its night. `cell` returns a number, a text, or null or undefined for none; a
+ * reliability without a value is ignored.
  */
 export function measuredCells(
   columns: readonly MeasuredColumn[],

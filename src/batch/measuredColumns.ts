@@ -2,12 +2,12 @@ import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
 import { nearestName } from '#rules/nearest.js';
 import type { NameReading } from './columnNames.js';
 
-/** A column that says what was measured on the night of its row. */
+/** A column with measurements for the night of its row. */
 export interface MeasuredColumn {
   readonly score: MeasuredField;
-  /** As the input writes it. */
+  /** As written in the input. */
   readonly name: string;
-  /** The column of its reliability, where there is one. */
+  /** The column of its reliability, if any. */
   readonly reliability: string | undefined;
 }
 
@@ -29,12 +29,12 @@ export function measuredColumns(names: readonly string[], reading: NameReading):
   });
 }
 
-/** The known name that `name` is in another case of its letters; undefined where it is none. */
+/** The known name that differs from `name` only in case; undefined if none does. */
 export function measuredInOtherCase(name: string): string | undefined {
   return NAMES.find((known) => known !== name && known === name.toLowerCase());
 }
 
-/** What is to be said of a name that begins as those do, and is none of them; undefined for any other. */
+/** The remark on an unknown name with a known prefix; undefined for any other name. */
 export function measuredSlip(name: string): string | undefined {
   const small = name.toLowerCase();
   if (!small.startsWith(PREFIX) || NAMES.includes(small)) return undefined;

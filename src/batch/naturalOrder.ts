@@ -1,4 +1,4 @@
-/** Order of names by their characters, but numbers in them by their size: `part-2` before `part-10`. */
+/** Sorts names by character, but numbers in them by value: `part-2` before `part-10`. */
 export function naturalOrder(a: string, b: string): number {
   const [left, right] = [piecesOf(a), piecesOf(b)];
   for (const [index, piece] of left.entries()) {
@@ -28,7 +28,7 @@ function isNumber(piece: string): boolean {
   return /^\d/.test(piece);
 }
 
-/** Of digits, however many. */
+/** Compares digit strings of any length by value. */
 function bySize(a: string, b: string): number {
   const [left, right] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
   return left.length - right.length || byCharacters(left, right);

@@ -5,15 +5,14 @@ const DAY_MS = 86_400_000;
 /** Numbers from here on are milliseconds since 1970: 1973. */
 const MILLISECONDS_FROM = 1e11;
 
-/** As databases print it, after a time: `2025-01-01 07:00:00+00`. */
+/** A time zone as databases print it after a time: `2025-01-01 07:00:00+00`. */
 const OFFSET_IN_HOURS = /(?<=:\d\d(\.\d+)?)[+-]\d\d$/;
 const DIGITS = /^\d{1,16}$/;
 const WHAT = 'the moment of this row';
 
 /**
- * The night of a row, in days since 1970, or what is wrong with it. It is the date as it is written, whatever the zone;
- * of a number: itself where it is a day since 1970 or the number of a night, its date where it is one as `20261121` or
- * milliseconds since 1970 (in UTC).
+ * The night of a row, in days since 1970, or what is wrong with it. It is the date as written, in any zone; a number
+ * is a day since 1970 or the number of a night, a date such as `20261121`, or milliseconds since 1970 (in UTC).
  */
 export function nightOf(order: unknown): number | string {
   if (typeof order === 'number') return nightOfNumber(order);
@@ -28,7 +27,7 @@ export function nightOf(order: unknown): number | string {
   return night ?? `${WHAT} has no date of the years 1970 to 2149 in front, written as 2026-11-21`;
 }
 
-/** When the row was that has a night, in milliseconds since 1970; the midnight in UTC of one without a time. */
+/** The time of a row with a night, in milliseconds since 1970; midnight UTC for a row without a time. */
 export function momentOf(order: unknown, night: number): number {
   const text = String(order).trim();
   if (DIGITS.test(text)) return Number(text) >= MILLISECONDS_FROM ? Number(text) : night * DAY_MS;
@@ -42,7 +41,7 @@ function nightOfNumber(order: number): number | string {
   return `${WHAT} is a number that is no night: give days from 0 to ${LAST_DAY}, dates as 20261121, or milliseconds since 1970, not seconds`;
 }
 
-/** `20261121` as a date is written. */
+/** `20261121` as `2026-11-21`. */
 function dateOf(order: number): string {
   return order >= 1e7 && order < 1e8 ? String(order).replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3') : '';
 }

@@ -5,52 +5,62 @@ import type { GivenMeasurement } from '../records/request.js';
 import type { InputNames } from './inputNames.js';
 import type { RowColumns } from './rowColumns.js';
 
-/** Why a row has no scores: a status of the service, and the `detail` that it would have answered with. */
+/** Why a row has no scores: the status and `detail` that the service would respond with. */
 export interface RowProblem {
   readonly status: number;
   readonly detail: string | readonly Finding[];
 }
 
-/** What the service would have answered to a body that it does not take. */
+/** The place of a row in a text with a header. */
+export interface RowOrigin {
+  /** Its first line, from 1 on. */
+  readonly line: number;
+  /** The names of the header by the session field that they are read as. */
+  readonly columns: ReadonlyMap<string, string>;
+}
+
+/** The service's response to a body that it refuses. */
 export function rowProblem(problem: BodyProblem): RowProblem {
   return problem.kind === 'malformed'
     ? { status: MALFORMED.status, detail: `Malformed JSON at byte ${problem.byte}` }
     : { status: UNPROCESSABLE.status, detail: problem.findings };
 }
 
-/** Rows that are read together, and written together once all of them are scored. */
+/** Rows that are read together, and written together once all are scored. */
 export interface Page {
   readonly rows: number;
-  /** Of the first row, from 1 on. */
+  /** Number of the first row, from 1 on. */
   readonly firstRow: number;
-  /** Reads a row, each once and in order; the request holds until the next one is read. */
+  /** Reads a row, each once and in order; the request is valid until the next one is read. */
   read(row: number): QualifiedRequest | BodyProblem | RowProblem;
-  /** The kept field `name` of a row that was read, as JSON; undefined where it has none. */
+  /** The kept field `name` of a row already read, as JSON; undefined if it has none. */
   kept(name: string, row: number): string | undefined;
-  /** Who the row is of and when it was, as the input says it; for a row that was read. */
+  /** The person and time of a row already read, as the input has them. */
   person(row: number): string | number | bigint | null | undefined;
   moment(row: number): string | number | null | undefined;
-  /** What was measured, as the input says it; for the row that was read last. A day of NaN is that of the row's night. */
+  /** The measurements of the row read last, as the input has them. NaN as the day means the night of the row. */
   measured(row: number): readonly GivenMeasurement[] | RowProblem;
-  /** The kept columns as they came, where the input has columns. */
+  /** The kept columns unchanged, if the input has columns. */
   readonly keptColumns?: RecordBatch | undefined;
-  /** Lets go of what only reading needs; when every row was read. */
+  /** Where a row stands in a text with a header; undefined if the input is none. */
+  origin?(row: number): RowOrigin | undefined;
+  /** Frees what only reading needs; call it after every row was read. */
   close(): void;
 }
 
-/** An input that is open: what its beginning says of it, and its rows. */
+/** An open input: its names, read from its beginning, and its rows. */
 export interface OpenInput {
-  /** Undefined where no row says any. */
+  /** Undefined if no row has any. */
   readonly names: InputNames | undefined;
-  /** The kept columns without a row, where the input has columns of types: for an output without any. */
+  /** The kept columns without rows, if the input has typed columns: for an output without rows. */
   keptColumns?(columns: RowColumns): RecordBatch | undefined;
   /** The rows, once. */
   pages(columns: RowColumns): AsyncGenerator<Page, void, undefined>;
-  /** Lets go of an input whose rows are not asked for. */
+  /** Closes an input whose rows are not needed. */
   close(): Promise<void>;
 }
 
-/** Bytes of the input that were read so far are told here. */
+/** Receives how many bytes of the input were read so far. */
 export interface ReadProgress {
   bytesRead: number;
 }

@@ -5,14 +5,14 @@ import { decompressLz4, decompressLz4Raw } from 'hyparquet-compressors';
 import { snappyUncompressor } from 'hysnappy';
 import { ZSTDDecoder } from 'zstddec';
 
-/** Makes `length` bytes of its own of what a page holds. */
+/** Decompresses a page to `length` bytes of new memory. */
 export type Decompress = (bytes: Uint8Array, length: number) => Uint8Array;
 export type Codecs = Readonly<Partial<Record<CompressionCodec, Decompress>>>;
 
-/** What is larger is not copied through the memory of WebAssembly, which never shrinks. */
+/** Larger pages are not copied through WebAssembly memory, which never shrinks. */
 const LARGE = 16 << 20;
 
-/** The compressions of Parquet; none sets aside more than `length` and as much as it was given, twice. */
+/** The compressions of Parquet; each allocates at most `length` and twice the size of its input. */
 export async function openCodecs(): Promise<Codecs> {
   const zstd = new ZSTDDecoder();
   await zstd.init();

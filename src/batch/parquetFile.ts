@@ -28,16 +28,16 @@ export async function parquetSchema(path: string): Promise<Uint8Array> {
   return schema;
 }
 
-/** A Parquet file that is open. */
+/** An open Parquet file. */
 export interface OpenParquet {
-  /** Most bytes that reading it takes. */
+  /** Most memory that reading it takes, in bytes. */
   readonly memory: number;
   readonly rows: AsyncGenerator<TableRows, void, undefined>;
 }
 
 /**
- * Opens a file whose rows `reader` reads; of its columns those that are needed, as far as they are there. What can't be
- * read is refused here, by all that the file says of itself. @throws TableError
+ * Opens a file whose rows `reader` reads, with those needed columns that it has. Refuses, by the file's own metadata,
+ * what can't be read. @throws TableError
  */
 export async function openParquet(
   path: string,
@@ -86,7 +86,7 @@ async function* closing(
   }
 }
 
-/** The series that are plain lists of numbers, which are nearly all of a file; by name. */
+/** The columns that are plain lists of numbers, which is most of a file; by name. */
 function listForms(
   { columns }: Footer,
   beside: ReadonlySet<string>,
@@ -102,7 +102,7 @@ function listForms(
   return forms;
 }
 
-/** Rows of the other columns, joined to the lists of as many rows. */
+/** Joins rows of the other columns to as many lists. */
 type Join = (numRows: number, batch?: RecordBatch) => Iterable<TableRows>;
 
 async function* listRows(
@@ -125,7 +125,7 @@ async function* otherRows(
   file.free();
 }
 
-/** Reads a batch where it lies in the decoder's memory: at once, before the decoder moves it. */
+/** Reads a batch in the decoder's memory, synchronously, before the decoder moves it. */
 function decodedRows(decoded: DecodedBatch, join: Join): TableRows[] {
   const place = decoded.intoFFI();
   try {
@@ -137,7 +137,7 @@ function decodedRows(decoded: DecodedBatch, join: Join): TableRows[] {
   }
 }
 
-/** The next rows of the lists, beside the columns of `batch`. */
+/** The next rows of the lists, with the columns of `batch`. */
 function joined(length: number, lists: ReadonlyMap<string, ListColumn>, batch?: RecordBatch): RecordBatch {
   const fields = [...(batch?.schema.fields ?? [])];
   const children: Data[] = [...(batch?.data.children ?? [])];

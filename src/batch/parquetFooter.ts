@@ -10,7 +10,7 @@ export interface OpenFile {
 
 type SchemaTree = ReturnType<typeof parquetSchema>;
 
-/** What the end of a Parquet file says of it. */
+/** The metadata at the end of a Parquet file. */
 export interface Footer {
   readonly rows: number;
   /** The columns, in their order. */
@@ -19,7 +19,7 @@ export interface Footer {
 }
 
 const TAIL_BYTES = 8;
-/** Its objects take some ten times as much. */
+/** As objects it takes some ten times as much memory. */
 const FOOTER_MAX = 16 << 20;
 
 /** @throws TableError */
@@ -43,17 +43,17 @@ export function readFooter(file: OpenFile): Footer {
   };
 }
 
-/** Where the pages of a column lie in a row group. */
+/** Where a column's pages are in a row group. */
 export interface Chunk {
   readonly codec: ColumnMetaData['codec'];
   readonly start: number;
   readonly end: number;
   readonly rows: number;
-  /** Values of all rows together, nulls too. */
+  /** Number of values in all rows, nulls included. */
   readonly entries: number;
 }
 
-/** The chunks of the columns at or below `path`, group by group. */
+/** The chunks of the columns at or below `path`, by row group. */
 export function chunksOf({ groups }: Footer, path: readonly string[], { size }: OpenFile): Chunk[][] {
   return groups.map(({ columns, num_rows }) =>
     columns.flatMap(({ meta_data: chunk, file_path }) => {
@@ -68,7 +68,7 @@ export function chunksOf({ groups }: Footer, path: readonly string[], { size }: 
   );
 }
 
-/** @throws TableError where the file has not so many bytes there */
+/** @throws TableError if the file ends before */
 export function readInto(file: OpenFile, into: Uint8Array, position: number): void {
   for (let done = 0; done < into.length;) {
     const bytes = readSync(file.fd, into, done, Math.min(into.length - done, 1 << 30), position + done);

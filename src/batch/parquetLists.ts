@@ -15,25 +15,25 @@ import {
 
 type SchemaTree = ReturnType<typeof parquetSchema>;
 
-/** How lists of numbers are written: their definition level says what is there. */
+/** How lists of numbers are encoded: the definition level says what is present. */
 export interface ListForm {
   readonly type: NumberType;
-  /** At this level there is a list, maybe an empty one. */
+  /** From this level on there is a list, possibly empty. */
   readonly listLevel: number;
-  /** At this one it has an element, maybe null. */
+  /** From this one on it has an element, possibly null. */
   readonly elementLevel: number;
   /** At this one the element is a number. */
   readonly numberLevel: number;
 }
 
-/** Undefined for a column that is none of lists of numbers. */
+/** Undefined unless the column holds lists of numbers. */
 export function listFormOf({ element: list, children }: SchemaTree): ListForm | undefined {
   const [repeated] = children;
   const isList = list.converted_type === 'LIST' || list.logical_type?.type === 'LIST';
   const isOne = children.length === 1 && repeated?.element.repetition_type === 'REPEATED';
   if (!isList || list.repetition_type === 'REPEATED' || !isOne) return undefined;
   const [item] = repeated.children;
-  // By these names older writers mean a list of structs.
+  // Older writers use these names for a list of structs.
   const isStruct = repeated.element.name === 'array' || repeated.element.name.endsWith('_tuple');
   if (item !== undefined && (repeated.children.length > 1 || item.children.length > 0 || isStruct))
     return undefined;
@@ -57,19 +57,19 @@ function numberTypeOf({ type, converted_type, logical_type }: SchemaTree['elemen
   return isUnsigned ? `U${type}` : type;
 }
 
-/** What all columns of a file are read from. */
+/** The source from which all columns of a file are read. */
 export interface PageSource {
   readonly file: OpenFile;
   readonly codecs: Codecs;
   readonly bodies: PageBodies;
 }
 
-/** Levels that are decoded together. */
+/** Levels decoded together. */
 const LEVELS = 8192;
-/** Most samples of the rows that are taken together, as `rowsTogether` says how many. */
+/** Most samples of the rows taken together, as `rowsTogether` chooses them. */
 const SAMPLES_MAX = 1 << 23;
 
-/** How many rows to take at once, of columns that lie in `chunks`: their samples fit the caches, or little memory. */
+/** How many rows to take at once from columns in `chunks`, so that their samples fit the caches, or little memory. */
 export function rowsTogether(chunks: readonly Chunk[]): number {
   const most = chunks.reduce((length, { entries, rows }) => Math.max(length, entries / Math.max(1, rows)), 1);
   return Math.max(ROWS_MIN, Math.min(ROWS_MAX, Math.floor(SAMPLES_MAX / 8 / most)));
@@ -79,14 +79,14 @@ const ROWS_MAX = 1024;
 const ROWS_MIN = 16;
 
 /**
- * The lists of one column, page by page: of a row group, however large, no more is in memory than a page and the rows
- * that were asked for. A row may go on from page to page.
+ * The lists of one column, page by page: for row groups of any size, memory holds only one page and the requested
+ * rows. A row may continue from page to page.
  */
 export class ListColumn {
   private readonly pages: Generator<OpenPage, void, undefined>;
   private page: OpenPage | undefined;
   private samples: Samples;
-  /** Rows that began so far. */
+  /** Rows started so far. */
   private rowsSeen = 0;
 
   constructor(
@@ -98,7 +98,7 @@ export class ListColumn {
     this.pages = this.openPages();
   }
 
-  /** The lists of the next `rows` rows; they hold until the next ones are taken. @throws TableError */
+  /** The lists of the next `rows` rows, valid until the next call. @throws TableError */
   take(rows: number): Data {
     const lists = new Lists(rows);
     for (let page = this.pageInHand(); page !== undefined; page = this.pageInHand()) {
@@ -113,10 +113,10 @@ export class ListColumn {
     return lists.data(this.samples);
   }
 
-  /** The page whose levels go on; undefined after the last one. */
+  /** The page being read; undefined after the last one. */
   private pageInHand(): OpenPage | undefined {
     while (this.page?.levels.load(this.form) !== true) {
-      this.page = undefined; // two of them would take twice the memory
+      this.page = undefined; // two pages would take twice the memory
       const next = this.pages.next();
       if (next.done === true) return undefined;
       this.page = next.value;
@@ -160,13 +160,13 @@ export class ListColumn {
   }
 }
 
-/** A page that is being read. */
+/** A page being read. */
 interface OpenPage {
   readonly levels: Levels;
   readonly values: ValueReader;
 }
 
-/** The levels of a page: where lists begin, and what is there. */
+/** The levels of a page: where lists begin, and what is present. */
 class Levels {
   private readonly repetitionReader: HybridReader;
   private readonly definitionReader: HybridReader;
@@ -183,7 +183,7 @@ class Levels {
     this.definitionReader = new HybridReader(definitions, 32 - Math.clz32(numberLevel));
   }
 
-  /** Whether there are levels to give; decodes more of them where there are none at hand. */
+  /** Whether there are levels to give; decodes more if none are left. */
   load({ numberLevel }: ListForm): boolean {
     if (this.at < this.end) return true;
     const count = Math.min(LEVELS, this.entriesLeft);
@@ -197,7 +197,9 @@ class Levels {
     return true;
   }
 
-  /** Gives the levels at hand to `lists`. @returns whether these are full, and the next row is left for others */
+  /**
+   * Gives the decoded levels to `lists`. @returns whether these are full, and the next row is left for the next call
+   */
   give(lists: Lists, form: ListForm): boolean {
     const repetitions = this.repetitions.subarray(0, this.end);
     while (this.at < this.end) {
@@ -215,13 +217,13 @@ class Levels {
   }
 }
 
-/** Samples from `from` to before `to`, which are numbers. */
+/** Numeric samples from `from` to before `to`. */
 interface Run {
   readonly from: number;
   readonly to: number;
 }
 
-/** Lists as they are being read: where each begins, and what is null. */
+/** Lists being read: where each begins, and what is null. */
 class Lists {
   begun = 0;
   samples = 0;
@@ -229,7 +231,7 @@ class Lists {
   private readonly absent: number[] = [];
   private readonly holes: number[] = [];
   private runs: Run[] = [];
-  /** Where the samples begin that are no run yet. */
+  /** Start of the samples not yet in a run. */
   private from = 0;
 
   constructor(private readonly rows: number) {
@@ -254,7 +256,7 @@ class Lists {
     else if (level < listLevel) this.absent.push(this.begun - 1);
   }
 
-  /** The numbers that were added since it was last asked. */
+  /** The runs of numbers added since the last call. */
   takeRuns(): readonly Run[] {
     this.endRun(this.samples);
     const { runs } = this;
@@ -286,7 +288,7 @@ class Lists {
   }
 }
 
-/** As Arrow says it, of so many values of which some are null. */
+/** Arrow's validity bitmap. */
 function validity(
   nulls: readonly number[],
   length: number,

@@ -2,21 +2,21 @@ import { chunksOf, type Chunk, type Footer, type OpenFile } from './parquetFoote
 import { pageHeads } from './parquetPages.js';
 import { TableError } from './tableError.js';
 
-/** Most bytes that reading one file may take: with all else that the process holds that stays below 1 GB. */
+/** Most memory that reading one file may take; with everything else, the process stays below 1 GB. */
 const MEMORY_MAX = 600 << 20;
 const MIB = 1 << 20;
 
-/** How columns are read. */
+/** Which columns are read, and how. */
 export interface ReadColumns {
   /** Page by page. */
   readonly lists: readonly string[];
-  /** By a decoder that takes a row group as a whole. */
+  /** By a decoder that loads whole row groups. */
   readonly others: readonly string[];
 }
 
 /**
- * Most bytes that reading a file takes, by its footer and the heads of its pages: what a page says of its size is set
- * aside before it is looked at. @throws TableError where that is too much, with what to do
+ * Most memory that reading a file takes, by its footer and page headers: a page's declared size is allocated before
+ * its content is checked. @throws TableError if that is too much, with the remedy
  */
 export function memoryOf(file: OpenFile, footer: Footer, { lists, others }: ReadColumns): number {
   const pages = lists.map((name) => largestPage(file, chunksOf(footer, [name], file).flat()));
@@ -61,7 +61,7 @@ function largestPage(file: OpenFile, chunks: readonly Chunk[]): PageBytes {
   return { plain, packed };
 }
 
-/** What is compressed is copied once on its way to the decoder; then come a dictionary and a page of each column. */
+/** A compressed chunk is copied once for the decoder; then come a dictionary and one page of each column. */
 function largestGroup(file: OpenFile, footer: Footer, names: readonly string[]): number {
   const groups = footer.groups.map(() => 0);
   for (const name of names) {

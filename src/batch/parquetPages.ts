@@ -5,18 +5,18 @@ import { readInto, type Chunk, type OpenFile } from './parquetFooter.js';
 
 type DataPageHeaderV2 = NonNullable<PageHeader['data_page_header_v2']>;
 
-/** The head of a page, and where what follows it lies. */
+/** The header of a page, and where its content is. */
 export interface PageHead {
   readonly header: PageHeader;
   readonly start: number;
   readonly end: number;
 }
 
-/** Heads are some 50 bytes; statistics of long texts may make one longer. */
+/** Headers are some 50 bytes; statistics of long texts may make one longer. */
 const HEAD_BYTES = 1 << 10;
 const HEAD_MAX = 1 << 24;
 
-/** The heads of the pages of a chunk, in their order; what lies between them is not read. */
+/** The page headers of a chunk, in order; does not read the content between them. */
 export function* pageHeads(file: OpenFile, chunk: Chunk): Generator<PageHead, void, undefined> {
   for (let at = chunk.start; at < chunk.end;) {
     const head = headAt(file, at, chunk.end);
@@ -45,7 +45,7 @@ function headAt(file: OpenFile, at: number, end: number): PageHead {
   }
 }
 
-/** The parts of a data page, without compression. */
+/** The parts of a data page, decompressed. */
 export interface DataPage {
   readonly head: DataPageHeader | DataPageHeaderV2;
   readonly entries: number;
@@ -61,7 +61,7 @@ export interface Part {
   readonly end: number;
 }
 
-/** The decompression of a chunk. @throws TableError */
+/** The decompressor of a chunk. @throws TableError */
 export function inflated(codecs: Codecs, codec: Chunk['codec']): Decompress {
   const decompress = codecs[codec];
   if (decompress === undefined) throw new Error(`the compression ${codec}: write the file with another one`);
@@ -73,7 +73,7 @@ export function inflated(codecs: Codecs, codec: Chunk['codec']): Decompress {
   };
 }
 
-/** Divides a page of lists; `bytes` may be used again. */
+/** Splits a page of lists into its parts; `bytes` may be reused afterwards. */
 export function dataPageOf({ header }: PageHead, bytes: Uint8Array, inflate: Decompress): DataPage {
   const { data_page_header: first, data_page_header_v2: second, uncompressed_page_size } = header;
   if (second !== undefined)
@@ -120,7 +120,7 @@ function secondForm(
   };
 }
 
-/** What follows the heads of pages; each holds until the next one is read, of whichever column. */
+/** Reads the content of pages; each is valid until the next one is read, from any column. */
 export class PageBodies {
   private bytes: Uint8Array = new Uint8Array(0);
 

@@ -6,7 +6,7 @@ import type { Part } from './parquetPages.js';
 
 export type Samples = Float32Array | Float64Array;
 
-/** The number types of Parquet, and those that it stores as them. */
+/** The number types of Parquet, and those stored as them. */
 export type NumberType = 'FLOAT' | 'DOUBLE' | 'INT32' | 'UINT32' | 'INT64' | 'UINT64';
 
 const WIDTHS: Readonly<Record<NumberType, number>> = {
@@ -18,21 +18,21 @@ const WIDTHS: Readonly<Record<NumberType, number>> = {
   UINT64: 8,
 };
 
-/** The numbers of a page, one after the other. */
+/** Reads the numbers of a page in order. */
 export interface ValueReader {
-  /** The next `count` numbers, from `out[at]` on. */
+  /** Reads the next `count` numbers into `out`, from index `at` on. */
   read(out: Samples, at: number, count: number): void;
 }
 
-/** Room for numbers of `type`: of 32 bits where no digit is lost. */
+/** An array for numbers of `type`: 32-bit if no digit is lost. */
 export function samplesFor(type: NumberType, length: number): Samples {
   return type === 'FLOAT' ? new Float32Array(length) : new Float64Array(length);
 }
 
-/** Most numbers that a page of differences may hold: they take far less room than what they stand for. */
+/** Most numbers in a delta-encoded page: they take far less room than the values. */
 const DELTAS_MAX = 1 << 24;
 
-/** @throws TableError where numbers are not written so */
+/** @throws TableError for encodings that don't hold numbers */
 export function valueReader(
   encoding: Encoding,
   type: NumberType,
@@ -56,7 +56,7 @@ export function valueReader(
   }
 }
 
-/** The different numbers of a column that has its values by their places among them. */
+/** The dictionary of a column that refers to its values by index. */
 export function dictionaryOf(type: NumberType, bytes: Uint8Array, count: number): Samples {
   if (count * WIDTHS[type] > bytes.length) throw new Error('a page of the file ends too early');
   const numbers = samplesFor(type, count);
@@ -84,7 +84,7 @@ class PlainValues implements ValueReader {
       new Uint8Array(out.buffer, at * WIDTHS[type], bytes.length).set(bytes);
       return;
     }
-    const words = bytes.slice().buffer; // where its numbers lie as they must
+    const words = bytes.slice().buffer; // a copy, so that the numbers are aligned
     const low = new Uint32Array(words);
     if (type === 'UINT32') out.set(low, at);
     else if (type === 'INT32') out.set(new Int32Array(words), at);
@@ -96,7 +96,7 @@ class PlainValues implements ValueReader {
   }
 }
 
-/** Indices that are looked up together. */
+/** Indices looked up together. */
 const LOOKED_UP = 4096;
 
 class DictionaryValues implements ValueReader {
@@ -115,14 +115,14 @@ class DictionaryValues implements ValueReader {
     for (const last = at + count; at < last;) {
       const length = Math.min(LOOKED_UP, last - at);
       this.indices.read(some, 0, length);
-      // What a damaged file points to beside the dictionary is not a number, which every row is refused.
+      // An index outside the dictionary, from a damaged file, becomes NaN, and its row is refused.
       for (let index = 0; index < length; index++) out[at + index] = dictionary[some[index] ?? 0] ?? NaN;
       at += length;
     }
   }
 }
 
-/** Numbers of `width` bytes of which the file has all first bytes, then all second ones, and so on. */
+/** Joins numbers of `width` bytes stored as all first bytes, then all second ones, and so on. */
 function joined({ bytes, at }: Part, count: number, width: number): Part {
   const whole = new Uint8Array(count * width);
   for (let byte = 0; byte < width; byte++)
@@ -133,7 +133,7 @@ function joined({ bytes, at }: Part, count: number, width: number): Part {
 function summed({ bytes, at, end }: Part, type: NumberType): Part {
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, end - at);
   const head = { view, offset: 0 };
-  readVarInt(head); // how many are together
+  readVarInt(head); // values per block
   readVarInt(head);
   const count = readVarInt(head) >>> 0;
   if (count > DELTAS_MAX) throw new Error('a page of the file has too many differences: write smaller pages');

@@ -8,7 +8,7 @@ import {
   type RecordBatch as ParquetBatch,
 } from 'parquet-wasm';
 
-/** Writes record batches of one schema as Parquet; the rows of a group are held until it is whole. */
+/** Writes record batches of one schema as Parquet; a row group is held in memory until complete. */
 export class ParquetWriter {
   private readonly batches = new TransformStream<ParquetBatch, ParquetBatch>();
   private readonly writer = this.batches.writable.getWriter();
@@ -16,7 +16,7 @@ export class ParquetWriter {
 
   constructor(write: (bytes: Uint8Array) => Promise<void>) {
     this.copied = this.copy(write);
-    this.copied.catch(() => undefined); // told by whoever waits for it
+    this.copied.catch(() => undefined); // reported by the call that awaits it
   }
 
   async write(batch: RecordBatch): Promise<void> {

@@ -1,27 +1,27 @@
 import { basename, dirname } from 'node:path';
 import { FormatError } from './formatError.js';
 
-/** A column whose value stands in the name of a folder, as Hive, Spark and their like write it: `night=2026-01-01`. */
+/** A column whose value is in a folder's name, as Hive, Spark and others write it: `night=2026-01-01`. */
 export interface Partition {
   readonly name: string;
   readonly value: string | null;
-  /** Every value of the column is a whole number. */
+  /** Whether every value of the column is an integer. */
   readonly isNumber: boolean;
 }
 
-/** What Hive calls the folder of rows without a value. */
+/** Hive's folder name for rows without a value. */
 const NULL_FOLDER = '__HIVE_DEFAULT_PARTITION__';
-/** So long that a number of JavaScript has it exactly. */
+/** Short enough to be exact as a JavaScript number. */
 const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,14})$/;
 
-/** The folders directly above a file that are partitions, and the folder above them. */
+/** The partition folders directly above a file, and the folder above them. */
 export interface PartitionedFolder {
   readonly above: string;
   /** In the order of the path. */
   readonly values: ReadonlyMap<string, string | null>;
 }
 
-/** @throws FormatError where two folders of the path are partitions by one column */
+/** @throws FormatError if two folders of the path have the same partition column */
 export function partitionedFolder(folder: string): PartitionedFolder {
   const found: (readonly [name: string, value: string | null])[] = [];
   let above = folder;
@@ -35,7 +35,7 @@ export function partitionedFolder(folder: string): PartitionedFolder {
   return { above, values };
 }
 
-/** The columns of each file, of one type over all of them. The column `text` is never a number. */
+/** The columns of each file, with one type for all files. The column `text` is never a number. */
 export function partitionColumns(
   files: readonly ReadonlyMap<string, string | null>[],
   text: string | undefined,
@@ -60,7 +60,7 @@ function partOf(folder: string): readonly [name: string, value: string | null] |
   return [decoded(name), value === NULL_FOLDER ? null : decoded(value)];
 }
 
-/** Without percent signs; as it is where these mean nothing. */
+/** Decodes percent signs; returns the text unchanged if they are invalid. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -12,46 +12,46 @@ import type { RowScorer } from './rowScorer.js';
 import type { ScoredRow } from '../scoring/scorer.js';
 
 /**
- * What becomes of a row whose night is earlier than one of the same person before it: a bad row, the end of the run, or
- * the place in the history that is its own.
+ * What happens to a row whose night is earlier than a previous one of the same person: a bad row, the end of the run,
+ * or its own place in the history.
  */
 export type Late = 'bad' | 'fail' | 'place';
 
-/** A row whose night is earlier than one of the same person before it. */
+/** A row whose night is earlier than a previous one of the same person. */
 export class UnsortedError extends OperatorError {
   override readonly name = 'UnsortedError';
 }
 
-/** What the input says of a row, beside its session. */
+/** What the input says about a row, beside its session. */
 export interface PersonsRow {
   readonly person: unknown;
   readonly moment: unknown;
-  /** A day of NaN is that of the row's night. */
+  /** NaN as the day means the night of the row. */
   readonly given?: readonly GivenMeasurement[];
 }
 
-/** A row that has its place in its person's order. */
+/** A row in its person's order. */
 interface Waiting {
   readonly place: RowPlace;
   readonly person: number;
-  /** In days since 1970. */
+  /** Days since 1970. */
   readonly night: number;
   readonly momentMs: () => number;
   readonly given: readonly GivenMeasurement[];
-  /** What comes of it, once it is sent. */
+  /** The resulting history, once the row is sent. */
   history: NextHistory | undefined;
-  /** The person's next row, which needs the scores of this one. */
+  /** The person's next row, which needs this one's scores. */
   next: Waiting | undefined;
 }
 
 /**
- * Scores the rows of each person one after the other, and those of different people together: when a row is scored,
- * that person's next row is sent, so that the next nights of many people share their batches.
+ * Scores each person's rows one by one, and different people's rows together: when a row is scored, that person's
+ * next row is sent, so that the next nights of many people share batches.
  */
 export class PersonOrder {
-  /** The last row of each person with rows under way. */
+  /** The last row of each person with pending rows. */
   private readonly last = new Map<number, Waiting>();
-  /** The latest night that was read of each person. */
+  /** The latest night read of each person. */
   private readonly latest = new Map<number, number>();
   private ready: Waiting[] = [];
   private isSending = false;
@@ -63,9 +63,9 @@ export class PersonOrder {
   ) {}
 
   /**
-   * Takes a row; its record is copied.
-   * @returns what is wrong with its person or night; undefined where it was taken
-   * @throws TooManyPeopleError; UnsortedError where a late row ends the run
+   * Takes a row; copies its record.
+   * @returns what is wrong with its person or night; undefined if it was taken
+   * @throws TooManyPeopleError; UnsortedError if a late row ends the run
    */
   take(place: RowPlace, { person, moment, given = [] }: PersonsRow): RowProblem['detail'] | undefined {
     if (!isName(person)) return 'the person of this row is missing, or neither text nor a number';
@@ -108,7 +108,7 @@ export class PersonOrder {
     return this.latest.get(person) ?? this.histories.latest(person);
   }
 
-  /** Why a row comes too late; undefined where it has its place. */
+  /** Why a row comes too late; undefined if it does not. */
   private lateness(person: number, night: number, momentMs: () => number): string | undefined {
     if (!this.latest.has(person) && this.histories.isBeforeOlder(person, momentMs)) return BEFORE_OLDER;
     return this.late !== 'place' && night < this.latestOf(person) ? TOO_LATE : undefined;
@@ -126,7 +126,7 @@ export class PersonOrder {
     this.ready.push(waiting);
     if (this.isSending) return;
     this.isSending = true;
-    // After the answers of a whole batch, so that the rows they allow go together.
+    // Runs after a whole batch was answered, so that the rows it unblocks go together.
     queueMicrotask(() => void this.sendAll());
   }
 

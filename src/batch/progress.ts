@@ -2,9 +2,9 @@ import { progressBar } from '../base/progressBar.js';
 import type { RowTally } from './scorePages.js';
 
 export interface ProgressOptions {
-  /** The terminal that is drawn on. */
+  /** The terminal to draw on. */
   readonly terminal: { write(text: string): unknown; readonly columns?: number };
-  /** Length of the input in bytes; undefined where it is not known beforehand. */
+  /** Length of the input in bytes; undefined if unknown. */
   readonly totalBytes: number | undefined;
   readonly tally: Readonly<RowTally>;
   readonly nowMs: () => number;
@@ -13,14 +13,14 @@ export interface ProgressOptions {
 const REDRAW_MS = 200;
 const BAR_CELLS = 24;
 const BAR_CELLS_MIN = 6;
-/** Begins the line of a terminal anew, so that nothing of the progress stays in it. */
+/** Restarts the terminal's line and clears it. */
 export const CLEAR_LINE = '\r\u001b[K';
 
-/** Draws how far the work has come, over and over. @returns what to call at the end: the line is removed */
+/** Draws the progress repeatedly. @returns the function to call at the end, which removes the line */
 export function showProgress(options: ProgressOptions): () => void {
   const startedMs = options.nowMs();
   const timer = setInterval(() => {
-    // The last column stays free: some terminals begin a new line there.
+    // The last column stays free: some terminals start a new line there.
     const cells = (options.terminal.columns ?? 80) - 1;
     const line = progressLine(options.tally, options.totalBytes, options.nowMs() - startedMs, cells);
     options.terminal.write(CLEAR_LINE + line);
@@ -31,7 +31,9 @@ export function showProgress(options: ProgressOptions): () => void {
   };
 }
 
-/** "████░░░░  42 %  420,000 lines  21,000/s  0:27 left", in `cells` at most: the bar gives way, then the end. */
+/**
+ * "████░░░░  42 %  420,000 lines  21,000/s  0:27 left", at most `cells` wide: the bar shrinks first, then the end.
+ */
 export function progressLine(
   tally: Readonly<RowTally>,
   totalBytes: number | undefined,
@@ -48,7 +50,7 @@ export function progressLine(
   return (room < BAR_CELLS_MIN ? text : `${progressBar(share, room)}  ${text}`).slice(0, cells);
 }
 
-/** One line for people, at the end. `people` are those whose history was kept. */
+/** The final line, for people. `people`: how many have a stored history. */
 export function summaryLine(tally: Readonly<RowTally>, elapsedMs: number, people?: number): string {
   const bad =
     tally.badLines === 0
@@ -65,7 +67,7 @@ function linesPerSecond(tally: Readonly<RowTally>, elapsedMs: number): number {
   return elapsedMs > 0 ? Math.round((tally.lines / elapsedMs) * 1000) : 0;
 }
 
-/** Groups of three digits, whatever the locale. */
+/** Groups of three digits, in any locale. */
 function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }

@@ -2,36 +2,36 @@ import type { NameReading } from './columnNames.js';
 import type { MeasuredColumn } from './measuredColumns.js';
 import type { Partition } from './partitions.js';
 
-/** The columns or fields that say whose a row is and when it was. */
+/** The columns or fields with a row's person and time. */
 export interface HistoryColumns {
   readonly person: string;
   readonly order: string;
 }
 
-/** What of a row is asked for beside its session. */
+/** What is requested of a row beside its session. */
 export interface WantedColumns {
-  /** They go through to the output; undefined for those of `USUAL_KEPT` that the input has. */
+  /** Copied to the output; undefined: those of `USUAL_KEPT` that the input has. */
   readonly keep?: readonly string[] | undefined;
-  /** Where history is asked for. */
+  /** Set if history is used. */
   readonly history?: HistoryColumns | undefined;
   readonly names: NameReading;
-  /** They go to no output, whose own columns they would have to differ from. */
+  /** Written to no output, so they need not differ from its columns. */
   readonly isRead?: boolean;
 }
 
-/** What of a row of one input is needed beside its session. */
+/** What is needed of an input's rows beside the session. */
 export interface RowColumns {
-  /** Go through to the output: whose the row is and when it was as well, where the path does not say it. */
+  /** Copied to the output, including a row's person and time unless the path has them. */
   readonly keep: readonly string[];
   readonly history?: HistoryColumns | undefined;
-  /** Where history is asked for; rows of NDJSON have measurements as requests do. */
+  /** Set if history is used; rows of NDJSON have measurements like requests. */
   readonly measured?: readonly MeasuredColumn[] | undefined;
-  /** Columns of one value that the file's path has and the file has not. */
+  /** Constant columns from the file's path that the file lacks. */
   readonly partitions?: readonly Partition[] | undefined;
   readonly names: NameReading;
 }
 
-/** The names of what is needed beside the session, those that are kept first. */
+/** The names needed beside the session, kept ones first. */
 export function namesBeside({ keep, history, measured = [] }: RowsBeside): string[] {
   const ofHistory = history === undefined ? [] : [history.person, history.order];
   const ofMeasured = measured.flatMap(({ name, reliability }) => [name, reliability ?? name]);

@@ -4,12 +4,12 @@ import { UNPROCESSABLE, type Finding } from '../contract/problems.js';
 import type { InputNames } from './inputNames.js';
 import type { RowProblem } from './page.js';
 
-/** The names of fields in rows of NDJSON. */
+/** The field names in rows of NDJSON. */
 
-/** Rows at the beginning of an input that say which fields it has. */
+/** Rows at the beginning of an input that decide which fields it has. */
 export const ROWS_SEEN = 100;
 
-/** Where objects with names of the contract stand in a request. */
+/** Where a request has objects with the contract's names. */
 const LISTS: Readonly<Record<string, ObjectKind>> = {
   past_sessions: 'session',
   past_targets: 'target',
@@ -23,7 +23,7 @@ interface Named {
   readonly names: readonly string[];
 }
 
-/** What the objects of some rows call their fields; undefined where none of the rows is an object. */
+/** The field names in the objects of some rows; undefined if no row is an object. */
 export function namesOfRows(rows: Iterable<Uint8Array>): InputNames | undefined {
   const found: Record<ObjectKind, Set<string>> = {
     request: new Set(),
@@ -52,7 +52,10 @@ export function namesOfRows(rows: Iterable<Uint8Array>): InputNames | undefined 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(FIELD_NAMES).flat());
 const SMALL: ReadonlySet<string> = new Set([...KNOWN].map((name) => name.toLowerCase()));
 
-/** Where the string that begins at `begin` ends: at a quote that no odd number of backslashes stands before; −1 if nowhere. */
+/**
+ * The end of the string that begins at `begin`: a quote not preceded by an odd number of backslashes; −1 if there is
+ * none.
+ */
 function endOfString(text: string, begin: number): number {
   for (let end = text.indexOf('"', begin + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
@@ -62,7 +65,9 @@ function endOfString(text: string, begin: number): number {
   return -1;
 }
 
-/** Whether a string in `text` is a name of the contract in another case. It leaps from quote to quote: series have none. */
+/**
+ * Whether a string in `text` is a name of the contract in another case. Jumps from quote to quote: series have none.
+ */
 function hasOtherCase(text: string): boolean {
   for (let begin = text.indexOf('"'); begin >= 0;) {
     const end = endOfString(text, begin);
@@ -77,7 +82,7 @@ function hasOtherCase(text: string): boolean {
   return false;
 }
 
-/** Why a row with unknown fields has no scores: one of them is a field in another case. */
+/** Why a row with unknown fields has no scores: one of them is a known field in another case. */
 export function misnamed(row: Uint8Array): RowProblem | undefined {
   const bytes = Buffer.from(row.buffer, row.byteOffset, row.byteLength);
   if (!hasOtherCase(bytes.toString('latin1'))) return undefined;
@@ -97,7 +102,7 @@ function* objectsOf(text: string): Generator<Named> {
   try {
     row = JSON.parse(text);
   } catch {
-    return; // it is refused as what is no JSON
+    return; // it is refused as invalid JSON
   }
   if (!isObject(row)) return;
   yield { kind: 'request', loc: ['body'], names: Object.keys(row) };
@@ -116,18 +121,18 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Strings, with the colon after those that are keys; the beginnings and ends of objects. */
+/** Strings, with the colon after keys; starts and ends of objects. */
 const TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[{}]/g;
 const TWICE: RowProblem = {
   status: UNPROCESSABLE.status,
   detail: 'a field twice, in two cases of its letters: leave one out',
 };
 
-/** A row with the names of the contract in their own case; the digits of its numbers stay as they are. */
+/** A row with the contract's names in their exact case; numbers keep their digits. */
 export function inOwnCase(row: Uint8Array): Uint8Array | RowProblem {
   const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('latin1');
   if (!hasOtherCase(text)) return row;
-  /** What each name was written as, in the objects that are open. */
+  /** How each name was written, for each open object. */
   const open: Map<string, string>[] = [];
   let kind: ObjectKind | undefined;
   let isTwice = false;

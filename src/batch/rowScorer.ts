@@ -4,16 +4,16 @@ import type { PredictionRequest } from '../records/request.js';
 import type { ExplainOutcome, Scorer } from '../scoring/scorer.js';
 import type { RowPlace } from './job.js';
 
-/** What scores rows: as they are, or with an explanation of each. */
+/** Scores rows, with or without an explanation of each. */
 export interface RowScorer {
-  /** Whether places need the quality of their rows. */
+  /** Whether the quality of each row is needed. */
   readonly explainsEach?: boolean;
-  /** What the model says of measurements; undefined where it takes none. */
+  /** The model's constants for measurements; undefined if it takes none. */
   readonly constants?: MeasuringConstants | undefined;
   admit(request: PredictionRequest, place: RowPlace): ExplainOutcome;
 }
 
-/** @throws OperatorError where an explanation is asked of a model that has none */
+/** @throws OperatorError if explanations are requested of a model that has none */
 export function rowScorer(scorer: Scorer, explainsEach: boolean): RowScorer {
   const { measured: constants } = scorer.model;
   if (!explainsEach)

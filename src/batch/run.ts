@@ -13,7 +13,7 @@ import { openFile, openStream, type Format, type InputOptions } from './formats.
 import { Histories } from './histories.js';
 import { readNames, type NamesReport } from './inputNames.js';
 import { inputFiles, type InputFile } from './inputs.js';
-import type { OpenInput, RowProblem } from './page.js';
+import type { OpenInput } from './page.js';
 import {
   finish,
   finishAside,
@@ -34,34 +34,37 @@ import { PersonOrder, type Late } from './personOrder.js';
 import type { HistoryColumns, WantedColumns } from './rowColumns.js';
 
 export interface ScoreOptions {
-  /** Files, folders and patterns; none for standard input. */
+  /** Files, folders and patterns; empty for standard input. */
   readonly files: readonly string[];
-  /** Fields or columns that go through to the output; undefined for the usual ones, where they are there. */
+  /** Fields or columns copied to the output; undefined for the usual ones that are present. */
   readonly keep?: readonly string[] | undefined;
   readonly names: NameReading;
-  /** Each row is explained. */
+  /** Whether each row is explained. */
   readonly explain: boolean;
-  /** The columns that say whose a row is and when it was; where history is asked for. */
+  /** The columns with a row's person and time, if history is used. */
   readonly history?: HistoryColumns | undefined;
   readonly late: Late;
   readonly state?: string | undefined;
-  /** Most people whose histories are held. */
+  /** Most people with histories in memory. */
   readonly peopleMax: number;
   readonly format?: Format | undefined;
   readonly to?: Format | undefined;
   readonly outDir?: string | undefined;
-  /** Standard input holds many tables, each with no past but its own. */
+  /** Standard input holds many tables, each with only its own past. */
   readonly tables?: boolean;
-  /** Takes the scored pages: then no file is written, none is looked for, and standard output is left alone. */
+  /** Receives the scored pages: then no file is written or searched for, and standard output is unused. */
   readonly into?: PageSink;
 }
 
-/** Standard input, in messages. */
+/** The name of standard input in messages. */
 const STREAM = 'standard input';
 
-/** Threads that read tables: behind more of them one thread for all else is the limit. */
+/** Threads that read tables: with more, the one main thread becomes the bottleneck. */
 const READERS_MAX = 4;
-/** What this process does with a row of Arrow beside reading it takes as long; decoding Parquet takes three times that. */
+/**
+ * The main thread takes as long for a row as a thread takes to read it from Arrow; decoding Parquet takes three times
+ * that.
+ */
 function readersFor(inputs: readonly InputFile[]): number {
   const cores = usableCores();
   const isParquet = inputs.some(({ format }) => format === 'parquet');
@@ -70,22 +73,22 @@ function readersFor(inputs: readonly InputFile[]): number {
 
 /** Most rows read and not yet written. */
 const ROWS_MAX = 4_096;
-/** With history more of them: where the nights of a person lie together, many people must be under way at once. */
+/** More with history: if the nights of a person are adjacent, many people must be in progress at once. */
 const HISTORY_ROWS_MAX = 32_768;
 
-/** One run over standard input or files, with what it remembers of people. */
+/** One run over standard input or files, with its state. */
 export class Run {
   readonly inputs: readonly InputFile[];
-  /** What is being scored, for messages. */
+  /** The input being scored, for messages. */
   current: string | undefined;
   private readonly histories: Histories | undefined;
-  /** Whether columns of the scores without measurements are to be there, as far as the names of all inputs say it. */
+  /** Whether the output has columns of scores without measurements, by the names in all inputs. */
   private isMeasured = false;
   private constants: MeasuringConstants | undefined;
   private readonly state: StateFile | undefined;
   private readonly tables: TableReaders;
   private readonly badRows: FirstBadRows;
-  /** What was said last of the fields that a file has, and of which one. */
+  /** The last message about a file's fields, and which file it was. */
   private told: { readonly name: string; readonly found: string } | undefined;
 
   /** @throws FormatError */
@@ -111,19 +114,19 @@ export class Run {
       this.state = new StateFile(state, this.histories, say);
   }
 
-  /** People whose histories are held. */
+  /** People with histories in memory. */
   get people(): number | undefined {
     return this.histories?.size;
   }
 
-  /** Gives the state back to other runs. */
+  /** Releases the state for other runs. */
   async close(): Promise<void> {
     await this.state?.close();
   }
 
   /**
-   * Takes and reads the state, finds out which inputs are still to be scored, looks at the names in all of them, and
-   * begins to read their tables.
+   * Locks and reads the state, finds the inputs still to be scored, checks the names in all of them, and starts to
+   * read their tables.
    * @throws StateError, FileLockError, NamesError
    */
   async open(): Promise<InputFile[]> {
@@ -146,7 +149,7 @@ export class Run {
     return todo;
   }
 
-  /** Scores `todo`, one after the other, or standard input where no files were named. */
+  /** Scores `todo` one by one, or standard input if no files were named. */
   async score(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
     this.constants = scorer.model.measured;
     this.checkMeasured(scorer.model);
@@ -183,7 +186,7 @@ export class Run {
     }
   }
 
-  /** The state first, with the scores where they are found by it: see `isDone`. */
+  /** Writes the state before the scores get their names: see `isDone`. */
   private keep(state: StateFile, input: InputFile, made: ScoredFiles): ScoredFiles {
     const aside = setAside(input, made);
     state.inputs.add(this.nameInState(input));
@@ -205,7 +208,7 @@ export class Run {
     this.state?.save();
   }
 
-  /** A table is answered before the next one is read: an engine's process keeps this one for all of its tables. */
+  /** Answers each table before reading the next: an engine's process keeps this one for all of its tables. */
   private async scoreTables(scorer: Scorer): Promise<void> {
     const { history, peopleMax } = this.options;
     const { stdin, stdout } = process;
@@ -241,7 +244,7 @@ export class Run {
     await sink.end();
   }
 
-  /** Scores an input for those who asked for its pages. */
+  /** Scores an input for `into`. */
   private async take(
     opened: OpenInput,
     report: NamesReport,
@@ -257,7 +260,7 @@ export class Run {
     );
   }
 
-  /** Finished before; an input that only its state knows of is finished here. @throws StateError */
+  /** Whether the input was finished before; one that only its state knows of is finished here. @throws StateError */
   private isDone(input: InputFile): boolean {
     if (this.options.into !== undefined) return false;
     const isInState = this.state?.inputs.has(this.nameInState(input));
@@ -267,7 +270,7 @@ export class Run {
         `${input.output} is there, but its sessions are not in the state: give the state of that run, or remove the scores`,
       );
     }
-    // The state is written first: the scores that it speaks of are whole.
+    // The state is written first: the scores that it lists are complete.
     if (!isAside(input)) {
       throw new StateError(
         `the sessions of ${input.path} are in the state, but ${input.output} is gone: remove the state and all scores to begin again`,
@@ -291,7 +294,7 @@ export class Run {
     return this.isMeasured || mayBeMeasured(report) || this.histories?.areMeasured === true;
   }
 
-  /** @throws OperatorError where the model takes no measurements, and the state has some */
+  /** @throws OperatorError if the state has measurements and the model takes none */
   private checkMeasured({ measured, version }: ScoringModel): void {
     if (measured === undefined && this.histories?.areMeasured === true)
       throw new OperatorError(
@@ -305,7 +308,7 @@ export class Run {
   }
 
   private tellNames(name: string, { found, warnings }: NamesReport): void {
-    // Of many tables in a stream the first says it for those that are like it.
+    // For many tables in a stream, report only differences from the first.
     if (name === this.told?.name && found === this.told.found) return;
     if (found !== undefined) {
       this.say(`${name}: ${found === this.told?.found ? `fields as in ${this.told.name}` : found}`);
@@ -324,12 +327,13 @@ export class Run {
     const personOrder =
       histories === undefined ? undefined : new PersonOrder(histories, rows, this.options.late);
     const rowsMax = personOrder === undefined ? ROWS_MAX : HISTORY_ROWS_MAX;
-    const onBad = (row: number, problem: RowProblem): void => badRows.tell(name, row, problem, others);
+    const onBad: ScorePagesOptions['onBad'] = (row, problem, origin) =>
+      badRows.tell({ input: name, row, origin }, problem, others);
     return { scorer: rows, rowsMax, tally, personOrder, onBad };
   }
 }
 
-/** Whether rows of an input may have measurements, by its names; those of NDJSON have names of their own each. */
+/** Whether rows of an input may have measurements, by its names; each row of NDJSON has its own names. */
 function mayBeMeasured({ columns, hasMeasurements }: NamesReport): boolean {
   return hasMeasurements || (columns.measured?.length ?? 0) > 0;
 }

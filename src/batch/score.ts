@@ -26,35 +26,34 @@ const EXIT_FAILED_START = 1;
 
 const STDIN = 0;
 
-/** A worker counts as hung when nothing was answered over so many looks, `hangMs` in all. */
+/** A worker counts as hung after this many looks without an answer, `hangMs` in all. */
 const LOOKS_PER_HANG = 10;
 
-/** Larger batches than where somebody waits: less is said between threads, and a wave of history is run at once. */
+/**
+ * Larger batches than for callers who wait: threads exchange fewer messages, and one wave of histories runs at once.
+ */
 const BATCH_MIN = 256;
 
 /**
- * Scores rows of files, or of standard input to standard output, without HTTP, through the service's own pipeline
- * and pool. Leaves the process: 0, or 65 where a row was bad.
+ * Scores rows of files, or of standard input to standard output, without HTTP, through the service's own pipeline and
+ * pool. Exits the process: 0, or 65 if a row was bad.
  */
 export async function score(config: Config, options: ScoreOptions): Promise<void> {
   const { code } = await scoreRows(config, options, 'acuity score');
   process.exit(code);
 }
 
-/** How a run ended. */
+/** The end of a run. */
 export interface RunEnd {
-  /** 0 where all rows have scores, else as `score` leaves the process. */
+  /** 0 if all rows have scores, else the exit code of `score`. */
   readonly code: number;
-  /** All rows were read: those without scores are bad ones. */
+  /** Whether all rows were read: those without scores are bad ones. */
   readonly isWhole: boolean;
   readonly tally: Readonly<RowTally>;
   readonly model: ScoringModel;
 }
 
-/**
- * As `score`, for the command that says it is `command`; the process stays. It leaves it where nothing can be scored at
- * all.
- */
+/** As `score`, for a command named `command`, but returns. Exits the process only if nothing can be scored at all. */
 export async function scoreRows(config: Config, options: ScoreOptions, command: string): Promise<RunEnd> {
   const say = saying(command);
   collectWithoutHelpers();
@@ -137,7 +136,7 @@ async function work(
   return { code: EXIT_IO, isWhole: false };
 }
 
-/** Names with which nothing may be scored are misuse, a table that can't be read is not. */
+/** Names that prevent scoring are misuse; an unreadable table is not. */
 function startCode(error: unknown): number {
   if (error instanceof NamesError) return EXIT_USAGE;
   return error instanceof TableError ? EXIT_BAD_LINES : EXIT_FAILED_START;
@@ -152,7 +151,9 @@ function saying(command: string): (line: string) => void {
   return (line) => void stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}${command}: ${line}\n`);
 }
 
-/** Ends the process where lines are under way and none is answered any more: the batcher looks for no hang here. */
+/**
+ * Ends the process if lines are pending and no answer arrives any more; the batcher's hang watch is not used here.
+ */
 function watchForHang(
   hangMs: number,
   { scorer, tally, say }: Pick<Work, 'scorer' | 'tally' | 'say'>,
@@ -166,20 +167,20 @@ function watchForHang(
       looks = pending > 0 && pending === seen.pending && lines === seen.lines ? looks + 1 : 0;
       seen = { lines, pending };
       if (looks < LOOKS_PER_HANG) return;
-      say(`a worker hangs behind line ${lines}`);
+      say(`a worker hangs after line ${lines}`);
       exitAtOnce(EXIT_SOFTWARE);
     },
     Math.max(1, hangMs / LOOKS_PER_HANG),
   ).unref();
 }
 
-/** Undefined where the input is no file: its end is not known beforehand. */
+/** Undefined if the input is not a file: its length is not known. */
 function inputBytes(): number | undefined {
   const { size } = fstatSync(STDIN);
   return fstatSync(STDIN).isFile() ? size : undefined;
 }
 
-/** Standard output belongs to the scores. */
+/** Messages go to standard error, since standard output carries the scores. */
 const standardError = {
   write(line: string): void {
     process.stderr.write(line);

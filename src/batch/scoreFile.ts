@@ -19,20 +19,20 @@ export interface ScoreFileOptions {
   readonly wanted: WantedColumns;
   readonly scoring: ScorePagesOptions;
   readonly lines: Omit<LineOptions, 'keep' | 'measured'>;
-  /** Whether columns of the scores without measurements are to be there; not, where it is absent. */
+  /** Whether the output has columns of scores without measurements; absent: no. */
   readonly isMeasured?: (report: NamesReport) => boolean;
-  /** Told of what the names of the file say, before a row of it is scored. */
+  /** Called with the names of the file before any row is scored. */
   readonly onNames?: (report: NamesReport) => void;
 }
 
-/** Files that are whole and on the disk, under names of their own. */
+/** Complete files on the disk, under temporary names. */
 export interface ScoredFiles {
   readonly scores: string;
-  /** The rows without scores, where there are any. */
+  /** The rows without scores, if any. */
   readonly bad: string | undefined;
 }
 
-/** What the names of a file say, where it can be read twice. @throws NamesError */
+/** Checks the names of a file that can be read twice. @throws NamesError */
 export async function namesOfFile(
   input: InputFile,
   { reading, wanted }: Pick<ScoreFileOptions, 'reading' | 'wanted'>,
@@ -43,7 +43,7 @@ export async function namesOfFile(
   return reportOf(opened, input, wanted);
 }
 
-/** What the names of an open file say. @throws NamesError */
+/** Checks the names of an open file. @throws NamesError */
 export function reportOf(
   { names }: OpenInput,
   { format, outputFormat, partitions }: InputFile,
@@ -52,7 +52,7 @@ export function reportOf(
   return readNames(names, wanted, format === 'ndjson' && outputFormat === 'ndjson', partitions);
 }
 
-/** Scores a file; `finish` puts what was made in its place. @throws NamesError */
+/** Scores a file; `finish` then renames the results. @throws NamesError */
 export async function scoreFile(input: InputFile, options: ScoreFileOptions): Promise<ScoredFiles> {
   const { reading, scoring, wanted, onNames } = options;
   const opened = await openFile(input.path, input.format, scoring.tally, reading);
@@ -66,7 +66,7 @@ export async function scoreFile(input: InputFile, options: ScoreFileOptions): Pr
   const bad = new PartialOutput(input.bad);
   const badRows = new LineWriter(lines, false);
   try {
-    await scores.write(''); // there, without a row too
+    await scores.write(''); // creates the file even without rows
     const format = input.outputFormat;
     const sink = await openSink(scores.write, { ...lines, format, isStream: false, keptColumns });
     const both = {
@@ -87,7 +87,7 @@ export async function scoreFile(input: InputFile, options: ScoreFileOptions): Pr
   }
 }
 
-/** Gives what was made of an input the names under which another run looks for it, where that one only has the state. */
+/** Renames the results to names under which another run finds them if it has only the state. */
 export function setAside({ output, bad }: InputFile, made: ScoredFiles): ScoredFiles {
   const aside = { scores: `${output}${ASIDE}`, bad: made.bad === undefined ? undefined : `${bad}${ASIDE}` };
   replace(`${bad}${ASIDE}`, made.bad);
@@ -95,7 +95,7 @@ export function setAside({ output, bad }: InputFile, made: ScoredFiles): ScoredF
   return aside;
 }
 
-/** Gives the files of a finished input their names; the scores last, since they say that it is finished. */
+/** Renames the results of a finished input; the scores last, since they mark it as finished. */
 export function finish({ output, bad }: InputFile, made: ScoredFiles): void {
   replace(bad, made.bad);
   replace(output, made.scores);
@@ -111,7 +111,7 @@ export function isFinished({ output }: InputFile): boolean {
   return existsSync(output);
 }
 
-/** Whether there are whole scores aside. */
+/** Whether complete scores are set aside. */
 export function isAside({ output }: InputFile): boolean {
   return existsSync(`${output}${ASIDE}`);
 }
@@ -121,7 +121,7 @@ function replace(path: string, by: string | undefined): void {
   else renameSync(by, path);
 }
 
-/** A file that is being written, under a name of its own; there from the first bytes on. */
+/** A file being written under a temporary name; it exists from the first bytes on. */
 class PartialOutput {
   readonly path: string;
   private file: FileHandle | undefined;
@@ -139,7 +139,7 @@ class PartialOutput {
     await this.file.writeFile(bytes);
   };
 
-  /** Brings it to the disk. */
+  /** Flushes it to the disk. */
   async finish(): Promise<void> {
     await this.file?.sync();
     await this.file?.close();
@@ -151,7 +151,7 @@ class PartialOutput {
   }
 }
 
-/** The rows of a page without scores, a line each. */
+/** One line for each row of a page without scores. */
 function badLines(input: InputFile, lines: LineWriter, job: Job): string {
   const rows = [...job.problems].toSorted(([a], [b]) => a - b);
   return rows.map(([row, problem]) => lines.bad(job, row, input.name, problem)).join('');

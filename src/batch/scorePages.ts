@@ -4,10 +4,10 @@ import { UNPROCESSABLE } from '../contract/problems.js';
 import { qualityOf } from '../pipeline/quality.js';
 import type { RowScorer } from './rowScorer.js';
 import { Job, RowPlace } from './job.js';
-import { rowProblem, type Page, type RowProblem } from './page.js';
+import { rowProblem, type Page, type RowOrigin, type RowProblem } from './page.js';
 import type { PersonOrder } from './personOrder.js';
 
-/** Where scored pages go, in the order of the input. */
+/** Receives scored pages in the order of the input. */
 export interface PageSink {
   /** Resolves once there is room for more. */
   write(job: Job): Promise<void>;
@@ -17,15 +17,15 @@ export interface ScorePagesOptions {
   readonly scorer: RowScorer;
   /** Most rows read and not yet written. */
   readonly rowsMax: number;
-  /** Kept up to date as rows are written. */
+  /** Updated as rows are written. */
   readonly tally: RowTally;
-  /** Told of each row without scores, in their order. */
-  readonly onBad?: (row: number, problem: RowProblem) => void;
-  /** Where rows get the past of their person. */
+  /** Called with each row without scores, in order. */
+  readonly onBad?: (row: number, problem: RowProblem, origin: RowOrigin | undefined) => void;
+  /** Gives rows the past of their person. */
   readonly personOrder?: PersonOrder | undefined;
 }
 
-/** How far the work has come. */
+/** Progress of the run. */
 export interface RowTally {
   bytesRead: number;
   /** Rows written: scores and errors. */
@@ -33,7 +33,7 @@ export interface RowTally {
   badLines: number;
   /** Measurements that came too late to count. */
   ignored: number;
-  /** Number of the first bad row in its file; 0 while there is none. */
+  /** Number of the first bad row in its file; 0 for none. */
   firstBadLine: number;
 }
 
@@ -69,7 +69,7 @@ const PAST_BESIDE_PERSON: RowProblem = {
   detail: 'past_sessions or a history of its own in a row whose past comes from --person',
 };
 
-/** Pages under way, oldest first; what is whole leaves from the front. */
+/** Pages in progress, oldest first; complete ones leave from the front. */
 class OrderedPages {
   private readonly jobs: Job[] = [];
   private rowsUnderWay = 0;
@@ -98,7 +98,7 @@ class OrderedPages {
         if (waiting !== undefined) await waiting;
       }
     } catch (error) {
-      // The rows behind it are not read: the pages before this one are written, and nothing of it is.
+      // The rows after it are not read: the pages before this one are written, and nothing of this one.
       job.isBroken = true;
       for (; row < page.rows; row++) job.finished();
       throw error;
@@ -107,18 +107,18 @@ class OrderedPages {
     }
   }
 
-  /** Resolves when every page taken was written. */
+  /** Resolves when every page taken is written. */
   async finished(): Promise<void> {
     while (this.jobs.length > 0) await this.change();
     if (this.failure !== undefined) throw this.failure.error;
   }
 
-  /** A page that is larger than all that may be under way goes alone. */
+  /** A page larger than `rowsMax` goes alone. */
   private hasRoomFor(rows: number): boolean {
     return this.rowsUnderWay + rows <= this.options.rowsMax;
   }
 
-  /** Reads a row and sends it on its way. @returns what to wait for before the next one may be read */
+  /** Reads a row and submits it. @returns what to await before reading the next row */
   private start(job: Job, row: number): Promise<void> | undefined {
     const { page } = job;
     const { scorer, personOrder } = this.options;
@@ -140,7 +140,7 @@ class OrderedPages {
     return undefined;
   }
 
-  /** The request holds until the next row is read, and none is read before this one is admitted. */
+  /** The request is valid until the next row is read, which happens only after this one is admitted. */
   private async admitLater(request: PredictionRequest, place: RowPlace): Promise<void> {
     do await turnOfTheLoop();
     while (this.options.scorer.admit(request, place) === 'saturated');
@@ -149,7 +149,7 @@ class OrderedPages {
   private write(): void {
     if (this.isWriting) return;
     this.isWriting = true;
-    // Once for all that became whole in this turn: a batch answers its rows one after the other.
+    // Once for all pages completed in this turn: a batch answers its rows one by one.
     queueMicrotask(() => void this.writeWhole());
   }
 
@@ -177,7 +177,7 @@ class OrderedPages {
     for (const measurements of ignored.values()) tally.ignored += measurements.length;
     for (const [row, problem] of [...problems].toSorted(([a], [b]) => a - b)) {
       tally.firstBadLine ||= page.firstRow + row;
-      this.options.onBad?.(page.firstRow + row, problem);
+      this.options.onBad?.(page.firstRow + row, problem, page.origin?.(row));
     }
   }
 

@@ -6,20 +6,20 @@ import type { Job } from './job.js';
 import { LineWriter, type LineOptions } from './lineWriter.js';
 import type { PageSink } from './scorePages.js';
 
-/** Where bytes go; resolves once there is room for more. */
+/** Writes bytes; resolves once there is room for more. */
 export type WriteBytes = (bytes: string | Uint8Array) => Promise<void>;
 
 /** Scores on their way to a file or a stream. */
 export interface ScoreSink extends PageSink {
-  /** Writes what is left; the bytes themselves stay open. */
+  /** Writes the rest; does not close the destination. */
   end(): Promise<void>;
 }
 
 export interface SinkOptions extends LineOptions {
   readonly format: Format;
-  /** Bad rows stay in their places, as in a stream; else they are left out here. */
+  /** Whether bad rows stay in their places, as in a stream; else they are left out. */
   readonly isStream: boolean;
-  /** The kept columns without a row, where the input has columns of types. */
+  /** The kept columns without rows, if the input has typed columns. */
   readonly keptColumns?: RecordBatch | undefined;
 }
 
@@ -69,12 +69,12 @@ async function openBatches(write: WriteBytes, { format, isStream }: SinkOptions)
   }
   const { RecordBatchFileWriter, RecordBatchStreamWriter } = await import('apache-arrow');
   const writer = isStream ? new RecordBatchStreamWriter() : new RecordBatchFileWriter();
-  // A batch comes in many pieces, of some bytes each.
+  // A batch comes in many pieces of a few bytes.
   let pieces: Uint8Array[] = [];
   const copied = (async () => {
     for await (const piece of writer) pieces.push(piece);
   })();
-  copied.catch(() => undefined); // told at the next write
+  copied.catch(() => undefined); // reported by the next write
   const writePieces = async (): Promise<void> => {
     const bytes = Buffer.concat(pieces);
     pieces = [];
@@ -83,7 +83,7 @@ async function openBatches(write: WriteBytes, { format, isStream }: SinkOptions)
   return {
     async write(batch) {
       writer.write(batch);
-      // Its bytes leave before the next ones are made.
+      // Its bytes are written before the next ones are produced.
       await Promise.race([turnOfTheLoop(), copied]);
       await writePieces();
     },
@@ -99,7 +99,7 @@ async function writeText(write: WriteBytes, text: string): Promise<void> {
   if (text !== '') await write(text);
 }
 
-/** Standard output: waits while nobody takes it, and fails where nobody will any more. */
+/** Standard output: waits while the reader is slow, and fails once the reader has gone. */
 export function toStream(output: Writable): WriteBytes {
   let failure: Error | undefined;
   let wake: (() => void) | undefined;
@@ -120,7 +120,7 @@ export function toStream(output: Writable): WriteBytes {
   };
 }
 
-/** Resolves when the stream has let go of everything that was written. */
+/** Resolves when the stream has passed on everything written. */
 export function flushed(output: Writable): Promise<void> {
   return new Promise((resolve, reject) => {
     output.write('', (error) => (error ? reject(error) : resolve()));

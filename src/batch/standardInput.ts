@@ -6,16 +6,16 @@ import { OWNER_ONLY, partialName } from '../files/partialFile.js';
 import { FormatError } from './formatError.js';
 import type { Format } from './formats.js';
 
-/** Standard input: bytes as they come, or a file where the format is read from its end on. */
+/** Standard input: a stream of bytes, or a file if the format is read from its end. */
 export type StandardInput =
   { readonly bytes: AsyncIterable<Uint8Array> } | { readonly path: string; readonly close: () => void };
 
 const STDIN = 0;
 const NEW_TO_READ = 'wx+';
-/** How Arrow's file form begins; a stream begins otherwise. */
+/** The first bytes of Arrow's file format; a stream starts differently. */
 const ARROW_FILE = Buffer.from('ARROW1');
 
-/** `open` is called where the bytes are needed. @throws FormatError where they don't fit on the disk */
+/** Calls `open` if a stream of bytes is needed. @throws FormatError if they don't fit on the disk */
 export async function standardInput(
   format: Format,
   open: () => AsyncIterable<Uint8Array>,
@@ -30,7 +30,7 @@ export async function standardInput(
   return format === 'parquet' || isArrowFile(first) ? copied(bytes) : { bytes };
 }
 
-/** A copy that has no name any more, so that it is gone with this process however that ends. */
+/** A copy without a name, which disappears with this process however it ends. */
 async function copied(bytes: AsyncIterable<Uint8Array>): Promise<StandardInput> {
   const name = partialName(join(tmpdir(), 'acuity-input'));
   const file = openSync(name, NEW_TO_READ, OWNER_ONLY);
@@ -49,7 +49,7 @@ async function copied(bytes: AsyncIterable<Uint8Array>): Promise<StandardInput> 
   return fileOf(file);
 }
 
-/** An open file by a path that every thread may open. */
+/** A path by which every thread can open the open file. */
 function fileOf(file: number): StandardInput {
   return { path: `/proc/self/fd/${file}`, close: () => void (file !== STDIN && closeSync(file)) };
 }
@@ -59,7 +59,7 @@ function firstBytes(): Uint8Array {
   return bytes.subarray(0, readSync(STDIN, bytes, 0, bytes.length, 0));
 }
 
-/** The first chunks, as many as it takes to tell the form. */
+/** The first chunks, enough to recognise the format. */
 async function beginning(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
   const taken: Uint8Array[] = [];
   let length = 0;

@@ -23,23 +23,26 @@ import { LAYOUT } from '../records/layout.js';
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 const KIND = 'acuity histories';
 const FORMAT = 2;
-/** Before histories: a person's line is moment, record and scores of each session, and no line ends the file. */
+/**
+ * The format before histories: each person's line has moment, record and scores of each session, and no line marks
+ * the end.
+ */
 const OLDER_FORMAT = 1;
 const OLDER_ENTRY = 1 + RECORD_LENGTH + TARGET_LENGTH;
 const CHUNK_CHARS = 1 << 20;
 
-/** A state that can't be used. */
+/** A state file that can't be used. */
 export class StateError extends OperatorError {
   override readonly name = 'StateError';
 }
 
 /**
- * The history of each person in a file, so that another run goes on. Its first line says which inputs are in it, then
- * each person has a line, and the last one has a checksum of all before it. It is health data, readable by its owner
- * only.
+ * Each person's history in a file, so that another run can continue. Its first line lists the inputs it covers, then
+ * comes a line for each person, and the last one has a checksum of everything before it. It is health data, readable
+ * by its owner only.
  */
 export class StateFile {
-  /** The inputs whose sessions are in it. */
+  /** The inputs whose sessions it covers. */
   readonly inputs: Set<string> = new Set();
   private readonly path: string;
   private release: (() => Promise<void>) | undefined;
@@ -50,18 +53,18 @@ export class StateFile {
     private readonly histories: Histories,
     private readonly say: (line: string) => void,
   ) {
-    // A link is the file that it leads to: two names of one state have one lock.
+    // Resolve a link to its file, so that two names of one state share one lock.
     this.path = existsSync(path) ? realpathSync(path) : path;
   }
 
   /**
-   * Takes the state for this run until `close`, and reads it: of two runs at once the later one would write over
-   * what the other has learned.
+   * Locks the state for this run until `close`, and reads it: of two concurrent runs, the later one would overwrite
+   * the other's results.
    * @throws FileLockError, StateError
    */
   async open(): Promise<void> {
     const folder = dirname(this.path);
-    mkdirSync(folder, { recursive: true }); // it may be that of the outputs, which is made with the first of them
+    mkdirSync(folder, { recursive: true }); // may be the output folder, which is created with the first output
     this.release = await acquireFileLock(`${this.path}.lock`, 0);
     removeDeadPartials(folder);
     await this.load();
@@ -73,7 +76,7 @@ export class StateFile {
     await release?.();
   }
 
-  /** Reads what another run left; nothing where there is no file yet. @throws StateError */
+  /** Reads what another run left; nothing if there is no file yet. @throws StateError */
   async load(): Promise<void> {
     if (!existsSync(this.path)) return;
     const reading = { number: 0, checksum: 0, isEnded: false };
@@ -88,7 +91,7 @@ export class StateFile {
     } else if (!reading.isEnded) throw this.damaged('is cut short');
   }
 
-  /** Replaces the file as a whole: a crash leaves the old one or the new one. */
+  /** Replaces the whole file: a crash leaves the old or the new one. */
   save(): void {
     const partial = partialName(this.path);
     try {
@@ -166,7 +169,7 @@ export class StateFile {
   private loadOlderPerson(person: string, numbers: readonly (number | null)[]): boolean {
     const pastCount = numbers.length / OLDER_ENTRY;
     if (!Number.isInteger(pastCount) || pastCount > PAST_MAX) return false;
-    const values = Float64Array.from(numbers, (value) => value ?? NaN); // what is missing is null
+    const values = Float64Array.from(numbers, (value) => value ?? NaN); // null means missing
     const records = new Float64Array((1 + PAST_MAX) * RECORD_LENGTH);
     const targets = new Float64Array(PAST_MAX * TARGET_LENGTH);
     const moments = Array.from({ length: pastCount }, (_, index) => values[index * OLDER_ENTRY] ?? NaN);

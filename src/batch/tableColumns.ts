@@ -4,7 +4,7 @@ import type { SeriesField } from '#rules/fields.js';
 import { decimalOf } from './tableDecimals.js';
 import type { ScalarColumn, SeriesColumn, SessionColumns } from '../reading/columns.js';
 
-/** The columns of a record batch that are fields of a session; nothing is copied. */
+/** The columns of a record batch that are session fields, without copying. */
 export function sessionColumns(batch: RecordBatch, names: NameReading): SessionColumns {
   const known = batch.schema.fields.flatMap(({ name, type }): KnownColumn[] => {
     const field = fieldOf(name, names);
@@ -31,7 +31,7 @@ export function sessionColumns(batch: RecordBatch, names: NameReading): SessionC
   };
 }
 
-/** A column that is a field of the contract, by the name that the table has for it. */
+/** A column that is a contract field, with the table's own name for it. */
 interface KnownColumn {
   readonly name: string;
   readonly field: string;
@@ -40,14 +40,14 @@ interface KnownColumn {
 
 type Samples = SeriesColumn['values'];
 
-/** Lists without holes, of numbers that JavaScript has as such; undefined for any other column. */
+/** Lists without nulls, of numbers that JavaScript represents directly; undefined for any other column. */
 function seriesColumn(field: SeriesField, vector: Vector): SeriesColumn | undefined {
   const [data] = vector.data;
   const [items] = data?.children ?? [];
   if (data === undefined || items === undefined || vector.data.length !== 1) return undefined;
   const values: unknown = items.values;
   if (!isSamples(values) || items.nullCount > 0) return undefined;
-  const isFloat = DataType.isFloat(items.type) && items.type.precision > 0; // halves are no numbers here
+  const isFloat = DataType.isFloat(items.type) && items.type.precision > 0; // half floats are not read as numbers here
   const isWhole = DataType.isInt(items.type) && items.type.bitWidth < 64;
   if (!isFloat && !isWhole) return undefined;
   const isNull = nullsOf(data);
@@ -70,7 +70,7 @@ function seriesColumn(field: SeriesField, vector: Vector): SeriesColumn | undefi
   };
 }
 
-/** Numbers, and M or F; undefined for any other column. */
+/** Numbers, or M and F; undefined for any other column. */
 function scalarColumn(field: ScalarColumn['field'], vector: Vector): ScalarColumn | undefined {
   const { type } = vector;
   if (DataType.isNull(type)) return { field, at: () => NaN };
@@ -91,7 +91,7 @@ function scalarColumn(field: ScalarColumn['field'], vector: Vector): ScalarColum
   );
 }
 
-/** Numbers that JavaScript has as such, by their place; undefined for others. */
+/** Numbers that JavaScript represents directly, by index; undefined for others. */
 function plainColumn(field: ScalarColumn['field'], { data, type }: Vector): ScalarColumn | undefined {
   const [only] = data;
   const isPlain =
@@ -105,7 +105,7 @@ function plainColumn(field: ScalarColumn['field'], { data, type }: Vector): Scal
 const LETTER_M = 0x4d;
 const LETTER_F = 0x46;
 
-/** M and F by their byte; undefined for text that does not lie in one piece. */
+/** M and F by their byte; undefined for text that is not contiguous. */
 function letterColumn(field: ScalarColumn['field'], { data, type }: Vector): ScalarColumn | undefined {
   const [only] = data;
   if (only === undefined || data.length !== 1 || !DataType.isUtf8(type)) return undefined;
@@ -123,7 +123,7 @@ function letterColumn(field: ScalarColumn['field'], { data, type }: Vector): Sca
   };
 }
 
-/** A number that is there; "not a number" is no JSON, so it goes to the exact path, as what is out of bounds does. */
+/** A number that is present; NaN and values out of bounds go to the exact path, since JSON has no NaN. */
 function given(value: number): number {
   return Number.isNaN(value) ? Infinity : value;
 }
@@ -146,7 +146,7 @@ function isSamples(values: unknown): values is Samples {
   return ArrayBuffer.isView(values) && !(values instanceof DataView) && !(values instanceof BigInt64Array);
 }
 
-/** A row as the body of a request; what JSON has no word for becomes what the exact path refuses. */
+/** A row as the body of a request; values that JSON can't represent become ones that the exact path refuses. */
 function bodyOf(batch: RecordBatch, known: readonly KnownColumn[], row: number): string {
   const session: Record<string, unknown> = {};
   for (const { name, field, type } of known) {

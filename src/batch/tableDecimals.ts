@@ -1,12 +1,12 @@
 import { DataType, RecordBatch, Struct, makeData, type Data, type Decimal, type Field } from 'apache-arrow';
 
-/** A decimal of a column as the nearest number; `words` are its digits without the point, the lowest word first. */
+/** A decimal of a column as the nearest number; `words` are its digits without the point, lowest word first. */
 export function decimalOf(words: Uint32Array, { scale, bitWidth }: Decimal): number {
   const digits = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
   return Number(`${BigInt.asIntN(bitWidth, digits)}e${-scale}`);
 }
 
-/** A batch as arrow-js-ffi reads it, which takes decimals to be of one word each: with all words of each. */
+/** A batch from arrow-js-ffi, which assumes one word for each decimal, with all words restored. */
 export function wholeDecimals(batch: RecordBatch): RecordBatch {
   if (!batch.schema.fields.some(({ type }) => holdsDecimals(type))) return batch;
   const children = batch.data.children.map((data) => wholeData(data));

@@ -4,7 +4,7 @@ import type { InputNames } from './inputNames.js';
 import type { HistoryColumns, RowColumns } from './rowColumns.js';
 import { partitionField } from './tablePartitions.js';
 
-/** What the schema of a table says: the names of its columns, and what they can be. */
+/** The names of a table's columns, and what each can be used for, from its schema. */
 export function namesOfSchema({ fields }: Schema): InputNames {
   const names = fields.map(({ name }) => name);
   return {
@@ -44,12 +44,12 @@ function isText(type: DataType): boolean {
   return DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View(type);
 }
 
-/** That of the values, where a column holds them in a dictionary. */
+/** The type of the values, if a column stores them in a dictionary. */
 function plainType(type: DataType): DataType {
   return decodedType(type) ?? type;
 }
 
-/** The kept columns without a row, as `TableRows` has them; undefined where there is none of them. */
+/** The kept columns without rows, as in `TableRows`; undefined if there are none. */
 export function emptyColumns(schema: Schema, { keep, partitions = [] }: RowColumns): RecordBatch | undefined {
   const fields: Field[] = [...schema.fields, ...partitions.map((partition) => partitionField(partition))];
   const kept = keep.flatMap((name): Field[] => fields.filter((field) => field.name === name).slice(0, 1));

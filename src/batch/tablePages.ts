@@ -13,7 +13,7 @@ import { emptyColumns, namesOfSchema } from './tableNames.js';
 import type { TableReaders, TableTask } from './tableReaders.js';
 import { columnsOf, TableRowReader, type TableOptions, type TableRows } from './tableRows.js';
 
-/** Opens a file of a table, which threads of their own read. */
+/** Opens a table file, which dedicated threads read. */
 export async function openTable(
   { path, format }: Pick<TableTask, 'path' | 'format'>,
   reading: ReadProgress,
@@ -29,7 +29,7 @@ export async function openTable(
   };
 }
 
-/** Opens an Arrow stream, which is read on this thread. */
+/** Opens an Arrow stream, which this thread reads. */
 export async function openArrowStream(
   input: AsyncIterable<Uint8Array>,
   reading: ReadProgress,
@@ -55,7 +55,7 @@ async function openedReader(input: AsyncIterable<Uint8Array>): Promise<RecordBat
 
 const STREAM = 'the Arrow stream';
 
-/** The pages of a table, as its rows come. */
+/** The pages of a table, as its rows arrive. */
 async function* tablePages(
   pieces: AsyncIterable<TableRows>,
   reading: ReadProgress,
@@ -126,7 +126,7 @@ class TablePage implements Page {
     if (problem !== undefined) return problem;
     const { records, lengths } = this.request;
     const first = row * RECORD_LENGTH;
-    // A view of each row would cost more.
+    // Creating a view for each row would cost more.
     for (let place = 0; place < RECORD_LENGTH; place++) records[place] = this.records[first + place] ?? NaN;
     for (let place = 0; place < SERIES; place++) lengths[place] = this.lengths[row * SERIES + place] ?? 0;
     return this.request;
@@ -167,7 +167,7 @@ function valuesOf(batch: RecordBatch | undefined, name: string | undefined): Val
   return vector === undefined || vector === null ? undefined : (row) => vector.get(row) as unknown;
 }
 
-/** Numbers and texts, of whichever type. */
+/** Numbers and texts, of any type. */
 function cellsOf(batch: RecordBatch | undefined, name: string): Values | undefined {
   const values = valuesOf(batch, name);
   const type = batch?.schema.fields.find((field) => field.name === name)?.type as DataType | undefined;
@@ -179,7 +179,7 @@ function cellsOf(batch: RecordBatch | undefined, name: string): Values | undefin
   };
 }
 
-/** Times of a column with a zone as they print there. */
+/** Times of a column with a time zone, printed in that zone. */
 function momentsOf(batch: RecordBatch | undefined, name: string | undefined): Values | undefined {
   const values = valuesOf(batch, name);
   const type = batch?.schema.fields.find((field) => field.name === name)?.type as DataType | undefined;
@@ -192,7 +192,7 @@ function momentsOf(batch: RecordBatch | undefined, name: string | undefined): Va
   };
 }
 
-/** A value of a column as JSON; whole numbers of 64 bits keep their digits. */
+/** A value of a column as JSON; 64-bit integers keep their digits. */
 function jsonOf(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   return (

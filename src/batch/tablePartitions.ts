@@ -13,7 +13,7 @@ import { fieldOf } from './columnNames.js';
 import type { Partition } from './partitions.js';
 import { namesBeside, type RowColumns } from './rowColumns.js';
 
-/** The batch with the columns of its file's path that are needed. */
+/** The batch with the needed columns from its file's path. */
 export function withPartitions(batch: RecordBatch, columns: RowColumns): RecordBatch {
   const { partitions = [], names } = columns;
   const beside = new Set(namesBeside(columns));
@@ -30,7 +30,7 @@ export function partitionField({ name, isNumber }: Partition): Field<DataType> {
   return new Field<DataType>(name, isNumber ? new Int64() : new Utf8(), true);
 }
 
-/** One value in each row. */
+/** A column with the same value in each row. */
 function constantColumn({ value, isNumber }: Partition, length: number): Data {
   const validity =
     value === null

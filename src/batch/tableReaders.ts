@@ -4,42 +4,47 @@ import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import { FILE_NAMES, TableError, isBroken, readingError } from './tableError.js';
 import type { TableOptions, TableRows } from './tableRows.js';
 
-/** A file of tables, and what of it is wanted. */
+/** A table file, and what is needed of it. */
 export interface TableTask {
   readonly path: string;
   readonly format: 'arrow' | 'parquet';
-  /** Without them its schema alone is read. */
+  /** Absent: only its schema is read. */
   readonly options?: TableOptions;
 }
 
-/** What a thread is asked for: to open a file, or for more rows of it. */
+/** A request to a thread: to open a file, or for more rows of it. */
 export type TableRequest = TableTask | 'next';
-/** What it answers to the former. */
+/** The answer to the first kind of request. */
 export interface TableOpened {
-  /** What the file says of its columns, as an Arrow stream without rows. */
+  /** The columns, as an Arrow stream without rows. */
   readonly schema: Uint8Array;
-  /** Most bytes that reading it takes, beside what any file does. */
+  /** Most memory that reading it takes, beyond the usual. */
   readonly memory: number;
 }
-/** What it answers to the latter: rows; undefined after the last ones. To both: why there are none. */
+/** The answer to 'next': rows, or undefined after the last ones. To both kinds: why there are none. */
 export type TableAnswer = TableRows | { readonly failure: string; readonly isOperators: boolean } | undefined;
 
-/** Pieces of up to 1,024 rows that a thread is ahead, 200 bytes a row and what is kept: several files' worth of waiting. */
+/**
+ * Pieces of up to 1,024 rows that a thread reads ahead, 200 bytes per row plus kept columns: enough to read several
+ * files ahead.
+ */
 const AHEAD = 32;
 
-/** Most bytes that the files under way may take together, unless one alone takes more: the process stays below 1 GB. */
+/**
+ * Most memory that all open files may take together, unless a single one takes more: the process stays below 1 GB.
+ */
 const MEMORY_MAX = 512 << 20;
 
 /**
- * Reads tables on threads of their own, a file on each: reading one costs more than all else that this process does
- * with a row. Files that are expected are begun in their order, while those before them are still being scored.
- * `close` ends the threads.
+ * Reads tables on dedicated threads, one file on each: reading a row costs more than everything else this process
+ * does with it. Expected files are started in order, while earlier ones are still being scored. `close` ends the
+ * threads.
  */
 export class TableReaders {
   private readonly waiting: TableFile[] = [];
   private readonly expected: TableFile[] = [];
   private readonly threads = new Map<Worker, TableFile | undefined>();
-  /** The files that threads have, in the order in which they were begun. */
+  /** The files assigned to threads, in the order they were started. */
   private underWay: TableFile[] = [];
 
   constructor(
@@ -47,18 +52,21 @@ export class TableReaders {
     private readonly memoryMax = MEMORY_MAX,
   ) {}
 
-  /** Begins files that will be asked for, in this order. */
+  /** Starts files that will be requested, in this order. */
   expect(tasks: readonly TableTask[]): void {
     for (const task of tasks) this.expected.push(this.queue(task));
   }
 
-  /** The schema of a file: of one that is expected as it was opened, since its rows may fill all threads. @throws TableError */
+  /**
+   * The schema of a file. An expected file has been opened already, since its rows may occupy all threads. @throws
+   * TableError
+   */
   async schema(task: Omit<TableTask, 'options'>): Promise<Schema> {
     const file = this.expected.find(({ task: { path } }) => path === task.path) ?? this.queue(task);
     return tableFromIPC(await file.schema()).schema;
   }
 
-  /** The rows of a file, in their order. */
+  /** The rows of a file, in order. */
   async *rows(task: TableTask): AsyncGenerator<TableRows, void, undefined> {
     const place = this.expected.findIndex(({ task: { path } }) => path === task.path);
     const [file = this.queue(task)] = place < 0 ? [] : this.expected.splice(place, 1);
@@ -82,7 +90,7 @@ export class TableReaders {
     return file;
   }
 
-  /** Gives the files that wait to threads that have none. */
+  /** Assigns waiting files to idle threads. */
   private assign(): void {
     while (this.waiting.length > 0) {
       const idle = [...this.threads].find(([, file]) => file === undefined)?.[0];
@@ -96,7 +104,7 @@ export class TableReaders {
     }
   }
 
-  /** Lets files be read, as far as there is memory: one after the other, so that none waits for a later one. */
+  /** Lets files be read while memory suffices: in order, so that none waits for a later one. */
   private admit(): void {
     let memory = 0;
     for (const file of this.underWay) {
@@ -106,7 +114,7 @@ export class TableReaders {
     }
   }
 
-  /** The memory of the file is free, and so is its thread where it has one. */
+  /** Frees the memory of the file, and its thread if it has one. */
   private left(file: TableFile | undefined): void {
     this.underWay = this.underWay.filter((other) => other !== file);
     this.assign();
@@ -133,7 +141,7 @@ export class TableReaders {
     return thread;
   }
 
-  /** Whoever wanted the file wants no more of it. */
+  /** Stops reading a file that is no longer needed. */
   private async abandon(file: TableFile): Promise<void> {
     const [thread] = [...this.threads].find(([, its]) => its === file) ?? [];
     if (thread === undefined) return;
@@ -143,11 +151,11 @@ export class TableReaders {
   }
 }
 
-/** A file that a thread reads, and the rows of it that are there. */
+/** A file that a thread reads, and its rows so far. */
 class TableFile {
-  /** Everything was read. */
+  /** Whether everything was read. */
   isRead = false;
-  /** Everything was taken. */
+  /** Whether everything was taken. */
   isOver = false;
   private opened: TableOpened | undefined;
   private isAdmitted = false;
@@ -168,7 +176,7 @@ class TableFile {
     this.ask(this.task);
   }
 
-  /** Asks for the first rows, once. */
+  /** Requests the first rows, once. */
   read(): void {
     if (this.isAdmitted) return;
     this.isAdmitted = true;
@@ -191,7 +199,7 @@ class TableFile {
     this.wake?.();
   }
 
-  /** Before any rows are taken. @throws TableError */
+  /** Call before taking rows. @throws TableError */
   async schema(): Promise<Uint8Array> {
     await this.until(() => this.opened !== undefined || this.answers.length > 0);
     if (this.opened === undefined) await this.next();
@@ -199,7 +207,7 @@ class TableFile {
     return this.opened.schema;
   }
 
-  /** Undefined behind the last rows. @throws TableError */
+  /** Undefined after the last rows. @throws TableError */
   async next(): Promise<TableRows | undefined> {
     await this.until(() => this.answers.length > 0);
     const answer = this.answers.shift();

@@ -11,26 +11,26 @@ export interface TableOptions extends RowColumns {
   readonly limits: SeriesLimits;
 }
 
-/** A piece of a file: rows of one schema. What it lies in may be used again once the next one is asked for. */
+/** A piece of a file: rows of one schema. Its memory may be reused once the next one is requested. */
 export interface TablePiece {
   readonly batch: RecordBatch;
-  /** Bytes of the file that it stands for. */
+  /** How many bytes of the file it covers. */
   readonly bytesRead: number;
 }
 
-/** Rows of a table that were read: all that is needed of them, in a form that goes from thread to thread. */
+/** Rows read from a table: everything needed of them, in a form that crosses threads. */
 export interface TableRows {
   readonly rows: number;
-  /** As `ReadRows` of reading/columns has them. */
+  /** As in `ReadRows` of reading/columns. */
   readonly records: Float64Array;
   readonly lengths: Uint32Array;
   readonly problems: ReadonlyMap<number, RowProblem>;
-  /** The columns beside the session as an Arrow stream; undefined where there are none. */
+  /** The columns beside the session as an Arrow stream; undefined if there are none. */
   readonly columns: Uint8Array | undefined;
   readonly bytesRead: number;
 }
 
-/** Most rows that are read together: their samples fit the caches. */
+/** Most rows read together: their samples fit the caches. */
 const ROWS_MAX = 1024;
 
 /** Reads the rows of one table, piece by piece. */
@@ -61,16 +61,16 @@ export class TableRowReader {
   }
 }
 
-/** The columns of `batch` that are `namesBeside`, in their order; undefined without any. */
+/** The columns of `batch` that are `namesBeside`, in order; undefined without any. */
 function columnsBeside(batch: RecordBatch, columns: RowColumns): RecordBatch | undefined {
-  // By place: chosen by name, columns that are not the first ones are lost on the way.
+  // Select by index: the library's selection by name loses columns other than the first ones.
   const places = namesBeside(columns)
     .map((name) => batch.schema.fields.findIndex((field) => field.name === name))
     .filter((place) => place >= 0);
   return places.length === 0 ? undefined : decodeColumns(batch.selectAt(places));
 }
 
-/** What `TableRows.columns` holds. */
+/** Decodes `TableRows.columns`. */
 export function columnsOf(bytes: Uint8Array | undefined): RecordBatch | undefined {
   return bytes === undefined ? undefined : tableFromIPC(bytes).batches[0];
 }

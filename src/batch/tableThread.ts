@@ -6,13 +6,13 @@ import type { TableAnswer, TableOpened, TableRequest, TableTask } from './tableR
 import { FILE_NAMES, isBroken, readingError } from './tableError.js';
 import { TableRowReader, type TableRows } from './tableRows.js';
 
-/** A file that is open. */
+/** An open file. */
 interface OpenTable extends TableOpened {
-  /** Undefined where its schema alone is asked for. */
+  /** Undefined if only its schema is requested. */
   readonly rows: AsyncGenerator<TableRows, void, undefined> | undefined;
 }
 
-/** Each library is loaded only where it is needed: both take a while. */
+/** Loads each library only when needed: both take a while. */
 async function openTable({ path, format, options }: TableTask): Promise<OpenTable> {
   const schema = await schemaOf(path, format);
   if (options === undefined) return { schema, memory: 0, rows: undefined };
@@ -38,7 +38,7 @@ async function* arrowRows(path: string, reader: TableRowReader): AsyncGenerator<
 
 const port = parentPort;
 if (port === null) throw new Error('this is a thread of its own');
-/** The rows of the file in hand; undefined after its end, where rows may still be asked for. */
+/** The rows of the current file; undefined after its end, when rows may still be requested. */
 let rows: OpenTable['rows'] | undefined;
 let format: TableTask['format'] = 'arrow';
 
@@ -57,7 +57,7 @@ async function handle(request: TableRequest): Promise<void> {
     else if (rows !== undefined) answer(await nextOf(rows));
   } catch (error) {
     rows = undefined;
-    if (isBroken(error)) throw error; // this thread ends: the next file has a decoder of its own
+    if (isBroken(error)) throw error; // this thread ends: the next file gets a new decoder
     const reason = readingError(error, FILE_NAMES[format]);
     answer({ failure: messageOf(reason), isOperators: reason instanceof OperatorError });
   }
@@ -77,7 +77,7 @@ async function nextOf(of: NonNullable<OpenTable['rows']>): Promise<TableRows | u
   return undefined;
 }
 
-// One after the other: a failure must be told before what follows it.
+// One by one: a failure must be reported before what follows it.
 let last = Promise.resolve();
 port.on('message', (request: TableRequest) => {
   last = last.then(() => handle(request));

@@ -21,12 +21,12 @@ interface Column {
   readonly data: Data;
 }
 
-/** The rows of a page as record batches: kept columns as they came, then the scores. */
+/** Writes the rows of a page as record batches: kept columns unchanged, then the scores. */
 export class TableWriter {
   private readonly model: readonly string[];
   private readonly constants: Data<Utf8>[] = [];
 
-  /** `isStream`: bad rows stand in their places without scores, with a column that says what is wrong. */
+  /** `isStream`: bad rows stay in their places without scores, with an error column. */
   constructor(
     private readonly options: LineOptions,
     private readonly isStream: boolean,
@@ -39,7 +39,7 @@ export class TableWriter {
     return soundRuns(job).map(([from, to]) => this.batch(job, from, to));
   }
 
-  /** A table without rows still says its columns; `kept` are those of the input, where it has columns of types. */
+  /** A batch without rows but with all columns; `kept` are those of the input, if it has typed columns. */
   empty(kept: RecordBatch | undefined): RecordBatch {
     const texts = this.options.keep.map((name) => column(name, textData([])));
     const columns = kept === undefined ? texts : columnsOf(kept);
@@ -77,7 +77,7 @@ export class TableWriter {
     return [...scores, ...model, column('error', textData(errors))];
   }
 
-  /** The seven columns of as many rows as `validity` has; `all` are theirs, one row after the other. */
+  /** The seven score columns for the rows of `validity`; `all` holds them row by row. */
   private columnsOfScores(
     all: Float32Array = new Float32Array(0),
     prefix: string,
@@ -99,7 +99,7 @@ export class TableWriter {
     return [...scores, ...labels];
   }
 
-  /** What the network said without measurements; null where none counts. */
+  /** The scores without measurements; null where none counts. */
   private unmeasuredColumns(job: Job | undefined, from: number, to: number): Column[] {
     const rows = rowsOf(from, to, (row) => job?.unmeasured.get(row));
     const all = new Float32Array(rows.length * OUTPUT_COLUMNS);
@@ -112,7 +112,10 @@ export class TableWriter {
     );
   }
 
-  /** What the model's name and version are in each row. Most pages are equally long: the last one is kept. */
+  /**
+   * A column with the model's name and version in each row. Most pages have the same length, so the last one is
+   * cached.
+   */
   private constantData(index: number, validity: Validity): Data<Utf8> {
     const last = this.constants[index];
     if (last?.length === validity.length && validity.nullCount === 0) return last;
@@ -122,7 +125,7 @@ export class TableWriter {
   }
 }
 
-/** The stretches of rows that have scores, each from its first row to behind its last. */
+/** The ranges of rows with scores, each from its first row to after its last. */
 function soundRuns({ page, problems }: Job): (readonly [from: number, to: number])[] {
   const runs: (readonly [number, number])[] = [];
   let from = 0;
@@ -152,7 +155,7 @@ function columnsOf({ schema, data: { children } }: RecordBatch): Column[] {
   });
 }
 
-/** The numbers of `length` rows in their input. */
+/** The row numbers of `length` rows in their input. */
 function rowColumn(first: number, length: number): Column {
   const data = BigInt64Array.from({ length }, (_, row) => BigInt(first + row));
   return column('row', makeData({ type: new Int64(), data, nullCount: 0 }));
@@ -174,7 +177,7 @@ function textData(texts: readonly (string | undefined)[]): Data<Utf8> {
   return makeData({ type: new Utf8(), valueOffsets, data, ...nullsOf(texts.length, isNull) });
 }
 
-/** Which rows have a value, as Arrow says it. */
+/** Which rows have a value, in Arrow's form. */
 interface Validity {
   readonly length: number;
   readonly nullCount: number;
@@ -205,7 +208,7 @@ function isThere({ nullBitmap }: Validity, row: number): boolean {
 const HIGH = Buffer.from('High');
 const LOW = Buffer.from('Low');
 
-/** A label of each row, without a string for any. */
+/** A column of labels, built without a string for each. */
 function labelData(isHigh: (row: number) => boolean, validity: Validity): Data<Utf8> {
   const { length } = validity;
   const valueOffsets = new Int32Array(length + 1);
@@ -233,7 +236,7 @@ function constantData(text: string, validity: Validity): Data<Utf8> {
   return makeData({ type: new Utf8(), valueOffsets, data, ...validity });
 }
 
-/** A kept value, which is JSON, as text; what is no text stays JSON. */
+/** A kept value, which is JSON, as text; values other than text stay JSON. */
 function textOf(json: string | undefined): string | undefined {
   if (json === undefined || json === 'null') return undefined;
   return json.startsWith('"') ? (JSON.parse(json) as string) : json;

@@ -1,6 +1,6 @@
 import { OperatorError } from '../base/operatorError.js';
 
-/** A zone that is not known here. */
+/** An unknown time zone. */
 export class ZoneError extends OperatorError {
   override readonly name = 'ZoneError';
 }
@@ -14,8 +14,8 @@ export function isUtc(zone: string): boolean {
 }
 
 /**
- * Writes moments as ISO 8601 with the offset that `zone` (`Europe/Berlin`, `+02:00`) has then.
- * @throws ZoneError where there is no such zone
+ * Formats times as ISO 8601 with the offset of `zone` (`Europe/Berlin`, `+02:00`) at that time.
+ * @throws ZoneError for an unknown zone
  */
 export function printerIn(zone: string): (momentMs: number) => string {
   const offsetAt = offsetsOf(zone);
@@ -34,7 +34,7 @@ function offsetsOf(zone: string): (momentMs: number) => number {
     return () => offsetMs;
   }
   const format = formatIn(zone);
-  // Zones change on quarters of an hour, and asking for an offset costs more than scoring.
+  // Zones change on quarters of an hour, and looking an offset up costs more than scoring.
   const known = new Map<number, number>();
   return (momentMs) => {
     const quarter = Math.floor(momentMs / QUARTER_MS);
@@ -52,7 +52,7 @@ function formatIn(zone: string): Intl.DateTimeFormat {
   }
 }
 
-/** It is written as `GMT`, `GMT+02:00` or, long ago, with seconds. */
+/** The offset is written as `GMT`, `GMT+02:00` or, for early dates, with seconds. */
 function offsetOf(format: Intl.DateTimeFormat, momentMs: number): number {
   const name = format.formatToParts(momentMs).find(({ type }) => type === 'timeZoneName')?.value ?? '';
   const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)/.exec(name) ?? [];

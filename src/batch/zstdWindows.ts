@@ -4,7 +4,7 @@ const MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a50;
 const MIB = 1 << 20;
 const WINDOW_MAX = 128 * MIB;
-/** The longest head: magic number, descriptor, window, dictionary, size of the content. */
+/** The longest frame header: magic number, descriptor, window, dictionary, content size. */
 const HEAD_MAX = 4 + 1 + 1 + 4 + 8;
 const SMALLEST_HEAD = 5;
 const SKIPPABLE_HEAD = 8;
@@ -15,18 +15,18 @@ const DICTIONARY_BYTES = [0, 1, 2, 4];
 const SIZE_BYTES = [0, 2, 4, 8];
 
 /**
- * Reads the heads of frames and blocks (RFC 8878, 3.1) of a stream on its way to the decoder, which sets aside what a
- * frame declares as its window before it looks at anything else: a file of 16 bytes can ask for 2 GB.
+ * Reads the frame and block headers (RFC 8878, 3.1) of a stream before the decoder does, since the decoder allocates
+ * the window that a frame declares before anything else: a file of 16 bytes can ask for 2 GB.
  */
 export class ZstdWindows {
   private readonly head = Buffer.alloc(HEAD_MAX);
   private filled = 0;
-  /** Bytes before the next head. */
+  /** Bytes before the next header. */
   private skip = 0;
   private isInFrame = false;
   private checksumBytes = 0;
 
-  /** @throws FormatError where a frame begins in `chunk` whose window is too large */
+  /** @throws FormatError if `chunk` starts a frame whose window is too large */
   look(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length;) {
       const skipped = Math.min(this.skip, chunk.length - at);
@@ -83,7 +83,7 @@ export class ZstdWindows {
   }
 }
 
-/** What follows the descriptor of a frame. */
+/** The parts after the descriptor of a frame. */
 interface FrameParts {
   readonly windowBytes: 0 | 1;
   readonly dictionaryBytes: number;
@@ -107,7 +107,7 @@ function windowOf(descriptor: number): number {
   return base + (base / 8) * (descriptor & 7);
 }
 
-/** Of a frame in one segment the whole content is the window. */
+/** For a single-segment frame, the window is the whole content. */
 function sizeOf(head: Buffer, { dictionaryBytes, sizeBytes }: FrameParts): number {
   const at = SMALLEST_HEAD + dictionaryBytes;
   if (sizeBytes === 8) return Number(head.readBigUInt64LE(at));

@@ -5,7 +5,7 @@ import { asText, configurationTable, shown } from '../config/documentation.js';
 /** EX_CONFIG of sysexits.h. */
 const EXIT_MISCONFIGURED = 78;
 
-/** The configuration of this process. Where it has mistakes: tells them, a line each, and exits with 78. */
+/** The configuration of this process. If it has mistakes, prints one line for each and exits with 78. */
 export function configOrExit(): Config {
   const reading = readConfig(environment());
   if (reading.ok) return reading.config;

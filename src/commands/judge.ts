@@ -80,7 +80,7 @@ export function registerJudge(program: Command): void {
         const outcomes = outcome.map((one) => ({ ...one, isPercentile: percentile.includes(one.column) }));
         const config = configOrExit();
         prepareEnvironment();
-        // Imported only now: the native libraries read the environment when they load.
+        // Imported only now, because the native libraries read the environment when they load.
         const { judgeRows } = await import('../judge/run.js');
         const { code, report } = await judgeRows(config, { ...flags, files, outcomes, measured });
         if (report === undefined) process.exit(code);
@@ -100,7 +100,7 @@ function addOutcome(text: string, before: readonly Outcome[] = []): readonly Out
   return [...before, outcome];
 }
 
-/** Labels are no percentiles, and C_SCORE is made of the others. */
+/** Without labels, which are no percentiles, and C_SCORE, which follows from the others. */
 const MEASURABLE: readonly ScoreName[] = ['attention', 'memory', 'reasoning', 'stress'];
 
 function addMeasured(text: string, before: readonly Outcome[] = []): readonly Outcome[] {

@@ -50,7 +50,7 @@ details{margin:.6rem 0}summary{cursor:pointer;color:var(--muted)}
 
 const HOW_TO_READ = `Rank correlations with ${100 - 100 * ALPHA} % intervals over people; right is as foretold. Beside rivals: what the score still says once minutes asleep, heart rate and the own last outcomes are known. Dotted: what the card lets expect. A coin shows what chance gives.`;
 
-/** `acuity judge` as a page. Counts and statistics; nothing of one person or night is in it. */
+/** The page of `acuity judge`: counts and statistics, nothing of a single person or night. */
 export function judgePage(report: Report): string {
   const { verdicts } = report;
   const findings = verdicts.flatMap(({ views }) => VIEWS.map((view) => views[view].finding));
@@ -112,7 +112,7 @@ function errorBars({ tests, nights, errors, gain }: Purchase): string {
   return `<figure class="forest"><figcaption>${tests === 1 ? 'one test' : `${tests} tests`} <span class="found">· ${grouped(nights)} nights, gain on the score ${withInterval(gain, 1)}</span></figcaption>${rows.join('')}</figure>`;
 }
 
-/** The end of the scale on either side, the same for both views. */
+/** The end of the scale on both sides, the same for both views. */
 function scaleOf({ estimates }: OutcomeVerdict): number {
   const drawn = VIEWS.flatMap((view) => [
     ...Object.values(estimates.views[view].goes),

@@ -21,7 +21,7 @@ import {
 import { systemClock, type Clock } from '../base/clock.js';
 import { textTable } from '../base/table.js';
 
-/** A record as operators see it: without the digest. */
+/** A record as operators see it, without the digest. */
 export interface KeyView {
   readonly id: string;
   readonly kind: KeyKind;
@@ -34,7 +34,7 @@ export interface KeyView {
   readonly dailyMax: number | null;
 }
 
-/** Commander makes an empty string of a `null`, so that "no limit" stays a word up to the order. */
+/** Commander turns `null` into an empty string, so "no limit" stays a word until the order is made. */
 type LimitFlag = number | typeof UNLIMITED;
 
 interface IssueFlags {
@@ -55,11 +55,11 @@ interface UsageFlags extends CommonFlags {
 }
 
 const UNLIMITED = 'unlimited';
-/** As long as a shared store keeps counts. */
+/** A shared store keeps counts for this many days. */
 const DAYS_MAX = 400;
-/** What a counter of 32 bits holds. */
+/** The largest value of a 32-bit counter. */
 const DAILY_MAX = 2 ** 31 - 1;
-/** Beyond what one server can answer. */
+/** More than one server can answer. */
 const RATE_MAX = 1_000_000;
 const LABEL_LENGTH_MAX = 200;
 const EXIT_FAILED = 1;
@@ -74,7 +74,7 @@ interface CommandContext {
   readonly nowMs: number;
 }
 
-/** The same outcome for programs and for people. */
+/** One result, for programs and for people. */
 interface Report {
   readonly json: object;
   readonly text: string;
@@ -82,7 +82,7 @@ interface Report {
 
 type KeyCommand = (context: CommandContext) => Promise<Report>;
 
-/** Adds `keys issue|list|usage|import|renew|revoke|rotate`. `keysLocation` is asked when one of them runs. */
+/** Adds `keys issue|list|usage|import|renew|revoke|rotate`. Calls `keysLocation` when one of them runs. */
 export function registerKeys(program: Command, keysLocation: () => string, clock: NowMs = systemClock): void {
   const keys = program
     .command('keys')
@@ -94,7 +94,7 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
       const report = await command({ store: stores.keys, usage: stores.usage, nowMs: clock.nowMs() });
       keys.configureOutput().writeOut?.(`${json ? JSON.stringify(report.json) : report.text}\n`);
     } catch (error) {
-      // What the operator can mend is one line on stderr; anything else is a defect.
+      // An error that the operator can fix is one line on stderr; any other is a defect.
       if (!(error instanceof KeyStoreError)) throw error;
       keys.error(`error: ${error.message}`, { exitCode: EXIT_FAILED });
     } finally {
@@ -121,7 +121,7 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
   }
 }
 
-/** Makes the key store with one demo key in it. `undefined` where there is a store already. */
+/** Creates the key store with one demo key. Resolves to `undefined` if there is a store already. */
 export async function issueFirstDemoKey(
   location: string,
   clock: NowMs = systemClock,
@@ -226,7 +226,7 @@ function viewOf(record: KeyRecord, nowMs: number): KeyView {
   return { id, kind, state, label: text, createdAt, expiresAt, revokedAt, ratePerS, dailyMax };
 }
 
-/** The only report that ever holds a key. */
+/** The only report that contains a key. */
 function reportWithKey({ record, key }: IssuedKey, nowMs: number): Report {
   const { id, ...rest } = viewOf(record, nowMs);
   const text = [
@@ -277,8 +277,8 @@ function daysUpTo(text: string): number {
 }
 
 /**
- * Control characters could forge lines of the list. Not checked while the flags are read: Commander would
- * quote them in its message.
+ * Control characters could forge lines of the list. Not checked while flags are parsed: Commander would quote them in
+ * its message.
  */
 function checkedLabel(text: string): string {
   if (text.length <= LABEL_LENGTH_MAX && !/\p{Cc}/u.test(text)) return text;
@@ -293,14 +293,14 @@ function isoDate(text: string): string {
   throw new InvalidArgumentError('It must be an ISO 8601 date, as 2030-01-31 or 2030-01-31T12:00:00Z.');
 }
 
-/** `Date` makes 2 March of 31 February. */
+/** `Date` turns 31 February into 2 March. */
 function isOnCalendar(text: string): boolean {
   const date = text.slice(0, '2030-01-31'.length);
   const midnight = new Date(date);
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
 }
 
-/** An offset can lead out of the years that ISO 8601 writes with four digits. False for no time at all. */
+/** An offset can lead beyond the years that ISO 8601 writes with four digits. False for an invalid date. */
 function hasFourDigitYear(time: Date): boolean {
   const year = time.getUTCFullYear();
   return year >= 0 && year <= 9999;

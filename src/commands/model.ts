@@ -4,7 +4,7 @@ import { prepareEnvironment } from '../config/options.js';
 import { configOrExit } from './config.js';
 import type { BundleOrder } from './modelBundle.js';
 
-/** `acuity model …`: networks of one's own, from the rows that they are trained on to a folder that serves. */
+/** `acuity model …`: custom networks, from training rows to a folder that can be served. */
 export function registerModel(program: Command): void {
   const model = program.command('model').description('networks of your own (docs/MODELS.md)');
   model
@@ -70,7 +70,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Commands are imported only when they run: the native libraries read the environment when they load. */
+/** Commands are imported only when they run, because the native libraries read the environment when they load. */
 async function run(command: () => Promise<void>): Promise<void> {
   configOrExit();
   prepareEnvironment();

@@ -23,7 +23,7 @@ import type { Thresholds } from '../pipeline/respond.js';
 import { openScorer } from '../scoring/openScorer.js';
 import { scoreGolden } from '../scoring/golden.js';
 
-/** What a bundle is made of; files by their paths. */
+/** The parts of a bundle; files by path. */
 export interface BundleOrder {
   readonly base: string;
   readonly history: string;
@@ -47,7 +47,7 @@ const TOLERANCE = 0.02;
 const DIGITS = 5;
 const EXPLAIN_GRAPH = 'explain.onnx';
 const THRESHOLDS: Thresholds = { valence: 0.5, arousal: 0.5 };
-/** So near to its threshold a label may come out otherwise on another machine. */
+/** A label this close to its threshold may differ on another machine. */
 const LABEL_MARGIN = 1e-4;
 
 const requestsCheck = Compile(
@@ -89,7 +89,7 @@ export async function bundleModel(
   );
 }
 
-/** Copies a graph under its own name, which it returns. */
+/** Copies a graph under its own file name, and returns that. */
 function place(graph: string, out: string): string {
   const file = basename(graph);
   copyTo(graph, join(out, file));
@@ -140,7 +140,7 @@ function requestsOf({ golden }: BundleOrder): Requests {
   return requests;
 }
 
-/** The golden requests with the network's scores; what lies on a threshold is left out. */
+/** The golden requests with the network's scores, without cases whose label is at its threshold. */
 async function goldenOf(
   requests: Requests,
   manifest: Manifest,

@@ -10,21 +10,21 @@ import type { GraphVariant } from '../contract/graphVariant.js';
 import { blockAt, explanationAt } from '../scoring/batchBuffers.js';
 import { openScorer } from '../scoring/openScorer.js';
 
-/** Not needed for serving, but a network without one should not be trusted. */
+/** Not needed for serving, but don't trust a network without one. */
 const CARD = 'MODEL_CARD.md';
 /** Rows of the speed check, and how many runs of them are timed. */
 const SPEED_ROWS = 32;
 const SPEED_RUNS = 200;
 /**
- * In every number of a record: no sane session gives them, and most features are at their bounds. A negative count
- * says that a series is missing.
+ * Fills every number of a record: no real session looks like this, and it drives most features to their bounds. A
+ * negative count means that a series is missing.
  */
 const EXTREMES = [-1e9, 0, 1e9] as const;
 
 /**
- * `acuity model check DIR`: whether a bundle will serve. Names, shapes, feature hash and file hashes, both graphs
- * at every batch size, golden scores through the whole path, sound scores at the edges of a row, and the time of
- * a run. Prints a line for each; throws at the first that fails.
+ * `acuity model check DIR`: whether a bundle can be served. Checks names, shapes, feature hash and file hashes, both
+ * graphs at every batch size, the golden scores through the whole path, valid scores for extreme rows, and the time
+ * of a run. Prints a line for each; throws at the first that fails.
  */
 export async function checkModel(
   folder: string,
@@ -36,7 +36,7 @@ export async function checkModel(
   print(`ok  manifest: ${name} ${version}; features, tensors and file hashes match`);
   if (!existsSync(join(bundle.folder, CARD))) {
     print(
-      `    no ${CARD}: nobody who reads the scores can know what the network was fitted to, or where it fails`,
+      `    no ${CARD}: readers of the scores can't know what the network was fitted to, or where it fails`,
     );
   }
   await checkGraphs(bundle, config, print);
@@ -53,7 +53,7 @@ async function checkGraphs(bundle: Bundle, config: Config, print: (line: string)
     explain: bundle.explain,
     runsExplainGraph: true,
     session: { intraOpThreads, interOpThreads, spinning },
-    onWorkerLost: () => undefined, // the run that it took down rejects
+    onWorkerLost: () => undefined, // the run that it interrupted rejects
   });
   try {
     for (const variant of ['base', 'history'] as const) {
@@ -100,7 +100,7 @@ async function checkExplanations(pool: InferencePool): Promise<void> {
   }
 }
 
-/** Median over the runs, in microseconds a row. */
+/** Median over the runs, in microseconds per row. */
 async function medianMicros(pool: InferencePool, variant: GraphVariant): Promise<string> {
   const runs: number[] = [];
   for (let run = 0; run < SPEED_RUNS; run++) {
@@ -110,7 +110,7 @@ async function medianMicros(pool: InferencePool, variant: GraphVariant): Promise
   return (((runs[SPEED_RUNS / 2] ?? NaN) * 1000) / SPEED_ROWS).toFixed(2);
 }
 
-/** The golden requests through reader, features, batcher and pool: `openScorer` refuses what differs. */
+/** Scores the golden requests through reader, features, batcher and pool: `openScorer` throws if they differ. */
 async function checkServing(bundle: Bundle, config: Config, print: (line: string) => void): Promise<void> {
   const log = createLog({ level: 'silent' });
   const scorer = await openScorer({ config, bundle, workers: 1, loops: 1 }, log, () => undefined);

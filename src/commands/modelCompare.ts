@@ -21,19 +21,19 @@ import type { ScoredRow, ScoreHandler, Scorer } from '../scoring/scorer.js';
 import { cellsOf, comparisonPage, type ComparedModels } from './modelComparePage.js';
 
 export interface CompareOrder {
-  /** Folder of the model that answers, and of the one that may come in its place. */
+  /** Folder of the model in use, and of its possible replacement. */
   readonly answering: string;
   readonly other: string;
-  /** NDJSON: a request a line. */
+  /** NDJSON: one request per line. */
   readonly requests: string;
-  /** Where to write a page; none where it is absent. */
+  /** Where to write a page; absent: no page. */
   readonly html?: string;
 }
 
 /**
  * `acuity model compare A B requests.ndjson`: scores each request with both models, through the service's own reader,
- * features and workers, and tells how far B lies from A, as the shadow's metrics do.
- * @throws OperatorError where a model can't serve, the file can't be read, or no line is a valid request
+ * features and workers, and reports how far B differs from A, like the metrics of the shadow model.
+ * @throws OperatorError if a model can't be served, the file can't be read, or no line is a valid request
  */
 export async function compareModels(
   order: CompareOrder,
@@ -72,7 +72,7 @@ interface Parts {
   readonly comparison: Comparison;
 }
 
-/** @returns how many lines were no valid requests */
+/** @returns the number of lines that are not valid requests */
 async function compareLines(path: string, config: Config, parts: Parts): Promise<number> {
   const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
   const readRequest = createReader({ daySamplesMax, nightSamplesMax });
@@ -99,7 +99,7 @@ async function compareLines(path: string, config: Config, parts: Parts): Promise
   return refused;
 }
 
-/** Both take the request in at once; whichever is scored last has the two compared. */
+/** Both models get the request at once; the later answer triggers the comparison. */
 function compareOne(request: PredictionRequest, { scorers, comparison }: Parts): void {
   const rows: (ScoredRow | undefined)[] = [];
   let otherMs = 0;
@@ -125,7 +125,7 @@ function compareOne(request: PredictionRequest, { scorers, comparison }: Parts):
   }
 }
 
-/** What is printed. */
+/** The lines to print. */
 function linesOf({ answering, other, refused, differences }: ComparedModels): string[] {
   const { compared, errors, scores, flips, run } = differences;
   const table = [['score', 'mean', 'mean, signed', 'half within', '99 % within'], ...scores.map(cellsOf)];

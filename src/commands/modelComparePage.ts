@@ -2,17 +2,17 @@ import type { Differences, ScoreDifference } from '../admin/differences.js';
 import { escapeHtml } from '../base/html.js';
 import { htmlTable, pageOf } from '../tune/page.js';
 
-/** What `acuity model compare` found. */
+/** The result of `acuity model compare`. */
 export interface ComparedModels {
   readonly answering: string;
   readonly other: string;
   readonly requests: string;
-  /** Lines that are no valid requests. */
+  /** Lines that are not valid requests. */
   readonly refused: number;
   readonly differences: Differences;
 }
 
-/** `acuity model compare` as a page. Nothing of a single request is in it. */
+/** `acuity model compare` as a page, with nothing about a single request. */
 export function comparisonPage({ answering, other, requests, refused, differences }: ComparedModels): string {
   const { compared, errors, scores, flips, run } = differences;
   const farthest = Math.max(...scores.map(({ mean }) => mean));
@@ -72,7 +72,9 @@ function percent(count: number, all: number): string {
   return all === 0 ? '–' : `${((count / all) * 100).toFixed(1)} %`;
 }
 
-/** How far a score lies apart, as a row of a table: its name, the mean, that with its sign, half and 99 % within. */
+/**
+ * How far a score differs, as a table row: its name, the mean, the signed mean, the median and the 99th percentile.
+ */
 export function cellsOf({ score, mean, meanSigned, p50, p99 }: ScoreDifference): string[] {
   const sign = meanSigned > 0 ? '+' : '';
   return [score, mean.toFixed(3), sign + meanSigned.toFixed(3), p50.toFixed(2), p99.toFixed(2)];

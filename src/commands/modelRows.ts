@@ -8,9 +8,9 @@ import { createReader, isBodyProblem } from '../reading/read.js';
 import { LineSplitter, type Line } from '../batch/lineSplitter.js';
 
 /**
- * `acuity model rows`: what a network is fed for each request, a line for a line, through the service's own reader and
- * features. A network is trained on exactly the numbers that it will be served.
- * @throws Error at the first line that is no valid request
+ * `acuity model rows`: the network's inputs for each request, one line out for one line in, through the service's own
+ * reader and features. So a network is trained on exactly the numbers that it will be served.
+ * @throws Error at the first line that is not a valid request
  */
 export async function modelRows(
   config: Config,
@@ -29,7 +29,7 @@ export async function modelRows(
   await write(splitter.end());
 }
 
-/** Reads a line and gives its tensors as JSON; the buffers are one for all lines. */
+/** Reads a line and returns its tensors as JSON; all lines share the buffers. */
 function createRows(limits: Parameters<typeof createReader>[0]): (line: Line) => string {
   const readRequest = createReader(limits);
   const session = new Float32Array(FEATURE_COUNT);

@@ -73,13 +73,13 @@ export function registerScore(program: Command): void {
       }
       const config = configOrExit();
       prepareEnvironment();
-      // Imported only now: the native libraries read the environment when they load.
+      // Imported only now, because the native libraries read the environment when they load.
       const { score } = await import('../batch/score.js');
       await score(config, options);
     });
 }
 
-/** The options, or what is wrong with them. */
+/** The options, or the error message for them. */
 function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreFlags): ScoreOptions | string {
   if ((person === undefined) !== (order === undefined)) return '--person and --order need each other';
   const history = person === undefined || order === undefined ? undefined : { person, order };

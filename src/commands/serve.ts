@@ -4,7 +4,7 @@ import { VARIABLES, type Field } from '../config/variables.js';
 import type { ServeHooks } from '../server/service.js';
 import { configOrExit } from './config.js';
 
-/** Those that a first start is likeliest to change. */
+/** The settings that a first start is most likely to change. */
 const FIRST: readonly Field[] = ['host', 'port', 'adminHost', 'adminPort', 'keys', 'workers'];
 
 const SETTINGS = `
@@ -14,7 +14,7 @@ ${FIRST.map((field) => `  ${VARIABLES[field].env.padEnd(18)} ${VARIABLES[field].
 
 "acuity config" prints all of them, with their values here.`;
 
-/** An option that is a variable: `--port` stands for `ACUITY_PORT`. */
+/** Option text with its variable: `--port` sets `ACUITY_PORT`. */
 function withVariable(text: string): string {
   const [, option = ''] = /unknown option '--([a-z-]+)/.exec(text) ?? [];
   const name = `ACUITY_${option.toUpperCase().replaceAll('-', '_')}`;
@@ -25,7 +25,7 @@ function withVariable(text: string): string {
   return option === '' ? text : `${text}${hint}\n`;
 }
 
-/** `hooks` are passed on to the service. */
+/** `hooks` are passed to the service. */
 export function registerServe(program: Command, hooks: ServeHooks | undefined): void {
   program
     .command('serve')
@@ -35,7 +35,7 @@ export function registerServe(program: Command, hooks: ServeHooks | undefined): 
     .action(async () => {
       const config = configOrExit();
       prepareEnvironment();
-      // Imported only now: the native libraries read the environment when they load.
+      // Imported only now, because the native libraries read the environment when they load.
       const { serve } = await import('../server/service.js');
       await serve(config, hooks);
     });

@@ -38,9 +38,9 @@ export function registerTune(program: Command): void {
     .option('--html <file>', 'also write a page with everything that was measured')
     .addHelpText('after', '\nRun it on the machine that will serve, with nothing else to do.')
     .action(async (flags: TuneFlags) => {
-      configOrExit(); // a mistake in the environment would fail every trial
+      configOrExit(); // otherwise a mistake in the environment fails every trial
       prepareEnvironment();
-      // Imported only now: most calls of the command line are not for this.
+      // Imported only now: most calls of the command line don't need it.
       const { tune } = await import('../tune/tune.js');
       try {
         await tune(optionsOf(flags));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { posix } from 'node:path';
 
-/** The content of a file, or undefined where it can't be read. */
+/** Returns the content of a file, or undefined if it can't be read. */
 export type ReadText = (path: string) => string | undefined;
 
 const CGROUPS = '/sys/fs/cgroup';
@@ -15,7 +15,7 @@ export function usableCores(processors = availableParallelism(), read: ReadText 
   return Math.max(1, Math.min(processors, Math.floor(cpuQuota(read))));
 }
 
-/** The tightest CPU quota above this process, in cores; Infinity where there is none. */
+/** The tightest CPU quota on this process, in cores; Infinity if there is none. */
 export function cpuQuota(read: ReadText): number {
   const groups = parseGroups(read('/proc/self/cgroup') ?? '');
   const unified = groups.unified.map((dir) => quotaV2(read(`${CGROUPS}${dir}/cpu.max`)));
@@ -31,7 +31,7 @@ function quotaV2(text: string | undefined): number {
   return ratio(Number(quota), Number(period));
 }
 
-/** Version 1 keeps the two in two files; a quota of -1 is no quota. */
+/** Version 1 keeps quota and period in two files; a quota of -1 means no quota. */
 function quotaV1(read: ReadText, dir: string): number {
   return ratio(Number(read(`${dir}/cpu.cfs_quota_us`)), Number(read(`${dir}/cpu.cfs_period_us`)));
 }
@@ -41,8 +41,9 @@ function ratio(quotaUs: number, periodUs: number): number {
 }
 
 /**
- * `/proc/self/cgroup` has a line "ID:CONTROLLERS:PATH" for each hierarchy; the unified one (version 2) is "0::PATH".
- * Limits of every ancestor apply too. Inside a container the path may be the host's: then only the root is there.
+ * `/proc/self/cgroup` has a line "ID:CONTROLLERS:PATH" for each hierarchy; the unified one (version 2) is
+ * "0::PATH". The limits of every ancestor apply too. Inside a container the path may be the host's; then only
+ * the root exists.
  */
 function parseGroups(text: string): { unified: string[]; cpu: string[] } {
   const unified = new Set<string>(['']);
@@ -64,6 +65,6 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // not Linux, or no such control group: no quota that we could know of
+    return undefined; // not Linux, or no such control group: no known quota
   }
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** Where the system doesn't say; the soft limit of macOS, raised by Node as far as it goes, is well above. */
+/** Used where the system does not report its limit. On macOS Node raises the soft limit well above this. */
 const UNKNOWN = 10_240;
 
 /**
- * File descriptors that this process may open. Node raises its own limit to the most that it is allowed when it
- * starts, so the limit of the shell says nothing.
+ * How many file descriptors this process may open. Node raises its own limit to the hard limit when it
+ * starts, so the shell's soft limit does not apply.
  */
 export function descriptorsMax(readText: () => string = readLimits): number {
   const limit = /^Max open files +(\d+|unlimited)/m.exec(readText())?.[1];
@@ -17,6 +17,6 @@ function readLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');
   } catch {
-    return ''; // no Linux
+    return ''; // not Linux
   }
 }

@@ -26,7 +26,10 @@ export function asText(config: Config): string {
   ).join('');
 }
 
-/** Every variable with its effective value, for the dashboard; `defaults` is what this machine has where none is set. */
+/**
+ * Every variable with its effective value, for the dashboard; `defaults` is the configuration of this machine
+ * with no variable set.
+ */
 export function settingsOf(
   config: Config,
   defaults: Config,
@@ -40,7 +43,10 @@ export function settingsOf(
   }));
 }
 
-/** The values as they may be shown: a password in the address of a key store is masked, a token in a collector's too. */
+/**
+ * The values that may be shown: the password in a key store's address is masked, and the path of a
+ * collector's address, which may hold a token.
+ */
 export function shown(config: Config): Record<Field, unknown> {
   return {
     ...config,
@@ -55,7 +61,7 @@ function withoutPath(address: string): string {
   return address.replace(/^(https?:\/\/[^/?#]+)[/?#].+$/, '$1/***');
 }
 
-/** `redis://user:secret@host` → `redis://user:***@host`, whatever the secret holds. */
+/** `redis://user:secret@host` → `redis://user:***@host`, for any characters in the secret. */
 export function withoutPassword(address: string): string {
   return address.replace(/^(rediss?:\/\/)(.*)@/, (_, scheme: string, credentials: string) => {
     const [user = ''] = credentials.split(':');

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import { isLoopback } from '../base/loopback.js';
 import { nearestName } from '#rules/nearest.js';
 import { usableCores } from './cores.js';
 import { descriptorsMax } from './descriptors.js';
@@ -12,14 +13,14 @@ export type Config = { readonly [F in Field]: Static<(typeof VARIABLES)[F]['sche
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the derived defaults depend on. */
+/** The properties of the machine that derived defaults depend on. */
 export interface Machine {
   readonly cores: number;
   /** File descriptors that the process may open. */
   readonly descriptors: number;
-  /** Folder that relative paths given by the operator start from. */
+  /** Folder that the operator's relative paths start from. */
   readonly workingDir: string;
-  /** Folder of the package: the default model lies in it. */
+  /** Folder of the package, which contains the default model. */
   readonly packageDir: string;
 }
 
@@ -43,15 +44,15 @@ export function environment(): Environment {
 }
 
 /**
- * Sets what the native libraries read from the environment when they load: call it before importing any of them.
- * ONNX Runtime reports usage to its vendor unless told not to. This service sends data to no third party.
+ * Sets the environment variables that native libraries read when they load; call it before importing any of
+ * them. ONNX Runtime reports usage to its vendor by default. This service sends no data to third parties.
  */
 export function prepareEnvironment(): void {
   process.env['ORT_DISABLE_TELEMETRY'] = '1';
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(REQUEST_HEAD_BYTES_MAX);
 }
 
-/** Reads the configuration, or names every mistake in it. */
+/** Reads the configuration, or lists every mistake in it. */
 export function readConfig(env: Environment, machine: Machine = thisMachine()): ConfigReading {
   const given: Given = {};
   const mistakes = unknownNames(env);
@@ -70,7 +71,7 @@ export function readConfig(env: Environment, machine: Machine = thisMachine()): 
   return mistakes.length > 0 ? { ok: false, mistakes } : { ok: true, config };
 }
 
-/** What the configuration is where nothing is set. */
+/** The configuration with no variable set. */
 export function defaultConfig(machine: Machine = thisMachine()): Config {
   return withDefaults({}, machine);
 }
@@ -84,7 +85,7 @@ function thisMachine(): Machine {
   };
 }
 
-/** The callers' variables (docs/API.md): a shell that has them for the SDK may start the server too. */
+/** The callers' variables (docs/API.md). A shell that sets them for the SDK may start the server too. */
 const CALLERS_NAMES: readonly string[] = ['ACUITY_API_KEY', 'ACUITY_URL'];
 
 function unknownNames(env: Environment): string[] {
@@ -97,7 +98,7 @@ function unknownNames(env: Environment): string[] {
         !isFromKubernetes(name),
     )
     .map((name) => {
-      // One edit for every three letters behind the prefix that all names share.
+      // One edit for every three letters after the prefix that all names share.
       const meant = nearestName(name, NAMES, Math.ceil((name.length - PREFIX.length) / 3));
       return `${name} is not a known variable${meant === undefined ? '' : `; did you mean ${meant}?`}`;
     });
@@ -130,7 +131,10 @@ function lookUp(field: Field, env: Environment): [name: string, text: string | u
   return field === 'port' ? ['PORT', env['PORT']] : [name, undefined];
 }
 
-/** Text to the schema's type; what has no such reading stays text, which the schema then refuses. */
+/**
+ * Converts text to the schema's type. Text that can't be converted stays text, and the schema then refuses
+ * it.
+ */
 function decode(schema: TSchema, text: string): unknown {
   if (Type.IsInteger(schema)) return /^(0|[1-9]\d*)$/.test(text) ? Number(text) : text;
   if (Type.IsNumber(schema)) return /^(0|[1-9]\d*|(?=\.))(\.\d+)?$/.test(text) ? Number(text) : text;
@@ -145,6 +149,7 @@ function withDefaults(given: Given, machine: Machine): Config {
     Object.assign(config, { [field]: given[field] ?? keyword(schema, 'default') });
   }
   config.connectionsMax ??= connectionsFor(machine.descriptors);
+  config.tryPage ??= isLoopback(config.adminHost);
   config.workers ??= Math.max(config.httpThreads, machine.cores - config.httpThreads);
   config.model =
     given.model === undefined
@@ -154,7 +159,7 @@ function withDefaults(given: Given, machine: Machine): Config {
   return Object.freeze(config);
 }
 
-/** Sockets are not all that a process opens: files, threads and the admin listener keep their share. */
+/** The process opens more than sockets: files, threads and the admin listener need descriptors too. */
 const OTHER_DESCRIPTORS = 256;
 const CONNECTIONS_DEFAULT_MAX = 50_000;
 
@@ -192,7 +197,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** A rule about a value that is itself mistaken says nothing. */
+/** A rule is skipped if one of its values is itself mistaken. */
 function contradictions(config: Config, mistaken: ReadonlySet<Field>): string[] {
   return RULES.filter(
     ({ fields, broken }) => !fields.some((field) => mistaken.has(field)) && broken(config),

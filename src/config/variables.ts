@@ -9,18 +9,23 @@ export interface Variable<Schema extends TSchema = TSchema> {
   readonly unit?: 'bytes' | 'ms' | 's';
   /** Text values: what is expected, as a noun phrase. */
   readonly expects?: string;
-  /** The default in words, where it depends on other values (its schema then has none) or shows badly. */
+  /**
+   * The default in words, if it depends on other values (its schema then has none) or reads badly as a value.
+   */
   readonly derived?: string;
-  /** The value may hold a password: never shown in full. */
+  /** The value may hold a password, so it is never shown in full. */
   readonly secret?: boolean;
 }
 
-/** Names as in a URL, without a port; or nothing. */
+/** Host names as in a URL, separated by commas and without a port; may be empty. */
 const HOST_NAME =
   '[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\\.?';
 const HOST_NAMES = `^(${HOST_NAME}( *, *${HOST_NAME})*)?$`;
 
-/** Empty counts as absent, as OpenTelemetry wants it. A user and password belong into `OTEL_EXPORTER_OTLP_HEADERS`. */
+/**
+ * Empty counts as absent, as OpenTelemetry requires. User and password belong in
+ * `OTEL_EXPORTER_OTLP_HEADERS`.
+ */
 const COLLECTOR = '^(https?://[^\\s@]+)?$';
 
 /** Every variable that the service reads, under the name of its field in the configuration. */
@@ -59,6 +64,12 @@ export const VARIABLES = {
     expects: 'host names, separated by commas',
     derived: 'none',
     doc: 'Admin listener: names under which it may be asked, besides addresses and `localhost`',
+  },
+  tryPage: {
+    env: 'ACUITY_TRY',
+    schema: Type.Boolean(),
+    derived: '`true` where the admin listener is on a loopback address, else `false`',
+    doc: 'Whether the admin listener has the page `/try`, which scores a night that is put together by hand. Where others than this machine reach the listener, the page asks for an API key',
   },
   grafanaUrl: {
     env: 'ACUITY_GRAFANA_URL',
@@ -222,20 +233,20 @@ export const VARIABLES = {
   tracesMax: {
     env: 'ACUITY_TRACES_MAX',
     schema: Type.Integer({ default: 50, minimum: 0, maximum: 10_000 }),
-    doc: 'Most requests that are traced in a second, over all event loops; what is over is counted, and answered as ever. `0`: none',
+    doc: 'Most requests that are traced in a second, over all event loops; requests above that are counted, and answered as usual. `0`: none',
   },
   otelSdkDisabled: {
     env: 'OTEL_SDK_DISABLED',
     schema: Type.String({ default: '', pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$' }),
     expects: 'true or false',
     derived: '`false`',
-    doc: '`true`: no traces, whatever else is set',
+    doc: '`true`: no traces, regardless of the other settings',
   },
 } as const satisfies Record<string, Variable>;
 
 export type Field = keyof typeof VARIABLES;
 
-/** A keyword of a schema (`default`, `minimum`, …); TypeBox's types don't name what they carry. */
+/** A keyword of a schema (`default`, `minimum`, …), which TypeBox's types don't expose. */
 export function keyword(schema: TSchema, name: 'default' | 'minimum' | 'maximum'): unknown {
   return (schema as Readonly<Record<string, unknown>>)[name];
 }

@@ -1,20 +1,23 @@
 import type { PredictionRequestBody } from './request.js';
 
-/** How a request is sent, for who reads the API document. */
+/** How to send a request, for readers of the API document. */
 export interface CodeSample {
   readonly lang: string;
   readonly label: string;
   readonly source: string;
 }
 
-/** One request in curl and with the two clients: what JSON writes is an object of TypeScript and of Python as well. */
-export function codeSamples(request: PredictionRequestBody): CodeSample[] {
-  const body = JSON.stringify(request, null, 2);
+/**
+ * One request in curl and in both clients, to the service at `url`. The page /try loads this module as it is
+ * compiled, so it imports nothing.
+ */
+export function codeSamples(request: PredictionRequestBody, url = 'http://127.0.0.1:8080'): CodeSample[] {
+  const body = JSON.stringify(request, null, 2).replace(SINGLE, '[$1]');
   return [
     {
       lang: 'Shell',
       label: 'curl',
-      source: `export ACUITY_URL=http://127.0.0.1:8080 ACUITY_API_KEY=sk_demo_…
+      source: `export ACUITY_URL=${url} ACUITY_API_KEY=sk_demo_…
 curl -s "$ACUITY_URL/predict" \\
   -H "X-API-Key: $ACUITY_API_KEY" \\
   -H 'Content-Type: application/json' \\
@@ -26,7 +29,7 @@ curl -s "$ACUITY_URL/predict" \\
       label: 'TypeScript',
       source: `import { AcuityClient } from 'acuity-client';
 
-// ACUITY_URL and ACUITY_API_KEY say where and with which key.
+// ACUITY_URL and ACUITY_API_KEY give the address and the key.
 const client = AcuityClient.fromEnvironment(process.env);
 const { scores } = await client.predict(${body});
 console.log(scores);
@@ -37,11 +40,21 @@ console.log(scores);
       label: 'Python',
       source: `from acuity_client import AcuityClient
 
-# ACUITY_URL and ACUITY_API_KEY say where and with which key.
+# ACUITY_URL and ACUITY_API_KEY give the address and the key.
 with AcuityClient() as client:
-    prediction = client.predict(${body.replaceAll('\n', '\n    ')})
+    prediction = client.predict(${inPython(body).replaceAll('\n', '\n    ')})
     print(prediction.scores)
 `,
     },
   ];
+}
+
+/** An array of one number takes one line. */
+const SINGLE = /\[\n\s+([\d.]+)\n\s+\]/g;
+
+const CONSTANTS: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
+
+/** What JSON writes is Python too, but for three words; in what `JSON.stringify` breaks into lines they end a line. */
+function inPython(json: string): string {
+  return json.replace(/: (true|false|null)(?=,?$)/gm, (_, word: string) => `: ${CONSTANTS[word]}`);
 }

@@ -1,11 +1,13 @@
 import { SCORE_FIELDS } from '#rules/fields.js';
 
-/** What is said with a score where `explain` asks for it; the shapes are in `response.ts`. */
+/** The layout of explanations (`explain`); the shapes of the answer are in `response.ts`. */
 
-/** An explained request costs so many tokens of its key's rate. */
+/** Tokens that an explained request takes from its key's rate. */
 export const EXPLAIN_TOKENS = 8;
 
-/** The groups of today's inputs that are exchanged with the reference day, and the features of each (`features.ts`). */
+/**
+ * The groups of today's inputs that are swapped with the reference day, with the features of each (`features.ts`).
+ */
 export const CONTRIBUTORS = [
   { group: 'sleep_amount', features: ['sleep_time'] },
   { group: 'sleep_quality', features: ['deep_share', 'rem_share', 'light_share', 'awake'] },
@@ -17,7 +19,7 @@ export const CONTRIBUTORS = [
 export const CONTRIBUTOR_GROUPS = CONTRIBUTORS.map(({ group }) => group);
 export type ContributorGroup = (typeof CONTRIBUTORS)[number]['group'];
 
-/** The features of a typical day, in the units of the catalogue. */
+/** The features of a typical day, in the catalogue's units. */
 export const TYPICAL_FEATURES = [
   'hr_day',
   'rr_day',
@@ -35,7 +37,7 @@ export const TYPICAL_FEATURES = [
 /** Mixture m takes group g from today where bit g of m is set, else from the reference day. */
 export const MIXTURES = 2 ** CONTRIBUTORS.length;
 
-/** What today is held against: see `docs/EXPLAIN.md`. */
+/** What today is compared with: see `docs/EXPLAIN.md`. */
 export const AGAINST = ['typical', 'last nights', 'usual'] as const;
 export type Against = (typeof AGAINST)[number];
 
@@ -45,9 +47,9 @@ export type Confidence = (typeof CONFIDENCES)[number];
 const POINTS = SCORE_FIELDS.length;
 
 /**
- * The floats that a worker gives for an explained request, in order: the five scores of the reference day, the five
+ * The floats that a worker returns for an explained request, in order: the five scores of the reference day, the five
  * contributions of each group, how far the five ranges reach below and above their scores, and the five scores of the
- * last nights' day, where the reference day is the usual one and there were last nights (else 0).
+ * last nights' day, if the reference day is the usual one and there were last nights (else 0).
  */
 export const EXPLANATION = {
   reference: 0,
@@ -55,6 +57,6 @@ export const EXPLANATION = {
   below: POINTS * (1 + CONTRIBUTORS.length),
   above: POINTS * (2 + CONTRIBUTORS.length),
   lastNights: POINTS * (3 + CONTRIBUTORS.length),
-  /** Even, so that what follows them in memory lies on its bounds. */
+  /** Even, so that the data after it in memory is aligned. */
   length: POINTS * (4 + CONTRIBUTORS.length),
 } as const;

@@ -7,16 +7,16 @@ import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
  */
 export interface Feature {
   readonly name: string;
-  /** The group whose mask says whether this value is known; a mask is its own group's. */
+  /** The group whose mask says whether this value is known; a mask belongs to its own group. */
   readonly group: string;
   readonly unit: string;
-  /** A typical adult's value and spread: fixed constants, so that a row means the same for every network. */
+  /** A typical adult's value and spread: fixed constants, so that a row means the same to every network. */
   readonly centre: number;
   readonly scale: number;
   readonly meaning: string;
 }
 
-/** Rows are bounded: whatever a caller sends, the network sees −4 to 4. */
+/** Rows are bounded: for any input, the network sees −4 to 4. */
 export const ROW_CLAMP = 4;
 
 type Entry = readonly [name: string, unit: string, centre: number, scale: number, meaning: string];
@@ -41,12 +41,14 @@ function group(name: string, entries: readonly Entry[]): Feature[] {
   return [mask, ...values];
 }
 
-/** What is said of a series. Spread, course and number of samples are traits of the device: none of them is here. */
+/**
+ * The description of a series. Spread, trend and number of samples are traits of the device, so they are no features.
+ */
 const LEVEL = 'median of the plausible samples; of fewer than 12 their mean, from 5 on without the extremes';
 
 /**
- * The ordered catalogue. The order is the contract with the network: a bundle whose hash differs is refused.
- * Centres follow the norms cited in `native-models/training`.
+ * The ordered catalogue. The order is the contract with the network: a bundle with another hash is refused. Centres
+ * follow the norms cited in `native-models/training`.
  */
 export const FEATURES: readonly Feature[] = [
   ...group('hr_day', [['', 'bpm', 76, 15, `heart rate by day: ${LEVEL}`]]),
@@ -68,12 +70,12 @@ export const FEATURES: readonly Feature[] = [
 
 export const FEATURE_COUNT = FEATURES.length;
 
-/** Where each feature stands in a row. */
+/** The index of each feature in a row. */
 export const FEATURE_INDEX: ReadonlyMap<string, number> = new Map(
   FEATURES.map((feature, index) => [feature.name, index]),
 );
 
-/** Where a feature stands in a row; the mask of its group stands before it. */
+/** The index of a feature in a row; the mask of its group is directly before it. */
 export function featureAt(name: string): number {
   const index = FEATURE_INDEX.get(name);
   if (index === undefined) throw new Error(`no feature ${name}`);
@@ -81,12 +83,13 @@ export function featureAt(name: string): number {
 }
 
 /**
- * Where an hour by day was not spent at rest, bpm: its heart rate lies further above the night's than `aboveNight`, or
- * above `most` where no night is known. Heart and breath then tell of effort and not of load: both are missing in the row.
+ * The hour by day was not at rest if its heart rate (bpm) exceeds the night's by more than `aboveNight`, or exceeds
+ * `most` where no night is known. Heart rate and breathing then reflect effort, not load: both are missing in the
+ * row.
  */
 export const HOUR_AT_REST = { aboveNight: 35, most: 115 } as const;
 
-/** SHA-256 over everything of the catalogue that changes the numbers in a row, in hex. */
+/** SHA-256 of every part of the catalogue that affects the numbers in a row, in hex. */
 export function featuresHash(): string {
   const rows = FEATURES.map(({ name, group: owner, unit, centre, scale }) => [
     name,

@@ -1,7 +1,10 @@
-/** A network has a graph for requests without history and one for those with it: the first pays for no empty past. */
+/**
+ * A network has one graph for requests without history and one for those with it, so that the former don't pay for an
+ * empty past.
+ */
 export const GRAPH_VARIANTS = ['base', 'history'] as const;
 export type GraphVariant = (typeof GRAPH_VARIANTS)[number];
 
-/** What runs together: requests of one graph, and those that are to be explained. */
+/** Requests that can share a batch: those of one graph, and explained ones. */
 export const BATCH_VARIANTS = [...GRAPH_VARIANTS, 'explain'] as const;
 export type BatchVariant = (typeof BATCH_VARIANTS)[number];

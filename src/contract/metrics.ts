@@ -10,11 +10,11 @@ import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE, type ProblemName } f
 import { FIELDS_OF_A_SESSION, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 
 /**
- * Every metric, in one place: what records, exports, draws and documents them reads this. Names are a promise to
- * whoever built alerts on them. No label ever holds a key, a caller or anything out of a body.
+ * Every metric, in one place: recording, export, dashboard and documentation read this. Names are a promise to
+ * everyone who built alerts on them. No label ever holds a key, a caller or any part of a body.
  */
 
-/** Why a request was refused: the problem that the caller was told, split where the operator must know more. */
+/** Why a request was refused: the problem that the caller got, split where the operator needs more detail. */
 export const REFUSAL_CAUSES = [
   'notFound',
   'methodNotAllowed',
@@ -40,7 +40,7 @@ export const REFUSAL_CAUSES = [
 ] as const;
 export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 
-/** Causes of a 503, or of a 429 where `ACUITY_OVERLOAD_STATUS` says so. */
+/** Causes of a 503, or of a 429 if `ACUITY_OVERLOAD_STATUS` says so. */
 export type OverloadCause =
   | 'queueFull'
   | 'explainedOfKey'
@@ -52,10 +52,10 @@ export type OverloadCause =
   | 'deadline';
 /** Causes of a 429. */
 export type LimitCause = 'rateBurst' | 'rateDaily';
-/** Problems that are a cause by themselves. */
+/** Problems that are their own cause. */
 export type PlainCause = Exclude<ProblemName, 'overloaded' | 'overloadedAs429' | 'rateLimited'>;
 
-/** The status that each cause is answered with. */
+/** The response status for each cause. */
 export function statusOf(cause: RefusalCause): number {
   switch (cause) {
     case 'malformed':
@@ -79,15 +79,15 @@ export function statusOf(cause: RefusalCause): number {
   }
 }
 
-/** Statuses that the service answers, in ascending order. */
+/** Statuses that the service responds with, in ascending order. */
 export const STATUSES: readonly number[] = [...new Set([200, ...REFUSAL_CAUSES.map(statusOf)])].toSorted(
   (a, b) => a - b,
 );
 
-/** Kind of the accepted key; `none` where the request was refused before a key was accepted. */
+/** Kind of the accepted key; `none` if the request was refused before a key was accepted. */
 export const KEY_KINDS = ['none', 'demo', 'live'] as const;
 
-/** The way of a scored request, in order; `total` is all of it. */
+/** The stages of a scored request, in order; `total` is all of them. */
 export const STAGES = ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply', 'total'] as const;
 
 export const GC_KINDS = ['minor', 'major', 'incremental', 'weak'] as const;
@@ -96,7 +96,7 @@ const MS: { readonly scale: number } = { scale: 0.001 };
 /** Recorded in milliseconds, from 2 µs to 16 s. */
 const TIMES = { ...MS, minExponent: -9, maxExponent: 14, splitBits: 3, exportEvery: 4 } as const;
 
-/** What the event loops write. */
+/** The metrics that the event loops write. */
 export const METRICS = {
   requests: {
     type: 'counter',
@@ -129,9 +129,18 @@ export const METRICS = {
   stages: {
     type: 'histogram',
     name: 'acuity_stage_seconds',
-    help: 'Time of scored requests by stage: receive (head to last byte), read (parse and check), queue (until a batch is handed out), dispatch (to the worker and back, the features made there and the wait behind its running batch included), infer (model run), reply (scores to bytes), total (head to answer)',
+    help: 'Time of scored requests by stage: receive (head to last byte), read (parse and check), queue (until a batch is handed out), dispatch (to the worker and back, the features made there and the wait for its running batch included), infer (model run), reply (scores to bytes), total (head to answer)',
     labels: { stage: STAGES },
     ...TIMES,
+  },
+  listLines: {
+    type: 'histogram',
+    name: 'acuity_list_lines',
+    help: 'Lines of each list (application/x-ndjson) that was answered; in every other metric a line counts as a request, and a list that was refused as a whole as one',
+    minExponent: 0,
+    maxExponent: 10,
+    splitBits: 0,
+    exportEvery: 1,
   },
   batchRows: {
     type: 'histogram',
@@ -236,7 +245,7 @@ export const METRICS = {
   tracesDropped: {
     type: 'counter',
     name: 'acuity_traces_dropped_total',
-    help: 'Requests that the holder of a key sampled and that were not traced: more than ACUITY_TRACES_MAX in that second, or the thread that sends them is behind',
+    help: 'Requests that the holder of a key sampled and that were not traced: more than ACUITY_TRACES_MAX in that second, or the thread that sends them is late',
   },
   gcPauses: {
     type: 'counter',
@@ -296,7 +305,7 @@ export const METRICS = {
   },
 } as const satisfies Record<string, CounterSpec | GaugeSpec | HistogramSpec>;
 
-/** What is read from the process when somebody asks. */
+/** Metrics of the process, read at each scrape. */
 export const PROCESS_METRICS = {
   build: {
     type: 'gauge',

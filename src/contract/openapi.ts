@@ -1,15 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import Type from 'typebox';
+import { NDJSON_TYPE } from './mediaTypes.js';
 import { codeSamples } from './codeSamples.js';
 import {
+  LIST_EXAMPLE,
   MALFORMED_EXAMPLE,
   REQUEST_EXAMPLES,
   RESPONSE_EXAMPLES,
   UNPROCESSABLE_EXAMPLE,
 } from './openapiExamples.js';
-import { FINDINGS_MAX, FINDING_TYPES, PROBLEMS, malformedBody, type ProblemName } from './problems.js';
+import {
+  FINDINGS_MAX,
+  FINDING_TYPES,
+  MALFORMED,
+  PROBLEMS,
+  UNPROCESSABLE,
+  malformedBody,
+  type ProblemName,
+} from './problems.js';
 import { DEFAULT_SERIES_LIMITS, type SeriesLimits } from '#rules/fields.js';
-import { STRUCTURE_BOUNDS } from '#rules/structure.js';
+import { LINES_MAX, STRUCTURE_BOUNDS } from '#rules/structure.js';
 import {
   MeasuredLabelSchema,
   MeasuredScoreSchema,
@@ -28,7 +38,7 @@ export interface OpenapiOptions {
   readonly limits?: SeriesLimits;
 }
 
-/** The OpenAPI 3.1 document of the public listener, made from the schemas that check requests. */
+/** The OpenAPI 3.1 document of the public listener, generated from the schemas that validate requests. */
 export function openapiDocument({ version, limits = DEFAULT_SERIES_LIMITS }: OpenapiOptions): JsonObject {
   return {
     openapi: '3.1.0',
@@ -61,7 +71,7 @@ export function openapiDocument({ version, limits = DEFAULT_SERIES_LIMITS }: Ope
         },
       },
       headers: HEADERS,
-      schemas: schemas(limits),
+      schemas: forGenerators(schemas(limits)) as JsonObject,
     },
   };
 }
@@ -74,8 +84,8 @@ What a schema can't say: \`past_sessions\` and \`past_targets\` are given both o
 \`[]\` all count as neither), of equal length and in the same order, oldest first. \`past_target\`, \
 \`HR_night_imputed\` and \`RR_night_imputed\` are aliases; beside its name, an alias may only be \`null\` or \`[]\`. A \
 series most of which is implausible is refused with \`unit_error\`, and so is a session that contradicts itself: \
-sleep stages in minutes beside seconds, a whole night in minutes, shares of sleep that add up to more than the \
-whole, heart rate in the place of breathing. \
+sleep stages in minutes beside seconds, one of them or all, a whole night in minutes or hours, shares of sleep on \
+two scales or that add up to more than the whole, heart rate in the place of breathing. \
 \`measurements\` need \`history\` and \`night\`, and none may be of a day after that. Fields that are not described here are ignored.
 
 A body has at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ${STRUCTURE_BOUNDS.bracketsMax} objects and \
@@ -84,9 +94,11 @@ at \`["body"]\`.
 
 Any other path answers 404, any other method 405 with \`Allow: POST\`.
 
+Many requests may come in one, as \`${NDJSON_TYPE}\`, a line each; the answer has a line for each.
+
 The scores are no diagnosis, and this is not a medical device.`;
 
-/** Short enough to be read at a glance: any field may be absent. */
+/** Short, since any field may be absent. */
 const SAMPLE_REQUEST = {
   current_session: {
     HR_night: [60, 58, 57, 55, 54, 53, 55, 57, 54, 52, 55, 59],
@@ -111,8 +123,10 @@ function predictOperation(): JsonObject {
         name: 'X-Request-Id',
         in: 'header',
         required: false,
-        description: 'Your own id of this request, for both sides’ logs; one is made where it is absent.',
-        schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+        description:
+          'Your own id of this request, for both sides’ logs; one is made where it is absent, or does not match ' +
+          '`[A-Za-z0-9._-]{1,128}`.',
+        schema: { type: 'string' },
         example: 'c0ffee-42',
       },
       {
@@ -130,6 +144,16 @@ function predictOperation(): JsonObject {
       required: true,
       content: {
         'application/json': { schema: ref('PredictionRequest'), examples: plain(REQUEST_EXAMPLES) },
+        [NDJSON_TYPE]: {
+          schema: {
+            type: 'string',
+            description:
+              `A list: a \`PredictionRequest\` in each line, ${LINES_MAX} at most, and no more than the key’s burst or half ` +
+              'of the queue can hold; beyond that it is refused with one `too_long` at `["body"]`, whose `msg` has the ' +
+              'number that fits. Each line costs what it costs alone. Empty lines are skipped.',
+          },
+          example: LIST_EXAMPLE.request,
+        },
       },
     },
     responses: {
@@ -140,6 +164,15 @@ function predictOperation(): JsonObject {
           'application/json': {
             schema: ref('PredictionResponse'),
             examples: plain(RESPONSE_EXAMPLES),
+          },
+          [NDJSON_TYPE]: {
+            schema: {
+              type: 'string',
+              description:
+                'A `PredictionResponse` or a `LineProblem` for each line of the list, in its order: no line depends on ' +
+                'another.',
+            },
+            example: LIST_EXAMPLE.response,
           },
         },
       },
@@ -171,7 +204,7 @@ function predictOperation(): JsonObject {
   };
 }
 
-/** What the fixed problems look like: those of one status share a response. */
+/** The responses of the fixed problems: those with the same status share one. */
 const PROBLEM_RESPONSES: readonly (readonly [
   when: string,
   names: readonly ProblemName[],
@@ -258,6 +291,16 @@ function schemas(limits: SeriesLimits): JsonObject {
   const shared = { ...named };
   named['PredictionRequest'] = withRefs(plain(requestSchema(limits)), shared) as JsonObject;
   named['PredictionResponse'] = plain(PredictionResponseSchema);
+  named['LineProblem'] = {
+    type: 'object',
+    required: ['status', 'detail'],
+    properties: {
+      status: {
+        enum: [MALFORMED.status, UNPROCESSABLE.status, PROBLEMS.internal.status, PROBLEMS.overloaded.status],
+      },
+      detail: { description: 'As in the answer to a request of its own.' },
+    },
+  };
   named['Problem'] = plain(Type.Object({ detail: Type.String() }));
   named['Finding'] = plain(FindingSchema);
   named['Unprocessable'] = {
@@ -269,7 +312,7 @@ function schemas(limits: SeriesLimits): JsonObject {
 }
 
 const FindingSchema = Type.Object({
-  loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), {
+  loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), {
     minItems: 1,
     description: 'The way to the place, from "body" on: names of fields and indices.',
   }),
@@ -291,7 +334,24 @@ function ref(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** What of `value` is JSON: TypeBox keeps notes of its own beside the schema. */
+/**
+ * What generators of clients need, and checks of requests don't: the type beside an enumeration, and numbers as 64-bit
+ * floats, which some languages would take for 32.
+ */
+function forGenerators(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map((part: Json) => forGenerators(part));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.entries(schema as JsonObject).map(
+    ([key, part]) => [key, forGenerators(part)] as const,
+  );
+  const { type, enum: words, format } = schema as JsonObject;
+  if (Array.isArray(words) && type === undefined)
+    parts.unshift(['type', words.includes(null) ? ['string', 'null'] : 'string']);
+  if ([type].flat().includes('number') && format === undefined) parts.push(['format', 'double']);
+  return Object.fromEntries(parts) as JsonObject;
+}
+
+/** The JSON part of `value`: TypeBox keeps its own notes beside the schema. */
 function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }

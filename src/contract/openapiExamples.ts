@@ -101,7 +101,7 @@ export interface ResponseExample {
   readonly value: PredictionResponse;
 }
 
-/** Answers to the requests of the same names; to all others that of the first. */
+/** Responses to the requests of the same names; all other requests show the first. */
 export const RESPONSE_EXAMPLES = {
   baseline: { summary: 'The scores', value: { ...scores, inference_time_ms: 0.21 } },
   measured: {
@@ -118,10 +118,10 @@ export const RESPONSE_EXAMPLES = {
   },
 } as const satisfies Record<string, ResponseExample>;
 
-/** A body that is cut short, and where the 400 says so. */
+/** A truncated body, and the byte that the 400 names. */
 export const MALFORMED_EXAMPLE = { body: '{"current_session": ', byte: 20 } as const;
 
-/** A request that is refused with 422, and the one finding that it gets. */
+/** A request that is refused with 422, and its one finding. */
 export const UNPROCESSABLE_EXAMPLE = {
   body: { current_session: { age: NUMBER_BOUNDS.age.maximum + 1 } },
   finding: {
@@ -129,4 +129,18 @@ export const UNPROCESSABLE_EXAMPLE = {
     msg: `Input should be less than or equal to ${NUMBER_BOUNDS.age.maximum}`,
     type: 'less_than_equal',
   },
+} as const;
+
+const lineOf = (value: unknown): string => `${JSON.stringify(value)}\n`;
+
+/** A list of three requests, of which the first is scored. */
+export const LIST_EXAMPLE = {
+  request:
+    lineOf(REQUEST_EXAMPLES.baseline.value) +
+    `${MALFORMED_EXAMPLE.body}\n` +
+    lineOf(UNPROCESSABLE_EXAMPLE.body),
+  response:
+    lineOf(RESPONSE_EXAMPLES.baseline.value) +
+    lineOf({ status: 400, detail: `Malformed JSON at byte ${MALFORMED_EXAMPLE.byte}` }) +
+    lineOf({ status: 422, detail: [UNPROCESSABLE_EXAMPLE.finding] }),
 } as const;

@@ -1,4 +1,4 @@
-/** The closed catalogue: every answer but a 200 that this service writes is one of these. */
+/** The closed catalogue: every response of this service except a 200 is one of these. */
 export interface Problem {
   readonly status: number;
   /** The reason phrase of the status line. */
@@ -49,7 +49,7 @@ export const PROBLEMS = {
     status: 415,
     reason: 'Unsupported Media Type',
     detail: 'Content-Type must be application/json',
-    remedy: 'Send JSON and say so, or leave the header out.',
+    remedy: 'Send JSON and say so, or leave the header out; a list of requests is application/x-ndjson.',
   },
   contentEncoding: {
     status: 415,
@@ -85,7 +85,7 @@ export const PROBLEMS = {
 
 export type ProblemName = keyof typeof PROBLEMS;
 
-/** What a 422 may say of one place in the body; the texts never hold an input value. */
+/** What a 422 may report about one place in the body; the texts never contain an input value. */
 export const FINDING_TYPES = [
   'missing',
   'object_type',
@@ -99,6 +99,7 @@ export const FINDING_TYPES = [
   'greater_than_equal',
   'less_than_equal',
   'too_long',
+  'too_short',
   'finite_number',
   'history_invalid',
   'unit_error',
@@ -106,7 +107,7 @@ export const FINDING_TYPES = [
 ] as const;
 export type FindingType = (typeof FINDING_TYPES)[number];
 
-/** One entry of a 422: where (from "body" on), what, and which kind. */
+/** One entry of a 422: where (from "body" on), what, and its kind. */
 export interface Finding {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
@@ -116,7 +117,7 @@ export interface Finding {
 /** A 422 names at most this many findings. */
 export const FINDINGS_MAX = 8;
 
-/** A body that cannot be scored: not JSON (400) or not what the contract asks for (422). */
+/** A body that cannot be scored: not JSON (400) or not valid under the contract (422). */
 export type BodyProblem =
   | { readonly kind: 'malformed'; readonly byte: number }
   | { readonly kind: 'unprocessable'; readonly findings: readonly Finding[] };
@@ -132,6 +133,11 @@ export function malformedBody(byte: number): string {
 /** The body of a 422. */
 export function unprocessableBody(findings: readonly Finding[]): string {
   return JSON.stringify({ detail: findings.slice(0, FINDINGS_MAX) });
+}
+
+/** A line of the answer to a list, for a line whose answer alone would be `body`. */
+export function lineBody(status: number, body: string): string {
+  return `{"status":${status},${body.slice(1)}`;
 }
 
 /** The body of every other refusal. */

@@ -56,7 +56,7 @@ const series = (maxItems: number, description: string) =>
     }),
   );
 
-/** A session as a caller writes it. Any field may be absent or null; unknown fields are ignored. */
+/** A session as callers write it. Any field may be absent or null; unknown fields are ignored. */
 export function sessionSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
   const { daySamplesMax, nightSamplesMax } = limits;
   return Type.Object({
@@ -74,8 +74,8 @@ export function sessionSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
 }
 
 /**
- * A session without its series, which are looked at element by element: what a schema says of thousands of numbers
- * would cost a millisecond.
+ * A session without its series, which are checked element by element: checking thousands of numbers by schema would
+ * cost a millisecond.
  */
 export const SessionFrameSchema = Type.Object(scalars);
 export type SessionFrame = Type.Static<typeof SessionFrameSchema>;
@@ -130,11 +130,11 @@ export const MeasuredLabelSchema = Type.Object({
   ...measured,
 });
 
-/** What somebody really measured. */
+/** An actual measurement of the person. */
 export const MeasurementSchema = Type.Union([MeasuredScoreSchema, MeasuredLabelSchema]);
 export type Measurement = Type.Static<typeof MeasurementSchema>;
 
-/** The whole request as a caller writes it, for validators, documents and tests. */
+/** The whole request as callers write it, for validators, documents and tests. */
 export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
   const session = sessionSchema(limits);
   const past = <T extends Type.TSchema>(items: T, description: string) =>

@@ -21,7 +21,7 @@ function each<Name extends string, Schema extends Type.TSchema>(
   return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
 }
 
-/** How one score stands. */
+/** The explanation of one score. */
 export const ExplainedScoreSchema = Type.Object({
   reference: percentile('The network’s score of the reference day, with the same history.'),
   change: points('The score less its reference.'),

@@ -1,6 +1,6 @@
 import { errorCode } from './fileError.js';
 
-/** Whether a process of this host is there, its own or another user's. */
+/** Whether a process exists on this host, under any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

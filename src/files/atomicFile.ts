@@ -14,8 +14,8 @@ import { basename, dirname, join } from 'node:path';
 import { ifPresentSync } from './fileError.js';
 
 /*
- * Synchronous: a command has nothing else to do meanwhile, and the server writes on a thread that is there for
- * files (fileThreads.ts).
+ * Synchronous: a command has nothing else to do meanwhile, and the server writes on a thread made for files
+ * (fileThreads.ts).
  */
 
 const OWNER_ONLY = 0o600;
@@ -23,8 +23,8 @@ const NONCE_BYTES = 6;
 const LEFTOVER = /^\.\d+-[0-9A-Za-z]+\.tmp$/;
 
 /**
- * Writes `text` to `path`, readable by its owner only. A crash at any moment leaves the old file or the new
- * one, whole and on the disk, and perhaps a leftover for `removeLeftovers`.
+ * Writes `text` to `path`, readable only by its owner. A crash at any moment leaves either the old or the new file,
+ * complete and on the disk, and perhaps a leftover for `removeLeftovers`.
  */
 export function replaceFile(path: string, text: string): void {
   const temporary = `${path}.${process.pid}-${randomBytes(NONCE_BYTES).toString('hex')}.tmp`;
@@ -38,7 +38,7 @@ export function replaceFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** Removes what crashed writers of `path` left, where this process may. No writer may be at work. */
+/** Removes what crashed writers of `path` left, as far as this process may. Call only while no writer is active. */
 export function removeLeftovers(path: string): void {
   const folder = dirname(path);
   const prefix = basename(path);
@@ -47,7 +47,7 @@ export function removeLeftovers(path: string): void {
       if (name.startsWith(prefix) && LEFTOVER.test(name.slice(prefix.length))) rmSync(join(folder, name));
     }
   } catch {
-    return; // as on a read-only disk: leftovers do no harm
+    return; // for instance on a read-only disk: leftovers do no harm
   }
 }
 
@@ -59,7 +59,7 @@ interface Owner {
 function writeDurably(path: string, text: string, owner: Owner | undefined): void {
   const file = openSync(path, 'wx', OWNER_ONLY);
   try {
-    // A key issued by root must not lock the server's own user out of the store.
+    // A key issued by root must not lock the server's user out of the store.
     if (owner !== undefined && owner.uid !== process.geteuid?.()) fchownSync(file, owner.uid, owner.gid);
     writeFileSync(file, text);
     fsyncSync(file);
@@ -72,7 +72,7 @@ function ownerOf(path: string): Owner | undefined {
   return ifPresentSync(() => statSync(path));
 }
 
-/** The rename itself survives a power cut only when the folder is on the disk. */
+/** The rename survives a power cut only once the folder is on the disk. */
 function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r');
   try {

@@ -1,22 +1,22 @@
 import { getSystemErrorMap } from 'node:util';
 
-/** `ENOENT` and its like; `undefined` for what is no error of the system. */
+/** `ENOENT` and the like; `undefined` if it is not a system error. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Something to be read as a file that is none: a folder, a pipe, a device. The code is macOS's for the same. */
+/** Not a regular file but a folder, a pipe or a device. macOS uses this code for the same. */
 export const NOT_A_FILE = 'EFTYPE';
-/** A file operation that did not come back in its time. */
+/** A file operation that did not finish in time. */
 export const NO_ANSWER = 'ETIMEDOUT';
 
-/** Words of our own where the system's would mislead. */
+/** Our own words where the system's would mislead. */
 const OWN_WORDS: Readonly<Record<string, string>> = {
   [NOT_A_FILE]: 'it is not a regular file',
   [NO_ANSWER]: 'the file system does not answer',
 };
 
-/** An error of the system in words, for people; `undefined` for any other error. */
+/** A system error in words, for people; `undefined` for any other error. */
 export function systemReason(error: unknown): string | undefined {
   const code = errorCode(error);
   if (code === undefined) return undefined;
@@ -26,12 +26,12 @@ export function systemReason(error: unknown): string | undefined {
   return words === undefined ? undefined : `${words} (${code})`;
 }
 
-/** An error of the system. */
+/** Makes a system error. */
 export function systemError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/** What the promise yields, or `undefined` where the file does not exist. */
+/** The result of `reading`, or `undefined` if the file does not exist. */
 export async function ifPresent<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
@@ -41,7 +41,7 @@ export async function ifPresent<T>(reading: Promise<T>): Promise<T | undefined> 
   }
 }
 
-/** What `read` returns, or `undefined` where the file does not exist. */
+/** The result of `read`, or `undefined` if the file does not exist. */
 export function ifPresentSync<T>(read: () => T): T | undefined {
   try {
     return read();

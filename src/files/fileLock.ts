@@ -6,7 +6,7 @@ import { OperatorError } from '../base/operatorError.js';
 import { isAlive } from './alive.js';
 import { errorCode } from './fileError.js';
 
-/** Tells this process from an earlier one with the same id: process ids start over with each container. */
+/** Tells this process from an earlier one with the same id: process ids restart with each container. */
 const STARTED_MS = Math.round(performance.timeOrigin);
 const NONCE_BYTES = 8;
 const PAUSE_MS = 5;
@@ -19,10 +19,10 @@ export class FileLockError extends OperatorError {
 
 /**
  * Runs `work` while no other process and no other call in this one holds the lock at `path`. Rejects with
- * `FileLockError` where the lock can't be had within `waitMs`.
+ * `FileLockError` if the lock is not free within `waitMs`.
  *
- * The lock is a symbolic link that leads nowhere and names its holder: made whole in one step, or not at all
- * where it exists (O_EXCL would leave a moment in which the file names nobody).
+ * The lock is a symbolic link that leads nowhere and names its holder: it is created in one step, or not at all if it
+ * exists. (With O_EXCL, the file would be without a name for a moment.)
  */
 export async function withFileLock<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
   const release = await acquireFileLock(path, waitMs);
@@ -33,7 +33,7 @@ export async function withFileLock<T>(path: string, waitMs: number, work: () => 
   }
 }
 
-/** For a lock that outlives a call. @returns what gives it back */
+/** For a lock that outlives a call. @returns the function that releases it */
 export async function acquireFileLock(path: string, waitMs: number): Promise<() => Promise<void>> {
   await acquire(path, performance.now() + waitMs);
   return () => unlink(path);
@@ -49,9 +49,9 @@ async function acquire(path: string, deadlineMs: number): Promise<void> {
 }
 
 /**
- * Of several processes that found the same dead holder, a slow one must not remove the lock that a quick one
- * has made since. So removal has a lock of its own, under which the holder is looked at again; whoever dies
- * there is dealt with in the same way, one level up.
+ * When several processes find the same dead holder, a slow one must not remove the lock that a quick one has made
+ * since. So removal has its own lock, under which the holder is checked again; a holder that dies there is removed in
+ * the same way, one level up.
  */
 async function removeStale(path: string, holder: string, deadlineMs: number): Promise<void> {
   await withFileLock(`${path}.stale`, deadlineMs - performance.now(), async () => {
@@ -79,7 +79,7 @@ async function isCreated(path: string, holder: string): Promise<boolean> {
   }
 }
 
-/** `undefined` where the lock is gone by now, or is not one of ours. */
+/** `undefined` if the lock is gone by now, or is not one of ours. */
 async function holderOf(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
@@ -90,7 +90,7 @@ async function holderOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Of a process on another host nothing is known. */
+/** Always false for a process on another host, which can't be checked. */
 function isDead(holder: string): boolean {
   const [host, pid, startedMs] = holder.split(':');
   if (host !== hostname()) return false;

@@ -7,12 +7,12 @@ export interface FileQuestion {
   readonly args: readonly string[];
 }
 
-/** An error does not keep its code when it crosses threads. */
+/** An error loses its code when it crosses threads. */
 export type FileAnswer =
   | { readonly value: unknown }
   | { readonly error: { readonly message: string; readonly code: string | undefined } };
 
-/** The first message of a thread: its code is loaded. */
+/** A thread's first message: its code is loaded. */
 export const STARTED = 'started';
 
 export type FileThreadMessage = FileAnswer | typeof STARTED;

@@ -4,7 +4,7 @@ import { errorCode } from './fileError.js';
 import { STARTED, type FileAnswer, type FileQuestion } from './fileMessages.js';
 import { runOperation } from './files.js';
 
-/** Code of a thread for file operations, one after the other; `fileThreads.ts` faces it. */
+/** Code of a thread that runs file operations one by one, for `fileThreads.ts`. */
 
 function answer({ operation, args }: FileQuestion): FileAnswer {
   try {

@@ -4,10 +4,10 @@ import { NO_ANSWER, systemError } from './fileError.js';
 import { filesBy, type Files } from './files.js';
 import { STARTED, type FileAnswer, type FileQuestion, type FileThreadMessage } from './fileMessages.js';
 
-/** How long the owner of an operation waits for it. */
+/** How long an owner waits for its operations. */
 export interface Patience {
   readonly limitMs: number;
-  /** Operations that may be late at once; while so many are, new ones are refused without a try. */
+  /** Most late operations at once; beyond it, new ones are refused without a try. */
   readonly lateMax: number;
 }
 
@@ -22,44 +22,44 @@ interface Task {
   reject(error: Error): void;
 }
 
-/** So long a task waits behind another one's; then it gets a thread of its own. */
+/** A task waits this long for the one before it; then it gets its own thread. */
 const WAIT_MS = 250;
-/** Operations keep nothing from one to the next. */
+/** Operations keep nothing in memory between them. */
 const LIMITS = { maxYoungGenerationSizeMb: 4 };
 
 /**
- * Threads for file operations that may hang, as on a mount whose server is gone. Not those of libuv, which
- * `fs/promises` uses: there are four for everything, and `exit` waits for them, so that the process could not be
- * left while one hangs. One thread does for as long as the disks answer; an operation that is late keeps its
- * thread, and the next one gets another.
+ * Threads for file operations that may hang, for instance on a mount whose server is gone. libuv's own threads, which
+ * `fs/promises` uses, won't do: there are four for everything, and `exit` waits for them, so the process could not
+ * exit while one hangs. While the disks answer, one thread is enough; a late operation keeps its thread, and the next
+ * one gets another.
  */
 export class FileThreads {
   private readonly waiting = new Set<Task>();
   private idle: FileThread | undefined;
-  /** Threads that are idle or at work on what is not late yet. */
+  /** Threads that are idle, or busy with a task that is not late yet. */
   private prompt = 0;
   private late = 0;
-  /** Threads that load their code. */
+  /** Threads still loading their code. */
   private readonly starting = new Set<FileThread>();
   private isClosed = false;
 
-  /** `code`: what a thread runs; tests put other code in its place. */
+  /** `code`: what a thread runs; tests replace it. */
   constructor(private readonly code: URL = new URL('./fileThread.js', import.meta.url)) {}
 
-  /** Whether a thread hangs: only `exitAtOnce` leaves then. */
+  /** Whether a thread hangs: then only `exitAtOnce` ends the process. */
   get isHanging(): boolean {
     return this.late > 0;
   }
 
-  /** The operations for one owner. Those of another that are late refuse it nothing. */
+  /** The operations for one owner. Late operations of other owners do not count against it. */
   files(patience: Patience): Files {
     const owner = { ...patience, late: 0 };
     return filesBy((operation, args) => this.ask(owner, { operation, args }));
   }
 
   /**
-   * Refuses every further operation. Resolves when no thread is being made any more: leaving the process meanwhile
-   * takes from under it what it uses, and crashes. What hangs is not waited for.
+   * Refuses all further operations. Resolves when no thread is starting any more: exiting while one starts crashes.
+   * Does not wait for threads that hang.
    */
   async close(): Promise<void> {
     this.isClosed = true;
@@ -110,7 +110,7 @@ export class FileThreads {
       this.starting.add(thread);
       thread.give(task);
     } catch (error) {
-      // As where no file descriptor is left: the owner will ask again.
+      // For instance without a free file descriptor: the owner will try again.
       task.reject(asError(error));
     }
   }
@@ -126,22 +126,22 @@ export class FileThreads {
 }
 
 interface FileThreadEvents {
-  /** Its task did not come back in time. */
+  /** Its task did not finish in time. */
   onLate(): void;
-  /** A late task came back after all, or its thread has ended. */
+  /** A late task has finished after all, or its thread has ended. */
   onBack(): void;
-  /** Its code is loaded, or it has ended before. */
+  /** Its code is loaded, or it ended before that. */
   onStarted(): void;
-  /** It can be given another task. */
+  /** It can take another task. */
   onFree(): void;
-  /** It is no more. */
+  /** It has ended. */
   onEnd(): void;
 }
 
-/** So much longer the first task of a thread may take, which has to start. */
+/** Extra time for the first task of a thread, which has to start. */
 const START_MS = 5_000;
 
-/** A thread that does one task at a time. */
+/** A thread that runs one task at a time. */
 class FileThread {
   private readonly worker: Worker;
   private startMs = START_MS;
@@ -196,7 +196,7 @@ class FileThread {
     this.events.onFree();
   }
 
-  /** The task, which is no longer this thread's. */
+  /** Returns the task and takes it from this thread. */
   private finish(): Task | undefined {
     const { task } = this;
     clearTimeout(this.timer);

@@ -4,21 +4,21 @@ import { dirname } from 'node:path';
 import { removeLeftovers, replaceFile } from './atomicFile.js';
 import { ifPresentSync, NOT_A_FILE, systemError } from './fileError.js';
 
-/** What a look at a file finds. */
+/** The result of a look at a file. */
 export interface Look {
-  /** Another file, or another content, has another signature; undefined: there is no file. */
+  /** Changes with the file or its content; undefined: there is no file. */
   readonly signature: string | undefined;
-  /** The content; undefined where there is none, or its signature is the known one. */
+  /** The content; undefined if there is no file, or its signature is the known one. */
   readonly text: string | undefined;
-  /** The folder in which the file, or the one that it leads to, is replaced; where it is absent, the nearest above. */
+  /** The folder in which the file, or the target of the link, is replaced; if it is absent, the nearest one above. */
   readonly folder: string;
-  /** Another folder under the same name has another identity. */
+  /** Another folder with the same name has another identity. */
   readonly folderId: string;
 }
 
 /**
- * What the service does with files that are not its own: keys, daily counts, models. Such a file may be replaced by
- * anything, and may lie on a disk that no longer answers; fileThreads.ts bounds how long that is waited for.
+ * What the service does with files of others: keys, daily counts, models. Anything may take the place of such a file,
+ * and its disk may stop answering; fileThreads.ts bounds the wait.
  */
 export const FILE_OPERATIONS = {
   look,
@@ -33,14 +33,14 @@ export const FILE_OPERATIONS = {
 type Operations = typeof FILE_OPERATIONS;
 export type FileOperation = keyof Operations;
 
-/** The operations, each to be waited for. They reject with an error of the system. */
+/** The same operations, asynchronous. They reject with a system error. */
 export type Files = {
   readonly [Name in FileOperation]: (
     ...args: Parameters<Operations[Name]>
   ) => Promise<ReturnType<Operations[Name]>>;
 };
 
-/** `Files` that pass each call on to `run`. */
+/** `Files` that pass each call to `run`. */
 export function filesBy(run: (name: FileOperation, args: readonly string[]) => Promise<unknown>): Files {
   const names = Object.keys(FILE_OPERATIONS) as FileOperation[];
   const entries = names.map((name) => [name, (...args: string[]) => run(name, args)]);
@@ -52,11 +52,11 @@ export function runOperation(name: FileOperation, args: readonly string[]): unkn
   return (FILE_OPERATIONS[name] as (...given: readonly string[]) => unknown)(...args);
 }
 
-/** For commands, which have nothing to do but to wait: runs each operation on the caller's thread. */
+/** For commands, which can wait: runs each operation on the caller's thread. */
 export const directFiles: Files = filesBy(async (name, args) => runOperation(name, args));
 
 function look(path: string, knownSignature?: string): Look {
-  // Before the reading, so that a write in between is seen at the next look.
+  // Before reading, so that the next look sees a write in between.
   const signature = signatureOf(path);
   const folder = nearestFolder(dirname(ifPresentSync(() => realpathSync.native(path)) ?? path));
   const { dev, ino } = statSync(folder, { bigint: true });
@@ -75,9 +75,9 @@ function nearestFolder(folder: string): string {
   return isThere || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
 }
 
-/** @throws an error of the system; EFTYPE for a folder, a pipe or a device, which could be read without end */
+/** @throws a system error; EFTYPE for a folder, a pipe or a device, which could be read without end */
 function readRegular(path: string): Buffer {
-  // Without O_NONBLOCK, which Windows lacks, opening a pipe that nobody writes waits for ever.
+  // Without O_NONBLOCK, which Windows lacks, opening a pipe without a writer waits for ever.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     if (!fstatSync(file).isFile()) throw systemError(NOT_A_FILE, `${path} is not a regular file`);

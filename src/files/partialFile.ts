@@ -10,20 +10,20 @@ const NONCE_BYTES = 6;
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const PARTIAL = /\.([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.partial$/;
 
-/** How to open one: only where nothing of that name is there, so that no link is followed and no mode kept. */
+/** Opens only a file that does not exist, so that no link is followed and no mode is kept. */
 export const NEW_FILE = 'wx';
 export const OWNER_ONLY = 0o600;
 
 /**
- * The name of a new file beside `path`, to be renamed to it once it is whole: no other run has it, and none that was
- * killed left it.
+ * A unique name for a new file beside `path`, to be renamed to `path` once complete: neither a running nor a killed
+ * process uses the same.
  */
 export function partialName(path: string): string {
   const nonce = randomBytes(NONCE_BYTES).toString('hex');
   return `${path}.${HOST}-${process.pid}-${nonce}.partial`;
 }
 
-/** Removes what processes of this host left in `folder` that are no more; before this one begins any. */
+/** Removes files in `folder` left by processes of this host that have ended. Call before this process creates any. */
 export function removeDeadPartials(folder: string): void {
   for (const name of ifPresentSync(() => readdirSync(folder)) ?? []) {
     const [, host, pid] = PARTIAL.exec(name) ?? [];

@@ -11,30 +11,33 @@ import { LAST_DAY } from './night.js';
 import { PAST_DAYS_MAX } from './place.js';
 
 /**
- * A history as bytes, the lowest byte of each number first:
+ * A history as bytes; numbers are little-endian:
  *
  *   sessions u8 │ session … │ nights u16 │ long run, unless nights is 0 │ measurements │ CRC-32, written by `text.ts`
  *
  *   session   bits u24, day + 1 u24 (0: undated), five scores u16 (hundredths), two chances of High u16 (ten-thousandths),
- *             then each value that its bit says is there: seconds u24, all others f64
+ *             then each value whose bit is set: seconds u24, all others f64
  *   long run  for each quantity: nights u16, weight f32, mean f32, spread f32
  *
- * The measurements are drawn in `measuredForm.ts`; without any they are a byte 0.
+ * `measuredForm.ts` draws the measurements; without any they are one byte 0.
  *
- * There is one encoding of each history. What a network never sees is left out: with all three stages their sum is the
- * sleep time, and the shares follow.
+ * Each history has exactly one encoding. Values that a network never sees are left out: with all three stages their sum is the
+ * sleep time, and the shares follow from them.
  */
 
 const { RECORD_LENGTH, TARGET_LENGTH, COUNT, LEVEL } = LAYOUT;
 const SCORES = SCORE_FIELDS.length;
 const LABELS = LABEL_FIELDS.length;
 
-/** The numbers of a session: bit i says whether number i is there. Times in seconds first, then what else is one value. */
+/**
+ * The numbers of a session: bit i says whether number i is present. Times in seconds come first, then the other
+ * scalars.
+ */
 const NUMBERS = Object.entries(NUMBER_BOUNDS).toSorted(
   ([, one], [, other]) => Number(other.isWhole) - Number(one.isWhole),
 );
 const TIMES = NUMBERS.filter(([, { isWhole }]) => isWhole).length;
-/** Where each stands in a record; the levels of series behind them. */
+/** The index of each number in a record; the levels of series follow. */
 const PLACES = [
   ...NUMBERS.map(([field]) => SCALAR_PLACES[field as keyof typeof NUMBER_BOUNDS]),
   ...SERIES_FIELDS.map((field) => summaryAt(0, field) + LEVEL),
@@ -52,19 +55,19 @@ const VALUES = PLACES.length;
 const FIRST_LEVEL = NUMBERS.length;
 const SEX_KNOWN = 1 << VALUES;
 const SEX_MALE = SEX_KNOWN << 1;
-/** Of the first label; those of the others follow. */
+/** The bit of the first label; the others follow. */
 const LABEL_HIGH = SEX_MALE << 1;
 const BITS_END = LABEL_HIGH << LABELS;
 
 const STAGES = bitsOf('deepSleepSeconds', 'remSleepSeconds', 'lightSleepSeconds');
-/** Not looked at beside all three stages. */
+/** Ignored if all three stages are given. */
 const IMPLIED = bitsOf('sleepTimeSeconds', 'deepPercentage', 'remPercentage', 'lightPercentage');
 
 function bitsOf(...fields: (keyof typeof NUMBER_BOUNDS)[]): number {
   return fields.reduce((bits, field) => bits | (1 << PLACES.indexOf(SCALAR_PLACES[field])), 0);
 }
 
-/** The byte that holds the labels, and the first one's bit in it. */
+/** The byte that holds the labels, and the bit of the first one in it. */
 const LABEL_BYTE = Math.floor(Math.log2(LABEL_HIGH) / 8);
 const LABEL_BIT = LABEL_HIGH >> (8 * LABEL_BYTE);
 
@@ -79,29 +82,31 @@ const SESSION_HEAD_BYTES = U24 + U24 + 2 * (SCORES + LABELS);
 const QUANTITY_BYTES = 2 + 3 * 4;
 const CRC_BYTES = 4;
 
-/** A session lacks a stage where it has all else. */
+/** A session with all other values lacks a stage, since all three stages replace the sleep time. */
 const SESSION_BYTES_MAX = SESSION_HEAD_BYTES + (TIMES - 1) * U24 + (VALUES - TIMES) * F64;
-/** No history without measurements is longer, but for its checksum. */
+/** Most bytes of a history without measurements, checksum excluded. */
 export const UNMEASURED_BYTES_MAX =
   1 + HISTORY_SESSIONS * SESSION_BYTES_MAX + 2 + QUANTITIES.length * QUANTITY_BYTES + 1;
-/** No history of this version is longer, measurements included. */
+/** Most bytes of a history of this version, measurements included. */
 export const HISTORY_BYTES_MAX = UNMEASURED_BYTES_MAX - 1 + MEASURED_BYTES_MAX + CRC_BYTES;
 
-/** Reads and writes one history after the other. */
+/** Reads and writes histories, one at a time. */
 export class HistoryForm {
-  /** Of the history that was encoded last, or is to be decoded. */
+  /** The bytes of the history encoded last, or to be decoded. */
   readonly bytes: Buffer = Buffer.alloc(HISTORY_BYTES_MAX);
   private readonly view = new DataView(this.bytes.buffer, this.bytes.byteOffset, HISTORY_BYTES_MAX);
   private readonly sessionsAt: number[] = [];
   private at = 0;
 
-  /** Reads the first `length` of `bytes`; false where they are no history, which then holds anything. */
+  /**
+   * Decodes the first `length` of `bytes`; returns false if they are not a history, and `history` is then undefined.
+   */
   decode(history: History, length: number): boolean {
     this.at = 0;
     const count = this.u8();
     if (count === 0 || count > HISTORY_SESSIONS) return false;
     for (let index = 0; index < count; index++) {
-      // What is read beyond the end was of another history: `at` tells, and the memory is long enough.
+      // A read beyond the end sees bytes of an earlier history: `at` shows it, and the memory is long enough.
       if (!this.decodeSession(history, index)) return false;
     }
     history.count = count;
@@ -180,12 +185,12 @@ export class HistoryForm {
     return true;
   }
 
-  /** Where session `index` of the history that was encoded last begins. */
+  /** Where session `index` of the history encoded last starts. */
   sessionAt(index: number): number {
     return this.sessionsAt[index] ?? NaN;
   }
 
-  /** Writes `history` to `bytes`; returns their number. */
+  /** Writes `history` to `bytes`; returns the number of bytes. */
   encode(history: History): number {
     this.at = 0;
     this.putU8(history.count);
@@ -202,7 +207,7 @@ export class HistoryForm {
     this.sessionsAt[index] = this.at;
     this.putU24(bits);
     this.putU24(Number.isNaN(day) ? 0 : day + 1);
-    // Each index lies within its session.
+    // Each index is within its session.
     for (let score = 0; score < SCORES; score++) {
       this.putU16(Math.round(targets[index * TARGET_LENGTH + score]! * HUNDREDTHS));
     }
@@ -218,7 +223,7 @@ export class HistoryForm {
     let { at } = this;
     for (let index = 0; index < VALUES; index++) {
       if ((bits & (1 << index)) === 0) continue;
-      const value = records[record + PLACES[index]!]!; // of VALUES, and within the record
+      const value = records[record + PLACES[index]!]!; // index < VALUES, within the record
       if (index < TIMES) {
         view.setUint16(at, value, true);
         view.setUint8(at + 2, value >> 16);
@@ -277,12 +282,12 @@ export class HistoryForm {
   }
 }
 
-/** Dates that follow each other go up, and none is too old for the newest. */
+/** Whether dates ascend and none is too old for the newest. */
 function areOrdered({ count, days, latestDay }: History): boolean {
   for (let index = 0; index < count; index++) {
     const day = days[index]!; // index < count
     if (latestDay - day > PAST_DAYS_MAX) return false;
-    if (index > 0 && day <= days[index - 1]!) return false; // undated: true of neither
+    if (index > 0 && day <= days[index - 1]!) return false; // false if either is undated
   }
   return true;
 }
@@ -290,7 +295,7 @@ function areOrdered({ count, days, latestDay }: History): boolean {
 function bitsOfRecord(records: Float64Array, record: number): number {
   let bits = 0;
   for (let index = 0; index < FIRST_LEVEL; index++) {
-    const value = records[record + PLACES[index]!]!; // of VALUES, and within the record, as below
+    const value = records[record + PLACES[index]!]!; // index < VALUES, within the record, as below
     if (value === value) bits |= 1 << index; // NaN is missing
   }
   for (let index = FIRST_LEVEL; index < VALUES; index++) {
@@ -309,13 +314,13 @@ function labelBits(targets: Float64Array, target: number): number {
   return bits;
 }
 
-/** What the network said of one session: five scores and two probabilities, from `offset` on. */
+/** The network's output for one session: five scores and two probabilities, from `offset` on. */
 export interface SessionScores {
   readonly scores: Float32Array;
   readonly offset: number;
 }
 
-/** Writes what the network said into the session that begins at byte `session`. */
+/** Writes the network's output into the session that starts at byte `session`. */
 export function writeScores(
   bytes: Buffer,
   session: number,

@@ -6,14 +6,14 @@ import { Measurements } from './measurements.js';
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 const LABELS = LABEL_FIELDS.length;
 
-/** One more than a past: the newest session, scored again, finds the same ones before it. */
+/** One more than a past: if the newest session is scored again, the same ones are still before it. */
 export const HISTORY_SESSIONS = PAST_MAX + 1;
 
-/** What a history holds: numbers in memory that one thread uses again and again. */
+/** The content of a history, in memory that one thread reuses. */
 export class History implements Sessions {
   /** Sessions, oldest first. */
   count = 0;
-  /** The day of each, since 1970, on which the person woke; NaN where it has no date. */
+  /** The day of each session, since 1970, on which the person woke; NaN if undated. */
   readonly days: Float64Array;
   readonly records: Float64Array;
   readonly targets: Float64Array;
@@ -21,7 +21,7 @@ export class History implements Sessions {
   readonly longRun: LongRun;
   readonly measurements: Measurements = new Measurements();
   private readonly bytes = new Uint8Array(LAYOUT.HISTORY_LENGTH);
-  /** The two counts that a history begins with in the memory of the parser. */
+  /** The two counts at the start of a history in the parser's memory. */
   private readonly counts = new Uint32Array(this.bytes.buffer, 0, 2);
 
   constructor() {
@@ -35,20 +35,20 @@ export class History implements Sessions {
     this.longRun = new LongRun(buffer);
   }
 
-  /** Takes over what the parser has read, all but measurements: its memory is laid out like this one. */
+  /** Copies what the parser has read, except measurements: its memory has the same layout. */
   adopt(bytes: Uint8Array): void {
     this.bytes.set(bytes);
     this.count = this.counts[0]!; // two of them
     this.longRun.nights = this.counts[1]!;
   }
 
-  /** All but the measurements: they are of the person, and last. */
+  /** Forgets everything but the measurements, which describe the person and last. */
   forgetNights(): void {
     this.count = 0;
     this.longRun.clear();
   }
 
-  /** The latest date of a session; NaN where none has one. */
+  /** The latest date of a session; NaN if none is dated. */
   get latestDay(): number {
     let latest = NaN;
     for (let index = 0; index < this.count; index++) {
@@ -58,20 +58,20 @@ export class History implements Sessions {
     return latest;
   }
 
-  /** Moves session `index` to the long run. */
+  /** Moves session `index` into the long run. */
   retire(index: number): void {
     this.longRun.add(this, index);
     this.move(index + 1, index);
     this.count--;
   }
 
-  /** Makes a place before session `index`, to be written. There must be one left. */
+  /** Opens a place before session `index`, to be written. There must be one left. */
   open(index: number): void {
     this.move(index, index + 1);
     this.count++;
   }
 
-  /** Moves the sessions from `from` on. */
+  /** Moves the sessions from index `from` on. */
   private move(from: number, to: number): void {
     const { days, records, targets, chances, count } = this;
     days.copyWithin(to, from, count);

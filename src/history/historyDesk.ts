@@ -16,19 +16,21 @@ const { RECORD_LENGTH, TARGET_LENGTH, SEX, AGE } = LAYOUT;
 const LABELS = LABEL_FIELDS.length;
 const YEARS_APART_MAX = 2;
 const SCORES = SCORE_FIELDS.length;
-/** Of what can be measured, in a row of scores: it follows `C_SCORE`. */
+/** The first measurable field in a row of scores: after `C_SCORE`. */
 const FIRST_COLUMN = 1;
 
-/** A session that has its place: its past, and the history that comes of it. */
+/** A session placed in its history: its past, and the resulting history. */
 export interface TakenSession {
   readonly pastCount: number;
   readonly next: NextHistory;
-  /** The usual day before it, as requests have it: holds until the next session; a night that is not kept has none. */
+  /**
+   * The usual day before it, as in requests: valid until the next session; undefined for a night that is not kept.
+   */
   readonly usual: Float64Array | undefined;
 }
 
 export interface Measuring {
-  /** Of the model that scores; there must be some where the history or the request has measurements. */
+  /** The scoring model's constants; required if the history or the request has measurements. */
   readonly constants: MeasuringConstants | undefined;
   readonly given: readonly GivenMeasurement[];
 }
@@ -36,48 +38,48 @@ export interface Measuring {
 const UNMEASURED: Measuring = { constants: undefined, given: [] };
 const NOTHING_IGNORED: readonly IgnoredMeasurement[] = [];
 
-/** Takes up sessions with their histories, one after the other: for one thread. */
+/** Places sessions in their histories, one at a time. One for each thread. */
 export class HistoryDesk {
-  /** What was read last. */
+  /** The history read last. */
   readonly history: History = new History();
   private readonly form = new HistoryForm();
 
-  /** Reads the history `text`; false where it is none. */
+  /** Reads the history `text`; false if it is invalid. */
   read(text: string): boolean {
     const length = bytesOf(text, this.form.bytes);
     return length > 0 && this.form.decode(this.history, length);
   }
 
-  /** Reads a history's bytes, without their checksum; false where they are none. */
+  /** Reads a history's bytes, without their checksum; false if they are invalid. */
   load(bytes: Uint8Array): boolean {
     this.form.bytes.set(bytes);
     return this.form.decode(this.history, bytes.length);
   }
 
-  /** The bytes of what was read or begun, without their checksum; they hold until the next history. */
+  /** The bytes of the history read or begun, without checksum; valid until the next history. */
   encoded(): Uint8Array {
     return this.form.bytes.subarray(0, this.form.encode(this.history));
   }
 
-  /** Begins a history without any past. */
+  /** Begins an empty history. */
   clear(): void {
     this.history.forgetNights();
     this.history.measurements.clear();
   }
 
-  /** Takes over the history that the parser has read to `bytes`; it has no measurements. */
+  /** Copies the history that the parser has read to `bytes`; it has no measurements. */
   adopt(bytes: Uint8Array): void {
     this.history.adopt(bytes);
     this.history.measurements.clear();
   }
 
-  /** As `adopt`, with the measurements that lie in `memory` from `start` to before `end`; false where they are none. */
+  /** As `adopt`, with the measurements in `memory` from `start` to before `end`; false if these are invalid. */
   adoptMeasured(bytes: Uint8Array, memory: Buffer, start: number, end: number): boolean {
     this.history.adopt(bytes);
     return decodeMeasurements(this.history.measurements, memory, start, end);
   }
 
-  /** Begins a history with the past of `request`, whose sessions have no dates. */
+  /** Begins a history with the past of `request`, whose sessions are undated. */
   begin({ records, targets, pastCount }: PredictionRequest): void {
     const { history } = this;
     this.clear();
@@ -89,8 +91,8 @@ export class HistoryDesk {
   }
 
   /**
-   * Gives the first session of `records` its place in what was read or begun, as that of `night` (days since 1970; NaN:
-   * undated), and writes its past after it and to `targets`, as of a request. There is room for the longest past.
+   * Places the first session of `records` in the history read or begun, as that of `night` (days since 1970; NaN:
+   * undated). Writes its past after it and to `targets`, in the layout of a request, with room for the longest past.
    */
   take(
     records: Float64Array,
@@ -115,7 +117,7 @@ export class HistoryDesk {
     const { history } = this;
     history.days[index] = night;
     for (let at = 0; at < RECORD_LENGTH; at++) history.records[index * RECORD_LENGTH + at] = records[at]!; // the first
-    // Told when the session is scored.
+    // Set when the session is scored.
     history.targets.fill(0, index * TARGET_LENGTH, (index + 1) * TARGET_LENGTH);
     history.chances.fill(0, index * LABELS, (index + 1) * LABELS);
   }
@@ -135,7 +137,7 @@ export class HistoryDesk {
     return new NextHistory(form.bytes.subarray(0, length), session, isOthers, adjustments, ignored);
   }
 
-  /** Takes in what was measured; says what came too late. */
+  /** Adds the measurements; returns those that came too late. */
   private measure(night: number, { constants, given }: Measuring): IgnoredMeasurement[] {
     const { history } = this;
     const ignored: IgnoredMeasurement[] = [];
@@ -162,8 +164,8 @@ export class HistoryDesk {
   }
 
   /**
-   * What the network said of `field` on `day`, as λ: of that night, where it is one of the sessions; else of the mean of
-   * the long run, else of 50. Undefined of the night in hand, which it has not scored yet.
+   * The network's output for `field` on `day`, as λ: of that night if it is one of the sessions, else of the long-run
+   * mean, else of 50. Undefined for the current night, which is not scored yet.
    */
   private latent(field: MeasuredField, day: number, night: number): number | undefined {
     if (day === night) return undefined;
@@ -171,7 +173,7 @@ export class HistoryDesk {
     return Number.isNaN(score) ? 0 : latentOf(field, score);
   }
 
-  /** In percent, for labels too; NaN where nothing is known. */
+  /** In percent, for labels too; NaN if unknown. */
   private saidOn(field: MeasuredField, day: number): number {
     const { days, count, targets, chances, longRun } = this.history;
     const column = FIRST_COLUMN + MEASURED_FIELDS.indexOf(field);
@@ -193,7 +195,7 @@ export class HistoryDesk {
     if (other < 0) return false;
     const sexes = records[SEX]! * history.records[other + SEX]!; // within a record, as below
     const yearsApart = Math.abs(records[AGE]! - history.records[other + AGE]!);
-    return sexes < 0 || yearsApart > YEARS_APART_MAX; // neither, where one is not known
+    return sexes < 0 || yearsApart > YEARS_APART_MAX; // both comparisons are false for unknown values
   }
 }
 
@@ -202,7 +204,7 @@ function stated(constants: MeasuringConstants | undefined): MeasuringConstants {
   return constants;
 }
 
-/** NaN is no day. */
+/** The later day; NaN means no day. */
 function latestOf(one: number, other: number): number {
   if (Number.isNaN(one) || one < other) return other;
   return one;

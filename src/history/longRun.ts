@@ -3,20 +3,20 @@ import { LABEL_FIELDS, SCORE_BOUNDS, SCORE_FIELDS } from '#rules/fields.js';
 import { featuriseRecord } from '../pipeline/featurise.js';
 import { LAYOUT } from '../records/layout.js';
 
-/** Of the person and not of the night: neither has a long run. */
+/** Traits of the person, not of the night: they have no long run. */
 const LASTING = new Set(['age', 'sex']);
 
-/** What a long run says something of. */
+/** A quantity tracked in the long run. */
 export interface Quantity {
   readonly name: string;
   readonly unit: string;
-  /** What its mean may be, and the most that its spread can be then: floats of 32 bits. */
+  /** The bounds of its mean, and the largest spread possible within them: 32-bit floats. */
   readonly least: number;
   readonly most: number;
   readonly widest: number;
 }
 
-/** The inputs of the network; in a row, each group's mask stands before its value. */
+/** The network's inputs; in a row, each value's mask is directly before it. */
 const INPUTS = FEATURES.flatMap((feature, place) =>
   feature.name.endsWith('_known') || LASTING.has(feature.group) ? [] : [{ ...feature, place }],
 );
@@ -26,7 +26,7 @@ const SCALES = INPUTS.map(({ scale }) => scale);
 const SCORES = SCORE_FIELDS.length;
 const LABELS = LABEL_FIELDS.length;
 
-/** In this order: inputs as features say them, the scores, the probabilities of High. */
+/** In order: inputs in units of the features, the scores, the probabilities of High. */
 export const QUANTITIES: readonly Quantity[] = [
   ...INPUTS.map(({ name, unit, centre, scale }) =>
     quantity(name, unit, centre - ROW_CLAMP * scale, centre + ROW_CLAMP * scale),
@@ -49,42 +49,42 @@ function quantity(name: string, unit: string, least: number, most: number): Quan
   };
 }
 
-/** Half of a night's weight is left after so many more. */
+/** After this many further nights, a night has half its weight. */
 export const HALF_LIFE_NIGHTS = 60;
-/** Nights that are counted: 179 years. */
+/** Most nights counted: 179 years. */
 export const NIGHTS_MAX = 0xffff;
-/** From so many nights on a long run says what is usual, of each input that was known in so many of them. */
+/** From this many nights on, the long run says what is usual, for each input known in as many of them. */
 export const USUAL_NIGHTS_LEAST = 10;
 export const USUAL_VALUES_LEAST = 5;
 
-/** Sessions one after the other, with what the network said of each. */
+/** Consecutive sessions, with the network's output for each. */
 export interface Sessions {
-  /** As of requests. */
+  /** In the layout of requests. */
   readonly records: Float64Array;
   readonly targets: Float64Array;
-  /** The probabilities of High of each, in the order of `LABEL_FIELDS`; NaN where they are not known. */
+  /** Each session's probabilities of High, in the order of `LABEL_FIELDS`; NaN if unknown. */
   readonly chances: Float64Array;
 }
 
-/** The nights that a history no longer holds one by one, oldest first. All numbers are floats of 32 bits. */
+/** A summary of the nights that a history no longer holds one by one. All numbers are 32-bit floats. */
 export class LongRun {
-  /** Counted without decay, as `counts`. */
+  /** Counted without decay, like `counts`. */
   nights = 0;
   /** In how many nights each quantity was known. */
   readonly counts: Uint16Array;
-  /** The same, each night weighing half of what it did `HALF_LIFE_NIGHTS` before. */
+  /** The same count, with each night's weight halved every `HALF_LIFE_NIGHTS`. */
   readonly weights: Float32Array;
   readonly means: Float32Array;
-  /** Standard deviations, of the nights as they weigh. */
+  /** Weighted standard deviations of the nights. */
   readonly spreads: Float32Array;
   private readonly row = new Float32Array(FEATURE_COUNT);
-  /** Of the night in hand; NaN is not known. */
+  /** Values of the current night; NaN if unknown. */
   private readonly values = new Float64Array(QUANTITIES.length);
   private readonly usualDay = new Float64Array(FEATURE_COUNT).fill(NaN);
-  /** What a night's weight is after another one. */
+  /** Factor by which each further night reduces a night's weight. */
   private readonly decay: number;
 
-  /** In the memory of a history. */
+  /** On the memory of a history. */
   constructor(memory: ArrayBuffer, halfLifeNights = HALF_LIFE_NIGHTS) {
     this.decay = 2 ** (-1 / halfLifeNights);
     const floats = (place: number): Float32Array =>
@@ -104,7 +104,7 @@ export class LongRun {
   }
 
   /**
-   * The usual day as requests have it, which holds until it is asked for again; undefined where nights are too few, or no
+   * The usual day in the layout of requests, valid until the next call; undefined if there are too few nights, or no
    * input was known in enough of them.
    */
   usual(): Float64Array | undefined {
@@ -112,20 +112,20 @@ export class LongRun {
     const { usualDay, counts, means } = this;
     let isAnyKnown = false;
     for (let index = 0; index < PLACES.length; index++) {
-      const isKnown = counts[index]! >= USUAL_VALUES_LEAST; // of QUANTITIES.length, which begin with the inputs
+      const isKnown = counts[index]! >= USUAL_VALUES_LEAST; // index < QUANTITIES.length, which starts with the inputs
       usualDay[PLACES[index]!] = isKnown ? means[index]! : NaN;
       isAnyKnown ||= isKnown;
     }
     return isAnyKnown ? usualDay : undefined;
   }
 
-  /** The mean of column `column` of a row of scores, chances in 0 to 1; NaN where it was never known. */
+  /** The mean of column `column` of a row of scores, probabilities in 0 to 1; NaN if it was never known. */
   meanOfScore(column: number): number {
     const index = INPUTS.length + column;
-    return this.counts[index]! > 0 ? this.means[index]! : NaN; // of QUANTITIES.length
+    return this.counts[index]! > 0 ? this.means[index]! : NaN; // column < QUANTITIES.length
   }
 
-  /** Takes in session `index` of `sessions`. */
+  /** Adds session `index` of `sessions`. */
   add({ records, targets, chances }: Sessions, index: number): void {
     const { row } = this;
     this.nights = Math.min(NIGHTS_MAX, this.nights + 1);
@@ -134,18 +134,18 @@ export class LongRun {
     const { values } = this;
     let at = 0;
     for (; at < PLACES.length; at++) {
-      const place = PLACES[at]!; // a mask stands before it
+      const place = PLACES[at]!; // its mask is directly before it
       values[at] = row[place - 1]! > 0 ? CENTRES[at]! + SCALES[at]! * row[place]! : NaN;
     }
     const target = index * LAYOUT.TARGET_LENGTH;
     for (let score = 0; score < SCORES; score++) values[at++] = targets[target + score]!; // TARGET_LENGTH
-    for (let label = 0; label < LABELS; label++) values[at++] = chances[index * LABELS + label]!; // LABELS of each
+    for (let label = 0; label < LABELS; label++) values[at++] = chances[index * LABELS + label]!; // LABELS per session
     this.fold();
   }
 
-  /** One night more, in which the quantities were `values`. */
+  /** Adds one night, with `values`. */
   private fold(): void {
-    const { values, counts, weights, means, spreads, decay } = this; // of QUANTITIES.length, all of them
+    const { values, counts, weights, means, spreads, decay } = this; // all have QUANTITIES.length elements
     for (let index = 0; index < values.length; index++) {
       const value = values[index]!;
       const before = decay * weights[index]!;

@@ -11,16 +11,16 @@ import {
 import { LAST_DAY } from './night.js';
 
 /**
- * The measurements of a history as bytes, the lowest byte of each number first:
+ * The measurements of a history as bytes; numbers are little-endian:
  *
  *   score … │ their length u16 │ mask u8
  *
- *   score  count u8 (1 to 8; 9: eight, and the sum of older ones), then so many, oldest first: value u16 (hundredths; High is 100, Low 0),
+ *   score  count u8 (1 to 8; 9: eight, and the sum of older ones), then that many, oldest first: value u16 (hundredths; High is 100, Low 0),
  *          reliability u16 (ten-thousandths), day u24; then the sum, if there is one: Σ k·r, Σ k, Σ w·a and Σ w f32, and
  *          the day u24 of the newest in it
  *
- * The mask has a bit for each of `MEASURED_FIELDS`, lowest first; a history without any has the mask 0 and nothing else.
- * Standing last, it tells a client how many bytes to cut in order to forget them: the length and three more, and then a 0.
+ * The mask has a bit for each of `MEASURED_FIELDS`, lowest first; without measurements, only a mask of 0 is written.
+ * Length and mask come last, so a client that forgets measurements can cut `length + 3` bytes and append a 0.
  */
 
 const HUNDREDTHS = 100;
@@ -28,24 +28,24 @@ const RELIABILITY_ONE = 10_000;
 const U24 = 3;
 const KEPT_BYTES = 2 + 2 + U24;
 const OLDER_BYTES = 4 * 4 + U24;
-/** After the scores: their length, and the mask. */
+/** After the scores: their length and the mask. */
 const END_BYTES = 2 + 1;
 const WITH_OLDER = KEPT_MAX + 1;
 
-/** Those of no history are longer. */
+/** Most bytes of measurements in a history. */
 export const MEASURED_BYTES_MAX =
   MEASURED_FIELDS.length * (1 + KEPT_MAX * KEPT_BYTES + OLDER_BYTES) + END_BYTES;
 
-/** Sums of days that all differ, and of which the newest weighs 1. */
+/** The largest sum of weights: distinct days, at most 1 each. */
 const WEIGHT_MOST = LAST_DAY + 1;
-/** No residual is larger: of a label, some 15.7. */
+/** Largest possible residual: for a label, some 15.7. */
 const RESIDUAL_MOST = 20;
-/** Wider than the bounds of a single reliability: sums are rounded. */
+/** Wider than the bounds of a single reliability, because sums are rounded. */
 const SHARE_LEAST = RELIABILITY_BOUNDS.minimum * 0.99;
 const PRECISION_LEAST = SHARE_LEAST / (1 - SHARE_LEAST);
 const PRECISION_MOST = 1.01 / (1 - RELIABILITY_BOUNDS.maximum);
 
-/** Writes them, none as well, to `bytes` from `at` on; returns where they end. */
+/** Writes them, even if there are none, to `bytes` from `start` on; returns where they end. */
 export function encodeMeasurements(measurements: Measurements, bytes: Buffer, start: number): number {
   if (measurements.isEmpty) return bytes.writeUInt8(0, start);
   let at = start;
@@ -72,7 +72,7 @@ function encodeScore({ kept, older }: MeasuredScore, bytes: Buffer, start: numbe
   return bytes.writeUIntLE(older.day, at, U24);
 }
 
-/** Reads those that lie from `start` to before `end`, where the mask ends them; false where they are none. */
+/** Reads the measurements that end, with their mask, before `end`; false if they are invalid. */
 export function decodeMeasurements(
   measurements: Measurements,
   bytes: Buffer,
@@ -118,7 +118,7 @@ function decodeScore(field: MeasuredField, bytes: Buffer, start: number): Measur
   }
   if (count < WITH_OLDER) return { kept, older: undefined };
   const older = decodeOlder(bytes, at);
-  return isSumSound(older) && older.day < kept[0]!.day ? { kept, older } : undefined; // there are KEPT_MAX
+  return isSumSound(older) && older.day < kept[0]!.day ? { kept, older } : undefined; // `kept` has KEPT_MAX elements
 }
 
 function decodeKept(bytes: Buffer, at: number): KeptMeasurement {

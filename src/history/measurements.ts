@@ -12,41 +12,41 @@ import {
 } from '../pipeline/measured.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 
-/** Of each score and label so many are kept one by one: the newest by their days. */
+/** For each score and label, this many of the latest measurements (by day) are kept one by one. */
 export const KEPT_MAX = 8;
 
-/** One measurement as a history keeps it. */
+/** One measurement as stored in a history. */
 export interface KeptMeasurement {
-  /** 0 to 100 in hundredths; of a label 100 for High, 0 for Low. */
+  /** 0 to 100 in hundredths; for a label, 100 is High and 0 is Low. */
   readonly value: number;
   /** In ten-thousandths. */
   readonly reliability: number;
-  /** Since 1970. */
+  /** Days since 1970. */
   readonly day: number;
 }
 
-/** Those that are no longer kept one by one, in floats of 32 bits. */
+/** The sum of measurements no longer kept one by one, in 32-bit floats. */
 export interface OlderMeasurements {
-  /** Of the newest of them; what is left of the sum fades from there on. */
+  /** The day of the newest of them; the sum decays from there on. */
   readonly day: number;
-  /** As it was on that day. All of it was held against what was known when each was summed up: `own` is 0. */
+  /** As of that day. Each was compared with what was known when it was summed up, so `own` is 0. */
   readonly evidence: Evidence;
 }
 
-/** λ of a day; undefined where that is the night in hand. */
+/** λ of a day; undefined for the current night. */
 export type LatentOfDay = (field: MeasuredField, day: number) => number | undefined;
 
-/** What was measured of one score or label. */
+/** The measurements of one score or label. */
 export interface MeasuredScore {
-  /** Oldest first, of different days. */
+  /** Oldest first, on different days. */
   kept: readonly KeptMeasurement[];
-  /** Undefined as long as there are no more than `KEPT_MAX`. */
+  /** Undefined while there are at most `KEPT_MAX`. */
   older: OlderMeasurements | undefined;
 }
 
-/** What a history knows of tests, questionnaires and ratings. */
+/** The measurements in a history: of tests, questionnaires and ratings. */
 export class Measurements {
-  /** In the order of `MEASURED_FIELDS`; undefined where nothing was measured. */
+  /** In the order of `MEASURED_FIELDS`; undefined without measurements. */
   readonly scores: (MeasuredScore | undefined)[] = MEASURED_FIELDS.map(() => undefined);
   isEmpty = true;
 
@@ -56,7 +56,7 @@ export class Measurements {
     this.isEmpty = true;
   }
 
-  /** The day of the newest; NaN where there is none. */
+  /** The day of the newest; NaN without any. */
   get latestDay(): number {
     return this.scores.reduce((latest, score) => {
       const day = score?.kept.at(-1)?.day ?? NaN;
@@ -65,8 +65,8 @@ export class Measurements {
   }
 
   /**
-   * Takes in a measurement, and sums up the oldest where it is one too many. False where it came too late: not after the
-   * newest that was summed up, which it may be a part of. To be called in the order of the days, so that the order in
+   * Adds a measurement, and sums up the oldest if there are too many. False if it comes too late: on or before the
+   * day of the newest summed-up one, which it may be part of. Call it in order of the days, so that the order in
    * which they were sent makes no difference.
    */
   add(
@@ -89,7 +89,7 @@ export class Measurements {
     return true;
   }
 
-  /** All that was measured of `field`, as it counts on `today`. */
+  /** All measurements of `field`, weighted for `today`. */
   evidence(
     field: MeasuredField,
     today: number,
@@ -109,12 +109,12 @@ export class Measurements {
   }
 }
 
-/** Where a value that is kept stands on the scale of λ. */
+/** The position of a kept value on the scale of λ. */
 function placeOf(field: MeasuredField, value: number): number {
   return standingOf(field, isLabel(field) ? LABEL_VALUES[value > 0 ? 'High' : 'Low'] : value);
 }
 
-/** `oldest` with those that were summed up before it. */
+/** `oldest` added to those summed up before it. */
 function summed(
   field: MeasuredField,
   older: OlderMeasurements | undefined,
@@ -142,7 +142,7 @@ function inFloats({ pull, precision, shares, weight }: Evidence): Evidence {
 const HUNDREDTHS = 100;
 const RELIABILITY_ONE = 10_000;
 
-/** What a history keeps of a measurement: rounded, so that a history that comes back says the same. */
+/** A measurement as stored: rounded, so that a history that comes back says the same. */
 export function keptOf(value: number | 'Low' | 'High', reliability: number, day: number): KeptMeasurement {
   const percent =
     typeof value === 'number' ? value : value === 'High' ? SCORE_BOUNDS.maximum : SCORE_BOUNDS.minimum;

@@ -5,14 +5,17 @@ import { textOf } from './text.js';
 
 const CRC_BYTES = 4;
 
-/** Its bytes are ready but for the scores and the checksum: nothing else is left to do when the answer is written. */
+/**
+ * The history for the answer. Its bytes are complete except for the scores and the checksum, so little is left to do
+ * when the answer is written.
+ */
 export class NextHistory implements HistoryToCome {
   private readonly whole: Buffer;
 
-  /** `bytes` are copied. */
+  /** Copies `bytes`. */
   constructor(
     bytes: Buffer,
-    /** Where the session lies in `bytes`; undefined where it is not kept. */
+    /** Where the session starts in `bytes`; undefined if it is not kept. */
     private readonly session: number | undefined,
     readonly isOthers: boolean,
     readonly adjustments: Float64Array | undefined,
@@ -27,7 +30,7 @@ export class NextHistory implements HistoryToCome {
     return textOf(this.whole);
   }
 
-  /** The same without the checksum, not as text. */
+  /** The bytes instead of the text, without the checksum. */
   bytes(row: SessionScores, thresholds: Thresholds): Uint8Array {
     this.write(row, thresholds);
     return this.whole.subarray(0, -CRC_BYTES);

@@ -3,16 +3,16 @@ const FIRST_YEAR = 1970;
 const LAST_YEAR = 2149;
 
 export const NIGHT_LENGTH = '2026-11-21'.length;
-/** The latest day that a night may have. */
+/** The latest possible night. */
 export const LAST_DAY = Date.UTC(LAST_YEAR, 11, 31) / DAY_MS;
 
-/** Days since 1970 of a date written as `2026-11-21`, of the years 1970 to 2149; undefined where there is no such date. */
+/** Days since 1970 of a date such as `2026-11-21`, in the years 1970 to 2149; undefined for an invalid date. */
 export function dayOf(date: string): number | undefined {
   if (date.length !== NIGHT_LENGTH || date[4] !== '-' || date[7] !== '-') return undefined;
   const year = digits(date, 0, 4);
   const month = digits(date, 5, 7);
   const day = digits(date, 8, 10);
-  // False of what are no digits, too.
+  // False for non-digits (NaN), too.
   const isDate = year >= FIRST_YEAR && year <= LAST_YEAR && day >= 1 && day <= daysOf(month, year);
   return isDate ? Date.UTC(year, month - 1, day) / DAY_MS : undefined;
 }
@@ -21,7 +21,7 @@ export function dateOf(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, NIGHT_LENGTH);
 }
 
-/** The number that stands from `start` to before `end`; NaN where something else does. */
+/** The number in `text` from `start` to before `end`; NaN for anything but digits. */
 function digits(text: string, start: number, end: number): number {
   let value = 0;
   for (let at = start; at < end; at++) {
@@ -32,7 +32,7 @@ function digits(text: string, start: number, end: number): number {
   return value;
 }
 
-/** NaN of what is no month. */
+/** NaN for an invalid month. */
 function daysOf(month: number, year: number): number {
   if (month === 2) return isLeap(year) ? 29 : 28;
   return month >= 1 && month <= 12 ? (SHORT_MONTHS.has(month) ? 30 : 31) : NaN;

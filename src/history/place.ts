@@ -1,24 +1,25 @@
 import { PAST_MAX } from '#rules/fields.js';
 import { HISTORY_SESSIONS, type History } from './history.js';
 
-/** Sessions so many days older than the newest go to the long run. */
+/** A session this many days older than the newest goes to the long run. */
 export const PAST_DAYS_MAX = 60;
-/** After so many days without a night a history begins anew, but for its measurements. */
+/** After this many days without a night a history starts anew, keeping only its measurements. */
 const GAP_DAYS_MAX = 180;
 
-/** Where in a history the session in hand goes. */
+/** The place of the current session in a history. */
 export interface Place {
-  /** Its index there, which is open to be written; where it is not kept, the one that it would have. */
+  /** Its index, open to be written; if it is not kept, the index it would have. */
   readonly index: number;
-  /** The first session of its past, which ends before `index`. */
+  /** Index of the first session of its past, which ends before `index`. */
   readonly first: number;
-  /** False for a night too old for the history, which stays as it was. */
+  /** False for a night too old for the history, which stays unchanged. */
   readonly isKept: boolean;
 }
 
 /**
- * Makes room in `history` for a session of `night` (days since 1970; NaN: undated, which is appended). What has to
- * leave leaves before the past is told: so the session, scored again with the history that came of it, finds the same.
+ * Makes room in `history` for a session of `night` (days since 1970; NaN: undated, which is appended). Sessions that
+ * have to leave do so before the past is read; so if the session is scored again with the resulting history, it has
+ * the same past.
  */
 export function makePlace(history: History, night: number): Place {
   const latest = history.latestDay;
@@ -44,7 +45,7 @@ export function makePlace(history: History, night: number): Place {
 /** After the newest session that is undated or not later. */
 function indexOf({ count, days }: History, night: number): number {
   let index = count;
-  while (index > 0 && days[index - 1]! > night) index--; // false of an undated one, and of an undated night
+  while (index > 0 && days[index - 1]! > night) index--; // false if either is undated
   return index;
 }
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { HISTORY_LENGTH_MAX } from '#rules/fields.js';
 
-/** How a history of this version begins; what follows is base64url without padding. */
+/** The prefix of a history of this version; the rest is base64url without padding. */
 export const VERSION = 'acu1.';
 
 const CRC_BYTES = 4;
@@ -9,8 +9,8 @@ const ENCODING = 'base64url';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 /**
- * Decodes the text of a history into `bytes`; their number without the checksum, or −1 where the text is damaged, of
- * another version, or not as `textOf` writes it.
+ * Decodes the text of a history into `bytes`; returns their number without the checksum, or −1 if the text is
+ * damaged, of another version, or not exactly as `textOf` writes it.
  */
 export function bytesOf(text: string, bytes: Buffer): number {
   if (text.length > HISTORY_LENGTH_MAX || !text.startsWith(VERSION)) return -1;
@@ -22,9 +22,9 @@ export function bytesOf(text: string, bytes: Buffer): number {
 }
 
 /**
- * Whether a text whose bytes were as many as its characters allow is as it would be written. The decoder passes over
- * what it does not know, which makes the bytes fewer, unless a single character is left over; it takes the other
- * alphabet too, and any bits behind the last byte.
+ * Whether a text is exactly as it would be written, given that it decoded to as many bytes as its characters allow.
+ * The decoder skips unknown characters, which gives fewer bytes unless a single character is left over; it also
+ * accepts the other alphabet, and any bits after the last byte.
  */
 function isCanonical(encoded: string): boolean {
   const left = encoded.length % 4;
@@ -33,14 +33,14 @@ function isCanonical(encoded: string): boolean {
   return (ALPHABET.indexOf(encoded.at(-1) ?? '') & unused) === 0;
 }
 
-/** The text of `bytes` that have no room for the checksum. */
+/** The text of `bytes`, with a checksum appended. */
 export function textWithChecksum(bytes: Uint8Array): string {
   const whole = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
   whole.set(bytes);
   return textOf(whole);
 }
 
-/** The text of `bytes`, whose last four are room for the checksum. */
+/** The text of `bytes`, whose last four are reserved for the checksum. */
 export function textOf(bytes: Buffer): string {
   const length = bytes.length - CRC_BYTES;
   bytes.writeUInt32LE(crc32(bytes.subarray(0, length)), length);

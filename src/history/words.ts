@@ -17,7 +17,7 @@ import { dateOf } from './night.js';
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 const NOTHING = '–';
 
-/** A history for its operator to read: health data. */
+/** A history in readable form for the operator: health data. */
 export function inWords(history: History): string {
   const { count, longRun } = history;
   const parts = [
@@ -100,7 +100,7 @@ function measurementsTable({ scores }: Measurements): string {
   return textTable([['', 'on', 'value', 'reliability'], ...rows]);
 }
 
-/** Which way the older ones move the score, and how much they weigh. */
+/** In which direction the older ones move the score, and their weight. */
 function sumText({ pull, precision }: Evidence): string {
   const away = pull / precision;
   return `older ones: ${away < 0 ? '−' : '+'}${Math.abs(away).toFixed(2)} spreads, weight ${precision.toFixed(2)}`;

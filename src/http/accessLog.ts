@@ -1,7 +1,7 @@
 import type { Log } from '../process/log.js';
 import type { RefusalCause } from '../contract/metrics.js';
 
-/** What is told of an answered request: never a key, never a header, never a value out of the body. */
+/** What the log says about an answered request: never a key, a header, or a value from the body. */
 export interface AccessLine {
   readonly requestId: string;
   readonly status: number;
@@ -9,8 +9,11 @@ export interface AccessLine {
   /** From the request's head to the answer, in milliseconds. */
   readonly totalMs: number;
   readonly bytes: number;
-  /** The caller's trace context; '' where none was sent. */
+  /** The caller's trace context; '' if none was sent. */
   readonly traceparent: string;
+  /** For a list: its lines, and how many of them were scored. */
+  readonly lines?: number;
+  readonly scored?: number;
 }
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -19,16 +22,16 @@ const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 interface Repeats {
   quietUntilMs: number;
   count: number;
-  /** The newest of them, which their line tells of; undefined while there is none. */
+  /** The newest of them, which the next line describes; undefined while there is none. */
   last: AccessLine | undefined;
 }
 
 const QUIET_MS = 1000;
 
 /**
- * One line for one in `every` scored requests (0: none). A refusal has a line of its own, unless its cause had one
- * within the last second: then it shares the next one, which tells how many it stands for. A flood would otherwise
- * pay more for its lines than for its answers.
+ * Writes one line for one in `every` scored requests (0: none). A refusal gets its own line, unless its cause
+ * had one within the last second: then it shares the next line, which gives the number of refusals. Otherwise
+ * the lines of a flood would cost more than its answers.
  */
 export class AccessLog {
   private scoredSince = 0;
@@ -40,7 +43,7 @@ export class AccessLog {
     private readonly every: number,
   ) {}
 
-  /** Whether the next scored request has a line; counts it. */
+  /** Whether the next scored request gets a line; counts the request. */
   wantsServed(): boolean {
     if (this.every === 0) return false;
     this.scoredSince++;
@@ -56,7 +59,7 @@ export class AccessLog {
   /** `nowMs` is monotonic. */
   refused(cause: RefusalCause, line: AccessLine, nowMs: number): void {
     const known = this.repeats.get(cause);
-    // A 500 always has a line of its own: its request id is what a caller will report.
+    // A 500 always gets its own line: its request id is what a caller will report.
     if (cause === 'internal' || known === undefined || (nowMs >= known.quietUntilMs && known.count === 0)) {
       this.repeats.set(cause, { quietUntilMs: nowMs + QUIET_MS, count: 0, last: undefined });
       return this.tell(cause, line, 1);
@@ -66,7 +69,7 @@ export class AccessLog {
     this.timer ??= setTimeout(() => this.flush(nowMs + QUIET_MS), QUIET_MS).unref();
   }
 
-  /** Tells of the refusals that still wait for a line. */
+  /** Writes the lines of refusals that still wait for one. */
   flush(nowMs: number): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -87,14 +90,16 @@ export class AccessLog {
   }
 }
 
-function fieldsOf({ requestId, status, keyId, totalMs, bytes, traceparent }: AccessLine): object {
+function fieldsOf(line: AccessLine): object {
+  const { requestId, status, keyId, totalMs, bytes, traceparent, lines, scored } = line;
   return {
     requestId,
     status,
     keyId,
     totalMs: Math.round(totalMs * 1000) / 1000,
     bytes,
-    // W3C Trace Context section 3.2: anything that is not of its form is dropped, never passed on.
+    ...(lines === undefined ? {} : { lines, scored }),
+    // W3C Trace Context section 3.2: a value of another form is dropped, never passed on.
     ...(TRACEPARENT.test(traceparent) ? { traceparent } : {}),
   };
 }

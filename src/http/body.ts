@@ -1,49 +1,56 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
+import type { BodyBuffers } from './bodyBuffers.js';
 
 export interface BodyOptions {
-  /** Declared length in bytes; 0 where none was declared. */
+  /** Declared length in bytes; 0 if none was declared. */
   readonly declaredBytes: number;
   readonly bytesMax: number;
   readonly budget: BodyBudget;
-  /** Whose share of the budget the body takes. */
+  readonly buffers: BodyBuffers;
+  /** The holder whose share of the budget the body takes. */
   readonly holder: number;
+  /** The body is needed after `complete`: it is always copied, and its listener gives its memory back. */
+  readonly isKept?: boolean;
 }
 
 export interface BodyListener {
-  /** The whole body; `bytes` hold until this returns. */
-  complete(bytes: Uint8Array): void;
+  /** The whole body. `bytes` are valid until this returns; for a kept body, until `giveBack` is called. */
+  complete(bytes: Uint8Array, giveBack: () => void): void;
   /** More than `bytesMax` arrived; the rest, if any, is not read. */
   tooLarge(come: ComeSoFar): void;
   /** The budget for unfinished bodies, or the holder's share of it, is used up. */
   overBudget(cause: Exclude<BudgetOutcome, 'taken'>, come: ComeSoFar): void;
-  /** So many blocks of `BLOCK_BYTES` have begun to arrive since the last call; the first one is not told. */
+  /**
+   * This many blocks of `BLOCK_BYTES` have begun to arrive since the last call; the first block is not
+   * counted.
+   */
   moreBlocks(blocks: number): void;
 }
 
-/** What has come of a body that is refused on the way. */
+/** What has arrived of a body that is refused while it is received. */
 export interface ComeSoFar {
   readonly bytes: number;
-  /** It was the end of the body. */
+  /** Whether that was the end of the body. */
   readonly isWhole: boolean;
 }
 
-/** A body is paid for by blocks of this size: the first with the request, each further one as it begins. */
+/** A body is charged in blocks of this size: the first with the request, each further one when it begins. */
 export const BLOCK_BYTES = 65_536;
 const FIRST_BUFFER_BYTES = 65_536;
-/** Of a body without a length: most are short, and what is set aside for them is most of what they cost. */
+/** First buffer for a body without a length: most are short, and the buffer is most of their cost. */
 const FIRST_UNDECLARED_BYTES = 4_096;
 
-/** How many blocks a body of `bytes` has begun beyond its first. */
+/** How many blocks a body of `bytes` has begun after its first. */
 export function furtherBlocks(bytes: number): number {
   return bytes > BLOCK_BYTES ? Math.ceil(bytes / BLOCK_BYTES) - 1 : 0;
 }
 
 /**
- * Collects a request's body. A body that arrives in one piece, as most do, is never copied, whether or not its
- * head came in a packet of its own. Memory is taken from the budget as bytes arrive, so that announcing much
+ * Collects a request's body. A body that arrives in one piece, as most do, is never copied, even if its head
+ * came in a separate packet. Memory is taken from the budget as bytes arrive, so a large declared length
  * costs nothing.
- * @returns what to call when the request is aborted
+ * @returns a function to call when the request is aborted
  */
 export function readBody(res: HttpResponse, options: BodyOptions, listener: BodyListener): () => void {
   const body = new Body(options, listener);
@@ -51,8 +58,12 @@ export function readBody(res: HttpResponse, options: BodyOptions, listener: Body
   return () => body.end();
 }
 
+const NOTHING_HELD = (): void => undefined;
+
 class Body {
   private buffer: Uint8Array | undefined;
+  /** What was taken from the budget: the buffer may be a little longer. */
+  private held = 0;
   private length = 0;
   private blocks = 0;
   private isOver = false;
@@ -71,11 +82,11 @@ class Body {
       this.end();
       return listener.tooLarge({ bytes: length, isWhole: isLast });
     }
-    if (isLast && this.length === 0) {
+    if (isLast && this.length === 0 && options.isKept !== true) {
       this.end();
-      return listener.complete(new Uint8Array(chunk));
+      return listener.complete(new Uint8Array(chunk), NOTHING_HELD);
     }
-    // Where the head came alone, uWebSockets.js hands on an empty piece first: nothing is held for that.
+    // If the head came alone, uWebSockets.js first passes an empty piece: no memory is taken for that.
     if (chunk.byteLength > 0) {
       const outcome = this.append(chunk);
       if (outcome !== 'taken') {
@@ -83,17 +94,44 @@ class Body {
         return listener.overBudget(outcome, { bytes: length, isWhole: isLast });
       }
     }
-    if (!isLast) return;
-    const whole = this.buffer?.subarray(0, this.length) ?? new Uint8Array(0);
-    this.end();
-    listener.complete(whole);
+    if (isLast) this.handOver();
   }
 
-  /** Gives back what is held; every way out leads through here. */
+  private handOver(): void {
+    const { buffer, listener, options } = this;
+    const whole = buffer?.subarray(0, this.length) ?? new Uint8Array(0);
+    this.isOver = true;
+    this.buffer = undefined;
+    if (options.isKept === true) return listener.complete(whole, this.returning(buffer));
+    this.giveBudget();
+    listener.complete(whole, NOTHING_HELD);
+    if (buffer !== undefined) options.buffers.give(buffer);
+  }
+
+  /** Gives the memory back; every exit but `handOver` calls it. */
   end(): void {
     this.isOver = true;
-    if (this.buffer !== undefined) this.options.budget.give(this.options.holder, this.buffer.length);
+    const { buffer } = this;
+    if (buffer === undefined) return;
     this.buffer = undefined;
+    this.giveBudget();
+    this.options.buffers.give(buffer);
+  }
+
+  /** What gives back `buffer`: the first call does. After a second one two bodies would share it. */
+  private returning(buffer: Uint8Array | undefined): () => void {
+    let isHeld = buffer !== undefined;
+    return () => {
+      if (!isHeld || buffer === undefined) return;
+      isHeld = false;
+      this.giveBudget();
+      this.options.buffers.give(buffer);
+    };
+  }
+
+  private giveBudget(): void {
+    if (this.held > 0) this.options.budget.give(this.options.holder, this.held);
+    this.held = 0;
   }
 
   private countBlocks(length: number): void {
@@ -105,7 +143,7 @@ class Body {
 
   private append(chunk: ArrayBuffer): BudgetOutcome {
     const needed = this.length + chunk.byteLength;
-    if (this.buffer === undefined || this.buffer.length < needed) {
+    if (this.held < needed) {
       const outcome = this.grow(needed);
       if (outcome !== 'taken') return outcome;
     }
@@ -115,18 +153,21 @@ class Body {
   }
 
   private grow(needed: number): BudgetOutcome {
-    const { declaredBytes, bytesMax, budget, holder } = this.options;
-    const { buffer } = this;
+    const { declaredBytes, bytesMax, budget, buffers, holder } = this.options;
+    const { buffer, held } = this;
     const isDeclared = declaredBytes > 0;
     const first = isDeclared ? FIRST_BUFFER_BYTES : FIRST_UNDECLARED_BYTES;
-    const wanted = Math.max(needed, first, 2 * (buffer?.length ?? 0));
+    const wanted = Math.max(needed, first, 2 * held);
     const ceiling = Math.max(needed, isDeclared ? declaredBytes : bytesMax);
     const capacity = Math.min(wanted, ceiling);
-    const outcome = budget.take(holder, capacity, buffer?.length);
+    const outcome = budget.take(holder, capacity, held);
     if (outcome !== 'taken') return outcome;
-    const grown = new Uint8Array(capacity);
-    if (buffer !== undefined) grown.set(buffer.subarray(0, this.length));
-    this.buffer = grown;
+    this.held = capacity;
+    if (buffer !== undefined && buffer.length >= capacity) return outcome;
+    this.buffer = buffers.take(capacity);
+    if (buffer === undefined) return outcome;
+    this.buffer.set(buffer.subarray(0, this.length));
+    buffers.give(buffer);
     return outcome;
   }
 }

@@ -1,28 +1,31 @@
-/** A body that could not be held: all together hold too much, or those of this holder do. */
+/** `full`: all bodies together hold too much; `shareFull`: those of this holder do. */
 export type BudgetOutcome = 'taken' | 'full' | 'shareFull';
 
-/** No holder, that is no key, holds more than this share: one caller's slow uploads leave room for the others'. */
+/** No holder (no key) holds more than this share, so one caller's slow uploads leave room for others. */
 const SHARE_OF_HOLDER = 1 / 4;
-/** Counted in these, so that the largest budget that can be configured fits 32 bits. */
+/** The unit of the counts, so that the largest configurable budget fits 32 bits. */
 const UNIT_BYTES = 1024;
 
-/** Memory for the counts of a `BodyBudget`: one of all, then one of each holder. Touched when it is used. */
+/**
+ * Memory for the counts of a `BodyBudget`: one for all, then one for each holder. The system provides it on
+ * first use.
+ */
 export function allocateBodyBudget(holdersMax: number): SharedArrayBuffer {
   return new SharedArrayBuffer((1 + holdersMax) * Int32Array.BYTES_PER_ELEMENT);
 }
 
 export interface BodyBudgetOptions {
-  /** Of `allocateBodyBudget`. */
+  /** From `allocateBodyBudget`. */
   readonly memory: SharedArrayBuffer;
-  /** Of all bodies together. */
+  /** For all bodies together. */
   readonly bytesMax: number;
-  /** Of one body. */
+  /** For one body. */
   readonly bodyBytesMax: number;
 }
 
 /**
- * How many bytes bodies that are still arriving may hold, together and for each holder. The counts are shared by
- * the event loops of the process; each loop has a budget of its own on the same memory.
+ * Limits the bytes of bodies that are still arriving, in total and for each holder. The counts are shared by
+ * the event loops of the process; each loop has its own budget on the same memory.
  */
 export class BodyBudget {
   private readonly counts: Int32Array;
@@ -33,7 +36,7 @@ export class BodyBudget {
   constructor({ memory, bytesMax, bodyBytesMax }: BodyBudgetOptions) {
     this.counts = new Int32Array(memory);
     this.unitsMax = Math.floor(bytesMax / UNIT_BYTES);
-    // Where a quarter is less than the longest body, that body could never be admitted.
+    // If a quarter is less than the longest body, that body could never be admitted.
     this.shareMax = Math.max(Math.floor(this.unitsMax * SHARE_OF_HOLDER), unitsOf(bodyBytesMax));
   }
 
@@ -42,12 +45,12 @@ export class BodyBudget {
     return this.held * UNIT_BYTES;
   }
 
-  /** Whether the bodies of all loops together hold everything. */
+  /** Whether the bodies of all loops together use the whole budget. */
   get isExhausted(): boolean {
     return Atomics.load(this.counts, ALL) >= this.unitsMax;
   }
 
-  /** Takes room for a buffer of `bytes`, which takes the place of one of `insteadOf` bytes; or takes nothing. */
+  /** Takes memory for a buffer of `bytes` that replaces one of `insteadOf` bytes; or takes nothing. */
   take(holder: number, bytes: number, insteadOf = 0): BudgetOutcome {
     const units = unitsOf(bytes) - unitsOf(insteadOf);
     const { counts } = this;
@@ -64,7 +67,7 @@ export class BodyBudget {
     return 'taken';
   }
 
-  /** Gives back the room of a buffer of `bytes`. */
+  /** Gives back the memory of a buffer of `bytes`. */
   give(holder: number, bytes: number): void {
     const units = unitsOf(bytes);
     Atomics.sub(this.counts, FIRST_HOLDER + holder, units);

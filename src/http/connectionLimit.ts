@@ -7,7 +7,7 @@ export function allocateConnectionCount(): SharedArrayBuffer {
 export class ConnectionLimit {
   private readonly count: Int32Array;
 
-  /** On memory from `allocateConnectionCount`. */
+  /** Uses memory from `allocateConnectionCount`. */
   constructor(
     memory: SharedArrayBuffer,
     private readonly connectionsMax: number,
@@ -15,7 +15,7 @@ export class ConnectionLimit {
     this.count = new Int32Array(memory);
   }
 
-  /** Counts a connection that was opened; false where it is one too many. It counts until it is closed all the same. */
+  /** Counts a new connection; false if it is one too many. Even then it counts until it is closed. */
   opened(): boolean {
     return Atomics.add(this.count, 0, 1) < this.connectionsMax;
   }

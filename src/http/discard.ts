@@ -1,22 +1,22 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { furtherBlocks } from './body.js';
 
-/** Of a body that is refused, so much is read and thrown away. */
+/** At most this much of a refused body is read and thrown away. */
 export const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
 const DISCARD_MS = 5_000;
 
 export interface DiscardListener {
-  /** The last chunk has come, or more than is read; `bytes`: of the whole body, as far as it came. */
+  /** The last chunk has arrived, or the limit is reached; `bytes` have arrived of the whole body. */
   over(bytes: number): void;
-  /** So many blocks have begun to arrive since the last call. */
+  /** This many blocks have begun to arrive since the last call. */
   moreBlocks(blocks: number): void;
   /** The caller hung up before that. */
   aborted(): void;
 }
 
 /**
- * Reads the rest of a chunked body and throws it away, after the `bytes` that have come: a connection that ends
- * while its caller still sends would lose the answer.
+ * Reads the rest of a chunked body and throws it away, after the `bytes` that have arrived: if the connection
+ * ended while the caller still sends, the caller would lose the answer.
  */
 export function discardBody(res: HttpResponse, bytes: number, listener: DiscardListener): void {
   let isOver = false;

@@ -2,21 +2,14 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type { LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
 import type { Quality } from '../pipeline/quality.js';
-import { adjustedRow } from '../pipeline/measuredRow.js';
-import {
-  respond,
-  rounded,
-  withExplanation,
-  withHistory,
-  withIgnored,
-  withUnmeasured,
-} from '../pipeline/respond.js';
+import { rounded } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
-import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
+import type { ScoredRow, Timing } from '../scoring/scorer.js';
+import { answerBody, type BodyScoring } from './answerBody.js';
 import { BLOCK_BYTES, type ComeSoFar } from './body.js';
 import { DISCARD_BYTES_MAX, discardBody } from './discard.js';
+import { ListAnswer } from './listAnswer.js';
 import type { HeldRefusal, RefusalThrottle } from './refusalThrottle.js';
 import {
   OK,
@@ -28,24 +21,36 @@ import {
   type ConnectionEnd,
 } from './reply.js';
 
-/** What is known of an exchange: more with each step that it got to. */
+/** What is known of an exchange; it grows with each step. */
 export interface ExchangeRecord {
   readonly requestId: string;
-  /** The caller's trace context (W3C); '' where none was sent. */
+  /** The caller's trace context (W3C); '' if none was sent. */
   readonly traceparent: string;
-  /** When the head of the request had come, as the last byte of its body; the same where no body was read. */
+  /**
+   * When the head of the request had arrived, and the last byte of its body; the same if no body was read.
+   */
   readonly startedMs: number;
   readonly receivedMs: number;
-  /** Of a body that was read to its end; else 0. */
+  /** Length of a body that was read to its end; otherwise 0. */
   readonly bodyBytes: number;
-  /** Whose key it was; undefined where no key was accepted. */
+  /** The holder of the key; undefined if no key was accepted. */
   readonly caller: Admission | Limited | undefined;
 }
 
-/** Is told once how each exchange ended. */
+/** Called once with the end of each exchange. */
 export interface ExchangeObserver {
   scored(record: ExchangeRecord, timing: Timing): void;
   refused(record: ExchangeRecord, cause: RefusalCause, status: number): void;
+  /** A line of a list was scored; its answer is not written yet. */
+  lineScored(record: ExchangeRecord, timing: Timing): void;
+  /** Lines of a list were written, with these `statuses`. */
+  linesWritten(record: ExchangeRecord, statuses: Uint16Array): void;
+  /** A list was answered to its last line; `scored` of its `lines` have scores. */
+  listEnded(record: ExchangeRecord, list: { readonly lines: number; readonly scored: number }): void;
+  /** A line of a list was refused. */
+  lineRefused(cause: RefusalCause): void;
+  /** The caller of a list hung up before its end. */
+  listHungUp(record: ExchangeRecord, lines: number): void;
   /** The caller hung up before an answer. */
   hungUp(record: ExchangeRecord): void;
 }
@@ -55,30 +60,30 @@ export interface ExchangeContext {
   readonly observer: ExchangeObserver;
   readonly refusalThrottle: RefusalThrottle;
   readonly overloadProblem: 'overloaded' | 'overloadedAs429';
-  /** Seconds until another attempt of a request that is refused for want of room; the refusal counts. */
+  /** Seconds until a request refused for lack of room may be tried again; this refusal counts. */
   retryAfterS(): number;
   /** A request was scored. */
   served(): void;
-  /** Takes further tokens of a caller, for what it sends. */
+  /** Takes further tokens from a caller, for what it sends. */
   spend(admission: Admission, tokens: number): void;
-  /** Connections are ended behind their answers: the listener is about to close. */
+  /** Connections end after their answers, because the listener is about to close. */
   readonly isDraining: boolean;
 }
 
-/** What the head of a request says, beyond the body and the key. */
+/** What the head of a request says, apart from the body and the key. */
 export interface ExchangeHead {
   readonly requestId: string;
   readonly traceparent: string;
   readonly startedMs: number;
-  /** So long its caller waits, in milliseconds from then on; Infinity where that is not said. */
+  /** How long the caller waits, in milliseconds from then on; Infinity if it does not say. */
   readonly patienceMs: number;
   /** The answer has no body. */
   readonly isHead: boolean;
   /**
-   * The body comes in chunks. The library takes what follows the last one, as trailers do, for another request;
-   * a proxy that shares its connections would hand the answer to another caller. So the connection ends with the
-   * answer, and the answer waits for the last chunk and for the end of the packet that it came in: until then the
-   * library closes the connection if anything follows.
+   * The body comes in chunks. The library takes bytes after the last chunk, such as trailers, for another
+   * request; a proxy that shares its connections would pass the answer to another caller. So the connection
+   * ends with the answer, and the answer waits for the last chunk and for the end of its packet: until then
+   * the library closes the connection if anything follows.
    */
   readonly isChunked: boolean;
   /** What the caller asked for. */
@@ -91,8 +96,12 @@ const LIMIT_CAUSES: Readonly<Record<Limited['limit'], LimitCause>> = {
   daily: 'rateDaily',
 };
 
-/** What will not pass before the caller asks again: such refusals are never held back. */
+/** These causes last until the caller asks again, so their refusals are never held back. */
 const TOLD_AT_ONCE: ReadonlySet<RefusalCause> = new Set(['hung', 'draining', 'deadline']);
+
+interface Abortable {
+  abort(): void;
+}
 
 interface Refusal {
   readonly cause: RefusalCause;
@@ -107,17 +116,19 @@ interface Refusal {
  *   opened ─► authenticated ─► received ─► scored
  *      └───────────┴──────────────┴─────► refused, or hung up
  */
-export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
+export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
   isGone = false;
   receivedMs: number;
   bodyBytes = 0;
   caller: Admission | Limited | undefined;
-  /** Who pays for what still comes of a body that is refused. */
+  /** Pays for the rest of a body that is refused. */
   private payer: Admission | undefined;
-  /** What an explanation begins with, where one is asked for. */
+  /** The quality for an explanation, if one is requested. */
   private quality: Quality | undefined;
-  /** What the answer carries on, where a history was sent. */
+  /** The history that the answer continues, if one was sent. */
   private history: HistoryToCome | undefined;
+  /** The list that answers in place of this exchange, once it is admitted. */
+  private list: Abortable | undefined;
   /** A refusal that waits. */
   private held: Refusal | undefined;
 
@@ -145,7 +156,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     return this.caller?.key.keyIndex;
   }
 
-  /** When its caller no longer waits. */
+  /** When its caller stops waiting. */
   get expiresMs(): number {
     return this.head.startedMs + this.head.patienceMs;
   }
@@ -161,7 +172,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     this.receivedMs = nowMs;
   }
 
-  /** An explanation is asked for, of data of such `quality`. */
+  /** An explanation is requested, for data of this `quality`. */
   explainWith(quality: Quality): void {
     this.quality = quality;
   }
@@ -174,7 +185,23 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   abort(): void {
     if (this.isGone) return;
     this.isGone = true;
-    this.context.observer.hungUp(this);
+    if (this.list === undefined) this.context.observer.hungUp(this);
+    else this.list.abort();
+  }
+
+  /** It was admitted as a list, which receives hang-ups from now on. */
+  becomes(list: Abortable): void {
+    this.list = list;
+  }
+
+  /** The answer of a list, scored by the model of that version. */
+  listAnswer(modelVersion: string): ListAnswer {
+    const headers = headerLine('X-Model-Version', modelVersion);
+    return new ListAnswer(this.res, {
+      requestId: this.requestId,
+      headers,
+      connection: () => this.connection,
+    });
   }
 
   scored(row: ScoredRow, timing: Timing): void {
@@ -183,44 +210,9 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     const headers =
       headerLine('Server-Timing', `queue;dur=${rounded(queueMs)}, infer;dur=${rounded(inferMs)}`) +
       headerLine('X-Model-Version', model.version);
-    const body =
-      this.history === undefined ? this.plain(row, inferMs) : this.carried(row, inferMs, this.history);
+    const body = answerBody(row, inferMs, this.quality, this.history);
     this.context.served();
     if (this.write(OK, headers, body)) this.context.observer.scored(this, timing);
-  }
-
-  private plain(row: ScoredRow, inferMs: number): string {
-    const body = respond(row.scores, row.offset, inferMs, row.model.thresholds);
-    return row.explanation === undefined ? body : this.explained(body, row, row.explanation);
-  }
-
-  /** What the history keeps of the scores is what the network said without measurements. */
-  private carried(row: ScoredRow, inferMs: number, history: HistoryToCome): string {
-    const { adjustments, ignored } = history;
-    const told =
-      adjustments === undefined ? this.plain(row, inferMs) : this.measured(row, inferMs, adjustments);
-    const body = ignored.length === 0 ? told : withIgnored(told, ignored);
-    return withHistory(body, history.text(row, row.model.thresholds));
-  }
-
-  private measured(row: ScoredRow, inferMs: number, adjustments: Float64Array): string {
-    const { scores, offset, model, explanation } = row;
-    const moved = { scores: adjustedRow(adjustments, scores, offset), offset: 0, model };
-    const plain = respond(moved.scores, 0, inferMs, model.thresholds);
-    const body = withUnmeasured(plain, scores, offset, model.thresholds);
-    if (explanation === undefined) return body;
-    return this.explained(body, moved, explanation, { scores, offset, adjustments });
-  }
-
-  private explained(
-    plain: string,
-    { scores, offset, model }: ScoredRow,
-    floats: Float32Array,
-    unmeasured?: ExplainedRow['unmeasured'],
-  ): string {
-    if (this.quality === undefined || model.explainSettings === undefined) return plain;
-    const row = { scores, offset, floats, unmeasured };
-    return withExplanation(plain, explanationOf(row, this.quality, model.explainSettings));
   }
 
   failed(cause: 'expired' | 'fault'): void {
@@ -228,33 +220,42 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     else this.failedUnexpectedly();
   }
 
-  /** At the head of the request: `bodyBytes` that follow are not looked at. */
+  /** Refuses at the head of the request: the `bodyBytes` that follow are not read. */
   refuseHead(cause: PlainCause, bodyBytes: number, headers = NO_HEADERS): void {
     this.refuseUnread({ cause, headers, ...problemAnswer(cause) }, bodyBytes);
   }
 
   limited(verdict: Limited, bodyBytes: number): void {
+    this.refuseUnread(this.limit(verdict), bodyBytes);
+  }
+
+  /** The same once the whole body has arrived. */
+  limitedList(verdict: Limited): void {
+    this.refuseOrHold(this.limit(verdict), 0);
+  }
+
+  private limit(verdict: Limited): Refusal {
     const { limit, retryAfterS, policy, state } = verdict;
     this.caller = verdict;
     const headers =
       headerLine('Retry-After', String(retryAfterS)) +
       headerLine('RateLimit-Policy', policy) +
       headerLine('RateLimit', state);
-    this.refuseUnread({ cause: LIMIT_CAUSES[limit], headers, ...problemAnswer('rateLimited') }, bodyBytes);
+    return { cause: LIMIT_CAUSES[limit], headers, ...problemAnswer('rateLimited') };
   }
 
-  /** At the head of the request, as `refuseHead`. */
+  /** At the head of the request, like `refuseHead`. */
   overloadedAtHead(cause: OverloadCause, bodyBytes: number): void {
     this.refuseUnread(this.overload(cause), bodyBytes);
   }
 
-  /** On the way: `come` of the body is there. */
+  /** While the body arrives: `come` has arrived. */
   overloadedWhileReceiving(cause: OverloadCause, come: ComeSoFar, bodyBytes: number): void {
     if (come.isWhole) this.refuseOrHold(this.overload(cause), bodyBytes);
     else this.refuseUnread(this.overload(cause), bodyBytes, come.bytes);
   }
 
-  /** Behind the whole body. */
+  /** After the whole body. */
   overloaded(cause: OverloadCause): void {
     this.refuseOrHold(this.overload(cause), 0);
   }
@@ -265,9 +266,10 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   }
 
   /**
-   * 400 for a body whose end others may see in another place: the connection ends, so that nothing behind it is
-   * taken for a request. It is answered in another turn of the loop, because an answer in this one would let the
-   * library go on to what came in the same packet; while the answer is owed, it closes the connection at that.
+   * Answers 400 to a body whose end other parties may see elsewhere. The connection ends, so that nothing
+   * after it is taken for a request. The answer is written in another turn of the loop, because an answer in
+   * this turn would let the library continue with the rest of the packet; while the answer is owed, the
+   * library closes the connection instead.
    */
   refuseFraming(cause: PlainCause): void {
     this.refuseLater({ cause, headers: NO_HEADERS, ...problemAnswer(cause) });
@@ -277,12 +279,12 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     this.refuse({ cause: problem.kind, headers: NO_HEADERS, ...bodyProblemAnswer(problem) });
   }
 
-  /** Something went wrong that no refusal is meant for. */
+  /** An unexpected error, which no refusal covers. */
   failedUnexpectedly(): void {
     this.refuse({ cause: 'internal', headers: NO_HEADERS, ...problemAnswer('internal') });
   }
 
-  /** 413 for a chunked body that turned out too long. */
+  /** 413 for a chunked body that turned out to be too long. */
   tooLarge({ bytes, isWhole }: ComeSoFar): void {
     const refusal: Refusal = { cause: 'bodyTooLarge', headers: NO_HEADERS, ...problemAnswer('bodyTooLarge') };
     if (isWhole) this.refuse(refusal);
@@ -290,8 +292,8 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
   }
 
   /**
-   * 413 for a body of a declared length beyond `DISCARD_BYTES_MAX`: the answer goes out at once, what still arrives is
-   * discarded, and the connection is closed after so much of it.
+   * 413 for a body of a declared length above `DISCARD_BYTES_MAX`: the answer is sent at once, arriving bytes
+   * are discarded, and after that many the connection is closed.
    */
   refuseEndless(): void {
     const { status, body } = problemAnswer('bodyTooLarge');
@@ -309,7 +311,8 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
       if (begun > blocks) this.pay(begun - blocks);
       blocks = begun;
       isOver = isLast || discarded > DISCARD_BYTES_MAX;
-      // Told to close here, uWebSockets.js would write that header into the body. The caller closes, as told.
+      // If uWebSockets.js were to close here, it would write that header into the body. The caller closes, as
+      // the answer says.
       if (isLast) res.cork(() => res.end());
       else if (isOver) res.close();
     });
@@ -324,7 +327,9 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     if (this.held !== undefined) this.refuse(this.held);
   }
 
-  /** Where `come` bytes of the body are there, and more may follow: `bodyBytes`, where its length is declared. */
+  /**
+   * `come` bytes of the body have arrived and more may follow; `bodyBytes` is the declared length, if any.
+   */
   private refuseUnread(refusal: Refusal, bodyBytes: number, come = 0): void {
     if (!this.head.isChunked) return this.refuseOrHold(refusal, bodyBytes);
     discardBody(this.res, come, {
@@ -338,7 +343,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     if (this.payer !== undefined) this.context.spend(this.payer, blocks);
   }
 
-  /** `bodyBytes`: of a body that is thrown away. */
+  /** `bodyBytes`: length of the body that is thrown away. */
   private refuseOrHold(refusal: Refusal, bodyBytes: number): void {
     if (this.isGone) return;
     const { refusalThrottle, isDraining } = this.context;
@@ -354,7 +359,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     else this.refuseNow(refusal);
   }
 
-  /** In another turn of the loop, when the packet that is being read has been dealt with. */
+  /** In another turn of the loop, after the packet that is being read. */
   private refuseLater(refusal: Refusal): void {
     if (this.isGone) return;
     this.res.onAborted(() => this.abort());
@@ -365,7 +370,7 @@ export class Exchange implements ScoreHandler, HeldRefusal, ExchangeRecord {
     if (this.write(status, headers, body)) this.context.observer.refused(this, cause, statusCode(status));
   }
 
-  /** False where there is nobody to write to any more. */
+  /** False if the caller is gone. */
   private write(status: string, headers: string, body: string): boolean {
     if (this.isGone) return false;
     this.isGone = true;

@@ -4,10 +4,10 @@ import type { Cells, MetricWriter } from '../base/metrics.js';
 import { Observer } from '../base/observer.js';
 import { GC_KINDS, type LoopCatalogue } from '../contract/metrics.js';
 
-/** What an event loop can say of itself at any moment. */
+/** The current state of an event loop. */
 export interface LoopState {
   readonly pending: number;
-  /** Most that were pending at once since the last look. */
+  /** The highest number pending at once since the last reading. */
   readonly most: number;
   readonly queued: number;
   readonly connections: number;
@@ -15,7 +15,7 @@ export interface LoopState {
   readonly lagMs: number;
 }
 
-/** Gauges are read this often: a scrape or a look at the dashboard finds them at most so old. */
+/** Interval of reading gauges: a scrape or the dashboard sees values at most this old. */
 const PERIOD_MS = 250;
 const LOOKS_A_SECOND = 1000 / PERIOD_MS;
 
@@ -26,7 +26,10 @@ const KINDS: Readonly<Record<number, (typeof GC_KINDS)[number]>> = {
   [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weak',
 };
 
-/** Writes what concerns this thread's event loop rather than a request. Returns what ends it. */
+/**
+ * Writes the metrics of this thread's event loop, as opposed to those of requests. Returns a function that
+ * ends it.
+ */
 export function watchLoop(
   writer: MetricWriter<LoopCatalogue>,
   state: () => LoopState,

@@ -1,41 +1,37 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Clock } from '../base/clock.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Admission, RateLimiter } from '../auth/rateLimiter.js';
 import type { OverloadCause, PlainCause } from '../contract/metrics.js';
 import { EXPLAIN_TOKENS } from '../contract/explanation.js';
+import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
 import type { BodyProblem } from '../contract/problems.js';
-import type { RequestReader } from '../reading/read.js';
 import { isBodyProblem } from '../reading/read.js';
 import { qualityOf } from '../pipeline/quality.js';
 import type { ReadRequest } from '../records/request.js';
 import type { Scorer } from '../scoring/scorer.js';
-import { furtherBlocks, readBody } from './body.js';
-import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
+import type { BodyScoring } from './answerBody.js';
+import { furtherBlocks, readBody, type BodyListener } from './body.js';
+import type { BudgetOutcome } from './bodyBudget.js';
+import { BodyBuffers } from './bodyBuffers.js';
 import { DISCARD_BYTES_MAX } from './discard.js';
 import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
+import { NO_EXPLANATIONS } from './list.js';
+import { Lists, type ListsOptions } from './lists.js';
 import { RefusalThrottle } from './refusalThrottle.js';
 import type { LoopLag } from './lag.js';
+import { OwnRequest, type OwnAnswer } from './ownRequest.js';
 import { headerLine, type ConnectionEnd } from './reply.js';
 import { RetryAfter } from './retryAfter.js';
-import type { RequestMetrics } from './requestMetrics.js';
 
-export interface PredictOptions {
+export interface PredictOptions extends ListsOptions {
   readonly authenticator: Pick<Authenticator, 'identify'>;
-  readonly rateLimiter: Pick<RateLimiter, 'admit' | 'spend'>;
-  readonly readRequest: RequestReader;
-  readonly observer: ExchangeObserver;
-  readonly metrics: RequestMetrics;
-  readonly clock: Clock;
+  readonly rateLimiter: Pick<RateLimiter, 'admit' | 'admitMore' | 'spend' | 'refund'>;
   readonly requestId: (given: string) => string;
-  readonly budget: BodyBudget;
   readonly lag: LoopLag;
-  /** Above this lateness of the event loop, requests are refused at their headers. */
+  /** If the event loop is later than this, requests are refused at their headers. */
   readonly lagMaxMs: number;
   readonly bodyBytesMax: number;
-  /** Reports an unexpected error; the caller gets 500. */
-  onFault(error: unknown, requestId: string): void;
-  /** Least `Retry-After` of an overload, in seconds. */
+  /** Minimum `Retry-After` of an overload, in seconds. */
   readonly retryAfterS: number;
   /** Status of an overload. */
   readonly overloadStatus: number;
@@ -43,7 +39,7 @@ export interface PredictOptions {
   readonly random: () => number;
 }
 
-/** The headers that are looked at: as bytes, which the library need not convert for each request. */
+/** The headers that are read, as bytes, so that the library need not convert them for each request. */
 const X_API_KEY = Buffer.from('x-api-key');
 const CONTENT_TYPE = Buffer.from('content-type');
 const CONTENT_ENCODING = Buffer.from('content-encoding');
@@ -54,27 +50,34 @@ const TRACEPARENT = Buffer.from('traceparent');
 const CONNECTION = Buffer.from('connection');
 const X_DEADLINE_MS = Buffer.from('x-deadline-ms');
 
-const JSON_TYPE = 'application/json';
-
 /**
- * `POST /predict`, from the head of a request to its admission. Each refusal is one line here, in the order of the
- * contract; `Exchange` answers it, and the observer is told how it ended.
+ * `POST /predict`, from the head of a request to its admission. Each refusal is one line here, in the order
+ * of the contract; `Exchange` answers it, and the observer learns how it ended.
  */
 export class Predict implements ExchangeContext {
   isDraining = false;
-  /** Every request is refused from now on: a worker hangs. */
+  /** A worker hangs: every request is refused from now on. */
   isHung = false;
   readonly refusalThrottle: RefusalThrottle;
   private readonly retryAfter: RetryAfter;
+  private readonly lists: Lists;
+  private readonly buffers = new BodyBuffers();
 
   constructor(
     private readonly options: PredictOptions,
-    /** Of the model in force: replaced as a whole when another is loaded. */
+    /** The scorer of the model in force, replaced as a whole when another is loaded. */
     public scorer: Scorer,
   ) {
     const { clock, retryAfterS: leastS, random } = options;
     this.refusalThrottle = new RefusalThrottle(clock);
     this.retryAfter = new RetryAfter({ leastS, clock, random });
+    this.lists = new Lists(options, {
+      scorer: () => this.scorer,
+      overload: () => this.overload(),
+      served: () => this.served(),
+      refuseBody: (exchange, problem, payer) => this.refuseBody(exchange, problem, payer),
+      isHung: () => this.isHung,
+    });
   }
 
   get observer(): ExchangeObserver {
@@ -85,7 +88,7 @@ export class Predict implements ExchangeContext {
     return this.options.overloadStatus === 429 ? 'overloadedAs429' : 'overloaded';
   }
 
-  /** What is refused because this replica leaves may go to another at once. */
+  /** Requests refused because this replica leaves may go to another replica at once. */
   retryAfterS(): number {
     return this.retryAfter.secondsFor(this.isDraining || this.isHung ? 0 : this.scorer.pending);
   }
@@ -94,10 +97,21 @@ export class Predict implements ExchangeContext {
     this.retryAfter.served();
   }
 
-  /** Refuses what comes from now on, at once, and what is held back with it. */
+  /** Refuses new requests from now on, and releases at once the refusals that were held back. */
   drain(): void {
     this.isDraining = true;
     this.refusalThrottle.release();
+  }
+
+  /** A worker hangs: refuses every request from now on, and every line that was not read yet. */
+  hang(): void {
+    this.isHung = true;
+    this.lists.wake();
+  }
+
+  /** Resolves when every admitted list is answered, or its caller gone. */
+  listsEnded(): Promise<void> {
+    return this.lists.ended();
   }
 
   /** Any path but /predict. */
@@ -118,7 +132,7 @@ export class Predict implements ExchangeContext {
     exchange.refuseHead('methodNotAllowed', lengthIn(length), headerLine('Allow', 'POST'));
   }
 
-  /** POST on /predict: the router looks at path and method, which saves asking for them here. */
+  /** POST on /predict. The router checks path and method, which is cheaper than asking for them here. */
   handle(res: HttpResponse, req: HttpRequest): void {
     const { authenticator, rateLimiter, clock, bodyBytesMax } = this.options;
     const length = req.getHeader(CONTENT_LENGTH);
@@ -135,8 +149,8 @@ export class Predict implements ExchangeContext {
     if (verdict.outcome === 'limited') return exchange.limited(verdict, declaredBytes);
     exchange.authenticated(verdict);
 
-    if (!isJson(req.getHeader(CONTENT_TYPE)))
-      return this.refuseUnread(exchange, verdict, declaredBytes, 'contentType');
+    const form = formOf(req.getHeader(CONTENT_TYPE));
+    if (form === 'unknown') return this.refuseUnread(exchange, verdict, declaredBytes, 'contentType');
     if (!isIdentity(req.getHeader(CONTENT_ENCODING)))
       return this.refuseUnread(exchange, verdict, declaredBytes, 'contentEncoding');
     if (declaredBytes > DISCARD_BYTES_MAX) return exchange.refuseEndless();
@@ -147,7 +161,8 @@ export class Predict implements ExchangeContext {
       this.charge(verdict, declaredBytes);
       return exchange.overloadedAtHead(overload, declaredBytes);
     }
-    this.receive(res, exchange, verdict, declaredBytes);
+    if (form === 'one') this.receive(res, exchange, verdict, declaredBytes);
+    else this.receiveList(res, exchange, verdict, declaredBytes);
   }
 
   private open(res: HttpResponse, req: HttpRequest, framing: Framing, isHead: boolean): Exchange {
@@ -163,7 +178,7 @@ export class Predict implements ExchangeContext {
     });
   }
 
-  /** The body is not looked at, but what is sent of it takes time all the same. */
+  /** The body is not read, but sending it takes time all the same. */
   private refuseUnread(
     exchange: Exchange,
     admission: Admission,
@@ -174,7 +189,7 @@ export class Predict implements ExchangeContext {
     exchange.refuseHead(cause, declaredBytes);
   }
 
-  /** The request was charged with one token; a longer body costs more, whatever becomes of it. */
+  /** The request was charged one token; a longer body costs more, even if it is refused later. */
   private charge(admission: Admission, declaredBytes: number): void {
     const blocks = furtherBlocks(Math.min(declaredBytes, DISCARD_BYTES_MAX));
     if (blocks > 0) this.spend(admission, blocks);
@@ -186,12 +201,45 @@ export class Predict implements ExchangeContext {
   }
 
   private receive(res: HttpResponse, exchange: Exchange, admission: Admission, declaredBytes: number): void {
-    const { bodyBytesMax, budget } = this.options;
+    this.readBody(res, exchange, admission, {
+      declaredBytes,
+      isKept: false,
+      complete: (bytes) => this.score(exchange, admission, bytes),
+    });
+  }
+
+  private receiveList(
+    res: HttpResponse,
+    exchange: Exchange,
+    admission: Admission,
+    declaredBytes: number,
+  ): void {
+    this.readBody(res, exchange, admission, {
+      declaredBytes,
+      isKept: true,
+      complete: (bytes, giveBack) => {
+        const overload = this.received(exchange, bytes);
+        if (overload === undefined) return this.lists.take(exchange, { admission, bytes, giveBack });
+        giveBack();
+        exchange.overloaded(overload);
+      },
+    });
+  }
+
+  private readBody(
+    res: HttpResponse,
+    exchange: Exchange,
+    admission: Admission,
+    { declaredBytes, isKept, complete }: BodyToCome,
+  ): void {
+    const { options, buffers } = this;
+    const { bodyBytesMax, budget } = options;
+    const holder = admission.key.keyIndex;
     const stop = readBody(
       res,
-      { declaredBytes, bytesMax: bodyBytesMax, budget, holder: admission.key.keyIndex },
+      { declaredBytes, bytesMax: bodyBytesMax, budget, buffers, holder, isKept },
       {
-        complete: (bytes) => this.score(exchange, admission, bytes),
+        complete,
         tooLarge: (come) => exchange.tooLarge(come),
         overBudget: (outcome, come) =>
           exchange.overloadedWhileReceiving(BUDGET_CAUSES[outcome], come, declaredBytes),
@@ -204,44 +252,68 @@ export class Predict implements ExchangeContext {
     });
   }
 
-  /** The whole body is there: from here to the batch everything happens in this turn of the event loop. */
-  private score(exchange: Exchange, admission: Admission, bytes: Uint8Array): void {
-    const { clock, metrics, readRequest } = this.options;
+  /** Notes that the whole body has arrived. @returns why it can't be scored now, if so */
+  private received(exchange: Exchange, bytes: Uint8Array): OverloadCause | undefined {
+    const { clock, metrics } = this.options;
     exchange.received(bytes.length, clock.monotonicMs());
     metrics.received(bytes.length);
-    if (exchange.expiresMs <= exchange.receivedMs) return exchange.overloaded('deadline');
-    const overload = this.overload();
+    if (exchange.expiresMs <= exchange.receivedMs) return 'deadline';
+    return this.overload();
+  }
+
+  /** The whole body has arrived: from here to the batch everything happens in this turn of the event loop. */
+  private score(exchange: Exchange, admission: Admission, bytes: Uint8Array): void {
+    const overload = this.received(exchange, bytes);
     if (overload !== undefined) return exchange.overloaded(overload);
+    this.take(exchange, bytes, admission);
+  }
+
+  /**
+   * Scores a body from the process itself (the page /try), like one from a request. Callers come first: it is
+   * refused if at least `pendingMax` requests are not yet answered. No metric counts it as a request.
+   */
+  scoreOwn(bytes: Uint8Array, pendingMax: number): Promise<OwnAnswer> {
+    return new Promise((resolve) => {
+      const own = new OwnRequest(resolve);
+      if (this.overload() !== undefined || this.scorer.pending >= pendingMax) own.overloaded();
+      else this.take(own, bytes, undefined);
+    });
+  }
+
+  /** `payer`: the holder who pays; undefined if the request is the process's own. */
+  private take(scoring: BodyScoring, bytes: Uint8Array, payer: Admission | undefined): void {
+    const { metrics, readRequest } = this.options;
     try {
       const request = readRequest(bytes, this.scorer.model.measured);
-      if (isBodyProblem(request)) return this.refuseBody(exchange, request);
-      metrics.understood(request);
-      if (request.history !== undefined) exchange.carryOn(request.history);
-      if (request.explain) return this.explain(exchange, admission, request);
-      if (this.scorer.admit(request, exchange) === 'saturated') exchange.overloaded('queueFull');
+      if (isBodyProblem(request)) return this.refuseBody(scoring, request, payer);
+      if (payer !== undefined) metrics.understood(request);
+      if (request.history !== undefined) scoring.carryOn(request.history);
+      if (request.explain) return this.explain(scoring, request, payer);
+      if (this.scorer.admit(request, scoring) === 'saturated') scoring.overloaded('queueFull');
     } catch (error) {
-      // One body that we can't read must not take the requests of others down.
-      this.options.onFault(error, exchange.requestId);
-      exchange.failedUnexpectedly();
+      // A body that can't be read must not affect other requests.
+      this.options.onFault(error, scoring.requestId);
+      scoring.failedUnexpectedly();
     }
   }
 
-  /** What is asked for costs more: of the key's rate, and of a worker. */
-  private explain(exchange: Exchange, admission: Admission, request: ReadRequest): void {
-    if (this.scorer.model.explainSettings === undefined) return this.refuseBody(exchange, NO_EXPLANATIONS);
-    this.spend(admission, EXPLAIN_TOKENS - 1);
-    exchange.explainWith(qualityOf(request));
-    const outcome = this.scorer.admitExplained(request, exchange);
-    if (outcome === 'saturated') exchange.overloaded('queueFull');
-    else if (outcome === 'shareFull') exchange.overloaded('explainedOfKey');
+  /** An explanation costs more, both of the key's rate and of a worker's time. */
+  private explain(scoring: BodyScoring, request: ReadRequest, payer: Admission | undefined): void {
+    if (this.scorer.model.explainSettings === undefined)
+      return this.refuseBody(scoring, NO_EXPLANATIONS, payer);
+    if (payer !== undefined) this.spend(payer, EXPLAIN_TOKENS - 1);
+    scoring.explainWith(qualityOf(request));
+    const outcome = this.scorer.admitExplained(request, scoring);
+    if (outcome === 'saturated') scoring.overloaded('queueFull');
+    else if (outcome === 'shareFull') scoring.overloaded('explainedOfKey');
   }
 
-  private refuseBody(exchange: Exchange, problem: BodyProblem): void {
-    if (problem.kind === 'unprocessable') this.options.metrics.found(problem.findings);
-    exchange.refuseBody(problem);
+  private refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void {
+    if (problem.kind === 'unprocessable' && payer !== undefined) this.options.metrics.found(problem.findings);
+    scoring.refuseBody(problem);
   }
 
-  /** Why no request can be taken now; undefined where one can. */
+  /** Why no request can be taken now; undefined if one can. */
   private overload(): OverloadCause | undefined {
     const { lag, lagMaxMs, budget } = this.options;
     if (this.isHung) return 'hung';
@@ -252,20 +324,15 @@ export class Predict implements ExchangeContext {
   }
 }
 
-/** The model in force has no graph for it. */
-const NO_EXPLANATIONS: BodyProblem = {
-  kind: 'unprocessable',
-  findings: [
-    { loc: ['body', 'explain'], msg: 'The model in force can not explain its scores', type: 'value_error' },
-  ],
-};
-
 const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as const satisfies Record<
   Exclude<BudgetOutcome, 'taken'>,
   OverloadCause
 >;
 
-/** The bytes that `Content-Length` declares. The library looks at its form only behind us: what is none is 0. */
+/**
+ * The bytes that `Content-Length` declares, 0 if it is malformed: the library checks its form only after this
+ * code.
+ */
 function lengthIn(text: string): number {
   const bytes = Number(text);
   return bytes <= Number.MAX_SAFE_INTEGER ? bytes : 0;
@@ -273,19 +340,24 @@ function lengthIn(text: string): number {
 
 const PATIENCE_MAX_MS = 600_000;
 
-/** `X-Deadline-Ms`: 1 to 600,000 milliseconds; what is no such number is ignored. */
+/** `X-Deadline-Ms`: 1 to 600,000 milliseconds; any other value is ignored. */
 function patienceIn(text: string): number {
   if (text === '' || !/^[1-9][0-9]{0,5}$/.test(text)) return Infinity;
   const ms = Number(text);
   return ms <= PATIENCE_MAX_MS ? ms : Infinity;
 }
 
-/** How the end of a body is told: by its length, where there is one; `unknown`: we can't say. */
+interface BodyToCome extends Pick<BodyListener, 'complete'> {
+  readonly declaredBytes: number;
+  readonly isKept: boolean;
+}
+
+/** How the end of a body is marked: `length` if it has one; `unknown` if it can't be determined. */
 type Framing = 'length' | 'chunked' | 'unknown';
 
 /**
- * The library takes any `Transfer-Encoding` for `chunked`. What is in front of us may take it for something else,
- * and see a request in what we take for a body, or the reverse. Beside a length the library refuses it itself.
+ * The library takes any `Transfer-Encoding` for `chunked`. A proxy before it may read it differently, and see
+ * a request where the library sees a body, or the reverse. The library itself refuses it beside a length.
  */
 function framingOf(req: HttpRequest, length: string): Framing {
   if (length !== '') return 'length';
@@ -295,9 +367,9 @@ function framingOf(req: HttpRequest, length: string): Framing {
 }
 
 /**
- * The library ends a connection whose caller says `close`, or anything else of five letters, but does not say so; a
- * caller that keeps connections (axios, `node:http` with an agent) would send its next request on a dead one. A `close`
- * among other options it does not see at all.
+ * The library ends a connection if its caller sends `close`, or any other word of five letters, but does not
+ * announce it; a caller that keeps connections (axios, `node:http` with an agent) would send its next request
+ * on a dead one. The library does not recognise a `close` among other options at all.
  */
 function connectionEnd(asked: string, framing: Framing): ConnectionEnd {
   if (asked.length === 'close'.length) return 'endsAsAsked';
@@ -310,10 +382,15 @@ function isHead(req: HttpRequest): boolean {
   return req.getMethod() === 'head';
 }
 
-/** Absent counts as JSON; parameters are allowed. */
-function isJson(contentType: string): boolean {
-  if (contentType === JSON_TYPE || contentType === '') return true;
-  return contentType.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE;
+/** One request, a list of requests, or neither. */
+type BodyForm = 'one' | 'list' | 'unknown';
+
+/** An absent type counts as JSON; parameters are allowed. */
+function formOf(contentType: string): BodyForm {
+  if (contentType === JSON_TYPE || contentType === '') return 'one';
+  const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
+  if (mediaType === JSON_TYPE) return 'one';
+  return mediaType === NDJSON_TYPE ? 'list' : 'unknown';
 }
 
 function isIdentity(contentEncoding: string): boolean {

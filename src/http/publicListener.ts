@@ -12,22 +12,22 @@ export interface PublicListener {
   readonly address: PublicAddress;
   /** Connections open now. */
   readonly connections: number;
-  /** Takes no new connections; those that are open go on. */
+  /** Takes no new connections; open ones continue. */
   stopListening(): void;
   /** Ends every connection by force. */
   close(): void;
 }
 
 export interface ListenOptions extends PublicAddress {
-  /** Other event loops of this process listen on the same port. */
+  /** Whether other event loops of this process listen on the same port. */
   readonly isShared: boolean;
-  /** Of the whole process. */
+  /** The limit of the whole process. */
   readonly limit: ConnectionLimit;
-  /** A connection was one too many, and closed. */
+  /** A connection was one too many, and was closed. */
   onRefused(): void;
 }
 
-/** @throws Error where the address cannot be listened on */
+/** @throws Error if it can't listen on the address */
 export function listen(predict: Predict, options: ListenOptions): PublicListener {
   const { host, port, isShared, limit, onRefused } = options;
   let connections = 0;
@@ -73,7 +73,7 @@ const EXCLUSIVE = (uWS as unknown as { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: num
 
 type ListenCallback = (listening: uWS.us_listen_socket | false) => void;
 
-/** The overload with both a host and options, which the published types lack too. */
+/** The overload with both a host and options, which the published types also lack. */
 interface HostListener {
   listen(host: string, port: number, options: number, callback: ListenCallback): unknown;
 }

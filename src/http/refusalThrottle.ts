@@ -8,12 +8,18 @@ export interface HeldRefusal {
   answer(): void;
 }
 
-/** So many refusals a second are answered at once; the rest wait. A long body that is thrown away counts for more. */
+/**
+ * This many refusals a second are answered at once; the rest wait. A long body that is thrown away counts for
+ * more.
+ */
 const AT_ONCE_PER_S = 500;
-/** How long the rest wait: long enough that callers who retry at once don't take the loop from those who are served. */
+/**
+ * How long the rest wait: long enough that callers who retry at once don't take the loop from requests being
+ * served.
+ */
 const HOLD_MS = 200;
 const TICK_MS = 20;
-/** What is declared need not come: no single request may use up a second's refusals. */
+/** Declared bytes need not arrive, so no single request may use up a second's refusals. */
 const BLOCKS_MAX = 64;
 
 interface Held {
@@ -22,9 +28,9 @@ interface Held {
 }
 
 /**
- * Holds refusals of one event loop back once there are many. A refused caller that asks again at once costs nearly
- * as much as one that is scored: without this, most of the loop's time under overload would go to telling callers
- * no. Bounded by the connections: each has one request at a time.
+ * Holds back refusals of one event loop once there are many. A refused caller that asks again at once costs
+ * nearly as much as one that is scored: without this, refusals would take most of the loop's time under
+ * overload. Bounded by the connections, since each has one request at a time.
  */
 export class RefusalThrottle {
   /** Oldest first: each waits equally long. */
@@ -35,7 +41,7 @@ export class RefusalThrottle {
 
   constructor(private readonly clock: Pick<Clock, 'monotonicMs'>) {}
 
-  /** Whether a refusal may be answered now; counts it. `bodyBytes`: of the body that is thrown away unread. */
+  /** Whether a refusal may be answered now; counts it. `bodyBytes`: length of the body thrown away unread. */
   mayAnswer(bodyBytes: number): boolean {
     const nowMs = this.clock.monotonicMs();
     if (nowMs >= this.secondEndsMs) {
@@ -47,13 +53,13 @@ export class RefusalThrottle {
     return mayAnswer;
   }
 
-  /** Has `refusal` answered later. */
+  /** Answers `refusal` later. */
   hold(refusal: HeldRefusal): void {
     this.held.push({ refusal, dueMs: this.clock.monotonicMs() + HOLD_MS });
     this.timer ??= setTimeout(() => this.tick(), TICK_MS);
   }
 
-  /** Answers all that wait. */
+  /** Answers all held refusals. */
   release(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

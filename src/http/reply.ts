@@ -1,4 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
+import { JSON_TYPE } from '../contract/mediaTypes.js';
 import {
   MALFORMED,
   PROBLEMS,
@@ -10,35 +11,39 @@ import {
   type ProblemName,
 } from '../contract/problems.js';
 
-/** A header line of one answer beyond those that every answer has; several are put one behind the other. */
+/** A header line of one answer, beyond those that every answer has; several are concatenated. */
 export function headerLine(name: string, value: string): string {
   return `\r\n${name}: ${value}`;
 }
 
 /**
- * What becomes of the connection behind an answer: it ends by our wish, or by that of its caller, which the library
- * has seen itself and then does not say in the answer.
+ * Whether the connection stays open after the answer, ends because the service wants it, or ends because the
+ * caller asked for it. The library recognises that last case itself, and then does not say so in the answer.
  */
 export type ConnectionEnd = 'stays' | 'ends' | 'endsAsAsked';
 
 export interface Answer {
-  /** Status line without the protocol, as in "200 OK". */
+  /** Status line without the protocol, for instance "200 OK". */
   readonly status: string;
   readonly requestId: string;
-  /** Of `headerLine`; '' for none. */
+  /** Made with `headerLine`; '' for none. */
   readonly headers: string;
   readonly body: string;
-  /** HEAD: the body's length is told, the body is not sent. */
+  /** HEAD: the body's length is sent, the body is not. */
   readonly isHead: boolean;
   readonly connection: ConnectionEnd;
+  /** JSON if absent. */
+  readonly mediaType?: string;
 }
 
-/** The one place that writes responses: whole, corked, once. The caller knows that `res` is still there. */
+/**
+ * The one place that writes responses: whole, corked, once. The caller must know that `res` is still open.
+ */
 export function writeAnswer(res: HttpResponse, answer: Answer): void {
   if (answer.isHead && answer.connection === 'ends') return writeLastHead(res, answer);
   res.cork(() => {
     writeHead(res, answer);
-    // Told to end a connection that was to stay, the library writes the header itself.
+    // When the library is asked to end a connection that would stay, it writes the header itself.
     if (answer.connection === 'endsAsAsked') writeClose(res);
     if (!answer.isHead) return res.end(answer.body, answer.connection !== 'stays');
     writeLength(res, answer);
@@ -47,9 +52,9 @@ export function writeAnswer(res: HttpResponse, answer: Answer): void {
 }
 
 /**
- * The library can't end a connection after an answer whose body is told and not sent: the build for Node 20 leaves
- * such an answer open. So the head is written to its empty line, and the connection closed; not while the library
- * reads a packet, when it has sent nothing yet.
+ * The library can't end a connection after an answer that declares a body but sends none: the build for Node
+ * 20 leaves such an answer open. So the head is written up to its empty line, and the connection closed; but
+ * not while the library reads a packet, because nothing has been sent by then.
  */
 function writeLastHead(res: HttpResponse, answer: Answer): void {
   res.cork(() => {
@@ -61,16 +66,16 @@ function writeLastHead(res: HttpResponse, answer: Answer): void {
 }
 
 /**
- * RFC 9110 section 8.6: a length in the answer to HEAD must be that of the body it stands for. The build for Node 20
- * leaves the answer open where `endWithoutBody` is told a length.
+ * RFC 9110 section 8.6: a length in the answer to HEAD must be that of the body it stands for. The build for
+ * Node 20 leaves the answer open if `endWithoutBody` gets a length.
  */
 function writeLength(res: HttpResponse, { body }: Answer): void {
   res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
 }
 
 /**
- * Writes status, headers and body at once but leaves the response open, so that what the caller still sends
- * can be watched; `res.end()` or `res.close()` finishes it.
+ * Writes status, headers and body at once but leaves the response open, so that the bytes that the caller
+ * still sends can be watched; `res.end()` or `res.close()` finishes it.
  */
 export function writeAnswerHeldOpen(res: HttpResponse, answer: Answer): void {
   res.cork(() => {
@@ -85,14 +90,37 @@ const CONTENT_TYPE = Buffer.from('Content-Type');
 /** Status line of an answered request. */
 export const OK = '200 OK';
 
-function writeHead(res: HttpResponse, { status, requestId, headers }: Answer): void {
-  // The library writes this one by itself, and each call into it costs.
+/**
+ * Writes a piece of an answer of unknown length; the first piece includes the head. `connection` must not be
+ * `ends`: the library would announce it in the middle of the body.
+ * @returns false if the caller has to read first; the library then keeps `piece`
+ */
+export function writePiece(
+  res: HttpResponse,
+  head: Answer | undefined,
+  isLast: boolean,
+  piece: string,
+): boolean {
+  let isTaken = true;
+  res.cork(() => {
+    if (head !== undefined) {
+      writeHead(res, head);
+      if (head.connection === 'endsAsAsked') writeClose(res);
+    }
+    isTaken = res.write(piece);
+    if (isLast) res.end();
+  });
+  return isTaken;
+}
+
+function writeHead(res: HttpResponse, { status, requestId, headers, mediaType = JSON_TYPE }: Answer): void {
+  // The library writes this status by itself, and each call into it costs time.
   if (status !== OK) res.writeStatus(status);
-  // Each call into the library costs as much as the rest of its line, so the lines go over as one value. Nothing
-  // of a caller's is in them but the request id, whose form has no line ends.
+  // Each call into the library costs as much as the rest of its line, so all lines are passed as one value.
+  // The only part from the caller is the request id, whose form allows no line ends.
   res.writeHeader(
     CONTENT_TYPE,
-    `application/json\r\nCache-Control: no-store\r\nX-Request-Id: ${requestId}${headers}`,
+    `${mediaType}\r\nCache-Control: no-store\r\nX-Request-Id: ${requestId}${headers}`,
   );
 }
 
@@ -100,7 +128,7 @@ function writeClose(res: HttpResponse): void {
   res.writeHeader('Connection', 'close');
 }
 
-/** Status line and body of each problem of the catalogue, made once. */
+/** Status line and body of each problem in the catalogue, made once. */
 const PREPARED = Object.fromEntries(
   Object.entries(PROBLEMS).map(([name, problem]) => [
     name,

@@ -14,10 +14,10 @@ import type { Timing } from '../scoring/scorer.js';
 
 export type KeyKindLabel = (typeof KEY_KINDS)[number];
 
-/** One request in so many has its fields looked at. */
+/** The fields of one request in this many are examined. */
 const SAMPLED_EVERY = 16;
 
-/** When the parts of a scored request ended, on the event loop's clock. */
+/** When the stages of a scored request ended, on the event loop's clock. */
 export interface ServedTimes {
   readonly startedMs: number;
   readonly receivedMs: number;
@@ -25,7 +25,7 @@ export interface ServedTimes {
   readonly timing: Timing;
 }
 
-/** The numbers that each request of one event loop leaves behind: additions to fixed places, nothing else. */
+/** The numbers that each request of one event loop adds: additions at fixed positions, nothing else. */
 export class RequestMetrics {
   private readonly requests: Cells;
   private readonly refusals: Cells;
@@ -33,6 +33,7 @@ export class RequestMetrics {
   private readonly gone: Cells;
   private readonly bodyBytes: Cells;
   private readonly stages: Histograms;
+  private readonly listLines: Histograms;
   private readonly sessionsSampled: Cells;
   private readonly fieldsMissing: Cells;
   private readonly fieldsUnknown: Cells;
@@ -46,6 +47,7 @@ export class RequestMetrics {
     this.gone = writer.cells('gone');
     this.bodyBytes = writer.cells('bodyBytes');
     this.stages = writer.histograms('stages');
+    this.listLines = writer.histograms('listLines');
     this.sessionsSampled = writer.cells('sessionsSampled');
     this.fieldsMissing = writer.cells('fieldsMissing');
     this.fieldsUnknown = writer.cells('fieldsUnknown');
@@ -56,7 +58,9 @@ export class RequestMetrics {
     this.bodyBytes.add(0, bytes);
   }
 
-  /** Counts the unknown fields of a valid request; of one request in `SAMPLED_EVERY`, which known fields it has. */
+  /**
+   * Counts the unknown fields of a valid request; for one request in `SAMPLED_EVERY`, also its known fields.
+   */
   understood(request: ReadRequest): void {
     if (request.unknownFields > 0) this.fieldsUnknown.add(0, request.unknownFields);
     this.untilSample--;
@@ -72,11 +76,16 @@ export class RequestMetrics {
     );
   }
 
+  /** A list was answered; its lines are counted one by one. */
+  listAnswered(lines: number): void {
+    this.listLines.observe(0, lines);
+  }
+
   refused(cause: RefusalCause): void {
     this.refusals.add(CAUSE_CELLS[cause]);
   }
 
-  /** What was wrong in a body. */
+  /** The findings in a body. */
   found(findings: readonly Finding[]): void {
     for (const { type } of findings) this.findings.add(FINDING_CELLS[type]);
   }
@@ -111,7 +120,7 @@ const [RECEIVE, READ, QUEUE, DISPATCH, INFER, REPLY, TOTAL] = STAGES.map((_, cel
   number,
 ];
 
-/** By status: where its cells begin. */
+/** By status: the first of its cells. */
 const STATUS_CELLS: readonly (number | undefined)[] = STATUSES.reduce<number[]>((cells, status, index) => {
   cells[status] = index * KEY_KINDS.length;
   return cells;

@@ -11,12 +11,15 @@ export interface RequestObserverOptions {
   readonly rateLimiter: Pick<RateLimiter, 'refund'>;
   readonly metrics: RequestMetrics;
   readonly access: AccessLog;
-  /** Undefined where no traces are wanted. */
+  /** Undefined without tracing. */
   readonly tracer?: Pick<RequestTracer, 'ended'> | undefined;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** What an ended exchange leaves behind: numbers, lines of the log, spans, and the day's quota given back. */
+/**
+ * Records the end of an exchange: numbers, log lines and spans; and gives unused requests back to the day's
+ * quota.
+ */
 export class RequestObserver implements ExchangeObserver {
   constructor(private readonly options: RequestObserverOptions) {}
 
@@ -45,6 +48,38 @@ export class RequestObserver implements ExchangeObserver {
     const { metrics, tracer, clock } = this.options;
     metrics.callerGone();
     tracer?.ended(record, { endedMs: clock.monotonicMs() });
+  }
+
+  lineScored({ startedMs, receivedMs }: ExchangeRecord, timing: Timing): void {
+    const { metrics, clock } = this.options;
+    metrics.served({ startedMs, receivedMs, endedMs: clock.monotonicMs(), timing });
+  }
+
+  linesWritten({ caller }: ExchangeRecord, statuses: Uint16Array): void {
+    const kind = caller?.key.kind ?? 'none';
+    for (const status of statuses) this.options.metrics.answered(status, kind);
+  }
+
+  lineRefused(cause: RefusalCause): void {
+    this.options.metrics.refused(cause);
+  }
+
+  listEnded(
+    record: ExchangeRecord,
+    { lines, scored }: { readonly lines: number; readonly scored: number },
+  ): void {
+    const { metrics, access, tracer, clock } = this.options;
+    const endedMs = clock.monotonicMs();
+    metrics.listAnswered(lines);
+    if (access.wantsServed()) access.served({ ...lineOf(record, 200, endedMs), lines, scored });
+    tracer?.ended(record, { endedMs, status: 200, lines });
+  }
+
+  /** Its lines have already given back their part of the day's quota. */
+  listHungUp(record: ExchangeRecord, lines: number): void {
+    const { metrics, tracer, clock } = this.options;
+    metrics.callerGone();
+    tracer?.ended(record, { endedMs: clock.monotonicMs(), lines });
   }
 
   /** Only 200s count against the day's quota. */

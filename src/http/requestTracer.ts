@@ -12,20 +12,22 @@ interface Ending {
   readonly status?: number;
   readonly cause?: RefusalCause;
   readonly timing?: Timing;
+  /** For a list. */
+  readonly lines?: number;
 }
 
 export interface RequestTracerOptions {
   readonly limit: TraceLimit;
   readonly clock: Clock;
-  /** False where the request could not be taken. */
+  /** Passes the request on; false if it could not be taken. */
   pass(request: TracedRequest): boolean;
-  /** A request that its caller sampled is not traced. */
+  /** Called when a request that its caller sampled is not traced. */
   onDropped(): void;
 }
 
 /**
- * Passes on, of requests that have ended, those that the holder of a key sampled, so many a second; what that costs, no
- * other request pays.
+ * Passes on ended requests that the holder of a key sampled, up to a number a second. Other requests bear
+ * none of its cost.
  */
 export class RequestTracer {
   constructor(private readonly options: RequestTracerOptions) {}
@@ -37,8 +39,9 @@ export class RequestTracer {
     const { limit, clock, pass, onDropped } = this.options;
     const nowMs = clock.nowMs();
     if (!limit.take(nowMs)) return onDropped();
-    const { endedMs, status, cause, timing } = ending;
-    // The monotonic clock is this thread's own; what it says between two moments holds on every other.
+    const { endedMs, status, cause, timing, lines } = ending;
+    // The monotonic clock is this thread's own, but the time between two of its readings is valid on every
+    // thread.
     const sinceMs = nowMs - clock.monotonicMs();
     const isTaken = pass({
       parent,
@@ -51,12 +54,13 @@ export class RequestTracer {
       keyKind: record.caller.key.kind,
       bodyBytes: record.bodyBytes,
       batchRows: timing?.rows,
+      lines,
     });
     if (!isTaken) onDropped();
   }
 }
 
-/** The same times as those of the metric `acuity_stage_seconds`; of a refused request, those that are known. */
+/** The same times as in the metric `acuity_stage_seconds`; for a refused request, the known ones. */
 function stagesOf(
   { startedMs, receivedMs, bodyBytes }: ExchangeRecord,
   timing: Timing | undefined,

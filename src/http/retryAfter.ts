@@ -1,15 +1,15 @@
 import type { Clock } from '../base/clock.js';
 import { jittered } from '../base/jitter.js';
 
-/** What a second of this event loop has to have lasted to say something of the next one. */
+/** A measurement of the scoring rate must span at least this long. */
 const WINDOW_MS = 1_000;
-/** A window that ended longer ago says nothing any more. */
+/** A window that ended longer ago is no longer used. */
 const STALE_MS = 2 * WINDOW_MS;
-/** Seconds ahead for which it is known how many come back; more than the longest wait that is computed. */
+/** Number of seconds ahead for which returning callers are counted; more than the longest computed wait. */
 const AHEAD_S = 32;
 
 export interface RetryAfterOptions {
-  /** Seconds that no answer stays below. */
+  /** Minimum of every answer, in seconds. */
   readonly leastS: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Uniform, 0 to 1. */
@@ -17,18 +17,18 @@ export interface RetryAfterOptions {
 }
 
 /**
- * `Retry-After` of a refusal for want of room: how long what waits here, and those who were told to come back and are
- * not due yet, take at the rate at which requests are scored now. So callers who obey come back as there is room for
- * them, each at a moment of its own.
+ * `Retry-After` of a refusal for lack of room: the time that the requests waiting here, and the callers told
+ * to come back who are not due yet, take at the current rate of scoring. So callers who obey come back when
+ * there is room, each at a moment of its own.
  */
 export class RetryAfter {
-  /** How many come back in which second, a ring; and in all. */
+  /** How many callers come back in which second, as a ring; and in total. */
   private readonly due = new Int32Array(AHEAD_S);
   private awaited = 0;
   private nowS = 0;
   private scored = 0;
   private windowStartMs: number;
-  /** Requests scored in a second; undefined where no second is known. */
+  /** Requests scored in a second; undefined if no second is known. */
   private perS: number | undefined;
 
   constructor(private readonly options: RetryAfterOptions) {
@@ -40,7 +40,7 @@ export class RetryAfter {
     this.scored++;
   }
 
-  /** Seconds for a refusal while `pending` requests wait here; its caller is awaited then. */
+  /** Seconds for a refusal while `pending` requests wait here; counts its caller as coming back then. */
   secondsFor(pending: number): number {
     const nowMs = this.options.clock.monotonicMs();
     this.measure(nowMs);

@@ -2,17 +2,20 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 /** The CPU time of one thread. */
 export interface ThreadCpu {
-  /** Milliseconds since the thread began; the last reading, 0 at first, where the system does not tell. */
+  /** Milliseconds since the thread began; if the system gives no value, the last reading, 0 at first. */
   ms(): number;
   close(): void;
 }
 
-/** Linux: nanoseconds on a core, nanoseconds ready without one, time slices. Node has no call for it before 22.19. */
+/**
+ * Linux: nanoseconds on a core, nanoseconds ready without one, time slices. Node has no call for it before
+ * 22.19.
+ */
 const SOURCE = '/proc/thread-self/schedstat';
 
 /**
- * Reads the CPU time of the thread that calls this. The file stays open and belongs to this thread: a reading costs one
- * system call, and no file descriptor that may not be there later.
+ * Reads the CPU time of the calling thread. The file stays open and belongs to this thread: a reading costs
+ * one system call, and needs no file descriptor later, when there may be none.
  */
 export function openThreadCpu(source = SOURCE): ThreadCpu {
   const text = Buffer.alloc(80);

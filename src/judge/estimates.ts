@@ -16,51 +16,59 @@ import {
   type View,
 } from './sums.js';
 
-/** Rivals that the score has to add something to: what needs no network. */
+/** What the score must add something to: predictors without a network. */
 export const RIVALS = ['minutes', 'heart', 'own'] as const satisfies readonly Predictor[];
 export type Rival = (typeof RIVALS)[number];
 
-/** A number with what it was in draws of people, in ascending order; draws in which it can't be told are left out. */
+/** A statistic, with its values in draws of people, ascending; draws without a value are left out. */
 export interface Drawn {
   readonly value: number;
   readonly draws: Float64Array;
 }
 
-/** What nights of one view say of an outcome. */
+/** The statistics of one outcome in one view. */
 export interface ViewEstimates {
-  /** Rank correlation of the outcome with each predictor, turned so that more is as foretold. */
+  /** Rank correlation of the outcome with each predictor, signed so that positive is as predicted. */
   readonly goes: Readonly<Record<Predictor, Drawn>>;
-  /** Rank correlation of the outcome with the score once all rivals are taken out of both. */
+  /** Partial rank correlation of the outcome with the score, given all rivals. */
   readonly adds: Drawn;
-  /** The same with one rival taken out. */
+  /** The same, given one rival. */
   readonly besides: Readonly<Record<Rival, Drawn>>;
-  /** How often a predictor puts two nights right that lie on the two sides; where the outcome has but two values. */
+  /**
+   * For a two-valued outcome: how often a predictor orders two nights of different value correctly (area under the
+   * ROC curve).
+   */
   readonly area: Readonly<Record<Predictor, Drawn>> | undefined;
-  /** Correlation with the mean of the own last outcomes, and with the best line through that mean and the score. */
+  /**
+   * Correlation with the mean of the person's last outcomes, and with the best linear combination of that mean and
+   * the score.
+   */
   readonly ownAlone: Drawn;
   readonly ownAndScore: Drawn;
 }
 
 export interface OutcomeEstimates {
   readonly views: Readonly<Record<View, ViewEstimates>>;
-  /** What one point more of the score than the person's own mean goes with in the outcome. */
+  /** Change of the outcome for each point of the score above the person's own mean. */
   readonly slope: Drawn;
-  /** Mean distance of the outcome from the score, from 50 and from the mean of the own last outcomes. */
+  /**
+   * Mean absolute difference of the outcome from the score, from 50, and from the mean of the person's last outcomes.
+   */
   readonly errors: Readonly<Record<'score' | 'fifty' | 'own', Drawn>>;
 }
 
 export interface EstimateOptions {
   readonly seed: number;
   readonly draws: number;
-  /** Which way each predictor is to go. */
+  /** The predicted sign of each predictor. */
   readonly signs: Readonly<Record<Predictor, 1 | -1>>;
   readonly isTwoSided: boolean;
 }
 
-/** Below such a share of its variance nothing of a variable is left but rounding. */
+/** A variable whose remaining share of its variance is smaller holds only rounding. */
 const ROUNDING = 1e-9;
 const [OUTCOME, SCORE] = [indexOf('outcome'), indexOf('score')];
-/** What is taken out for a rival: too few minutes may be as bad as too many. */
+/** The variables controlled for a rival; with squares, because too few minutes may be as bad as too many. */
 const CONTROLS: Readonly<Record<Rival, readonly number[]>> = {
   minutes: [indexOf('minutes'), indexOf('rankSquare'), indexOf('hours'), indexOf('hourSquare')],
   heart: [indexOf('heart')],
@@ -96,7 +104,10 @@ function addBlock({ sums }: BlockSums, block: number, into: Float64Array): void 
   for (let place = 0; place < SUMS; place++) into[place] = (into[place] ?? 0) + (sums[first + place] ?? 0);
 }
 
-/** Of a view: each predictor, what the score adds, and each rival beside it, the areas, and both own ones. */
+/**
+ * In each view: each predictor, the score's partial correlation, the same for each rival, the areas, and the two with
+ * own outcomes.
+ */
 const PER_VIEW = PREDICTORS.length + 1 + RIVALS.length + PREDICTORS.length + 2;
 const ADDS = PREDICTORS.length;
 const BESIDES = ADDS + 1;
@@ -113,7 +124,7 @@ class Statistics {
 
   constructor(private readonly options: EstimateOptions) {}
 
-  /** All statistics of some sums, in a buffer that is used again. */
+  /** Computes all statistics of the sums; the result's buffer is reused. */
   of(sums: Float64Array): Float64Array {
     for (const [index, view] of VIEWS.entries()) this.writeView(sums, view, index * PER_VIEW);
     this.values[SLOPE] = slopeOf(sums);
@@ -160,7 +171,7 @@ class Statistics {
 
   private areaOf(sums: Float64Array, view: View, name: Predictor, index: number): number {
     const { covariances } = this;
-    // The ranks of two values lie half a unit apart, however often each is there.
+    // The ranks of two values are half a unit apart, however often each occurs.
     const pooled =
       0.5 +
       (0.5 * covarianceAt(covariances, OUTCOME, 1 + index)) / covarianceAt(covariances, OUTCOME, OUTCOME);
@@ -168,14 +179,14 @@ class Statistics {
     return this.options.signs[name] === 1 ? area : 1 - area;
   }
 
-  /** The correlation of outcome and score once `rivals` are taken out of both. */
+  /** The partial correlation of outcome and score given `rivals`. */
   private partial(rivals: readonly Rival[]): number {
     this.left.set(this.covariances);
     for (const rival of rivals) for (const control of CONTROLS[rival]) this.takeOut(control);
     return this.options.signs.score * this.correlationLeft(SCORE);
   }
 
-  /** That of the outcome with the best line through the own last outcomes and the score. */
+  /** The correlation of the outcome with the best linear combination of the person's last outcomes and the score. */
   private multiple(): number {
     this.left.set(this.covariances);
     for (const variable of [indexOf('own'), SCORE]) this.takeOut(variable);
@@ -196,20 +207,20 @@ class Statistics {
   }
 }
 
-/** NaN where one of them is the same in all nights. */
+/** NaN if either is constant over all nights. */
 function correlation(covariances: Float64Array, left: number, right: number): number {
   const squares = covarianceAt(covariances, left, left) * covarianceAt(covariances, right, right);
   return squares > 0 ? covarianceAt(covariances, left, right) / Math.sqrt(squares) : NaN;
 }
 
-/** The interval that holds all but `alpha` of the draws, as much of them left out below as above. */
+/** The central interval that contains all but `alpha` of the draws. */
 export function intervalOf({ draws }: Drawn, alpha: number): readonly [low: number, high: number] {
   if (draws.length === 0) return [NaN, NaN];
   const left = Math.floor((draws.length * alpha) / 2);
   return [draws[left] ?? NaN, draws[draws.length - 1 - left] ?? NaN];
 }
 
-/** How likely a distance from 0 as in the draws would be if there were none, on either side. */
+/** Two-sided p-value: how likely a value this far from 0 would be if there were no effect, by the draws. */
 export function chanceOf({ draws }: Drawn): number {
   if (draws.length === 0) return 1;
   const notAbove = draws.findIndex((value) => value > 0);
@@ -219,7 +230,7 @@ export function chanceOf({ draws }: Drawn): number {
   return Math.min(1, (2 * (least + 1)) / (draws.length + 1));
 }
 
-/** Standard error, by the draws. */
+/** Standard error from the draws. */
 export function errorOf({ draws }: Drawn): number {
   let [sum, squares] = [0, 0];
   for (const value of draws) {

@@ -1,17 +1,17 @@
 import type { ScoreName } from './outcomes.js';
 import type { View } from './sums.js';
 
-/** Rank correlations that are to be expected of a score where its card is right. */
+/** Expected rank correlations of a score if its model card is right. */
 export interface ExpectedSize {
-  /** With the outcome, and with it once minutes asleep, heart rate and own last outcomes are taken out. */
+  /** With the outcome, and partial, given minutes asleep, heart rate and the person's last outcomes. */
   readonly goes: number;
   readonly adds: number;
 }
 
 /**
- * Of the shipped network: the outcome is the percentile (of valence and arousal the side) that the cohort of its card
- * draws for each of 14 days, with the person's lasting share and the day's noise. `npm run judge:populations -- --sizes`
- * prints them, and a test holds them against it.
+ * For the shipped network: the outcome is the percentile (for valence and arousal the label) that the cohort of its
+ * card draws for each of 14 days, with the person's lasting share and the day's noise. `npm run judge:populations --
+ * --sizes` prints them, and a test compares them with this table.
  */
 export const EXPECTED: Readonly<Record<ScoreName, Readonly<Record<View, ExpectedSize>>>> = {
   C_SCORE: { within: { goes: 0.081, adds: 0.065 }, pooled: { goes: 0.178, adds: 0.043 } },

@@ -1,14 +1,14 @@
 import type { NightColumns } from './nights.js';
 
-/** Nights person by person, each person's in the order of time. */
+/** Nights grouped by person, each person's in order of time. */
 export interface Grouped {
-  /** Where each person's nights begin; one more at the end. */
+  /** The index of each person's first night; one more entry at the end. */
   readonly starts: Int32Array;
-  /** The columns that were asked for, in their order. */
+  /** The requested columns, in order. */
   readonly columns: readonly Float64Array[];
 }
 
-/** Groups nights by their person; each group keeps the order in which its nights were added. */
+/** Groups nights by person; each group keeps the order in which its nights were added. */
 export class NightGroups {
   private readonly order: Int32Array;
 
@@ -16,7 +16,7 @@ export class NightGroups {
     this.order = byPerson(nights.people);
   }
 
-  /** The columns at `places` of the nights in which the first `needed` of them are known. */
+  /** The columns at `places`, of the nights in which the first `needed` of them are known. */
   take(places: readonly number[], needed: number): Grouped {
     const { people } = this.nights;
     const columns = places.map((place) => {
@@ -37,7 +37,7 @@ export class NightGroups {
   }
 }
 
-/** The nights of each person together, each person's as they were. */
+/** Indices of the nights grouped by person, in their original order. */
 function byPerson(people: Int32Array): Int32Array {
   let most = 0;
   for (const person of people) most = Math.max(most, person + 1);

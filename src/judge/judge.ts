@@ -6,23 +6,26 @@ import type { NightColumns } from './nights.js';
 import { betterSign, type Outcome } from './outcomes.js';
 import { VIEWS, sumsOf, type JudgedNights, type View } from './sums.js';
 
-/** Chance of any false claim over all that is judged together. */
+/** Probability of any false claim over everything judged together. */
 export const ALPHA = 0.05;
-/** How surely an effect of the card's size is to be seen before anything is concluded. */
+/** Required power: how surely an effect of the card's size must show before anything is concluded. */
 export const POWER = 0.8;
 
-/** The fewest people that were tried (simulated populations): draws of fewer say too little of those who are not there. */
+/**
+ * The smallest number of people tried in simulated populations: with fewer, draws say too little about people outside
+ * the sample.
+ */
 export const PEOPLE_LEAST = 20;
 
-/** Where in the columns of the nights each thing stands. */
+/** The column index of each input. */
 export interface NightPlaces {
   readonly minutes: number;
   readonly heart: number;
-  /** Of each outcome. */
+  /** For each outcome. */
   readonly outcomes: readonly ScoredPlace[];
 }
 
-/** Where an outcome stands, and the score that it is held against. */
+/** The columns of an outcome, and of the score that it is compared with. */
 export interface ScoredPlace {
   readonly outcome: number;
   readonly score: number;
@@ -33,25 +36,27 @@ export interface JudgeOptions {
   readonly draws: number;
 }
 
-/** What may be said of an outcome in one view. */
-export type Finding =
-  /** Fewer people than an effect of the card's size takes. */
+/** The verdict on an outcome in one view. */
+export type ViewFinding =
+  /** Fewer people than needed for an effect of the card's size. */
   | 'too-few'
-  /** It goes with the outcome, and adds to all rivals. */
+  /** It correlates with the outcome, and adds to all rivals. */
   | 'adds'
-  /** It goes with the outcome, and adds nothing that can be told from chance to what the rivals say. */
+  /** It correlates with the outcome, and adds nothing significant to the rivals. */
   | 'goes'
-  /** It goes with the outcome the wrong way round. */
+  /** It correlates with the outcome in the wrong direction. */
   | 'against'
   | 'nothing';
 
 export interface ViewVerdict {
-  readonly finding: Finding;
-  /** People that an effect of the card's size would take, with nights as these people have. */
+  readonly finding: ViewFinding;
+  /** People needed to show an effect of the card's size, with as many nights as these people have. */
   readonly peopleNeeded: number;
-  /** The smallest correlation that these people show with the power asked for: with the outcome, and beside the rivals. */
+  /**
+   * The smallest correlation that these people show with the required power: with the outcome, and given the rivals.
+   */
   readonly detectable: { readonly goes: number; readonly adds: number };
-  /** Share of intervals, Holm's, that `goes` and `adds` were read at. */
+  /** The level, by Holm's method, of the intervals that decided `goes` and `adds`. */
   readonly level: number;
 }
 
@@ -59,16 +64,16 @@ export interface OutcomeVerdict {
   readonly outcome: Outcome;
   readonly people: number;
   readonly nights: number;
-  /** People with two outcomes and more. */
+  /** People with at least two outcomes. */
   readonly peopleTwice: number;
-  /** Nights of these with minutes asleep and with a heart rate. */
+  /** How many of their nights have minutes asleep, and a heart rate. */
   readonly known: { readonly minutes: number; readonly heart: number };
   readonly isTwoSided: boolean;
   readonly estimates: OutcomeEstimates;
   readonly views: Readonly<Record<View, ViewVerdict>>;
 }
 
-/** Judges scores against outcomes. The same nights and options give the same verdicts. */
+/** Judges scores against outcomes. Deterministic for the same nights and options. */
 export function judge(
   nights: NightColumns,
   outcomes: readonly Outcome[],
@@ -107,7 +112,7 @@ function judgeOne(nights: JudgedNights, outcome: Outcome, { seed, draws }: Judge
   };
 }
 
-/** The lowest value, and whether there are but two. */
+/** The lowest value, and whether there are exactly two. */
 function sidesOf(values: Float64Array): readonly [low: number, isTwoSided: boolean] {
   const seen = new Set<number>();
   for (const value of values) {
@@ -137,11 +142,14 @@ interface Test {
   readonly view: View;
   readonly goes: Drawn;
   readonly adds: Drawn;
-  /** Of a claim: that it both goes with the outcome and adds. */
+  /** The p-value of the claim that it both correlates with the outcome and adds to the rivals. */
   readonly chance: number;
 }
 
-/** Holm over all outcomes and views: the surest claim is held to the strictest level, and the first one that fails ends it. */
+/**
+ * Holm's method over all outcomes and views: the smallest p-value is tested at the strictest level, and the first
+ * failure ends it.
+ */
 function withHolm(judged: readonly Judged[]): OutcomeVerdict[] {
   const tests = judged.flatMap(({ estimates }, index) =>
     VIEWS.map((view): Test => {
@@ -179,17 +187,19 @@ function verdictOf(one: Judged, test: Test, level: number, strictest: number): V
   const times = Math.max(detectable.goes / expected.goes, detectable.adds / expected.adds) ** 2;
   const needed = Number.isFinite(times) ? Math.max(PEOPLE_LEAST, Math.ceil(counted * times)) : Infinity;
   const finding = needed > counted ? 'too-few' : findingOf(test, level);
-  // Of people like these, some of whom have but one night.
+  // Scaled to people like these, some of whom have only one night.
   const peopleNeeded = Math.ceil((needed * one.people) / counted);
   return { finding, peopleNeeded, detectable, level };
 }
 
-/** The standard error that a correlation would have if there were none: what people could show hangs not on what they show. */
+/**
+ * The standard error of a correlation if there were none: what people could show must not depend on what they show.
+ */
 function errorWithout(correlation: Drawn): number {
   return errorOf(correlation) / (1 - correlation.value ** 2);
 }
 
-function findingOf({ goes, adds }: Test, level: number): Finding {
+function findingOf({ goes, adds }: Test, level: number): ViewFinding {
   const [low, high] = intervalOf(goes, level);
   if (high < 0) return 'against';
   if (!(low > 0)) return 'nothing';

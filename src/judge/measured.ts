@@ -14,37 +14,43 @@ import {
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { Drawn } from './estimates.js';
 
-/** Of how many tests before a night it is told what they buy. */
+/** The numbers of tests before a night for which the gain is computed. */
 export const TESTS = [1, 2, 5] as const;
 
-/** What foretells a measured percentile: without a network, with the network alone, and with both. */
+/** Predictors of a measured percentile: without the network, with the network alone, and with both. */
 export const WAYS = ['fifty', 'score', 'mean', 'shrunk', 'measured', 'fitted'] as const;
 export type Way = (typeof WAYS)[number];
 
-/** The measured nights, person by person, each person's in the order of time. */
+/** The measured nights, grouped by person, each person's in order of time. */
 export interface MeasuredNights {
-  /** Where each person's nights begin; one more at the end. */
+  /** The index of each person's first night; one more entry at the end. */
   readonly starts: Int32Array;
   /** 0 to 100. */
   readonly value: Float64Array;
-  /** What the network says of the night, 0 to 100. */
+  /** The network's score for the night, 0 to 100. */
   readonly score: Float64Array;
-  /** Since 1970. */
+  /** Days since 1970. */
   readonly day: Float64Array;
 }
 
-/** What `tests` measurements buy: mean errors over the same nights, those with so many measurements before them. */
+/**
+ * The gain from `tests` measurements: mean errors over the same nights, those with that many measurements before
+ * them.
+ */
 export interface Purchase {
   readonly tests: number;
   readonly people: number;
   readonly nights: number;
   readonly errors: Readonly<Record<Way, Drawn>>;
-  /** How far the mean error falls from the score alone to score and measurements; above 0 is a gain. */
+  /** How far the mean error falls from the score alone to the score with measurements; above 0 is a gain. */
   readonly gain: Drawn;
 }
 
 export interface MeasuredVerdict {
-  /** Share of what a measurement holds that is the person's: of these people, and what the model takes without being told. */
+  /**
+   * The share of a measurement's variance that belongs to the person: estimated for these people, and the model's
+   * default.
+   */
   readonly reliability: Drawn;
   readonly assumed: number;
   readonly purchases: readonly Purchase[];
@@ -57,7 +63,7 @@ export interface MeasuredOptions {
   readonly draws: number;
 }
 
-/** What measurements before a night say of the one on it, by the arithmetic of the service. */
+/** How well measurements before a night predict the one on it, by the service's own arithmetic. */
 export function judgeMeasured(nights: MeasuredNights, options: MeasuredOptions): MeasuredVerdict {
   const { field, constants } = options;
   const reliability = reliabilityOf(nights, options);
@@ -109,7 +115,7 @@ function purchaseOf(nights: MeasuredNights, options: PurchaseOptions): Purchase 
   };
 }
 
-/** What each way says of a night, of the `tests` measurements before it. */
+/** Each predictor's value for a night, from the `tests` measurements before it. */
 function foretold(
   { value, score, day }: MeasuredNights,
   night: number,
@@ -144,7 +150,7 @@ function foretold(
   };
 }
 
-/** The intraclass correlation of what is left of measurements beyond the network: one-way analysis of variance. */
+/** The intraclass correlation of the measurements' residuals from the network: one-way analysis of variance. */
 function reliabilityOf({ starts, value, score }: MeasuredNights, options: MeasuredOptions): Drawn {
   const { field } = options;
   const sums: Float64Array[] = [];
@@ -159,7 +165,8 @@ function reliabilityOf({ starts, value, score }: MeasuredNights, options: Measur
       squares += rest * rest;
     }
     const count = to - from;
-    // The sums of each person, and their mean's square: between people, as within them, adds up over people.
+    // The sums of each person, and the square of the mean: both the variance between people and that within them add
+    // up over people.
     sums.push(Float64Array.of(count, total, squares, count * count, (total * total) / count, 1));
   }
   return drawnOver(
@@ -176,7 +183,7 @@ function reliabilityOf({ starts, value, score }: MeasuredNights, options: Measur
   );
 }
 
-/** A statistic of sums over people, with draws of them. */
+/** A statistic of sums over people, with draws of people. */
 function drawnOver(
   sums: readonly Float64Array[],
   width: number,

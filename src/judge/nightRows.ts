@@ -18,25 +18,25 @@ const SECONDS_PER_MINUTE = 60;
 const [MINUTES, HEART, DAY, FIRST_SCORE] = [0, 1, 2, 3];
 const PERCENT = 100;
 
-/** Where in the columns of the nights each thing stands. */
+/** The column index of each input. */
 export interface RowPlaces extends NightPlaces {
-  /** The night, in days since 1970. */
+  /** The column of the night, in days since 1970. */
   readonly day: number;
-  /** Of each outcome that is taken as a measurement. */
+  /** For each outcome used as a measurement. */
   readonly measured: readonly ScoredPlace[];
 }
 
-/** Takes of each scored night what it is judged by: nothing else of it is kept. */
+/** Keeps, of each scored night, only the values that it is judged by. */
 export class NightRows implements PageSink {
   readonly nights: Nights;
   readonly places: RowPlaces;
-  /** Nights with scores, with an outcome or without. */
+  /** Nights with scores, with or without an outcome. */
   scored = 0;
-  /** Values that are left out, of each column. */
+  /** Left-out values in each column. */
   private readonly unread: number[];
   private readonly people = new Map<string, number>();
   private readonly columns: readonly string[];
-  /** Columns that hold percentiles and nothing else. */
+  /** Columns that must hold percentiles. */
   private readonly percentiles: ReadonlySet<string>;
   private readonly scores: readonly number[];
   private readonly values: Float64Array;
@@ -71,7 +71,7 @@ export class NightRows implements PageSink {
     for (let row = 0; row < job.page.rows; row++) if (!job.problems.has(row)) this.take(job, row);
   }
 
-  /** How many values of a column are no number, or of percentiles none. */
+  /** How many values of a column are not numbers, or not percentiles where these are required. */
   unreadOf(column: string): number {
     return this.unread[this.columns.indexOf(column)] ?? 0;
   }
@@ -80,7 +80,7 @@ export class NightRows implements PageSink {
     this.scored++;
     const { values } = this;
     let at = FIRST_SCORE;
-    // Without what was measured: a test must not foretell itself.
+    // The score without measurements: a test must not predict itself.
     const own = job.unmeasured.get(row);
     for (const score of this.scores)
       values[at++] = (own === undefined ? job.scores[row * OUTPUT_COLUMNS + score] : own[score]) ?? NaN;
@@ -98,7 +98,7 @@ export class NightRows implements PageSink {
     this.nights.add(this.indexOf(String(job.page.person(row))), values);
   }
 
-  /** NaN also of a percentile that is none. */
+  /** NaN for an invalid percentile, too. */
   private valueOf(column: string, json: string | undefined): number | undefined {
     const value = valueOf(json);
     if (value === undefined || !this.percentiles.has(column)) return value;

@@ -1,11 +1,11 @@
 import { OperatorError } from '../base/operatorError.js';
 
-/** More nights than memory was set aside for. */
+/** More nights than the memory reserved. */
 export class TooManyNightsError extends OperatorError {
   override readonly name = 'TooManyNightsError';
 }
 
-/** Of a night: whose it was and what stands in its columns, NaN where nothing does. */
+/** Nights: the person of each, and its columns, NaN where a value is missing. */
 export interface NightColumns {
   /** People are numbered from 0 on. */
   readonly people: Int32Array;
@@ -14,7 +14,7 @@ export interface NightColumns {
 
 const FIRST_LENGTH = 4_096;
 
-/** Nights in the order of time of each person, some numbers of each: as many bytes as that takes, and no more. */
+/** Collects nights, each person's in order of time, with some numbers for each, in compact memory. */
 export class Nights {
   length = 0;
   private people = new Int32Array(FIRST_LENGTH);
@@ -43,7 +43,7 @@ export class Nights {
     this.length++;
   }
 
-  /** All of them, in the order in which they were added. */
+  /** All nights, in the order in which they were added. */
   all(): NightColumns {
     return {
       people: this.people.subarray(0, this.length),

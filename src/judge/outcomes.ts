@@ -1,20 +1,20 @@
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 
-/** What a row is scored for, in the order of the network's output. */
+/** The scores of a row, in the order of the network's output. */
 export const SCORES = [...SCORE_FIELDS, ...LABEL_FIELDS] as const;
 export type ScoreName = (typeof SCORES)[number];
 
-/** An outcome that stands beside the nights, and the score that it is held against. */
+/** An outcome recorded with the nights, and the score that it is compared with. */
 export interface Outcome {
   readonly column: string;
   readonly score: ScoreName;
-  /** 1 where more of the score should go with more of the outcome, −1 where with less. It is given, never found. */
+  /** 1 if more of the score should go with more of the outcome, −1 if with less. It is given, never estimated. */
   readonly sign: 1 | -1;
-  /** It is a percentile of 0 to 100, as the score is. */
+  /** Whether it is a percentile, 0 to 100, like the score. */
   readonly isPercentile: boolean;
 }
 
-/** `tired:-attention` as an outcome; undefined where it is none. */
+/** Parses an outcome such as `tired:-attention`; undefined if invalid. */
 export function outcomeOf(text: string): Outcome | undefined {
   const [, column, minus, name] = /^(.+):(-?)(\w+)$/.exec(text) ?? [];
   const score = SCORES.find((one) => one === name);
@@ -22,14 +22,14 @@ export function outcomeOf(text: string): Outcome | undefined {
   return { column, score, sign: minus === '-' ? -1 : 1, isPercentile: false };
 }
 
-/** Which way an outcome goes when more of a rival is better for people: with it, or against it. */
+/** The expected sign of an outcome's correlation with a rival of which more is better for people. */
 export function betterSign({ score, sign }: Outcome): 1 | -1 {
   return score === 'stress' ? (-sign as 1 | -1) : sign;
 }
 
 /**
- * A value beside a night, which is JSON, as a number: true and High are 1, false and Low are 0.
- * Undefined where there is none, NaN where it is something else.
+ * A value recorded with a night, as JSON, as a number: true and High are 1, false and Low are 0. Undefined if absent,
+ * NaN for anything else.
  */
 export function valueOf(json: string | undefined): number | undefined {
   if (json === undefined || json === 'null' || json === '""') return undefined;

@@ -1,6 +1,6 @@
 /**
- * The ranks of `values` from `from` to `to`, less their mean, as shares of the number of values that are known; equal
- * values share theirs. What is missing (NaN) gets 0, the middle. Written to the same places of `into`.
+ * The ranks of `values` from `from` to `to`, less their mean, as shares of the number of known values; ties share
+ * their mean rank. A missing value (NaN) gets 0, the middle. Written to the same indices of `into`.
  */
 export function centredRanks(values: Float64Array, from: number, to: number, into: Float64Array): void {
   const sorted = values.subarray(from, to).toSorted(); // NaN goes last
@@ -19,7 +19,7 @@ export function centredRanks(values: Float64Array, from: number, to: number, int
   }
 }
 
-/** The first place in `sorted` that is not below `value`; or, `isAfter`, the first one above it. */
+/** The first index in `sorted` with a value not below `value`; or, with `isAfter`, the first one above it. */
 function firstAt(sorted: Float64Array, length: number, value: number, isAfter: boolean): number {
   let low = 0;
   let high = length;

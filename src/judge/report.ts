@@ -17,7 +17,7 @@ import {
   withInterval,
 } from './words.js';
 
-/** All that a report is made of: counts and statistics. */
+/** The content of a report: counts and statistics. */
 export interface Report {
   readonly model: string;
   readonly seed: number;
@@ -25,13 +25,13 @@ export interface Report {
   /** Nights with scores, and rows without. */
   readonly scored: number;
   readonly bad: number;
-  /** Values that are no number, or of percentiles none of 0 to 100. */
+  /** Values that are not numbers, or not percentiles of 0 to 100 where these are required. */
   readonly unread: readonly { readonly column: string; readonly count: number }[];
   readonly verdicts: readonly OutcomeVerdict[];
   readonly bought: readonly Bought[];
 }
 
-/** What measurements of a score buy. */
+/** The gain from measurements of a score. */
 export interface Bought {
   readonly outcome: Outcome;
   readonly verdict: MeasuredVerdict;
@@ -98,7 +98,7 @@ export function powerTable(verdicts: readonly OutcomeVerdict[]): string[][] {
   return [header, ...rows];
 }
 
-/** What goes with an outcome: the score, and its rivals. */
+/** Correlations of the outcome with the score and its rivals. */
 export function rivalTable(verdict: OutcomeVerdict): string[][] {
   const { views } = verdict.estimates;
   const areas = VIEWS.flatMap((view) => (views[view].area === undefined ? [] : [view]));
@@ -134,7 +134,7 @@ export function rivalTable(verdict: OutcomeVerdict): string[][] {
   ];
 }
 
-/** What a gain of the score goes with, and how far score and outcome lie apart where both are percentiles. */
+/** The size of the effect, and the distance of score and outcome if both are percentiles. */
 export function gainLines({ outcome, estimates }: OutcomeVerdict): string[] {
   const { score, column, isPercentile } = outcome;
   const { slope, errors } = estimates;
@@ -194,7 +194,7 @@ interface Figure {
   readonly high: number | null;
 }
 
-/** The report as one object; what can't be told is null. */
+/** The report as one object; unknown values are null. */
 export function jsonOf(report: Report): object {
   const { model, seed, draws, scored, bad, unread, verdicts, bought } = report;
   return {
@@ -262,7 +262,7 @@ function figure(drawn: Drawn, alpha = ALPHA): Figure {
   return { value: known(drawn.value), low: known(low), high: known(high) };
 }
 
-/** Six digits; no figure of the draws has more. */
+/** Six digits: the draws give no figure more. */
 function known(value: number): number | null {
   return Number.isFinite(value) ? Number(value.toPrecision(6)) : null;
 }

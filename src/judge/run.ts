@@ -15,7 +15,7 @@ export interface JudgeOrder {
   readonly person: string;
   readonly order: string;
   readonly outcomes: readonly Outcome[];
-  /** Taken as measurements of the score that they name. */
+  /** Outcomes used as measurements of their scores. */
   readonly measured: readonly Outcome[];
   readonly names: NameReading;
   readonly format?: Format | undefined;
@@ -24,9 +24,9 @@ export interface JudgeOrder {
   readonly draws: number;
 }
 
-/** What `judgeRows` found; no report where not all rows could be read, which was told. */
+/** The result of `judgeRows`; without a report if not all rows could be read, which was reported. */
 export interface Judgement {
-  /** For the process: 0, or 65 where a row was bad or no night has an outcome, or as `acuity score` has it. */
+  /** The exit code: 0; 65 if a row was bad or no night has an outcome; else that of `acuity score`. */
   readonly code: number;
   readonly report: Report | undefined;
 }
@@ -35,7 +35,7 @@ export interface Judgement {
 const EXIT_USAGE = 64;
 const EXIT_DATA = 65;
 
-/** Scores nights as `acuity score` does, with the same past, and judges the scores by the outcomes beside them. */
+/** Scores nights like `acuity score`, with the same past, and judges the scores by the outcomes beside them. */
 export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judgement> {
   const { files, person, outcomes, measured, names, format, peopleMax, seed, draws } = order;
   const rows = new NightRows(outcomes, measured);

@@ -1,16 +1,16 @@
 import { seededRandom } from '../base/random.js';
 import { centredRanks } from './ranks.js';
 
-/** What an outcome is foretold by: the score, and what needs no network. */
+/** The predictors of an outcome: the score, and those that need no network. */
 export const PREDICTORS = ['score', 'coin', 'minutes', 'heart', 'own'] as const;
 export type Predictor = (typeof PREDICTORS)[number];
-/** How nights are compared: all with all, or each person's with each other. */
+/** How nights are compared: all with all, or only within each person. */
 export const VIEWS = ['within', 'pooled'] as const;
 export type View = (typeof VIEWS)[number];
 
-/** The nights of one outcome, person by person, each person's in the order of time. */
+/** The nights of one outcome, grouped by person, each person's in order of time. */
 export interface JudgedNights {
-  /** Where each person's nights begin; one more at the end. */
+  /** The index of each person's first night; one more entry at the end. */
   readonly starts: Int32Array;
   readonly outcome: Float64Array;
   readonly score: Float64Array;
@@ -18,24 +18,24 @@ export interface JudgedNights {
   readonly heart: Float64Array;
 }
 
-/** Outcomes before a night that the rival "own" is the mean of. */
+/** Number of outcomes before a night whose mean is the rival "own". */
 export const OWN_OUTCOMES = 5;
-/** People beyond so many are put together by chance, so that a draw costs the same for any number of them. */
+/** More people than this are put into random blocks, so that a draw costs the same for any number of them. */
 const BLOCKS_MAX = 2_000;
 const ALWAYS = 50;
-/** Hours and their square are taken from here on: any other number would do, with less precision. */
+/** Hours are measured from here before squaring; any other origin works, with less precision. */
 const USUAL_MINUTES = 420;
 
 /**
- * The outcome and its predictors as ranks; and the minutes asleep themselves, of which a rank leaves something over. Of
- * both the square as well: too few may be as bad as too many.
+ * The outcome and its predictors as ranks; also the minutes asleep themselves, whose rank loses information; and the
+ * squares of both, because too few minutes may be as bad as too many.
  */
 const VARIABLES = ['outcome', ...PREDICTORS, 'rankSquare', 'hours', 'hourSquare'] as const;
 type Variable = (typeof VARIABLES)[number];
 const WIDTH = VARIABLES.length;
 const PAIRS = (WIDTH * (WIDTH + 1)) / 2;
 
-/** Where in a block's sums each of them stands. */
+/** The position of each sum in a block. */
 const POOLED_SUMS = 1;
 const POOLED_PAIRS = POOLED_SUMS + WIDTH;
 const WITHIN_PAIRS = POOLED_PAIRS + PAIRS;
@@ -44,7 +44,7 @@ const TWO_SIDED_PAIRS = TWO_SIDED + PREDICTORS.length;
 const CHANGE_SQUARES = TWO_SIDED_PAIRS + 1;
 const CHANGE_PRODUCTS = CHANGE_SQUARES + 1;
 const ERRORS = CHANGE_PRODUCTS + 1;
-/** Of the score, of always saying 50, of the mean of the own last outcomes. */
+/** For the score, for always 50, and for the mean of the person's last outcomes. */
 const ERROR_COUNT = 3;
 export const SUMS = ERRORS + ERROR_COUNT;
 
@@ -52,7 +52,7 @@ export function indexOf(variable: Variable): number {
   return VARIABLES.indexOf(variable);
 }
 
-/** What all statistics of an outcome are made of: for each person, or block of people, `SUMS` numbers that add up. */
+/** The basis of all statistics of an outcome: `SUMS` additive numbers for each person or block of people. */
 export interface BlockSums {
   readonly blocks: number;
   readonly sums: Float64Array;
@@ -60,15 +60,14 @@ export interface BlockSums {
 
 export interface SumOptions {
   readonly seed: number;
-  /** 1 or −1: the score as a percentile of the outcome is 100 less it where they go against each other. */
+  /** 1 or −1; with −1, the score as a percentile of the outcome is 100 less the score. */
   readonly sign: 1 | -1;
-  /** The lower of the outcome's two values, where it has but two. */
+  /** The lower of the outcome's two values, if it has exactly two. */
   readonly low: number | undefined;
 }
 
 /**
- * Ranks are taken once, over all nights and within each person; what a draw of people changes is only whose ranks
- * count.
+ * Ranks are computed once, over all nights and within each person; a draw of people only changes whose ranks count.
  */
 export function sumsOf(nights: JudgedNights, options: SumOptions): BlockSums {
   const people = nights.starts.length - 1;
@@ -88,7 +87,7 @@ export function sumsOf(nights: JudgedNights, options: SumOptions): BlockSums {
   return { blocks, sums };
 }
 
-/** The outcome and its predictors as they are. */
+/** The outcome and its predictors as values. */
 function rawOf({ outcome, score, minutes, heart, starts }: JudgedNights, seed: number): Float64Array[] {
   const random = seededRandom(seed);
   const coin = Float64Array.from(outcome, () => random());
@@ -127,7 +126,7 @@ function writeRanks(
   writeCentred(minutes, ranks[indexOf('rankSquare')] ?? rank, from, to, (night) => (rank[night] ?? 0) ** 2);
 }
 
-/** `valueOf` less its mean over the nights whose minutes are known, and 0 for the others. */
+/** `valueOf` less its mean over the nights with known minutes, and 0 for the others. */
 function writeCentred(
   minutes: Float64Array,
   into: Float64Array,
@@ -146,7 +145,7 @@ function writeCentred(
     into[night] = Number.isNaN(minutes[night] ?? NaN) ? 0 : valueOf(night) - sum / known;
 }
 
-/** Adds the nights of each person to the sums of the person's block. */
+/** Adds each person's nights to the sums of the person's block. */
 class Adder {
   private readonly row = new Float64Array(WIDTH);
 
@@ -217,7 +216,7 @@ class Adder {
     this.add(first + 2, Math.abs(outcome - (Number.isNaN(own) ? ALWAYS : own)));
   }
 
-  /** How the outcome goes with the score's distance from the person's own mean score. */
+  /** The covariance of the outcome with the score's deviation from the person's mean score. */
   private addChange(block: number, from: number, to: number): void {
     const { outcome, score } = this.nights;
     const outcomeMean = meanOf(outcome, from, to);
@@ -229,7 +228,10 @@ class Adder {
     }
   }
 
-  /** Pairs of nights of one person that lie on the two sides, and how much oftener a predictor puts them right than wrong. */
+  /**
+   * Counts a person's pairs of nights with different values, and how much more often a predictor orders them
+   * correctly than wrongly.
+   */
   private addTwoSided(
     ranks: readonly Float64Array[],
     block: number,
@@ -257,7 +259,7 @@ function meanOf(values: Float64Array, from: number, to: number): number {
   return sum / (to - from);
 }
 
-/** Covariances of the variables times the number of nights, in `into`: [WIDTH, WIDTH]. */
+/** The covariances of the variables times the number of nights, written to `into`: [WIDTH, WIDTH]. */
 export function covariancesOf(sums: Float64Array, view: View, into: Float64Array): void {
   const nights = sums[0] ?? 0;
   let place = view === 'pooled' ? POOLED_PAIRS : WITHIN_PAIRS;
@@ -277,10 +279,10 @@ export function covarianceAt(covariances: Float64Array, left: number, right: num
   return covariances[left * WIDTH + right] ?? NaN;
 }
 
-/** Takes what goes with variable `by` out of all variables, in place. */
+/** Removes from all variables, in place, the part explained by variable `by`. */
 export function takeOut(covariances: Float64Array, by: number, least: number): void {
   const own = covarianceAt(covariances, by, by);
-  if (!(own > least)) return; // it is the same in all nights: there is nothing to take out
+  if (!(own > least)) return; // constant over all nights: nothing to remove
   const column = Float64Array.from({ length: WIDTH }, (_, left) => covarianceAt(covariances, left, by));
   for (let left = 0; left < WIDTH; left++) {
     const share = (column[left] ?? 0) / own;
@@ -290,18 +292,22 @@ export function takeOut(covariances: Float64Array, by: number, least: number): v
   }
 }
 
-/** Of two nights of one person on the two sides, the share that a predictor puts in order; NaN without any. */
+/**
+ * The share of a person's pairs of nights with different values that a predictor orders correctly; NaN without any.
+ */
 export function twoSidedWithin(sums: Float64Array, predictor: Predictor): number {
   const right = sums[TWO_SIDED + PREDICTORS.indexOf(predictor)] ?? NaN;
   return 0.5 + right / (sums[TWO_SIDED_PAIRS] ?? 0);
 }
 
-/** What one point more of the score than the person's own mean goes with in the outcome. */
+/** Change of the outcome for each point of the score above the person's own mean. */
 export function slopeOf(sums: Float64Array): number {
   return (sums[CHANGE_PRODUCTS] ?? NaN) / (sums[CHANGE_SQUARES] ?? NaN);
 }
 
-/** Mean distance of the outcome from the score, from 50, and from the mean of the own last outcomes. */
+/**
+ * Mean absolute difference of the outcome from the score, from 50, and from the mean of the person's last outcomes.
+ */
 export function errorsOf(sums: Float64Array): readonly [score: number, fifty: number, own: number] {
   const nights = sums[0] ?? 0;
   return [0, 1, 2].map((place) => (sums[ERRORS + place] ?? NaN) / nights) as [number, number, number];

@@ -1,9 +1,9 @@
-import { ALPHA, type Finding, type OutcomeVerdict } from './judge.js';
+import { ALPHA, type ViewFinding, type OutcomeVerdict } from './judge.js';
 import { intervalOf, type Drawn, type Rival, RIVALS } from './estimates.js';
 import type { Way } from './measured.js';
 import { VIEWS, type Predictor, type View } from './sums.js';
 
-/** What reports call things. */
+/** The names used in reports. */
 export const VIEW_WORDS: Readonly<Record<View, string>> = {
   within: 'from day to day',
   pooled: 'between people',
@@ -26,7 +26,7 @@ export const WAY_WORDS: Readonly<Record<Way, string>> = {
   fitted: 'with this reliability',
 };
 
-export const FINDING_WORDS: Readonly<Record<Finding, string>> = {
+export const FINDING_WORDS: Readonly<Record<ViewFinding, string>> = {
   'too-few': 'too few people',
   adds: 'says something of its own',
   goes: 'no more than its rivals',
@@ -34,7 +34,7 @@ export const FINDING_WORDS: Readonly<Record<Finding, string>> = {
   nothing: 'nothing',
 };
 
-/** −0 reads badly, and a hyphen is no minus. */
+/** Avoids −0, and writes a minus sign instead of a hyphen. */
 export function fixed(value: number, digits: number): string {
   if (!Number.isFinite(value)) return '–';
   const text = value.toFixed(digits);
@@ -48,7 +48,7 @@ export function withInterval(drawn: Drawn, digits: number): string {
   return `${fixed(drawn.value, digits)} [${fixed(low, digits)}, ${fixed(high, digits)}]`;
 }
 
-/** People in two digits, never fewer than it takes. */
+/** Number of people rounded up to two digits. */
 export function roughly(people: number): string {
   if (!Number.isFinite(people)) return 'more than there are';
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(people)) - 1);
@@ -59,7 +59,7 @@ export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** What the figures say, in one sentence. */
+/** The result in one sentence. */
 export function sentenceOf(verdicts: readonly OutcomeVerdict[]): string {
   const told = verdicts.filter((verdict) => viewsOf(verdict).length > 0);
   const untold = verdicts.filter((verdict) => viewsOf(verdict).length === 0);
@@ -71,7 +71,7 @@ export function sentenceOf(verdicts: readonly OutcomeVerdict[]): string {
   return `With ${these} ${clauses.join('; ')}.`;
 }
 
-/** The views of which there is something to conclude. */
+/** The views with a conclusion. */
 function viewsOf({ views }: OutcomeVerdict): View[] {
   return VIEWS.filter((view) => views[view].finding !== 'too-few');
 }
@@ -88,7 +88,7 @@ function tooFew(verdicts: readonly OutcomeVerdict[]): string {
 
 function clauseOf(verdict: OutcomeVerdict): string {
   const { column, score } = verdict.outcome;
-  const of = (finding: Finding): View[] =>
+  const of = (finding: ViewFinding): View[] =>
     viewsOf(verdict).filter((view) => verdict.views[view].finding === finding);
   const where = (views: readonly View[]): string =>
     views.length === VIEWS.length ? '' : ` ${views.map((view) => VIEW_WORDS[view]).join(' and ')}`;
@@ -105,7 +105,7 @@ function clauseOf(verdict: OutcomeVerdict): string {
   return `${score} says nothing of ${column}${where(nothing)}${isTold ? ', and minutes asleep do' : ', nor do minutes asleep'}`;
 }
 
-/** The first rival beside which nothing is left of the score; all of them where it takes all. */
+/** The first rival that alone leaves the score without effect; all rivals if it takes all. */
 function rivalWords({ estimates }: OutcomeVerdict, views: readonly View[]): string {
   const enough = RIVALS.find((rival: Rival) =>
     views.every((view) => !isAbove(estimates.views[view].besides[rival])),

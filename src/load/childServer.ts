@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How to start a server that prints `{"event":"listening","port":N}` as a line of its standard output. */
+/** How to start a server that prints `{"event":"listening","port":N}` as a line on its standard output. */
 export interface ServerCommand {
   readonly name: string;
   readonly file: string;
@@ -13,23 +13,23 @@ export interface ServerCommand {
 
 export interface ChildServer {
   readonly port: number;
-  /** Undefined where the server has no admin listener. */
+  /** Undefined if the server has no admin listener. */
   readonly adminPort: number | undefined;
   readonly pid: number;
-  /** Resolves when the process has left. */
+  /** Resolves when the process has exited. */
   stop(): Promise<void>;
 }
 
 const READY_WITHIN_MS = 30_000;
 const READY_POLL_MS = 20;
-/** A server that does not leave when asked is made to. */
+/** A server that does not exit in this time after SIGTERM is killed. */
 const STOP_WITHIN_MS = 5_000;
 const FIRST_WORDS_LENGTH = 1_000;
 
 /**
- * Starts a server and waits for its ready line. Its output goes to files in `folder`, as that of a service would:
- * a pipe would cost us a wake-up for each line. It never outlives this process, whatever ends that one by `exit`.
- * @throws Error where it leaves or is not ready in time
+ * Starts a server and waits for its ready line. Its output goes to files in `folder`, as a service's would: a pipe
+ * would cost this process a wake-up for each line. The server never outlives this process if that ends by `exit`.
+ * @throws Error if it exits, or is not ready in time
  */
 export async function startChildServer(
   command: ServerCommand,
@@ -53,7 +53,7 @@ function spawnInto({ file, args, env }: ServerCommand, output: string, errors: s
   const stderr = openSync(errors, 'w');
   try {
     const child = spawn(file, args, { env, stdio: ['ignore', stdout, stderr] });
-    child.on('error', () => undefined); // told by `ready`, which finds no pid
+    child.on('error', () => undefined); // reported by `ready`, which finds no pid
     const kill = (): void => void child.kill('SIGKILL');
     process.on('exit', kill);
     child.once('exit', () => process.off('exit', kill));
@@ -87,7 +87,7 @@ function listeningPorts(output: string): { port: number; adminPort?: number } | 
   return line === undefined ? undefined : (JSON.parse(line) as { port: number; adminPort?: number });
 }
 
-/** What a server said before it left. */
+/** What a server wrote before it exited. */
 function firstWords(path: string): string {
   return readFileSync(path, 'utf8').slice(0, FIRST_WORDS_LENGTH).trim();
 }

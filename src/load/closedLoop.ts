@@ -1,12 +1,12 @@
 import { Connection, requestBytes } from './connection.js';
 import { latencyQuantiles, type Load, type Measurement } from './measurement.js';
 
-/** Latencies kept for the quantiles; beyond it every later one takes the place of an earlier one. */
+/** Latencies kept for the quantiles; beyond it, later ones replace earlier ones. */
 const LATENCIES_MAX = 1 << 20;
 
 /**
- * Keeps every connection busy with one request at a time, from this process. It costs some 30 µs a request, so a
- * fast server on many cores is measured by its generator: `generatorBusy` says how near that was.
+ * Keeps every connection busy with one request at a time, from this process. That costs some 30 µs a request, so on
+ * many cores the generator may limit a fast server: `generatorBusy` says how close it came.
  */
 export async function runClosedLoop(load: Load): Promise<Measurement & { readonly generatorBusy: number }> {
   const { target, bodies, connections, seconds } = load;

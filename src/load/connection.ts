@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** Where the requests of a bench go, and with which key. */
+/** Where a bench sends its requests, and with which key. */
 export interface Target {
   readonly port: number;
   readonly key: string;
@@ -16,7 +16,7 @@ export interface Reply {
 const HEAD_END = '\r\n\r\n';
 const STATUS_AT = 'HTTP/1.1 '.length;
 
-/** The bytes of a request: made once, sent often. */
+/** The bytes of a request: built once, sent often. */
 export function requestBytes({ port, key }: Target, body: string): Buffer {
   const head = [
     'POST /predict HTTP/1.1',
@@ -28,7 +28,7 @@ export function requestBytes({ port, key }: Target, body: string): Buffer {
   return Buffer.from(`${head.join('\r\n')}${HEAD_END}${body}`);
 }
 
-/** One keep-alive connection with one request at a time; small enough to time a single request with. */
+/** One keep-alive connection with one request at a time; light enough to time a single request. */
 export class Connection {
   isBusy = false;
   private received = '';
@@ -49,7 +49,7 @@ export class Connection {
     return new Connection(socket);
   }
 
-  /** Whether the other side may still answer. */
+  /** Whether the server may still answer. */
   get isOpen(): boolean {
     return !this.socket.destroyed && !this.socket.readableEnded;
   }

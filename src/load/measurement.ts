@@ -1,20 +1,20 @@
 import type { Target } from './connection.js';
 import { quantileOf } from './statistics.js';
 
-/** What one load run saw from the callers' side. */
+/** What one load run measured on the callers' side. */
 export interface Measurement {
   readonly requests: number;
   readonly seconds: number;
   readonly p50Micros: number;
   readonly p99Micros: number;
   readonly p999Micros: number;
-  /** Answers other than 200, requests without an answer, broken connections. */
+  /** Responses other than 200, requests without a response, broken connections. */
   readonly errors: number;
-  /** The answers among them, where the generator counts them; `requests` holds them too then. */
+  /** The responses among the errors, if the generator counts them; `requests` then includes them too. */
   readonly refused?: number;
 }
 
-/** What is said of latencies in milliseconds, ascending; NaN where there are none. */
+/** Quantiles of latencies in ms (ascending); NaN without any. */
 export function latencyQuantiles(
   sortedMs: ArrayLike<number>,
 ): Pick<Measurement, 'p50Micros' | 'p99Micros' | 'p999Micros'> {
@@ -22,10 +22,12 @@ export function latencyQuantiles(
   return { p50Micros: at(0.5), p99Micros: at(0.99), p999Micros: at(0.999) };
 }
 
-/** Keeps `connections` busy with one request each for `seconds`; the bodies take turns. */
+/** Keeps `connections` busy with one request each for `seconds`; the bodies alternate. */
 export interface Load {
   readonly target: Target;
   readonly bodies: readonly string[];
+  /** Of the bodies; JSON where it is left out. */
+  readonly mediaType?: string;
   readonly connections: number;
   readonly seconds: number;
 }

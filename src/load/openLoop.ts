@@ -5,19 +5,19 @@ import { latencyQuantiles, type Load, type Measurement } from './measurement.js'
 export interface OpenLoopLoad extends Load {
   /** Requests per second, evenly spaced. */
   readonly rate: number;
-  /** How long the last answers may take once nothing more is sent. */
+  /** How long to wait for the last responses after the last request. */
   readonly lastAnswersMs?: number;
 }
 
-/** The schedule is looked at this often; what has come due since is sent. */
+/** How often the schedule is checked; all requests due since are sent. */
 const TICK_MS = 1;
 const LAST_ANSWERS_MS = 10_000;
 
 /**
- * Sends at a fixed rate whatever the answers do. A latency counts from the moment at which the request was due,
- * not from when a connection was free for it, so nothing is left out while the server is late (coordinated
- * omission). autocannon's own rate is not used: its connections send the quota of a whole second in one burst,
- * and its correction assumes one millisecond between requests whatever the rate.
+ * Sends at a fixed rate regardless of the responses. A latency counts from when the request was due, not from when a
+ * connection was free, so the time in which a server is late is not left out (coordinated omission). autocannon's own
+ * rate won't do: its connections send a whole second's requests in one burst, and its correction assumes one
+ * millisecond between requests at any rate.
  */
 export async function runOpenLoop(load: OpenLoopLoad): Promise<Measurement> {
   const { target, bodies, connections, seconds, rate, lastAnswersMs = LAST_ANSWERS_MS } = load;
@@ -87,7 +87,7 @@ class Schedule {
         this.sendDue();
       },
       () => {
-        this.errors++; // the connection is gone, and not put back
+        this.errors++; // the connection is gone and not returned
       },
     );
   }

@@ -3,8 +3,8 @@ import { PAST_MAX } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord, Session } from '../contract/request.js';
 
 /**
- * What every bench sends. `baseline`: one session of 42 day and 220 night samples per signal, some 2.8 KB.
- * `history`: six such sessions and five past targets, some 17.5 KB. Levels, noise and wording follow the
+ * The bodies that every bench sends. `baseline`: one session of 42 day and 220 night samples per signal, some 2.8 KB.
+ * `history`: six such sessions and five past targets, some 17.5 KB. Levels, noise and number formats follow the
  * training cohort; the same seed gives the same bytes.
  */
 export const PAYLOADS = ['baseline', 'history'] as const;
@@ -12,11 +12,11 @@ export type PayloadName = (typeof PAYLOADS)[number];
 
 const DAY_SAMPLES = 42;
 const NIGHT_SAMPLES = 220;
-/** So many different bodies take turns, that no branch and no cache learns one of them by heart. */
+/** Enough different bodies that branch prediction and caches can't learn them. */
 const VARIANTS = 16;
 const SEED = 20_240_229;
 
-/** The bodies of a payload, each of another person, as the text that goes over the wire. */
+/** The bodies of a payload, each for a different person, as text. */
 export function bodiesOf(payload: PayloadName, variants: number = VARIANTS): readonly string[] {
   return requestsOf(payload, variants).map((request) => JSON.stringify(request));
 }
@@ -33,7 +33,7 @@ export function requestsOf(payload: PayloadName, variants: number = VARIANTS): P
   });
 }
 
-/** What the payloads are drawn with. */
+/** Draws random values for the payloads. */
 class Draw {
   private readonly random: Random;
 
@@ -45,7 +45,7 @@ class Draw {
     return low + (high - low) * this.random();
   }
 
-  /** Close enough to a normal: the sum of twelve uniforms. */
+  /** Approximately normal: the sum of twelve uniforms. */
   normal(mean: number, sd: number): number {
     let sum = -6;
     for (let term = 0; term < 12; term++) sum += this.uniform();
@@ -60,7 +60,7 @@ interface Person {
   readonly sex: 'M' | 'F';
   readonly restingHr: number;
   readonly nightRr: number;
-  /** How the device's app words shares: percent points or fractions. */
+  /** How the device's app writes shares: percent points or fractions. */
   readonly shareUnit: 1 | 100;
 }
 
@@ -104,8 +104,8 @@ function sessionOf(person: Person, draw: Draw): Session {
 }
 
 /**
- * A level with slow drift and fast noise, in tenths: averages over a minute, for heart rates too. Whole beats
- * would make the bodies a sixth shorter than those that the goals are said of.
+ * A level with slow drift and fast noise, in tenths, as averages over a minute are, heart rates included. Whole beats
+ * would make the bodies a sixth shorter than those that the performance goals are set for.
  */
 function series(draw: Draw, length: number, level: number, spread: number): number[] {
   let slow = 0;

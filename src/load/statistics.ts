@@ -1,17 +1,17 @@
-/** What repetitions of one measurement gave: the middle, and how far they lie apart. */
+/** Repetitions of one measurement: their median, and how far they spread. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** @throws RangeError where there is nothing to summarise */
+/** @throws RangeError for no values */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   return { median: quantileOf(sorted, 0.5), min: quantileOf(sorted, 0), max: quantileOf(sorted, 1) };
 }
 
-/** The quantile of `sorted` (ascending), between two values where it falls between them. */
+/** A quantile of `sorted` (ascending), interpolated between two values. */
 export function quantileOf(sorted: ArrayLike<number>, share: number): number {
   if (sorted.length === 0) throw new RangeError('no values');
   const place = (sorted.length - 1) * share;
@@ -21,8 +21,8 @@ export function quantileOf(sorted: ArrayLike<number>, share: number): number {
 }
 
 /**
- * How `values` compare with `others`, repetition by repetition. Only what was measured side by side is compared:
- * a slow minute of the machine slows both and leaves their ratio alone.
+ * Compares `values` with `others`, repetition by repetition. Compare only what was measured side by side: a slow
+ * minute of the machine slows both and leaves their ratio unchanged.
  */
 export function pairwise(
   values: readonly number[],

@@ -15,14 +15,14 @@ import {
   type Manifest,
 } from './manifest.js';
 
-/** A model folder that may be served: its manifest and golden cases, checked against this code. */
+/** A model folder fit to be served: its manifest and golden cases, checked against this code. */
 export interface Bundle {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly golden: Golden;
   /** Absolute paths of the two graphs. */
   readonly graphs: { readonly base: string; readonly history: string };
-  /** Where the network can say why: its graph for that, an absolute path, and what the graph does not know. */
+  /** If the network can explain its scores: the absolute path of the explain graph, and its table. */
   readonly explain?: ExplainBundle;
 }
 
@@ -31,17 +31,17 @@ export interface ExplainBundle {
   readonly table: ExplainTable;
 }
 
-/** A model folder that must not be served; the message says why, for the operator. */
+/** A model folder that must not be served; the message tells the operator why. */
 export class BundleError extends OperatorError {
   override readonly name = 'BundleError';
 }
 
 /**
  * Loads the model folder `configured`, which may be a link.
- * @throws BundleError where a file is absent, altered, or made for another feature list
+ * @throws BundleError if a file is absent, altered, or made for another feature list
  */
 export async function loadBundle(configured: string, files: Files = directFiles): Promise<Bundle> {
-  // The files of one folder: a link that is turned meanwhile must not give half of each.
+  // Resolve the link once: if it changes meanwhile, the files must still come from one folder.
   const folder = await files.realPath(configured).catch((error: unknown) => {
     const isAbsent = errorCode(error) === 'ENOENT';
     const fault = isAbsent ? 'there is no such model folder' : `it cannot be read: ${reasonOf(error)}`;
@@ -106,7 +106,7 @@ function firstError(check: Checker, value: unknown): string {
   return error === undefined ? 'unknown reason' : `${error.instancePath || '/'} ${error.message}`;
 }
 
-/** The row's order is the contract with the network: a network made for another one gives wrong scores. */
+/** The order of a row is the contract with the network: a network made for another order gives wrong scores. */
 function checkFeatures(folder: string, manifest: Manifest): void {
   const names = FEATURES.map((feature) => feature.name);
   const differing = names.findIndex((name, index) => manifest.features[index] !== name);

@@ -11,33 +11,33 @@ const perScore = <Items extends Type.TSchema>(items: Items) => exactly(items, SC
 const share = Type.Number({ minimum: 0, maximum: 1 });
 
 const TypicalSchema = Type.Object({
-  /** Ages that the rows below stand for, ascending. */
+  /** The ages of the rows below, ascending. */
   ages: Type.Array(Type.Number(), { minItems: 2 }),
   M: Type.Array(TypicalDay),
   F: Type.Array(TypicalDay),
-  /** For whoever does not tell the age. */
+  /** For requests without an age. */
   anyAge: Type.Object({ M: TypicalDay, F: TypicalDay }),
 });
 export type Typical = Type.Static<typeof TypicalSchema>;
 
 const limits = Type.Number({ minimum: 0 });
-/** By number of past sessions: points beyond which a change, and what a group adds, are notable. */
+/** By number of past sessions: a change, and a group's contribution, is notable beyond this many points. */
 const LimitsSchema = Type.Object({
   changes: exactly(perScore(limits), PAST_MAX + 1),
   groups: exactly(exactly(perScore(limits), CONTRIBUTORS.length), PAST_MAX + 1),
 });
 export type Limits = Type.Static<typeof LimitsSchema>;
 
-/** `explain.json` of a model folder: what a network's graph does not say about its scores. */
+/** `explain.json` of a model folder: what the graph itself does not say about its scores. */
 export const ExplainTableSchema = Type.Object({
   typical: TypicalSchema,
   /** The network's own weights of past sessions, newest first, for each feature. */
   pooling: exactly(exactly(Type.Number({ minimum: 0 }), FEATURE_COUNT), PAST_MAX),
-  /** Against the last nights, or without any against the typical day; and against the usual day. */
+  /** Compared with the last nights (without any, with the typical day), and with the usual day. */
   notable: Type.Object({ lastNights: LimitsSchema, usual: LimitsSchema }),
-  /** Explained share of each score, of the model card. */
+  /** The explained share of each score, from the model card. */
   explained: Type.Object({ alone: perScore(share), history: perScore(share) }),
-  /** Up to such a width of the widest range confidence is high, or medium. */
+  /** Upper bounds of the widest range for high and for medium confidence. */
   widths: Type.Object({ high: Type.Number(), medium: Type.Number() }),
 });
 export type ExplainTable = Type.Static<typeof ExplainTableSchema>;

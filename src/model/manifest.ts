@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { ScoreRecordSchema } from '../contract/request.js';
 import { MEASURED_FIELDS, RELIABILITY_BOUNDS, type MeasuredField } from '#rules/fields.js';
 
-/** One tensor of a graph; −1 stands for the batch. */
+/** One tensor of a graph; −1 is the batch. */
 const TensorSchema = Type.Object({
   name: Type.String(),
   shape: Type.Array(Type.Integer({ minimum: -1 })),
@@ -25,13 +25,13 @@ const ofEachField = <T extends Type.TSchema>(schema: T) =>
     Object.fromEntries(MEASURED_FIELDS.map((field) => [field, schema])) as Record<MeasuredField, T>,
   );
 
-/** What a bundle says of measurements; `pipeline/measured.ts` has the arithmetic. */
+/** The bundle's constants for measurements; `pipeline/measured.ts` has the arithmetic. */
 const MeasuredSchema = Type.Object({
-  /** After so many days a measurement counts half. */
+  /** After this many days a measurement counts half. */
   halfLifeDays: ofEachField(Type.Number({ minimum: 180, maximum: 36_525 })),
-  /** Of a measurement that comes without one. */
+  /** For a measurement that comes without one. */
   reliability: ofEachField(Type.Number(RELIABILITY_BOUNDS)),
-  /** What `C_SCORE` is made of. */
+  /** The weights of the parts of `C_SCORE`. */
   composite: Type.Object({ attention: probability, memory: probability, reasoning: probability }),
   /** Where the numbers come from. */
   sources: Type.Array(Type.String()),
@@ -46,22 +46,22 @@ export const ManifestSchema = Type.Object({
   graphs: Type.Object({ base: GraphSchema, history: GraphSchema, explain: Type.Optional(GraphSchema) }),
   features: Type.Array(Type.String()),
   featuresHash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  /** SHA-256 of each file of the folder that is served or checked, in hex. */
+  /** SHA-256, in hex, of each file in the folder that is served or checked. */
   files: Type.Record(Type.String(), Type.String({ pattern: '^[0-9a-f]{64}$' })),
   /** A label is High from this probability on. */
   thresholds: Type.Object({ valence: probability, arousal: probability }),
-  /** A bundle without them takes no measurements. */
+  /** A bundle without this accepts no measurements. */
   measured: Type.Optional(MeasuredSchema),
   training: Type.Object({}, { additionalProperties: true }),
 });
 export type Manifest = Type.Static<typeof ManifestSchema>;
 
-/** What a network is called where its scores go and where it is counted: two networks may have the same version. */
+/** The network's label in scores and metrics. Includes the name: two networks may have the same version. */
 export function modelLabel({ name, version }: Pick<Manifest, 'name' | 'version'>): string {
   return `${name}/${version}`;
 }
 
-/** `golden.json`: requests and the scores that the network must give for them. */
+/** `golden.json`: requests, with the scores that the network must give for them. */
 export const GoldenSchema = Type.Object({
   /** Largest accepted difference of a score, in points. */
   tolerance: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),

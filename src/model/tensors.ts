@@ -5,7 +5,7 @@ import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 /** Columns of the output `scores`: the five scores, then the probabilities of High valence and arousal. */
 export const OUTPUT_COLUMNS = 7;
 
-/** The tensors of a graph, in their order. */
+/** The tensors of a graph, in order. */
 export type GraphTensors = Readonly<Record<'inputs' | 'outputs', readonly Tensor[]>>;
 
 interface Tensor {
@@ -16,7 +16,7 @@ interface Tensor {
 const session = { name: 'session', shape: [-1, FEATURE_COUNT] } as const;
 const outputs = [{ name: 'scores', shape: [-1, OUTPUT_COLUMNS] }] as const;
 
-/** What the service feeds to each graph and reads from it. */
+/** The inputs that the service feeds to each graph, and the outputs it reads. */
 export const GRAPH_TENSORS = {
   base: { inputs: [session], outputs },
   history: {
@@ -30,7 +30,7 @@ export const GRAPH_TENSORS = {
   },
 } as const;
 
-/** An explained request runs alone: 64 mixtures of today and its reference day, the last of them today. */
+/** An explained request runs alone: 64 mixtures of today and its reference day; the last one is today. */
 export const EXPLAIN_TENSORS = {
   inputs: [
     { name: 'session', shape: [MIXTURES, FEATURE_COUNT] },

@@ -6,15 +6,15 @@ import { isMoved, type Adjustments } from './measuredRow.js';
 import type { Quality } from './quality.js';
 import { hundredths } from './respond.js';
 
-/** What an answer says of a network's explanations beside the worker's numbers. */
+/** The part of an explanation that comes from the model's table, not from the worker. */
 export type ExplainSettings = Pick<ExplainTable, 'notable' | 'explained' | 'widths'>;
 
-/** What a worker gave for one request: `scores[offset …]` as for any, and `floats` in the order of `EXPLANATION`. */
+/** A worker's output for one request: `scores[offset …]` as usual, and `floats` in the order of `EXPLANATION`. */
 export interface ExplainedRow {
   readonly scores: Float32Array;
   readonly offset: number;
   readonly floats: Float32Array;
-  /** The same without measurements, and what those do; undefined where none counts. */
+  /** The scores without measurements, and how measurements move them; undefined if none counts. */
   readonly unmeasured?:
     { readonly scores: Float32Array; readonly offset: number; readonly adjustments: Adjustments } | undefined;
 }
@@ -24,8 +24,8 @@ const MOST = 100 * HUNDREDTHS;
 const POINTS = SCORE_FIELDS.length;
 
 /**
- * The explanation in the answer. It is put together of whole hundredths, so that what adds up there adds up for whoever
- * adds up the answer: score − reference = change = sum of the contributions.
+ * The explanation in the answer. It is computed in whole hundredths, so that the printed numbers add up: score −
+ * reference = change = sum of the contributions.
  */
 export function explanationOf(row: ExplainedRow, quality: Quality, settings: ExplainSettings): Explanation {
   const { scores, offset, floats } = row;
@@ -90,24 +90,24 @@ function standingOf({ scores, offset, floats }: ExplainedRow, score: number): St
   };
 }
 
-/** How far the day of the last nights lies from the reference day. */
+/** How far the day of the last nights differs from the reference day. */
 function recentOf({ floats }: ExplainedRow, score: number, reference: number): number {
   return hundredths(floats[EXPLANATION.lastNights + score]!) - reference;
 }
 
-/** How far measurements have moved a score that they move. */
+/** How far measurements moved a score, if they move it. */
 function measuredOf({ scores, offset, unmeasured }: ExplainedRow, score: number): { measured?: number } {
   if (unmeasured === undefined || !isMoved(unmeasured.adjustments, score)) return {};
   const before = hundredths(unmeasured.scores[unmeasured.offset + score]!); // a row, as the other
   return { measured: (hundredths(scores[offset + score]!) - before) / HUNDREDTHS };
 }
 
-/** Whether so many hundredths are more than `limit` points. */
+/** Whether `change`, in hundredths, exceeds `limit` points. */
 function isBeyond(change: number, limit = Infinity): boolean {
   return Math.abs(change) / HUNDREDTHS > limit;
 }
 
-/** Shares `change` among the groups, in whole hundredths; the largest takes what rounding leaves over. */
+/** Splits `change` among the groups in whole hundredths; the largest takes the rounding remainder. */
 function shared(floats: Float32Array, score: number, change: number): number[] {
   const exact = CONTRIBUTOR_GROUPS.map(
     (_, group) => floats[EXPLANATION.contributors + group * POINTS + score]!,

@@ -18,7 +18,7 @@ import { isAtRest } from './rest.js';
 const centres = Float64Array.from(FEATURES, (feature) => feature.centre);
 const inverseScales = Float64Array.from(FEATURES, (feature) => 1 / feature.scale);
 
-/** Where a group starts in a row: its mask first, then its values. */
+/** Where a group starts in a row: its mask, then its values. */
 function at(group: string): number {
   return featureAt(`${group}_known`);
 }
@@ -43,7 +43,7 @@ const SECONDS_PER_HOUR = 3600;
 
 const { COUNT, LEVEL, RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 
-/** Where the summaries of a record begin, from the record on. */
+/** Where the summaries start, relative to the record. */
 const HR_DAY_SUMMARY = summaryAt(0, 'HR_day_1h');
 const RR_DAY_SUMMARY = summaryAt(0, 'RR_day_1h');
 const HR_NIGHT_SUMMARY = summaryAt(0, 'HR_night');
@@ -51,14 +51,14 @@ const RR_NIGHT_SUMMARY = summaryAt(0, 'RR_night');
 
 const sleep = new Sleep();
 
-/** The tensors of the past of a batch: [rows, PAST_MAX, …], pastIndex 0 the newest. */
+/** The tensors of a batch's past: [rows, PAST_MAX, …]; pastIndex 0 is the newest. */
 export interface PastRows {
   readonly past: Float32Array;
   readonly targets: Float32Array;
   readonly present: Float32Array;
 }
 
-/** Writes the feature row of session `session` of `request` (0: the current one), as `featuriseRecord` does. */
+/** Writes the feature row of session `session` of `request` (0: the current one), like `featuriseRecord`. */
 export function featuriseSession(
   { records }: PredictionRequest,
   session: number,
@@ -69,8 +69,8 @@ export function featuriseSession(
 }
 
 /**
- * Writes the feature row of the record that begins at `records[record]` to `row[offset … offset + FEATURE_COUNT)`,
- * which must be zero there.
+ * Writes the feature row of the record that starts at `records[record]` to `row[offset … offset + FEATURE_COUNT)`,
+ * which must be zero.
  */
 export function featuriseRecord(
   records: Float64Array,
@@ -84,7 +84,7 @@ export function featuriseRecord(
   writePerson(records, record, row, offset);
 }
 
-/** The past of one request among those of others: where its first past record and its first target begin. */
+/** The past of one request among others: where its first past record and its first target start. */
 export interface PastPlaces {
   readonly record: number;
   readonly target: number;
@@ -93,8 +93,8 @@ export interface PastPlaces {
 const FIRST_PLACES: PastPlaces = { record: RECORD_LENGTH, target: 0 };
 
 /**
- * Writes the past of `request` as row `row` of `into`: pastIndex 0 is the newest session, absent places stay zero, as
- * the whole row must be.
+ * Writes the past of `request` as row `row` of `into`: pastIndex 0 is the newest session. The row must be zero
+ * before; absent sessions stay zero.
  */
 export function featurisePast(
   { records, targets, pastCount }: PredictionRequest,
@@ -111,7 +111,7 @@ export function featurisePast(
   }
 }
 
-/** The floats of one past target, in the order of `TARGETS`; the labels are ±1 already. */
+/** The floats of one past target, in the order of `TARGETS`; labels are already ±1. */
 function writeTarget(targets: Float64Array, target: number, into: Float32Array, offset: number): void {
   for (let index = 0; index < SCORE_FIELDS.length; index++) {
     into[offset + index] = (targets[target + index]! - TARGET_CENTRE) / TARGET_SCALE; // index < TARGET_LENGTH
@@ -121,7 +121,7 @@ function writeTarget(targets: Float64Array, target: number, into: Float32Array, 
   }
 }
 
-// Everything below indexes inside a record or a row: the offsets are the layout's and the catalogue's own.
+// All indices below are within a record or a row: the offsets come from the layout and the catalogue.
 
 function writeSeries(records: Float64Array, record: number, row: Float32Array, offset: number): void {
   if (isAtRest(records, record)) {
@@ -161,7 +161,7 @@ function writePerson(records: Float64Array, record: number, row: Float32Array, o
   putKnown(row, offset, BMI, weightKg / (heightCm / 100) ** 2);
 }
 
-/** Writes a group of one value unless that is NaN, the sign of a missing one. */
+/** Writes a group of one value unless it is NaN, which means missing. */
 function putKnown(row: Float32Array, offset: number, group: number, value: number): void {
   if (!Number.isNaN(value)) putGroup(row, offset, group, value);
 }

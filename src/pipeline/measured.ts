@@ -2,14 +2,14 @@ import type { LABELS, MeasuredField } from '#rules/fields.js';
 import { normalCdf, probit } from './normal.js';
 
 /*
- * What measurements say of a person, beyond what the network says of each day.
+ * What measurements say about a person, beyond the network's output for each day.
  *
- * The model. Within an age and sex group, what a test of one score would give on a day, turned into a standard normal
+ * The model. Within an age and sex group, the result that a test of one score would have on a day, as a standard normal
  * value, is
  *
  *     z = λ + t + e,   t ~ N(0, A),   e ~ N(0, 1 − A).
  *
- * λ is what the day's recordings say, t is the person's own and lasts, e is the day's and the test's. A network that does
+ * λ comes from the day's recordings, t is the person's own and lasts, e belongs to the day and the test. A network that does
  * not know t says the expected percentile p = 100 · E Φ(z). Since E Φ(z) = P(x < z) with x ~ N(0, 1) of its own, and
  * z − x ~ N(λ, 2), that is 100 · Φ(λ/√2). So λ = √2 · probit(p/100).
  *
@@ -26,35 +26,35 @@ import { normalCdf, probit } from './normal.js';
  * Without measurements u = 1, s = 1, and that is p. With n fresh ones of one reliability m = n·a·r̄ / (1 + (n − 1)·a),
  * which is Spearman and Brown's shrinkage of a mean.
  *
- * Labels: a day is High where z > 0. So the network's word, a chance, is Φ(λ) itself, and with measurements it is
- * Φ((λ + m) / s): no other person is drawn beside it. With the logistic function in the place of Φ and λ = log(p/(1 − p)),
- * since chances are what log-odds are for. A label tells only on which side of 0 a z lay; it counts as a z of its own, at
- * `LABEL_VALUES`, and its reliability is the correlation of a person's labels, smaller than that of what is below them.
+ * Labels: a day is High where z > 0. So the network's output, a probability, is Φ(λ) itself, and with measurements it is
+ * Φ((λ + m) / s): there is no comparison with another person. The logistic function replaces Φ, with λ = log(p/(1 − p)),
+ * as log-odds suit probabilities. A label says only on which side of 0 its z is; it counts as if z were at
+ * `LABEL_VALUES`, and its reliability is the correlation of a person's labels, smaller than that of the underlying z.
  *
- * The residual of the night in hand depends on what the network says of that night: m = base − own · λ. So base, own and
+ * The residual of the current night depends on the network's output for that night: m = base − own · λ. So base, own and
  * s are found from the history alone, before the night is scored.
  */
 
 /**
- * What a label counts as, in percent. With 16 and 84, a standard deviation from the middle, chances come out too near to
- * one half (point 17 of the model card: `npm run model:evaluate -- --points 17`).
+ * The value of each label, in percent. With 16 and 84, one standard deviation from the middle, probabilities come out
+ * too close to one half (point 17 of the model card: `npm run model:evaluate -- --points 17`).
  */
 export const LABEL_VALUES: Readonly<Record<(typeof LABELS)[number], number>> = { Low: 12, High: 88 };
 
-/** A measured percentile is held within these: no test places a person further out. */
+/** A measured percentile is clamped to this distance from 0 and 100: no test places a person further out. */
 const VALUE_LEAST = 0.5;
 const VALUE_MOST = 99.5;
-/** A score of the network is held within half a hundredth of its ends: an answer has no finer ones. */
+/** A network score is clamped to half a hundredth from its ends: answers have no finer resolution. */
 const SCORE_LEAST = 0.005;
 const SCORE_MOST = 99.995;
 
-/** What measurements of one score add up to on a day; all numbers 0 where there are none. */
+/** The sums of one score's measurements on a day; all 0 without measurements. */
 export interface Evidence {
-  /** Σ k·r, of the residuals that are known. */
+  /** Σ k·r, of the known residuals. */
   readonly pull: number;
-  /** Σ k, of all. */
+  /** Σ k, of all measurements. */
   readonly precision: number;
-  /** Σ k, of those of the night in hand: λ of that night is still to be taken from each of them. */
+  /** Σ k, of those of the current night: λ of that night is still to be subtracted from each. */
   readonly own: number;
   /** Σ w·a */
   readonly shares: number;
@@ -64,7 +64,7 @@ export interface Evidence {
 
 export const NO_EVIDENCE: Evidence = { pull: 0, precision: 0, own: 0, shares: 0, weight: 0 };
 
-/** What measurements do to one score of an answer: m = base − own · λ, and s of the day is `scale`. */
+/** How measurements move one score of an answer: m = base − own · λ; `scale` is s of the day. */
 export interface Adjustment {
   readonly base: number;
   readonly own: number;
@@ -75,25 +75,28 @@ export function isLabel(field: MeasuredField): boolean {
   return field === 'valence' || field === 'arousal';
 }
 
-/** λ of what the network says: `score` is a percentile, or of a label the probability of High in percent. */
+/** λ of the network's output: `score` is a percentile, or for a label the probability of High in percent. */
 export function latentOf(field: MeasuredField, score: number): number {
   const link = linkOf(field, clamp(score, SCORE_LEAST, SCORE_MOST));
   return isLabel(field) ? link : Math.SQRT2 * link;
 }
 
-/** Where a measured value, 0 to 100 (`LABEL_VALUES`), stands on the scale of λ. */
+/** The position of a measured value, 0 to 100 (`LABEL_VALUES`), on the scale of λ. */
 export function standingOf(field: MeasuredField, value: number): number {
   return linkOf(field, clamp(value, VALUE_LEAST, VALUE_MOST));
 }
 
-/** What is left of a measurement after `days`, of either sign: a test of tomorrow tells of today as one of yesterday. */
+/**
+ * The weight of a measurement `days` away, in either direction: tomorrow's test says as much about today as
+ * yesterday's.
+ */
 export function weightAfter(days: number, halfLifeDays: number): number {
   return 2 ** (-Math.abs(days) / halfLifeDays);
 }
 
 /**
- * One measurement. `latent` is λ of its night; undefined where that is the night in hand. `reliability` lies between 0
- * and 1, both excluded.
+ * The evidence of one measurement. `latent` is λ of its night; undefined for the current night. `reliability` is
+ * between 0 and 1, exclusive.
  */
 export function evidenceOf(
   standing: number,
@@ -111,7 +114,7 @@ export function evidenceOf(
   };
 }
 
-/** Both together. */
+/** The sum of both. */
 export function added(one: Evidence, other: Evidence): Evidence {
   return {
     pull: one.pull + other.pull,
@@ -122,7 +125,7 @@ export function added(one: Evidence, other: Evidence): Evidence {
   };
 }
 
-/** What is left of `evidence` where each of its measurements is older, by the factor that `weightAfter` gives. */
+/** `evidence` with each measurement aged by `factor`, as from `weightAfter`. */
 export function faded({ pull, precision, own, shares, weight }: Evidence, factor: number): Evidence {
   return {
     pull: factor * pull,
@@ -133,7 +136,7 @@ export function faded({ pull, precision, own, shares, weight }: Evidence, factor
   };
 }
 
-/** Undefined where nothing was measured: such a score stays as it is, to the last bit. */
+/** Undefined without measurements: the score then stays identical, to the last bit. */
 export function adjustmentOf({ pull, precision, own, shares, weight }: Evidence): Adjustment | undefined {
   if (!(precision > 0)) return undefined;
   const unknown = 1 / (1 + precision);
@@ -145,12 +148,16 @@ export function adjustmentOf({ pull, precision, own, shares, weight }: Evidence)
   };
 }
 
-/** m of a day of which the network says `unmeasured`: 0 to 100, or of a label the probability of High in percent. */
+/**
+ * m of a day for which the network gives `unmeasured`: 0 to 100, or for a label the probability of High in percent.
+ */
 export function offsetOf(field: MeasuredField, { base, own }: Adjustment, unmeasured: number): number {
   return own === 0 ? base : base - own * latentOf(field, unmeasured);
 }
 
-/** `score` (0 to 100, or of a label the probability of High in percent) with the offset `m`, in the same unit. */
+/**
+ * `score` (0 to 100, or for a label the probability of High in percent) moved by the offset `m`, in the same unit.
+ */
 export function adjusted(field: MeasuredField, score: number, m: number, scale: number): number {
   const latent = latentOf(field, score) + m;
   if (isLabel(field)) return 100 / (1 + Math.exp(-latent / scale));

@@ -2,13 +2,13 @@ import { MEASURED_FIELDS, SCORE_FIELDS, type MeasuredField } from '#rules/fields
 import type { MeasuredConstants } from '../model/manifest.js';
 import { adjusted, adjustmentOf, isLabel, offsetOf, type Evidence } from './measured.js';
 
-/** What a model's manifest says of measurements, but for where it comes from. */
+/** The manifest's constants for measurements, without their sources. */
 export type MeasuringConstants = Omit<MeasuredConstants, 'sources'>;
 
 /**
- * What measurements do to all rows of scores of one request, in memory of any kind: base, own and scale of each of
- * `MEASURED_FIELDS` (`Adjustment`; scale 0 where none of it counts), then the weights of the composite, all 0 where it
- * stays as it is.
+ * How measurements move all score rows of one request, in any kind of memory: base, own and scale of each of
+ * `MEASURED_FIELDS` (`Adjustment`; scale 0 if no measurement counts), then the weights of the composite, all 0 if it
+ * does not move.
  */
 export type Adjustments = Float64Array;
 
@@ -20,13 +20,13 @@ const COMPOSED = ['attention', 'memory', 'reasoning'] as const;
 const COMPOSITE = FIELDS * ADJUSTMENT;
 export const ADJUSTMENTS_LENGTH = COMPOSITE + COMPOSED.length;
 
-/** In a row, `MEASURED_FIELDS` follow `C_SCORE`. */
+/** In a row, `MEASURED_FIELDS` start after `C_SCORE`. */
 const FIRST_COLUMN = 1;
 const COLUMNS = FIRST_COLUMN + FIELDS;
-/** The leaf counts chances in percent, as scores. */
+/** `measured.ts` has probabilities in percent, like scores. */
 const UNITS = MEASURED_FIELDS.map((field) => (isLabel(field) ? 100 : 1));
 
-/** Undefined where no measurement counts. */
+/** Undefined if no measurement counts. */
 export function adjustmentsOf(
   evidence: (field: MeasuredField) => Evidence,
   { composite }: Pick<MeasuringConstants, 'composite'>,
@@ -45,7 +45,7 @@ export function adjustmentsOf(
   return isAny ? adjustments : undefined;
 }
 
-/** False of what is all 0. */
+/** False if all are 0. */
 export function isAnyMoved(adjustments: Adjustments): boolean {
   return MEASURED_FIELDS.some((_, index) => isMoved(adjustments, FIRST_COLUMN + index));
 }
@@ -53,23 +53,23 @@ export function isAnyMoved(adjustments: Adjustments): boolean {
 /** Whether measurements move column `column` of a row. */
 export function isMoved(adjustments: Adjustments, column: number): boolean {
   if (column < FIRST_COLUMN) return isComposed(adjustments);
-  return adjustments[(column - FIRST_COLUMN) * ADJUSTMENT + SCALE]! > 0; // of ADJUSTMENTS_LENGTH
+  return adjustments[(column - FIRST_COLUMN) * ADJUSTMENT + SCALE]! > 0; // within ADJUSTMENTS_LENGTH
 }
 
 function isComposed(adjustments: Adjustments): boolean {
   return COMPOSED.some((_, part) => isMoved(adjustments, FIRST_COLUMN + part));
 }
 
-/** m of each field on the day whose scores without measurements are `scores[offset …]`. */
+/** m of each field on the day with the unmeasured scores `scores[offset …]`. */
 export function offsetsOf(adjustments: Adjustments, scores: Float32Array, offset: number): Float64Array {
   return Float64Array.from(MEASURED_FIELDS, (field, index) => {
     const [base = 0, own = 0, scale = 0] = adjustments.subarray(index * ADJUSTMENT);
-    const score = UNITS[index]! * scores[offset + FIRST_COLUMN + index]!; // a row, and one for each field
+    const score = UNITS[index]! * scores[offset + FIRST_COLUMN + index]!; // within a row; one for each field
     return scale > 0 ? offsetOf(field, { base, own, scale }, score) : 0;
   });
 }
 
-/** Moves a row of scores by the `offsets` of its day, where it lies. */
+/** Moves a row of scores in place, by the `offsets` of its day. */
 export function adjustRow(
   row: Float32Array,
   at: number,
@@ -77,7 +77,7 @@ export function adjustRow(
   offsets: Float64Array,
 ): void {
   for (let index = 0; index < FIELDS; index++) {
-    const scale = adjustments[index * ADJUSTMENT + SCALE]!; // of ADJUSTMENTS_LENGTH, and a row, as below
+    const scale = adjustments[index * ADJUSTMENT + SCALE]!; // within ADJUSTMENTS_LENGTH, and within a row, as below
     if (scale === 0) continue;
     const field = MEASURED_FIELDS[index]!;
     const unit = UNITS[index]!;
@@ -91,7 +91,7 @@ export function adjustRow(
   );
 }
 
-/** The scores of a request with its measurements: a row of its own. */
+/** A request's scores with its measurements, as a new row. */
 export function adjustedRow(adjustments: Adjustments, scores: Float32Array, offset: number): Float32Array {
   const row = scores.slice(offset, offset + COLUMNS);
   adjustRow(row, 0, adjustments, offsetsOf(adjustments, scores, offset));
@@ -99,7 +99,8 @@ export function adjustedRow(adjustments: Adjustments, scores: Float32Array, offs
 }
 
 /**
- * Moves the ends of the ranges of a day whose scores without measurements are `scores`: `reach` is how far they lie below the five scores, then above. That of the composite widens and narrows as those of its parts do.
+ * Moves the ends of the ranges of a day whose unmeasured scores are `scores`: `reach` is how far they are below the
+ * five scores, then above. The range of the composite widens and narrows with those of its parts.
  */
 export function adjustReach(
   reach: Float32Array,
@@ -108,22 +109,22 @@ export function adjustReach(
   offsets: Float64Array,
 ): void {
   for (const [side, sign] of [-1, 1].entries()) {
-    const first = side * POINTS; // of the side's five, as of a row of scores
+    const first = side * POINTS; // of the side's five, as in a row of scores
     const parts = { before: 0, after: 0 };
     for (let column = FIRST_COLUMN; column < POINTS; column++) {
       const index = column - FIRST_COLUMN;
-      const was = reach[first + column]!; // of 2 · POINTS
+      const was = reach[first + column]!; // within 2 · POINTS
       let is = was;
       if (isMoved(adjustments, column)) {
         const field = MEASURED_FIELDS[index]!; // the scores come first
-        const scale = adjustments[index * ADJUSTMENT + SCALE]!; // of ADJUSTMENTS_LENGTH
-        const score = scores[column]!; // a row
+        const scale = adjustments[index * ADJUSTMENT + SCALE]!; // within ADJUSTMENTS_LENGTH
+        const score = scores[column]!; // within a row
         const moved = (value: number): number => adjusted(field, value, offsets[index]!, scale);
         is = sign * (moved(score + sign * was) - moved(score));
         reach[first + column] = is;
       }
       if (index < COMPOSED.length) {
-        const weight = adjustments[COMPOSITE + index]!; // of ADJUSTMENTS_LENGTH
+        const weight = adjustments[COMPOSITE + index]!; // within ADJUSTMENTS_LENGTH
         parts.before += weight * was;
         parts.after += weight * is;
       }

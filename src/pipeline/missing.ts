@@ -4,14 +4,14 @@ import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { PredictionRequest } from '../records/request.js';
 import { HOUR_FIELDS, isAtRest } from './rest.js';
 
-/** Where the record of the current session says that a field is known, in the order of `FIELDS_OF_A_SESSION`. */
+/** Where the current session's record says whether a field is known, in the order of `FIELDS_OF_A_SESSION`. */
 const SERIES_COUNTS = SERIES_FIELDS.map((field) => summaryAt(0, field) + LAYOUT.COUNT);
 const IS_OF_HOUR = SERIES_FIELDS.map((field) => HOUR_FIELDS.includes(field));
 const SCALARS = SESSION_SCALARS.map((field) => SCALAR_PLACES[field]);
 
 /**
- * Calls `missing` with the place in `FIELDS_OF_A_SESSION` of each field that the current session lacks, or that is taken
- * as missing since its hour was not spent at rest.
+ * Calls `missing` with the index in `FIELDS_OF_A_SESSION` of each field that the current session lacks, or that
+ * counts as missing because its hour was not at rest.
  */
 export function eachMissingField({ records }: PredictionRequest, missing: (field: number) => void): void {
   const isLeftOut = !isAtRest(records, 0);

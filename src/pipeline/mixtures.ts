@@ -3,22 +3,22 @@ import { FEATURE_COUNT, featureAt } from '../contract/features.js';
 import { SCORE_FIELDS } from '#rules/fields.js';
 import { efficiencyOf, scaled, type Hours } from './referenceDay.js';
 
-/** Mixtures of two days, and what each group of features contributes to the difference between their scores. */
+/** Mixtures of two days, and how much each group of features contributes to the difference of their scores. */
 
 const AMOUNT = CONTRIBUTORS.findIndex(({ group }) => group === 'sleep_amount');
 const QUALITY = CONTRIBUTORS.findIndex(({ group }) => group === 'sleep_quality');
 const PLACES = CONTRIBUTORS.map(({ features }) => features.map(featureAt));
 const EFFICIENCY = featureAt('efficiency');
 
-/** A day as a row, and with its times as they are. */
+/** A day as a row, and its times without clamping. */
 export interface MixedDay {
   readonly row: Float32Array;
   readonly hours: Hours;
 }
 
 /**
- * Writes all mixtures to `rows` [64, F]: group g is today's in mixture m where bit g of m is set. Efficiency belongs to
- * two groups, so that it is computed anew where they are of two days.
+ * Writes all mixtures to `rows` [64, F]: mixture m has today's group g if bit g of m is set. Efficiency belongs to
+ * two groups, so it is recomputed if these come from different days.
  */
 export function writeMixtures(today: MixedDay, reference: MixedDay, rows: Float32Array): void {
   const isKnown = today.row[EFFICIENCY - 1]! > 0; // its mask
@@ -44,7 +44,7 @@ function mixedEfficiency(today: MixedDay, reference: MixedDay, mixture: number):
 
 const COUNT = CONTRIBUTORS.length;
 const POINTS = SCORE_FIELDS.length;
-/** By the size of a coalition without the group: (size)! (groups − size − 1)! / groups! */
+/** By size of a coalition without the group: (size)! (groups − size − 1)! / groups! */
 const WEIGHTS = Array.from(
   { length: COUNT },
   (_, size) => (factorial(size) * factorial(COUNT - size - 1)) / factorial(COUNT),
@@ -61,8 +61,8 @@ const SIZES = Array.from({ length: MIXTURES }, (_, mixture) => {
 });
 
 /**
- * Exact Shapley values: `scores` are those of all mixtures, [64, columns], the first five columns count; writes
- * [groups, 5] to `into[offset …]`.
+ * Exact Shapley values: `scores` are those of all mixtures, [64, columns], of which the first five columns count;
+ * writes [groups, 5] to `into[offset …]`.
  */
 export function writeShapley(
   scores: Float32Array,

@@ -12,7 +12,10 @@ const FAR = [
   [1, 0.599832206555888, 0.1369298809227358, 0.014875361290850615, 0.0007868691311456133, 0.000018463183175100548, 1.421511758316446e-7, 2.0442631033899397e-15],
 ] as const; // prettier-ignore
 
-/** The value below which a share `p`, above 0 and below 1, of a standard normal distribution lies; relative error near 1e-16. */
+/**
+ * The quantile of a standard normal distribution: the value below which the share `p` (0 to 1, exclusive) lies;
+ * relative error near 1e-16.
+ */
 export function probit(p: number): number {
   const fromMiddle = p - 0.5;
   if (Math.abs(fromMiddle) <= 0.425) return fromMiddle * ratio(MIDDLE, 0.180625 - fromMiddle * fromMiddle);
@@ -21,12 +24,12 @@ export function probit(p: number): number {
   return fromMiddle < 0 ? -size : size;
 }
 
-/** Hart's rational function (1968) as West (2005, Wilmott, May, 70) gives it. */
+/** Hart's rational function (1968) as given by West (2005, Wilmott, May, 70). */
 const CORE = [
   [220.206867912376, 221.213596169931, 112.079291497871, 33.912866078383, 6.37396220353165, 0.700383064443688, 0.0352624965998911],
   [440.413735824752, 793.826512519948, 637.333633378831, 296.564248779674, 86.7807322029461, 16.064177579207, 1.75566716318264, 0.0883883476483184],
 ] as const; // prettier-ignore
-/** From here on a continued fraction is nearer. */
+/** From here on a continued fraction is more accurate. */
 const TAIL = 7.07106781186547;
 
 /** The share of a standard normal distribution below `z`; error below 1e-14. */

@@ -1,7 +1,7 @@
 import { normalise, type Sleep } from '#rules/sleep.js';
 import { LAYOUT } from '../records/layout.js';
 
-/** Reads the sleep fields of the record that begins at `records[record]` into `sleep`, and makes sense of them. */
+/** Reads the sleep fields of the record that starts at `records[record]` into `sleep`, and normalises them. */
 export function normaliseSleep(records: Float64Array, record: number, sleep: Sleep): void {
   // record + SCALARS ≤ records.length, and a missing scalar is NaN
   sleep.sleepS = records[record + LAYOUT.SLEEP_TIME]!;

@@ -9,19 +9,19 @@ import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { PredictionRequest, ReadRequest } from '../records/request.js';
 
-/** How good the data of a request are, as far as it can be told without its scores. Names of fields, and counts. */
+/** The data quality of a request, as far as it is known without its scores: names of fields, and counts. */
 export interface Quality {
   readonly sessions: number;
   readonly against: Against;
   readonly missing: readonly string[];
   readonly implausible: readonly string[];
-  /** Series of an hour that was not spent at rest; they are missing, too. */
+  /** Series of an hour that was not at rest; these are missing, too. */
   readonly notAtRest: readonly string[];
   /** In the order of `SERIES_FIELDS`. */
   readonly series: readonly { readonly samples: number; readonly used: number }[];
 }
 
-/** What `qualityOf` looks at. */
+/** The input of `qualityOf`. */
 export type QualifiedRequest = Pick<ReadRequest, 'records' | 'targets' | 'lengths' | 'pastCount'> &
   Partial<Pick<ReadRequest, 'history' | 'usual'>>;
 
@@ -41,7 +41,7 @@ export function qualityOf(request: QualifiedRequest): Quality {
   return { sessions: pastCount, against: againstOf(request), missing, implausible, notAtRest, series };
 }
 
-/** What an explanation of `request` holds today against. */
+/** What an explanation of `request` compares today with. */
 export function againstOf({ usual, pastCount }: Pick<PredictionRequest, 'usual' | 'pastCount'>): Against {
   if (usual !== undefined) return 'usual';
   return pastCount > 0 ? 'last nights' : 'typical';
@@ -51,7 +51,7 @@ const sleep = new Sleep();
 
 function implausibleOf(records: Float64Array): string[] {
   normaliseSleep(records, 0, sleep);
-  // As the service makes sense of it, where the field was given; the total also where only its parts were.
+  // In normalised form, where the field was given; the total also where only its parts were.
   const made: Readonly<Record<string, number>> = {
     sleepTimeSeconds: sleep.sleepS,
     deepPercentage: sleep.deepShare,

@@ -8,9 +8,9 @@ import { LAYOUT } from '../records/layout.js';
 import type { PredictionRequest } from '../records/request.js';
 
 /**
- * The day that today is held against: what is usual for the person, where the long run of the history says it; else, and
- * for what it does not know, the last nights, that is the network's own recency-pooled past; for what that does not know
- * the typical value of that age and sex. What today lacks the reference day lacks too, and age and sex are today's.
+ * The day that today is compared with: the person's usual day, if the history's long run has one; for values unknown
+ * there, the last nights, pooled with the network's own recency weights; for values unknown there too, the typical
+ * value for age and sex. What today lacks, the reference day lacks too; age and sex are today's.
  */
 
 const SLEEP_TIME = featureAt('sleep_time');
@@ -24,13 +24,13 @@ const SEX = featureAt('sex');
 const TYPICAL_PLACES = TYPICAL_FEATURES.map(featureAt);
 const SECONDS_PER_HOUR = 3600;
 
-/** Times of a day in hours as they are, not as a row bounds them; what is not known is NaN. */
+/** Times of a day in hours, not clamped as in a row; NaN if unknown. */
 export interface Hours {
   asleep: number;
   awake: number;
 }
 
-/** `value`, in the unit of the catalogue, as a row holds it. */
+/** `value`, in the catalogue's unit, as stored in a row. */
 export function scaled(feature: number, value: number): number {
   const { centre, scale } = FEATURES[feature]!; // feature < FEATURE_COUNT
   return Math.min(ROW_CLAMP, Math.max(-ROW_CLAMP, (value - centre) / scale));
@@ -49,14 +49,14 @@ export function hoursOf(request: PredictionRequest, session: number, into: Hours
   into.awake = sleep.awakeS / SECONDS_PER_HOUR;
 }
 
-/** Share of the time in bed that was slept; NaN where there was none. */
+/** The share of the time in bed asleep; NaN if there was none. */
 export function efficiencyOf(asleep: number, awake: number): number {
   return asleep / (asleep + awake);
 }
 
-/** One thread's reference days, for one network. */
+/** Computes reference days for one network. One for each thread. */
 export class ReferenceDay {
-  /** The features of the reference day; known are those that are known today. */
+  /** The features of the reference day; known are those known today. */
   readonly row = new Float32Array(FEATURE_COUNT);
   readonly hours: Hours = { asleep: NaN, awake: NaN };
   private readonly pooled = new Float64Array(FEATURE_COUNT);
@@ -66,7 +66,9 @@ export class ReferenceDay {
 
   constructor(private readonly table: Pick<ExplainTable, 'typical' | 'pooling'>) {}
 
-  /** The day of the last nights of `request`, whose features are `today` [F] and `past` [5, F], the newest first. */
+  /**
+   * Computes the day of the last nights of `request`, with the features `today` [F] and `past` [5, F], newest first.
+   */
   find(request: PredictionRequest, today: Float32Array, past: Float32Array): void {
     const { row, pooled, weight } = this;
     this.pool(past);
@@ -78,17 +80,17 @@ export class ReferenceDay {
     this.fillTypical(today);
     this.derive();
     for (let mask = 0; mask < FEATURE_COUNT; mask += 2) {
-      row[mask] = today[mask]!; // each group is a mask and one value
+      row[mask] = today[mask]!; // each group is one mask and one value
       row[mask + 1] = today[mask]! > 0 ? row[mask + 1]! : 0;
     }
     for (const feature of [AGE, SEX]) row[feature] = today[feature]!;
   }
 
-  /** Makes the day of the last nights the usual one: `usual` as requests have it. */
+  /** Turns the day of the last nights into the usual one: `usual` as in requests. */
   turnUsual(usual: Float64Array, today: Float32Array): void {
     const { row, hours } = this;
     for (let feature = 1; feature < FEATURE_COUNT; feature += 2) {
-      const value = usual[feature]!; // FEATURE_COUNT of them, each group a mask and one value
+      const value = usual[feature]!; // FEATURE_COUNT of them; each group is one mask and one value
       if (!Number.isNaN(value) && today[feature - 1]! > 0) row[feature] = scaled(feature, value);
     }
     if (!Number.isNaN(usual[SLEEP_TIME]!)) hours.asleep = usual[SLEEP_TIME]!;
@@ -121,11 +123,11 @@ export class ReferenceDay {
       if (!Number.isNaN(session.asleep)) asleep += weights[SLEEP_TIME]! * session.asleep;
       if (!Number.isNaN(session.awake)) awake += weights[AWAKE]! * session.awake;
     }
-    hours.asleep = asleep / this.weight[SLEEP_TIME]!; // NaN where nothing is known, as 0 / 0 is
+    hours.asleep = asleep / this.weight[SLEEP_TIME]!; // 0 / 0 is NaN, as wanted for an unknown
     hours.awake = awake / this.weight[AWAKE]!;
   }
 
-  /** What the past does not know. */
+  /** Fills what the past does not know. */
   private fillTypical(today: Float32Array): void {
     const { row, weight, hours } = this;
     const typical = typicalDay(this.table.typical, today);
@@ -141,12 +143,12 @@ export class ReferenceDay {
     );
   }
 
-  /** What follows from two values, where the past does not know it itself. */
+  /** Computes what follows from two other values, if the past does not know it. */
   private derive(): void {
     const { row, weight, hours } = this;
     if (weight[EFFICIENCY] === 0) {
       const own = efficiencyOf(hours.asleep, hours.awake);
-      // A past that slept nothing and lay awake for nothing has none.
+      // A past without sleep and without time awake has no efficiency of its own.
       row[EFFICIENCY] = scaled(EFFICIENCY, Number.isNaN(own) ? this.typicalEfficiency : own);
     }
     if (weight[BMI] === 0) {
@@ -156,7 +158,10 @@ export class ReferenceDay {
   }
 }
 
-/** The typical day of whom `today` tells of: between the ages of the table in proportion, of both sexes where none is told. */
+/**
+ * The typical day for the age and sex in `today`: interpolated between the ages of the table; the mean of both sexes
+ * if none is given.
+ */
 function typicalDay(typical: Typical, today: Float32Array): readonly number[] {
   const sex = today[SEX - 1]! > 0 ? today[SEX]! : 0;
   const age = today[AGE - 1]! > 0 ? unscaled(AGE, today[AGE]!) : NaN;

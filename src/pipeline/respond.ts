@@ -1,29 +1,32 @@
 import type { Explanation } from '../contract/response.js';
 import type { IgnoredMeasurement } from '../records/request.js';
 
-/** Where High begins, for each label. */
+/** The probability from which each label is High. */
 export interface Thresholds {
   readonly valence: number;
   readonly arousal: number;
 }
 
-/** 0 … 100 in steps of a hundredth as JSON numbers: a look-up costs half of what formatting does. */
+/** 0 … 100 in steps of a hundredth as JSON numbers: a look-up costs half as much as formatting. */
 const HUNDREDTHS = Array.from({ length: 10_001 }, (_, hundredths) => String(hundredths / 100));
 
-/** A number that is not negative as JSON, rounded to two decimals. */
+/** A non-negative number as JSON, rounded to two decimals. */
 export function rounded(value: number): string {
   const hundredths = Math.round(value * 100);
   return HUNDREDTHS[hundredths] ?? String(hundredths / 100);
 }
 
-/** In whole hundredths, as an answer has it: what is compared or added up there holds for whoever adds up answers. */
+/**
+ * In whole hundredths, the resolution of an answer: what is compared or summed in them also holds for the printed
+ * numbers.
+ */
 export function hundredths(value: number): number {
   return Math.round(value * 100);
 }
 
 /**
  * The body of a 200. `scores[offset …]` are C_SCORE, attention, memory, reasoning, stress (0 to 100) and the
- * probabilities of High valence and arousal; `inferMs` are milliseconds, and left out where they are not told.
+ * probabilities of High valence and arousal; `inferMs` are milliseconds, left out if undefined.
  */
 export function respond(
   scores: Float32Array,
@@ -42,12 +45,12 @@ export function respond(
   );
 }
 
-/** The body of a 200 with the text of a history behind what stands in it. */
+/** The body of a 200 with the text of a history appended. */
 export function withHistory(body: string, text: string): string {
   return `${body.slice(0, -1)},"history":"${text}"}`;
 }
 
-/** The body of a 200, made by `respond`, with the seven scores without measurements behind what stands in it. */
+/** The body of a 200, made by `respond`, with the seven unmeasured scores appended. */
 export function withUnmeasured(
   body: string,
   scores: Float32Array,
@@ -57,12 +60,12 @@ export function withUnmeasured(
   return `${body.slice(0, -1)},"unmeasured":${respond(scores, offset, undefined, thresholds)}}`;
 }
 
-/** The body of a 200 with the measurements that came too late behind what stands in it. */
+/** The body of a 200 with the measurements that came too late appended. */
 export function withIgnored(body: string, ignored: readonly IgnoredMeasurement[]): string {
   return `${body.slice(0, -1)},"measurements_ignored":${JSON.stringify(ignored)}}`;
 }
 
-/** The body of a 200, made by `respond`, with the explanation behind what stands in it. */
+/** The body of a 200, made by `respond`, with the explanation appended. */
 export function withExplanation(body: string, explanation: Explanation): string {
   return `${body.slice(0, -1)},"explanation":${JSON.stringify(explanation)}}`;
 }

@@ -2,14 +2,14 @@ import { HOUR_AT_REST } from '../contract/features.js';
 import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
 
-/** What an hour not at rest takes out of a session. */
+/** The fields of a session that an hour not at rest invalidates. */
 export const HOUR_FIELDS: readonly string[] = ['HR_day_1h', 'RR_day_1h'];
 
 const { COUNT, LEVEL } = LAYOUT;
 const DAY = summaryAt(0, 'HR_day_1h');
 const NIGHT = summaryAt(0, 'HR_night');
 
-/** Whether the hour by day of the record that begins at `records[record]` was spent at rest, as far as its heart rate tells. */
+/** Whether the hour by day in the record that starts at `records[record]` was at rest, judging by its heart rate. */
 export function isAtRest(records: Float64Array, record: number): boolean {
   if (!(records[record + DAY + COUNT]! > 0)) return true; // within a record, as below
   const isNightKnown = records[record + NIGHT + COUNT]! > 0;

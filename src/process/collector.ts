@@ -2,15 +2,15 @@ import { setFlagsFromString } from 'node:v8';
 import type { ResourceLimits } from 'node:worker_threads';
 
 /**
- * For threads that keep next to nothing from one request to the next. Left to itself V8 lets the young generation
- * of each busy one grow to its default, four times as much, and then to and fro, which shows in the memory of the
- * process and makes none faster. Half of this makes workers collect so often that throughput falls.
+ * For threads that keep almost nothing between requests. By default V8 lets the young generation of each busy thread
+ * grow to four times this size and shrink again, which makes the memory of the process fluctuate and nothing faster.
+ * With half of this, workers collect so often that throughput falls.
  */
 export const YOUNG_THREAD_LIMITS: ResourceLimits = Object.freeze({ maxYoungGenerationSizeMb: 12 });
 
 /**
- * Has every thread of the process collect its young objects by itself. There is little alive among them, so helpers
- * save next to nothing; but under load each of them waits for a core first, and the collecting thread waits for it.
+ * Makes every thread collect its young objects without helper threads. Few of them are alive, so helpers save almost
+ * nothing; under load each helper waits for a core first, and the collecting thread waits for the helper.
  */
 export function collectWithoutHelpers(): void {
   setFlagsFromString('--no-parallel-scavenge');

@@ -7,33 +7,33 @@ import { exitAtOnce } from './exit.js';
 
 const STDIO = [0, 1, 2] as const;
 
-/** Those of standard input, output and error that are a terminal. Asked early: of a closed one nobody can tell. */
+/** Which of standard input, output and error are terminals. Call it early: a closed one can't be recognised. */
 export function terminals(): readonly number[] {
   return STDIO.filter((file) => isatty(file));
 }
 
 export interface Leaving {
   readonly code: number;
-  /** Ends the process in place of `exit` where that would not return. */
+  /** Ends the process where `exit` would not return. */
   readonly signal: NodeJS.Signals;
   /**
-   * What the other threads do. `idle`: nothing that could hang, so that each can be ended. `halted`: they run no
-   * JavaScript. `busy`: they may, and would crash when the process is taken from under them.
+   * The state of the other threads. `idle`: nothing that could hang, so each can be ended. `halted`: they run no
+   * JavaScript. `busy`: they may run, and would crash if the process ended.
    */
   readonly threads: 'idle' | 'halted' | 'busy';
-  /** As `terminals` found them at the start. */
+  /** The result of `terminals` at the start. */
   readonly terminals: readonly number[];
 }
 
-/** `exit` is held back so long for what is at work in libuv's pool, as a file that is being loaded. */
+/** How long `exit` may wait for work in libuv's pool, for instance a file being loaded. */
 const POOL_MS = 200;
 const POOL_STEP_MS = 5;
-/** Longer than workers take for the batches that they hold. */
+/** Longer than workers need for their current batches. */
 const SETTLE_MS = 50;
 
 /**
- * Ends the process; the caller has flushed what must be flushed. `exit` waits for the threads of libuv's pool, so where
- * one of them hangs (a write to a log on a dead disk, a name that is looked up) this process is killed instead.
+ * Ends the process; flush everything before. `exit` waits for the threads of libuv's pool, so if one of them hangs (a
+ * log write to a dead disk, a name look-up) the process kills itself instead.
  */
 export async function leave({ code, signal, threads, terminals: given }: Leaving): Promise<never> {
   for (let waited = 0; isPoolAtWork() && waited < POOL_MS; waited += POOL_STEP_MS) {
@@ -44,35 +44,35 @@ export async function leave({ code, signal, threads, terminals: given }: Leaving
   if (threads === 'idle' && !isKilled) process.exit(code);
   process.emit('exit', code);
   if (isKilled) dieBy(signal);
-  // This thread gives the workers nothing more: they come to the end of what they run, and wait.
+  // This thread sends the workers nothing more, so they finish their batches and wait.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SETTLE_MS);
   return exitAtOnce(code);
 }
 
-/** Ends the process by the plain effect of a signal: nothing of it runs any more. */
+/** Ends the process by a signal's default action: no more of its code runs. */
 function dieBy(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
 }
 
-/** Node 20 aborts when it can't give a terminal back the modes that it found, as where that was closed. */
+/** Node 20 aborts if it can't restore a terminal's modes, for instance because the terminal was closed. */
 function letGo(files: readonly number[]): void {
   for (const file of files.filter((wasTerminal) => !isatty(wasTerminal))) {
     closeSync(file);
-    openSync(devNull, 'r+'); // takes the lowest free number: this one
+    openSync(devNull, 'r+'); // takes the lowest free descriptor, which is this one
   }
 }
 
-/** Whether this thread waits for an operation on a file or a name, which run in libuv's pool. */
+/** Whether this thread waits for a file operation or a name look-up, which run in libuv's pool. */
 function isPoolAtWork(): boolean {
   return process.getActiveResourcesInfo().some((name) => /^(FSReq|CloseReq|Get\w+InfoReq)/.test(name));
 }
 
 /**
- * Kills the process when the time is up, from a thread of its own: the last resort where the event loop itself hangs.
- * Its code is given as text, as loading a file would itself wait for the pool. Resolves when the thread waits, as
- * leaving while one is being made can crash the process; rejects where there can't be one, as without a free file
- * descriptor.
+ * Kills the process after `limitMs` from a thread of its own: the last resort if the event loop itself hangs. The
+ * thread's code is passed as text, because loading a file would wait for the pool. Resolves once the thread waits,
+ * since exiting while a thread starts can crash; rejects if the thread can't be started, for instance without a free
+ * file descriptor.
  */
 export async function killAfter(limitMs: number): Promise<void> {
   const at = process.hrtime.bigint() + BigInt(Math.round(limitMs)) * 1_000_000n;

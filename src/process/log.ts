@@ -6,20 +6,20 @@ export type Log = Logger;
 
 export interface LogOptions {
   readonly level: Level | 'silent';
-  /** Shown as `name` in every line. */
+  /** The value of `name` in every line. */
   readonly name?: string;
-  /** Where the lines go; standard output by default. */
+  /** Destination of the lines; standard output by default. */
   readonly sink?: LogSink;
 }
 
-/** A destination of whole lines, each with its line break. */
+/** A destination for whole lines, each with its line break. */
 export interface LogSink {
   write(line: string): void;
 }
 
 /**
- * Fields that nobody should log, taken out of a line where somebody does. Only a second net: the first is
- * that no caller passes a key or a biometric value to the log.
+ * Fields that must not be logged, removed from every line. Only a second safeguard: the first is that no caller
+ * passes a key or a biometric value to the log.
  */
 const SENSITIVE_FIELDS = [
   'key',
@@ -36,7 +36,7 @@ const SENSITIVE_FIELDS = [
   'request.body',
 ];
 
-/** Anything that looks like one of our API keys, wherever in a line it stands. */
+/** Matches anything that looks like one of our API keys, anywhere in a line. */
 const KEY_START = 'sk_';
 const KEY_FORM = /sk_(demo|live)_[0-9A-Za-z]+/g;
 
@@ -54,7 +54,7 @@ export function createLog({ level, name, sink = new StandardOutput() }: LogOptio
   );
 }
 
-/** What a line says of an error. The stack is for defects: what the operator can mend says so by itself. */
+/** The fields for an error. Only defects need the stack: an error that the operator can fix explains itself. */
 export function errorFields(error: unknown): { readonly reason: string } | { readonly err: unknown } {
   return error instanceof OperatorError ? { reason: error.message } : { err: error };
 }

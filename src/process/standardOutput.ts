@@ -3,11 +3,11 @@ import { isatty } from 'node:tty';
 import { isMainThread } from 'node:worker_threads';
 
 const STDOUT = 1;
-/** A slow reader costs at most this much memory; the lines beyond it are dropped and counted. */
+/** Memory limit for a slow reader; further lines are dropped and counted. */
 const BUFFERED_BYTES_MAX = 1 << 20;
-/** A pipe takes so much whole or not at all (PIPE_BUF of Linux): lines of several threads don't mix. */
+/** A pipe accepts this much atomically (PIPE_BUF on Linux), so lines of several threads don't mix. */
 const PIECE_BYTES_MAX = 4096;
-/** A reader that is behind, a full disk or a closed terminal is tried again so often. */
+/** Retry interval for a slow reader, a full disk or a closed terminal. */
 const RETRY_MS = 25;
 
 interface Waiter {
@@ -16,14 +16,14 @@ interface Waiter {
 }
 
 /**
- * Writes lines to standard output without ever waiting for it. pino's own destination (sonic-boom) does so too until
- * the process is to end: its last flush then repeats for ever where the disk is full, the reader has gone or has
- * stopped reading, and it can't be told not to. This one can be waited for, with a limit.
+ * Writes lines to standard output without ever waiting. pino's own destination (sonic-boom) does the same until the
+ * process ends: its last flush then retries for ever if the disk is full, or the reader has gone or stopped reading,
+ * and can't be told not to. This one can be waited for, with a limit.
  */
 export class StandardOutput {
   private readonly file = nonBlocking();
   private lines: string[] = [];
-  /** Of the lines that wait and of the piece that is being written. */
+  /** Of the waiting lines and the piece being written. */
   private bytes = 0;
   private isWriting = false;
   private dropped = 0;
@@ -40,7 +40,7 @@ export class StandardOutput {
     if (!this.isWriting) this.writeNext();
   }
 
-  /** Resolves when every line is out, or else when the time is up. */
+  /** Resolves when every line is written, or after `limitMs`. */
   flushed(limitMs: number): Promise<void> {
     if (!this.isWriting) return Promise.resolve();
     return new Promise((resolve) => {
@@ -87,7 +87,7 @@ export class StandardOutput {
     });
   }
 
-  /** Where there is room again. */
+  /** Writes how many lines were dropped, once there is room again. */
   private tellDropped(): void {
     if (this.dropped === 0 || this.lines.length > 0) return;
     const time = new Date().toISOString();
@@ -98,9 +98,9 @@ export class StandardOutput {
 }
 
 /**
- * A write that blocks would hold a thread of libuv's pool, which the process waits for when it leaves. Pipes and
- * sockets stop blocking when the main thread looks at `process.stdout`; terminals, which Node leaves blocking (Ctrl-S), when
- * they are opened anew. Files stay as they are.
+ * A blocking write would hold a thread of libuv's pool, which the process waits for at exit. Pipes and sockets become
+ * non-blocking when the main thread reads `process.stdout`; terminals, which Node leaves blocking (Ctrl-S), when
+ * opened again. Files stay as they are.
  */
 function nonBlocking(): number {
   if (!isatty(STDOUT)) return isMainThread ? process.stdout.fd : STDOUT;

@@ -13,41 +13,47 @@ import { SCALAR_PLACES, SERIES_PLACES, clearRecords, summaryAt } from '../record
 import { WasmParser } from './wasmParser.js';
 import { isBodyProblem, readerOf, type RequestReader } from './read.js';
 
-/** A column of lists. The list of a row is `values[from(row) … to(row))`; where a list begins the one before has ended. */
+/**
+ * A column of lists. The list of a row is `values[from(row) … to(row))`; each list begins where the one
+ * before ends.
+ */
 export interface SeriesColumn {
   readonly field: SeriesField;
   readonly values: ArrayLike<number> & {
     subarray(from: number, to: number): ArrayLike<number>;
   };
   from(row: number): number;
-  /** `from` where the row has no list. */
+  /** Equals `from` if the row has no list. */
   to(row: number): number;
 }
 
 /** A column of numbers, or of the letters M and F. */
 export interface ScalarColumn {
   readonly field: (typeof SESSION_SCALARS)[number];
-  /** The number; 1 for M, −1 for F; NaN where the row has none; Infinity where it has what is neither. */
+  /** The number; 1 for M, −1 for F; NaN if the row has none; Infinity for any other value. */
   at(row: number): number;
 }
 
-/** The columns of a piece of a table that the contract knows. */
+/** The columns of a part of a table that the contract knows. */
 export interface SessionColumns {
   readonly series: readonly SeriesColumn[];
   readonly scalars: readonly ScalarColumn[];
-  /** False where only `bodyOf` says what the rows hold: a column of another type, two names of one series. */
+  /**
+   * False if the rows can only be read from `bodyOf`: a column has another type, or two columns name one
+   * series.
+   */
   readonly arePlain: boolean;
-  /** Row `row` as the body of a request, in JSON: for the exact path. */
+  /** Row `row` as a request body in JSON, for the exact path. */
   bodyOf(row: number): string;
 }
 
-/** Rows of a table as the parser leaves requests. */
+/** Rows of a table, in the form in which the parser leaves requests. */
 export interface ReadRows {
-  /** Record i is `records[i · RECORD_LENGTH …]`; it means nothing where the row has a problem. */
+  /** Record i is `records[i · RECORD_LENGTH …]`; it is meaningless if the row has a problem. */
   readonly records: Float64Array;
-  /** How long the series of each row are, in the order of `SERIES_PLACES`: row i's are `lengths[i · 4 …]`. */
+  /** Lengths of each row's series, in the order of `SERIES_PLACES`: row i's are `lengths[i · 4 …]`. */
   readonly lengths: Uint32Array;
-  /** By the place of the row. */
+  /** By the index of the row. */
   readonly problems: ReadonlyMap<number, BodyProblem>;
 }
 
@@ -55,14 +61,17 @@ const { RECORD_LENGTH } = LAYOUT;
 const SERIES = SERIES_FIELDS.length;
 const SAMPLE_BYTES = Float32Array.BYTES_PER_ELEMENT;
 const RECORD_BYTES = RECORD_LENGTH * Float64Array.BYTES_PER_ELEMENT;
-/** Samples of one column that are summarised in one call, unless a single list may be longer: they fit the caches. */
+/**
+ * Most samples of one column that one call summarises, unless a single list may be longer: they fit the
+ * caches.
+ */
 const SAMPLES_PER_CALL = 1 << 17;
 
 const BOUNDS = new Map<ScalarColumn['field'], (typeof SCALAR_BOUNDS)[number]>(
   SCALAR_BOUNDS.map((bounds) => [bounds.field, bounds]),
 );
 
-/** Where the parser finds the columns of some rows: places in its memory, and views of it. */
+/** Where the parser finds the columns of some rows: offsets in its memory, and views of it. */
 interface Places {
   readonly records: number;
   readonly starts: number;
@@ -72,9 +81,9 @@ interface Places {
 }
 
 /**
- * Reads the rows of tables, a column at a time: lists go to the parser as they are, without JSON. Whatever is not
- * plainly right is written as JSON and read on the exact path, which decides and words the refusal: so a table is
- * refused what a body is refused. For one thread.
+ * Reads the rows of tables, a column at a time. Lists go to the parser unchanged, without JSON. A row that
+ * may be wrong is written as JSON and read on the exact path, which decides and words the refusal: so a table
+ * is refused for exactly the same reasons as a body. For one thread.
  */
 export class ColumnReader {
   private readonly parser: WasmParser;
@@ -87,7 +96,7 @@ export class ColumnReader {
     this.samplesPerCall = Math.max(SAMPLES_PER_CALL, limits.daySamplesMax, limits.nightSamplesMax);
   }
 
-  /** Reads the rows from `first` to before `last`. */
+  /** Reads the rows from `first` up to, but not including, `last`. */
   read(columns: SessionColumns, first: number, last: number): ReadRows {
     const rows = last - first;
     const problems = new Map<number, BodyProblem>();
@@ -106,7 +115,7 @@ export class ColumnReader {
     return { records, lengths, problems };
   }
 
-  /** Fills `records` from the row `first` on. @returns 1 for each row that the exact path must look at */
+  /** Fills `records` from the row `first` on. @returns 1 for each row that the exact path must read */
   private readPlain({ series, scalars }: SessionColumns, first: number, records: Float64Array): Uint8Array {
     const rows = records.length / RECORD_LENGTH;
     const { parser } = this;
@@ -123,7 +132,7 @@ export class ColumnReader {
     return marks.slice();
   }
 
-  /** The parser's memory for so many rows; nothing grows it until they are read. */
+  /** The parser's memory for this many rows; it does not grow until they are read. */
   private placesFor(rows: number): Places {
     const bytes = rows * (RECORD_BYTES + 2 * SAMPLE_BYTES + 1) + this.samplesPerCall * SAMPLE_BYTES + 16;
     const records = this.parser.room(bytes);
@@ -149,7 +158,7 @@ export class ColumnReader {
     for (let row = 0; row < rows; row++) {
       const from = column.from(first + row);
       const to = column.to(first + row);
-      // A damaged file may say anything.
+      // A damaged file may contain any offsets.
       const isSound = to >= from && to - from <= most && from >= begin && to <= values.length;
       if (!isSound) marks[row] = 1;
       const length = isSound ? to - from : 0;
@@ -165,7 +174,9 @@ export class ColumnReader {
     this.summariseRun(column, { places, run, row: rows, begin, end });
   }
 
-  /** The lists of the rows from `run` to before `row`: they lie between `begin` and `end`. */
+  /**
+   * Summarises the lists of the rows from `run` up to `row`, exclusive: they lie between `begin` and `end`.
+   */
   private summariseRun(
     { field, values }: SeriesColumn,
     {

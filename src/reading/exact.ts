@@ -44,8 +44,8 @@ import { writeScalars, writeTarget } from '../records/write.js';
 import { isUnitError, unitMessage } from './unitErrors.js';
 
 /**
- * The exact path: every JSON text, every element looked at, every refusal worded. It is the reference that faster
- * readers are held against, and the only one that says no.
+ * The exact path: reads any JSON text, checks every element, and words every refusal. It is the reference for
+ * the faster readers, and only it refuses.
  */
 
 type JsonObject = Record<string, unknown>;
@@ -58,8 +58,8 @@ const measuredLabelCheck = Compile(MeasuredLabelSchema);
 const TARGET_FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 
 /**
- * Below this level no series is heart rate: of ten or eleven samples the level is the mean without the extremes, so
- * five that are too fast and four of the slowest are left.
+ * Below this level no series is heart rate: for ten or eleven samples the level is the mean without the
+ * extremes, so it then includes five samples that are too fast and four of the slowest.
  */
 const FAST_BREATHS_MIN = Math.floor((5 * BREATHS_MEDIAN_MAX + 4 * BREATHING.min) / 9);
 
@@ -71,7 +71,7 @@ const STRUCTURE_FINDING: Finding = {
   type: 'too_long',
 };
 
-/** Reads `bytes` into the memory of `parser`, which holds until the next request is read. */
+/** Reads `bytes` into the memory of `parser`; the result is valid until the next request is read. */
 export function readExactly(
   bytes: Uint8Array,
   limits: SeriesLimits,
@@ -82,7 +82,7 @@ export function readExactly(
   return readOpened(limits, parser, constants);
 }
 
-/** As `readExactly`, of the bytes that are open in `parser`. */
+/** Like `readExactly`, for the bytes that are open in `parser`. */
 export function readOpened(
   limits: SeriesLimits,
   parser: WasmParser,
@@ -95,13 +95,13 @@ export function readOpened(
   return new Reading(limits, parser, constants, measuredApart).read();
 }
 
-/** Of a model whose manifest lacks what `MeasuringConstants` are. */
+/** For a model whose manifest lacks the `MeasuringConstants`. */
 const UNMEASURABLE = 'The model in force takes no measurements';
 
-/** One body's way from JSON to a request, gathering what is wrong with it in the order of the contract. */
+/** Reads one body from JSON to a request, and gathers its findings in the order of the contract. */
 class Reading {
   private readonly findings: Finding[] = [];
-  /** Told only where nothing else is wrong. */
+  /** Reported only if there are no other findings. */
   private readonly unitFindings: Finding[] = [];
   private readonly outline: Outline;
   private readonly request: PredictionRequest;
@@ -149,7 +149,7 @@ class Reading {
     return this.parser.placed(request, day, this.constants, given);
   }
 
-  /** A string that is a history, or empty; absent and null are undefined. */
+  /** A string with a history, or an empty one; undefined for absent and null. */
   private history(value: JsonValue | undefined): string | undefined {
     const loc = ['body', 'history'];
     if (value === undefined || this.outline.isNull(value)) return undefined;
@@ -165,7 +165,7 @@ class Reading {
     return text;
   }
 
-  /** What was measured: absent, null and an empty list are nothing. */
+  /** The measurements; absent, null and an empty list give none. */
   private measurements(fields: Fields, night: number): GivenMeasurement[] {
     const loc = ['body', 'measurements'];
     const value = fields.get('measurements');
@@ -203,7 +203,7 @@ class Reading {
     return { score, value: measured, day, reliability: reliability ?? undefined };
   }
 
-  /** NaN where it is that of a night which is missing, or wrong itself. */
+  /** NaN if it is the day of a night that is missing or itself wrong. */
   private dayOfMeasurement(value: JsonValue | undefined, loc: Loc, night: number): number | Finding {
     const day = this.dateAt(value);
     if (day === undefined) return finding(loc, 'date_type');
@@ -211,14 +211,14 @@ class Reading {
     return Number.isNaN(day) ? night : day;
   }
 
-  /** Days since 1970; NaN where none is told. Only looked at beside a history. */
+  /** Days since 1970; NaN if none is given. Read only beside a history. */
   private day(value: JsonValue | undefined): number {
     const day = this.dateAt(value);
     if (day === undefined) this.find(['body', 'night'], 'date_type');
     return day ?? NaN;
   }
 
-  /** Days since 1970; NaN where nothing is told, undefined where it is no date. */
+  /** Days since 1970; NaN if none is given, undefined for an invalid date. */
   private dateAt(value: JsonValue | undefined): number | undefined {
     if (value === undefined || this.outline.isNull(value)) return NaN;
     const text = this.outline.isString(value) ? this.outline.text(value, NIGHT_LENGTH) : undefined;
@@ -241,7 +241,7 @@ class Reading {
     return flag === true;
   }
 
-  /** Past targets may be called `past_target`, but not both at once. */
+  /** Past targets may be called `past_target`, but only one of the two names may be used. */
   private targetsName(fields: Fields): 'past_target' | 'past_targets' {
     const isPlural = this.hasValue(fields.get('past_targets'));
     const isSingular = this.hasValue(fields.get('past_target'));
@@ -253,7 +253,7 @@ class Reading {
     return value === undefined || this.outline.isNull(value);
   }
 
-  /** Null and an empty array beside another name are absence. */
+  /** Null and an empty array count as absent beside another name. */
   private hasValue(value: JsonValue | undefined): boolean {
     return value !== undefined && !this.outline.isNull(value) && !this.outline.isEmptyArray(value);
   }
@@ -261,7 +261,7 @@ class Reading {
   /** Reads a session into record `session` of the request. */
   private session(value: JsonValue | undefined, loc: Loc, session: number): void {
     if (this.isFull) return;
-    if (value === undefined) return this.find(loc, 'missing');
+    if (value === undefined) return this.find(loc, 'missing', NO_SESSION);
     if (!this.outline.isObject(value)) return this.find(loc, 'object_type');
     const { fields, unknown } = this.outline.session(value);
     this.unknownFields += unknown;
@@ -287,7 +287,7 @@ class Reading {
     return frame;
   }
 
-  /** Reads a series by whichever of its names has a value. */
+  /** Reads a series by the one of its names that has a value. */
   private series(fields: Fields, field: SeriesField, loc: Loc, session: number): Finding[] {
     const alias = SERIES_ALIASES[field as keyof typeof SERIES_ALIASES] as string | undefined;
     const isAliased = alias !== undefined && this.hasValue(fields.get(alias));
@@ -299,14 +299,14 @@ class Reading {
     return [...found, aliasFinding(loc, alias, field)];
   }
 
-  /** Summarises a series into record `session`; what is wrong with it, up to as much as an answer tells. */
+  /** Summarises a series into record `session`. Returns its findings, at most as many as an answer lists. */
   private samples(value: JsonValue | undefined, field: SeriesField, loc: Loc, session: number): Finding[] {
     if (value === undefined || this.outline.isNull(value)) {
       this.parser.clearSummary(field, session);
       return [];
     }
     if (!this.outline.isArray(value)) return [finding(loc, 'list_type')];
-    // What the fast path has summarised was as it should be.
+    // The fast path has summarised it, so it was valid.
     const decode = (): DecodedSeries => this.outline.decodeSeries(value, field, this.limits);
     const series = this.parser.isSummarised(value.start, field, session) ? undefined : decode();
     const found = series === undefined ? [] : this.summarised(series, field, loc, session);
@@ -335,7 +335,7 @@ class Reading {
     );
   }
 
-  /** Where the level is lower, most samples can't be above 40: there is nothing to count. */
+  /** Below this level most samples can't be above 40, so there is nothing to count. */
   private mayBeHeartRate(field: SeriesField, session: number): boolean {
     const isBreath = field === 'RR_day_1h' || field === 'RR_night';
     return isBreath && this.request.records[summaryAt(session, field) + LAYOUT.LEVEL]! > FAST_BREATHS_MIN;
@@ -353,7 +353,10 @@ class Reading {
     writeTarget(frame as ScoreRecord, this.request.targets, index * LAYOUT.TARGET_LENGTH);
   }
 
-  /** The items of a list, up to one more than `most`: absent and null count as none; undefined where it is no list. */
+  /**
+   * The items of a list, at most one more than `most`; absent and null count as none; undefined for anything
+   * but a list.
+   */
   private list(value: JsonValue | undefined, loc: Loc, most: number): readonly JsonValue[] | undefined {
     if (value === undefined || this.outline.isNull(value)) return [];
     if (this.outline.isArray(value)) return this.outline.elements(value, most);
@@ -361,7 +364,7 @@ class Reading {
     return undefined;
   }
 
-  /** Both or neither, of one length: what is wrong is said of each of the two. */
+  /** Both or neither must be given, with one length; a finding is reported for each of the two. */
   private isPair(past: readonly unknown[], targets: readonly unknown[], targetsName: string): boolean {
     if (past.length === targets.length && past.length <= PAST_MAX) return true;
     const isHalf = past.length === 0 || targets.length === 0;
@@ -376,7 +379,7 @@ class Reading {
     else this.find(loc, 'value_error', msg);
   }
 
-  /** No more is told: looking for it would only cost. */
+  /** More findings are not reported, so finding them would only cost time. */
   private get isFull(): boolean {
     return this.findings.length >= FINDINGS_MAX;
   }
@@ -385,12 +388,15 @@ class Reading {
     this.findings.push(finding(loc, type, msg));
   }
 
-  /** A wrong unit is told where nothing else is wrong. */
+  /** A wrong unit is reported only if there are no other findings. */
   private refusal(): BodyProblem {
     const found = this.findings.length > 0 ? this.findings : this.unitFindings;
     return { kind: 'unprocessable', findings: found.slice(0, FINDINGS_MAX) };
   }
 }
+
+/** A body that is a session itself is the usual reason. */
+const NO_SESSION = 'Field required: wrap the session: {"current_session": {...}}';
 
 const MESSAGES: Readonly<Record<FindingType, string>> = {
   missing: 'Field required',
@@ -400,11 +406,13 @@ const MESSAGES: Readonly<Record<FindingType, string>> = {
   bool_type: 'Input should be true or false',
   string_type: 'Input should be a string',
   date_type: 'Input should be a date of the form YYYY-MM-DD, from 1970 to 2149',
-  int_type: 'Input should be a whole number',
+  // Seconds are the only whole numbers of a request.
+  int_type: 'Input should be a whole number of seconds: hours times 3600, minutes times 60',
   literal_error: 'Input should be one of the allowed values',
   greater_than_equal: 'Input is too small',
   less_than_equal: 'Input is too large',
   too_long: 'List is too long',
+  too_short: 'List is too short',
   finite_number: 'Input should be a finite number',
   history_invalid:
     'History is damaged or of another version: send that of the last answer as it was, or "" to begin a new one',
@@ -416,17 +424,17 @@ function finding(loc: Loc, type: FindingType, msg: string = MESSAGES[type]): Fin
   return { loc, msg, type };
 }
 
-/** Two names of one thing have a value each. */
+/** Two names of one field have a value each. */
 function aliasFinding(loc: Loc, alias: string, name: string): Finding {
   return finding([...loc, alias], 'value_error', `${alias} is an alias of ${name}: give one of the two`);
 }
 
-/** Of the day of a measurement. */
+/** The finding about the day of a measurement. */
 export function afterNight(loc: Loc): Finding {
   return finding(loc, 'value_error', 'Day should not be after night');
 }
 
-/** What is wrong with a measurement, its day aside, by the field. */
+/** The findings in a measurement, except its day, by field. */
 export function measurementFindings(frame: JsonObject, loc: Loc): ReadonlyMap<string, Finding> {
   const { score, value } = frame;
   const isOf = (fields: readonly unknown[]): boolean => fields.includes(score);
@@ -437,7 +445,7 @@ export function measurementFindings(frame: JsonObject, loc: Loc): ReadonlyMap<st
     const msg = `Input should be ${words(MEASURED_FIELDS)}`;
     known.set('score', finding([...loc, 'score'], 'literal_error', msg));
   }
-  if (value !== undefined) known.delete('value'); // what it may be, the score says
+  if (value !== undefined) known.delete('value'); // its bounds depend on the score
   return known;
 }
 
@@ -485,7 +493,7 @@ function translate(error: SchemaError, schema: Type.TObject, value: JsonObject, 
   }
 }
 
-/** Which kind of number the schema wanted in a field that holds another kind, or something else. */
+/** Which kind of number the schema requires in a field that holds another type. */
 function typeFinding(schema: unknown, value: unknown): FindingType {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'finite_number';
   const types = [(schema as { type?: string | string[] } | undefined)?.type ?? []].flat();

@@ -14,12 +14,12 @@ import { SCALAR_PLACES, SERIES_PLACES } from '../records/places.js';
 import type { WasmParser } from './wasmParser.js';
 
 /**
- * A body that is JSON, by where its values lie in the parser's memory: only what the contract knows of is looked
- * for, and only what is asked for becomes a value of JavaScript. What else a caller may have put into a body is
- * passed over as bytes.
+ * A JSON body, as the positions of its values in the parser's memory. Only fields that the contract knows are
+ * located, and only requested ones become values of JavaScript. All other content of a body is skipped as
+ * bytes.
  */
 
-/** Where a value begins and where it ends. */
+/** Start and end of a value. */
 export interface JsonValue {
   readonly start: number;
   readonly end: number;
@@ -35,15 +35,15 @@ export interface KnownFields {
 /** An element of a series that can't be a sample. */
 export interface Misfit {
   readonly index: number;
-  /** A number beyond all numbers; else no number. */
+  /** Whether it is a number that is too large to represent; otherwise it is not a number. */
   readonly isInfinite: boolean;
 }
 
 export interface DecodedSeries {
   readonly isTooLong: boolean;
-  /** The first ones, as many as an answer tells. */
+  /** The first ones, as many as an answer lists. */
   readonly misfits: readonly Misfit[];
-  /** All of them, where nothing is wrong; they hold until another series is decoded. */
+  /** All samples if there is no misfit; valid until another series is decoded. */
   readonly samples: Float32Array;
 }
 
@@ -79,10 +79,10 @@ const QUOTE = 0x22;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** No longer string means one of the words that the contract knows, even if each letter of it is an escape. */
+/** A longer string is no word of the contract, even if every letter is written as an escape. */
 const WORD_BYTES_MAX = 2 + 6 * 'reasoning'.length;
 
-/** The body that `parser` has opened; everything holds until the next one. */
+/** The body that `parser` has opened; everything is valid until the next one is opened. */
 export class Outline {
   constructor(private readonly parser: WasmParser) {}
 
@@ -107,7 +107,7 @@ export class Outline {
     return this.fields(value, LAYOUT.MEASUREMENT, MEASUREMENT_NAMES);
   }
 
-  /** The elements of an array; of one that is longer than it may be, one more than that. */
+  /** The elements of an array, at most `most` + 1. */
   elements({ start }: JsonValue, most: number): JsonValue[] {
     const count = this.parser.exports.outlineElements(start, most + 1);
     return Array.from({ length: count }, (_, index) => this.noted(index));
@@ -121,7 +121,7 @@ export class Outline {
     return this.firstByte(value) === OPEN_ARRAY;
   }
 
-  /** Absent and null are the same nearly everywhere. */
+  /** The contract treats null like an absent value nearly everywhere. */
   isNull(value: JsonValue): boolean {
     return this.firstByte(value) === 0x6e; // n
   }
@@ -134,13 +134,13 @@ export class Outline {
     return this.firstByte(value) === QUOTE;
   }
 
-  /** A string; undefined where it is longer than `charsMax`, even if each of its characters is an escape. */
+  /** A string; undefined if it is longer than `charsMax`, even if each of its characters is an escape. */
   text({ start, end }: JsonValue, charsMax: number): string | undefined {
     if (end - start > 2 + 6 * charsMax) return undefined;
     return JSON.parse(this.parser.bytes.toString('utf8', start, end)) as string;
   }
 
-  /** A value of JavaScript of the same type, and the same value where the contract asks for more than the type. */
+  /** A JavaScript value of the same type; the same value if the contract checks more than the type. */
   scalar(value: JsonValue): unknown {
     const { start, end } = value;
     switch (this.firstByte(value)) {
@@ -194,7 +194,10 @@ export class Outline {
   }
 }
 
-/** The parser notes the index of an infinite number, and −1 less the index of what is none. */
+/**
+ * The parser notes the index of an infinite number, and −1 minus the index of an element that is not a
+ * number.
+ */
 function misfitOf(noted: number): Misfit {
   return noted < 0 ? { index: -1 - noted, isInfinite: false } : { index: noted, isInfinite: true };
 }

@@ -1,7 +1,7 @@
 /**
- * The leading 128 bits of 5^`from` … 5^`to`, two words each, the higher one first: what a decimal exponent is
- * multiplied with to become a binary one. Positive powers are cut, the inverse ones of negative exponents rounded
- * up, as Lemire's algorithm (`assembly/number.ts`) wants them.
+ * The leading 128 bits of 5^`from` … 5^`to`, two words each, the higher one first: the factors that turn a
+ * decimal exponent into a binary one. Positive powers are truncated, and the inverses for negative exponents
+ * rounded up, as Lemire's algorithm (`assembly/number.ts`) requires.
  */
 export function powersOfFive(from: number, to: number): BigUint64Array {
   const words = new BigUint64Array(2 * (to - from + 1));
@@ -23,7 +23,7 @@ function leadingBits(power: bigint): bigint {
 function inverseBits(exponent: number): bigint {
   const power = 5n ** BigInt(exponent);
   const length = lengthOf(power);
-  // Up to 5^27 the quotient has 128 bits by itself; beyond, more are computed than kept.
+  // Up to 5^27 the quotient has exactly 128 bits; beyond, more bits are computed than kept.
   if (exponent <= 27) return (1n << BigInt(length + WORDS_BITS - 1)) / power + 1n;
   return leadingBits((1n << BigInt(2 * length + WORDS_BITS)) / power + 1n);
 }

@@ -6,8 +6,8 @@ import type { PredictionRequest, ReadRequest } from '../records/request.js';
 import { WasmParser } from './wasmParser.js';
 
 /**
- * Reads one body; the request holds until the next one is read. `constants` are those of the model that is to score it:
- * without them, measurements are refused.
+ * Reads one body; the request is valid until the next one is read. `constants` are those of the model that
+ * will score it: without them, measurements are refused.
  */
 export type RequestReader = (
   bytes: Uint8Array,
@@ -19,16 +19,16 @@ export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome
 }
 
 /**
- * The reader of one thread. The parser only ever says yes: whatever it does not take is read again on the
- * exact path, which decides and words the refusal.
+ * The reader of one thread. The parser accepts or defers, and never refuses: a body that it does not accept
+ * is read again on the exact path, which decides and words the refusal.
  */
 export function createReader(limits: SeriesLimits): RequestReader {
   return readerOf(new WasmParser(limits), limits);
 }
 
 /**
- * As `createReader`, with a parser that others may ask for more of the body. `measuredApart`: measurements need neither
- * history nor night, and are handed on.
+ * Like `createReader`, with a parser that the caller may also ask for other fields of the body.
+ * `measuredApart`: measurements need neither history nor night, and are passed on.
  */
 export function readerOf(parser: WasmParser, limits: SeriesLimits, measuredApart = false): RequestReader {
   return (bytes, constants) =>

@@ -10,10 +10,18 @@ import type { PredictionRequest } from '../records/request.js';
 const HEART_EXPECTED = expected(HEART_BEATS);
 const BREATH_EXPECTED = expected(BREATHING);
 
-/** What is no breathing any longer, and is heart rate. */
+/** Times of the years 1990 to 2060, counted since 1970: in seconds, and in milliseconds. */
+const MOMENTS = [
+  { min: 6.3e8, max: 2.9e9 },
+  { min: 6.3e11, max: 2.9e12 },
+];
+
+/** Too fast for breathing, plausible as heart rate. */
 const HEART_RATES = { min: BREATHS_MEDIAN_MAX, max: HEART_BEATS.max };
 
-/** Most samples of the series lie where no such signal can: another unit, most likely. */
+/**
+ * Whether most samples lie outside the range of such a signal, and the unit is therefore most likely wrong.
+ */
 export function isUnitError({ records }: PredictionRequest, session: number, field: SeriesField): boolean {
   const summary = summaryAt(session, field);
   const implausible = records[summary + LAYOUT.IMPLAUSIBLE] ?? 0;
@@ -27,8 +35,12 @@ export function hasUnitError(request: PredictionRequest): boolean {
   return false;
 }
 
-/** What a caller is told of a series that is most likely in another unit. */
+/** The message to the caller about a series that is most likely in another unit. */
 export function unitMessage(field: SeriesField, values: ArrayLike<number>): string {
+  if (MOMENTS.some((range) => areMostlyWithin(values, range))) {
+    const expected = isHeart(field) ? HEART_EXPECTED : BREATH_EXPECTED;
+    return `${expected}; these look like times, in seconds or milliseconds since 1970, not samples`;
+  }
   if (isHeart(field)) return `${HEART_EXPECTED}; most samples lie outside`;
   if (areMostlyWithin(values, INTERVALS_MS)) {
     return `${BREATH_EXPECTED}; these look like R-R intervals in milliseconds, not respiratory rate`;

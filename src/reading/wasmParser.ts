@@ -17,35 +17,38 @@ import type { GivenMeasurement, HistoryToCome, PredictionRequest, ReadRequest } 
 import { powersOfFive } from './powersOfFive.js';
 
 /**
- * The WebAssembly parser (`assembly/`): it reads a request of the plain form from its bytes, summarises series, and
- * finds for the exact path what is where in a body. This file is its only host.
+ * The WebAssembly parser (`assembly/`). It reads a request of the plain form from its bytes, summarises
+ * series, and locates the values of a body for the exact path. This file is its only host.
  */
 
 interface ParserExports {
   readonly memory: WebAssembly.Memory;
-  /** Lays out the memory; returns where a request is to be put. */
+  /** Lays out the memory; returns the offset for a request's bytes. */
   initialise(daySamplesMax: number, nightSamplesMax: number): number;
-  /** The number of past sessions, or −1 where the exact path must look. */
+  /** The number of past sessions, or −1 if the exact path must read the body. */
   read(input: number, length: number): number;
-  /** Of the body that is read next, notes the fields that the table names: see `assembly/kept.ts`. */
+  /** Notes, in the next body that is read, the fields that the table names: see `assembly/kept.ts`. */
   keepFields(table: number, count: number): void;
-  /** Makes the bytes at `input` those that all below looks at, as `read` does; all places are bytes of the memory. */
+  /**
+   * Makes the bytes at `input` the text for all functions below, as `read` does; all positions are byte
+   * offsets in the memory.
+   */
   openText(input: number, length: number): void;
   isWithinBounds(levelsMax: number, bracketsMax: number, stringsMax: number): number;
   /** Where the text stops being JSON, or −1; only for a text within the bounds. */
   firstBadByte(): number;
-  /** What follows is for JSON only, and writes to `OUTLINE`. */
+  /** The functions from here on need valid JSON, and write to `OUTLINE`. */
   outlineBody(): void;
   outlineFields(place: number, kind: number): number;
   outlineElements(place: number, most: number): number;
   numberAt(place: number): number;
-  /** Decodes the array at `place` as samples; its length, or −1 where it is too long. */
+  /** Decodes the array at `place` as samples; returns its length, or −1 if it is too long. */
   decodeSeries(place: number, samplesMax: number): number;
-  /** Summarises the first `length` samples to the summary at byte `summary`. */
+  /** Summarises the first `length` samples into the summary at byte `summary`. */
   summarise(length: number, isHeart: boolean, summary: number): void;
-  /** Reads the text of a history to `HISTORY`; 0 where it is none. */
+  /** Reads the text of a history to `HISTORY`; 0 if it is not one. */
   readHistory(start: number, end: number): number;
-  /** Columns of a table, at places behind the input: see `assembly/lists.ts`. */
+  /** Columns of a table, at offsets after the input: see `assembly/lists.ts`. */
   summariseLists(
     rows: number,
     values: number,
@@ -69,7 +72,7 @@ function instantiate(): WebAssembly.Exports {
 }
 
 const PAGE_BYTES = 65_536;
-/** Numbers of an entry for a field that is kept. */
+/** Numbers of an entry for a kept field. */
 const KEPT_ENTRY = 4;
 const KEPT_ENTRY_BYTES = KEPT_ENTRY * Uint32Array.BYTES_PER_ELEMENT;
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
@@ -90,21 +93,21 @@ const POWERS_OF_FIVE = powersOfFive(LAYOUT.FIVE_EXPONENT_MIN, LAYOUT.FIVE_EXPONE
 export class WasmParser {
   /** Where `summarise` expects its samples. */
   samples: Float32Array = new Float32Array();
-  /** What the exact path asks for, see there. */
+  /** The functions that the exact path calls, see there. */
   readonly exports: ParserExports;
-  /** Where a value begins and where it ends, in pairs: what `outline…` has noted. */
+  /** Start and end of each value, in pairs, as noted by the `outline…` functions. */
   outline: Uint32Array = new Uint32Array();
   /** How many elements of the series decoded last can't be samples, and which. */
   misfits: Int32Array = new Int32Array();
   /** The whole memory; bodies lie at its end. */
   bytes: Buffer = Buffer.alloc(0);
-  /** For the requests that carry a history. */
+  /** For requests with a history. */
   readonly desk: HistoryDesk = new HistoryDesk();
   private history: Uint8Array = new Uint8Array();
-  /** Where the texts of a history and of its night begin and end. */
+  /** Start and end of the texts of a history and of its night. */
   private texts: Uint32Array = new Uint32Array();
   private unknown: Int32Array = new Int32Array();
-  /** Where the name of each field that is kept begins and ends, and where its value does. */
+  /** Start and end of each kept field's name and of its value. */
   private keptFields: Uint32Array = new Uint32Array();
   private readonly keptTable: number;
   private summarised: Uint32Array = new Uint32Array();
@@ -114,7 +117,7 @@ export class WasmParser {
   /** By the number of past sessions: views of the same memory, each as long as its request. */
   private requests: readonly OwnRequest[];
 
-  /** `keeps`: names of fields of the body itself, which `kept` then has. */
+  /** `keeps`: names of fields of the body itself; `kept` then returns their text. */
   constructor(
     { daySamplesMax, nightSamplesMax }: SeriesLimits,
     private readonly keeps: readonly string[] = [],
@@ -123,7 +126,7 @@ export class WasmParser {
     this.samplesMax = Math.max(daySamplesMax, nightSamplesMax);
     this.keptTable = this.exports.initialise(daySamplesMax, nightSamplesMax);
     const names = keeps.map((name) => Buffer.from(name));
-    this.input = behindNames(this.keptTable, names);
+    this.input = afterNames(this.keptTable, names);
     this.requests = this.makeRoom(PAGE_BYTES);
     this.keepNames(names);
     new BigUint64Array(this.exports.memory.buffer, LAYOUT.POWERS_OF_FIVE).set(POWERS_OF_FIVE);
@@ -150,8 +153,8 @@ export class WasmParser {
   }
 
   /**
-   * The request in `bytes`, or undefined where it is not of the plain form: then they are open. `constants` are those of
-   * the model that is to score it, undefined where that says nothing of measurements.
+   * The request in `bytes`, or undefined if it is not of the plain form; the bytes are then open. `constants`
+   * are those of the model that will score it, undefined if that takes no measurements.
    */
   read(bytes: Uint8Array, constants?: Measuring['constants']): ReadRequest | undefined {
     this.put(bytes);
@@ -185,8 +188,8 @@ export class WasmParser {
   }
 
   /**
-   * Gives `request`, the one that was read last, the past that the history which the desk has read or begun has for its
-   * `day` (NaN: undated), and the history what is `given` of measurements.
+   * Adds to `request`, the one read last, the past from the history that the desk has read or begun, up to
+   * its `day` (NaN: undated), and adds the `given` measurements to the history.
    */
   placed(
     request: ReadRequest,
@@ -194,7 +197,7 @@ export class WasmParser {
     constants: Measuring['constants'],
     given: readonly GivenMeasurement[] = NOTHING_MEASURED,
   ): ReadRequest {
-    const { unknownFields, explain } = request; // which may be the very object that is written to here
+    const { unknownFields, explain } = request; // may be the same object that is written to here
     const { records, targets } = this.request(PAST_MAX, unknownFields, explain);
     const { pastCount, next, usual } = this.desk.take(records, targets, day, { constants, given });
     const taken = this.request(pastCount, unknownFields, explain);
@@ -205,8 +208,8 @@ export class WasmParser {
   }
 
   /**
-   * The JSON text of the field `name`, one of those that are kept, of the body that was read last; undefined where it
-   * has none. Of two of one name the last counts.
+   * The JSON text of the kept field `name` in the body read last; undefined if it has none. If a name occurs
+   * twice, the last one counts.
    */
   kept(name: string): string | undefined {
     const entry = KEPT_ENTRY * this.keeps.indexOf(name);
@@ -214,15 +217,15 @@ export class WasmParser {
     return value === 0 ? undefined : this.bytes.toString('utf8', value, this.keptFields[entry + 3]);
   }
 
-  /** Puts `bytes` where the exact path looks at them. */
+  /** Puts `bytes` where the exact path reads them. */
   open(bytes: Uint8Array): void {
     this.put(bytes);
     this.exports.openText(this.input, bytes.length);
   }
 
   /**
-   * What keeps the bytes that are open from being looked at: that they are `beyondBounds` of structure, whatever
-   * else they are, or the offset of the first byte that can't continue a JSON text; −1 where nothing does.
+   * Why the open bytes can't be read: 'beyondBounds' if they exceed the bounds of structure, even if they
+   * have other faults, or the offset of the first byte that can't continue a JSON text; −1 if they can.
    */
   check(bounds: StructureBounds = STRUCTURE_BOUNDS): number | 'beyondBounds' {
     const { levelsMax, bracketsMax, stringsMax } = bounds;
@@ -230,7 +233,7 @@ export class WasmParser {
     return isWithin ? this.exports.firstBadByte() : 'beyondBounds';
   }
 
-  /** An empty request to be written by hand: every scalar NaN, every series empty. */
+  /** An empty request to be filled in place: every scalar NaN, every series empty. */
   blank(pastCount: number): PredictionRequest {
     const request = this.written(pastCount, 0);
     this.lengths.fill(0);
@@ -238,7 +241,7 @@ export class WasmParser {
     return request;
   }
 
-  /** The request of so many past sessions, with what was written to it since it was blank. */
+  /** The request with this many past sessions, as filled since `blank`. */
   written(pastCount: number, unknownFields: number, explain = false): ReadRequest {
     return this.request(pastCount, unknownFields, explain);
   }
@@ -268,12 +271,12 @@ export class WasmParser {
     this.lengths[session * SERIES_FIELDS.length + SERIES_PLACES[field]] = length;
   }
 
-  /** Whether the summary in record `session` is already that of the array at `start` of the bytes that are open. */
+  /** Whether record `session` already has the summary of the array at `start` of the open bytes. */
   isSummarised(start: number, field: SeriesField, session: number): boolean {
     return this.summarised[session * SERIES_FIELDS.length + SERIES_PLACES[field]] === start;
   }
 
-  /** A series without samples. */
+  /** Writes the summary of a series without samples. */
   clearSummary(field: SeriesField, session: number): void {
     const { records } = this.written(PAST_MAX, 0);
     const summary = summaryAt(session, field);
@@ -281,7 +284,10 @@ export class WasmParser {
     this.lengths[session * SERIES_FIELDS.length + SERIES_PLACES[field]] = 0;
   }
 
-  /** Makes room for so many bytes where else a body lies; returns their place. They hold until the next body is read. */
+  /**
+   * Reserves this many bytes where otherwise a body lies, and returns their offset. They are valid until the
+   * next body is read.
+   */
   room(bytes: number): number {
     const end = this.input + bytes;
     if (end + LAYOUT.INPUT_PADDING > this.bytes.length) this.requests = this.makeRoom(bytes);
@@ -293,7 +299,7 @@ export class WasmParser {
     this.bytes.set(bytes, this.input);
   }
 
-  /** Grows the memory for an input of `inputBytes`; views of a memory end when it grows. */
+  /** Grows the memory for an input of `inputBytes`; growing invalidates all views of the memory. */
   private makeRoom(inputBytes: number): OwnRequest[] {
     const { memory } = this.exports;
     const missing = this.input + inputBytes + LAYOUT.INPUT_PADDING - memory.buffer.byteLength;
@@ -303,7 +309,7 @@ export class WasmParser {
     this.outline = new Uint32Array(memory.buffer, LAYOUT.OUTLINE, 2 * LAYOUT.OUTLINE_LENGTH);
     this.misfits = new Int32Array(memory.buffer, LAYOUT.MISFITS, 1 + LAYOUT.MISFITS_MAX);
     this.keptFields = new Uint32Array(memory.buffer, this.keptTable, KEPT_ENTRY * this.keeps.length);
-    this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 2); // and EXPLAIN behind it
+    this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 2); // and EXPLAIN after it
     this.history = new Uint8Array(memory.buffer, LAYOUT.HISTORY, LAYOUT.HISTORY_LENGTH);
     this.texts = new Uint32Array(memory.buffer, LAYOUT.TEXTS, 2 * LAYOUT.TEXTS_LENGTH);
     const series = (1 + PAST_MAX) * SERIES_FIELDS.length;
@@ -324,8 +330,8 @@ export class WasmParser {
   }
 }
 
-/** Where the body may lie: after the table of what is kept, and the names. */
-function behindNames(table: number, names: readonly Buffer[]): number {
+/** Where the body may lie: after the table of kept fields and the names. */
+function afterNames(table: number, names: readonly Buffer[]): number {
   const bytes = names.reduce((sum, { length }) => sum + length, KEPT_ENTRY_BYTES * names.length);
   return table + Math.ceil(bytes / 16) * 16;
 }

@@ -1,7 +1,7 @@
 import type { SESSION_SCALARS, SeriesField } from '#rules/fields.js';
 import { LAYOUT } from './layout.js';
 
-/** Where in a record the fields that are one value each stand. */
+/** Where the single-value fields are in a record. */
 export const SCALAR_PLACES: Readonly<Record<(typeof SESSION_SCALARS)[number], number>> = {
   sleepTimeSeconds: LAYOUT.SLEEP_TIME,
   deepSleepSeconds: LAYOUT.DEEP,
@@ -25,12 +25,12 @@ export const SERIES_PLACES: Readonly<Record<SeriesField, number>> = {
   RR_night: LAYOUT.RR_NIGHT,
 };
 
-/** Where in `records` the summary of a series begins. */
+/** Where the summary of a series starts in `records`. */
 export function summaryAt(session: number, field: SeriesField): number {
   return session * LAYOUT.RECORD_LENGTH + LAYOUT.SCALARS + SERIES_PLACES[field] * LAYOUT.SUMMARY_LENGTH;
 }
 
-/** Empties whole records: every scalar NaN, every series without samples. */
+/** Clears whole records: every scalar NaN, every series without samples. */
 export function clearRecords(records: Float64Array): void {
   records.fill(0);
   for (let record = 0; record < records.length; record += LAYOUT.RECORD_LENGTH) {

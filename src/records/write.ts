@@ -7,7 +7,7 @@ export type SessionScalars = SessionFrame;
 
 const NO_VALUE = NaN;
 
-/** Writes what a session holds beside its series to the record that begins at `records[record]`. */
+/** Writes the scalars of a session to the record that starts at `records[record]`. */
 export function writeScalars(frame: SessionScalars, records: Float64Array, record: number): void {
   records[record + LAYOUT.SLEEP_TIME] = frame.sleepTimeSeconds ?? NO_VALUE;
   records[record + LAYOUT.DEEP] = frame.deepSleepSeconds ?? NO_VALUE;

@@ -4,7 +4,7 @@ import type { BatchVariant } from '../contract/graphVariant.js';
 import { explanationAt, writeExplained, writeRow, type Block } from './batchBuffers.js';
 import type { ScoredRow, ScoreHandler, ScoringModel } from './scorer.js';
 
-/** The labels' probabilities stand after the five scores. */
+/** The labels' probabilities follow the five scores. */
 const FIRST_PROBABILITY = 5;
 const SCORE_MAX = 100;
 
@@ -13,14 +13,16 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** Requests of one variant that share a block of the buffers and a model run. */
 export class Batch {
   variant: BatchVariant = 'base';
+  /** Whether its rows are lines of lists. */
+  isOfLines = false;
   rows = 0;
   /** When the batch was handed to the pool; 0 while it is not. */
   sentMs = 0;
-  /** The same by the time that its batcher has been awake. */
+  /** The same on the clock that runs only while its batcher is awake. */
   sentAwakeMs = 0;
   private readonly handlers: (ScoreHandler | undefined)[] = [];
   private readonly arrivedMs: number[] = [];
-  /** What handlers get: one object for all rows, since one for each would cost the hot path. */
+  /** Passed to handlers: one object for all rows, because one for each would slow the hot path. */
   private readonly row: Mutable<ScoredRow>;
 
   constructor(
@@ -31,7 +33,7 @@ export class Batch {
     this.row = { scores: block.scores, offset: 0, model, explanation: undefined };
   }
 
-  /** Writes `request` as the next row. Where that throws, the batch is what it was before. */
+  /** Writes `request` as the next row. If that throws, the batch is unchanged. */
   add(request: PredictionRequest, handler: ScoreHandler, nowMs: number): void {
     const row = this.rows;
     writeRow(this.block, row, request);
@@ -41,19 +43,19 @@ export class Batch {
     this.rows++;
   }
 
-  /** Takes the handler of `row`, so that none is told twice; undefined where it was taken before. */
+  /** Takes the handler of `row`, so that it is called only once; undefined if it was already taken. */
   take(row: number): ScoreHandler | undefined {
     const handler = this.handlers[row];
     this.handlers[row] = undefined;
     return handler;
   }
 
-  /** Whether `row` is still unanswered, its caller hung up or not. */
+  /** Whether `row` is still unanswered, even if its caller hung up. */
   holds(row: number): boolean {
     return this.handlers[row] !== undefined;
   }
 
-  /** Rows that count for `holder`. */
+  /** Number of rows that count for `holder`. */
   rowsOf(holder: number): number {
     let rows = 0;
     for (const handler of this.handlers) if (handler?.holder === holder) rows++;
@@ -70,7 +72,7 @@ export class Batch {
     return false;
   }
 
-  /** Whether the caller of `row`, where it has said how long it waits, waits no more. */
+  /** Whether the time that the caller of `row` said it would wait is over. */
   isExpired(row: number, nowMs: number): boolean {
     return (this.handlers[row]?.expiresMs ?? Infinity) <= nowMs;
   }
@@ -79,19 +81,19 @@ export class Batch {
     return this.arrivedMs[row] ?? 0;
   }
 
-  /** The scores of `row`; the object is filled anew for the next one. */
+  /** The scores of `row`. The object is filled anew for the next row. */
   scored(row: number): ScoredRow {
     this.row.offset = row * OUTPUT_COLUMNS;
     this.row.explanation = this.explanation(row);
     return this.row;
   }
 
-  /** What was found out for `row`, where it is to be explained. */
+  /** The explanation of `row`, if one is requested. */
   private explanation(row: number): Float32Array | undefined {
     return this.variant === 'explain' ? explanationAt(this.block, row) : undefined;
   }
 
-  /** Finite and in range: nothing else leaves the service. */
+  /** Whether the scores are finite and in range: others must not leave the service. */
   isSound(row: number): boolean {
     if (this.explanation(row)?.every(Number.isFinite) === false) return false;
     const { scores } = this.block;
@@ -106,6 +108,7 @@ export class Batch {
   /** Empties the batch for the next use. */
   reset(): void {
     this.rows = 0;
+    this.isOfLines = false;
     this.sentMs = 0;
     this.handlers.length = 0;
     this.arrivedMs.length = 0;

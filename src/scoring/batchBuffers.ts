@@ -17,19 +17,19 @@ export interface Block {
   readonly records: Float64Array;
   readonly targets: Float64Array;
   readonly pastCounts: Float64Array;
-  /** The usual days of explained requests; the first place, that of a mask, says by a 1 that there is one. */
+  /** The usual days of explained requests; the first number, in the place of a mask, is 1 if there is one. */
   readonly usuals: Float64Array;
-  /** What measurements do to the scores of explained requests; all 0 where none counts. */
+  /** How measurements change the scores of explained requests; all 0 if none counts. */
   readonly adjustments: Float64Array;
   readonly scores: Float32Array;
   /** Written for explained requests only. */
   readonly explanations: Float32Array;
 }
 
-/** Explained requests that run together, one after the other: more of them would save nothing. */
+/** Explained requests that run together. They run one after the other, so more would save nothing. */
 export const EXPLAINED_ROWS_MAX = 2;
 
-/** Numbers of one row in each piece of a block. */
+/** Numbers of one row in each part of a block. */
 export const ROW_LENGTHS = {
   records: (1 + PAST_MAX) * LAYOUT.RECORD_LENGTH,
   targets: PAST_MAX * LAYOUT.TARGET_LENGTH,
@@ -45,7 +45,7 @@ const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
 function bytesOfBlock(batchMax: number): number {
   const { records, targets, pastCounts, usuals, adjustments, scores, explanations } = ROW_LENGTHS;
   const doubles = batchMax * (records + targets + pastCounts) + EXPLAINED_ROWS_MAX * (usuals + adjustments);
-  // In pairs, that the next block's doubles lie on their bounds.
+  // An even number, so that the doubles of the next block are aligned.
   const floats = Math.ceil((batchMax * scores + EXPLAINED_ROWS_MAX * explanations) / 2);
   return (doubles + floats) * FLOAT64_BYTES;
 }
@@ -58,7 +58,7 @@ export function blockCountOf(buffers: SharedArrayBuffer, batchMax: number): numb
   return buffers.byteLength / bytesOfBlock(batchMax);
 }
 
-/** The pieces of block `blockIndex`, as views of the buffers. */
+/** The parts of block `blockIndex`, as views of the buffers. */
 export function blockAt(buffers: SharedArrayBuffer, batchMax: number, blockIndex: number): Block {
   let byte = blockIndex * bytesOfBlock(batchMax);
   const doubles = (length: number): Float64Array => {
@@ -82,12 +82,12 @@ export function blockAt(buffers: SharedArrayBuffer, batchMax: number, blockIndex
   };
 }
 
-/** What was found out for row `row` of a batch of explained requests. */
+/** The explanation of row `row` in a batch of explained requests. */
 export function explanationAt({ explanations }: Block, row: number): Float32Array {
   return explanations.subarray(row * ROW_LENGTHS.explanations, (row + 1) * ROW_LENGTHS.explanations);
 }
 
-/** Writes a request as row `row`; what the row held before is no part of it any more. */
+/** Writes a request as row `row`, replacing everything the row held. */
 export function writeRow(
   block: Block,
   row: number,
@@ -98,7 +98,7 @@ export function writeRow(
   block.pastCounts[row] = pastCount;
 }
 
-/** Writes what is told of a request as row `row` only where it is to be explained: its usual day, and measurements. */
+/** Writes what row `row` needs only if it is to be explained: its usual day, and measurements. */
 export function writeExplained(block: Block, row: number, { usual, adjustments }: PredictionRequest): void {
   const first = row * ROW_LENGTHS.usuals;
   if (usual !== undefined) block.usuals.set(usual, first);
@@ -114,7 +114,7 @@ export function usualAt({ usuals }: Block, row: number): Float64Array | undefine
   return usuals[first] === 1 ? usuals.subarray(first, first + ROW_LENGTHS.usuals) : undefined;
 }
 
-/** What measurements do to the scores of row `row`, a view of the block. */
+/** How measurements change the scores of row `row`, a view of the block. */
 export function adjustmentsAt(block: Block, row: number): Adjustments | undefined {
   const adjustments = adjustmentsOfRow(block, row);
   return isAnyMoved(adjustments) ? adjustments : undefined;
@@ -124,7 +124,7 @@ function adjustmentsOfRow({ adjustments }: Block, row: number): Adjustments {
   return adjustments.subarray(row * ROW_LENGTHS.adjustments, (row + 1) * ROW_LENGTHS.adjustments);
 }
 
-/** The request that was written as row `row`, without what is told for explanations: views of the block. */
+/** The request in row `row`, without what `writeExplained` adds: views of the block. */
 export function readRow({ records, targets, pastCounts }: Block, row: number): PredictionRequest {
   return {
     records: records.subarray(row * ROW_LENGTHS.records, (row + 1) * ROW_LENGTHS.records),

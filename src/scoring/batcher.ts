@@ -7,7 +7,9 @@ import { HangWatch } from './hangWatch.js';
 import type { BatchResult } from './protocol.js';
 import type { InferencePool } from './pool.js';
 import { Retries } from './retries.js';
-import type { AdmitOutcome, ScoreHandler, ScoringModel } from './scorer.js';
+import { LineBatches } from './lineBatches.js';
+import type { AdmitOutcome, ExplainOutcome, LineLane, ScoreHandler, ScoringModel } from './scorer.js';
+import { BATCHES_PER_WORKER } from './taskRing.js';
 
 export interface BatcherOptions {
   readonly model: ScoringModel;
@@ -15,27 +17,38 @@ export interface BatcherOptions {
   readonly batchMax: number;
   /** Most requests admitted and not yet scored. */
   readonly queueMax: number;
+  /** Most lines of one list; for explained requests, most of one holder. Half of the queue if absent. */
+  readonly linesMax?: number;
   /** Longest wait for an answer before the request is shed. */
   readonly deadlineMs: number;
   /** Longest model run before the worker counts as hung. */
   readonly hangMs: number;
-  /** Requests wait so long for company, where nobody waits for them; undefined: not at all. */
+  /** How long requests without a waiting caller gather into larger batches; undefined: not at all. */
   readonly gatherMs?: number | undefined;
   /** Whether each request is explained. */
   readonly explainsEach?: boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** A batch failed, or a row's scores were unsound; the rows are retried or answered. */
+  /** Called when a batch failed or a row's scores were invalid; the rows are retried or answered. */
   onFault(cause: Error): void;
-  /** A model run came back: `rows` requests in `inferMs`. */
+  /** Called when a model run came back: `rows` requests in `inferMs`. */
   onRun?(variant: BatchVariant, rows: number, inferMs: number): void;
-  /** A worker hangs. It can't be ended without the process: the owner must leave. Called once. */
+  /** Called once when a worker hangs. Only the end of the process ends it, so the owner must exit. */
   onHung(): void;
 }
 
-/** How often waits are looked at, in shares of the deadline. */
+/** Lines never take this share of the queue. */
+const SHARE_OF_SINGLES = 1 / 64;
+/** Lines that have waited for this share of the deadline pass single requests. */
+const PATIENCE_OF_LINES = 1 / 4;
+/** Lines take no block if fewer than this are free: the next line may be of either variant. */
+const LINE_BLOCKS_MIN = 2;
+
+/** How often waits are checked, per deadline. */
 const SWEEPS_PER_DEADLINE = 20;
 
-/** `rows` of `block` were answered with scores of `model`; the block is used again when this returns. */
+/**
+ * Called when `rows` of `block` were answered with scores of `model`. The block is reused when this returns.
+ */
 export type AnswerListener = (block: Block, rows: readonly number[], model: ScoringModel) => void;
 
 interface CompletedRun {
@@ -49,12 +62,15 @@ interface CompletedRun {
  * at the end of this turn of the event loop; while all are busy, requests gather and leave together.
  *
  *   admit ─► open batch of its variant ─► queue (oldest first) ─► pool ─► answers
+ *   admitLine ─► batches of lines, while no single request waits ─┘
  *                                         failed batch ─► retries, one row at a time, alone in the pool
  */
-export class Batcher {
+export class Batcher implements LineLane {
+  readonly linesMax: number;
+  onLineRoom: (() => void) | undefined;
   pending = 0;
   private most = 0;
-  /** Called after answering, before the block is reused; undefined where no one wants to know. */
+  /** Called after answering, before the block is reused; undefined without a listener. */
   onAnswered: AnswerListener | undefined;
   private readonly batches: readonly Batch[];
   private readonly free: Batch[];
@@ -64,14 +80,23 @@ export class Batcher {
     explain: undefined,
   };
   private readonly queue: Batch[] = [];
+  private readonly lineBatches: LineBatches;
+  /** Places in the queue for lines that have not come yet, by holder. */
+  private readonly reservedOf = new Map<number, number>();
+  /**
+   * This many requests of the queue, the oldest ones, have already waited for a batch of lines: they wait for
+   * no other.
+   */
+  private overtaken = 0;
+  private linesInFlight = 0;
   private readonly running = new Set<Batch>();
   private readonly retries = new Retries();
   private inFlight = 0;
   private flushScheduled = false;
   private readonly hangWatch: HangWatch;
-  /** While finished batches are taken in the middle of somebody's request, no answer may be written. */
+  /** While finished batches are collected in the middle of a request's handling, no answer may be written. */
   private isCollecting = false;
-  /** Answers of such batches. */
+  /** The answers of such batches. */
   private unwritten: (() => void)[] = [];
   private readonly sweeper: NodeJS.Timeout;
   private idleListeners: (() => void)[] = [];
@@ -84,6 +109,8 @@ export class Batcher {
       (_, index) => new Batch(index, blockAt(buffers, options.batchMax, index), options.model),
     );
     this.free = this.batches.toReversed();
+    this.linesMax = options.linesMax ?? Math.max(1, Math.floor(options.queueMax / 2));
+    this.lineBatches = new LineBatches(options.batchMax, (variant) => this.takeFree(variant));
     const { pool, deadlineMs, hangMs, clock } = options;
     const periodMs = Math.max(5, Math.min(deadlineMs, hangMs) / SWEEPS_PER_DEADLINE);
     this.hangWatch = new HangWatch({ hangMs, periodMs, pool, nowMs: clock.monotonicMs() });
@@ -100,20 +127,57 @@ export class Batcher {
     const batch = this.open[variant] ?? this.openBatch(variant);
     if (batch === undefined) return 'saturated';
     batch.add(request, handler, this.options.clock.monotonicMs());
-    this.pending++;
-    if (this.pending > this.most) this.most = this.pending;
-    if (batch.rows === 1) this.queue.push(batch);
+    this.countPending(1);
+    if (batch.rows === 1) this.enqueue(batch);
     if (batch.rows === this.options.batchMax) this.open[variant] = undefined;
     this.scheduleFlush();
     return 'admitted';
   }
 
+  reserve(lines: number, holder: number | undefined): ExplainOutcome {
+    const { queueMax, explainsEach } = this.options;
+    const isShared = explainsEach === true && holder !== undefined;
+    if (isShared && this.pendingOf(holder) + lines > this.linesMax) return 'shareFull';
+    // Some places stay for single requests, if the queue is large enough.
+    if (this.pending + lines > queueMax - Math.floor(queueMax * SHARE_OF_SINGLES)) return 'saturated';
+    this.countPending(lines);
+    if (holder !== undefined) this.addReserved(holder, lines);
+    return 'admitted';
+  }
+
+  release(lines: number, holder: number | undefined): void {
+    this.pending -= lines;
+    if (holder !== undefined) this.addReserved(holder, -lines);
+    this.tellIdle();
+  }
+
+  get hasLineRoom(): boolean {
+    return this.lineBatches.hasRoom && this.free.length >= LINE_BLOCKS_MIN;
+  }
+
+  admitLine(request: PredictionRequest, handler: ScoreHandler, arrivedMs: number): void {
+    this.lineBatches.add(this.variantOf(request), request, handler, arrivedMs);
+    if (handler.holder !== undefined) this.addReserved(handler.holder, -1);
+    this.scheduleFlush();
+  }
+
+  private addReserved(holder: number, lines: number): void {
+    const reserved = (this.reservedOf.get(holder) ?? 0) + lines;
+    if (reserved > 0) this.reservedOf.set(holder, reserved);
+    else this.reservedOf.delete(holder);
+  }
+
+  private countPending(requests: number): void {
+    this.pending += requests;
+    if (this.pending > this.most) this.most = this.pending;
+  }
+
   /**
-   * Takes in finished runs where the queue is full. @returns whether one more request may come in
+   * Collects finished runs if the queue is full. @returns whether one more request may come in
    *
-   * A turn of the loop may bring a thousand requests, and results are otherwise taken in between two turns: what
-   * has been scored meanwhile no longer counts. Its answers are written after the turn, since the HTTP library
-   * sends an answer in many pieces while it is reading another connection.
+   * A turn of the loop may bring a thousand requests, and results are otherwise collected between two turns:
+   * rows already scored must not count any longer. Their answers are written after the turn, since the HTTP
+   * library sends an answer in many pieces while it is reading another connection.
    */
   makeRoom(): boolean {
     if (this.pending < this.options.queueMax) return true;
@@ -133,9 +197,9 @@ export class Batcher {
     return this.options.queueMax;
   }
 
-  /** Requests that hold a place for `holder`: looked for in every batch, which suits a short queue. */
+  /** Requests that hold a place for `holder`. It searches every batch, which suits a short queue. */
   pendingOf(holder: number): number {
-    let rows = 0;
+    let rows = this.reservedOf.get(holder) ?? 0;
     for (const batch of this.batches) rows += batch.rowsOf(holder);
     return rows;
   }
@@ -143,7 +207,7 @@ export class Batcher {
   get queued(): number {
     let rows = 0;
     for (const batch of this.queue) rows += batch.rows;
-    return rows;
+    return rows + this.lineBatches.rows;
   }
 
   async drained(): Promise<void> {
@@ -171,10 +235,20 @@ export class Batcher {
   }
 
   private openBatch(variant: BatchVariant): Batch | undefined {
-    const batch = this.free.pop();
-    if (batch !== undefined) batch.variant = variant;
+    const batch = this.takeFree(variant);
     this.open[variant] = batch;
     return batch;
+  }
+
+  private takeFree(variant: BatchVariant): Batch | undefined {
+    const batch = this.free.pop();
+    if (batch !== undefined) batch.variant = variant;
+    return batch;
+  }
+
+  private enqueue(batch: Batch): void {
+    this.queue.push(batch);
+    if (this.linesInFlight > 0) this.overtaken = this.queue.length;
   }
 
   private scheduleFlush(): void {
@@ -196,12 +270,36 @@ export class Batcher {
         if (this.inFlight === 0) this.retryNext();
         return;
       }
-      const batch = this.queue.shift();
+      const batch = this.nextBatch();
       if (batch === undefined) return;
-      if (this.open[batch.variant] === batch) this.open[batch.variant] = undefined;
       if (batch.hasWaiting()) this.run(batch, 0, batch.rows);
       else this.discard(batch);
     }
+  }
+
+  private nextBatch(): Batch | undefined {
+    const { queue } = this;
+    if (!this.lineBatches.isEmpty && this.isLinesTurn()) {
+      const batch = this.lineBatches.take();
+      this.onLineRoom?.();
+      return batch;
+    }
+    const batch = queue.shift();
+    if (batch === undefined) return undefined;
+    if (this.overtaken > 0) this.overtaken--;
+    if (this.open[batch.variant] === batch) this.open[batch.variant] = undefined;
+    return batch;
+  }
+
+  /**
+   * Single requests go first; a batch of lines goes to a worker without other work. Under constant load, a
+   * batch of lines that has waited long passes a queue in which no request has yet waited for lines.
+   */
+  private isLinesTurn(): boolean {
+    const { pool, clock, deadlineMs } = this.options;
+    if (this.queue.length === 0) return this.inFlight * BATCHES_PER_WORKER < pool.capacity;
+    if (this.overtaken > 0 || this.linesInFlight > 0) return false;
+    return clock.monotonicMs() - this.lineBatches.oldestMs > deadlineMs * PATIENCE_OF_LINES;
   }
 
   private retryNext(): void {
@@ -210,7 +308,7 @@ export class Batcher {
     const { batch, row } = retry;
     if (batch.isWaitedFor(row)) return this.run(batch, row, 1);
     if (batch.take(row) !== undefined) this.pending--; // its caller had hung up
-    if (this.retries.done(batch)) this.release(batch);
+    if (this.retries.done(batch)) this.reuse(batch);
     this.flush();
   }
 
@@ -229,7 +327,7 @@ export class Batcher {
       this.write(() => {
         if (typeof result === 'number') this.answerRows(batch, first, { inferMs: result, rows, scoredMs });
         else tellFault(batch.take(first));
-        if (this.retries.done(batch)) this.release(batch);
+        if (this.retries.done(batch)) this.reuse(batch);
       });
     });
   }
@@ -246,13 +344,18 @@ export class Batcher {
     batch.sentMs = this.options.clock.monotonicMs();
     batch.sentAwakeMs = this.hangWatch.awakeMs;
     this.inFlight++;
+    if (batch.isOfLines) this.linesInFlight++;
     this.running.add(batch);
   }
 
-  /** @returns when that was */
+  /** @returns the time at which the run ended */
   private ended(batch: Batch, rows: number, result: BatchResult): number {
     const { clock, onRun, onFault } = this.options;
     this.inFlight--;
+    if (batch.isOfLines) {
+      this.linesInFlight--;
+      this.overtaken = this.queue.length;
+    }
     this.running.delete(batch);
     if (typeof result === 'number') onRun?.(batch.variant, rows, result);
     else onFault(result);
@@ -273,7 +376,7 @@ export class Batcher {
     this.tellIdle();
   }
 
-  /** `batch` was scored, and no longer counts as pending. @returns whether somebody got the row's scores */
+  /** `batch` was scored, and no longer counts as pending. @returns whether a caller got the row's scores */
   private answer(batch: Batch, row: number, { inferMs, rows, scoredMs }: CompletedRun): boolean {
     const handler = batch.take(row);
     if (handler === undefined || handler.isGone) return false;
@@ -297,15 +400,16 @@ export class Batcher {
     if (!handler.isGone) handler.failed('expired');
   }
 
-  /** A batch that nobody waits for any more is not run. */
+  /** Drops a batch that no caller waits for any more. */
   private discard(batch: Batch): void {
     for (let row = 0; row < batch.rows; row++) if (batch.take(row) !== undefined) this.pending--;
-    this.release(batch);
+    this.reuse(batch);
   }
 
-  private release(batch: Batch): void {
+  private reuse(batch: Batch): void {
     batch.reset();
     this.free.push(batch);
+    if (this.free.length === LINE_BLOCKS_MIN) this.onLineRoom?.();
     this.tellIdle();
   }
 
@@ -320,17 +424,18 @@ export class Batcher {
     for (const listener of listeners) listener();
   }
 
-  /** Sheds what has waited too long and notices a worker that does not come back. */
+  /** Sheds requests that have waited too long, and notices a worker that does not come back. */
   private sweep(): void {
     const nowMs = this.options.clock.monotonicMs();
     this.shedAll(nowMs);
     if (!this.hangWatch.sweep(nowMs, this.running)) return;
     this.options.onHung();
-    this.shedAll(Infinity); // the process is about to leave: each caller is told
+    this.shedAll(Infinity); // the process is about to exit: each caller gets an answer
   }
 
   private shedAll(nowMs: number): void {
     for (const batch of this.queue) this.shed(batch, nowMs);
+    for (const batch of this.lineBatches.waiting) this.shed(batch, nowMs);
     for (const batch of this.retries.batches) this.shed(batch, nowMs);
     for (const batch of this.running) this.shed(batch, nowMs);
   }

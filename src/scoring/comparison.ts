@@ -4,12 +4,12 @@ import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
 import type { ScoredRow } from './scorer.js';
 
-/** After the scores, in their order. */
+/** They follow the scores, in their order. */
 const FIRST_PROBABILITY = SCORE_FIELDS.length;
 
 /**
- * Counts how far two models lie apart, in the metrics of one event loop: of the shadow model as of
- * `acuity model compare`. Scores are compared as callers see them, in hundredths; nothing of them is kept.
+ * Counts how far two models differ, in the metrics of one event loop, for the shadow model and for `acuity
+ * model compare`. Compares scores as callers see them, in hundredths, and keeps none of them.
  */
 export class Comparison {
   private readonly all: Cells;
@@ -30,7 +30,7 @@ export class Comparison {
     this.run = writer.histograms('shadowRun');
   }
 
-  /** `other` is what is compared with what was `answered`; its run took `inferMs`. */
+  /** Compares `other` with the `answered` scores; its run took `inferMs`. */
   compared(answered: ScoredRow, other: ScoredRow, inferMs: number): void {
     for (let score = 0; score < SCORE_FIELDS.length; score++) {
       const difference = (scoreOf(other, score) - scoreOf(answered, score)) / 100;
@@ -45,17 +45,17 @@ export class Comparison {
     this.all.add(0);
   }
 
-  /** There was no room or no time. */
+  /** A row was dropped for lack of room or time. */
   dropped(): void {
     this.drops.add(0);
   }
 
-  /** The other model gave no sound scores. */
+  /** The other model gave no valid scores. */
   failed(): void {
     this.errors.add(0);
   }
 
-  /** Begins anew: another model is compared from now on. */
+  /** Starts anew, because another model is compared from now on. */
   clear(): void {
     for (const cells of [this.all, this.drops, this.errors]) cells.clear();
     this.flips.clear(LABEL_FIELDS.length);

@@ -7,7 +7,7 @@ import { createReader, isBodyProblem, type RequestReader } from '../reading/read
 import { respond } from '../pipeline/respond.js';
 import type { Scorer } from './scorer.js';
 
-/** A model that does not give its own golden scores; it must not serve. */
+/** A model does not reproduce its own golden scores, so it must not serve. */
 export class GoldenError extends OperatorError {
   override readonly name = 'GoldenError';
 }
@@ -43,7 +43,7 @@ export async function scoreGolden(
   });
 }
 
-/** The answer is rounded to hundredths; the tolerance is meant before rounding. */
+/** The answer is rounded to hundredths; the tolerance applies before rounding. */
 const ROUNDING = 0.005;
 
 function compare(name: string, actual: ScoreRecord, expected: ScoreRecord, tolerance: number): void {

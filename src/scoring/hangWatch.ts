@@ -5,22 +5,24 @@ export interface HangWatchOptions {
   readonly hangMs: number;
   /** Between two sweeps. */
   readonly periodMs: number;
-  /** While a worker is being started, a run may have to wait for it. */
+  /** While a worker starts, a run may have to wait for it. */
   readonly pool: { readonly isStarting: boolean };
   readonly nowMs: number;
 }
 
 /**
- * So much of the time between two sweeps counts as time that a run has taken, in sweeps: where more has passed, the
- * process was paused, and its workers with it.
+ * At most this many sweeps' time counts between two sweeps: if more has passed, the process was paused, and
+ * its workers with it.
  */
 const SWEEPS_COUNTED = 2;
-/** So much longer a run may take while a worker is being started, for which it may have to wait. */
+/** A run may take this much longer while a worker starts, because it may have to wait for that worker. */
 const START_MS = 25_000;
 
-/** Notices a worker that does not come back with its run. */
+/** Notices a worker that does not come back from its run. */
 export class HangWatch {
-  /** How long the batcher has been awake, to a sweep: runs are timed by it, so that no pause counts. */
+  /**
+   * How long the batcher has been awake, accurate to a sweep. Runs are timed by it, so pauses don't count.
+   */
   awakeMs = 0;
   private sweptMs: number;
   private hasHung = false;
@@ -29,7 +31,7 @@ export class HangWatch {
     this.sweptMs = options.nowMs;
   }
 
-  /** Looks at the runs under way. @returns whether one hangs; said once */
+  /** Checks the current runs. @returns whether one hangs; true only once */
   sweep(nowMs: number, running: Iterable<Batch>): boolean {
     this.awakeMs += Math.min(nowMs - this.sweptMs, SWEEPS_COUNTED * this.options.periodMs);
     this.sweptMs = nowMs;
@@ -40,7 +42,7 @@ export class HangWatch {
 
   private isTooLong(running: Iterable<Batch>): boolean {
     const { hangMs, periodMs, pool } = this.options;
-    // One sweep more, since a run may have begun right before one.
+    // One more sweep, because a run may have begun just before one.
     const limitMs = hangMs + periodMs + (pool.isStarting ? START_MS : 0);
     for (const batch of running) if (this.awakeMs - batch.sentAwakeMs > limitMs) return true;
     return false;

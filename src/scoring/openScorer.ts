@@ -13,33 +13,39 @@ import { checkGolden } from './golden.js';
 import { blocksFor, openPool } from './pool.js';
 import type { Scorer, ScoringModel } from './scorer.js';
 
-/** What a model needs to score, with or without a listener in front of it. */
+/** What a model needs to score, with or without a listener. */
 export interface ScorerSetup {
   readonly config: Config;
   readonly bundle: Bundle;
   /** This scorer's share of the process's workers. */
   readonly workers: number;
-  /** Event loops of the process, each with a scorer: the queue is divided by them. */
+  /** Event loops of the process. Each has a scorer and an equal part of the queue. */
   readonly loops: number;
-  /** Where the event loop counts; absent in `acuity score`. */
+  /** The counters of the event loop; absent in `acuity score`. */
   readonly metrics?: SharedArrayBuffer | undefined;
-  /** Told of what is answered, the golden requests aside. */
+  /** Called with answered rows, except golden requests. */
   readonly onAnswered?: AnswerListener | undefined;
-  /** As of `BatcherOptions`. */
+  /** See `BatcherOptions`. */
   readonly gatherMs?: number;
-  /** How much the workers give way to other threads, 0 to 19; 0 where it is absent. */
+  /** The workers' niceness, 0 to 19; 0 if absent. */
   readonly niceness?: number;
-  /** The workers that explain scores, opened when the first is asked for; as the others are where it is absent. */
+  /**
+   * The workers that explain scores, started at the first request for an explanation. If absent, the others'
+   * settings apply.
+   */
   readonly explainers?: Explainers;
 }
 
 export interface Explainers {
   readonly workers: number;
-  /** As of `ScorerSetup`. */
+  /** See `ScorerSetup`. */
   readonly niceness: number;
-  /** As of `BatcherOptions`. */
+  /** See `BatcherOptions`. */
   readonly queueMax: number;
 }
+
+/** One holder (one key) may have at most this share of the pending explained requests. */
+const SHARE_OF_HOLDER = 1 / 3;
 
 /**
  * Opens a model: its workers, its batchers, and the check of its golden scores.
@@ -57,11 +63,14 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
   };
   const parts = { config, bundle, model, count, log, onHung };
   const queueMax = Math.ceil(config.queueMax / loops);
-  const plain = openBatcher(parts, { workers, niceness, batchMax, queueMax, gatherMs });
+  const linesMax = Math.max(1, Math.min(Math.floor(config.queueMax / 2), queueMax));
+  const plain = openBatcher(parts, { workers, niceness, batchMax, queueMax, linesMax, gatherMs });
   const scorer = new RoutingScorer(plain, () => {
+    const explainers = setup.explainers ?? { workers, niceness, queueMax };
     const explained = openBatcher(parts, {
-      ...(setup.explainers ?? { workers, niceness, queueMax }),
+      ...explainers,
       batchMax: EXPLAINED_ROWS_MAX,
+      linesMax: Math.max(1, Math.floor(explainers.queueMax * SHARE_OF_HOLDER)),
       explainsEach: true,
     });
     explained.onAnswered = onAnswered;
@@ -87,6 +96,7 @@ interface BatcherParts extends Pick<ScorerSetup, 'config' | 'bundle'> {
 
 interface BatcherKind extends Explainers {
   readonly batchMax: number;
+  readonly linesMax: number;
   readonly explainsEach?: boolean;
   readonly gatherMs?: number | undefined;
 }
@@ -96,7 +106,7 @@ function openBatcher(
   kind: BatcherKind,
 ): Batcher {
   const { deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
-  const { workers, niceness, batchMax, queueMax, gatherMs, explainsEach = false } = kind;
+  const { workers, niceness, batchMax, queueMax, linesMax, gatherMs, explainsEach = false } = kind;
   const pool = openPool({
     workers,
     batchMax,
@@ -116,6 +126,7 @@ function openBatcher(
     pool,
     batchMax,
     queueMax,
+    linesMax,
     deadlineMs,
     hangMs,
     gatherMs,

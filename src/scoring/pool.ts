@@ -17,50 +17,52 @@ import { BATCHES_PER_WORKER, createTaskRing, TaskRingWriter } from './taskRing.j
 export interface PoolOptions {
   readonly workers: number;
   readonly batchMax: number;
-  /** Blocks of the buffers: batches gathered, queued or running at once. */
+  /** Blocks of the buffers: batches being gathered, queued or running at once. */
   readonly blocks: number;
   readonly graphs: WorkerSetup['graphs'];
-  /** What the network explains its scores with; without `runsExplainGraph` it is only seen whether it can be loaded. */
+  /**
+   * The graph that explains scores. Without `runsExplainGraph` the worker only checks that it can be loaded.
+   */
   readonly explain?: ExplainSetup | undefined;
   readonly runsExplainGraph?: boolean;
   readonly session: SessionOptions;
-  /** How much the workers give way to other threads; 0 where it is absent. */
+  /** The workers' niceness; 0 if absent. */
   readonly niceness?: number;
-  /** A worker was lost; a new one takes its place. */
+  /** Called when a worker was lost; a new one replaces it. */
   onWorkerLost(error: Error): void;
-  /** The workers' code; tests put others in its place. */
+  /** The workers' code; tests replace it. */
   readonly workerUrl?: URL;
 }
 
-/** Worker threads that run batches out of shared buffers. */
+/** Worker threads that run batches from shared buffers. */
 export interface InferencePool {
   readonly buffers: SharedArrayBuffer;
-  /** Batches that may be under way at once. */
+  /** Batches that may be in flight at once. */
   readonly capacity: number;
   /**
-   * Runs `task`, then calls `done` with the milliseconds of the run, or with an error where it failed or its worker
-   * was lost; the buffers still hold the rows then.
-   * @throws RangeError with more than `capacity` under way
+   * Runs `task`, then calls `done` with the milliseconds of the run, or with an error if it failed or its
+   * worker was lost; the buffers still hold the rows then.
+   * @throws RangeError with more than `capacity` in flight
    */
   run(task: BatchTask, done: RunListener): void;
-  /** Calls, before it returns, the listeners of all runs that have ended. */
+  /** Calls the listeners of all ended runs before it returns. */
   collect(): void;
-  /** Resolves when each worker has loaded its graphs and run them; rejects where one can't. */
+  /** Resolves when each worker has loaded and run its graphs; rejects if one can't. */
   warmUp(): Promise<void>;
-  /** Whether a worker is being started: runs wait for it. */
+  /** Whether a worker is starting: runs wait for it. */
   readonly isStarting: boolean;
-  /** Resolves when no worker is being started, of those that were lost neither. */
+  /** Resolves when no worker is starting, replacements of lost ones included. */
   started(): Promise<void>;
-  /** Only when no run is in flight: ending a worker during a run aborts the process. */
+  /** Call it only when no run is in flight: ending a worker during a run aborts the process. */
   close(): Promise<void>;
 }
 
-/** How often a pool is looked at that somebody waits for. */
+/** Interval of checks while `started` waits. */
 const START_STEP_MS = 5;
 
 export type RunListener = (result: BatchResult) => void;
 
-/** Milliseconds of one run of `task`; rejects where it failed. */
+/** Milliseconds of one run of `task`; rejects if it failed. */
 export function runOnce(pool: Pick<InferencePool, 'run'>, task: BatchTask): Promise<number> {
   return new Promise((resolve, reject) => {
     pool.run(task, (result) => (typeof result === 'number' ? resolve(result) : reject(result)));
@@ -73,9 +75,10 @@ export function openPool(options: PoolOptions): InferencePool {
 }
 
 /**
- * Piscina starts the workers, notices their end and replaces them. What it gives each is one task, which
- * ends with the worker: to serve a channel. Batches go to the worker through a ring in shared memory, and their results
- * come back by a port of its own. A Piscina task for each batch costs more, on the event loop's thread above all.
+ * Piscina starts the workers, notices their end and replaces them. Each gets one Piscina task, which lasts as
+ * long as the worker: to serve a channel. Batches go to the worker through a ring in shared memory, and their
+ * results come back by a message port. A Piscina task for each batch would cost more, above all on the event
+ * loop's thread.
  */
 class PiscinaPool implements InferencePool {
   readonly buffers: SharedArrayBuffer;
@@ -108,7 +111,7 @@ class PiscinaPool implements InferencePool {
       resourceLimits: YOUNG_THREAD_LIMITS,
       workerData: setup,
     });
-    // A worker that fails while it starts has no channel yet: the task that waits for it says so.
+    // A worker that fails while it starts has no channel yet; the task that waits for it reports the error.
     this.piscina.on('error', (error: Error) => options.onWorkerLost(error));
     this.workers = Array.from({ length: workers }, (_, index) => this.openChannel(index));
   }
@@ -132,7 +135,8 @@ class PiscinaPool implements InferencePool {
       const tasks = Array.from({ length: this.capacity }, () =>
         runOnce(this, { variant, blockIndex: 0, first: 0, rows: 1 }),
       );
-      // Every one is awaited before a failure is told: who closes the pool then must find no run in flight.
+      // Await all of them before reporting a failure: a caller that then closes the pool must find no run in
+      // flight.
       const failure = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected');
       if (failure?.status === 'rejected') throw failure.reason;
     }
@@ -160,7 +164,7 @@ class PiscinaPool implements InferencePool {
     this.piscina.run(channel, { transferList: [port2] }).catch((error: Error) => {
       if (this.isClosing) return;
       this.options.onWorkerLost(error);
-      // The next one first: whoever is told of a failed run may run it again at once.
+      // Open the replacement first: a listener that learns of a failed run may run it again at once.
       this.workers[index] = this.openChannel(index);
       worker.end(error);
     });
@@ -168,10 +172,10 @@ class PiscinaPool implements InferencePool {
   }
 }
 
-/** A worker as its pool sees it: what was sent to it and has not come back, oldest first. */
+/** A worker as its pool sees it: the runs it has not answered yet, oldest first. */
 class WorkerHandle {
   private readonly runs: RunListener[] = [];
-  /** Results that have come back; wraps around as the ring's count does. */
+  /** Results that have come back; wraps around like the ring's count. */
   private received = 0;
 
   constructor(
@@ -189,14 +193,14 @@ class WorkerHandle {
     return this.writer.hasBegun;
   }
 
-  /** @throws RangeError where the ring is full: the pool's `capacity` was overstepped */
+  /** @throws RangeError if the ring is full, that is above the pool's `capacity` */
   run(task: BatchTask, done: RunListener): void {
     if (this.runs.length >= BATCHES_PER_WORKER) throw new RangeError('more batches than a worker may hold');
     this.runs.push(done);
     this.writer.send(task);
   }
 
-  /** Asks the port only where something has been posted: asking costs more than looking at the count. */
+  /** Asks the port only if a result was posted: asking costs more than reading the count. */
   collect(): void {
     while (this.writer.posted !== this.received) {
       const posted = receiveMessageOnPort(this.results) as { readonly message: BatchResult } | undefined;
@@ -205,7 +209,7 @@ class WorkerHandle {
     }
   }
 
-  /** Fails what it had at hand. */
+  /** Fails its current runs. */
   end(error: Error): void {
     this.results.close();
     for (const done of this.runs.splice(0)) done(error);
@@ -217,14 +221,17 @@ class WorkerHandle {
   }
 }
 
-/** Events that the loop handles in one turn, at most: so many answers may wait for the turn's end. */
+/** Most events that the loop handles in one turn: this many answers may wait for the end of the turn. */
 const EVENTS_PER_TURN = 1024;
 
+/** Batches of lines gathered or waiting at once: one of each variant being filled, and a full one. */
+const LINE_BATCHES = 3;
+
 /**
- * Blocks that a queue of `queueMax` requests can need: full ones, two being filled, those under way, and those that
- * are scored and wait for their answers to be written.
+ * Most blocks that a queue of `queueMax` requests can need: full ones, two being filled, those of lines,
+ * those in flight, and scored ones whose answers are not written yet.
  */
 export function blocksFor(queueMax: number, batchMax: number, workers: number): number {
   const scored = Math.ceil(Math.min(queueMax, EVENTS_PER_TURN) / batchMax);
-  return Math.ceil(queueMax / batchMax) + 2 + workers * BATCHES_PER_WORKER + scored;
+  return Math.ceil(queueMax / batchMax) + 2 + LINE_BATCHES + workers * BATCHES_PER_WORKER + scored;
 }

@@ -3,34 +3,34 @@ import type { BatchVariant } from '../contract/graphVariant.js';
 import type { ExplainTable } from '../model/explainTable.js';
 
 /**
- * What crosses between an event loop and its workers, types only. Requests lie in shared memory (`batchBuffers.ts`);
- * each worker is told by a ring in shared memory which part of them to run (`taskRing.ts`); a number, or an error,
- * comes back for each by a message port.
+ * What crosses between an event loop and its workers, types only. Requests lie in shared memory
+ * (`batchBuffers.ts`); a ring in shared memory tells each worker which part of them to run (`taskRing.ts`);
+ * for each, a number or an error comes back by a message port.
  */
 
-/** How ONNX Runtime is set up in each worker. */
+/** Settings of ONNX Runtime in each worker. */
 export interface SessionOptions {
   readonly intraOpThreads: number;
   readonly interOpThreads: number;
   readonly spinning: boolean;
 }
 
-/** What a worker needs to explain scores: where the graph is, and what it does not know. */
+/** What a worker needs to explain scores: the file of the graph, and values that the graph lacks. */
 export interface ExplainSetup {
   readonly graph: string;
   readonly table: Pick<ExplainTable, 'typical' | 'pooling'>;
 }
 
-/** What a worker is given when it starts. */
+/** What a worker receives when it starts. */
 export interface WorkerSetup {
   readonly graphs: { readonly base: string; readonly history: string };
   readonly explain?: ExplainSetup;
-  /** Whether the worker runs the graph of `explain`, or only sees whether it can be loaded. */
+  /** Whether the worker runs the graph of `explain`, or only checks that it can be loaded. */
   readonly runsExplainGraph: boolean;
   readonly options: SessionOptions;
   readonly buffers: SharedArrayBuffer;
   readonly batchMax: number;
-  /** How much the worker gives way to other threads, 0 to 19. */
+  /** The worker's niceness, 0 to 19. */
   readonly niceness: number;
 }
 
@@ -45,7 +45,7 @@ export interface BatchTask {
 /** Milliseconds that the run took, or why it failed. */
 export type BatchResult = number | Error;
 
-/** The one task that the pool gives to a worker: to run the batches of `ring`, for as long as it lives. */
+/** The one task that the pool gives to a worker: to run the batches of `ring` until the worker ends. */
 export interface WorkerChannel {
   readonly ring: SharedArrayBuffer;
   /** Where the results go, in the order of the batches. */

@@ -6,17 +6,17 @@ export interface Retry {
   readonly row: number;
 }
 
-/** The rows of failed batches, which run one by one: what fails alone fails by itself and spares its neighbours. */
+/** The rows of failed batches. They run one by one, so that a faulty row fails alone. */
 export class Retries {
   private readonly rows: Retry[] = [];
-  /** Of each failed batch, the rows that are not done. */
+  /** Number of unanswered rows in each failed batch. */
   private readonly left = new Map<Batch, number>();
 
   get isEmpty(): boolean {
     return this.rows.length === 0;
   }
 
-  /** Batches with rows that are not done. */
+  /** Batches with unanswered rows. */
   get batches(): Iterable<Batch> {
     return this.left.keys();
   }
@@ -36,7 +36,9 @@ export class Retries {
     return this.rows.shift();
   }
 
-  /** Rows of `batch` are answered. @returns whether all are: those of a failed batch are answered one by one */
+  /**
+   * Rows of `batch` are answered. @returns whether all are: those of a failed batch are answered one by one
+   */
   done(batch: Batch): boolean {
     const left = this.left.get(batch);
     if (left === undefined) return true;

@@ -1,13 +1,11 @@
 import type { PredictionRequest } from '../records/request.js';
 import type { Batcher } from './batcher.js';
-import type { AdmitOutcome, ExplainOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
-
-/** No holder, that is no key, has more than this share of the explained requests that may be pending. */
-const SHARE_OF_HOLDER = 1 / 3;
+import type { AdmitOutcome, ExplainOutcome, LineLane, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
 
 /**
- * Plain requests and explained ones, each kind with batches and workers of its own: an explained one takes a worker as
- * long as dozens of plain ones do, and none of those waits behind it. Where nobody asks why, there are no such workers.
+ * Gives plain and explained requests batches and workers of their own. An explained request occupies a worker
+ * for as long as dozens of plain ones, and no plain one waits for it. The workers for explanations start with
+ * the first such request.
  */
 export class RoutingScorer implements Scorer {
   private explained: Batcher | undefined;
@@ -27,11 +25,19 @@ export class RoutingScorer implements Scorer {
   }
 
   admitExplained(request: PredictionRequest, handler: ScoreHandler): ExplainOutcome {
-    this.explained ??= this.openExplained();
+    const explained = this.explainedLines;
     const { holder } = handler;
-    if (holder !== undefined && this.explained.pendingOf(holder) >= shareOf(this.explained))
-      return 'shareFull';
-    return this.explained.admit(request, handler);
+    if (holder !== undefined && explained.pendingOf(holder) >= explained.linesMax) return 'shareFull';
+    return explained.admit(request, handler);
+  }
+
+  get lines(): LineLane {
+    return this.plain;
+  }
+
+  get explainedLines(): Batcher {
+    this.explained ??= this.openExplained();
+    return this.explained;
   }
 
   makeRoom(): boolean {
@@ -61,8 +67,4 @@ export class RoutingScorer implements Scorer {
   async close(): Promise<void> {
     await Promise.all([this.plain.close(), this.explained?.close()]);
   }
-}
-
-function shareOf({ queueMax }: Batcher): number {
-  return Math.max(1, Math.floor(queueMax * SHARE_OF_HOLDER));
 }

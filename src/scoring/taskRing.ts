@@ -1,13 +1,13 @@
 import { BATCH_VARIANTS } from '../contract/graphVariant.js';
 import type { BatchTask } from './protocol.js';
 
-/** A worker that has one batch running has the next one at hand, so that it never waits for the event loop. */
+/** While a worker runs one batch, it already has the next, so that it never waits for the event loop. */
 export const BATCHES_PER_WORKER = 2;
 
 /*
- * The ring, in Int32 cells: how many tasks were ever sent, how many results were ever posted, whether the worker has
- * begun to look for tasks, then the last BATCHES_PER_WORKER tasks in turn. Nothing is overwritten: no more are sent
- * than that before a result has come back.
+ * The ring, in Int32 cells: how many tasks were ever sent, how many results were ever posted, whether the
+ * worker has begun to look for tasks, then the last BATCHES_PER_WORKER tasks in turn. No task is overwritten
+ * early: the next one is sent only after a result has come back.
  *
  *   sent │ posted │ begun │ variant │ blockIndex │ first │ rows │ variant │ blockIndex │ first │ rows
  */
@@ -22,7 +22,10 @@ export function createTaskRing(): SharedArrayBuffer {
   return new SharedArrayBuffer(cells * Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** Goes round the places of a ring. The count, an Int32, wraps around after some days of load; this does not. */
+/**
+ * Cycles through the places of a ring. The count, an Int32, wraps around after some days of load; the place
+ * is unaffected.
+ */
 class Cursor {
   count = 0;
   private place = 0;
@@ -36,7 +39,7 @@ class Cursor {
   }
 }
 
-/** The side of a ring that sends. A message port would cost a copy of the task and a second wake-up. */
+/** The sending side of a ring. A message port would cost a copy of the task and a second wake-up. */
 export class TaskRingWriter {
   private readonly cells: Int32Array;
   private readonly cursor = new Cursor();
@@ -52,7 +55,7 @@ export class TaskRingWriter {
     cells[at + 1] = blockIndex;
     cells[at + 2] = first;
     cells[at + 3] = rows;
-    Atomics.store(cells, SENT, cursor.count); // behind the task: who sees the count sees the task
+    Atomics.store(cells, SENT, cursor.count); // after the task: a reader that sees the count sees the task
     Atomics.notify(cells, SENT);
   }
 
@@ -67,7 +70,7 @@ export class TaskRingWriter {
   }
 }
 
-/** The side of a ring that receives. */
+/** The receiving side of a ring. */
 export class TaskRingReader {
   private readonly cells: Int32Array;
   private readonly cursor = new Cursor();
@@ -86,7 +89,7 @@ export class TaskRingReader {
     return { variant: BATCH_VARIANTS[variant] ?? 'base', blockIndex, first, rows };
   }
 
-  /** Says that one more result was posted; call it behind the posting. */
+  /** Counts one more posted result; call it after the posting. */
   notePosted(): void {
     Atomics.add(this.cells, POSTED, 1);
   }

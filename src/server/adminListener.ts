@@ -8,6 +8,7 @@ import { listenAdmin, type AdminServer } from '../admin/listener.js';
 import { Dashboard, type ShadowView } from '../admin/dashboard.js';
 import { TimeSeries } from '../admin/timeSeries.js';
 import { exportMetrics } from '../admin/metricsExport.js';
+import type { TryOptions } from '../admin/tryDesk.js';
 import { settingsOf } from '../config/documentation.js';
 import { listenError } from './listenError.js';
 import { packageVersion, processReadings, rssReader, type ProcessState } from './processReadings.js';
@@ -15,24 +16,26 @@ import { packageVersion, processReadings, rssReader, type ProcessState } from '.
 export interface AdminSurroundings {
   readonly heartbeats: SharedArrayBuffer;
   readonly log: Log;
+  /** Options of the page `/try`, except whether it exists. */
+  readonly trial: Omit<TryOptions, 'isOn' | 'clock'>;
   onCrash(error: Error): void;
 }
 
-/** An event loop that has not turned for so long is blocked. */
+/** An event loop that has not turned for this long is blocked. */
 const SILENT_MS = 5_000;
 
 /**
- * Opens the admin listener over what the event loops count in `metrics`.
- * @throws OperatorError where it cannot listen
+ * Opens the admin listener, which reads what the event loops count in `metrics`.
+ * @throws OperatorError if it cannot listen
  */
 export async function openAdmin(
   config: Config,
   state: ProcessState,
   metrics: readonly SharedArrayBuffer[],
-  { heartbeats, log, onCrash }: AdminSurroundings,
+  { heartbeats, log, onCrash, trial }: AdminSurroundings,
 ): Promise<AdminServer> {
   const { adminHost: host, adminPort: port, adminHosts, workers } = config;
-  const { batchMax, deadlineMs, queueMax, bodiesMaxBytes, grafanaUrl } = config;
+  const { batchMax, deadlineMs, queueMax, bodiesMaxBytes, grafanaUrl, tryPage } = config;
   const rssBytes = rssReader();
   const reader = new MetricReader(METRICS, metrics);
   const timeSeries = new TimeSeries({
@@ -55,6 +58,7 @@ export async function openAdmin(
     queueMax,
     bodiesMaxBytes,
     grafanaUrl,
+    hasTry: tryPage,
     shadow: shadowView(config, state, reader),
     onProblem: (error) => log.warn({ err: error }, 'dashboard'),
   });
@@ -62,7 +66,15 @@ export async function openAdmin(
   try {
     const names = namesIn(adminHosts);
     const probes = { heartbeats, silentMs: SILENT_MS, onCrash };
-    return await listenAdmin({ host, port, names, ...probes, metrics: exported, dashboard });
+    return await listenAdmin({
+      host,
+      port,
+      names,
+      ...probes,
+      metrics: exported,
+      dashboard,
+      trial: { ...trial, isOn: tryPage, clock: systemClock },
+    });
   } catch (error) {
     const variables = { hostVariable: 'ACUITY_ADMIN_HOST', portVariable: 'ACUITY_ADMIN_PORT' } as const;
     throw listenError(error, { host, port, ...variables });

@@ -7,6 +7,7 @@ import { MetricWriter } from '../base/metrics.js';
 import type { Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
+import type { OwnAnswer } from '../http/ownRequest.js';
 import { AccessLog } from '../http/accessLog.js';
 import { BodyBudget } from '../http/bodyBudget.js';
 import { ConnectionLimit } from '../http/connectionLimit.js';
@@ -29,34 +30,37 @@ import { Shadow } from './shadow.js';
 import { TraceLimit } from '../tracing/traceLimit.js';
 import type { TracedRequest } from '../tracing/tracedRequest.js';
 
-/** What one event loop needs; plain data, so that it may cross threads. */
+/** What one event loop needs: plain data that can cross threads. */
 export interface EventLoopSetup {
   readonly config: Config;
   readonly bundle: Bundle;
   /** This loop's share of the process's workers. */
   readonly workers: number;
-  /** Event loops of the process; what is bounded for the process is divided by them. */
+  /** Event loops of the process; each takes an equal part of the process's limits. */
   readonly loops: number;
-  /** Where to listen; the port is known where another loop listens already. */
+  /** Where to listen; the port is never 0 if another loop already listens. */
   readonly address: PublicAddress;
   /** The keys' limits, shared by all loops. */
   readonly limits: SharedArrayBuffer;
-  /** What the bodies of each key hold, and the open connections: shared by all loops too. */
+  /** Bytes of bodies held for each key, and the number of open connections; shared by all loops. */
   readonly bodies: SharedArrayBuffer;
   readonly connections: SharedArrayBuffer;
-  /** How many requests are traced in this second: shared by all loops. */
+  /** Requests traced in the current second; shared by all loops. */
   readonly traced: SharedArrayBuffer;
   readonly records: readonly IndexedRecord[];
-  /** Where this loop counts. */
+  /** The metrics of this loop. */
   readonly metrics: SharedArrayBuffer;
-  /** Where every loop says that it turns: the main thread first, then the others. */
+  /** Heartbeats of every loop: the main thread's first, then the others'. */
   readonly heartbeats: SharedArrayBuffer;
 }
 
 export interface EventLoopEvents {
-  /** A request that its caller sampled has ended; false where it can't be taken. Undefined where no traces are wanted. */
+  /**
+   * Called when a sampled request has ended; returns false if the trace can't be taken. Undefined without
+   * tracing.
+   */
   readonly onTraced?: ((request: TracedRequest) => boolean) | undefined;
-  /** A worker hangs: requests are refused from now on, the process must leave. */
+  /** A worker hangs: from now on requests are refused, and the process must exit. */
   onHung(): void;
 }
 
@@ -64,26 +68,34 @@ export interface EventLoopEvents {
 export interface EventLoopServer {
   readonly address: PublicAddress;
   replaceKeys(records: readonly IndexedRecord[]): void;
-  /** Opens the model in `bundle` beside the one in force; rejects, and changes nothing, where it can't serve. */
+  /** Opens the model in `bundle` beside the one in force. Rejects, and changes nothing, if it can't serve. */
   prepareModel(bundle: Bundle): Promise<void>;
-  /** Puts the prepared model in force; resolves when the old one has given its last answer and is closed. */
+  /** Puts the prepared model in force. Resolves when the old one has given its last answer and is closed. */
   switchModel(): Promise<void>;
-  /** Closes the prepared model unused. */
+  /** Closes the prepared model without using it. */
   dropModel(): Promise<void>;
-  /** Puts another shadow model in force, or none; rejects where it can't serve, and the one before stays. */
+  /**
+   * Puts another shadow model in force, or none. Rejects if it can't serve; the shadow model then stays the
+   * same.
+   */
   replaceShadow(bundle: Bundle | undefined): Promise<void>;
-  /** Refuses new requests; resolves when every admitted one is answered. */
+  /**
+   * Scores a body of the process itself, as `POST /predict` would; refuses it while the queue is at least
+   * half full.
+   */
+  scoreOwn(bytes: Uint8Array): Promise<OwnAnswer>;
+  /** Refuses new requests. Resolves when every admitted one is answered. */
   drain(): Promise<void>;
   /**
-   * The process is about to be left: takes nothing more, and holds its thread where it has one of its own. Resolves
-   * when no thread is being made or ended, which leaving would crash in.
+   * Call it before leaving the process: takes no more requests, and holds its thread if it has one of its
+   * own. Resolves when no thread is starting or ending, since exiting at such a moment crashes.
    */
   halt(): Promise<void>;
-  /** Stops listening, ends connections and workers; only when drained. */
+  /** Stops listening, and ends connections and workers. Call it only after `drain`. */
   close(): Promise<void>;
 }
 
-/** The event loop may be late by this share of the deadline before requests are refused at their headers. */
+/** If the event loop is later than this share of the deadline, requests are refused at their headers. */
 const LAG_SHARE = 1 / 4;
 /** How long callers may take to close their side after their last answer. */
 const LINGER_MS = 500;
@@ -111,7 +123,7 @@ export async function openEventLoopServer(
   const writer = new MetricWriter(METRICS, setup.metrics);
   let predict: Predict | undefined;
   const onHung = (): void => {
-    if (predict !== undefined) predict.isHung = true;
+    predict?.hang();
     events.onHung();
   };
   const shadow = createShadow(setup, log, writer);
@@ -157,9 +169,10 @@ export async function openEventLoopServer(
     switchModel: () => models.switchIn(predict),
     dropModel: () => models.drop(),
     replaceShadow: (bundle) => shadow.replace(bundle),
+    scoreOwn: (bytes) => predict.scoreOwn(bytes, config.queueMax / loops / 2),
     async drain() {
       predict.drain();
-      await Promise.all([predict.scorer.drained(), models.retired]);
+      await Promise.all([predict.scorer.drained(), models.retired, predict.listsEnded()]);
     },
     async halt() {
       isHalted = true;
@@ -189,9 +202,9 @@ export async function openEventLoopServer(
   };
 }
 
-/** Copies that may wait for the shadow model: more are dropped. */
+/** Copies that may wait for the shadow model; more are dropped. */
 const SHADOW_QUEUE_MAX = 256;
-/** Its worker takes a core only where nobody else wants one; copies gather, since a run costs little more for many. */
+/** Its worker yields its core to every other thread. Copies gather, since larger batches cost little more. */
 const SHADOW = { workers: 1, loops: 1, niceness: 19, gatherMs: 25 } as const;
 
 function createShadow(setup: EventLoopSetup, log: Log, writer: MetricWriter<LoopCatalogue>): Shadow {
@@ -205,9 +218,9 @@ function createShadow(setup: EventLoopSetup, log: Log, writer: MetricWriter<Loop
   });
 }
 
-/** Explained requests that may be pending: more are refused. */
+/** Explained requests that may be pending; more are refused. */
 const EXPLAINED_QUEUE_MAX = 64;
-/** Their worker takes a core only where nobody else wants one. */
+/** Their worker yields its core to every other thread. */
 const EXPLAINERS = { workers: 1, niceness: 19, queueMax: EXPLAINED_QUEUE_MAX } as const;
 
 type LoopParts = Pick<
@@ -226,6 +239,7 @@ function createPredict(setup: EventLoopSetup, log: Log, parts: LoopParts, scorer
       requestId: requestIds(),
       lagMaxMs: deadlineMs * LAG_SHARE,
       bodyBytesMax: bodyMaxBytes,
+      deadlineMs,
       retryAfterS,
       overloadStatus,
       random: Math.random,

@@ -4,31 +4,37 @@ import { createLog } from '../process/log.js';
 import { Heartbeats } from '../base/heartbeats.js';
 import { plainError, type PlainError } from '../base/plainError.js';
 import { StandardOutput } from '../process/standardOutput.js';
+import type { OwnAnswer } from '../http/ownRequest.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
 import type { TracedRequest } from '../tracing/tracedRequest.js';
 import { TraceQueue } from '../tracing/traceQueue.js';
 import { openEventLoopServer, type EventLoopServer, type EventLoopSetup } from './eventLoopServer.js';
 
-/** Code of a thread that is one of several event loops; `eventLoops.ts` faces it. */
+/**
+ * Code of a thread that runs one of several event loops; `eventLoops.ts` is its counterpart on the main
+ * thread.
+ */
 
-/** What the main thread tells an event loop. */
+/** Messages from the main thread to an event loop. */
 export type ToEventLoop =
   | { readonly kind: 'keys'; readonly records: readonly IndexedRecord[] }
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
+  | { readonly kind: 'score'; readonly id: number; readonly bytes: Uint8Array }
   | { readonly kind: 'halt' };
 
-/** What an event loop is asked to do and answers when it is done. */
+/** Questions to an event loop, each answered when it is done. */
 export type Question =
   | { readonly kind: 'prepareModel'; readonly bundle: Bundle }
   | { readonly kind: 'replaceShadow'; readonly bundle: Bundle | undefined }
   | { readonly kind: 'switchModel' | 'dropModel' | 'drain' | 'close' };
 
-/** What an event loop tells the main thread. */
+/** Messages from an event loop to the main thread. */
 export type FromEventLoop =
   | { readonly kind: 'listening'; readonly address: PublicAddress }
   | { readonly kind: 'failed'; readonly error: PlainError }
   | { readonly kind: 'done'; readonly id: number; readonly error?: PlainError }
+  | { readonly kind: 'scored'; readonly id: number; readonly answer: OwnAnswer }
   | { readonly kind: 'hung' }
   | { readonly kind: 'traced'; readonly request: TracedRequest }
   | { readonly kind: 'halted' };
@@ -36,13 +42,13 @@ export type FromEventLoop =
 export interface EventLoopThreadData {
   readonly setup: EventLoopSetup;
   readonly name: string;
-  /** Its place among the heartbeats. */
+  /** The index of its heartbeat. */
   readonly beatsAt: number;
-  /** Of a `TraceQueue`; undefined where no traces are wanted. */
+  /** Memory of a `TraceQueue`; undefined without tracing. */
   readonly traces: SharedArrayBuffer | undefined;
 }
 
-/** So long a stop waits for this thread's last log lines. */
+/** How long a stop waits for this thread's last log lines. */
 const FLUSH_MS = 200;
 
 async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void> {
@@ -60,6 +66,10 @@ async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void>
   port.on('message', (message: ToEventLoop) => {
     if (message.kind === 'keys') return server.replaceKeys(message.records);
     if (message.kind === 'halt') return void server.halt().then(() => hold(() => say({ kind: 'halted' })));
+    if (message.kind === 'score') {
+      const { id, bytes } = message;
+      return void server.scoreOwn(bytes).then((answer) => say({ kind: 'scored', id, answer }));
+    }
     const { id, question } = message;
     void answer(server, question).then(
       async () => {
@@ -67,7 +77,7 @@ async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void>
         if (isLast) stopBeating();
         if (isLast) await output.flushed(FLUSH_MS);
         say({ kind: 'done', id });
-        if (isLast) port.close(); // the last handle: the thread ends by itself, its sockets closed
+        if (isLast) port.close(); // the last handle: the thread then ends by itself, its sockets closed
       },
       (error: unknown) => say({ kind: 'done', id, error: plainError(error) }),
     );
@@ -75,7 +85,7 @@ async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void>
   say({ kind: 'listening', address: server.address });
 }
 
-/** Holds this thread for the rest of the process's life. */
+/** Holds this thread until the process ends. */
 function hold(say: () => void): void {
   say();
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

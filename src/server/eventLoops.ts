@@ -8,6 +8,7 @@ import type { Log } from '../process/log.js';
 import { errorOf } from '../base/plainError.js';
 import { allocateBodyBudget } from '../http/bodyBudget.js';
 import { allocateConnectionCount } from '../http/connectionLimit.js';
+import type { OwnAnswer } from '../http/ownRequest.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import {
   openEventLoopServer,
@@ -17,10 +18,11 @@ import {
 } from './eventLoopServer.js';
 import { allocateTraceLimit } from '../tracing/traceLimit.js';
 import { TraceQueue } from '../tracing/traceQueue.js';
+import { NEVER } from './never.js';
 import { listenError } from './listenError.js';
 import type { FromEventLoop, EventLoopThreadData, Question, ToEventLoop } from './eventLoopThread.js';
 
-/** Opens the event loops on one port, as one server. A single one runs on the main thread. */
+/** Opens the event loops on one port, as one server. A single loop runs on the main thread. */
 export async function openEventLoops(
   setup: Omit<EventLoopSetup, 'workers' | 'loops' | 'metrics' | 'bodies' | 'connections' | 'traced'> & {
     /** One for each event loop. */
@@ -37,7 +39,7 @@ export async function openEventLoops(
   if (metrics === undefined || setup.metrics.length !== loops)
     throw new RangeError('expected one metrics buffer per HTTP thread');
   const address = await freeAddress(setup.address);
-  // Port 0 is left to the listener itself where there is one.
+  // A single listener picks the port itself if it is 0.
   if (loops === 1) return openEventLoopServer({ ...shared, metrics, workers, loops }, log, events);
   const servers: EventLoopServer[] = [];
   try {
@@ -59,7 +61,7 @@ function joined(servers: readonly EventLoopServer[], address: PublicAddress): Ev
   const all = async (run: (server: EventLoopServer) => Promise<void>): Promise<void> => {
     await Promise.all(servers.map(run));
   };
-  /** Rejects where a loop fails; what other loops have done by then is undone on all of them. */
+  /** Rejects if one loop fails, and undoes on all loops what the others have done by then. */
   const allOrNone = async (
     run: (server: EventLoopServer) => Promise<void>,
     undo: (server: EventLoopServer) => Promise<void>,
@@ -73,7 +75,7 @@ function joined(servers: readonly EventLoopServer[], address: PublicAddress): Ev
   return {
     address,
     replaceKeys: (records) => servers.forEach((server) => server.replaceKeys(records)),
-    // All loops serve one model, or none changes.
+    // All loops serve the new model, or none does.
     prepareModel: (bundle) =>
       allOrNone(
         (server) => server.prepareModel(bundle),
@@ -81,12 +83,14 @@ function joined(servers: readonly EventLoopServer[], address: PublicAddress): Ev
       ),
     switchModel: () => all((server) => server.switchModel()),
     dropModel: () => all((server) => server.dropModel()),
-    // One for all loops, or none: where every loop refused it, the one before stays.
+    // All loops take it, or none does: if every loop refused it, all keep the one before.
     replaceShadow: (bundle) =>
       allOrNone(
         (server) => server.replaceShadow(bundle),
         (server) => server.replaceShadow(undefined),
       ),
+    // The loops are alike, so the first one scores the process's own requests.
+    scoreOwn: (bytes) => servers[0]?.scoreOwn(bytes) ?? NEVER,
     drain: () => all((server) => server.drain()),
     halt: () => all((server) => server.halt()),
     close: () => all((server) => server.close()),
@@ -94,9 +98,9 @@ function joined(servers: readonly EventLoopServer[], address: PublicAddress): Ev
 }
 
 /**
- * Looks whether the address can be listened on: uWebSockets.js does not say why it can't. Several loops of ours share
- * the port, so the system would let another server of ours share it too; and port 0 is made a port for them here, as a
- * socket on port 0 is never shared.
+ * Checks whether the address can be listened on, because uWebSockets.js does not report why it can't. Several
+ * loops of ours share the port, so the system would also let another server of ours share it. Replaces port 0
+ * by a free port, since a socket on port 0 is never shared.
  * @throws OperatorError
  */
 async function freeAddress({ host, port }: PublicAddress): Promise<PublicAddress> {
@@ -126,6 +130,7 @@ async function openEventLoopThread(
     thread.once('exit', () => resolve());
   });
   const waiting = new Map<number, (error: Error | undefined) => void>();
+  const scoring = new Map<number, (answer: OwnAnswer) => void>();
   let halted = (): void => undefined;
   let asked = 0;
   const tell = (message: ToEventLoop): void => thread.postMessage(message);
@@ -144,7 +149,10 @@ async function openEventLoopThread(
         traces?.received();
         events.onTraced?.(message.request);
       } else if (message.kind === 'halted') halted();
-      else {
+      else if (message.kind === 'scored') {
+        scoring.get(message.id)?.(message.answer);
+        scoring.delete(message.id);
+      } else {
         waiting.get(message.id)?.(message.error && errorOf(message.error));
         waiting.delete(message.id);
       }
@@ -160,6 +168,12 @@ async function openEventLoopThread(
     prepareModel: (bundle) => ask({ kind: 'prepareModel', bundle }),
     switchModel: () => ask({ kind: 'switchModel' }),
     dropModel: () => ask({ kind: 'dropModel' }),
+    scoreOwn: (bytes) =>
+      new Promise((resolve) => {
+        const id = asked++;
+        scoring.set(id, resolve);
+        tell({ kind: 'score', id, bytes });
+      }),
     replaceShadow: (bundle) => ask({ kind: 'replaceShadow', bundle }),
     drain: () => ask({ kind: 'drain' }),
     async halt() {
@@ -167,7 +181,7 @@ async function openEventLoopThread(
         halted = resolve;
       });
       tell({ kind: 'halt' });
-      await Promise.race([held, ended]); // a thread that has ended is as good as one that is held
+      await Promise.race([held, ended]); // a thread that has ended counts as held
     },
     async close() {
       await ask({ kind: 'close' });

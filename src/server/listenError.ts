@@ -2,7 +2,7 @@ import { messageOf } from '../base/errors.js';
 import { errorCode, systemReason } from '../files/fileError.js';
 import { OperatorError } from '../base/operatorError.js';
 
-/** An address that was to be listened on, and the variables that say so. */
+/** An address to listen on, and the variables that set it. */
 export interface Listener {
   readonly host: string;
   readonly port: number;

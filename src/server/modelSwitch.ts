@@ -8,33 +8,34 @@ import { modelLabel } from '../model/manifest.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 
 export interface ModelSwitchOptions {
-  /** The configured folder; it may be a symbolic link that comes to point elsewhere. */
+  /** The configured folder; it may be a symbolic link whose target changes. */
   readonly folder: string;
-  /** Where it led when the model in force was loaded: a link may be turned while the service starts. */
+  /** Its target when the model in force was loaded: the link may change while the service starts. */
   readonly loaded: string;
-  /** A look is short; loading a model may take its time. */
+  /** A look is short; loading a model may take long. */
   readonly files: { readonly look: Files; readonly load: Files };
   readonly server: Pick<EventLoopServer, 'prepareModel' | 'switchModel'>;
   readonly log: Log;
 }
 
-/** How often the folder is looked at. */
+/** Interval between looks at the folder. */
 const LOOK_MS = 1_000;
 
 /**
- * Changes the model of a running service. The new one is loaded beside the old, checked against its golden
- * scores and warmed up before it gets a request; one that fails is refused and the old one keeps serving.
+ * Changes the model of a running service. Loads the new one beside the old, checks it against its golden
+ * scores and warms it up before it gets a request. If any of that fails, it is refused and the old one keeps
+ * serving.
  */
 export class ModelSwitch {
   private readonly observer: Observer;
-  /** Of the model that was switched to last; undefined before the first switch. */
+  /** Version of the model switched to last; undefined before the first switch. */
   version: string | undefined;
-  /** Why the folder's model was refused when it was loaded last; undefined where it was not. */
+  /** Why the folder's model was refused at the last load; undefined if it was not. */
   refusal: string | undefined;
   private isBusy = false;
   private isWanted = false;
   private isStopped = false;
-  /** Where the folder pointed when it was loaded last, well or not: a bad one is refused once. */
+  /** The folder's target at the last load, successful or not: a bad model is refused once. */
   private target: string | undefined;
 
   constructor(private readonly options: ModelSwitchOptions) {
@@ -49,7 +50,7 @@ export class ModelSwitch {
     if (!this.isBusy) void this.run();
   }
 
-  /** The service stops: a model under way is not put in force, and not told as refused because of that. */
+  /** Call it when the service stops: a model under way is not put in force, and not reported as refused. */
   stop(): void {
     this.isStopped = true;
     this.observer.stop();
@@ -90,7 +91,7 @@ export class ModelSwitch {
     }
   }
 
-  /** Undefined while the folder is absent, as for a moment when a link is replaced. */
+  /** Undefined while the folder is absent, for instance for a moment while a link is replaced. */
   private async resolve(): Promise<string | undefined> {
     return ifPresent(this.options.files.look.realPath(this.options.folder));
   }

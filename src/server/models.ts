@@ -5,7 +5,7 @@ import { openScorer, type ScorerSetup } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { NEVER } from './never.js';
 
-/** The models of one event loop: the one in force is `Predict`'s, another may stand ready beside it. */
+/** The models of one event loop: `Predict` has the one in force, another may stand ready beside it. */
 export class Models {
   /** Settles when the model that was replaced last is closed. */
   retired: Promise<void> = Promise.resolve();
@@ -18,11 +18,12 @@ export class Models {
     private readonly setup: Omit<ScorerSetup, 'bundle'>,
     private readonly log: Log,
     private readonly onHung: () => void,
+    private readonly openModel: typeof openScorer = openScorer,
   ) {}
 
   open(bundle: Bundle): Promise<Scorer> {
     if (this.isHalted) return NEVER;
-    return openScorer({ ...this.setup, bundle }, this.log, this.onHung);
+    return this.openModel({ ...this.setup, bundle }, this.log, this.onHung);
   }
 
   async prepare(bundle: Bundle): Promise<void> {
@@ -32,7 +33,7 @@ export class Models {
     this.prepared = await opening;
   }
 
-  /** Requests that were admitted to the old model are answered by it. */
+  /** The old model answers the requests that it admitted. */
   switchIn(predict: Predict): Promise<void> {
     const { prepared } = this;
     if (prepared === undefined) throw new Error('no model was prepared');
@@ -43,13 +44,15 @@ export class Models {
     return this.retired;
   }
 
-  /** Resolves when no workers are being made or ended, and none will be any more. */
+  /** Resolves when no workers are starting or ending, and none will any more. */
   async halt(): Promise<void> {
     this.isHalted = true;
     await Promise.all([this.opening, this.closing]);
   }
 
-  /** Ending its workers while they start or run would end the process: a model that is being opened is awaited. */
+  /**
+   * Waits for a model that is being opened: ending its workers while they start or run would end the process.
+   */
   async drop(): Promise<void> {
     await this.opening;
     const { prepared } = this;

@@ -1,2 +1,2 @@
-/** In place of what is left undone where the process is about to be left. */
+/** Used in place of a promise whose work is left undone because the process is about to exit. */
 export const NEVER = new Promise<never>(() => undefined);

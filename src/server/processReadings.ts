@@ -3,14 +3,17 @@ import type { Config } from '../config/options.js';
 import type { ProcessReadings } from '../admin/metricsExport.js';
 
 export interface ProcessState {
-  /** Whether requests are taken. */
+  /** Whether requests are accepted. */
   readonly isReady: () => boolean;
   readonly modelVersion: () => string;
-  /** Why the model in the configured folder was refused; undefined where it serves. */
+  /** Why the model in the configured folder was refused; undefined if it serves. */
   readonly modelRefusal: () => string | undefined;
-  /** The shadow model in force, and why the one in its folder was refused; undefined where there is none, or it was not. */
+  /**
+   * The version of the shadow model in force, and why the one in its folder was refused; each undefined if
+   * there is none.
+   */
   readonly shadow: { readonly version: () => string | undefined; readonly refusal: () => string | undefined };
-  /** What is known of the key store. */
+  /** The state of the key store. */
   readonly keys: {
     readonly ageMs: number;
     readonly isLocal: boolean;
@@ -26,8 +29,8 @@ export function packageVersion(): string {
 }
 
 /**
- * Reads the resident memory in bytes. Node opens a file for it: without a free file descriptor the last reading stands,
- * NaN where there is none.
+ * Reads the resident memory in bytes. Node opens a file for it: without a free file descriptor the last
+ * reading is repeated, or NaN if there is none.
  */
 export function rssReader(read: () => number = () => process.memoryUsage.rss()): () => number {
   let lastBytes = NaN;
@@ -39,11 +42,11 @@ export function rssReader(read: () => number = () => process.memoryUsage.rss()):
     }
     return lastBytes;
   };
-  look(); // one to stand, should there never be another
+  look(); // a first reading, in case later ones fail
   return look;
 }
 
-/** What the process says of itself, read anew at each call. */
+/** The process's own readings, taken anew at each call. */
 export function processReadings(
   config: Config,
   state: ProcessState,

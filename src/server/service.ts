@@ -16,7 +16,9 @@ import { within } from '../base/within.js';
 import { shown } from '../config/documentation.js';
 import type { Config } from '../config/options.js';
 import { allocateLoopMetrics } from '../contract/metrics.js';
+import { PROBLEMS, problemBody } from '../contract/problems.js';
 import type { AdminServer } from '../admin/listener.js';
+import type { TryAnswer } from '../admin/tryDesk.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import { loadBundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
@@ -25,6 +27,7 @@ import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelSwitch } from './modelSwitch.js';
 import { ShadowSwitch } from './shadowSwitch.js';
 import { openAdmin } from './adminListener.js';
+import { tryKeys } from './tryKeys.js';
 import { openTraces } from './traces.js';
 import { messageOf } from '../base/errors.js';
 
@@ -33,51 +36,59 @@ export interface ListeningAddress {
   readonly port: number;
   readonly adminHost: string;
   readonly adminPort: number;
+  /** Whether the admin listener has the page `/try`. */
+  readonly hasTry: boolean;
 }
 
 export interface ServeHooks {
   /** Called once the public listener accepts connections. */
   onListening?(address: ListeningAddress): void;
-  /** Stops the service as SIGTERM does, where it is not stopping already. */
+  /** Stops the service as SIGTERM does, unless it is already stopping. */
   readonly stopWhen?: AbortSignal;
-  /** A signal may come twice for one wish: a terminal sends it to all, and a launcher passes it on. */
+  /** One wish may send a signal twice: a terminal sends it to all processes, and a launcher passes it on. */
   readonly areSignalsPassedOn?: boolean;
 }
 
-/** Exit codes of sysexits.h, where there is one. */
+/** Exit codes, from sysexits.h if it has one. */
 const EXIT_SOFTWARE = 70;
 const EXIT_FAILED_START = 1;
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type StopSignal = (typeof STOP_SIGNALS)[number];
-/** Most keys with limits of their own: what each takes is virtual until it is used. */
+/** Most keys with limits of their own. Each takes only virtual memory until it is used. */
 const KEYS_MAX = 1 << 20;
 /** Time for the last answers to be written after a worker hung, before the process exits. */
 const LAST_WORDS_MS = 250;
 
 /*
- * The way out, once no answer is owed any more: each step is bounded, and all of them together, with what `leave`
- * waits, by the two seconds that docs/operations/stop.md promises after the drain.
+ * Limits for leaving once no answer is owed any more. Every step is bounded; together with the waits of
+ * `leave` they stay within the two seconds after the drain that docs/operations/stop.md promises.
  */
 const CLOSE_MS = 1000;
 const FLUSH_MS = 400;
-/** A part of the closing: a collector that does not answer is no reason to leave before everything is closed. */
+/** Part of the closing time: a collector that does not answer must not keep the rest from being closed. */
 const TRACES_CLOSE_MS = 400;
 const KILL_MS = 1800;
 const STEP_MS = 1000;
-/** So long, and no longer than a drain, a start that is broken off may take to come to an end. */
+/** Upper bound for ending an interrupted start; at most the drain time. */
 const START_MAX_MS = 4000;
-/** Of a signal that is passed on, the second one comes within this time. */
+/** If a signal is passed on, its second copy comes within this time. */
 const PASSED_ON_MS = 500;
 const NO_KEY = 'no key is valid, so every request is refused: issue one with "acuity keys issue --kind demo"';
 
-/** Revocations count within a second: a look that takes longer than this is told and made again. */
+/** The answer to the page /try before anything can be scored. */
+const NOT_YET: TryAnswer = { status: PROBLEMS.overloaded.status, body: problemBody(PROBLEMS.overloaded) };
+
+/** Revocations count within a second: a look that takes longer than this is reported and made again. */
 const KEYS_PATIENCE: Patience = { limitMs: 2_000, lateMax: 2 };
-/** A slow disk takes its time to make a write durable. One at a time: a late one must not overwrite a later one. */
+/**
+ * A slow disk may need long to make a write durable. One write at a time: a late one must not overwrite a
+ * later one.
+ */
 const USAGE_PATIENCE: Patience = { limitMs: 10_000, lateMax: 1 };
 /** A model is read once, perhaps over a network. */
 const MODEL_PATIENCE: Patience = { limitMs: 60_000, lateMax: 1 };
 
-/** Serves until told to stop. */
+/** Serves until it is stopped. */
 export async function serve(config: Config, hooks: ServeHooks = {}): Promise<void> {
   collectWithoutHelpers();
   const output = new StandardOutput();
@@ -104,15 +115,15 @@ class Service {
   private traces: TraceExporter | undefined;
   private heart: Heartbeats | undefined;
   private starting: Promise<void> | undefined;
-  /** When the drain's time is up, as `performance.now` tells it. */
+  /** When the drain's time is up, on the clock of `performance.now`. */
   private drainEndsMs = 0;
-  /** When this process is killed if it is still there. */
+  /** When this process is killed if it still runs. */
   private killedAtMs = Infinity;
-  /** Resolves when that is certain. */
+  /** Resolves when the kill is certain. */
   private limited: Promise<unknown> = Promise.resolve();
   private readonly terminals = terminals();
   private readonly threads = new FileThreads();
-  /** Every run of the model is over, and what was opened is closed. */
+  /** Every run of the model is over, and everything opened is closed. */
   private isClosed = false;
 
   constructor(
@@ -159,11 +170,16 @@ class Service {
       refusal: () => this.shadowSwitch?.refusal,
     };
     const state = { isReady, modelVersion, modelRefusal, shadow, keys: keyring };
-    // This thread is one of them: with several event loops it turns beside them.
+    // This thread has a heartbeat: with several event loops it turns beside them.
     const heartbeats = allocateHeartbeats(1 + (config.httpThreads > 1 ? config.httpThreads : 0));
     this.heart = new Heartbeats(heartbeats);
     const onCrash = (error: Error): void => this.crash(error);
-    this.admin = await openAdmin(config, state, metrics, { heartbeats, log, onCrash });
+    const trial = {
+      publicAddress: () => this.eventLoops?.address,
+      payerOf: tryKeys(keyring, limits, systemClock),
+      score: (body: Uint8Array) => this.eventLoops?.scoreOwn(body) ?? Promise.resolve(NOT_YET),
+    };
+    this.admin = await openAdmin(config, state, metrics, { heartbeats, log, onCrash, trial });
     this.traces = await openTraces(config, log);
     const { traces } = this;
     const { openEventLoops } = await importEventLoops();
@@ -210,31 +226,32 @@ class Service {
     }
     this.isReady = !this.isStopping && !this.isLeaving;
     const { heart } = this;
-    // What keys no longer count is found out by looking.
+    // Keys become stale with time alone, so every beat checks.
     heart.beat(0, () => (heart.isReady = isReady()));
     if (this.isReady) this.announce(this.eventLoops.address, this.admin);
     if (!keyring.hasUsable) log.warn({ keys: shown(config).keys }, NO_KEY);
   }
 
-  /** A start that a signal broke off goes no further. */
+  /** Throws if a signal interrupted the start, so that it goes no further. */
   private assertWanted(): void {
     if (this.isLeaving) throw new Error('the start was broken off');
   }
 
-  /** Leaving refuses the files to whatever still looks at them: that is no fault of theirs. */
+  /** Leaving refuses further file operations to code that still uses them; those errors are not reported. */
   private tellOfKeys(error: Error): void {
     if (!this.isLeaving) this.log.warn({ err: error }, 'key store');
   }
 
-  /** Says that requests are answered from now on. */
+  /** Announces that requests are answered from now on. */
   private announce({ host, port }: PublicAddress, { host: adminHost, port: adminPort }: AdminServer): void {
     const line = { event: 'listening', pid: process.pid, host, port, adminHost, adminPort };
     this.output.write(`${JSON.stringify(line)}\n`);
-    this.hooks.onListening?.({ host, port, adminHost, adminPort });
+    this.hooks.onListening?.({ host, port, adminHost, adminPort, hasTry: this.config.tryPage });
   }
 
   onSignal(signal: StopSignal): void {
-    // A terminal that closes sends SIGHUP: nobody is left who could stop the service. Elsewhere it is the model's.
+    // A closing terminal sends SIGHUP, and then no terminal is left to stop the service. Without a terminal,
+    // SIGHUP reloads the model.
     const isReload = signal === 'SIGHUP' && this.terminals.length === 0;
     if (isReload && !this.isStopping) this.reload();
     else if (isReload || this.isPassedOn(signal)) this.log.debug({ signal }, 'signal ignored');
@@ -247,7 +264,7 @@ class Service {
     this.shadowSwitch?.request();
   }
 
-  /** Whoever started the service, and would have stopped it, is gone. */
+  /** The launcher, which would have stopped the service, is gone. */
   onOrphaned(): void {
     if (this.isStopping || this.isLeaving) return;
     if (this.eventLoops === undefined) this.leaveBySignal('SIGTERM');
@@ -282,22 +299,23 @@ class Service {
     void this.stop();
   }
 
-  /** Not ready, no admission, what is in flight finished, then out. */
+  /** Not ready, refuse new requests, finish those in flight, then exit. */
   private async stop(): Promise<void> {
     const { eventLoops, log, config } = this;
     if (eventLoops === undefined) return;
-    // Whoever balances load sees from /readyz that this replica leaves; until then requests are answered as ever.
+    // The load balancer learns from /readyz that this replica leaves; until then requests are answered as
+    // usual.
     if (config.stopDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, config.stopDelayMs));
     this.stopSwitches();
     if (!(await within(this.drainEndsMs - performance.now(), eventLoops.drain()))) {
       log.error({ drainMs: config.drainMs }, 'requests still in flight at the end of the drain');
       return this.leave(EXIT_SOFTWARE);
     }
-    // Callers that keep idle connections open, and a disk that takes no counts, are no failure.
+    // Callers that keep idle connections open, and a disk that takes no counts, are not a failure.
     this.isClosed = await within(CLOSE_MS, this.close(eventLoops));
     if (!this.isClosed) log.warn('leaving before everything is closed');
     log.info('stopped');
-    // What is left of the drain's time is for threads that are being made or ended.
+    // The rest of the drain's time is for threads that are starting or ending.
     await this.leave(0, 'SIGKILL', this.drainEndsMs);
   }
 
@@ -312,7 +330,7 @@ class Service {
     this.stores?.close();
   }
 
-  /** A hung worker can't be ended without the process: the supervisor starts another. */
+  /** Only the exit of the process ends a hung worker; the supervisor starts another process. */
   private leaveHung(): void {
     this.refuseProbes();
     this.log.fatal({ hangMs: this.config.hangMs }, 'a worker hangs');
@@ -325,13 +343,13 @@ class Service {
     void this.leave(128 + constants.signals[signal], signal);
   }
 
-  /** Whatever the workers are doing. Until `graceEndsMs`, threads that are being made or ended get their time. */
+  /** Exits even while workers run. Until `graceEndsMs` it waits for threads that are starting or ending. */
   private async leave(code: number, signal: NodeJS.Signals = 'SIGKILL', graceEndsMs = 0): Promise<void> {
     if (this.isLeaving) return;
     this.isLeaving = true;
     this.stopSwitches();
     const nowMs = performance.now();
-    // A start that is broken off may come to an end: leaving while threads are being made crashes.
+    // Let an interrupted start come to its end: exiting while threads start crashes.
     const startMs = this.eventLoops === undefined ? Math.min(this.config.drainMs, START_MAX_MS) : 0;
     const endsMs = Math.max(nowMs + startMs, graceEndsMs);
     this.limit(endsMs + KILL_MS);
@@ -353,26 +371,27 @@ class Service {
   }
 
   private async closeAdmin(): Promise<void> {
-    await Promise.allSettled([this.starting]); // it may be opened at the end of a start that is broken off
+    await Promise.allSettled([this.starting]); // an interrupted start may still open it
     await this.admin?.close();
   }
 
-  /** From now on, at once: no beat has to come first. */
+  /** Takes effect at once, without waiting for a heartbeat. */
   private refuseProbes(): void {
     this.isReady = false;
     if (this.heart !== undefined) this.heart.isReady = false;
   }
 
-  /** `isSettled`: no thread is being made or ended any more, and no event loop but this one runs. */
+  /** `isSettled`: no thread is starting or ending any more, and no event loop but this one runs. */
   private threadsState(isSettled: boolean): 'idle' | 'halted' | 'busy' {
     if (!isSettled) return 'busy';
     const hasRuns = this.eventLoops !== undefined && !this.isClosed;
     return hasRuns || this.threads.isHanging ? 'halted' : 'idle';
   }
 
-  /** The process does not outlive this, whatever hangs. */
+  /** Ends the process at `atMs` at the latest, even if something hangs. */
   private limit(atMs: number): void {
-    // A thread that waits for no later moment will do: another one takes long to start on a starved machine.
+    // A thread that already waits for an earlier moment is enough: another takes long to start on a starved
+    // machine.
     if (this.killedAtMs <= atMs) return;
     this.killedAtMs = atMs;
     this.limited = Promise.all([this.limited, this.killAt(atMs)]);
@@ -388,7 +407,7 @@ class Service {
   }
 }
 
-/** Names the likely cause where a native library of this platform cannot be loaded. */
+/** Names the likely cause if a native library of this platform cannot be loaded. */
 async function importEventLoops(): Promise<typeof import('./eventLoops.js')> {
   try {
     return await import('./eventLoops.js');

@@ -7,10 +7,10 @@ import type { ScoreHandler, Scorer, ScoringModel } from '../scoring/scorer.js';
 import { NEVER } from './never.js';
 
 export interface ShadowOptions {
-  /** Of the requests that are answered with scores, 0 to 1. */
+  /** Share of the requests answered with scores, 0 to 1. */
   readonly share: number;
   readonly comparison: Comparison;
-  /** Opens a model in workers of its own; `onHung` is told of one that does not come back. */
+  /** Opens a model in workers of its own; `onHung` is called when one of its workers hangs. */
   open(bundle: Bundle, onHung: () => void): Promise<Scorer>;
   /** Between 0 and 1. */
   random(): number;
@@ -18,20 +18,22 @@ export interface ShadowOptions {
 }
 
 /**
- * The shadow model of one event loop: it scores copies of answered requests, and what it says is compared and forgotten.
- * Nothing waits for it: a copy is made behind the answers, and where its queue is full it is dropped.
+ * The shadow model of one event loop. It scores copies of answered requests; its scores are compared and then
+ * dropped. Nothing waits for it: a copy is made after the answers, and dropped if the queue is full.
  */
 export class Shadow {
   private scorer: Scorer | undefined;
-  /** Models that are being opened or closed. */
+  /** The last opening or closing of a model. */
   private changing: Promise<unknown> = Promise.resolve();
   private isHalted = false;
-  /** A worker hangs, which can't be ended without the process: it is left alone, and no other model is opened. */
+  /**
+   * A worker hangs and can't be ended without the process: it is left alone, and no other model is opened.
+   */
   private isHung = false;
 
   constructor(private readonly options: ShadowOptions) {}
 
-  /** Copies its share of what was answered. */
+  /** Copies its share of the answered rows. */
   readonly offer = (block: Block, rows: readonly number[], model: ScoringModel): void => {
     const { scorer, options } = this;
     if (scorer === undefined) return;
@@ -43,7 +45,7 @@ export class Shadow {
     }
   };
 
-  /** Puts another model in force, or none; rejects, and changes nothing, where it can't serve. */
+  /** Puts another model in force, or none. Rejects, and changes nothing, if it can't serve. */
   async replace(bundle: Bundle | undefined): Promise<void> {
     if (this.isHalted) return NEVER;
     if (this.isHung) throw new Error('a worker of the shadow model hangs: only a restart ends it');
@@ -52,14 +54,14 @@ export class Shadow {
     await change;
   }
 
-  /** No model from now on; resolves when its workers have ended. */
+  /** Removes the model for good. Resolves when its workers have ended. */
   async close(): Promise<void> {
     await this.changing;
     if (this.isHung) return NEVER;
     await this.replace(undefined);
   }
 
-  /** The process is about to be left. Resolves when no workers are being made or ended. */
+  /** Call it before leaving the process. Resolves when no workers are starting or ending. */
   async halt(): Promise<void> {
     this.isHalted = true;
     await this.changing;
@@ -92,7 +94,7 @@ export class Shadow {
     const handler: ScoreHandler = {
       isGone: false,
       scored(other, { inferMs }) {
-        // What a model says that is no longer in force would count for the one after it.
+        // Scores of a model no longer in force would count for its successor.
         if (isCurrent()) comparison.compared(answered, other, inferMs);
       },
       failed(cause) {

@@ -8,26 +8,26 @@ import { errorFields, type Log } from '../process/log.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 
 export interface ShadowSwitchOptions {
-  /** The configured path: a folder, a link that comes to point elsewhere, or nothing for the time being. */
+  /** The configured path: a folder, a link whose target changes, or nothing for the time being. */
   readonly folder: string;
   readonly files: { readonly look: Files; readonly load: Files };
   readonly server: Pick<EventLoopServer, 'replaceShadow'>;
   readonly log: Log;
 }
 
-/** How often the folder is looked at. */
+/** Interval between looks at the folder. */
 const LOOK_MS = 1_000;
-/** A link that is replaced is absent for a moment: only what is absent at so many looks is gone. */
+/** A link that is replaced is absent for a moment: only a folder absent at this many looks is gone. */
 const ABSENT_LOOKS = 2;
 
 /**
- * Sets, changes and removes the shadow model of a running service, as the path that names it comes, changes and goes.
- * A model that can't serve is refused, and the one before stays; no request is concerned.
+ * Sets, changes and removes the shadow model of a running service, following the path that names it. A model
+ * that can't serve is refused, and the one before stays. No request is affected.
  */
 export class ShadowSwitch {
-  /** Of the shadow model in force; undefined where there is none. */
+  /** Version of the shadow model in force; undefined if there is none. */
   version: string | undefined;
-  /** Why what the path names was refused; undefined where it was not. */
+  /** Why the model at the path was refused; undefined if it was not. */
   refusal: string | undefined;
   private readonly observer: Observer;
   private target: string | undefined;
@@ -41,13 +41,13 @@ export class ShadowSwitch {
     void this.observer.look();
   }
 
-  /** Loads what the path names as it is now, even where it is still the same folder. */
+  /** Loads the model at the path as it is now, even if the folder is still the same. */
   request(): void {
     this.isForced = true;
     void this.observer.look();
   }
 
-  /** The service stops: a model under way is not told as refused because of that. */
+  /** Call it when the service stops: a model under way is not reported as refused. */
   stop(): void {
     this.isStopped = true;
     this.observer.stop();

@@ -4,7 +4,7 @@ import type { Log } from '../process/log.js';
 import type { TraceExporter } from '../tracing/exporter.js';
 import { packageVersion } from './processReadings.js';
 
-/** Opens the exporter of traces, whose libraries are loaded only here; undefined where none is configured. */
+/** Opens the exporter of traces; undefined if none is configured. Its libraries are loaded only here. */
 export async function openTraces(config: Config, log: Log): Promise<TraceExporter | undefined> {
   const { otlpEndpoint, otlpTracesEndpoint, otelSdkDisabled } = config;
   if (otelSdkDisabled.toLowerCase() === 'true') return undefined;

@@ -23,24 +23,24 @@ import { messageOf } from '../base/errors.js';
 import { within } from '../base/within.js';
 import type { TracedRequest } from './tracedRequest.js';
 
-/** Takes sampled requests and sends them to a collector. */
+/** Sends sampled requests to a collector. */
 export interface TraceExporter {
-  /** Notes a request; sends nothing before it returns, and never fails. */
+  /** Queues a request; returns before anything is sent, and never fails. */
   export(request: TracedRequest): void;
-  /** Sends what is left, and gives up after `limitMs`. */
+  /** Sends the rest, and gives up after `limitMs`. */
   close(limitMs: number): Promise<void>;
 }
 
 export interface TraceExporterOptions {
-  /** Of the package. */
+  /** Version of this package. */
   readonly version: string;
-  /** Tells this replica from others, as `service.instance.id`. */
+  /** Identifies this replica, as `service.instance.id`. */
   readonly instance: string;
-  /** The collector can't be reached, refuses, or is too slow; told once a minute at most. */
+  /** The collector can't be reached, refuses, or is too slow; called at most once a minute. */
   onProblem(message: string): void;
 }
 
-/** Most spans that wait to be sent, about seven a request; more are dropped. */
+/** Most spans waiting to be sent, about seven per request; more are dropped. */
 const WAITING_MAX = 8192;
 const SENT_AT_ONCE_MAX = 1024;
 const SEND_EVERY_MS = 2000;
@@ -48,8 +48,8 @@ const SEND_TIMEOUT_MS = 10_000;
 const PROBLEM_EVERY_MS = 60_000;
 
 /**
- * Opens the exporter. OpenTelemetry's own libraries read where to send, with which headers, in what time, and what the
- * service is called, from the standard variables (docs/TRACING.md). This file is their sole user.
+ * Opens the exporter. OpenTelemetry's own libraries read the target, headers, time-outs and service name from the
+ * standard variables (docs/TRACING.md). This file is their sole user.
  */
 export function openTraceExporter({ version, instance, onProblem }: TraceExporterOptions): TraceExporter {
   diag.setLogger(problemLogger(onProblem), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
@@ -63,7 +63,7 @@ export function openTraceExporter({ version, instance, onProblem }: TraceExporte
         }),
       )
       .merge(detectResources({ detectors: [envDetector] })),
-    // Only requests that their caller sampled come here.
+    // Only requests that the caller sampled get here.
     sampler: new AlwaysOnSampler(),
     spanProcessors: [
       new BatchSpanProcessor({
@@ -93,7 +93,7 @@ function exportRequest(tracer: Tracer, request: TracedRequest): void {
     { kind: SpanKind.SERVER, startTime: timeOf(startedMs), attributes: attributesOf(request) },
     above,
   );
-  // Section "Status" of the conventions: what the caller did wrong is no error of the server's.
+  // Section "Status" of the conventions: a caller's mistake is not a server error.
   if (status === undefined || status >= 500)
     server.setStatus({ code: SpanStatusCode.ERROR, message: cause ?? 'the caller hung up' });
   const inside = trace.setSpan(above, server);
@@ -122,9 +122,10 @@ function attributesOf({
   keyKind,
   bodyBytes,
   batchRows,
+  lines,
 }: TracedRequest): Attributes {
   return {
-    // A key is looked at for nothing else, and without one nothing is traced.
+    // Always POST with a valid key: other requests are not traced.
     'http.request.method': 'POST',
     'http.route': '/predict',
     ...(status === undefined ? {} : { 'http.response.status_code': status }),
@@ -134,6 +135,7 @@ function attributesOf({
     'acuity.key.kind': keyKind,
     ...(cause === undefined ? {} : { 'acuity.refusal.cause': cause }),
     ...(batchRows === undefined ? {} : { 'acuity.batch.rows': batchRows }),
+    ...(lines === undefined ? {} : { 'acuity.lines': lines }),
   };
 }
 
@@ -142,7 +144,7 @@ function timeOf(ms: number): HrTime {
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
 
-/** A collector that is down is found anew with each attempt: one line a minute says so. */
+/** An unreachable collector causes an error with each attempt; report one a minute. */
 function problemLogger(onProblem: (message: string) => void): Parameters<typeof diag.setLogger>[0] {
   let quietUntilMs = -Infinity;
   const tell = (message: string): void => {
@@ -155,7 +157,7 @@ function problemLogger(onProblem: (message: string) => void): Parameters<typeof 
   return { error: tell, warn: tell, info: nothing, debug: nothing, verbose: nothing };
 }
 
-/** The library tells an error as JSON with its stack. */
+/** The library formats an error as JSON with its stack. */
 function shortened(message: string): string {
   try {
     const { message: inner } = JSON.parse(message) as { readonly message?: unknown };

@@ -3,13 +3,13 @@ export function allocateTraceLimit(): SharedArrayBuffer {
   return new SharedArrayBuffer(Uint32Array.BYTES_PER_ELEMENT);
 }
 
-/** Both halves of the one word: the second, and how many were traced in it. */
+/** The two halves of the word: the second, and how many requests were traced in it. */
 const HALF_BITS = 16;
 const HALF = 1 << HALF_BITS;
 
 /**
- * Bounds the requests that the process traces in one second of the clock: the sampled flag is the caller's, what
- * tracing costs is ours. Second and count are one word, which the event loops share, so that the bound is exact.
+ * Bounds the requests that the process traces per second of the clock: callers set the sampled flag, but tracing
+ * costs us. Second and count share one word that all event loops update, so the bound is exact.
  */
 export class TraceLimit {
   private readonly word: Uint32Array;
@@ -22,7 +22,7 @@ export class TraceLimit {
     this.word = new Uint32Array(memory);
   }
 
-  /** Counts one more; false where it is one too many. */
+  /** Counts one more; false if that exceeds the bound. */
   take(nowMs: number): boolean {
     const second = Math.floor(nowMs / 1000) % HALF;
     for (;;) {

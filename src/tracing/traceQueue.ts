@@ -1,9 +1,9 @@
 import type { TracedRequest } from './tracedRequest.js';
 
-/** Most traced requests on their way from one event loop to the main thread; more are dropped. */
+/** Most traced requests in transit from one event loop to the main thread; more are dropped. */
 const UNREAD_MAX = 4096;
 
-/** A count of the messages that the main thread has not read yet, shared with an event loop. */
+/** The number of messages that the main thread has not read yet, shared with an event loop. */
 export class TraceQueue {
   private readonly unread: Int32Array;
 
@@ -11,7 +11,7 @@ export class TraceQueue {
     this.unread = new Int32Array(memory);
   }
 
-  /** Sends by `post`; false where so many wait already that it does not. */
+  /** Sends by `post`; false, without sending, if too many wait already. */
   send(request: TracedRequest, post: (request: TracedRequest) => void): boolean {
     if (Atomics.load(this.unread, 0) >= UNREAD_MAX) return false;
     Atomics.add(this.unread, 0, 1);
@@ -19,7 +19,7 @@ export class TraceQueue {
     return true;
   }
 
-  /** One was read. */
+  /** Call when one was read. */
   received(): void {
     Atomics.sub(this.unread, 0, 1);
   }

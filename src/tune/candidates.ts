@@ -1,4 +1,4 @@
-/** The knobs that `acuity tune` turns. */
+/** The settings that `acuity tune` varies. */
 export interface Candidate {
   readonly httpThreads: number;
   readonly workers: number;
@@ -7,15 +7,15 @@ export interface Candidate {
 }
 
 const BATCHES = [32, 8, 128] as const;
-/** More threads than this for each core only get into each other's way. */
+/** More threads for each core only compete with each other. */
 const THREADS_PER_CORE_MAX = 2;
 
-/** What the service does where nothing is set. */
+/** The service's settings if none is configured. */
 export function defaultsFor(cores: number): Candidate {
   return { httpThreads: 1, workers: Math.max(1, cores - 1), intraOpThreads: 1, batchMax: 32 };
 }
 
-/** Everything worth trying on so many cores, the defaults first, each once. */
+/** All candidates worth trying on this many cores: the defaults first, without duplicates. */
 export function candidatesFor(cores: number): Candidate[] {
   const all = new Map<string, Candidate>();
   const add = (candidate: Candidate): void => void all.set(nameOf(candidate), candidate);
@@ -36,7 +36,7 @@ function powersUpTo(most: number): number[] {
   return Array.from({ length: Math.floor(Math.log2(most)) + 1 }, (_, power) => 2 ** power);
 }
 
-/** `count` of the candidates, evenly spaced; the first always. */
+/** `count` of the candidates, evenly spaced, including the first. */
 export function thinned<T>(candidates: readonly T[], count: number): T[] {
   if (count >= candidates.length) return [...candidates];
   return candidates.filter(

@@ -4,18 +4,21 @@ export type GoalName = 'throughput' | 'latency';
 
 export interface Goal {
   readonly name: GoalName;
-  /** The 99th percentile that is accepted at most; undefined: any. */
+  /** The highest accepted 99th percentile; undefined: any. */
   readonly p99Ms: number | undefined;
 }
 
-/** What a load saw. */
+/** The result of a load. */
 export interface Outcome {
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly errors: number;
 }
 
-/** Orders outcomes, the better first: sound before faulty, within the limit before beyond it, then by the goal. */
+/**
+ * Orders outcomes, better first: without errors before with errors, within the limit before beyond it, then by the
+ * goal.
+ */
 export function compareOutcomes({ name, p99Ms = Infinity }: Goal, a: Outcome, b: Outcome): number {
   const faulty = Number(isFaulty(a)) - Number(isFaulty(b));
   if (faulty !== 0) return faulty;
@@ -28,7 +31,7 @@ function isFaulty({ perSecond, errors }: Outcome): boolean {
   return errors > 0 || !(perSecond > 0);
 }
 
-/** The setting that the search found (its winner) and the defaults, measured in turn. */
+/** The winner of the search and the defaults, measured alternately. */
 export interface Duel {
   readonly winner: readonly Outcome[];
   readonly defaults: readonly Outcome[];
@@ -37,14 +40,14 @@ export interface Duel {
 export interface Verdict {
   readonly recommends: 'winner' | 'defaults';
   readonly sentence: string;
-  /** Throughput, or the 99th percentile for that goal, of the winner over that of the defaults. */
+  /** The winner's throughput (for the latency goal, its 99th percentile) divided by the defaults'. */
   readonly ratio: Spread | undefined;
 }
 
-/** Fewer pairs say nothing. */
+/** With fewer pairs nothing is concluded. */
 const PAIRS_MIN = 3;
 
-/** Recommends the winner only where every pair says so. */
+/** Recommends the winner only if every pair agrees. */
 export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
   const isThroughput = goal.name === 'throughput';
   const valueOf = ({ perSecond, p99Ms }: Outcome): number => (isThroughput ? perSecond : p99Ms);
@@ -95,7 +98,7 @@ export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
   return conclude('defaults', 'The defaults are as good: the difference lies within the spread');
 }
 
-/** Where nothing was answered there is no p99. */
+/** Without any response there is no p99. */
 export function p99Words(p99Ms: number): string {
   return Number.isFinite(p99Ms) ? `p99 ${p99Ms.toFixed(1)} ms` : 'no p99';
 }

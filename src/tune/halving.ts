@@ -1,4 +1,4 @@
-/** What one candidate did in one round. */
+/** The result of one candidate in one round. */
 export interface Trial<C, R> {
   readonly candidate: C;
   readonly result: R;
@@ -6,19 +6,20 @@ export interface Trial<C, R> {
 
 export interface Halving<C, R> {
   readonly candidates: readonly C[];
-  /** On the clock of `nowMs`; nothing is begun after it. */
+  /** On the clock of `nowMs`; no measurement starts after it. */
   readonly endMs: number;
   nowMs(): number;
-  /** Takes about `trialMs`, starting and stopping included. */
+  /** Takes about `trialMs`, start and stop included. */
   measure(candidate: C, trialMs: number): Promise<R>;
-  /** Negative where the first is better. */
+  /** Negative if the first is better. */
   compare(a: R, b: R): number;
 }
 
 /**
- * Successive halving: everyone is measured briefly, the better half goes on and is measured for twice as long, until
- * one is left. Each round gets an equal share of the time. Whoever a round had no time for is out.
- * @returns the rounds, each with its trials, best first; the winner is the first of the last one
+ * Successive halving: every candidate is measured briefly, the better half continues and is measured for twice as
+ * long, until one is left. Each round gets an equal share of the time. A candidate that a round has no time for is
+ * out.
+ * @returns the rounds, each with its trials, best first; the winner is the first of the last round
  */
 export async function halve<C, R>(search: Halving<C, R>): Promise<Trial<C, R>[][]> {
   const { candidates, endMs, nowMs, compare } = search;
@@ -50,7 +51,7 @@ async function roundOf<C, R>(
   return trials;
 }
 
-/** The most candidates, up to `count`, whose first trial is not shorter than `trialMs`. */
+/** The most candidates, up to `count`, whose first trial still lasts `trialMs`. */
 export function affordable(count: number, budgetMs: number, trialMs: number): number {
   let most = count;
   while (most > 1 && budgetMs / roundsFor(most) / most < trialMs) most--;

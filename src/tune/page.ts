@@ -1,24 +1,24 @@
 import { escapeHtml } from '../base/html.js';
 
-/** A part of a page. `html` is trusted: whoever makes it escapes what it was given. */
+/** A section of a page. `html` is trusted: its author must escape any input in it. */
 export interface PageSection {
   readonly heading: string;
-  /** One sentence on how to read it; plain text. */
+  /** One sentence on how to read the section; plain text. */
   readonly note?: string;
   readonly html: string;
 }
 
-/** How something is coloured, beside what its words say. */
+/** A colour that supports what the words say. */
 export type Tone = 'good' | 'bad';
 
 export interface HtmlPage {
   readonly title: string;
-  /** What to know first; plain text. */
+  /** The main point; plain text. */
   readonly lead?: { readonly text: string; readonly tone?: Tone };
   /** Plain text below the title: the machine, the settings. */
   readonly subtitle: string;
   readonly sections: readonly PageSection[];
-  /** Rules of this page alone, after those of all pages. */
+  /** Rules for this page only, after the common ones. */
   readonly style?: string;
 }
 
@@ -49,7 +49,7 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:.8rem;border:1px solid v
 @media(max-width:40rem){body{padding:.8rem}th,td{white-space:normal;padding:.3rem .2rem;overflow-wrap:break-word}table{width:100%;font-size:.72rem}.bar{max-width:100%}}
 `;
 
-/** The colours as CSS, for whichever the reader's system is set to. */
+/** The colours as CSS, for the reader's light or dark setting. */
 function colourStyle(): string {
   const set = (index: 0 | 1): string =>
     Object.entries(COLOURS)
@@ -58,7 +58,7 @@ function colourStyle(): string {
   return `:root{color-scheme:light dark;${set(0)}}@media (prefers-color-scheme:dark){:root{${set(1)}}}`;
 }
 
-/** One self-contained HTML document: no script, nothing loaded. */
+/** One self-contained HTML document: no scripts, nothing loaded. */
 export function pageOf({ title, lead, subtitle, sections, style = '' }: HtmlPage): string {
   const parts = sections.map(({ heading, note, html }) =>
     [

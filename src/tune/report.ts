@@ -6,11 +6,11 @@ import { p99Words, type Duel, type Goal, type Outcome, type Verdict } from './go
 import type { Trial } from './halving.js';
 import type { TrialOutcome } from './trials.js';
 
-/** Everything that a run of `acuity tune` found. */
+/** The findings of a run of `acuity tune`. */
 export interface TuneFindings {
   readonly machine: string;
   readonly goal: Goal;
-  /** Requests per second of the trials where the goal is latency. */
+  /** Requests per second of the trials for the latency goal. */
   readonly rate: number | undefined;
   readonly rounds: readonly (readonly Trial<Candidate, TrialOutcome>[])[];
   readonly winner: Candidate;
@@ -19,12 +19,12 @@ export interface TuneFindings {
   readonly verdict: Verdict;
 }
 
-/** A generator busier than this may have been what was measured. */
+/** Above this, the generator itself may have limited the throughput. */
 const GENERATOR_BUSY_MAX = 0.9;
 
 /**
- * The block to paste, as it is: into an environment file (systemd, Docker), or into a shell in front of the command.
- * Everything but the settings stands behind `#`.
+ * The block to paste unchanged into an environment file (systemd, Docker), or into a shell before the command.
+ * Everything except the settings is after `#`.
  */
 export function blockOf(findings: TuneFindings): string {
   const lines = Object.entries(environmentOf(recommendedOf(findings))).map(
@@ -41,7 +41,7 @@ function recommendedOf(findings: TuneFindings): Candidate {
   return isFound(findings) ? findings.winner : findings.defaults;
 }
 
-/** What the reader should know, a line each. */
+/** Remarks for the reader, one per line. */
 function remarksOf(findings: TuneFindings): string[] {
   const { verdict, winner, defaults, goal, duel, rate } = findings;
   const p99Ms = expectedP99(findings);
@@ -83,7 +83,7 @@ function isGeneratorLimit({ rounds }: TuneFindings): boolean {
   return rounds.at(-1)?.some(({ result }) => result.generatorBusy > GENERATOR_BUSY_MAX) ?? false;
 }
 
-/** The same as a page. */
+/** The findings as a page. */
 export function pageFor(findings: TuneFindings): string {
   const { machine, goal, rounds, verdict } = findings;
   return pageOf({
@@ -113,7 +113,7 @@ export function pageFor(findings: TuneFindings): string {
   });
 }
 
-/** The columns of both tables: the one that is recommended says so. */
+/** The columns of both tables; the recommended one is marked. */
 function columnsOf(findings: TuneFindings): { readonly found: string; readonly defaults: string } {
   return isFound(findings)
     ? { found: 'found: better', defaults: 'defaults' }

@@ -9,34 +9,34 @@ import { environmentOf, type Candidate } from './candidates.js';
 import type { Outcome } from './goal.js';
 import { messageOf } from '../base/errors.js';
 
-/** What the trials share. */
+/** Shared by all trials. */
 export interface Bench {
   /** For the key store and the output of the servers. */
   readonly folder: string;
   readonly key: string;
-  /** The operator's; what is tuned and where it listens is set over it. */
+  /** The operator's; the tuned settings and the addresses override it. */
   readonly environment: Environment;
   readonly bodies: readonly string[];
   readonly connections: number;
-  /** On the clock of `performance.now()`: servers are ended then. */
+  /** On the clock of `performance.now()`: servers are stopped then. */
   readonly endMs: number;
 }
 
 export interface TrialOutcome extends Outcome {
-  /** Share of the time in which our own event loop, the load generator, was busy; NaN at a fixed rate. */
+  /** Share of the time in which this event loop, the load generator, was busy; NaN at a fixed rate. */
   readonly generatorBusy: number;
-  /** Why nothing was measured. */
+  /** Why there is no measurement. */
   readonly failure?: string;
 }
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-/** The least that is measured, and the share of a trial that warms up and does not count. */
+/** The shortest measurement, and the share of a trial used as warm-up. */
 const SECONDS_MIN = 0.2;
 const WARM_UP_SHARE = 0.3;
 const STOPPING_MS = 200;
 const LAST_ANSWERS_MS = 1_000;
 
-/** Where the keys of the trials lie. */
+/** The key store of the trials. */
 export function keysIn(folder: string): string {
   return `file:${join(folder, 'keys.json')}`;
 }
@@ -55,7 +55,7 @@ export function startCandidate(bench: Bench, candidate: Candidate, name: string)
   return startChildServer({ name, file: process.execPath, args: [MAIN, 'serve'], env }, bench.folder, leftMs);
 }
 
-/** Starts a candidate, warms it up, measures it and ends it, in about `trialMs`. What fails is an outcome, too. */
+/** Starts a candidate, warms it up, measures it and stops it, in about `trialMs`. A failure is an outcome, too. */
 export async function tryCandidate(
   bench: Bench,
   candidate: Candidate,
@@ -78,7 +78,7 @@ export async function tryCandidate(
   }
 }
 
-/** One measurement: saturation, or `rate` requests a second where there is one. */
+/** One measurement: at saturation, or at `rate` requests per second if given. */
 export async function loaded(
   bench: Bench,
   server: ChildServer,
@@ -86,7 +86,7 @@ export async function loaded(
 ): Promise<TrialOutcome> {
   const { bodies, connections, key, endMs } = bench;
   const load = { target: { port: server.port, key }, bodies, connections, seconds };
-  // A server that hangs must not hold us: without it the connections close.
+  // A server that hangs must not block this process: stopping it closes the connections.
   const timer = setTimeout(() => void server.stop(), Math.max(0, endMs - performance.now()));
   try {
     if (rate === undefined) {

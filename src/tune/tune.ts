@@ -17,7 +17,7 @@ export interface TuneOptions {
   readonly goal: Goal;
   readonly minutes: number;
   readonly connections: number;
-  /** `mixed`: both in turn. */
+  /** `mixed`: both alternately. */
   readonly payload: PayloadName | 'mixed';
   /** NDJSON of the operator's own requests, instead of a payload. */
   readonly requestsFile: string | undefined;
@@ -25,22 +25,22 @@ export interface TuneOptions {
 }
 
 const MS_PER_MINUTE = 60_000;
-/** Of the time, for the search; the rest repeats its winner against the defaults. */
+/** The share of the time for the search; the rest compares its winner with the defaults. */
 const SEARCH_SHARE = 0.65;
-/** Kept free at the end, so that the bound holds with two servers to stop. */
+/** Reserved for the end, to stop two servers within the bound. */
 const CLOSING_MS = 1_000;
-/** The least that a trial is worth: a start of the service and some tenths of a second of load. */
+/** The shortest useful trial: a start of the service and some tenths of a second of load. */
 const TRIAL_MS = 1_800;
 const PAIRS_WANTED = 6;
 const SLICE_SECONDS_MAX = 10;
 const SLICE_SECONDS_MIN = 0.2;
-/** Latency is judged where a service should run: half of what the defaults can do. */
+/** Latency is compared where a service should run: at half of the defaults' throughput. */
 const RATE_SHARE = 0.5;
 const PROBE_SHARE = 0.05;
 
 type Say = (line: string) => void;
 
-/** Searches the settings of this machine for a goal. The block to paste goes to standard output. */
+/** Searches the best settings of this machine for a goal. Prints the block to paste to standard output. */
 export async function tune(options: TuneOptions): Promise<void> {
   const startMs = performance.now();
   const endMs = startMs + options.minutes * MS_PER_MINUTE - CLOSING_MS;
@@ -71,7 +71,7 @@ function mixed(): string[] {
   return (first ?? []).flatMap((body, index) => [body, second?.[index] ?? body]);
 }
 
-/** A live key without limits, in a store of its own. */
+/** A live key without limits, in its own key store. */
 async function issueKey(folder: string): Promise<string> {
   const { record, key } = issue({ kind: 'live', label: 'tune', ratePerS: null, dailyMax: null }, Date.now());
   await storesAt(keysIn(folder)).keys.insert(record);
@@ -120,7 +120,7 @@ async function halfOfDefaults(bench: Bench, defaults: Candidate, totalMs: number
   return rate;
 }
 
-/** Winner and defaults in turn until the time is over; where they are the same, that one alone. */
+/** Measures winner and defaults alternately until the time is over; only once if they are the same. */
 async function fight(
   bench: Bench,
   winner: Candidate,
@@ -142,7 +142,8 @@ async function fight(
       Math.max(SLICE_SECONDS_MIN, leftS / names.length / (PAIRS_WANTED + 2)),
     );
     for (const server of servers.values()) await loaded(bench, server, { seconds, rate: undefined });
-    // The order turns from pair to pair, so that neither always comes second; a tenth is for opening connections.
+    // The order alternates between pairs, so that neither is always second; a tenth of the time is for opening
+    // connections.
     for (let pair = 0; performance.now() + names.length * seconds * 1100 < bench.endMs; pair++) {
       for (const name of pair % 2 === 0 ? names : names.toReversed()) {
         const server = servers.get(name);
@@ -173,7 +174,7 @@ function machineLine(cores: number): string {
 const BAR_CELLS = 20;
 const CLEAR_LINE = '\r\u001b[K';
 
-/** On a terminal one line that is drawn over; elsewhere a line each. */
+/** On a terminal, one line that is overwritten; elsewhere one line for each message. */
 class Progress {
   constructor(
     private readonly startMs: number,

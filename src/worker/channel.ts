@@ -3,8 +3,8 @@ import { TaskRingReader } from '../scoring/taskRing.js';
 import { asError } from '../base/errors.js';
 
 /**
- * Runs the batches of a channel, one after the other, for as long as the thread lives. Between two of them the thread
- * is blocked, which wakes it sooner than its event loop would; nothing else may wait for a turn of that loop.
+ * Runs the batches of a channel one by one while the thread lives. Between batches the thread is blocked, because
+ * that wakes up sooner than its event loop; so nothing else may rely on a turn of that loop.
  */
 export async function serveChannel(
   { ring, results }: WorkerChannel,

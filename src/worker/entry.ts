@@ -16,7 +16,7 @@ import { serveChannel } from './channel.js';
 import { giveWay } from './priority.js';
 import { openExplainGraph, openGraph } from './session.js';
 
-/** A worker thread: opens the graphs, then runs the batches that it is told to. */
+/** A worker thread: opens the graphs, then runs the batches it is sent. */
 const { graphs, explain, runsExplainGraph, options, buffers, batchMax, niceness } = workerData as WorkerSetup;
 
 const sessions = {
@@ -25,9 +25,9 @@ const sessions = {
 };
 const explainGraph = explain && (await openExplainGraph(explain.graph, options));
 const explainer = runsExplainGraph && explainGraph && explain && new Explainer(explainGraph, explain.table);
-// It was opened to see that it can be: the workers that use it start when the first request asks for it.
+// Opened only to check it: the workers that use it start with the first explained request.
 if (!runsExplainGraph) await explainGraph?.release();
-// From here on: where all cores are taken, the start alone would last longer than a request may wait.
+// Only now: with all cores busy, starting at low priority would take longer than a request may wait.
 giveWay(niceness);
 const blocks = Array.from({ length: blockCountOf(buffers, batchMax) }, (_, blockIndex) =>
   blockAt(buffers, batchMax, blockIndex),
@@ -49,10 +49,7 @@ async function runBatch(task: BatchTask): Promise<number> {
   return elapsedMs;
 }
 
-/**
- * Scores each row as it would be scored by itself, then explains it: the scores are those of a request that did not
- * ask, to the last digit.
- */
+/** Scores each row as usual, then explains it: the scores are identical to those of a request without `explain`. */
 async function runExplained(block: Block, first: number, rows: number): Promise<number> {
   if (!explainer) throw new Error('this network has no graph to explain with');
   let elapsedMs = 0;

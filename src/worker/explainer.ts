@@ -13,10 +13,10 @@ import type { ExplainGraph } from './session.js';
 
 const POINTS = SCORE_FIELDS.length;
 
-/** What the plain graph says of `row` [F] in the place of today's, with the past of the request that it scored last: [7]. */
+/** The plain graph's output [7] for `row` [F] in place of today's, with the past of the request scored last. */
 export type ScoreDay = (row: Float32Array) => Promise<Float32Array>;
 
-/** Finds the numbers of an explanation: one request at a time, all its mixtures in one run. */
+/** Computes the numbers of an explanation: one request at a time, all its mixtures in one run. */
 export class Explainer {
   private readonly reference: ReferenceDay;
   private readonly today: MixedDay = {
@@ -33,7 +33,7 @@ export class Explainer {
 
   /**
    * Writes the explanation of `request`, whose plain scores are `scores[offset …]`, to `into` in the order of
-   * `EXPLANATION`. Gives the milliseconds of the run.
+   * `EXPLANATION`. Resolves to the milliseconds of the run.
    */
   async explain(
     request: PredictionRequest,
@@ -60,13 +60,13 @@ export class Explainer {
     writeMixtures(today, reference, graph.inputs.session);
     const { scores: mixed, reach, elapsedMs } = await graph.run();
     if (adjustments && offsets) {
-      // Before anything is compared: what a measurement moves, it moves of every day.
+      // Before any comparison, because measurements move the scores of every day.
       adjustReach(reach, plain, adjustments, offsets);
       adjustRow(plain, 0, adjustments, offsets);
       for (let row = 0; row < MIXTURES; row++) adjustRow(mixed, row * OUTPUT_COLUMNS, adjustments, offsets);
     }
     for (let score = 0; score < POINTS; score++) {
-      // Against the plain score, which another graph gave: so nothing is left where today is the reference day.
+      // The change comes from the explain graph alone, so it is exactly 0 if today is the reference day.
       const change = at(mixed, (MIXTURES - 1) * OUTPUT_COLUMNS + score) - at(mixed, score);
       into[EXPLANATION.reference + score] = Math.min(100, Math.max(0, at(plain, score) - change));
     }
@@ -91,7 +91,7 @@ export class Explainer {
   }
 }
 
-/** NaN outside, which is no sound explanation. */
+/** NaN outside, which makes the explanation invalid. */
 function at(values: Float32Array, index: number): number {
   return values[index] ?? NaN;
 }

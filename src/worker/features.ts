@@ -6,7 +6,7 @@ import type { GraphVariant } from '../contract/graphVariant.js';
 import type { BatchTask } from '../scoring/protocol.js';
 import type { GraphSession } from './session.js';
 
-/** Writes the features of the rows of `task` as the first rows of a graph's inputs. */
+/** Writes the features of the rows of `task` to the first rows of a graph's inputs. */
 export function featuriseRows(
   { records, targets, pastCounts }: Block,
   { variant, first, rows }: Pick<BatchTask, 'first' | 'rows'> & { readonly variant: GraphVariant },

@@ -6,8 +6,8 @@ import type { GraphVariant } from '../contract/graphVariant.js';
 import type { SessionOptions } from '../scoring/protocol.js';
 
 /**
- * The network's inputs for a batch, row after row: session [batchMax, F], past [batchMax, 5, F], targets
- * [batchMax, 5, 7], present [batchMax, 5]. A graph without history reads the first alone.
+ * The network's inputs for a batch, row after row: session [batchMax, F], past [batchMax, 5, F], targets [batchMax,
+ * 5, 7], present [batchMax, 5]. A graph without history reads only the first.
  */
 export interface Inputs {
   readonly session: Float32Array;
@@ -30,9 +30,9 @@ export interface GraphRun {
   readonly elapsedMs: number;
 }
 
-/** One graph on the CPU, with input tensors of its own: ONNX Runtime takes no shared memory. */
+/** One graph on the CPU, with its own input tensors: ONNX Runtime accepts no shared memory. */
 export interface GraphSession {
-  /** To be written before a run, and left alone until it is over. */
+  /** Write before a run, and don't touch until it ends. */
   readonly inputs: Inputs;
   /** Zeroes the first `rows` rows of the inputs. */
   clear(rows: number): void;
@@ -89,19 +89,19 @@ export async function openGraph(
 
 type ExplainInput = (typeof EXPLAIN_TENSORS)['inputs'][number]['name'];
 
-/** The graph of explained requests, with tensors for one of them. */
+/** The graph of explained requests, with tensors for one request. */
 export interface ExplainGraph {
-  /** All of them to be written before a run, and left alone until it is over. */
+  /** Write all of them before a run, and don't touch until it ends. */
   readonly inputs: Readonly<Record<ExplainInput, Float32Array>>;
   run(): Promise<ExplainRun>;
-  /** Gives its memory back; nothing runs any more. */
+  /** Frees its memory; no run is possible any more. */
   release(): Promise<void>;
 }
 
 export interface ExplainRun {
   /** [64, 7], in the order of the mixtures */
   readonly scores: Float32Array;
-  /** [10] points that the ranges reach below the five scores, then above */
+  /** [10] how many points the ranges reach below the five scores, then above */
   readonly reach: Float32Array;
   readonly elapsedMs: number;
 }

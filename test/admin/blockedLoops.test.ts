@@ -27,7 +27,7 @@ t.test('one loop of several that is silent at every look is blocked, until it tu
 
 t.test('a process that was stopped for any time has made no looks, and is not blocked', async (t) => {
   const { blocked } = scene();
-  // One late look, as after SIGCONT: it counts once, whatever time has passed.
+  // One late look, as after SIGCONT: it counts once, however much time has passed.
   blocked.look();
   t.equal(blocked.any, false);
 });

@@ -122,7 +122,7 @@ const CASES: readonly {
     effects: ['workersBusy', 'queueFull'],
   },
   {
-    name: 'where nobody knows the loop’s share of the cores, what is known counts',
+    name: 'without the loop’s share of the cores, the other figures decide',
     point: { loopsBusy: [0.97], loopsOnCore: [NaN], workersBusy: 0.05 },
     says: 'The event loop is the limit: 97 % busy, workers 5 %.',
     causes: ['red loopBusy'],

@@ -12,7 +12,10 @@ import { Dashboard } from '#acuity/admin/dashboard.js';
 import { TimeSeries } from '#acuity/admin/timeSeries.js';
 import { Connection } from '../fixtures/connection.js';
 
-async function scene(t: Test, { text = () => Promise.resolve('up 1\n'), silentMs = 60_000 } = {}) {
+async function scene(
+  t: Test,
+  { text = () => Promise.resolve('up 1\n'), silentMs = 60_000, isOn = true } = {},
+) {
   const heartbeats = new Heartbeats(allocateHeartbeats(1));
   heartbeats.isReady = true;
   const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
@@ -37,6 +40,7 @@ async function scene(t: Test, { text = () => Promise.resolve('up 1\n'), silentMs
     bodiesMaxBytes: 1 << 26,
     shadow: undefined,
     grafanaUrl: '',
+    hasTry: isOn,
     onProblem: (error) => t.fail(error),
   });
   const metrics = { contentType: 'text/plain; version=0.0.4', text };
@@ -48,6 +52,13 @@ async function scene(t: Test, { text = () => Promise.resolve('up 1\n'), silentMs
     silentMs,
     metrics,
     dashboard,
+    trial: {
+      isOn,
+      clock,
+      publicAddress: () => undefined,
+      payerOf: () => 'invalid',
+      score: () => Promise.reject(new Error('no scores here')),
+    },
     onCrash: (error) => t.fail(error),
   });
   t.teardown(() => admin.close());
@@ -162,6 +173,38 @@ t.test('the page and everything it is made of come from here, under a strict pol
   );
 });
 
+t.test('the page to try it is made of what comes from here, under the same policy, or is off', async (t) => {
+  const on = await scene(t);
+  const page = await on.get('/try');
+  t.match(page, { status: 200, type: /^text\/html/, headers: { 'cache-control': 'no-store' } });
+  const linked = [...page.body.matchAll(/(?:src|href)="((?:dashboard|try)\/[^"]+)"/g)].map(([, path]) =>
+    String(path),
+  );
+  t.strictSame(linked, ['dashboard/base.css', 'try/try.css', 'try/try.js']);
+  // What it is made of is followed through its imports, for which the list grows.
+  for (const path of linked) {
+    const { status, body } = await on.get(`/${path}`);
+    t.equal(status, 200, path);
+    for (const [, imported] of body.matchAll(/from '(\.[^']+)'/g)) {
+      const further = new URL(String(imported), `http://x/${path}`).pathname.slice(1);
+      if (!linked.includes(further)) linked.push(further);
+    }
+  }
+  t.ok(linked.includes('try/describeScore.js'));
+  t.equal(page.headers['content-security-policy'], (await on.get('/')).headers['content-security-policy']);
+  t.notMatch(
+    page.body,
+    /<script>|<style| style=| on\w+=|https?:\/\//,
+    'nothing inline, nothing from elsewhere',
+  );
+  t.match((await on.get('/docs')).body, '<a href="try">try it</a>');
+
+  const off = await scene(t, { isOn: false });
+  for (const path of ['/try', '/try/try.js', '/try/service'])
+    t.match(await off.get(path), { status: 404, body: '{"detail":"Not Found; see ACUITY_TRY"}' }, path);
+  t.notMatch((await off.get('/docs')).body, 'href="try"');
+});
+
 t.test('nothing but reading, and nothing but what is listed', async (t) => {
   const { get } = await scene(t);
   for (const method of ['POST', 'PUT', 'DELETE']) t.equal((await get('/metrics', method)).status, 405);
@@ -238,7 +281,17 @@ const FOREIGN_HOSTS = [
   '[::1].evil.example',
   '[evil.example]',
 ];
-const OWN = ['/', '/metrics', '/events', '/docs', '/openapi.json', '/dashboard/dashboard.js', '/nothing'];
+const OWN = [
+  '/',
+  '/try',
+  '/try/service',
+  '/metrics',
+  '/events',
+  '/docs',
+  '/openapi.json',
+  '/dashboard/dashboard.js',
+  '/nothing',
+];
 
 t.test('under an address, localhost or a name of ours it answers', async (t) => {
   const { admin } = await scene(t);

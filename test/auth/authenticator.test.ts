@@ -259,7 +259,7 @@ t.test('two event loops on the same memory share a key’s limits', async (t) =>
   );
 });
 
-t.test('refused keys are charged to nobody', async (t) => {
+t.test('a refused key charges no limit', async (t) => {
   const { keyCheck, limits } = scene();
   const key = createKey('demo');
   keyCheck.replace([recordOf(key, { keyIndex: 0, ratePerS: 1, usableUntilMs: 0 })]);

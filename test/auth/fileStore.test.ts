@@ -179,7 +179,7 @@ const crashes = [
   { moment: 'before', operation: 'unlink', isWritten: true },
 ];
 for (const { moment, operation, isWritten } of crashes) {
-  t.test(`a crash ${moment} ${operation} leaves a whole store and blocks nobody`, async (t) => {
+  t.test(`a crash ${moment} ${operation} leaves a whole store and no lock that blocks others`, async (t) => {
     const folder = t.testdir();
     const path = join(folder, 'keys.json');
     const store = new FileKeyStore(path);
@@ -222,7 +222,7 @@ function watched(store: FileKeyStore): { next(): Promise<string>; stop(): void }
   return { next, stop };
 }
 
-t.test('a watcher is told of each change, whoever made it, and of nothing else', async (t) => {
+t.test('a watcher learns of each change by any process, and of nothing else', async (t) => {
   const path = join(t.testdir(), 'keys.json');
   const store = new FileKeyStore(path);
   await store.insert(newRecord('a'));
@@ -289,9 +289,9 @@ t.test('a watcher that stopped hears nothing more', async (t) => {
   const store = new FileKeyStore(path);
   await store.list();
   const stop = store.watch({
-    onChange: () => t.fail('told of a change'),
+    onChange: () => t.fail('a change was reported'),
     onSeen: () => undefined,
-    onProblem: () => t.fail('told of a problem'),
+    onProblem: () => t.fail('a problem was reported'),
   });
   const { next, stop: stopOther } = watched(store);
   t.teardown(stopOther);

@@ -87,7 +87,7 @@ t.test('a key that lost or won characters is malformed', async (t) => {
     t.notOk(isWellFormed(text));
 });
 
-t.test('whatever is sent, the answer is yes or no', async (t) => {
+t.test('isWellFormed returns true or false for any text', async (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: KEY_LENGTH, maxLength: KEY_LENGTH }), (text) => {
       return !isWellFormed(text) && !isWellFormed(`sk_live_${text}`.slice(0, KEY_LENGTH));

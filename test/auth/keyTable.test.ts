@@ -66,7 +66,7 @@ t.test('a key is usable before its end, not at it', async (t) => {
   t.notOk(table.isUsable(table.find(digest), 1000));
 });
 
-t.test('an empty table knows nobody', async (t) => {
+t.test('an empty table finds no key', async (t) => {
   const table = new KeyTable([]);
   t.notOk(table.isUsable(table.find(randomBytes(32)), 0));
   t.equal(table.size, 0);

@@ -244,7 +244,7 @@ t.test('a revocation by another process reaches the running keyCheck', async (t)
   await keyring.close();
 });
 
-t.test('a key keeps its keyIndex and its counts whatever happens around it', async (t) => {
+t.test('a key keeps its keyIndex and its counts while other keys change', async (t) => {
   const made = [issue(DEMO, NOON_MS), issue(DEMO, NOON_MS), issue(DEMO, NOON_MS)];
   const [one, two, three] = made as [(typeof made)[0], (typeof made)[0], (typeof made)[0]];
   const records = [one.record, two.record];

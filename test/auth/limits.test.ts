@@ -35,7 +35,7 @@ t.test('a full bucket holds twice the rate', async (t) => {
   t.equal(limits.take(KEY_INDEX, key, NOON_MS), BURST_EXCEEDED);
 });
 
-t.test('a bucket that nobody used is full at any time, also at the epoch', async (t) => {
+t.test('an unused bucket is full at any time, even at the epoch', async (t) => {
   t.equal(admitted(freshLimits(), { ratePerS: 10, dailyMax: null }, 100, 0), 20);
 });
 
@@ -263,4 +263,33 @@ t.test('what is spent without asking may lead into debt, which the rate pays bac
   t.equal(limits.take(KEY_INDEX, key, NOON_MS + 4599), BURST_EXCEEDED);
   t.equal(admitted(limits, key, 100, NOON_MS + 4600), 1);
   t.equal(admitted(limits, key, 100, NOON_MS + DAY_MS), 20, 'and no debt lasts');
+});
+
+t.test('further tokens and counts are taken all or nothing', async (t) => {
+  const limits = freshLimits();
+  const key = { ratePerS: 10, dailyMax: 30 };
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), dayOf(NOON_MS));
+  t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 20, count: 1 }, NOON_MS), BURST_EXCEEDED);
+  t.equal(limits.waitMs(KEY_INDEX, 10, NOON_MS, 20), 100, 'until the bucket holds all that is needed');
+  t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 1, count: 30 }, NOON_MS), DAILY_EXCEEDED);
+  t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 19, count: 29 }, NOON_MS), dayOf(NOON_MS));
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), BURST_EXCEEDED, 'nothing that was refused was taken');
+  limits.refund(KEY_INDEX, dayOf(NOON_MS), 2);
+  t.equal(admitted(limits, key, 5, NOON_MS + 2_000), 2);
+});
+
+t.test('more is never given back than was counted', async (t) => {
+  const limits = freshLimits();
+  const key = { ratePerS: null, dailyMax: 3 };
+  t.equal(admitted(limits, key, 2, NOON_MS), 2);
+  limits.refund(KEY_INDEX, dayOf(NOON_MS), 9);
+  t.equal(admitted(limits, key, 9, NOON_MS), 3);
+});
+
+t.test('without limits, further counts are counted', async (t) => {
+  const limits = freshLimits();
+  const key = { ratePerS: null, dailyMax: null };
+  limits.take(KEY_INDEX, key, NOON_MS);
+  t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 999, count: 999 }, NOON_MS), dayOf(NOON_MS));
+  t.equal(new Tallies(limits.memory).usedOn(KEY_INDEX, dayOf(NOON_MS)), 1_000);
 });

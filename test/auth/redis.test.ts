@@ -164,7 +164,7 @@ t.test('replicas at one store', { skip }, async (t) => {
     const replicas = await Promise.all([startReplica(t, url), startReplica(t, url)]);
     let admitted = 0;
     let refusedInARow = 0;
-    // Leases that nobody uses any more take a second to come back.
+    // Unused leases take a second to come back.
     while (refusedInARow < 150) {
       const isAdmitted = replicas.map((replica) => replica.ask(key)).filter(Boolean).length;
       admitted += isAdmitted;

@@ -7,7 +7,7 @@ import type { KeyRecord } from '#acuity/auth/store.js';
 import { REDIS, startStore, VALKEY_IF_NAMED, type StoreProgram } from '../fixtures/redis.js';
 import { until } from '../fixtures/until.js';
 
-/** What every key store does, whatever it is made of. */
+/** The behaviour of every kind of key store. */
 
 function newRecord(label = ''): KeyRecord {
   return issue({ kind: 'demo', label }, Date.UTC(2030)).record;
@@ -121,7 +121,7 @@ for (const { name, skip, place } of PLACES) {
       t.strictSame(await keys.list(), [here, one, two]);
     });
 
-    t.test('a watcher is told of each change, whoever made it, until it stops', async (t) => {
+    t.test('a watcher learns of each change by any process, until it stops', async (t) => {
       const open = await place(t);
       const { keys } = await open();
       await keys.list();

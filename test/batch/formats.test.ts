@@ -7,8 +7,9 @@ import t, { type Test } from 'tap';
 import { FORMATS, formatOf, openStream, type Format } from '#acuity/batch/formats.js';
 import { Histories } from '#acuity/batch/histories.js';
 import { inputFiles, type InputOptions } from '#acuity/batch/inputs.js';
+import { FirstBadRows } from '#acuity/batch/badRows.js';
 import { finish, scoreFile } from '#acuity/batch/scoreFile.js';
-import { newTally, scorePages } from '#acuity/batch/scorePages.js';
+import { newTally, scorePages, type ScorePagesOptions } from '#acuity/batch/scorePages.js';
 import { TableError } from '#acuity/batch/tableError.js';
 import { TableReaders } from '#acuity/batch/tableReaders.js';
 import { openSink, toStream } from '#acuity/batch/sinks.js';
@@ -359,6 +360,35 @@ t.test('a cell of CSV says nothing of another column', async (t) => {
     ],
   );
 });
+
+t.test(
+  'a bad cell of CSV is reported by line and column, with the remedy and without its value',
+  async (t) => {
+    const told: string[] = [];
+    const dir = folder(t);
+    const path = join(dir, 'cells.csv');
+    // The first row has two lines.
+    const rows = ['"one\nmore",60,30', 'b,"61;6x2",31', 'c,62,"31,5 y"', 'd,63'];
+    writeFileSync(path, ['id,hr_night,age', ...rows].join('\n'));
+    const scorer = new FormulaScorer();
+    const [input] = inputFiles([path], {});
+    if (input === undefined) throw new Error('no input');
+    const badRows = new FirstBadRows((line) => told.push(line));
+    const onBad: ScorePagesOptions['onBad'] = (row, problem, origin) =>
+      badRows.tell({ input: 'cells.csv', row, origin }, problem, 'the others');
+    const scoring = { scorer, rowsMax: 128, tally: newTally(), onBad };
+    const wanted = { ...WANTED, keep: ['id'], names: 'any-case' as const };
+    const scored = scoreFile(input, { reading: OPTIONS, wanted, scoring, lines: { model: HAND_MODEL } });
+    await scorer.answering(scored);
+    await scored;
+    const remedy = 'Input should be a number; write it with a point, without a unit, or leave the cell empty';
+    t.strictSame(told, [
+      `cells.csv: row 2 (line 4) has no scores (422): column hr_night, number 2: ${remedy}`,
+      `cells.csv: row 3 (line 5) has no scores (422): column age: ${remedy}`,
+      'cells.csv: row 4 (line 6) has no scores (422): a row with more or fewer cells than the header',
+    ]);
+  },
+);
 
 t.test('what is kept of a row is no part of its request', async (t) => {
   const dir = folder(t);

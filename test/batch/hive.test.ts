@@ -34,7 +34,7 @@ function folder(t: Test): string {
   return path;
 }
 
-/** Nights of three people, four each, and one of nobody. */
+/** Nights of three people, four each, and one without a person. */
 function nights(): TableRow[] {
   const sessions = requestsOf('baseline', 13).map(({ current_session }) => current_session);
   return sessions.map((session, n) => ({

@@ -88,7 +88,7 @@ function linesOf(text: string): Row[] {
     .map((line) => JSON.parse(line) as Row);
 }
 
-/** The name of a file without what is behind its first dot. */
+/** The name of a file up to its first dot. */
 function stemOf(name: string): string {
   return name.replace(/\..*$/, '');
 }

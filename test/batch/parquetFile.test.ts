@@ -152,7 +152,7 @@ t.test('a file that takes too much memory is refused before it is read, with wha
     await t.rejects(reading, { message: what, name: 'TableError' });
     await t.rejects(read('d.parquet', 'parquet', ['id']), { message: /write the file anew with python3 -c/ });
   }
-  // Whatever fits is read, and found to be damaged.
+  // Other sizes fit, are read, and found to be damaged.
   writeFileSync(join(folder, 'd.parquet'), withPageOf(path, 'HR_night', 100 << 20));
   await t.rejects(read('d.parquet', 'parquet', []), { message: /the Parquet file can't be read/ });
 });

@@ -78,7 +78,7 @@ t.test('rows of one person may lie apart or together: each has those before it',
   );
 });
 
-t.test('a row that could not be scored is nobody’s past', async (t) => {
+t.test('a row without scores is not in any past', async (t) => {
   const result = await score([
     { person: 'a', at: day(1) },
     { person: 'a', at: day(2), session: { age: 131 } },

@@ -89,7 +89,7 @@ interface Night {
   readonly session: Session;
 }
 
-/** The nights of some people, by time, with a night that nobody can score. */
+/** The nights of some people, by time, with a night that can't be scored. */
 function nights(): Night[] {
   const sessions = requestsOf('baseline', 64).map(({ current_session }) => current_session as Session);
   return Array.from({ length: NIGHTS * PEOPLE }, (_, row) => {
@@ -173,7 +173,7 @@ t.test(
     t.strictSame(
       outputs[0]?.slice(0, 2),
       outputs[1]?.slice(0, 2),
-      'the same bytes whatever the number of workers',
+      'the same bytes with any number of workers',
     );
     t.equal(outputs[0]?.[2], outputs[1]?.[2], 'and the same state');
     const scored = `${outputs[0]?.[0]}${outputs[0]?.[1]}`.split('\n').slice(0, -1);
@@ -225,7 +225,7 @@ t.test(
     pipe.on('error', () => undefined); // its reader is killed
     t.teardown(() => {
       pipe.destroy();
-      // A pipe that nobody came to read is still being opened, and this process would wait for it.
+      // If the pipe got no reader, its opening is still pending, and this process would wait for it.
       closeSync(openSync(b, constants.O_RDONLY | constants.O_NONBLOCK));
     });
     pipe.write(second.slice(0, second.length / 2));
@@ -265,7 +265,7 @@ t.test(
   },
 );
 
-t.test('of two runs with one state the second refuses, by whatever name it knows it', async (t) => {
+t.test('of two runs with one state the second refuses, under any name of the file', async (t) => {
   const dir = folder(t);
   const state = join(dir, 'state');
   const night = (day: number): string =>

@@ -42,7 +42,7 @@ async function* pieces(...texts: readonly string[]): AsyncGenerator<Buffer> {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-t.test('the order of the lines is kept, whatever the order of the answers', async (t) => {
+t.test('the order of the lines is kept, with answers in any order', async (t) => {
   const scorer = new HandScorer();
   const output = new Collected();
   const setup = options(scorer);
@@ -199,7 +199,7 @@ t.test('a full output stops the reading', async (t) => {
     scorer.answerAll();
   }
   const whileFull = scorer.admitted;
-  t.ok(whileFull <= 3 * 8, `${whileFull} of 200 lines were read for an output that nobody reads`);
+  t.ok(whileFull <= 3 * 8, `${whileFull} of 200 lines were read for an output without a reader`);
   let text = '';
   output.on('data', (piece: Buffer) => (text += piece.toString()));
   await scorer.answering(work);
@@ -234,11 +234,11 @@ t.test('an input that breaks leaves what was read', async (t) => {
 t.test('an output that breaks ends the reading, once nothing is under way', async (t) => {
   const scorer = new HandScorer();
   const output = new Writable({
-    write: (_chunk, _encoding, done) => done(new Error('nobody reads')),
+    write: (_chunk, _encoding, done) => done(new Error('no reader')),
   });
   const input = Array.from({ length: 100 }, () => GOOD);
   const work = scoreLines(pieces(...input), output, options(scorer, { rowsMax: 4 }));
-  await t.rejects(scorer.answering(work), { message: 'nobody reads' });
+  await t.rejects(scorer.answering(work), { message: 'no reader' });
   t.ok(scorer.admitted < 20);
   t.equal(scorer.waiting.length, 0);
 });

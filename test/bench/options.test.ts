@@ -64,7 +64,7 @@ t.test('only what every repetition shows is a difference', async (t) => {
 });
 
 t.test('a mistake is named', async (t) => {
-  for (const args of [['--peers', 'nobody'], ['--payloads', 'huge'], ['--seconds', '0'], ['--nonsense']]) {
+  for (const args of [['--peers', 'unknown'], ['--payloads', 'huge'], ['--seconds', '0'], ['--nonsense']]) {
     t.throws(() => readOptions(args, true), UsageError, args.join(' '));
   }
 });

@@ -272,7 +272,7 @@ t.test('a held call whose deadline comes first is told what the service said, un
 });
 
 t.test(
-  'what is given up at once holds nobody: a quota may be raised, and a call may want no retries',
+  'a refusal without retries delays no other call: a quota may be raised, a call may want no retries',
   async (t) => {
     const { client, sent } = spentKey({ deadlineMs: 5_000 });
     for (const requestId of ['a', 'b'])
@@ -478,6 +478,39 @@ t.test('or a hook is told each time, and the process nothing', async (t) => {
     { loc, name: 'weightKg', meant: 'weight_kg' },
   ];
   t.strictSame(told, [...each, ...each]);
+});
+
+t.test('a few minutes of sleep beside a long series of the night are sent, and warned of', async (t) => {
+  const night = (samples: number, sleepTimeSeconds: number): Session => ({
+    RR_night: Array.from({ length: samples }, (_, index) => 14 + (index % 3)),
+    sleepTimeSeconds,
+  });
+  const past_targets = [SCORES, SCORES];
+  const request = {
+    current_session: night(101, 435),
+    past_sessions: [night(100, 435), night(200, 901)],
+    past_targets,
+  };
+  const { client, sent } = clientWith([OK, OK]);
+  const heard = await warningsDuring(async () => {
+    await client.predict(request);
+    await client.predict(request);
+  });
+  t.match(heard, [
+    {
+      name: 'AcuityWarning',
+      code: 'ACUITY_UNIT',
+      message: /^current_session\.sleepTimeSeconds: So few seconds/,
+    },
+  ]);
+  t.equal(heard.length, 1);
+  t.notOk(heard[0]?.message.includes('435'));
+  t.equal(sent.length, 2);
+
+  const told: unknown[] = [];
+  const hooked = clientWith([OK], { hooks: { onWarning: (warning) => void told.push(warning) } });
+  await hooked.client.predict({ current_session: {}, past_sessions: [night(101, 900), {}], past_targets });
+  t.match(told, [{ loc: ['body', 'past_sessions', 0], name: 'sleepTimeSeconds', msg: /in minutes\?$/ }]);
 });
 
 t.test('as many names as a caller may invent are warned of', async (t) => {

@@ -129,7 +129,7 @@ t.test('the client and the running service', async (t) => {
     t.strictSame((await next(late, 3))?.scores, (await next(known, 3))?.scores);
   });
 
-  await t.test('a history that is damaged is told of, and kept', async (t) => {
+  await t.test('a damaged history is reported, and kept', async (t) => {
     const storage = memoryStorage();
     await scoreNights(new History(client, storage), [1]);
     const damaged = String(await storage.load('a')).replace(/.$/, '!');

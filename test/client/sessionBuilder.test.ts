@@ -31,24 +31,27 @@ const readRequest = createReader(DEFAULT_SERIES_LIMITS);
 const isAccepted = (session: Session): boolean =>
   !isBodyProblem(readRequest(Buffer.from(JSON.stringify({ current_session: session }))));
 
-t.test('samples go to the hour before and to the night, oldest first, whatever their order', async (t) => {
-  const samples: Sample[] = [
-    { at: AT, value: 75 },
-    { at: new Date(AT - HOUR_MS), value: 70 },
-    { at: new Date(AT - HOUR_MS - 1).toISOString(), value: 99 },
-    { at: AT + 1, value: 98 },
-    { at: EVENING + HOUR_MS, value: 55 },
-    { at: EVENING, value: 60 },
-    { at: EVENING - 1, value: 97 },
-  ];
-  const session = new SessionBuilder(AT)
-    .heartRate(samples)
-    .sleepStages(stages(['light', 60]))
-    .build();
-  t.strictSame(session.HR_day_1h, [70, 75]);
-  t.strictSame(session.HR_night, [60, 55]);
-  t.strictSame([session.RR_day_1h, session.RR_night], [[], []]);
-});
+t.test(
+  'samples go to the hour before and to the night, oldest first, in any order of the input',
+  async (t) => {
+    const samples: Sample[] = [
+      { at: AT, value: 75 },
+      { at: new Date(AT - HOUR_MS), value: 70 },
+      { at: new Date(AT - HOUR_MS - 1).toISOString(), value: 99 },
+      { at: AT + 1, value: 98 },
+      { at: EVENING + HOUR_MS, value: 55 },
+      { at: EVENING, value: 60 },
+      { at: EVENING - 1, value: 97 },
+    ];
+    const session = new SessionBuilder(AT)
+      .heartRate(samples)
+      .sleepStages(stages(['light', 60]))
+      .build();
+    t.strictSame(session.HR_day_1h, [70, 75]);
+    t.strictSame(session.HR_night, [60, 55]);
+    t.strictSame([session.RR_day_1h, session.RR_night], [[], []]);
+  },
+);
 
 t.test('of two samples of one moment the later one given counts', async (t) => {
   const samples = [...each([60, 61, 62]), ...each([70, 71])];

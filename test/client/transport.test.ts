@@ -66,7 +66,7 @@ function suite(t: Test, open: OpenTransport): void {
   });
 
   void t.test(
-    'requests at once take no more connections than allowed, and none waits behind another',
+    'requests at once take no more connections than allowed, and none waits for another',
     async (t) => {
       let opened = 0;
       let underWay = 0;

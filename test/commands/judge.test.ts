@@ -95,7 +95,7 @@ function csvOf(rows: readonly Row[]): string {
 const OUTCOMES = ['--outcome', 'stress:stress', '--outcome', 'tired:-attention', '--outcome', 'mood:valence'];
 
 t.test(
-  'the same figures whatever the format, the number of files and the way in; nothing is written',
+  'the same figures for every format, number of files and kind of input; nothing is written',
   async (t) => {
     const rows = rowsOf();
     const dir = t.testdir({

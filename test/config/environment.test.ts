@@ -1,7 +1,7 @@
 import t from 'tap';
 import { environment, prepareEnvironment } from '#acuity/config/options.js';
 
-t.test('ONNX Runtime is told to report nothing, whatever the operator set', async (t) => {
+t.test('the telemetry of ONNX Runtime is off, even if the operator set it', async (t) => {
   process.env['ORT_DISABLE_TELEMETRY'] = '0';
   prepareEnvironment();
   t.equal(environment()['ORT_DISABLE_TELEMETRY'], '1');

@@ -38,6 +38,7 @@ const DEFAULTS: { readonly [F in Field]: Config[F] } = {
   keysStaleMs: 86_400_000,
   model: '/package/native-models/acuity-base',
   grafanaUrl: '',
+  tryPage: true,
   shadowModel: '',
   shadowShare: 0.05,
   logLevel: 'info',
@@ -81,6 +82,13 @@ const CASES: {
     text: 'metrics.example, acuity-1.ops.svc.cluster.local',
     value: 'metrics.example, acuity-1.ops.svc.cluster.local',
     refused: ['*', 'a b', 'http://a', 'a:9464', 'a,,b', 'a,', '.a', '-a'],
+  },
+  tryPage: {
+    name: 'ACUITY_TRY',
+    text: 'true',
+    value: true,
+    refused: ['1', 'yes', ''],
+    beside: { ACUITY_ADMIN_HOST: '0.0.0.0' },
   },
   grafanaUrl: {
     name: 'ACUITY_GRAFANA_URL',
@@ -273,3 +281,31 @@ t.test('on this machine the default model lies in the package', async (t) => {
   t.equal(reading.config.model, `${process.cwd()}/native-models/acuity-base`);
   t.ok(reading.config.workers <= Math.max(1, availableParallelism() - 1));
 });
+
+t.test(
+  'the page /try is there where only this machine reaches it, and elsewhere where it is wanted',
+  async (t) => {
+    for (const ACUITY_ADMIN_HOST of [
+      '127.0.0.1',
+      '127.1.2.3',
+      '::1',
+      '::ffff:127.0.0.1',
+      'localhost',
+      'LOCALHOST',
+    ]) {
+      t.equal(configOf({ ACUITY_ADMIN_HOST }).tryPage, true, ACUITY_ADMIN_HOST);
+      t.equal(configOf({ ACUITY_ADMIN_HOST, ACUITY_TRY: 'false' }).tryPage, false, ACUITY_ADMIN_HOST);
+    }
+    for (const ACUITY_ADMIN_HOST of [
+      '0.0.0.0',
+      '::',
+      '10.0.0.1',
+      '127.0.0.1.example',
+      'ops.example',
+      '1271.0.0.1',
+    ]) {
+      t.equal(configOf({ ACUITY_ADMIN_HOST }).tryPage, false, ACUITY_ADMIN_HOST);
+      t.equal(configOf({ ACUITY_ADMIN_HOST, ACUITY_TRY: 'true' }).tryPage, true, ACUITY_ADMIN_HOST);
+    }
+  },
+);

@@ -70,6 +70,21 @@ t.test('it is an OpenAPI document, all of whose references lead somewhere', asyn
   ]);
 });
 
+t.test(
+  'generators of clients can read every schema: one type beside null, and one beside an enumeration',
+  async (t) => {
+    const look = (schema: unknown, where: string): void => {
+      if (typeof schema !== 'object' || schema === null) return;
+      const { type, enum: words, format } = schema as Readonly<Record<string, unknown>>;
+      if (Array.isArray(type)) t.equal(type.filter((name) => name !== 'null').length, 1, where);
+      if (Array.isArray(words)) t.match(type, /string/, where);
+      if ([type].flat().includes('number')) t.equal(format, 'double', where);
+      for (const [name, part] of Object.entries(schema)) look(part, `${where}/${name}`);
+    };
+    look((JSON.parse(COMMITTED) as { components: { schemas: object } }).components.schemas, '');
+  },
+);
+
 t.test('the document follows the limits that are configured', async (t) => {
   const text = JSON.stringify(
     openapiDocument({ version, limits: { daySamplesMax: 123, nightSamplesMax: 456 } }),

@@ -26,21 +26,24 @@ t.test('the unit starts again after a hang or an abort, not after a mistaken con
   t.end();
 });
 
-t.test('the image is built on a glibc that the HTTP library loads on, and runs as nobody special', (t) => {
-  const lines = read('deploy/Dockerfile').split('\n');
-  const bases = lines.filter((line) => line.startsWith('FROM '));
-  t.ok(
-    bases.length === 2 && bases.every((line) => line.includes('-trixie-slim')),
-    'Debian 13 in both stages',
-  );
-  t.ok(lines.indexOf('USER node') > lines.lastIndexOf(bases[1] ?? ''), 'the last stage drops root');
-  t.ok(lines.some((line) => line.startsWith('HEALTHCHECK ')));
-  for (const line of lines.filter((text) => text.startsWith('COPY --from=build /acuity/'))) {
-    const path = line.split(' ')[2]?.replace('/acuity/', '') ?? '';
-    t.ok(existsSync(join(REPOSITORY, path)), `${path} is there to be copied`);
-  }
-  t.end();
-});
+t.test(
+  'the image is built on a glibc that the HTTP library loads on, and runs as an unprivileged user',
+  (t) => {
+    const lines = read('deploy/Dockerfile').split('\n');
+    const bases = lines.filter((line) => line.startsWith('FROM '));
+    t.ok(
+      bases.length === 2 && bases.every((line) => line.includes('-trixie-slim')),
+      'Debian 13 in both stages',
+    );
+    t.ok(lines.indexOf('USER node') > lines.lastIndexOf(bases[1] ?? ''), 'the last stage drops root');
+    t.ok(lines.some((line) => line.startsWith('HEALTHCHECK ')));
+    for (const line of lines.filter((text) => text.startsWith('COPY --from=build /acuity/'))) {
+      const path = line.split(' ')[2]?.replace('/acuity/', '') ?? '';
+      t.ok(existsSync(join(REPOSITORY, path)), `${path} is there to be copied`);
+    }
+    t.end();
+  },
+);
 
 t.test('one platform’s native libraries stay', async (t) => {
   const modules = t.testdir();

@@ -8,7 +8,7 @@ import { startRecordingService } from '../fixtures/recordingService.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /**
- * The raw cases of docs/ERRORS.md through deploy/haproxy.cfg: each one is answered, by the service or by the proxy,
+ * The raw cases of docs/HTTP-EDGES.md through deploy/haproxy.cfg: each one is answered, by the service or by the proxy,
  * never by the HTTP library; nothing waits for a time-out but what the caller left unfinished; and the next request on
  * the connection is answered as itself, or the connection ends.
  */

@@ -16,8 +16,12 @@ import { requestSchema, ScoreRecordSchema, sessionSchema } from '#acuity/contrac
 import { PredictionResponseSchema } from '#acuity/contract/response.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 
-const API = readFileSync(join(REPOSITORY, 'docs/API.md'), 'utf8');
-const SCORES = readFileSync(join(REPOSITORY, 'docs/SCORES.md'), 'utf8');
+const [API, CLIENTS, ERRORS, SCORES] = ['API', 'CLIENTS', 'ERRORS', 'SCORES'].map((name) =>
+  readFileSync(join(REPOSITORY, `docs/${name}.md`), 'utf8'),
+) as [string, string, string, string];
+
+/** What people read in fifteen minutes, at 230 words a minute. */
+const API_WORDS_MAX = 15 * 230;
 
 /** The cells of every row of every table. */
 function rowsOf(markdown: string): string[][] {
@@ -30,9 +34,17 @@ function rowsOf(markdown: string): string[][] {
 const ROWS = rowsOf(API);
 
 /** The row whose first cell names `name`. */
-function rowOf(name: string): string[] | undefined {
-  return ROWS.find(([first = '']) => first.split(', ').includes(`\`${name}\``));
+function rowOf(name: string, rows = ROWS): string[] | undefined {
+  return rows.find(([first = '']) => first.split(', ').includes(`\`${name}\``));
 }
+
+t.test('the page of the API is read in fifteen minutes', async (t) => {
+  const words = API.split(/\s+/).length;
+  t.ok(
+    words <= API_WORDS_MAX,
+    `${words} words: move rare details to docs/CLIENTS.md, HISTORY.md or ERRORS.md`,
+  );
+});
 
 t.test('every field of the request is explained, with its range', async (t) => {
   for (const name of Object.keys(requestSchema().properties)) t.ok(rowOf(name), name);
@@ -56,7 +68,8 @@ t.test('every field of the answer is explained', async (t) => {
   for (const name of Object.keys(ScoreRecordSchema.properties)) t.ok(scoreRows.includes(`\`${name}\``), name);
 });
 
-const ERROR_ROWS = ROWS.filter(([status = '']) => /^\d{3}$/.test(status));
+const ERROR_PAGE_ROWS = rowsOf(ERRORS);
+const ERROR_ROWS = ERROR_PAGE_ROWS.filter(([status = '']) => /^\d{3}$/.test(status));
 
 t.test('every refusal is listed with its remedy, and no other', async (t) => {
   const listed = ERROR_ROWS.map(([status, detail, remedy]) => `${status} ${detail} ${remedy}`);
@@ -66,6 +79,7 @@ t.test('every refusal is listed with its remedy, and no other', async (t) => {
   for (const line of catalogue) t.ok(listed.includes(line), line);
   const others = listed.filter((line) => !catalogue.includes(line)).map((line) => Number(line.slice(0, 3)));
   t.strictSame(others, [MALFORMED.status, UNPROCESSABLE.status]);
+  for (const { status } of Object.values(PROBLEMS)) t.match(API, new RegExp(`^\\|[^|]*\\b${status}\\b`, 'm'));
 });
 
 t.test('the SDK’s error beside each refusal is the one that is thrown', async (t) => {
@@ -78,21 +92,21 @@ t.test('the SDK’s error beside each refusal is the one that is thrown', async 
       retryAfterS: undefined,
       rateLimit: undefined,
     };
-    t.equal(`\`${clientErrors.errorFor(refusal).name}\``, error);
+    t.equal(`\`${clientErrors.errorFor(refusal).name}\``, error?.split(';')[0]);
   }
   for (const name of Object.keys(clientErrors).filter((name) => name.endsWith('Error')))
-    t.match(API, `\`${name}\``);
+    t.match(ERRORS, `\`${name}\``);
 });
 
 t.test('every type of a finding has a remedy', async (t) => {
-  for (const type of FINDING_TYPES) t.ok(rowOf(type), type);
-  t.match(API, `up to ${FINDINGS_MAX} findings`);
+  for (const type of FINDING_TYPES) t.ok((rowOf(type, ERROR_PAGE_ROWS)?.[2] ?? '').length > 8, type);
+  t.match(ERRORS, `up to ${FINDINGS_MAX} findings`);
 });
 
 t.test('what is said of retries and connections is so', async (t) => {
   const { retries, firstPauseMs, pauseMaxMs } = DEFAULT_RETRY;
-  t.match(API, `${retries} more attempts`);
-  t.match(API, `from ${firstPauseMs} ms on`);
-  t.match(API, `more than ${pauseMaxMs / 1000} s`);
-  t.match(API, `closes them after ${KEEP_ALIVE_MS / 1000} s`);
+  t.match(CLIENTS, `${retries} more attempts`);
+  t.match(CLIENTS, `from ${firstPauseMs} ms on`);
+  t.match(CLIENTS, `more than ${pauseMaxMs / 1000} s`);
+  t.match(CLIENTS, `closes them after ${KEEP_ALIVE_MS / 1000} s`);
 });

@@ -13,7 +13,7 @@ const PYTHON_EXAMPLES = join(REPOSITORY, 'packages/client-python/examples');
 
 t.test('the documents show the examples as they are', async (t) => {
   const shown = new Set<string>();
-  for (const document of ['README.md', 'docs/API.md', 'docs/MEASURED.md']) {
+  for (const document of ['README.md', 'docs/API.md', 'docs/CLIENTS.md', 'docs/MEASURED.md']) {
     for (const [, name = '', code] of readFileSync(join(REPOSITORY, document), 'utf8').matchAll(
       EXAMPLE_BLOCK,
     )) {

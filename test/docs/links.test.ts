@@ -12,6 +12,13 @@ const DOCUMENTS = [
   ),
 ].filter((path) => path.endsWith('.md'));
 
+/** Links of Markdown, and the pictures of HTML. */
+const LINK = /(?:\]\(|\b(?:src|srcset|href)=")([^)"\s]+)[)"]/g;
+/** Packages that are published apart link to the repository by its address. */
+const ADDRESS = (
+  JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as { repository: { url: string } }
+).repository.url.replace(/^git\+|\.git$/g, '');
+
 const FENCE = /^```[^]*?^```/gm;
 
 /** The anchors that GitHub gives to the headings of a page. */
@@ -33,13 +40,43 @@ t.test('links between the documents lead to a page and to a heading of it', asyn
   t.ok(DOCUMENTS.length > 20);
   for (const path of DOCUMENTS) {
     const page = readFileSync(join(REPOSITORY, path), 'utf8');
-    for (const [, target = ''] of page.replace(FENCE, '').matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^[a-z]+:/.test(target)) continue;
-      const [file = '', anchor] = target.split('#');
-      const found = file === '' ? path : join(dirname(path), file);
+    for (const [, target = ''] of page.replace(FENCE, '').matchAll(LINK)) {
+      const ours = target.startsWith(ADDRESS) ? target.slice(ADDRESS.length) : undefined;
+      if (ours === undefined && /^[a-z]+:/.test(target)) continue;
+      const [file = '', anchor] = (ours ?? target).split('#');
+      const beside = file === '' ? path : join(dirname(path), file);
+      const found = ours === undefined ? beside : file.replace(/^\/(?:blob|tree)\/main\//, '');
       if (!existsSync(join(REPOSITORY, found))) t.fail(`${path}: ${target}`);
       else if (anchor !== undefined && found.endsWith('.md'))
         t.ok(anchorsOf(readFileSync(join(REPOSITORY, found), 'utf8')).has(anchor), `${path}: ${target}`);
     }
+  }
+});
+
+/** A reader has to know from the first line whether a page is for them. */
+t.test('the first sentence of every page says for whom it is', async (t) => {
+  const pages = DOCUMENTS.filter((path) => path.startsWith('docs/'));
+  t.ok(pages.length > 30);
+  for (const path of pages) {
+    const page = readFileSync(join(REPOSITORY, path), 'utf8');
+    t.ok(/^# .+\n\nFor (?:all|those|the engineer|(?:[a-z]+ )?[a-z]+s)\b/.test(page), path);
+  }
+});
+
+t.test('pages that are published apart link to nothing beside them', async (t) => {
+  for (const folder of ['packages/client-ts', 'packages/client-python']) {
+    const page = readFileSync(join(REPOSITORY, folder, 'README.md'), 'utf8').replace(FENCE, '');
+    const targets = [...page.matchAll(LINK)].map(([, target = '']) => target);
+    t.ok(targets.filter((target) => target.startsWith(ADDRESS)).length >= 5, folder);
+    t.strictSame(
+      targets.filter((target) => !target.startsWith('https://')),
+      [],
+    );
+    const manifest = readFileSync(
+      join(REPOSITORY, folder, folder.endsWith('ts') ? 'package.json' : 'pyproject.toml'),
+      'utf8',
+    );
+    for (const [address] of manifest.matchAll(/https:\/\/[^\s"]+/g))
+      t.ok(address.startsWith(ADDRESS), address);
   }
 });

@@ -58,7 +58,7 @@ t.test('the reference page in a browser', { skip, timeout: 120_000 }, async (t) 
     }
   });
 
-  await t.test('its console is clean, and it asks nobody but the admin port', async (t) => {
+  await t.test('its console is clean, and it requests only from the admin port', async (t) => {
     t.strictSame(complaints, []);
     t.match(asked, [`${origin}/docs`, `${origin}/docs/reference.css`]);
     t.strictSame(

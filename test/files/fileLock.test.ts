@@ -30,7 +30,7 @@ t.test('one at a time', async (t) => {
   t.equal(done, 10);
 });
 
-t.test('the lock is given back, whatever the work comes to', async (t) => {
+t.test('the lock is released, even if the work fails', async (t) => {
   const folder = t.testdir();
   const path = join(folder, 'lock');
   t.equal(await withFileLock(path, AMPLE_MS, async () => 7), 7);

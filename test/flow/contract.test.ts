@@ -8,7 +8,7 @@ import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
 import { startServer } from '../fixtures/server.js';
 
-/** What every answer of ours carries, whatever its status. */
+/** Headers of every response, with any status. */
 function isOurs(t: Test, reply: Reply): void {
   t.equal(reply.headers.get('content-type'), 'application/json');
   t.equal(reply.headers.get('cache-control'), 'no-store');
@@ -151,7 +151,7 @@ for (const { name, sent, status, reason, body } of refusals) {
   });
 }
 
-/** Each row breaks its own check and the one behind it: the first one answers. */
+/** Each row breaks its own check and the next one: the first one answers. */
 const orders: readonly (Refusal & { readonly over: string })[] = [
   {
     name: 'the path',
@@ -475,7 +475,7 @@ const malformed: readonly {
   { name: 'a cut object', body: '{"current_session":{}', byte: 21 },
   { name: 'a cut string', body: '{"cur', byte: 5 },
   { name: 'a trailing comma', body: '{"current_session":{},}', byte: 22 },
-  { name: 'something behind the end', body: '{"current_session":{}}x', byte: 22 },
+  { name: 'something after the end', body: '{"current_session":{}}x', byte: 22 },
   { name: 'two documents', body: '{"current_session":{}}{}', byte: 22 },
   { name: 'a leading zero', body: '{"current_session":{"HR_night":[01]}}', byte: 33 },
   { name: 'a bare point', body: '{"current_session":{"HR_night":[1.]}}', byte: 34 },
@@ -524,7 +524,13 @@ const unprocessable: readonly {
   {
     name: 'no current session',
     body: {},
-    findings: [{ loc: S, msg: 'Field required', type: 'missing' }],
+    findings: [
+      {
+        loc: S,
+        msg: 'Field required: wrap the session: {"current_session": {...}}',
+        type: 'missing',
+      },
+    ],
   },
   ...[null, [], 'x', 7].map((value) => ({
     name: `the current session ${json(value)}`,
@@ -558,7 +564,13 @@ const unprocessable: readonly {
   {
     name: 'half a second',
     body: { current_session: { remSleepSeconds: 26_100.5 } },
-    findings: [{ loc: [...S, 'remSleepSeconds'], msg: 'Input should be a whole number', type: 'int_type' }],
+    findings: [
+      {
+        loc: [...S, 'remSleepSeconds'],
+        msg: 'Input should be a whole number of seconds: hours times 3600, minutes times 60',
+        type: 'int_type',
+      },
+    ],
   },
   {
     name: 'another sex',
@@ -807,7 +819,7 @@ t.test('numbers that JSON cannot hold are finite_number: 422', async (t) => {
   });
 });
 
-t.test('a 422 names eight findings at most, whatever the body', async (t) => {
+t.test('a 422 names eight findings at most, for any body', async (t) => {
   const worst = [
     { current_session: { HR_night: Array(5000).fill('x') } },
     { current_session: { HR_day_1h: ['a'], RR_day_1h: [[]], ...nonsense(session()) } },
@@ -873,7 +885,7 @@ t.test('a body in many TCP segments gives the same scores', async (t) => {
   t.equal(scores(split), scores(whole));
 });
 
-t.test('a head and a body cut at every byte behind the request line', async (t) => {
+t.test('a head and a body cut at every byte after the request line', async (t) => {
   // Of a request line that arrives in pieces, the uWebSockets.js build for Node 20 says 505.
   const text = head({ headers: { ...KEYED, 'Content-Length': '22' } }) + EMPTY_SESSION;
   const connection = await Connection.open(port);

@@ -12,7 +12,7 @@ interface Tally {
   refused: number;
   /** Whole requests, written to the last byte before the stop, that got no answer. */
   unanswered: number;
-  /** Connections that ended behind an answer that said so. */
+  /** Connections that ended after an answer that said so. */
   closed: number;
 }
 

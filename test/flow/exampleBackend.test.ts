@@ -97,7 +97,7 @@ t.test('the backend', { skip }, async (t) => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     t.teardown(() => npm.kill('SIGKILL'));
-    const left = once(npm, 'close'); // when nobody is left who could write
+    const left = once(npm, 'close'); // when no process is left that could write
     const address = await new Promise<string>((resolve) => {
       createInterface({ input: npm.stdout }).on('line', (line) => {
         if (line.startsWith('http')) resolve(line);
@@ -111,8 +111,8 @@ t.test('the backend', { skip }, async (t) => {
 
   await t.test('says 503 while the service does not answer, for the provider to send again', async (t) => {
     const file = join(t.testdir({}), 'nights.db');
-    const nobody = { ...env, ACUITY_URL: `http://127.0.0.1:${await freePort()}` };
-    const address = await start(t, { ...nobody, DATABASE_FILE: file });
+    const withoutService = { ...env, ACUITY_URL: `http://127.0.0.1:${await freePort()}` };
+    const address = await start(t, { ...withoutService, DATABASE_FILE: file });
     t.equal((await send(address, EVENTS[0] ?? '')).status, 503);
   });
 });

@@ -104,7 +104,7 @@ t.test('one key that floods leaves room for the explanations of others', async (
     while (!over.signal.aborted && statuses.length < REQUESTS_MAX) {
       const status = await ask(connection, flooding);
       statuses.push(status);
-      if (status === 503) await pause(10); // the worker gets a core only where nobody else wants one
+      if (status === 503) await pause(10); // the worker runs only while a core is free
     }
   });
   await until(() => statuses.includes(503));

@@ -49,7 +49,7 @@ for (const { way, said } of WAYS) {
 /** Of POSIX, and so on every system that the service runs on. */
 const MAKE_PIPE = 'mkfifo';
 
-/** A pipe that nobody writes. */
+/** A pipe without a writer. */
 function pipe(t: Test): string {
   const path = join(t.testdir(), 'pipe');
   execFileSync(MAKE_PIPE, [path]);

@@ -40,7 +40,7 @@ async function tryProgram(t: Test, target: ForeignTarget, program: ForeignProgra
   const caller = new ForeignCaller(program, await program.command(), port, key);
   t.teardown(() => caller.stop());
   for (const given of foreignTries(program, TIMES_KEPT)) {
-    // What was left behind stays: the cases behind it would wait for nothing.
+    // What was left behind stays, so the next cases would wait in vain.
     if (!(await tryOne(t, target, caller, given))) return;
   }
 }
@@ -65,7 +65,7 @@ for (const loops of ['1', '2']) {
 }
 
 t.test(
-  'bodies behind their heads leave nothing in the memory set aside for bodies',
+  'bodies that follow their heads leave nothing in the body budget',
   { buffered: true, skip: PYTHON_HTTP_CLIENT.missing ?? false },
   async (t) => {
     const server = await startServer(t, {

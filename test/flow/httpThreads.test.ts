@@ -49,7 +49,7 @@ t.test('a key is held to one bucket over connections on two event loops', async 
   const served = statuses.filter((status) => status === 200).length;
   const limited = statuses.filter((status) => status === 429).length;
   t.equal(served + limited, statuses.length, 'nothing but 200 and 429');
-  // The bucket's arithmetic, whatever the machine's speed; two buckets would give the burst twice.
+  // The bucket's arithmetic, at any speed of the machine; two buckets would give the burst twice.
   t.ok(
     served <= BURST + RATE_PER_S * elapsedS + 1,
     `${served} of ${statuses.length} served in ${elapsedS} s`,

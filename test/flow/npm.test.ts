@@ -15,7 +15,7 @@ interface NpmStart {
   readonly port: number;
   readonly key: string;
   output(): string;
-  /** Resolves when nobody is left who could write: npm and the server have ended. */
+  /** Resolves when no process is left that could write: npm and the server have ended. */
   readonly ended: Promise<unknown>;
 }
 
@@ -74,7 +74,7 @@ t.test('a terminal’s SIGINT, which npm passes on where its shell is bash, drai
   t.notMatch(started.output(), /leaving at once/);
 });
 
-t.test('without npm above it a server is nobody’s orphan', async (t) => {
+t.test('a server started without npm does not stop as an orphan', async (t) => {
   // A shell that starts it and ends at once.
   const shell = spawn('sh', ['-c', '"$@" & echo', 'sh', process.execPath, 'scripts/start.js'], {
     cwd: REPOSITORY,

@@ -110,7 +110,7 @@ async function moves(t: Test, { page }: OpenPage, server: RunningServer): Promis
 }
 
 async function isSoundUnfolded(t: Test, opened: OpenPage, width: number): Promise<void> {
-  await t.test('fits, reads well, asks nobody else and complains of nothing', async (t) => {
+  await t.test('fits, is legible, loads nothing from elsewhere and logs no error', async (t) => {
     for (const details of await opened.page.locator('details').all()) {
       await details.evaluate((one) => one.setAttribute('open', ''));
     }

@@ -7,7 +7,7 @@ import { REPOSITORY } from '../fixtures/repository.js';
 import { startServer } from '../fixtures/server.js';
 
 /**
- * What the HTTP library makes of odd bytes, pinned: `docs/ERRORS.md` promises this and no more. Where a case comes
+ * What the HTTP library makes of odd bytes, pinned: `docs/HTTP-EDGES.md` promises this and no more. Where a case comes
  * out otherwise with another version of the library, the table and the document are what to change, once it is
  * clear that a proxy in front still reads the same requests as we do.
  */
@@ -26,7 +26,7 @@ for (const what of new Set(cases.map((rawCase) => rawCase.what))) {
   });
 }
 
-/** Keys and long values don't help whoever reads a failure. */
+/** Keys and long values don't help the reader of a failure. */
 function shortened(piece: string): string {
   return piece
     .replaceAll(server.key, 'KEY')
@@ -35,10 +35,8 @@ function shortened(piece: string): string {
 }
 
 t.test('the document tells these cases, and no others', async (t) => {
-  const document = readFileSync(join(REPOSITORY, 'docs/ERRORS.md'), 'utf8');
-  const section = document
-    .split('\n## ')
-    .find((text) => text.startsWith('What the HTTP library answers by itself'));
+  const document = readFileSync(join(REPOSITORY, 'docs/HTTP-EDGES.md'), 'utf8');
+  const section = document.split('\n## ').find((text) => text.startsWith('Byte by byte'));
   const told = (section ?? '').split('\n').filter((line) => /^\| (?!what was sent)/.test(line));
   const found = cases.map(({ what, outcome, newerOutcome }) => {
     return `| ${what.replaceAll('|', '\\|')} | ${outcome} | ${newerOutcome} |`;

@@ -55,7 +55,7 @@ const refusals: readonly Refusal[] = [
     told: /acuity: /,
   },
   {
-    name: 'a graph of explanations that is none, though nobody has asked for one',
+    name: 'an invalid graph of explanations, though none is requested',
     damage: (folder) => replaceFile(folder, 'explain.onnx', 'no graph'),
     told: /explain\.onnx/,
   },

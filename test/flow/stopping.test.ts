@@ -12,7 +12,7 @@ import {
 } from '../fixtures/stops.js';
 
 /*
- * Whatever hangs, the process is gone at the latest two seconds after the drain, with the exit code that
+ * Even if something hangs, the process has ended at the latest two seconds after the drain, with the exit code that
  * docs/operations/stop.md promises.
  */
 

@@ -74,7 +74,7 @@ for (const loops of ['1', '2']) {
       [context(), 'unprocessable', 422, { body: '{"current_session":{"age":900}}' }],
       [context(), 'malformed', 400, { body: '{' }],
     ];
-    // Without a valid key nobody says what is traced.
+    // Without a valid key the sampled flag has no effect.
     for (const asked of [{ headers: { 'X-API-Key': 'sk_live_nonsense' } }, { target: '/elsewhere/secret' }])
       t.notOk((await ask(server, { traceparent: context().header, ...asked })) === 200);
     for (const [{ header }, cause, status, asked] of refused)
@@ -93,7 +93,7 @@ for (const loops of ['1', '2']) {
     const servers = collector.spans.filter(({ kind }) => kind === SERVER);
     const ofTrace = (wanted: Context): CollectedSpan | undefined =>
       servers.find(({ traceId, parentId }) => traceId === wanted.traceId && parentId === wanted.spanId);
-    t.equal(servers.length, refused.length + 2, 'the stop sends what is left, and nobody else is traced');
+    t.equal(servers.length, refused.length + 2, 'the stop sends what is left, and nothing else is traced');
 
     const span = ofTrace(scored);
     t.match(span, {
@@ -146,7 +146,7 @@ for (const loops of ['1', '2']) {
 /** As OTLP numbers it. */
 const SERVER = 2;
 
-t.test('what is traced is bounded, and the rest counted, whoever asks for more', async (t) => {
+t.test('traces are bounded, and requests beyond the bound counted', async (t) => {
   const collector = await startCollector(t);
   const server = await startServer(t, {
     env: {

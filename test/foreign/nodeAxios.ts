@@ -16,7 +16,7 @@ const { post } = createRequire(import.meta.url)(folder) as {
   post(url: string, data: unknown, options: object): Promise<Answer>;
 };
 
-/** Half of a body; `ended` is called behind it. */
+/** Half of a body; `ended` is called after it. */
 async function* halfOf(body: Buffer, ended: () => void): AsyncGenerator<Uint8Array> {
   yield body.subarray(0, body.length / 2);
   await pause(5);

@@ -4,7 +4,7 @@ import { pieces, serveCases, TIMEOUT_MS, type Job } from './job.js';
 
 const url = `http://127.0.0.1:${process.argv[2]}/predict`;
 
-/** The body, or half of it, in pieces; `ended` is called behind the last one. */
+/** The body, or half of it, in pieces; `ended` is called after the last one. */
 function stream(body: Buffer, isHalf: boolean, ended: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async start(controller) {

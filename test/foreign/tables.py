@@ -209,7 +209,7 @@ def read(folder):
         for library, rows in of.get(os.path.splitext(name)[1], {}).items():
             for row in rows(os.path.join(folder, name)):
                 scores = {key: float(row[key]) for key in ("C_SCORE", "stress")}
-                # A text in each of them; JSON for whoever looks inside.
+                # A text in each of them, which is JSON.
                 kept = {key: row[key] for key in ("id", "person", "token", "valence")} | {"row": int(row["row"])}
                 explanation = json.loads(row["explanation"])
                 print(json.dumps({"file": name, "library": library, **kept, **scores, "explanation": explanation}))

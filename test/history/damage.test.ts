@@ -183,7 +183,7 @@ function unsound(text: string): string | undefined {
 }
 
 t.test(
-  'whatever is changed beneath a right checksum: what is taken is sound, and has one encoding',
+  'bytes changed under a right checksum: an accepted history is valid and has one encoding',
   async (t) => {
     let taken = 0;
     for (let index = 0; index < CASES; index++) {

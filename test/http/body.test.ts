@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { HttpResponse } from 'uWebSockets.js';
 import { BLOCK_BYTES, furtherBlocks, readBody } from '#acuity/http/body.js';
+import { BodyBuffers } from '#acuity/http/bodyBuffers.js';
 import { BodyBudget, allocateBodyBudget } from '#acuity/http/bodyBudget.js';
 import { budgetOf } from '../fixtures/loop.js';
 
@@ -26,7 +27,7 @@ function read(
   let blocks = 0;
   const end = readBody(
     res,
-    { declaredBytes, bytesMax: BYTES_MAX, budget, holder: 3 },
+    { declaredBytes, bytesMax: BYTES_MAX, budget, buffers: new BodyBuffers(), holder: 3 },
     {
       complete: (whole) => {
         outcome = 'complete';
@@ -94,6 +95,46 @@ t.test(
     );
   },
 );
+
+t.test('bodies that are kept never share memory, however often their memory is given back', async (t) => {
+  const [budget, buffers] = [budgetOf(10 * BYTES_MAX), new BodyBuffers()];
+  const keep = (byte: number): { readonly bytes: Uint8Array; giveBack(): void } => {
+    let handler: (chunk: ArrayBuffer, isLast: boolean) => void = () => undefined;
+    const res = { onData: (given: typeof handler) => void (handler = given) } as unknown as HttpResponse;
+    const kept: { bytes: Uint8Array; giveBack: () => void }[] = [];
+    const unexpected = (): void => void t.fail('refused');
+    const options = { declaredBytes: 200_000, bytesMax: BYTES_MAX, budget, buffers, holder: 3, isKept: true };
+    const stop = readBody(res, options, {
+      complete: (bytes, giveBack) => void kept.push({ bytes, giveBack }),
+      tooLarge: unexpected,
+      overBudget: unexpected,
+      moreBlocks: () => undefined,
+    });
+    for (const piece of [1, 2]) handler(new Uint8Array(100_000).fill(byte).buffer, piece === 2);
+    stop(); // the request is aborted: what is kept stays
+    const [body] = kept;
+    if (body === undefined) throw new Error('not complete');
+    return body;
+  };
+  const first = keep(1);
+  t.equal(budget.heldBytes, 200_704, 'in whole units');
+  first.giveBack();
+  first.giveBack();
+  t.equal(budget.heldBytes, 0);
+  const [second, third] = [keep(2), keep(3)];
+  t.equal(second.bytes.buffer, first.bytes.buffer, 'used again');
+  first.giveBack();
+  const fourth = keep(4);
+  for (const [index, { bytes, giveBack }] of [second, third, fourth].entries()) {
+    t.equal(bytes.length, 200_000);
+    t.ok(
+      bytes.every((byte) => byte === index + 2),
+      `body ${index + 2} is whole`,
+    );
+    giveBack();
+  }
+  t.equal(budget.heldBytes, 0);
+});
 
 t.test(
   'a block costs as it begins: none for the first, one from its successor’s first byte on',

@@ -4,7 +4,7 @@ import { GOOD_KEY, answer, budgetOf, openLoop, type TestLoop } from '../fixtures
 import { until } from '../fixtures/until.js';
 
 /**
- * After a chunked body nothing follows: every answer ends its connection and says so, and no byte behind that body is
+ * After a chunked body nothing follows: every answer ends its connection and says so, and no byte after that body is
  * taken for a request.
  */
 
@@ -114,7 +114,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** Ways in which head, body and what stands behind it arrive. */
+/** Ways in which the head, the body and the bytes after it arrive. */
 const ARRIVALS: readonly { readonly name: string; pieces(start: string, body: string): string[] }[] = [
   { name: 'in one packet', pieces: (start, body) => [start + body] },
   { name: 'the head alone', pieces: (start, body) => [start, body] },
@@ -158,7 +158,7 @@ for (const { name, status, head: given, body = BODY, begin, settle } of CASES) {
     }
   });
 
-  t.test(`${name}: what stands behind the last chunk gets no answer`, async (t) => {
+  t.test(`${name}: bytes after the last chunk get no answer`, async (t) => {
     for (const rest of [NEXT, TRAILERS]) {
       for (const arrival of ARRIVALS) {
         const loop = opened(t);

@@ -45,7 +45,7 @@ t.test('an explained request costs eight tokens, and its answer has one more fie
   t.equal(loop.scorer.explained, 1);
   t.strictSame(loop.spent, [EXPLAIN_TOKENS - 1]);
   const [waiting] = loop.scorer.waiting;
-  if (waiting === undefined) throw new Error('nobody waits');
+  if (waiting === undefined) throw new Error('no request waits');
   const floats = new Float32Array(EXPLANATION.length);
   floats.fill(50, 0, 5);
   answerExplained(waiting, loop.scorer.model, floats);
@@ -61,7 +61,7 @@ for (const flag of ['', ',"explain":false', ',"explain":null']) {
     const reply = send(loop.port, { headers, body: `{"current_session":{}${flag}}` });
     await until(() => loop.scorer.waiting.length === 1);
     const [waiting] = loop.scorer.waiting;
-    if (waiting === undefined) throw new Error('nobody waits');
+    if (waiting === undefined) throw new Error('no request waits');
     answer(waiting);
     t.notMatch((await reply).body, 'explanation');
     t.equal(loop.scorer.explained, 0);

@@ -170,7 +170,7 @@ t.test('while draining, every answer ends its connection and says so once', asyn
   t.equal(toHead.headers.get('connection'), 'close');
 });
 
-t.test('a caller that asks for the end of its connection is told of it', async (t) => {
+t.test('a caller that asks to close its connection gets Connection: close', async (t) => {
   const loop = openLoop(t);
   for (const asked of ['close', 'Close', 'TE, close']) {
     for (const sent of [{ body: BODY }, { target: '/other' }, { method: 'PUT' }]) {
@@ -246,7 +246,7 @@ t.test(
   },
 );
 
-t.test('a request is answered once, whatever comes after', async (t) => {
+t.test('a request is answered once, also when more events follow', async (t) => {
   const loop = openLoop(t);
   const connection = await post(t, loop);
   await until(() => loop.scorer.waiting.length === 1);
@@ -264,7 +264,7 @@ t.test('a request is answered once, whatever comes after', async (t) => {
   t.equal((await connection.reply()).status, 200);
 });
 
-t.test('whoever hangs up is gone, and the late answer goes nowhere', async (t) => {
+t.test('after a caller hung up, the late answer is discarded', async (t) => {
   const loop = openLoop(t);
   const connection = await post(t, loop);
   await until(() => loop.scorer.waiting.length === 1);
@@ -276,7 +276,7 @@ t.test('whoever hangs up is gone, and the late answer goes nowhere', async (t) =
   t.equal((await send(loop.port, keyed({ target: '/other' }))).status, 404);
 });
 
-t.test('the day’s quota is given back for whatever is no 200, once', async (t) => {
+t.test('the day’s quota is refunded once for every status but 200', async (t) => {
   const loop = openLoop(t, { bodyBytesMax: 100 });
   const refused: readonly Sent[] = [
     keyed({ headers: { 'Content-Type': 'text/plain' } }),
@@ -432,3 +432,40 @@ t.test(
     t.equal(reply.headers.get('ratelimit'), undefined);
   },
 );
+
+t.test('a body of the process itself is scored as one of a caller, and counts for none', async (t) => {
+  const loop = openLoop(t);
+  const scored = loop.predict.scoreOwn(Buffer.from(BODY), 5);
+  loop.scorer.waiting.forEach(answer);
+  const { status, body } = await scored;
+  const connection = await post(t, loop);
+  await until(() => loop.scorer.waiting.length === 2);
+  loop.scorer.waiting.slice(1).forEach(answer);
+  t.equal(status, 200);
+  t.equal(body, (await connection.reply()).body);
+  t.equal(loop.lines.length, 1, 'only the request of the caller is logged');
+});
+
+t.test('a body of the process itself is refused as one of a caller', async (t) => {
+  const { predict, scorer } = openLoop(t);
+  const scoreOwn = (text: string) => predict.scoreOwn(Buffer.from(text), 5);
+  t.strictSame(await scoreOwn('{'), { status: 400, body: '{"detail":"Malformed JSON at byte 1"}' });
+  t.match(await scoreOwn('{}'), { status: 422, body: /"type":"missing"/ });
+  t.match(await scoreOwn('{"current_session":{},"explain":true}'), { status: 422, body: /explain/ });
+  const failed = scoreOwn(BODY);
+  scorer.waiting.forEach((waiting) => waiting.failed('fault'));
+  t.strictSame(await failed, { status: 500, body: INTERNAL });
+});
+
+t.test('callers come first: from half a queue on no body of the process itself is scored', async (t) => {
+  const { predict, scorer } = openLoop(t);
+  const refused = { status: 503, body: OVERLOADED };
+  scorer.pending = 5;
+  t.strictSame(await predict.scoreOwn(Buffer.from(BODY), 5), refused);
+  scorer.pending = 4;
+  const scored = predict.scoreOwn(Buffer.from(BODY), 5);
+  scorer.waiting.forEach(answer);
+  t.equal((await scored).status, 200);
+  predict.drain();
+  t.strictSame(await predict.scoreOwn(Buffer.from(BODY), 5), refused, 'while it drains');
+});

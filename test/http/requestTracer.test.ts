@@ -73,6 +73,7 @@ t.test('the stages of a scored request follow each other and fill its time', asy
     keyKind: 'demo',
     bodyBytes: 2000,
     batchRows: 3,
+    lines: undefined,
   });
   const sum = request?.stages.reduce((total, [, ms]) => total + ms, 0);
   t.equal(sum, request?.totalMs);
@@ -91,7 +92,7 @@ t.test('what its caller did not sample is not passed on', async (t) => {
   }
 });
 
-t.test('without a valid key nobody is traced', async (t) => {
+t.test('a request without a valid key is not traced', async (t) => {
   const { tracer, passed, dropped } = tracing();
   tracer.ended({ ...RECORD, caller: undefined }, { endedMs: 110, status: 403, cause: 'keyInvalid' });
   t.strictSame(passed, []);
@@ -102,7 +103,7 @@ t.test('so many are traced in a second, over all event loops; the rest is counte
   const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
   const memory = allocateTraceLimit();
   const loops = [tracing(memory, clock), tracing(memory, clock)];
-  // The last second before the half of a word that counts seconds is full, and the ones behind it.
+  // The last second before the half of a word that counts seconds is full, and the ones after it.
   let nowMs = (2 ** 16 - 1) * 1000;
   for (let second = 1; second <= 3; second++, nowMs += 1000) {
     for (let count = 0; count < TRACES_MAX; count++)

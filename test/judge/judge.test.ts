@@ -209,7 +209,7 @@ t.test(
     t.equal(same.views.within.finding, 'too-few');
     t.ok(Number.isNaN(same.estimates.views.pooled.goes.score.value));
     const blind = verdictOf(people.map((nights) => nights.map((night) => ({ ...night, minutes: NaN }))));
-    t.ok(Number.isNaN(blind.estimates.views.within.goes.minutes.value), 'minutes that nobody has');
+    t.ok(Number.isNaN(blind.estimates.views.within.goes.minutes.value), 'minutes missing for all people');
     t.ok(Number.isFinite(blind.estimates.views.within.adds.value));
   },
 );

@@ -32,7 +32,7 @@ t.test('effects twice as strong are found in 200 people, and where nothing is, n
   t.ok(claimsOf('none', PEOPLE) <= 2);
 });
 
-t.test('of 20 people next to nothing is claimed, whatever there is', async (t) => {
+t.test('for 20 people almost nothing is claimed, in every kind of population', async (t) => {
   for (const population of ['none', 'effects doubled'] as const)
     t.ok(claimsOf(population, 20) <= 1, population);
 });

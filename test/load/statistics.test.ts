@@ -1,7 +1,7 @@
 import t from 'tap';
 import { pairwise, quantileOf, spreadOf } from '#acuity/load/statistics.js';
 
-t.test('a spread is the middle and the ends, whatever the order', async (t) => {
+t.test('a spread is median, minimum and maximum, in any order of the values', async (t) => {
   t.strictSame(spreadOf([9, 1, 5]), { median: 5, min: 1, max: 9 });
   t.strictSame(spreadOf([10, 2, 9, 1]), { median: 5.5, min: 1, max: 10 });
   t.strictSame(spreadOf([3]), { median: 3, min: 3, max: 3 });

@@ -16,7 +16,7 @@ const WEEKS: readonly Week[] = TYPICAL_PEOPLE.map((person) =>
   Array.from({ length: DAYS }, () => typicalSession(person)),
 );
 
-t.test('a racing heart in the hour before never calms, and sharpens nobody', async (t) => {
+t.test('a fast heart in the hour before never lowers stress and never raises attention', async (t) => {
   for (const { breathing, night, records } of await sweep(WEEKS, score)) {
     for (const of of ['stress', 'attention'] as const) {
       const most = Math.max(

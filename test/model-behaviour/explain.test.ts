@@ -160,7 +160,7 @@ t.test('a short night lowers attention by its length, a fast heart raises stress
   const same = await explain({ ...past, current_session: YESTERDAY });
   t.ok(
     SCORE_FIELDS.every((field) => same.said.scores[field].change === 0),
-    'today as ever',
+    'a day like the others',
   );
   t.notOk(same.said.scores.attention.notable);
   const older = await explain({ ...past, current_session: { ...YESTERDAY, age: 60 } });
@@ -182,7 +182,7 @@ t.test('a past of a night without sleep, and without time in bed, has a referenc
   for (const field of SCORE_FIELDS) t.ok(Number.isFinite(said.scores[field].reference), field);
 });
 
-t.test('whatever is sent, it adds up, and the range holds the score', async (t) => {
+t.test('for any request contributions add up, and the range holds the score', async (t) => {
   const random = seededRandom(5);
   for (let seed = 1; seed <= 300; seed++) {
     const body = requestBody(below(random, 6), seed);

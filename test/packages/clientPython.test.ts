@@ -40,14 +40,35 @@ t.test('its pages show the examples as they are', async (t) => {
   t.equal(versions[0], versions[1]);
 });
 
+t.test('the programs of its page run in an empty folder', { skip }, async (t) => {
+  const server = await startServer(t);
+  const env = cleanEnvironment({
+    ACUITY_URL: `http://127.0.0.1:${server.port}`,
+    ACUITY_API_KEY: server.key,
+    PYTHONPATH: join(PACKAGE, 'src'),
+    PYTHONDONTWRITEBYTECODE: '1',
+  });
+  const page = readFileSync(join(PACKAGE, 'README.md'), 'utf8');
+  const programs = [...page.matchAll(/```python\n([^]*?)```\n/g)];
+  t.equal(programs.length, 3);
+  for (const [, program = ''] of programs) {
+    const { code, stdout, stderr } = await ended(python, ['-c', program], { cwd: t.testdir({}), env });
+    t.equal(code, 0, stderr);
+    t.match(stdout, /'attention': \d/);
+  }
+});
+
 t.test('every file of shared cases is run in both languages', async (t) => {
   const names = readdirSync(join(REPOSITORY, 'packages/cases'))
     .filter((name) => name.endsWith('.json'))
     .map((name) => name.replace('.json', ''))
     .filter((name) => name !== 'measurements'); // the service's arithmetic: no client does it
-  const runners = ['test/client/cases.test.ts', 'packages/client-python/tests/test_cases.py'];
-  for (const runner of runners) {
-    const source = readFileSync(join(REPOSITORY, runner), 'utf8');
-    for (const name of names) t.match(source, new RegExp(`['"]${name}['"]`), `${name} in ${runner}`);
+  const runners = {
+    TypeScript: ['test/client/cases.test.ts', 'test/client/lists.test.ts'],
+    Python: ['packages/client-python/tests/test_cases.py', 'packages/client-python/tests/test_lists.py'],
+  };
+  for (const [language, files] of Object.entries(runners)) {
+    const source = files.map((file) => readFileSync(join(REPOSITORY, file), 'utf8')).join('\n');
+    for (const name of names) t.match(source, new RegExp(`['"]${name}['"]`), `${name} in ${language}`);
   }
 });

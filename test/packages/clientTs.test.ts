@@ -1,11 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
+import * as browser from '#acuity/client/browser.js';
+import * as entry from '#acuity/client/entry.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
+import { startServer } from '../fixtures/server.js';
 
-const PACKED_BYTES_MAX = 80 * 1024;
+/** 80 KiB before predictMany, which takes 7 with its declarations in both formats; the README says the bound. */
+const PACKED_BYTES_MAX = 90 * 1024;
 const PACKAGE = join(REPOSITORY, 'packages/client-ts');
 
 /** What somebody who installed the package writes. */
@@ -16,6 +20,13 @@ export const adapted = (sleep: unknown): Adapted => fromOura({ sleep, person: { 
 export const fieldOf = (error: unknown): string | undefined => error instanceof AdapterError ? error.field : undefined;
 const session: Session = new SessionBuilder(Date.now()).person({ age: 34, sex: 'F' }).build();
 const client = new AcuityClient({ url: 'http://127.0.0.1:1', apiKey: 'sk_live_' + 'a'.repeat(38), transport: undiciTransport });
+export const many = async (): Promise<Map<string, number | string>> => {
+  const found = new Map<string, number | string>();
+  for await (const { key, prediction, error } of client.predictMany(new Map([['a', { current_session: session }]]), { listMax: 10 }))
+    found.set(key, error === undefined ? prediction.scores.attention : error.message);
+  for await (const { key } of client.predictMany([{ current_session: session }])) found.set(key.toFixed(), 0);
+  return found;
+};
 export const scored = (): Promise<number> =>
   new History(client, memoryStorage()).score('a', new Date(), session, { retries: 0 }).then(({ scores }) => scores.attention);
 `;
@@ -48,12 +59,13 @@ t.test('the packed client in an empty folder', async (t) => {
     node16: [ts.ModuleKind.Node16, ts.ModuleResolutionKind.Node16],
     nodenext: [ts.ModuleKind.NodeNext, ts.ModuleResolutionKind.NodeNext],
     bundler: [ts.ModuleKind.ESNext, ts.ModuleResolutionKind.Bundler],
+    node10: [ts.ModuleKind.CommonJS, ts.ModuleResolutionKind.Node10],
   } as const;
   for (const extension of ['mts', 'cts']) writeFileSync(join(folder, `use.${extension}`), USE);
   for (const [name, [module, moduleResolution]] of Object.entries(SETTINGS)) {
     t.test(`types under strict, as ${name}`, async (t) => {
       const options = { module, moduleResolution, strict: true, noEmit: true, types: [] };
-      const files = name === 'bundler' ? ['use.mts'] : ['use.mts', 'use.cts'];
+      const files = { bundler: ['use.mts'], node10: ['use.cts'] }[name as string] ?? ['use.mts', 'use.cts'];
       const program = ts.createProgram(
         files.map((file) => join(folder, file)),
         { ...options, target: ts.ScriptTarget.ES2022 },
@@ -77,16 +89,54 @@ t.test('the packed client in an empty folder', async (t) => {
     t.equal((await run('--input-type=commonjs', '-e', adapter)).stdout, 'function\n');
   });
 
-  await t.test('in a browser’s place it refuses', async (t) => {
-    const code = `import { AcuityClient } from 'acuity-client'; new AcuityClient({});`;
-    const { stderr } = await run('--conditions=browser', '--input-type=module', '-e', code);
-    t.match(stderr, /belongs on a server/);
+  await t.test(
+    'in a browser’s place it has every name, works without Node, and refuses a client',
+    async (t) => {
+      t.strictSame(Object.keys(browser).sort(), Object.keys(entry).sort());
+      const names = `import * as client from 'acuity-client'; console.log(client.pss10Sum(Array(10).fill(1)));`;
+      t.equal((await run('--conditions=browser', '--input-type=module', '-e', names)).stdout, '18\n');
+      t.strictSame(importsOf(join(installed, 'dist/esm/browser.js')), []);
+      for (const use of [
+        'new AcuityClient({})',
+        'AcuityClient.fromEnvironment({})',
+        'new History()',
+        'memoryStorage()',
+      ]) {
+        const code = `import { AcuityClient, History, memoryStorage } from 'acuity-client'; ${use};`;
+        const { stderr } = await run('--conditions=browser', '--input-type=module', '-e', code);
+        t.match(stderr, /belongs on a server/, use);
+      }
+    },
+  );
+
+  await t.test('the programs of its page run in this folder', async (t) => {
+    const server = await startServer(t);
+    const env = cleanEnvironment({
+      ACUITY_URL: `http://127.0.0.1:${server.port}`,
+      ACUITY_API_KEY: server.key,
+    });
+    const page = readFileSync(join(installed, 'README.md'), 'utf8');
+    const programs = [...page.matchAll(/```js\n([^]*?)```\n/g)];
+    t.equal(programs.length, 3);
+    t.notMatch(page, /```ts/, 'a program that is not run');
+    for (const [index, [, program = '']] of programs.entries()) {
+      const file = join(folder, `program${index}.mjs`);
+      writeFileSync(file, program);
+      const { code, stdout, stderr } = await ended(process.execPath, [file], { cwd: folder, env });
+      t.equal(code, 0, stderr);
+      t.match(stdout, /attention: \d/);
+    }
   });
 });
 
-t.test('its page shows the example as it is, but for the name of the package', async (t) => {
-  const example = readFileSync(join(REPOSITORY, 'docs/examples/score.js'), 'utf8');
-  const page = readFileSync(join(PACKAGE, 'README.md'), 'utf8');
-  t.ok(page.includes(example.replace("'acuity/client'", "'acuity-client'")));
-  t.ok(existsSync(join(PACKAGE, 'LICENSE')));
-});
+/** The packages that a module and those that it imports need; none where a browser can load them. */
+function importsOf(module: string, seen = new Set<string>()): string[] {
+  if (seen.has(module)) return [];
+  seen.add(module);
+  const paths = readFileSync(module, 'utf8').matchAll(/^(?:import|export)[^;]*?from '([^']+)';$/gm);
+  return [...paths].flatMap(([, path = '']) =>
+    path.startsWith('.') ? importsOf(join(dirname(module), path), seen) : [path],
+  );
+}
+
+t.test('it has a licence', async (t) => t.ok(existsSync(join(PACKAGE, 'LICENSE'))));

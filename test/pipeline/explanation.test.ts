@@ -226,7 +226,7 @@ t.test(
   },
 );
 
-t.test('mixtures take whole groups, and efficiency from whatever is mixed', async (t) => {
+t.test('mixtures take whole groups, and efficiency from the mixed times', async (t) => {
   const past = { ...SESSION, sleepTimeSeconds: 28_800, awakeSleepSeconds: 3_600, HR_day_1h: [90] };
   const { today, reference } = referenceOf(withPast(SESSION, [past]));
   const rows = new Float32Array(MIXTURES * FEATURE_COUNT);

@@ -58,7 +58,7 @@ const cases: readonly { readonly name: string; readonly given: SessionScalars; r
     known: { deepShare: 0.2, remShare: 0.25, lightShare: 0.6 },
   },
   {
-    name: 'shares of at most 1 are fractions, whatever they sum to',
+    name: 'shares of at most 1 are fractions, with any sum',
     given: { deepPercentage: 0.4, remPercentage: 0.3, lightPercentage: 0.4 },
     known: { deepShare: 0.4, remShare: 0.3, lightShare: 0.4 },
   },

@@ -51,7 +51,7 @@ t.test('headers, bodies and key fields are taken out', async (t) => {
   t.equal(lastOf(lines)['keyId'], 'k1', 'what identifies the key without being it stays');
 });
 
-t.test('whatever looks like an API key is taken out of any text, error and child line', async (t) => {
+t.test('anything that looks like an API key is removed from texts, errors and child lines', async (t) => {
   const { sink, lines } = memorySink();
   const log = createLog({ level: 'info', sink });
   log.info(`refused ${KEY}, twice ${KEY}`);

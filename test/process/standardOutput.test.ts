@@ -63,7 +63,7 @@ t.test('lines of two threads on one pipe are not mixed', async (t) => {
   t.ok(lines.every((line) => /^(a{700}|b{700})$/.test(line)));
 });
 
-t.test('nobody reads: it is given up when the time is up, and goes on when somebody does', async (t) => {
+t.test('without a reader a flush ends at its limit, and writing goes on when a reader comes', async (t) => {
   const child = spawn(
     process.execPath,
     scriptOf(`

@@ -156,7 +156,7 @@ for (const { field, value, text } of unitTexts) {
 }
 
 t.test(
-  'whatever is refused: one to eight findings of the catalogue, none of which quotes the body',
+  'every refusal has one to eight findings of the catalogue, none of which quotes the body',
   async (t) => {
     const random = seededRandom(11);
     const texts = new RequestText(random, false);
@@ -246,6 +246,17 @@ const contradictory: readonly (readonly [session: object, field: string, msg: Re
     'sleepTimeSeconds',
     /looks like minutes/,
   ],
+  [{ sleepTimeSeconds: 7, deepSleepSeconds: 1 }, 'sleepTimeSeconds', /look like hours/],
+  [
+    { sleepTimeSeconds: 26_100, deepSleepSeconds: 5_400, remSleepSeconds: 100, lightSleepSeconds: 14_700 },
+    'remSleepSeconds',
+    /this stage looks like minutes/,
+  ],
+  [
+    { deepPercentage: 20, remPercentage: 0.25, lightPercentage: 55 },
+    'remPercentage',
+    /two scales; give all of them as fractions/,
+  ],
   [{ deepPercentage: 60, remPercentage: 50 }, 'deepPercentage', /add up to more than the whole/],
   [{ RR_night: Array(20).fill(58) }, 'RR_night', /heart rate in the place of respiratory rate/],
 ];
@@ -261,9 +272,41 @@ for (const [session, field, msg] of contradictory) {
       `body.current_session.${field} unit_error`,
       `body.past_sessions.0.${field} unit_error`,
     ]);
-    // Whatever else is wrong comes first.
+    // All other errors come first.
     t.strictSame(places({ ...all, past_targets: 7 }), ['body.past_targets list_type']);
   });
+}
+
+t.test('a session that stands alone is told where it belongs', async (t) => {
+  t.match(findings({ HR_night: [60, 61], age: 34 }), [
+    {
+      loc: ['body', 'current_session'],
+      msg: /wrap the session: \{"current_session": \{\.\.\.\}\}/,
+      type: 'missing',
+    },
+  ]);
+  // Of other fields it is not said.
+  const [target] = findings({ current_session: {}, past_sessions: [{}], past_targets: [{}] });
+  t.equal(target?.msg, 'Field required');
+});
+
+t.test('a fraction of hours is told what a whole number counts', async (t) => {
+  const [found] = findings({ current_session: { sleepTimeSeconds: 7.25 } });
+  t.match(found, { type: 'int_type', msg: /whole number of seconds.*hours times 3600, minutes times 60/ });
+  t.notMatch(found?.msg ?? '', /7\.25/);
+});
+
+for (const [unit, value] of [
+  ['seconds', 1_763_856_000],
+  ['milliseconds', 1_763_856_000_000],
+] as const) {
+  for (const field of ['HR_night', 'RR_day_1h']) {
+    t.test(`${unit} since 1970 in ${field} are called times`, async (t) => {
+      const [found] = findings({ current_session: { [field]: [value, value, value] } });
+      t.match(found, { type: 'unit_error', msg: /look like times, in seconds or milliseconds since 1970/ });
+      t.notMatch(found?.msg ?? '', /176/);
+    });
+  }
 }
 
 t.test('the unit errors of a session come in the order of its fields', async (t) => {

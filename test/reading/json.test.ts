@@ -133,7 +133,7 @@ t.test('a bad byte is found on every side of a block', async (t) => {
   }
 });
 
-t.test('what a longer body left behind the end is not read', async (t) => {
+t.test('bytes of a longer body after the end are not read', async (t) => {
   for (const text of ['"a', '[1', '12', 'tru', '{"a":', '"\\u00', '"\u00e9']) {
     firstBadByte(Buffer.from(`${text}${'"'.repeat(100)}`));
     firstBadByte(Buffer.from(`${text}${'0e]}'.repeat(100)}`));

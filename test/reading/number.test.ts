@@ -59,7 +59,7 @@ const kinds: Readonly<Record<string, (random: Random) => string>> = {
     `${random() < 0.3 ? '-' : ''}${digits(random, 1 + below(random, 25))}${random() < 0.5 ? `.${digits(random, 1 + below(random, 25))}` : ''}e${below(random, 700) - 350}`,
   'small exponents': (random) =>
     `${digits(random, 1 + below(random, 19))}${pick(random, ['e', 'E', 'e+', 'E-', 'e-0'])}${below(random, 30)}`,
-  'zeros in front and behind': (random) =>
+  'zeros before and after': (random) =>
     `0.${'0'.repeat(below(random, 330))}${digits(random, 1 + below(random, 22))}${'0'.repeat(below(random, 30))}`,
   'midway between two': (random) =>
     exactText(2n ** 53n + BigInt(2 * below(random, 2 ** 50) + 1), below(random, 120) - 90),

@@ -57,7 +57,7 @@ function disagreement(slow: ReturnType<typeof readExactly>, plain: PlainOutcome)
 }
 
 interface Readers {
-  /** As it serves: the exact path behind the fast one, in one memory. */
+  /** As in the service: the fast path, then the exact one, in one memory. */
   readonly served: RequestReader;
   readonly fast: WasmParser;
   readonly exact: WasmParser;
@@ -137,9 +137,12 @@ t.test('the readers agree with plain code on every body', async (t) => {
     'value_error HR_night_imputed',
     'value_error past_target',
     'unit_error deepSleepSeconds',
+    'unit_error remSleepSeconds',
+    'unit_error lightSleepSeconds',
     'unit_error sleepTimeSeconds',
     'unit_error deepPercentage',
     'unit_error remPercentage',
+    'unit_error lightPercentage',
     'unit_error RR_night',
     'too_long HR_night_imputed',
     'finite_number HR_night',

@@ -16,16 +16,16 @@ const parser = new WasmParser(LIMITS);
 const exactKernel = new WasmParser(LIMITS);
 
 /** The samples of `array`, the text of one; undefined where the parser does not take it. */
-function decode(array: string, behind = ''): number[] | undefined {
+function decode(array: string, after = ''): number[] | undefined {
   parser.samples.fill(-7);
-  const body = Buffer.from(`{"current_session":{"HR_night":${array}}${behind}}`);
+  const body = Buffer.from(`{"current_session":{"HR_night":${array}}${after}}`);
   const request = parser.read(body);
   const expected = JSON.parse(array) as number[];
   const samples = Array.from(parser.samples.subarray(0, expected.length));
   // Decoded, but not in the unit of the series: only that sends it to the exact path.
   if (request === undefined) return isInOtherUnit(body) ? samples : undefined;
   const summary = summaryAt(0, 'HR_night');
-  // Plausible, implausible and sentinels: whatever they are, none is invented behind the last one.
+  // Plausible samples, implausible ones and sentinels: in every case none is added after the last one.
   const counted =
     (request.records[summary + LAYOUT.COUNT] ?? 0) + (request.records[summary + LAYOUT.IMPLAUSIBLE] ?? 0);
   return counted > expected.length ? undefined : samples;
@@ -39,8 +39,8 @@ function isInOtherUnit(body: Uint8Array): boolean {
 }
 
 /** Whether the parser takes `array` for what JSON.parse and rounding to a float make of it. */
-function isExact(array: string, behind = ''): boolean {
-  const actual = decode(array, behind);
+function isExact(array: string, after = ''): boolean {
+  const actual = decode(array, after);
   const expected = (JSON.parse(array) as number[]).map(Math.fround);
   return actual !== undefined && expected.every((value, index) => Object.is(actual[index], value));
 }
@@ -143,7 +143,7 @@ t.test('every seventh thousandth below 1000, with and without the zeros at its e
   t.pass();
 });
 
-t.test('arrays of every length, in every mix of forms, whatever stands behind', async (t) => {
+t.test('arrays of every length, in every mix of forms, with any text after them', async (t) => {
   const random = seededRandom(SEED);
   const behinds = [
     '',
@@ -179,7 +179,7 @@ t.test('an unusual number anywhere is decoded, and its neighbours too', async (t
   t.pass();
 });
 
-t.test('averages that nobody rounded', async (t) => {
+t.test('averages with all their decimals', async (t) => {
   const random = seededRandom(SEED + 7);
   for (let round = 0; round < 300; round++) {
     const tokens = Array.from({ length: 1 + below(random, 80) }, () =>

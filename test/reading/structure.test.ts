@@ -36,7 +36,7 @@ const token = fc.oneof(
     weight: 2,
     arbitrary: fc.constantFrom(' ', 'a', ',', ':', '1', '\u00e9', '\u{1f600}', '\u0000', '[\u00db'),
   },
-  // Up to and over the borders of blocks, so that whatever comes next lies on every side of one.
+  // Up to and across block borders, so that the following text is on either side of one.
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 140 }).map((length) => ' '.repeat(length)) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 140 }).map((length) => `"${'a'.repeat(length)}`) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 70 }).map((length) => '\\'.repeat(length)) },
@@ -88,7 +88,7 @@ t.test('a bracket counts on every place of a block, a quoted one on none', async
   }
 });
 
-t.test('what lies behind the body counts for nothing', async (t) => {
+t.test('bytes after the body are ignored', async (t) => {
   isFoundWithin(`"${'['.repeat(500)}`);
   t.ok(isFoundWithin('{}'));
 });
@@ -147,8 +147,8 @@ const edges: readonly (readonly [name: string, text: (more: number) => string, i
     true,
   ],
   ['levels of no JSON', (more) => `${'['.repeat(64 + more)}`, false],
-  ['brackets behind what is no JSON', (more) => `x${'[]'.repeat(10_000 + more)}`, false],
-  ['strings behind what is no JSON', (more) => `\u0000${'"\\""'.repeat(20_000 + more)}`, false],
+  ['brackets after invalid JSON', (more) => `x${'[]'.repeat(10_000 + more)}`, false],
+  ['strings after invalid JSON', (more) => `\u0000${'"\\""'.repeat(20_000 + more)}`, false],
   ['a string without an end', (more) => `${'""'.repeat(19_999 + more)}"[[[`, false],
 ];
 for (const [name, text, isJson] of edges) {

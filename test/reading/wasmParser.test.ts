@@ -196,7 +196,7 @@ t.test('a series longer than it was made for is refused', async (t) => {
   t.throws(() => parser.summarise(Array(1001).fill(60), 'HR_night', 0), RangeError);
 });
 
-t.test('every summary is finite, whatever the samples', async (t) => {
+t.test('every summary is finite, for any samples', async (t) => {
   const random = seededRandom(5);
   const odd = [NaN, Infinity, -Infinity, 1e-45, -1e-45, 3.4e38, 25, 240, 3, 70, 60, 15, 0, -0, 255];
   for (let count = 0; count < 2000; count++) {

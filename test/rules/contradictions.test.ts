@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { isHeartRate, sleepContradictions } from '#rules/contradictions.js';
+import { isHeartRate, isShortBesideNight, sleepContradictions } from '#rules/contradictions.js';
 import type { SessionFrame } from '#acuity/contract/request.js';
 
 /** The fields that are blamed. */
@@ -68,6 +68,59 @@ const cases: readonly (readonly [name: string, given: SessionFrame, fields: read
   ['seven minutes without deep sleep', { ...stages(0, 90, null), sleepTimeSeconds: 420 }, []],
   ['a rest of nothing but rounding', { ...shares(0.7, null, 0.3), sleepTimeSeconds: 420 }, []],
   ['a sleep time that the stages replace', { ...stages(5_400, 6_000, 14_700), sleepTimeSeconds: 420 }, []],
+
+  ['everything in hours', { ...stages(1, 2, 4), sleepTimeSeconds: 7 }, ['sleepTimeSeconds']],
+  ['stages in hours alone', stages(1, 2, 4), ['deepSleepSeconds']],
+  ['stages in hours beside seconds', { ...stages(1, 2, 4), sleepTimeSeconds: 26_100 }, ['deepSleepSeconds']],
+  [
+    'a sleep time in hours beside one stage',
+    { sleepTimeSeconds: 7, remSleepSeconds: 5_400 },
+    ['sleepTimeSeconds'],
+  ],
+  ['… and shares', { sleepTimeSeconds: 8, ...shares(0.2, null, null) }, ['sleepTimeSeconds']],
+  ['… and the rest is light sleep', { sleepTimeSeconds: 8, ...stages(0, 0, null) }, ['sleepTimeSeconds']],
+  ['a sleep time in hours alone', { sleepTimeSeconds: 7 }, []],
+  ['one second of sleep', { sleepTimeSeconds: 1, lightSleepSeconds: 1 }, ['sleepTimeSeconds']],
+  ['twenty-four', { sleepTimeSeconds: 24, lightSleepSeconds: 24 }, ['sleepTimeSeconds']],
+  ['twenty-five', { sleepTimeSeconds: 25, lightSleepSeconds: 25 }, []],
+  ['no sleep at all, with stages of none', { ...stages(0, 0, 0), sleepTimeSeconds: 7 }, []],
+
+  // What the sleep time leaves for the stage is 5,400 s.
+  ['deep sleep in minutes', { ...stages(90, 6_000, 14_700), sleepTimeSeconds: 26_100 }, ['deepSleepSeconds']],
+  ['REM sleep in minutes', { ...stages(5_400, 100, 14_700), sleepTimeSeconds: 26_100 }, ['remSleepSeconds']],
+  [
+    'light sleep in minutes',
+    { ...stages(5_400, 6_000, 245), sleepTimeSeconds: 26_100 },
+    ['lightSleepSeconds'],
+  ],
+  ['… rounded down', { ...stages(89, 6_000, 14_700), sleepTimeSeconds: 26_099 }, ['deepSleepSeconds']],
+  [
+    '… the sleep time without the awake time that is given',
+    { ...stages(90, 6_000, 14_700), sleepTimeSeconds: 26_100, awakeSleepSeconds: 2_400 },
+    ['deepSleepSeconds'],
+  ],
+  [
+    '… with it',
+    { ...stages(90, 6_000, 14_700), sleepTimeSeconds: 28_500, awakeSleepSeconds: 2_400 },
+    ['deepSleepSeconds'],
+  ],
+  ['… with awake time that is not given: at three quarters', { ...stages(93, 6_000, 14_700), sleepTimeSeconds: 28_140 }, ['deepSleepSeconds']], // prettier-ignore
+  ['… beyond three quarters', { ...stages(93, 6_000, 14_700), sleepTimeSeconds: 28_141 }, []],
+  ['… at eleven tenths', { ...stages(121, 6_000, 14_700), sleepTimeSeconds: 27_300 }, ['deepSleepSeconds']],
+  ['… beyond eleven tenths', { ...stages(121, 6_000, 14_700), sleepTimeSeconds: 27_299 }, []],
+  // Five half minutes of deep sleep, and the sleep time has 8,490 s of awake time in it: a night that was recorded.
+  ['hardly any deep sleep, and long awake', { ...stages(150, 480, 14_460), sleepTimeSeconds: 23_580 }, []],
+  ['a stage of none', { ...stages(0, 6_000, 14_700), sleepTimeSeconds: 26_100 }, []],
+  ['one in minutes, another missing', { ...stages(90, null, 14_700), sleepTimeSeconds: 26_100 }, []],
+
+  ['a fraction among points', shares(0.2, 25, 55), ['deepPercentage']],
+  ['two fractions beside a point', shares(20, 0.25, 0.55), ['remPercentage']],
+  ['… at 105 taken a hundredfold', shares(0.25, 25, 55), ['deepPercentage']],
+  ['… beyond', shares(0.26, 25, 55), []],
+  ['… at 95', shares(0.15, 25, 55), ['deepPercentage']],
+  ['… below', shares(0.14, 25, 55), []],
+  ['next to nothing, and points that are whole with it', shares(0.03, 20, 79.97), []],
+  ['two scales that the stages replace', { ...stages(5_400, 6_000, 14_700), ...shares(0.2, 25, 55) }, []],
 
   ['fractions that sum to 1.05', shares(0.25, 0.35, 0.45), []],
   ['fractions that sum to more', shares(0.25, 0.35, 0.46), ['deepPercentage']],
@@ -156,4 +209,13 @@ t.test('heart rate in the place of breathing: most of at least ten samples above
   // What is no breathing at all counts neither for nor against it.
   t.ok(isHeartRate([...Array(10).fill(45), ...Array(9).fill(0), 900, -1, 255, NaN, 2.9, 70.1] as number[]));
   t.notOk(isHeartRate([...Array(9).fill(45), 900, 255] as number[]));
+});
+
+t.test('minutes of sleep beside a long series of the night are doubted', async (t) => {
+  const asleep = (sleepTimeSeconds: number, samples: number): boolean =>
+    isShortBesideNight({ sleepTimeSeconds }, samples);
+  t.strictSame([119, 120, 900, 901].map((seconds) => asleep(seconds, 101)), [false, true, true, false]); // prettier-ignore
+  t.notOk(asleep(435, 100));
+  t.notOk(isShortBesideNight({}, 240));
+  t.ok(isShortBesideNight(stages(0, 100, 335), 240));
 });

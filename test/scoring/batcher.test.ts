@@ -118,7 +118,7 @@ function rows(runs: readonly { readonly rows: number }[]): number[] {
   return runs.map((run) => run.rows);
 }
 
-t.test('while a worker is free, a request waits for nobody but this turn of the loop', async (t) => {
+t.test('while a worker is free, a request waits only for this turn of the loop', async (t) => {
   const { pool, admit, firstRun } = setUp(t);
   const caller = admit(40);
   t.equal(pool.tasks.length, 0);
@@ -395,7 +395,7 @@ t.test('a poisoned request fails alone', async (t) => {
   t.equal(pool.runs.length, 0);
 });
 
-t.test('rows wait for their second run until the pool is empty; new requests wait behind them', async (t) => {
+t.test('rows wait for their second run until the pool is empty; new requests wait after them', async (t) => {
   const { pool, admit, firstRun } = setUp(t, { capacity: 2 });
   admit(1);
   await turn();
@@ -417,7 +417,7 @@ t.test('rows wait for their second run until the pool is empty; new requests wai
   t.strictSame(late.told, ['scored']);
 });
 
-t.test('whoever hung up or was shed before the second run has none', async (t) => {
+t.test('a caller that hung up or was shed before the second run takes no part in it', async (t) => {
   const { clock, pool, batcher, admit, firstRun } = setUp(t);
   const [gone, staying] = [admit(1), admit(2)];
   await turn();
@@ -467,7 +467,7 @@ t.test('scores at the very ends of their range leave', async (t) => {
   t.strictSame([caller.told, faults], [['scored'], []]);
 });
 
-t.test('whoever hung up is told nothing; a batch of such is not run', async (t) => {
+t.test('a caller that hung up gets no answer; a batch of such is not run', async (t) => {
   const { pool, batcher, admit, firstRun } = setUp(t, { batchMax: 2 });
   const callers = [1, 2, 3, 4].map((age) => admit(age));
   const [one, , three, four] = callers;
@@ -503,7 +503,7 @@ t.test('drained: when the last answer has left', async (t) => {
   t.ok(callers.every(({ told }) => told.length === 1));
 });
 
-t.test('drained: not while a run goes on that nobody waits for any more', async (t) => {
+t.test('drained: not while a run without waiting callers goes on', async (t) => {
   const { clock, batcher, admit, firstRun } = setUp(t);
   const caller = admit(1);
   await turn();
@@ -535,25 +535,22 @@ t.test('the wait is told without the run', async (t) => {
   });
 });
 
-t.test(
-  'where nobody waits for them, requests gather, and what was answered is told behind the answers',
-  async (t) => {
-    const { batcher, admit, pool, firstRun } = setUp(t, { gatherMs: 20 });
-    const callers = [admit(30)];
-    const told: (readonly number[])[] = [];
-    batcher.onAnswered = (_, rows) => {
-      t.ok(callers.every(({ timing }) => timing !== undefined));
-      told.push(rows);
-    };
-    await turn();
-    t.equal(pool.runs.length, 0);
-    callers.push(admit(31));
-    await until(() => pool.runs.length > 0);
-    firstRun().land(1);
-    await turn();
-    t.strictSame(told, [[0, 1]], 'both in one run');
-  },
-);
+t.test('offline, requests gather, and onAnswered comes after the answers', async (t) => {
+  const { batcher, admit, pool, firstRun } = setUp(t, { gatherMs: 20 });
+  const callers = [admit(30)];
+  const told: (readonly number[])[] = [];
+  batcher.onAnswered = (_, rows) => {
+    t.ok(callers.every(({ timing }) => timing !== undefined));
+    told.push(rows);
+  };
+  await turn();
+  t.equal(pool.runs.length, 0);
+  callers.push(admit(31));
+  await until(() => pool.runs.length > 0);
+  firstRun().land(1);
+  await turn();
+  t.strictSame(told, [[0, 1]], 'both in one run');
+});
 
 t.test('what waits for a worker is told apart from what runs', async (t) => {
   const { batcher, admit, firstRun } = setUp(t, { batchMax: 2 });
@@ -594,7 +591,7 @@ t.test('a request that cannot be written leaves the batch as it was', async (t) 
   t.strictSame([withPast.told, withPast.score], [['scored'], 45]);
 });
 
-t.test('whatever happens, everybody is told once, and what is theirs', async (t) => {
+t.test('in every case each caller gets exactly one answer, and its own', async (t) => {
   for (let seed = 1; seed <= 40; seed++) {
     const random = seededRandom(seed);
     const options = {
@@ -639,7 +636,7 @@ t.test('whatever happens, everybody is told once, and what is theirs', async (t)
 });
 
 t.test(
-  'what has been scored makes room before a request is refused, and is answered behind the turn',
+  'what has been scored makes room before a request is refused, and is answered after the turn',
   async (t) => {
     const { pool, batcher, admit, outcome, firstRun } = setUp(t, { queueMax: 8 });
     const callers = Array.from({ length: 8 }, (_, age) => admit(age));

@@ -111,10 +111,10 @@ t.test('workers that cannot start fail the warm-up', async (t) => {
 });
 
 t.test(
-  'blocks: those that a full queue fills, two being filled, those under way, and those waiting to be written',
+  'blocks: those that a full queue fills, two being filled, three of lines, those under way, and those waiting to be written',
   async (t) => {
-    t.equal(blocksFor(2048, 32, 1), 64 + 2 + 2 + 32);
-    t.equal(blocksFor(1, 32, 3), 1 + 2 + 6 + 1);
+    t.equal(blocksFor(2048, 32, 1), 64 + 2 + 3 + 2 + 32);
+    t.equal(blocksFor(1, 32, 3), 1 + 2 + 3 + 6 + 1);
     t.equal(blockCountOf(pool.buffers, BATCH_MAX), BLOCKS);
   },
 );

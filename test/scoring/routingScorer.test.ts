@@ -14,7 +14,7 @@ const QUEUE_MAX = 4;
 interface Setup {
   readonly scorer: RoutingScorer;
   readonly plain: FakePool;
-  /** Undefined while nobody has asked for an explanation. */
+  /** Undefined until an explanation is requested. */
   readonly explained: () => FakePool | undefined;
 }
 
@@ -25,6 +25,7 @@ function setUp(t: Test, queueMax = QUEUE_MAX): Setup {
       pool,
       batchMax: BATCH_MAX,
       queueMax,
+      ...(explainsEach ? { linesMax: queueMax / 3 } : {}),
       deadlineMs: 1000,
       hangMs: 1000,
       explainsEach,
@@ -58,7 +59,7 @@ t.test('plain requests run while explained ones wait for theirs', async (t) => {
   const { scorer, plain, explained } = setUp(t);
   const told: string[] = [];
   scorer.admit(requestOfAge(1), caller(told, 'first'));
-  t.equal(explained(), undefined, 'nobody asked for an explanation');
+  t.equal(explained(), undefined, 'no explanation was requested');
   for (const name of ['why', 'why too']) {
     t.equal(scorer.admitExplained(requestOfAge(2), caller(told, name)), 'admitted');
   }

@@ -4,7 +4,9 @@ import t from 'tap';
 import { cleanEnvironment, REPOSITORY, script, writeFiles } from '../fixtures/repository.js';
 import { ended, writeRepository } from '../fixtures/scripts.js';
 
-const { httpBinaryList } = await script<{ httpBinaryList(root: string): string }>('httpBinary.js');
+const { httpBinaryList } = await script<{ httpBinaryList(root: string, folder?: string): string }>(
+  'httpBinary.js',
+);
 
 const { platform, arch, versions } = process;
 const BINARY = `node_modules/uWebSockets.js/uws_${platform}_${arch}_${versions.modules}.node`;
@@ -25,7 +27,12 @@ function build(dir: string) {
 
 t.test('every binary of the installed package is the listed one', async (t) => {
   const list = readFileSync(join(REPOSITORY, 'scripts/uwebsockets.sha256'), 'utf8');
-  t.equal(httpBinaryList(REPOSITORY), list);
+  const installed = httpBinaryList(REPOSITORY).split('\n').slice(1, -1);
+  t.ok(
+    installed.some((line) => line.endsWith(`  uws_${platform}_${arch}_${versions.modules}.node`)),
+    'this platform',
+  );
+  for (const line of installed) t.ok(list.includes(`\n${line}\n`), line);
   const { dependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
   };

@@ -10,7 +10,7 @@ const { holding } = await script<{
 }>('lock.js');
 
 // Beyond the largest process id that Linux gives.
-const NOBODY = 2 ** 22 + 1;
+const NO_PROCESS = 2 ** 22 + 1;
 
 t.test('the work’s result is returned and the lock released', async (t) => {
   const path = join(t.testdir(), 'lock');
@@ -29,12 +29,12 @@ t.test('the lock is released when the work fails', async (t) => {
 
 t.test('a lock whose owner died is taken over', async (t) => {
   const path = join(t.testdir(), 'lock');
-  writeFileSync(path, String(NOBODY));
+  writeFileSync(path, String(NO_PROCESS));
   t.equal(await holding(path, async () => 'mine'), 'mine');
 });
 
 t.test('processes that start on a dead owner’s lock hold it one at a time', async (t) => {
-  const dir = t.testdir({ lock: String(NOBODY), count: '0' });
+  const dir = t.testdir({ lock: String(NO_PROCESS), count: '0' });
   const url = pathToFileURL(join(REPOSITORY, 'scripts/lock.js')).href;
   const increment = `
     import { readFileSync, writeFileSync } from 'node:fs';

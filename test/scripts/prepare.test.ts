@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { script, writeFiles } from '../fixtures/repository.js';
@@ -15,7 +15,7 @@ interface Step {
 
 const { build, install } = await script<{
   build(name: string, root: string, steps: Readonly<Record<string, Step>>, run: Run): Promise<void>;
-  install(root: string, run: Run): Promise<void>;
+  install(scope: 'all' | 'service', root: string, run: Run): Promise<void>;
 }>('prepare.js');
 
 const STEPS = {
@@ -136,7 +136,7 @@ function packages(dir: string) {
     rmSync(join(root, 'node_modules'), { recursive: true, force: true }); // as npm ci does
     writeFiles(root, { 'node_modules/a/index.js': '' });
   };
-  return { commands, install: () => install(dir, npm) };
+  return { commands, install: (scope: 'all' | 'service' = 'all') => install(scope, dir, npm) };
 }
 
 t.test('the dependencies are installed once, those for development included', async (t) => {
@@ -145,6 +145,43 @@ t.test('the dependencies are installed once, those for development included', as
   await install();
   t.equal(commands.length, 1);
   t.strictSame(commands[0]?.slice(1, 3), ['ci', '--include=dev']);
+});
+
+t.test(
+  'the service is installed without what development needs, which is added when it is asked for',
+  async (t) => {
+    const { commands, install } = packages(t.testdir());
+    await install('service');
+    await install('service');
+    t.strictSame(
+      commands.map((command) => command.slice(1, 3)),
+      [['ci', '--omit=dev']],
+    );
+    await install('all');
+    await install('service');
+    t.strictSame(
+      commands.slice(1).map((command) => command.slice(1, 4)),
+      [['install', '--no-save', '--include=dev']],
+    );
+  },
+);
+
+t.test('other platforms’ libraries are removed, those of other Nodes stay', async (t) => {
+  const dir = t.testdir();
+  const ours = `uws_${process.platform}_${process.arch}_`;
+  const files = [`${ours}115.node`, `${ours}137.node`, 'uws_os_cpu_115.node', 'uws.js'];
+  writeFiles(dir, {
+    'package-lock.json': JSON.stringify(LOCK),
+    'scripts/uwebsockets.sha256': '# other 1.0.0: none\n',
+  });
+  await install('service', dir, async (root) => {
+    writeFiles(root, { 'node_modules/uWebSockets.js/package.json': '{"name":"own","version":"1.0.0"}' });
+    writeFiles(root, Object.fromEntries(files.map((name) => [`node_modules/uWebSockets.js/${name}`, ''])));
+  });
+  t.strictSame(
+    readdirSync(join(dir, 'node_modules/uWebSockets.js')).toSorted(),
+    [...files.filter((name) => name !== 'uws_os_cpu_115.node'), 'package.json'].toSorted(),
+  );
 });
 
 t.test('a changed lock file is installed again', async (t) => {
@@ -165,7 +202,7 @@ t.test('two installations at the same time run npm once', async (t) => {
 t.test('an installation that failed is tried again', async (t) => {
   const dir = t.testdir();
   const { commands, install: succeed } = packages(dir);
-  await t.rejects(install(dir, () => Promise.reject(new Error('no network'))));
+  await t.rejects(install('all', dir, () => Promise.reject(new Error('no network'))));
   await succeed();
   t.equal(commands.length, 1);
 });
@@ -184,6 +221,21 @@ const BY_HAND = [
     runs: 1,
   },
 ];
+
+t.test('an installation by hand without what development needs is enough for the service', async (t) => {
+  const dir = t.testdir();
+  const { commands, install } = packages(dir);
+  const dev = { version: '2.0.0', integrity: 'sha512-b', dev: true };
+  const wanted = { packages: { ...LOCK.packages, 'node_modules/b': dev } };
+  writeFiles(dir, {
+    'package-lock.json': JSON.stringify(wanted),
+    'node_modules/.package-lock.json': JSON.stringify(LOCK),
+  });
+  await install('service');
+  t.equal(commands.length, 0);
+  await install('all');
+  t.equal(commands.length, 1);
+});
 
 for (const { name, installed, runs } of BY_HAND) {
   t.test(`an installation by hand that ${name} is ${runs === 0 ? 'left alone' : 'replaced'}`, async (t) => {

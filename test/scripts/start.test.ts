@@ -9,7 +9,7 @@ const FILES = {
       process.stdout.write(JSON.stringify(argv) + '\\n');
       if (process.env.MODE === 'fail') throw new Error('address in use');
       if (process.env.MODE === 'exit') process.exit(78);
-      hooks.onListening({ host: process.env.HOST_SHOWN, port: 4321, adminHost: '127.0.0.1', adminPort: 9464 });
+      hooks.onListening({ host: process.env.HOST_SHOWN, port: 4321, adminHost: '127.0.0.1', adminPort: 9464, hasTry: process.env.TRY !== 'off' });
     }`,
   'dist/config/options.js': `
     export const environment = () => process.env;
@@ -42,22 +42,27 @@ t.test('the first start shows the key once, in a curl line for the port listened
     `curl -s http://127.0.0.1:4321/predict -H 'X-API-Key: ${KEY}' -H 'Content-Type: application/json' -d @`,
   );
   t.match(stderr, `${dir}/docs/examples/request.json`);
-  t.match(stderr, 'Live dashboard: http://127.0.0.1:9464/');
+  t.match(stderr, 'Try it in a browser: http://127.0.0.1:9464/try\nLive dashboard: http://127.0.0.1:9464/');
 });
 
 t.test(
-  'a later start says in three lines where it answers, what shows it, and how to get a key',
+  'a later start says in four lines where it answers, what shows it, and how to get a key',
   async (t) => {
     const { code, stdout, stderr, dir } = await start(t, { STORE: 'exists' });
     t.equal(code, 0);
     t.equal(stdout, '["serve"]\n', 'standard output is the server’s alone');
-    t.strictSame(stderr.trimEnd().split('\n').slice(-3), [
+    t.strictSame(stderr.trimEnd().split('\n').slice(-4), [
       'acuity answers at http://127.0.0.1:4321/predict',
+      'Try it in a browser: http://127.0.0.1:9464/try',
       'Live dashboard: http://127.0.0.1:9464/',
       `Issue a key: node ${dir}/dist/main.js keys issue --kind demo`,
     ]);
   },
 );
+
+t.test('a page that is off is not named', async (t) => {
+  t.notMatch((await start(t, { STORE: 'exists', TRY: 'off' })).stderr, 'Try it');
+});
 
 t.test('a later start shows none', async (t) => {
   t.equal((await start(t, { STORE: 'exists' })).keysShown, 0);

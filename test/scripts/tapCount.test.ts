@@ -10,12 +10,14 @@ interface Count {
 interface FileResult extends Count {
   readonly path: string;
   readonly seconds: number;
+  readonly skips: readonly string[];
 }
 
-const { countAfterAnother, countOf, slowest, summary, isSuccess } = await script<{
+const { countAfterAnother, countOf, skippedIn, slowest, summary, isSuccess } = await script<{
   countAfterAnother(first: Count, again: Count): Count;
   countOf(results: readonly Count[]): Count;
   slowest(results: readonly FileResult[], most: number): readonly string[];
+  skippedIn(results: readonly FileResult[], allowed?: RegExp): readonly string[];
   summary(count: Count): string;
   isSuccess(count: Count): boolean;
 }>('tapCount.js');
@@ -43,9 +45,21 @@ t.test('what failed and does not fail alone has passed; what fails again has fai
 
 t.test('the slowest files', async (t) => {
   const results = [
-    { path: 'base/clock.test.js', seconds: 0.9125, ...count(1, 0, 0) },
-    { path: 'flow/stop.test.js', seconds: 61, ...count(1, 1, 0) },
-    { path: 'http/body.test.js', seconds: 1.5, ...count(1, 0, 0) },
+    { path: 'base/clock.test.js', seconds: 0.9125, ...count(1, 0, 0), skips: [] },
+    { path: 'flow/stop.test.js', seconds: 61, ...count(1, 1, 0), skips: [] },
+    { path: 'http/body.test.js', seconds: 1.5, ...count(1, 0, 0), skips: [] },
   ];
   t.strictSame(slowest(results, 2), ['  61.0  flow/stop.test.js', '   1.5  http/body.test.js']);
+});
+
+t.test('what was skipped, by reason; allowed reasons are left out', async (t) => {
+  const file = (path: string, ...skips: string[]): FileResult => ({
+    path,
+    seconds: 1,
+    ...count(1, 0, skips.length),
+    skips,
+  });
+  const results = [file('a.js', 'no Redis', 'no data'), file('b.js'), file('c.js', 'no Redis', 'no Redis')];
+  t.strictSame(skippedIn(results), ['no Redis: a.js, c.js', 'no data: a.js']);
+  t.strictSame(skippedIn(results, /data/), ['no Redis: a.js, c.js']);
 });

@@ -28,6 +28,11 @@ async function runTests(dir: string, ...filters: string[]) {
   return { code, lastLine: stdout.trimEnd().split('\n').at(-1) };
 }
 
+async function codeWith(dir: string, allowed: string): Promise<number | null> {
+  const env = cleanEnvironment({ ALLOWED_SKIPS: allowed });
+  return (await ended(process.execPath, ['scripts/test.js', 'good'], { cwd: dir, env })).code;
+}
+
 t.test('npm test', async (t) => {
   const dir = t.testdir();
   writeRepository(dir, FILES, ['tap', '@tapjs', 'tap-parser']);
@@ -47,6 +52,8 @@ t.test('npm test', async (t) => {
     { code: 1, lastLine: '0 passed, 0 failed' },
     'no test is no success',
   );
+  t.equal(await codeWith(dir, 'no data'), 0, 'a reason that is allowed');
+  t.equal(await codeWith(dir, 'no Redis'), 1, 'a reason that is not');
 });
 
 t.test('a broken build fails before any test runs', async (t) => {

@@ -35,15 +35,18 @@ t.test('the better half goes on, for twice as long, until the best is left', asy
   );
 });
 
-t.test('the time is kept when a measurement overruns: whoever is left in that round is out', async (t) => {
-  const { trials, rounds } = search([1, 2, 3, 4], 400, () => 150);
-  const first = (await rounds)[0] ?? [];
-  t.strictSame(
-    first.map(({ candidate }) => candidate),
-    [2, 1],
-  );
-  t.ok(trials.length <= 4);
-});
+t.test(
+  'the time is kept when a measurement overruns: the remaining candidates of that round are out',
+  async (t) => {
+    const { trials, rounds } = search([1, 2, 3, 4], 400, () => 150);
+    const first = (await rounds)[0] ?? [];
+    t.strictSame(
+      first.map(({ candidate }) => candidate),
+      [2, 1],
+    );
+    t.ok(trials.length <= 4);
+  },
+);
 
 t.test('nothing is begun without time', async (t) => {
   t.strictSame(await search([1, 2], 0).rounds, []);

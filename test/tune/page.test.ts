@@ -35,7 +35,7 @@ const KEPT = {
   },
 } as const;
 
-t.test('the block can be pasted as it is: settings, and the rest behind #', async (t) => {
+t.test('the block can be pasted as it is: settings, and the rest after #', async (t) => {
   for (const findings of [FINDINGS, KEPT]) {
     const lines = blockOf(findings).split('\n');
     t.ok(

@@ -49,7 +49,7 @@ for (const variant of GRAPH_VARIANTS) {
     t.notOk(areClose(rowOf(batch, 0), rowOf(batch, 1)), 'two people, two answers');
   });
 
-  t.test(`${variant}: rows are cleared, those behind them are not`, async (t) => {
+  t.test(`${variant}: rows are cleared, the following ones are not`, async (t) => {
     const graph = await openGraph(variant, graphsOf(MODEL)[variant], BATCH_MAX, OPTIONS);
     const used = Object.values(graph.inputs).slice(0, variant === 'base' ? 1 : undefined) as Float32Array[];
     for (const input of used) input.fill(1);

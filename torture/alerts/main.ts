@@ -1,4 +1,4 @@
-/** `npm run alerts`: each alert is provoked against real servers, its page followed, and waited out. */
+/** `npm run alerts`: provokes each alert on real servers, follows its page, and waits until it stops firing. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ import { PROVOCATIONS } from './provocations.js';
 import { Subject } from './subject.js';
 
 const EXIT_USAGE = 64;
-/** Alerts under way at once; the ones that want a core, or Prometheus, to themselves come last. */
+/** Alerts provoked at once; those that need a core, or Prometheus, to themselves come last. */
 const AT_ONCE = 4;
 const ALONE: ReadonlySet<string> = new Set(['AcuityEventLoopBusy', 'AcuityAbsent']);
-/** What compares weeks takes some two minutes by its shortened rule. */
+/** An alert that compares weeks takes some two minutes with its shortened rule. */
 const FIRES_MS = 240_000;
 const ENDS_MS = 240_000;
 const LOOK_MS = 500;
@@ -57,7 +57,7 @@ async function run(alerts: readonly string[]): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'acuity-alerts-'));
   scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const prometheus = await startPrometheus(scope, folder);
-  // One that nothing is done to: whatever compares replicas has another to compare with.
+  // An untouched server, so that alerts that compare replicas have another one to compare with.
   const bystander = new Subject(scope, join(folder, 'bystander'), {});
   await bystander.open();
   const scene = { folder, prometheus, watched: new Set([bystander.adminPort]) };
@@ -123,7 +123,7 @@ async function trial(alert: string, { folder, prometheus, watched }: Scene): Pro
   }
 }
 
-/** Seconds since `sinceMs` until it holds; undefined where it never does. */
+/** Seconds since `sinceMs` until it holds; undefined if it never does. */
 async function untilS(
   holds: () => Promise<boolean>,
   sinceMs: number,

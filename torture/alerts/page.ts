@@ -8,7 +8,7 @@ import type { Subject } from './subject.js';
 
 const PAGE = readFileSync(join(REPOSITORY, 'docs/RUNBOOK.md'), 'utf8');
 
-/** Follows the commands of an alert's section, of one kind. @returns those that failed, with what they said */
+/** Follows the commands of one kind in an alert's section. @returns those that failed, with their output */
 export async function follow(
   alert: string,
   kind: 'look' | 'mend',
@@ -31,7 +31,7 @@ export async function follow(
   return failures;
 }
 
-/** What the page has in a shell, with a log and a supervisor of ours. */
+/** The shell that the page assumes, with a log and a supervisor for the test. */
 function prelude(subject: Subject, { url }: Prometheus): string {
   return [
     'set -o pipefail',

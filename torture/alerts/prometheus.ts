@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { REPOSITORY } from '#fixtures/repository.js';
 import { freePort, type Teardown } from '#fixtures/server.js';
 
-/** Why it can't be run; false where it can. */
+/** Why it can't be run; false if it can. */
 export const WITHOUT_PROMETHEUS: string | false =
   spawnSync('prometheus', ['--version'], { stdio: 'ignore' }).status === 0
     ? false
@@ -13,24 +13,24 @@ export const WITHOUT_PROMETHEUS: string | false =
 
 export interface Prometheus {
   readonly url: string;
-  /** What it is to scrape from now on: admin ports. */
+  /** Sets the admin ports to scrape from now on. */
   watch(adminPorts: readonly number[]): void;
-  /** It has no target until what is returned is called. */
+  /** Removes all targets until the returned function is called. */
   forget(): () => void;
-  /** Whether the alert fires, for this admin port where the rule tells instances apart. */
+  /** Whether the alert fires; for this admin port, if the rule distinguishes instances. */
   isFiring(alert: string, adminPort: number): Promise<boolean>;
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7 };
-/** A minute of the rules is a second here. */
+/** A minute in the rules is a second here. */
 const FACTOR = 60;
-/** What compares weeks wants more. */
+/** Alerts that compare weeks need more. */
 const FACTORS: Readonly<Record<string, number>> = { AcuityFieldsMissing: 6000 };
-/** A rate wants some scrapes. */
+/** A rate needs several scrapes. */
 const RANGE_MIN_MS = 5000;
 const READY_MS = 60_000;
 
-/** deploy/alerts.yml with shorter times, and nothing else changed. */
+/** deploy/alerts.yml with shorter times and no other change. */
 export function shortened(rules: string): string {
   return rules
     .split(/^(?= {6}- alert: )/m)

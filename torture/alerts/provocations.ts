@@ -12,10 +12,10 @@ import type { Teardown } from '#fixtures/server.js';
 import type { Prometheus } from './prometheus.js';
 import type { Subject, SubjectOptions } from './subject.js';
 
-/** What somebody does, and how it is undone where the page has no command for it. */
+/** A provocation, and how it is undone if the page has no command for that. */
 export interface Provocation {
   readonly options?: SubjectOptions;
-  /** Of the subject, before it is opened. */
+  /** Options of the subject, made before it starts. */
   prepare?(t: Teardown): Promise<SubjectOptions>;
   provoke(subject: Subject, t: Teardown, prometheus: Prometheus): Promise<() => unknown> | (() => unknown);
 }
@@ -33,7 +33,7 @@ const LACKING = JSON.stringify({
   current_session: { ...requestBody(0).current_session, RR_night: undefined, RR_day_1h: undefined },
 });
 
-/** Takes longer to read than to send, once it is bytes. */
+/** Takes longer to parse than to send. */
 function longBody(): string {
   const night = Array.from({ length: 6000 }, (_, index) => 50 + ((index * 7919) % 1000) / 100);
   const request = requestBody(5);
@@ -41,7 +41,7 @@ function longBody(): string {
   return JSON.stringify({ ...request, past_sessions });
 }
 
-/** As many requests as the server takes, in slices, until what is returned is called. */
+/** Sends as many requests as the server takes, in slices, until the returned function is called. */
 function saturating({ port, key }: Subject): () => void {
   const stop = new AbortController();
   const load = { target: { port, key }, bodies: [longBody()], connections: 32, seconds: 3 };
@@ -59,11 +59,11 @@ function both(subject: Subject, bad: Parameters<Subject['calling']>[0]): () => v
 }
 
 const RESTARTS = 4;
-/** In which a revocation has reached every replica. */
+/** Within this time a revocation has reached every replica. */
 const SEEN_MS = 2000;
 const CALLERS_OF_WORKERS = 12;
 const STAGGER_MS = 370;
-/** By the shortened rule a week has 101 s: fields go missing behind the first part of it. */
+/** With the shortened rule a week has 101 s: fields go missing after the first part of it. */
 const FULL_MS = 60_000;
 
 /** By the name of the alert. */
@@ -109,7 +109,7 @@ export const PROVOCATIONS: Readonly<Record<string, Provocation>> = {
   },
   AcuityWorkersBusy: {
     options: faulty({ ACUITY_WORKERS: '4', ACUITY_BATCH_MAX: '1' }),
-    // As many at hand as are running, begun one after the other.
+    // As many waiting as running, started one by one.
     provoke(subject) {
       const ends: (() => void)[] = [];
       const begin = (): unknown => ends.push(subject.calling({ body: aged(BAD_AGES.lags), pauseMs: 1 }));
@@ -133,7 +133,7 @@ export const PROVOCATIONS: Readonly<Record<string, Provocation>> = {
   AcuityRestarting: {
     async provoke(subject) {
       for (let start = 0; start < RESTARTS; start++) {
-        await pause(3000); // that the one before is seen
+        await pause(3000); // until the previous one is noticed
         await subject.kill();
         await subject.start();
       }

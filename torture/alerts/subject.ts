@@ -10,14 +10,14 @@ import { freePorts, runServer, type ServerProcess, type Teardown } from '#fixtur
 export interface SubjectOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeOptions?: readonly string[];
-  /** In place of a file of its own. */
+  /** Instead of its own key file. */
   readonly keys?: string;
 }
 
 const READY_MS = 60_000;
 const AGAIN_MS = 200;
 
-/** A server that something is done to: killed, started again, asked too much. */
+/** The server that the provocations act on: killed, restarted, overloaded. */
 export class Subject {
   /** The link that `ACUITY_MODEL` names. */
   readonly model: string;
@@ -85,12 +85,12 @@ export class Subject {
     this.serving = undefined;
   }
 
-  /** Writes what it has said so far to its log. */
+  /** Writes its output so far to its log. */
   writeLog(): void {
     writeFileSync(this.logFile, this.saidBefore + (this.serving?.output() ?? ''));
   }
 
-  /** Sends `body` again and again, by so many connections, until what is returned is called. */
+  /** Sends `body` repeatedly, over this many connections, until the returned function is called. */
   calling({ body, key = this.key, callers = 1, pauseMs = 20 }: Calls): () => void {
     const stop = new AbortController();
     const isOver = (): boolean => stop.signal.aborted || this.stopped.signal.aborted;

@@ -48,7 +48,7 @@ export async function startFleet(t: Teardown): Promise<Fleet> {
     async issue(order) {
       const { record, key } = issue(order, Date.now());
       await stores.keys.insert(record);
-      // A key just issued is pushed to every replica.
+      // A new key is pushed to every replica.
       await new Promise((resolve) => setTimeout(resolve, 1000));
       return { id: record.id, key };
     },

@@ -5,7 +5,7 @@ import { cleanEnvironment, REPOSITORY } from '#fixtures/repository.js';
 import type { Fleet } from './fleet.js';
 import { Caller } from './load.js';
 
-/** One thing that has to hold over all replicas. */
+/** A property that must hold across all replicas. */
 export interface Check {
   readonly what: string;
   readonly figure: string;
@@ -15,7 +15,7 @@ export interface Check {
 const RATE = 40;
 const BURST = 2 * RATE;
 const QUOTA = 400;
-/** So many times its limit a caller asks for. */
+/** A caller's rate relative to its limit. */
 const GREED = 3;
 const DEVIATION_MAX = 0.05;
 const REVOKED_WITHIN_MS = 1000;
@@ -30,7 +30,7 @@ export async function checkLimits(fleet: Fleet, body: string, seconds: number): 
   ];
 }
 
-/** A caller that asks for more than its rate all the time: with Redis, without, and with it again. */
+/** A caller that always exceeds its rate: with Redis, without, and with it again. */
 async function checkRate(fleet: Fleet, body: string, seconds: number): Promise<readonly Check[]> {
   const { key } = await fleet.issue({ kind: 'live', ratePerS: RATE });
   const caller = new Caller({ port: fleet.port, key });
@@ -101,7 +101,7 @@ async function checkUsage(fleet: Fleet, body: string): Promise<Check> {
   };
 }
 
-/** By the command that operators use. */
+/** Uses the operators' own command. */
 function usageOf(fleet: Fleet, id: string): number {
   const command = [join(REPOSITORY, 'dist/main.js'), 'keys', 'usage', '--days', '2', '--json'];
   const env = cleanEnvironment({ ACUITY_KEYS: fleet.store.url });

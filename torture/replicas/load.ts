@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, requestBytes, type Reply, type Target } from '#acuity/load/connection.js';
 import { quantileOf } from '#acuity/load/statistics.js';
 
-/** What a phase saw of the load. */
+/** The results of the load in one phase. */
 export interface PhaseOutcome {
   readonly phase: string;
   readonly requests: number;
   readonly failed: number;
   readonly p99Ms: number;
-  /** How many there were of each status that is none of 200; 0: the connection ended. */
+  /** How many answers had each status other than 200; 0: the connection ended. */
   readonly failures: Readonly<Record<string, number>>;
 }
 
@@ -18,7 +18,7 @@ interface Phase {
   readonly failures: Map<number, number>;
 }
 
-/** Load at a fixed rate that goes on from phase to phase; what was due in a phase counts for it. */
+/** Load at a fixed rate that continues across phases; a request counts for the phase in which it was due. */
 export class PhasedLoad {
   private readonly outcomes: PhaseOutcome[] = [];
   private readonly idle: Connection[] = [];
@@ -114,7 +114,7 @@ function openOneOf(idle: Connection[]): Connection | undefined {
   return connection;
 }
 
-/** No answer in its time is none. */
+/** An answer after the time limit counts as missing. */
 async function answerOf(connection: Connection, request: Buffer): Promise<Reply> {
   const timer = setTimeout(() => connection.close(), ANSWER_MS);
   try {
@@ -124,7 +124,7 @@ async function answerOf(connection: Connection, request: Buffer): Promise<Reply>
   }
 }
 
-/** One caller that asks as often as it is told, and counts its answers by status. */
+/** One caller at a given rate that counts its answers by status. */
 export class Caller {
   readonly answers = new Map<number, number>();
   private readonly connections: Connection[] = [];

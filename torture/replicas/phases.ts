@@ -17,11 +17,11 @@ export interface PhasesOutcome {
   readonly mistakes: readonly string[];
 }
 
-/** Busy processes for each core, as a neighbour on the machine may have them. */
+/** Busy processes per core, like a neighbour on the machine. */
 const BUSY_FOR_A_CORE = 8;
 const KILLED = 'one killed and replaced';
 
-/** Load from the first phase to the last, while the fleet is changed and broken under it. */
+/** Load from the first phase to the last, while the fleet is changed and broken. */
 export async function runPhases(t: Teardown, fleet: Fleet, body: string, pace: Pace): Promise<PhasesOutcome> {
   const { replicas, releases, store } = fleet;
   const { key } = await fleet.issue({ kind: 'live', ratePerS: null });
@@ -33,7 +33,7 @@ export async function runPhases(t: Teardown, fleet: Fleet, body: string, pace: P
 
   load.begin(KILLED);
   const [victim] = replicas;
-  // What it was answering, and what reached its sockets before anybody knew.
+  // Requests in flight, and those that reached its sockets before its end was noticed.
   const atRisk = load.inFlight + 2;
   await victim?.kill();
   await sleep(1000);
@@ -82,7 +82,7 @@ export async function runPhases(t: Teardown, fleet: Fleet, body: string, pace: P
   return { phases, mistakes };
 }
 
-/** Takes every core, at a higher priority than the replicas have; returns what gives them back. */
+/** Takes every core, at a higher priority than the replicas; returns the function that releases them. */
 function takeCores(t: Teardown): () => void {
   const busy = Array.from({ length: BUSY_FOR_A_CORE * availableParallelism() }, () =>
     spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),

@@ -22,7 +22,7 @@ export interface Ports {
 
 const READY_MS = 60_000;
 const NICENESS = 10;
-/** Longer than two looks of the load balancer. */
+/** Longer than two checks of the load balancer. */
 export const STOP_DELAY_MS = 2000;
 
 /** The release of this tree, and one that differs from it by its version and its model's. */
@@ -49,7 +49,7 @@ export function makeReleases(folder: string): { now: Release; next: Release } {
   return { now: release('now', ''), next: release('next', '-next') };
 }
 
-/** One of the three: a place with ports of its own, and the process that serves there. */
+/** One of the three: its own ports, and the process serving on them. */
 export class Replica {
   private child: ChildProcess | undefined;
   private said = '';
@@ -59,11 +59,11 @@ export class Replica {
     private readonly storeUrl: string,
   ) {}
 
-  /** Starts the process; resolves when it takes requests. */
+  /** Starts the process; resolves when it accepts requests. */
   async start(t: Teardown, release: Release): Promise<void> {
     this.said = '';
     const serve = [process.execPath, join(release.folder, 'dist/main.js'), 'serve'];
-    // The load balancer and the callers stand for other machines: they go before.
+    // The load balancer and the callers represent other machines, so they have priority.
     const child = spawn('nice', ['-n', String(NICENESS), ...serve], {
       cwd: release.folder,
       env: cleanEnvironment({
@@ -73,7 +73,7 @@ export class Replica {
         ACUITY_MODEL: release.model,
         ACUITY_WORKERS: '1',
         ACUITY_STOP_DELAY_MS: String(STOP_DELAY_MS),
-        // Three of them share the machine with what loads them: waits are seen in p99, and are no failure.
+        // Three replicas share the machine with their load: waits show in p99, and are no failure.
         ACUITY_DEADLINE_MS: '10000',
         ACUITY_HANG_MS: '30000',
       }),
@@ -91,7 +91,7 @@ export class Replica {
     }
   }
 
-  /** Ends it as a supervisor does; resolves to its exit code. */
+  /** Stops it like a supervisor; resolves to its exit code. */
   async stop(): Promise<number | null> {
     const { child } = this;
     if (child === undefined) throw new Error('it does not run');
@@ -115,7 +115,7 @@ export class Replica {
     return response?.ok === true;
   }
 
-  /** Whether it says that it runs the release. */
+  /** Whether it reports this release. */
   async runs(release: Release): Promise<boolean> {
     const text = await this.metrics();
     return (

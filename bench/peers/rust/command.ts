@@ -5,7 +5,7 @@ import { ROOT } from '#bench/paths.js';
 /** What `setup.sh` builds. */
 export const RUST_PROGRAM = join(ROOT, '.build/rust/release/acuity-peer');
 
-/** The program reads it when it starts: the very library that the service runs on. */
+/** The program loads it at start-up: the same library that the service runs on. */
 const ORT_LIBRARIES = join(ROOT, 'node_modules/onnxruntime-node/bin');
 
 /** Why the peer can't run here; undefined where it can. */

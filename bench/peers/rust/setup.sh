@@ -4,7 +4,7 @@ set -euo pipefail
 
 root="$(cd "$(dirname "$0")/../../.." && pwd)"
 export CARGO_TARGET_DIR="$root/.build/rust"
-# For the machine that it is measured on, and for no other.
+# Compiled for this machine only.
 export RUSTFLAGS='-C target-cpu=native'
 
 command -v cargo >/dev/null || { echo 'cargo is not installed: the Rust peer is left out' >&2; exit 1; }

@@ -2,16 +2,16 @@
  * A test of vigilance in the browser: a signal after a random wait, a press, again, for three minutes.
  *
  * A reaction runs from the frame that shows the signal to the press as the browser dated it, both on the clock of
- * `performance.now()`. What the screen needs to show that frame, and the keyboard or the glass to report the press, no
- * page can see: about the same at each reaction on one device.
+ * `performance.now()`. The delay of the screen in showing that frame, and of the keyboard or touch screen in reporting the
+ * press, is invisible to a page; it is about the same for each reaction on one device.
  */
 const part = (id) => document.getElementById(id);
 const [test, who, field, told] = ['test', 'who', 'field', 'told'].map(part);
 const RESULT_MS = 1000;
-/** Without a press by then the person has left. */
+/** Without a press in this time the person has left. */
 const REACTION_MAX_MS = 30_000;
 
-/** Of a run: the reactions in milliseconds, presses before the signal, and the timer of the next step. */
+/** The current run: the reactions in milliseconds, presses before the signal, and the timer of the next step. */
 let run;
 /** When the frame with the signal was shown; undefined while there is none. */
 let shownMs;
@@ -37,7 +37,7 @@ field.addEventListener('pointerdown', (event) => {
   event.preventDefault();
   press(event.timeStamp);
 });
-// A page in the background gets no frames: what it measures is no reaction.
+// A page in the background gets no frames, so it can't measure reactions.
 document.addEventListener('visibilitychange', () => {
   if (document.hidden && run !== undefined)
     end('The page was left. Start again when you have three minutes.');
@@ -64,7 +64,7 @@ function signal() {
   requestAnimationFrame(() => {
     if (run !== ours) return;
     show('on', 'press');
-    // What is drawn in one frame is on the screen when the next one begins.
+    // A frame is on the screen when the next one begins.
     requestAnimationFrame((ms) => {
       if (run === ours && field.dataset.state === 'on') shownMs = ms;
     });

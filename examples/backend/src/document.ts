@@ -1,4 +1,4 @@
-/** Of every page. */
+/** For every page. */
 export const STYLE = `
 :root { color-scheme: light dark; --ground: #fff; --text: #1b1f24; --soft: #57606a; --line: #d5dae0; --mark: #0b5cad; --on-mark: #fff; --warn: #8a4b00 }
 @media (prefers-color-scheme: dark) {

@@ -1,4 +1,4 @@
-/** Seven weeks of a person who does not exist, as a provider sends them: a month with a past, to see what the page says. */
+/** Seven weeks of an invented person, as a provider sends them: a past and a month, to see the pages with data. */
 
 const NIGHTS = 49;
 const FIRST_MS = Date.parse('2026-01-12T00:00:00Z');
@@ -12,7 +12,7 @@ interface Kind {
   readonly breaths?: number;
 }
 
-/** Of some nights: one of four hours, one without sleep, a fever, five short ones in a row. */
+/** Some unusual nights: one of four hours, one without sleep, a fever, five short ones in a row. */
 const ODD: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [26, { asleepMin: 240 }],
   [31, { asleepMin: 40 }],
@@ -21,7 +21,7 @@ const ODD: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   ...[43, 44, 45, 46, 47].map((night) => [night, { asleepMin: 250 }] as const),
 ]);
 
-/** Of the reaction test of this person, before the last weeks: what the page of the test sends. */
+/** This person's reaction test before the last weeks, as the test page sends it. */
 export const MADE_UP_TEST = {
   age: 26,
   sex: 'F',

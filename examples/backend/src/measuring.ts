@@ -7,12 +7,15 @@ const QUESTIONS = 10;
 const ANSWERS = ['never', 'almost never', 'sometimes', 'fairly often', 'very often'] as const;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** What a result became, in words. */
+/** The outcome of a result, in words. */
 export interface Told {
   readonly told: string;
 }
 
-/** The texts of the Perceived Stress Scale, a line each, from a file of yours: they are its author's, and not here. */
+/**
+ * The texts of the Perceived Stress Scale, one per line, from a file of your own: they belong to their author and are
+ * not included.
+ */
 export function questionsFrom(file: string | undefined): readonly string[] | undefined {
   if (file === undefined) return undefined;
   const lines = readFileSync(file, 'utf8').trim().split(/\r?\n/);
@@ -54,8 +57,8 @@ function pathOf(person: string): string {
 }
 
 /**
- * Keeps what the scale gave, as the form sends it.
- * @throws RangeError where an answer or the age is missing, or there is no norm for that age
+ * Stores the result of the scale, as the form sends it.
+ * @throws RangeError if an answer or the age is missing, or there is no norm for that age
  */
 export function keepQuestions(store: Store, person: string, form: URLSearchParams): Promise<Told> {
   const answers = Array.from({ length: QUESTIONS }, (_, index) => Number(form.get(`q${index + 1}`) ?? NaN));
@@ -68,7 +71,7 @@ export function keepQuestions(store: Store, person: string, form: URLSearchParam
   });
 }
 
-/** What the page of the reaction test sends. */
+/** The body that the page of the reaction test sends. */
 export interface ReactionResult {
   readonly age?: unknown;
   readonly sex?: unknown;
@@ -77,8 +80,9 @@ export interface ReactionResult {
 }
 
 /**
- * Keeps what the reaction test gave. `delayMs`: what the screen and the keys of your devices add to each reaction.
- * @throws RangeError where it is no test, or there is no norm for that age
+ * Stores the result of the reaction test. `delayMs`: the delay that the screens and keyboards of your devices add to
+ * each reaction.
+ * @throws RangeError if it is not a test, or there is no norm for that age
  */
 export function keepReactions(
   store: Store,

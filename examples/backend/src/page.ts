@@ -2,29 +2,26 @@ import { documentOf, escaped } from './document.js';
 import { charts, isPartial, LEGEND, notableDays, SCORES } from './weeks.js';
 import type { Night, Taken, Unscored } from './store.js';
 
-/** Everybody with a scored night. */
+/** All people with a scored night. */
 export function pageOfPeople(people: readonly string[]): string {
   const items = people.map(
     (person) => `<li><a href="/people/${encodeURIComponent(person)}">${escaped(person)}</a></li>`,
   );
-  const list = items.length === 0 ? '<p>Nobody yet: no night was scored.</p>' : `<ul>${items.join('')}</ul>`;
+  const list = items.length === 0 ? '<p>No night was scored yet.</p>' : `<ul>${items.join('')}</ul>`;
   return documentOf('Nights', `<h1>Nights</h1>${list}`);
 }
 
-/** What there is of a person. */
+/** The data about a person. */
 export interface Weeks {
   readonly nights: readonly Night[];
-  /** Nights before those: they say what was usual. */
+  /** Earlier nights, which define what was usual. */
   readonly before: readonly Night[];
   readonly unscored: readonly Unscored[];
   /** Newest first. */
   readonly taken: readonly Taken[];
 }
 
-/**
- * A person's last weeks: each score over time, what was measured, what the data of each night consisted of, and what
- * was not scored.
- */
+/** A person's last weeks: each score over time, measurements, the data behind each night, and what was not scored. */
 export function pageOfPerson(person: string, { nights, before, unscored, taken }: Weeks): string {
   const last = nights.at(-1);
   const tests = measured(person, taken);
@@ -54,7 +51,7 @@ function table(nights: readonly Night[]): string {
   return `<div class="scroll" tabindex="0" role="region" aria-label="Nights"><table><thead><tr><th>Night</th>${heads}<th>Valence</th><th>Arousal</th><th>Heart rate</th><th>Breathing</th><th>Sleep</th><th>Notes</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
-/** What tests and questionnaires said, and the way to them. */
+/** The results of tests and questionnaires, with links to take them. */
 function measured(person: string, taken: readonly Taken[]): string {
   const path = `/people/${encodeURIComponent(person)}`;
   const items = taken.map(({ measurement: { score, value, on }, isSent }) => {

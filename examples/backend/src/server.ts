@@ -19,13 +19,13 @@ import { USUAL_NIGHTS } from './weeks.js';
 export interface BackendOptions {
   readonly store: Store;
   readonly history: History;
-  /** With it, webhooks without Terra's signature are refused. */
+  /** If given, webhooks without Terra's signature are refused. */
   readonly secret?: string | undefined;
-  /** Of times that have none. */
+  /** For times without a zone. */
   readonly zone?: string | undefined;
   /** The texts of the Perceived Stress Scale. */
   readonly questions: readonly string[] | undefined;
-  /** What the screen and the keys of the devices add to each reaction, in milliseconds. */
+  /** The delay that the screens and keyboards of the devices add to each reaction, in milliseconds. */
   readonly reactionDelayMs: number;
 }
 
@@ -33,14 +33,14 @@ interface Answer {
   readonly status: number;
   readonly type: string;
   readonly body: string;
-  /** In the place of that of all other pages. */
+  /** Replaces the policy of the other pages. */
   readonly policy?: string;
 }
 
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
 const NIGHTS_MAX = 28;
 const UNSCORED_MAX = 10;
-/** Events that say that nights will not come any more: the adapter says what they are. */
+/** Events saying that no more nights will come: the adapter explains them. */
 const OF_CONNECTION = ['connection_error', 'access_revoked', 'deauth'];
 const SIGNATURE_AGE_MAX_S = 300;
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -53,7 +53,10 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** The webhook and the pages. Pages show health data: put your own login in front, and listen on the loopback. */
+/**
+ * The webhook and the pages. Pages show health data: put your own login in front, and listen on the loopback
+ * interface.
+ */
 export function backend(options: BackendOptions): Server {
   return createServer((request, response) => {
     answer(options, request)
@@ -100,7 +103,7 @@ function nameOf(person = ''): string {
   return decodeURIComponent(person);
 }
 
-/** What a person answered or did; only from a page of ours. */
+/** A person's answers or test result; accepted only from a page of this server. */
 async function result(
   { store, history, reactionDelayMs }: BackendOptions,
   request: IncomingMessage,
@@ -125,14 +128,14 @@ async function result(
   } catch (error) {
     if (error instanceof SyntaxError) return json(400, { error: 'no JSON' });
     if (!(error instanceof RangeError)) throw error;
-    // No result, or no norm for that age: nothing is kept, and the person is told why.
+    // No result, or no norm for that age: nothing is stored, and the person gets the reason.
     return isForm
       ? { ...html(pageAfter(person, 'Nothing was kept', `${error.message}.`)), status: 422 }
       : json(422, { why: `Nothing was kept: ${error.message}.` });
   }
 }
 
-/** A provider sends again what is not answered with 2xx: that must be so for what will go better next time only. */
+/** A provider sends again everything without a 2xx: answer so only where a later try can succeed. */
 async function webhook(options: BackendOptions, request: IncomingMessage): Promise<Answer> {
   const body = await bodyOf(request);
   if (body === undefined) return json(413, { error: 'too large' });
@@ -153,7 +156,7 @@ async function webhook(options: BackendOptions, request: IncomingMessage): Promi
     await scoreEvent(event, person, options);
     return json(200, { scored: true, person });
   } catch (error) {
-    // What can't be right stays so, and is for a person to look at; the message names the field, not the value.
+    // An invalid event stays invalid and is for a person to look at; the message names the field, not the value.
     if (error instanceof AdapterError || error instanceof UnitError || error instanceof RangeError) {
       await options.store.leave(person, { at: receivedAt(event), why: error.message });
       return json(200, { scored: false, why: error.message });
@@ -163,7 +166,10 @@ async function webhook(options: BackendOptions, request: IncomingMessage): Promi
   }
 }
 
-/** What is too large is read to its end and not kept, so that the sender sees the answer; Node bounds how long that takes. */
+/**
+ * A body that is too large is read to its end without storing it, so that the sender sees the response; Node bounds
+ * the time.
+ */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -5,16 +5,13 @@ import type { Dated, Night, Store, Unscored } from './store.js';
 
 const OWNER_ONLY = 0o600;
 
-/**
- * SQLite in a file. better-sqlite3 runs on every Node that the service runs on; `node:sqlite` is not there before
- * Node 22.
- */
+/** SQLite in a file. better-sqlite3 runs on every Node that the service runs on; `node:sqlite` needs Node 22. */
 export function sqliteStore(file: string): Store {
   mkdirSync(dirname(file), { recursive: true });
   own(file);
   const database = new Database(file);
   database.pragma('journal_mode = WAL');
-  // `entries` is the history; the client's former versions stored a list there, which is read and moved over.
+  // `entries` is the history; earlier versions of the client stored a list there, which is read and converted.
   database.exec(`
     CREATE TABLE IF NOT EXISTS history (person TEXT PRIMARY KEY, entries TEXT NOT NULL);
     CREATE TABLE IF NOT EXISTS morning (
@@ -88,9 +85,12 @@ export function sqliteStore(file: string): Store {
   };
 }
 
-/** Health data: its owner's alone, with what SQLite writes beside it, which gets the file's mode where it is new. */
+/**
+ * Health data: readable only by its owner, including the files that SQLite writes beside it, which inherit the mode
+ * when they are new.
+ */
 function own(file: string): void {
-  if (!existsSync(file)) closeSync(openSync(file, 'wx', OWNER_ONLY)); // follows no link that leads nowhere
+  if (!existsSync(file)) closeSync(openSync(file, 'wx', OWNER_ONLY)); // follows no dangling link
   for (const beside of ['', '-wal', '-shm', '-journal']) {
     if (existsSync(file + beside)) chmodSync(file + beside, OWNER_ONLY);
   }

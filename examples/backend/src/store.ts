@@ -1,17 +1,19 @@
 import type { HistoryStorage, Measurement, ScoreRecord } from 'acuity-client';
 
-/** How good the data of a night was: what each part of the session consists of. */
+/** The data quality of a night: the data in each part of the session. */
 export interface Quality {
   readonly heart: 'series' | 'average' | 'missing';
   readonly breath: 'series' | 'average' | 'missing';
   readonly sleep: 'stages' | 'sum' | 'missing';
 }
 
-/** What the page says of the scores of a night. */
+/** The page's data about the scores of a night. */
 export interface Explained {
   /** Where another watch would have put each score, four times in five. */
   readonly ranges: Readonly<Record<string, readonly [low: number, high: number]>>;
-  /** The scores that the day moved more than nine ordinary days in ten do, each with a sentence that says why; the most first. */
+  /**
+   * The scores that the day moved more than nine ordinary days in ten do, each with an explanation; largest first.
+   */
   readonly notable: readonly { readonly score: string; readonly sentence: string }[];
 }
 
@@ -21,51 +23,51 @@ export interface Night {
   readonly at: string;
   readonly modelVersion: string;
   readonly scores: ScoreRecord;
-  /** The scores without what was measured, where that counts. */
+  /** The scores without measurements, if these count. */
   readonly unmeasured?: ScoreRecord;
   readonly quality: Quality;
-  /** Nights that an older version of this example kept have none. */
+  /** Absent for nights stored by an older version of this example. */
   readonly explained?: Explained;
-  /** The date of waking: a person has each once. */
+  /** The date of waking, unique for a person. */
   readonly night: string;
-  /** What the night was put together of, and what was sent beside it. */
+  /** How the night was put together, and other remarks. */
   readonly notes: readonly string[];
 }
 
-/** What came and was not scored. */
+/** Data that arrived and was not scored. */
 export interface Unscored {
-  /** When it came, in ISO 8601. */
+  /** When it arrived, in ISO 8601. */
   readonly at: string;
-  /** A sentence without a value. */
+  /** A sentence without values. */
   readonly why: string;
 }
 
-/** What was measured, with its day. */
+/** A measurement with its day. */
 export type Dated = Measurement & { readonly on: string };
 
-/** What was measured of a person. */
+/** A stored measurement. */
 export interface Taken {
   readonly measurement: Dated;
-  /** Whether the service has it, in the person's history. */
+  /** Whether the person's history at the service includes it. */
   readonly isSent: boolean;
 }
 
-/** Where histories and nights are kept. They are health data: the database is where your rules for such data apply. */
+/** Stores histories and nights. They are health data: apply your rules for such data to the database. */
 export interface Store extends HistoryStorage {
   keep(person: string, night: Night): Promise<void>;
-  /** Keeps why nothing was scored. */
+  /** Stores the reason why an event was not scored. */
   leave(person: string, unscored: Unscored): Promise<void>;
   /** The latest of them, newest first. */
   unscored(person: string, most: number): Promise<readonly Unscored[]>;
   /** The latest nights, oldest first. */
   nights(person: string, nightsMax: number): Promise<readonly Night[]>;
-  /** Keeps what was measured, for the next night; the same score of the same day replaces. */
+  /** Stores a measurement for the next night; replaces the same score of the same day. */
   measure(person: string, measurement: Dated): Promise<void>;
-  /** The latest of it, newest first. */
+  /** The latest of them, newest first. */
   measured(person: string, most: number): Promise<readonly Taken[]>;
-  /** Forgets all of it. */
+  /** Forgets all of them. */
   forgetMeasured(person: string): Promise<void>;
-  /** These are in the history now. */
+  /** Marks these as included in the history. */
   sent(person: string, measurements: readonly Dated[]): Promise<void>;
   people(): Promise<readonly string[]>;
   close(): Promise<void>;

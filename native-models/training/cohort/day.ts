@@ -6,7 +6,7 @@ import { clamp, type Person } from './person.js';
 import { Random } from './random.js';
 import { STREAM } from './streams.js';
 
-/** What a day truly was, before any device looked at it. */
+/** The true state of a day, before any device measures it. */
 export interface Day {
   readonly index: number;
   readonly asleepH: number;
@@ -15,9 +15,9 @@ export interface Day {
   readonly napH: number;
   readonly deepShare: number;
   readonly remShare: number;
-  /** Deep share against habit, in SD of the night-to-night spread. */
+  /** Deep share relative to habit, in SD of the night-to-night spread. */
   readonly deepZ: number;
-  /** Time awake at night against what the person's habit lets expect, in hours; none where nobody tried to sleep. */
+  /** Time awake at night beyond the person's habit, in hours; 0 in a night without an attempt to sleep. */
   readonly awakeAgainstHabitH: number;
   /** Weighted mean of the last week's time asleep, in hours. */
   readonly weekAsleepH: number;
@@ -26,7 +26,7 @@ export interface Day {
   readonly weekBeyondNeedH: number;
   readonly lapses: number;
   readonly nightHrDeviation: number;
-  /** The part of it that alcohol makes, which is gone by the end of the night. */
+  /** The part of it due to alcohol, which is gone by the end of the night. */
   readonly alcoholHr: number;
   readonly dayHrDeviation: number;
   readonly nightRrDeviation: number;
@@ -35,23 +35,26 @@ export interface Day {
   readonly effort: Effort | undefined;
 }
 
-/** A walk, a climb, exercise: how fast the heart beats, and when within the hour. */
+/** A walk, a climb or exercise: how fast the heart beats, and when within the hour. */
 export interface Effort {
   readonly hr: number;
   readonly fromMin: number;
   readonly toMin: number;
 }
 
-/** Days of settling in before a simulation counts. */
+/** Days before the simulation counts, for its state to settle. */
 export const SETTLING_DAYS = 28;
 const WEEK_MEMORY = 0.75;
-/** The homeostats count sleep against the person's own need: eight hours are full for the model's average. */
+/** The homeostats count sleep relative to the person's own need: eight hours are enough for the model's average. */
 const MODEL_NEED_H = 8;
-/** A fever that has fallen below this is over. */
+/** A fever below this is over. */
 const FEVER_LEAST_C = 0.3;
 const HOUR_MIN = 60;
 
-/** A person's life from day to day. Each day has its own stream: an intervention leaves later draws as they were. */
+/**
+ * A person's life from day to day. Each day has its own random stream, so an intervention leaves later draws
+ * unchanged.
+ */
 export class Life {
   private morning: Homeostats = RESTED;
   private tension = 0;
@@ -127,7 +130,7 @@ export class Life {
     return day;
   }
 
-  /** A standard normal of which `loading` is today's tension. */
+  /** A standard normal variable, correlated with today's tension by `loading`. */
   private share(loading: number): number {
     return loading * this.tension + Math.sqrt(1 - loading ** 2) * this.random.normal();
   }
@@ -150,7 +153,7 @@ export class Life {
     if (this.feverC < FEVER_LEAST_C) this.feverC = 0;
   }
 
-  /** Doses of last evening; one is a moderate evening. */
+  /** Doses of the evening before; one is a moderate evening. */
   private drawAlcohol(): number {
     const { person, p, random } = this;
     const [drinks, dose] = [random.uniform(), -Math.log(1 - random.uniform())];
@@ -197,7 +200,7 @@ export class Life {
       deepShare: clamp(deepShare, 0.01, 0.5),
       remShare: clamp(remShare, 0.01, 0.4),
       deepZ,
-      // A night that nobody slept in says it all by its length: it is not time awake against habit as well.
+      // A night without sleep already counts by its length; don't count it again as time awake.
       awakeAgainstHabitH: asleepH === 0 ? 0 : Math.min(awakeH - usualAwakeH, p.awakeMostH),
     };
   }

@@ -3,21 +3,21 @@ import type { Parameters } from './parameters.js';
 import type { Person } from './person.js';
 import { Random } from './random.js';
 
-/** How a device samples, smooths and words, and its own errors of level on this person. Times in minutes. */
+/** How a device samples, smooths and formats its data, and its own bias for this person. Times in minutes. */
 export interface Device {
   readonly habit: string;
-  /** From sample to sample; 0 means that the device has no such series. */
+  /** Between samples; 0 means that the device has no such series. */
   readonly hrEveryMin: number;
   readonly nightRrEveryMin: number;
   readonly dayRrEveryMin: number;
-  /** Each sample is the mean of so long a time before it; 0 is none. */
+  /** Each sample is the mean over this time before it; 0 for none. */
   readonly smoothMin: number;
-  /** So many averages of the whole time in place of a series; 0 is a series. */
+  /** Number of averages of the whole time in place of a series; 0 for a series. */
   readonly hrAverages: number;
   readonly rrAverages: number;
   readonly hrDigits: number;
   readonly rrDigits: number;
-  /** What it writes where it has no sample; NaN leaves the sample out. */
+  /** The value it writes for a missing sample; NaN leaves the sample out. */
   readonly hrSentinel: number;
   readonly rrSentinel: number;
   readonly isRegular: boolean;
@@ -26,7 +26,7 @@ export interface Device {
   readonly sleepBiasH: number;
   readonly deepBias: number;
   readonly remBias: number;
-  /** How its app words sleep: percent points or fractions, total with or without awake time, naps in it or not. */
+  /** How its app gives sleep: percent points or fractions, total with or without awake time, naps included or not. */
   readonly hasPercentPoints: boolean;
   readonly isTotalWithAwake: boolean;
   readonly countsNaps: boolean;
@@ -40,7 +40,7 @@ interface Habit {
   readonly everyMin: readonly Choice[];
   readonly smoothMin: readonly Choice[];
   readonly averages: readonly Choice[];
-  /** Breathing: none, one average a night, a series by night only, series by night and day. */
+  /** Probabilities of breathing data: none, one average a night, a series by night only, series by night and day. */
   readonly breathing: readonly [none: number, average: number, night: number, both: number];
   readonly isRegular: boolean;
 }
@@ -61,7 +61,7 @@ export const HABITS: readonly Habit[] = [
 const HR_SENTINELS: readonly Choice[] = [[0.6, NaN], [0.25, 0], [0.15, 255]]; // prettier-ignore
 const RR_SENTINELS: readonly Choice[] = [[0.6, NaN], [0.25, -1], [0.15, -2]]; // prettier-ignore
 
-/** The devices of one person from day to day: one for a long time, now and then another, or another firmware. */
+/** A person's devices from day to day: one for a long time, sometimes replaced by another, or by another firmware. */
 export class Wearer {
   private readonly random = new Random();
   private device: Device;
@@ -76,7 +76,7 @@ export class Wearer {
     this.device = this.draw(0);
   }
 
-  /** What is worn on day `index`; days are asked for in order. */
+  /** The device worn on day `index`; call it with ascending days. */
   on(index: number): Device {
     if (index < this.index) throw new RangeError(`day ${index} is past`);
     while (this.index < index) {

@@ -9,9 +9,9 @@ export const OUTCOMES = ['attention', 'memory', 'reasoning', 'stress', 'valence'
 export const OUTCOME_COUNT = OUTCOMES.length;
 
 /**
- * What the day's causes do to each outcome, in SD of the score. `mean` holds for everybody; `slope` is what
- * one SD of a person's own susceptibility adds (to lost sleep; for valence, to heart rate). What age and sex by
- * themselves do to a raw score is not here: the comparison within age and sex takes it out.
+ * The effects of the day's causes on each outcome, in SD of the score. `mean` is the average effect; `slope` is what
+ * one SD of a person's own susceptibility adds (to lost sleep; for valence, to heart rate). Direct effects of age and
+ * sex on a raw score are left out: the comparison within age and sex removes them.
  */
 export class Effects {
   readonly mean = new Float64Array(OUTCOME_COUNT);
@@ -47,7 +47,7 @@ export class Effects {
 
   private writeSlopes(fatigue: number, day: Day): void {
     const { p } = this;
-    // Susceptibility acts on what was lost against a rested day.
+    // Susceptibility acts on what was lost compared with a rested day.
     const lost = fatigue * p.vulnerabilitySd;
     this.slope[0] = p.attentionFatigue * lost;
     this.slope[1] = p.memoryFatigue * lost;

@@ -1,7 +1,7 @@
-/** What an experiment does to a day; absent means: as the person lives. */
+/** What an experiment changes in a day; absent fields stay as the person lives. */
 export interface Intervention {
   readonly inBedH?: number;
-  /** Sleep of just this length, 0 for a night without any. */
+  /** Sleep of exactly this length; 0 for a night without sleep. */
   readonly asleepH?: number;
   readonly addAwakeH?: number;
   readonly addNightHr?: number;

@@ -14,16 +14,16 @@ import type { Session } from '#acuity/contract/request.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 
-/** A long run of its own, for requests with what is usual. */
+/** A new long run, for requests with the usual day. */
 export function longRunOf(halfLifeNights = HALF_LIFE_NIGHTS): LongRun {
   return new LongRun(new ArrayBuffer(LAYOUT.HISTORY_LENGTH), halfLifeNights);
 }
 
-/** People's days as the service reads them, and what it said of them: requests of any day can be put together. */
+/** People's days as the service reads them, with their scores: requests for any day can be built from them. */
 export class Lives {
   /** [people, days, 7] */
   readonly targets: Float64Array;
-  /** None is known. */
+  /** Unknown for all. */
   readonly chances: Float64Array;
 
   private constructor(
@@ -61,7 +61,7 @@ export class Lives {
     return new Lives(people, count, days, records);
   }
 
-  /** Scores day after day and keeps each day's scores as a caller would send them back. */
+  /** Scores day after day and keeps each day's scores, as a caller would return them. */
   async rollOut(model: ServedModel): Promise<void> {
     for (let person = 0; person < this.count; person++) {
       for (let day = 0; day < this.days; day++) {
@@ -71,7 +71,10 @@ export class Lives {
     }
   }
 
-  /** Day `day` of a person with so many sessions before it; `targets` are other people's or other recordings' words. */
+  /**
+   * Day `day` of a person with this many sessions before it; `targets` may come from other people or other
+   * recordings.
+   */
   request(person: number, day: number, sessions: number, targets = this.targets): PredictionRequest {
     const cell = person * this.days + day;
     const records = new Float64Array((1 + sessions) * RECORD_LENGTH);
@@ -85,7 +88,7 @@ export class Lives {
     return { records, targets: sent, pastCount: sessions };
   }
 
-  /** The same with what is usual for the person: the long run of all nights before those `sessions`, as a history has it. */
+  /** The same with the person's usual day: the long run of all nights before those `sessions`, as in a history. */
   requestWithUsual(person: number, day: number, sessions: number, longRun = longRunOf()): PredictionRequest {
     longRun.clear();
     for (let night = 0; night < day - sessions; night++) longRun.add(this, person * this.days + night);

@@ -7,11 +7,11 @@ import type { Random } from './random.js';
 export interface Night {
   readonly asleepH: number;
   readonly awakeH: number;
-  /** Of this time in bed, as the person usually sleeps. */
+  /** The usual time awake for this time in bed. */
   readonly usualAwakeH: number;
 }
 
-/** What the night comes after. */
+/** The state before the night. */
 export interface Evening {
   readonly isFree: boolean;
   /** In a run of short nights. */
@@ -27,7 +27,7 @@ export interface Evening {
 const ASLEEP_MAX_H = 14;
 const ASLEEP_LEAST_H = 0.2;
 
-/** The night as the person lives it, or as an experiment wants it. Draws the same numbers in both. */
+/** The night as the person lives it, or as the intervention sets it. Both draw the same random numbers. */
 export function drawNight(
   person: Person,
   evening: Evening,
@@ -61,7 +61,7 @@ function drawInBed(person: Person, evening: Evening, p: Parameters, random: Rand
   return (isLong ? longH : plannedH) / person.efficiency;
 }
 
-/** The odd night out: without sleep, with next to none, or very long; undefined in most. */
+/** A rare unusual night: without sleep, with very little, or very long; undefined for most nights. */
 function drawOddNight(person: Person, inBedH: number, p: Parameters, random: Random): Night | undefined {
   const [which, length, lying] = [random.uniform(), random.uniform(), random.uniform()];
   const isInBed = lying < p.sleeplessInBed;
@@ -84,7 +84,7 @@ function ofLength(asleepH: number, efficiency: number, usual = efficiency): Nigh
   return { asleepH, awakeH: asleepH / efficiency - asleepH, usualAwakeH: asleepH / usual - asleepH };
 }
 
-/** Mean 0, SD 1, with the long tail towards bad nights. */
+/** Mean 0, SD 1, with a long tail towards bad nights. */
 function skewed(random: Random): number {
   const x = random.normal();
   return (0.9 * x - 0.3 * (x * x - 1)) / Math.sqrt(0.81 + 0.18);

@@ -8,13 +8,13 @@ import { STREAM } from './streams.js';
 
 const REFERENCE_PEOPLE = 12_000;
 const REFERENCE_DAYS = 3;
-/** Apart from every other seed of a build, so that norms don't know the people they will judge. */
+/** Distant from all other seeds of a build, so that the norms come from other people than those judged. */
 const REFERENCE_SEED_OFFSET = 1_000_003;
 const TERMS = 4;
 
 /**
- * What is typical: the mean effect by age within each sex, and the spread that turns an outcome into a percentile.
- * It is always the person's own age and sex: what a caller withholds changes what is known, not who is compared.
+ * Typical values: the mean effect by age within each sex, and the spread that turns an outcome into a percentile.
+ * They always use the person's true age and sex: what a caller withholds changes what is known, not who is compared.
  */
 export interface Norms {
   /** [sex M, F][outcome][power of the scaled age] */
@@ -87,9 +87,9 @@ function typical(byAge: Norms['byAge'], person: Person, k: number): number {
   return coefficients.reduce((sum, coefficient, power) => sum + coefficient * scaledAge(person) ** power, 0);
 }
 
-/** One day of one person on the scales of the norms; what every evaluation and tensor is made of. */
+/** One day of one person on the scales of the norms; the basis of every evaluation and tensor. */
 export class Standing {
-  /** Effect of the causes against what is typical for age and sex, in SD of the outcome. */
+  /** Effect of the causes relative to what is typical for age and sex, in SD of the outcome. */
   readonly group = new Float64Array(OUTCOME_COUNT);
   readonly slope = new Float64Array(OUTCOME_COUNT);
 
@@ -112,7 +112,9 @@ export class Standing {
     return normalCdf((this.group[k] ?? 0) / spread);
   }
 
-  /** What `own` (trait and noise) and a susceptibility of `lean` SD make of it: percentile 0 to 100, label 0 or 1. */
+  /**
+   * The outcome with `own` (trait and noise) and a susceptibility of `lean` SD: percentile 0 to 100, label 0 or 1.
+   */
   drawn(k: number, own: number, lean: number): number {
     const outcome = (this.group[k] ?? 0) + lean * (this.slope[k] ?? 0) + own;
     if (k >= 4) return outcome >= 0 ? 1 : 0;

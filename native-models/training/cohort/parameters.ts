@@ -298,7 +298,7 @@ export const TABLE = {
 export type ParameterName = keyof typeof TABLE;
 export type Parameters = Readonly<Record<ParameterName, number>>;
 
-/** The effects that the assumption check halves and doubles: whatever moves a score. */
+/** The effects that the assumption check halves and doubles: everything that moves a score. */
 const SCORE_EFFECT = /^(attention|memory|reasoning|stress|valence|arousal)/;
 const NOT_AN_EFFECT = /HrSd$/;
 
@@ -312,8 +312,8 @@ export function parameters(effectScale = 1): Parameters {
 }
 
 /**
- * What is rare in life is drawn more often for training: a network can't learn what it meets a dozen times. What such
- * a day does to a score stays the same, and everybody who is judged lives at the rates of the table.
+ * Rare events are drawn more often for training: a network can't learn what it sees only a dozen times. The effect of
+ * such a day stays the same, and the evaluation uses the rates of the table.
  */
 export function trainingRates(p: Parameters): Partial<Parameters> {
   const often = 3;

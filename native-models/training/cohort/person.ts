@@ -1,7 +1,7 @@
 import type { Parameters } from './parameters.js';
 import type { Random } from './random.js';
 
-/** One person of the cohort: what stays the same from day to day. */
+/** One person of the cohort: what does not change from day to day. */
 export interface Person {
   readonly id: number;
   readonly age: number;
@@ -12,9 +12,9 @@ export interface Person {
   /** Vagal tone, in SD. */
   readonly vagal: number;
   readonly restingHr: number;
-  /** As age lets expect. */
+  /** By age. */
   readonly maximalHr: number;
-  /** Resting heart rate against what age, sex and BMI let expect, in SD. */
+  /** Resting heart rate relative to its expectation for age, sex and BMI, in SD. */
   readonly restingHrZ: number;
   readonly sleepingHr: number;
   readonly dayHr: number;
@@ -32,7 +32,7 @@ export interface Person {
   readonly efficiencyZ: number;
   readonly deepShare: number;
   readonly remShare: number;
-  /** Chance of alcohol in the evening, and of a nap by day. */
+  /** Probability of alcohol in the evening, and of a nap by day. */
   readonly drinks: number;
   readonly naps: number;
 }
@@ -61,7 +61,7 @@ export function drawPerson(id: number, random: Random, p: Parameters): Person {
   );
   const decades = (age - MIDDLE_AGE) / 10;
   const needOwnH = p.sleepBmiH * (over - 2.4) + random.normal(0, p.sleepSdH);
-  // Some sleep long by habit, and need no more than others.
+  // Some sleep long by habit without needing more than others.
   const sleepOwnH = needOwnH + (random.chance(p.longSleeper) ? 2 * p.longSleeperH * random.uniform() : 0);
   const efficiencyZ = random.normal();
   return {

@@ -13,10 +13,10 @@ import { writeRow } from './row.js';
 import { Sensor, type RecordedSession, type Recording } from './sensor.js';
 import { STREAM } from './streams.js';
 
-/** People × days, as the service's features see them and as the cohort knows them. */
+/** People × days, both as the service's features and as the cohort's truth. */
 export interface Population {
   readonly people: readonly Person[];
-  /** What each wears on the last day. */
+  /** The device that each person wears on the last day. */
   readonly devices: readonly Device[];
   readonly days: number;
   /** [people, days, FEATURE_COUNT] */
@@ -29,22 +29,22 @@ export interface Population {
   readonly truth: Float32Array;
 }
 
-/** What is done to people and their days; the draws stay as they were, so that populations can be paired. */
+/** Changes to people and their days; the random draws stay the same, so that populations can be compared in pairs. */
 export interface Plan {
   readonly change?: (person: Person) => Person;
   readonly intervene?: (day: number) => Intervention;
-  /** Another device in the place of the person's own. */
+  /** Replaces the person's own device. */
   readonly device?: (own: Device, person: Person, day: number) => Device;
   readonly wear?: (session: RecordedSession, person: Person, day: number) => RecordedSession;
-  /** Parameters of people and devices that are to be other than they are. */
+  /** Changed parameters of people and devices. */
   readonly parameters?: Partial<Parameters>;
-  /** Sees every recording, in the sensor's reused buffers. */
+  /** Called with every recording, in the sensor's reused buffers. */
   readonly look?: (recording: Recording, index: number, day: number) => void;
-  /** Bodies simulated so finely: two plans with the same step show two devices the same heartbeats. */
+  /** Step of the body simulation: two plans with the same step give two devices the same heartbeats. */
   readonly stepMin?: number;
-  /** Another number records the same days and bodies once more, with other errors of the device. */
+  /** Another number records the same days and bodies again, with other device errors. */
   readonly take?: number;
-  /** Every day is recorded in full: no lost nights, no lost days. */
+  /** Every day is recorded completely: no lost nights or days. */
   readonly isComplete?: boolean;
 }
 
@@ -57,7 +57,7 @@ export const COMPLETE: Partial<Parameters> = {
   sleeplessUnsaid: 0,
 };
 
-/** Simulates people of one seed. The norms are fitted once. */
+/** Simulates the people of one seed. Fits the norms once. */
 export class World {
   readonly parameters: Parameters;
   readonly norms: Norms;
@@ -109,7 +109,7 @@ export class World {
   }
 }
 
-/** Writes what is to be expected of a person's day, and what happened. */
+/** Writes the expected outcomes of a person's day, and the drawn ones. */
 class Judge {
   private readonly effects: Effects;
   private readonly standing: Standing;

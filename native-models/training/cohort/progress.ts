@@ -2,7 +2,7 @@ import { progressBar } from '#acuity/base/progressBar.js';
 
 const WIDTH = 30;
 
-/** A progress bar on stderr; one line a tenth where stderr is no terminal. */
+/** A progress bar on stderr; if stderr is not a terminal, one line per tenth. */
 export class Progress {
   private done = 0;
   private shown = -1;

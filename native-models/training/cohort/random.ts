@@ -1,6 +1,6 @@
 /**
- * A seeded stream of random numbers (sfc32). Streams are addressed by a path of integers, so that changing one
- * day of one person leaves every other draw as it was: paired comparisons share their noise.
+ * A seeded stream of random numbers (sfc32). Streams are addressed by a path of integers, so a change to one day of
+ * one person leaves all other draws unchanged: paired comparisons share their noise.
  */
 export class Random {
   private a = 0;

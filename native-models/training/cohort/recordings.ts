@@ -9,13 +9,13 @@ import type { RecordedSession } from './sensor.js';
 import { STREAM } from './streams.js';
 
 /**
- * The same people and days as their own devices recorded them and as other ordinary ones would have: what
- * repeatability is learned from and judged by.
+ * The same people and days as recorded by their own devices and by other ordinary ones: the data that repeatability
+ * is learned from and judged by.
  */
 export interface Recordings {
   readonly people: readonly Person[];
   readonly days: number;
-  /** [people, days, F]: as sent, with what the device lacks, loses, or the caller leaves out. */
+  /** [people, days, F]: as sent, without what the device lacks or loses and what the caller leaves out. */
   readonly own: Float32Array;
   /** Fields missing in each session sent: [people, days]. */
   readonly missing: Float32Array;
@@ -28,19 +28,19 @@ export interface RecordingOptions {
   readonly days: number;
   /** Other devices for each person. */
   readonly takes: number;
-  /** Which fields a person's caller leaves out on a day. */
+  /** The fields that a person's caller leaves out on a day. */
   readonly withheld: (id: number, day: number) => readonly string[];
-  /** The own device loses nothing and has all four series. */
+  /** Whether the own device loses nothing and has all four series. */
   readonly isComplete?: boolean;
   readonly firstId?: number;
 }
 
-/** All devices look at the same heartbeats, simulated as finely as the finest average needs. */
+/** All devices see the same heartbeats, simulated in the steps of the finest average. */
 const STEP_MIN = 1;
 /** Streams of this file, away from those of the cohort. */
 const WITHHELD = 101;
 const OTHER = 102;
-/** Where a device has no breathing it is simulated with one all the same, so that bodies draw alike. */
+/** A device without breathing is simulated with it too, so that the bodies use the same random draws. */
 const BREATH_EVERY_MIN = 3;
 
 export function recordings(world: World, options: RecordingOptions): Recordings {
@@ -114,13 +114,13 @@ function withoutSeriesOf(own: Device, session: RecordedSession): RecordedSession
   };
 }
 
-/** Half of the callers send what the device gives. */
+/** Half of the callers send everything the device has. */
 const WHOLE = 0.5;
 const WITHHELD_MOST = 13;
 
 /**
- * Of the others, half never send certain fields, and half lack others every day: up to WITHHELD_MOST of all fields, as
- * chance has it.
+ * Of the others, half never send certain fields, and half lack different fields every day: a random number of them,
+ * up to WITHHELD_MOST.
  */
 export function ordinaryGaps(seed: number): RecordingOptions['withheld'] {
   const random = new Random();
@@ -132,7 +132,7 @@ export function ordinaryGaps(seed: number): RecordingOptions['withheld'] {
   };
 }
 
-/** So many of all fields, each as likely as any other. */
+/** `count` of all fields, each equally likely. */
 export function chosenFields(count: number, random: Random): string[] {
   const fields: string[] = [...FIELDS_OF_A_SESSION];
   return Array.from({ length: count }, () =>
@@ -155,7 +155,7 @@ function missingOf(session: RecordedSession): number {
 
 const PERSON = ['age', 'sex', 'height', 'weight', 'bmi'];
 
-/** Age, sex, height and weight are no device's: what of them was withheld stays so in the recordings of the others. */
+/** Age, sex, height and weight do not come from a device: withheld ones are withheld in the other recordings too. */
 export function withhold({ own, others }: Recordings): void {
   for (const rows of others) {
     for (let at = 0; at < rows.length; at++) {

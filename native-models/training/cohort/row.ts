@@ -11,7 +11,7 @@ export function writeRow(parser: WasmParser, recording: Recording, rows: Float32
   featuriseSession(readRecording(parser, recording), 0, rows, offset);
 }
 
-/** A recorded session as the service reads it; holds until the next one is read. */
+/** A recorded session as the service reads it; valid until the next one is read. */
 export function readRecording(parser: WasmParser, recording: Recording): PredictionRequest {
   const { session, samples, bounds } = recording;
   const request = parser.blank(0);

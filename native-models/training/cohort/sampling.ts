@@ -9,24 +9,24 @@ export const SERIES = { HR_DAY: 0, RR_DAY: 1, HR_NIGHT: 2, RR_NIGHT: 3 } as cons
 export type SeriesIndex = (typeof SERIES)[keyof typeof SERIES];
 const SERIES_COUNT = 4;
 
-/** What a device does to one signal. Times in minutes. */
+/** How a device measures one signal. Times in minutes. */
 export interface Channel {
   readonly everyMin: number;
   readonly isRegular: boolean;
-  /** Each sample is the mean of so long a time before it. */
+  /** Each sample is the mean over this time before it. */
   readonly smoothMin: number;
-  /** So many averages in place of a series; 0 is a series. */
+  /** Number of averages in place of a series; 0 for a series. */
   readonly averages: number;
   readonly bias: number;
   readonly errorSd: number;
   readonly sentinel: number;
   readonly digits: number;
   readonly low: number;
-  /** Motion and other artefacts lie between these. */
+  /** Range of motion and other artefacts. */
   readonly wild: readonly [low: number, high: number];
 }
 
-/** The series of one session as a device writes them, in buffers that are used again for the next. */
+/** The series of one session as a device writes them, in buffers that the next session reuses. */
 export class Samples {
   readonly values = new Float32Array(SERIES_COUNT * nightSamplesMax);
   /** Series k is `values[bounds[2k] … bounds[2k + 1])`. */
@@ -117,7 +117,7 @@ export class Samples {
   }
 }
 
-/** Moving averages over so many steps up to each. */
+/** Moving averages over the last `steps` values. */
 function smoothed(values: Float64Array, steps: number): Float64Array {
   const width = Math.round(steps);
   if (width <= 1) return values;

@@ -10,13 +10,13 @@ import { dayBreath, dayHeart, nightBreath, nightHeart, Stages, type Signal } fro
 import { sleepFields } from './sleepFields.js';
 import { STREAM } from './streams.js';
 
-/** Bodies are simulated this finely where a device smooths or averages. */
+/** The step of the body simulation if a device smooths or averages. */
 const STEP_MIN = 1;
 
 /** A session whose series k, `[k]`, is `samples[bounds[2k] … bounds[2k + 1])` of its recording; `[]` is empty. */
 export type RecordedSession = SessionScalars & { [F in SeriesField]?: readonly number[] };
 
-/** What the device made of a day, in the reused buffers of a `Sensor`. */
+/** A device's recording of a day, in the reused buffers of a `Sensor`. */
 export interface Recording {
   readonly session: RecordedSession;
   readonly samples: Float32Array;
@@ -24,8 +24,8 @@ export interface Recording {
 }
 
 /**
- * Turns true days into sessions as wearables would deliver them. Its buffers hold until the next day. Bodies and
- * devices draw from streams of their own: with `stepMin` given, two devices look at the same heartbeats.
+ * Turns true days into sessions as wearables would deliver them. Its buffers are valid until the next day. Bodies and
+ * devices have separate random streams: with `stepMin` given, two devices see the same heartbeats.
  */
 export class Sensor {
   private readonly samples = new Samples();
@@ -36,7 +36,7 @@ export class Sensor {
     private readonly seed: number,
     private readonly p: Parameters,
     private readonly stepMin?: number,
-    /** Another number draws the device's errors and losses anew, of the same days and bodies. */
+    /** Another number draws new errors and losses of the device, for the same days and bodies. */
     private readonly take = 0,
   ) {}
 
@@ -68,7 +68,7 @@ export class Sensor {
     return { session, samples: samples.values, bounds: samples.bounds };
   }
 
-  /** A night that nobody spent in bed has no series; of one awake in bed devices mostly keep none. */
+  /** A night not spent in bed has no series; for a night awake in bed most devices keep none. */
   private hasNight({ asleepH, awakeH }: Day): boolean {
     const isKept = this.random.chance(this.p.sleeplessKept);
     return asleepH > 0 || (awakeH > 0 && isKept);
@@ -94,7 +94,7 @@ export class Sensor {
     this.observe(SERIES.RR_NIGHT, without(half, breath), device);
   }
 
-  /** How finely a body is simulated for a device. */
+  /** The simulation step for a device. */
   private step(everyMin: number, { smoothMin, hrAverages, rrAverages }: Device): number {
     if (this.stepMin !== undefined) return this.stepMin;
     return smoothMin > 0 || hrAverages > 0 || rrAverages > 0 ? Math.min(STEP_MIN, everyMin) : everyMin;
@@ -141,7 +141,7 @@ function breath(device: Device, everyMin: number, p: Parameters): Channel {
 
 type Half = 'none' | 'first' | 'second';
 
-/** A device that ran out or fell off leaves half of a night. */
+/** Half of a night is lost: the device was empty or fell off. */
 function without(half: Half, { stepMin, values }: Signal): Signal {
   if (half === 'none') return { stepMin, values };
   const middle = Math.ceil(values.length / 2);

@@ -2,7 +2,7 @@ import { SERIES_FIELDS } from '#rules/fields.js';
 import type { Session } from '#acuity/contract/request.js';
 import type { Recording } from './sensor.js';
 
-/** The recording as a caller writes it into a request; `thin` keeps every so-manyth sample. */
+/** The recording as a caller puts it into a request; `thin` keeps every n-th sample. */
 export function sessionOf({ session, samples, bounds }: Recording, thin = 1): Session {
   const written: Session = {};
   Object.assign(written, session);

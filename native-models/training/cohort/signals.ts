@@ -3,7 +3,7 @@ import type { Parameters } from './parameters.js';
 import type { Person } from './person.js';
 import type { Random } from './random.js';
 
-/** What a heart and a breath truly did over a time: a value every `stepMin` minutes. */
+/** The true course of a heart or breathing rate: one value every `stepMin` minutes. */
 export interface Signal {
   readonly stepMin: number;
   readonly values: Float64Array;
@@ -11,7 +11,7 @@ export interface Signal {
 
 const CYCLE_MIN = 95;
 const BIN_MIN = 5;
-/** Fast noise is forgotten within this: what a device samples densely is not independent. */
+/** Correlation time of the fast noise: dense samples of a device are not independent. */
 const FAST_MIN = 0.5;
 const HOUR_MIN = 60;
 
@@ -20,11 +20,14 @@ const REM = 1;
 const LIGHT = 2;
 const DEEP = 3;
 
-/** A night in cycles: deep sleep early in the cycle and the night, REM late, awake in scattered bouts. */
+/**
+ * The sleep stages of a night, in cycles: deep sleep early in the cycle and the night, REM late, awake in scattered
+ * bouts.
+ */
 export class Stages {
   readonly durationMin: number;
   private readonly byBin: Uint8Array;
-  /** How far the heart beats faster in a bin of turning and getting up. */
+  /** How much faster the heart beats in each bin of turning and getting up. */
   private readonly surges: Float64Array;
   private readonly shares = [0, 0, 0, 0];
 
@@ -78,7 +81,7 @@ export class Stages {
   }
 }
 
-/** Noise of a signal: a slow part, whose memory is that of a minute, and a fast one. */
+/** The noise of a signal: a slow part, with a correlation time of minutes, and a fast one. */
 interface Noise {
   readonly sd: number;
   readonly slow: number;
@@ -110,7 +113,7 @@ function restHr(person: Person, day: Day): number {
   return person.dayHr + day.dayHrDeviation;
 }
 
-/** How much faster than at rest the heart beats in an effort and as it recovers, bpm. */
+/** How much faster than at rest the heart beats during an effort and the recovery, in bpm. */
 function strain(person: Person, day: Day, p: Parameters, atMin: number): number {
   const { effort } = day;
   if (effort === undefined || atMin < effort.fromMin) return 0;
@@ -118,7 +121,7 @@ function strain(person: Person, day: Day, p: Parameters, atMin: number): number 
   return atMin < effort.toMin ? above : above * Math.exp((effort.toMin - atMin) / p.effortRecoveryMin);
 }
 
-/** Levels are night means without the surges of waking: the mean ratio of the stages is taken out of them. */
+/** Levels are night means without the surges of waking, so the stages' mean ratio is divided out. */
 export function nightHeart(
   person: Person,
   day: Day,
@@ -127,7 +130,7 @@ export function nightHeart(
   stepMin: number,
   random: Random,
 ): Signal {
-  // Whoever lies awake all night has the heart rate of rest, not of sleep.
+  // A person awake in bed all night has a resting heart rate, not a sleeping one.
   const own = day.asleepH === 0 ? person.restingHr : person.sleepingHr;
   const level = own + day.nightHrDeviation;
   const scale = level / stages.meanOf([p.wakeHr, 1, p.lightHr, p.deepHr]);

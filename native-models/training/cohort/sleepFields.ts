@@ -5,10 +5,10 @@ import type { Parameters } from './parameters.js';
 import { clamp } from './person.js';
 import type { Random } from './random.js';
 
-/** A shorter night than this would look like one in minutes: devices don't report it as one. */
+/** A shorter night, in seconds, could be taken for one in minutes: devices don't report it as a night. */
 const ASLEEP_LEAST_H = 0.22;
 
-/** The night's stages as the device estimates them, worded in its own habit. */
+/** The night's stages as the device estimates and formats them. */
 export function sleepFields(day: Day, device: Device, p: Parameters, random: Random): SessionScalars {
   const shrink = (share: number, centre: number, bias: number): number =>
     clamp(centre + bias + p.stageShrink * (share - centre) + random.normal(0, p.stageErrorShare), 0.005, 0.6);
@@ -17,7 +17,7 @@ export function sleepFields(day: Day, device: Device, p: Parameters, random: Ran
   const deep = shrink(day.deepShare, 0.15, device.deepBias);
   const rem = shrink(day.remShare, 0.2, device.remBias);
   if (day.asleepH === 0) return sleeplessFields(day, p, random);
-  // Of a short night a device can't be wrong by more than the night.
+  // In a short night a device's error is at most the night itself.
   const asleepH = Math.max(ASLEEP_LEAST_H, day.asleepH + error * Math.min(1, day.asleepH / 3));
   const napH = device.countsNaps ? day.napH : 0;
   const awakeH = clamp(day.awakeH - 0.4 * (asleepH - day.asleepH) + awakeError, 0.02, 8);
@@ -40,7 +40,7 @@ export function sleepFields(day: Day, device: Device, p: Parameters, random: Ran
   };
 }
 
-/** Zeros, with all, some or none of the time in bed as time awake; now and then nothing at all. */
+/** Zeros, with all, some or none of the time in bed as time awake; sometimes nothing at all. */
 function sleeplessFields(day: Day, p: Parameters, random: Random): SessionScalars {
   if (random.chance(p.sleeplessUnsaid)) return {};
   return {

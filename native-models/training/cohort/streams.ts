@@ -1,6 +1,6 @@
 /**
- * Streams of a person (see `Random`). What a body does and what a device makes of it are drawn apart, so that the same
- * night can be seen by another device.
+ * The random streams of a person (see `Random`). Body and device draw from separate ones, so that another device can
+ * record the same night.
  */
 export const STREAM = {
   traits: 1,

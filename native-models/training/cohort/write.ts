@@ -8,8 +8,8 @@ import { trainingRates } from './parameters.js';
 import { Progress } from './progress.js';
 
 /**
- * Writes a cohort as tensors for the trainer: raw float32 files and a description. People × days × values,
- * days consecutive. Feature rows come out of the service's own pipeline.
+ * Writes a cohort as tensors for the trainer: raw float32 files and a description. People × days × values, days
+ * consecutive. The service's own pipeline makes the feature rows.
  */
 interface Order {
   readonly out: string;

@@ -5,12 +5,12 @@ import { FEATURES, featuresHash } from '#acuity/contract/features.js';
 import { World } from './population.js';
 import { ordinaryGaps, recordings } from './recordings.js';
 
-/** Other devices that record each person's days once more. */
+/** Number of other devices that record each person's days again. */
 const TAKES = 2;
 
 /**
- * Writes recordings for `repeatability.py`: own.f32 and other-K.f32 [people, days, F], missing.f32 [people, days], and a
- * description. People live at the rates of the table: ranges are to hold for ordinary days.
+ * Writes recordings for `repeatability.py`: own.f32 and other-K.f32 [people, days, F], missing.f32 [people, days],
+ * and a description. People live at the rates of the table, since ranges must hold for ordinary days.
  */
 const { values } = parseArgs({
   options: {

@@ -27,7 +27,7 @@ export async function accuracy(context: Context): Promise<Section> {
   const share = (judged: Judged, k: number): Estimate => shareOf(expectedOf(context, k), judged.together[k]);
   const always50 = new Float64Array(context.people.people.length).fill(50);
   const errorOf = (column: Float64Array | undefined, k: number): number =>
-    meanAbsolute(truthOf(context, k), column ?? nobody);
+    meanAbsolute(truthOf(context, k), column ?? none);
   return {
     number: 1,
     title: 'Accuracy on people never seen',
@@ -103,9 +103,9 @@ function outcomes(column: (k: number) => Float64Array): Float64Array[] {
   return Array.from({ length: 6 }, (_, k) => column(k));
 }
 
-const nobody: Float64Array = new Float64Array(0);
+const none: Float64Array = new Float64Array(0);
 
-function shareOf(expected: Float64Array, predicted: Float64Array = nobody): Estimate {
+function shareOf(expected: Float64Array, predicted: Float64Array = none): Estimate {
   return bootstrap(expected.length, (chosen) => explained(take(expected, chosen), take(predicted, chosen)));
 }
 

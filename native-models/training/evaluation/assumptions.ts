@@ -16,7 +16,7 @@ interface Variant {
   readonly restriction: readonly number[];
 }
 
-/** Point 11: how far the scores rest on the sizes of effects that the literature leaves open. */
+/** Point 11: how strongly the scores depend on effect sizes that the literature leaves open. */
 export async function assumptions(context: Context): Promise<Section> {
   const served: Variant = {
     name: 'as published',

@@ -8,7 +8,7 @@ import { mean, slope } from './statistics.js';
 const AGE_BANDS = [18, 30, 45, 60, 200] as const;
 const GROUP_LEAST = 1_500;
 
-/** A person, and by what habit the device samples that is worn on the last day. */
+/** A person, with the habit of the device worn on the last day. */
 export type Subject = Person & { readonly habit: string };
 
 export function subjectsOf({ people, devices }: Population): Subject[] {
@@ -45,7 +45,7 @@ export function meanError(
   return mean(chosen.map((index) => (predicted[index] ?? NaN) - (expected[index] ?? NaN)));
 }
 
-/** Point 2: scores mean what they say, on average, in each group, and as probabilities. */
+/** Point 2: scores are calibrated on average, in each group, and as probabilities. */
 export function calibration(context: Context): Section {
   const predicted = Array.from({ length: 6 }, (_, k) => rolledColumn(context.rollout, context, k));
   const expected = Array.from({ length: 6 }, (_, k) => expectedOf(context, k));

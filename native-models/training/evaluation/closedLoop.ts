@@ -9,7 +9,7 @@ const PEOPLE = 300;
 const DAYS = 365;
 const EARLY = [10, 60] as const;
 const LATE = [300, 365] as const;
-/** Over a year next to everybody changes once; a month tells more. */
+/** Over a year nearly everybody changes once; a month says more. */
 const YEAR_DAYS = DAYS - EARLY[0];
 const MONTH_DAYS = 30;
 /** A share this small may be a handful of people. */

@@ -16,7 +16,7 @@ const WIDTH = 7;
 const HOURS = [undefined, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
 type Hours = (typeof HOURS)[number];
 const NIGHT_HR = [60, 80, 100, 120, 150, 180] as const;
-/** A mean over some hundred people may be off by so much. */
+/** Tolerance for a mean over some hundred people. */
 const NOISE = 0.5;
 
 interface Night {
@@ -29,7 +29,7 @@ interface Night {
   readonly expected: number;
 }
 
-/** Point 14: no sleep is the worst, long sleep no gain, a racing heart not calm, at every age. */
+/** Point 14: no sleep is worst, long sleep no gain, a fast heart not calm, at every age. */
 export async function dose(context: Context): Promise<Section> {
   const nights: Night[] = [];
   for (const age of AGES) for (const hours of HOURS) nights.push(await nightOf(context, age, hours));

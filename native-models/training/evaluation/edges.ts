@@ -26,7 +26,7 @@ const PEOPLE = 100;
 const DAYS = 6;
 /** Points by which a score may be on the wrong side of its value at +0. */
 const TOLERANCE = 0.5;
-/** The same of any single made-up person; set after a first fit had reached 0.6 in one of ten. */
+/** The same for a single made-up person; set after a first fit had reached 0.6 in one of ten. */
 const TOLERANCE_ALONE = 1;
 const AT_REST = [5, 8] as const;
 const SCORES = ['stress', 'attention'] as const;
@@ -36,7 +36,7 @@ interface Sweeps {
   readonly typical: readonly Sweep[];
 }
 
-/** Point 18: a racing heart does not calm, and long sleep is not the best of lives. */
+/** Point 18: a fast heart does not lower stress, and long sleep is not best. */
 export async function edges(context: Context): Promise<Section> {
   const { world, model } = context;
   const scoreAll = scoring(model);

@@ -16,7 +16,7 @@ import { demand, fixed, interval, isWithin, type Demand, type Section, type Tabl
 import { mean, meanEstimate } from './statistics.js';
 
 const PEOPLE = 1_500;
-/** Days on which it is asked what is notable: two of each person. */
+/** Days on which notable changes are counted: two for each person. */
 const ORDINARY_DAYS = [5, 6];
 const RESTED_H = 8;
 const DAYS = 7;
@@ -27,7 +27,7 @@ const RISE_BPM = 8;
 const ORDINARY: readonly [low: number, high: number] = [0.08, 0.12];
 const SHORT_LEAST = 0.5;
 
-/** Point 15: what is said with a score. */
+/** Point 15: explanations. */
 export async function explaining({ world, model, explain: bundle }: Context): Promise<Section> {
   if (bundle === undefined) throw new Error('the model folder has no graph that explains');
   const explained = await ExplainedModel.open(model, bundle.graph, bundle.table);
@@ -96,7 +96,7 @@ async function notableShares(
   return shares;
 }
 
-/** What the service says of a request, and its scores. */
+/** The service's explanation of a request, and its scores. */
 export async function sayOf(
   explained: ExplainedModel,
   request: PredictionRequest,
@@ -171,7 +171,7 @@ function explainedTable({ table }: ExplainBundle): Table {
   };
 }
 
-/** Whatever is missing and however odd, contributions are the change, to the last digit. */
+/** With any fields missing and any values, contributions add up to the change, to the last digit. */
 export async function additivity(
   what: string,
   requestOf: (index: number, sessions: number) => PredictionRequest,
@@ -193,7 +193,7 @@ export async function additivity(
   return demand(`${REQUESTS} ${what}: contributions add up to change, change to score less reference`, `${differing} differ`, differing === 0); // prettier-ignore
 }
 
-/** Takes numbers out of the records, and makes others of any size. */
+/** Removes numbers from the records, and replaces others by numbers of any size. */
 function spoiled(request: PredictionRequest, random: Random): PredictionRequest {
   const lost = random.uniform();
   for (let at = 0; at < request.records.length; at++) {

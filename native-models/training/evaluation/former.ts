@@ -9,7 +9,7 @@ import type { Manifest } from '#acuity/model/manifest.js';
 /** Scores many requests, in their order. */
 export type ScoreAll = (bodies: readonly PredictionRequestBody[]) => Promise<ScoreRecord[]>;
 
-/** The last released version before this one, as the repository's history has it: its code with its network. */
+/** The last released version before this one, from the repository's history: its code with its network. */
 export interface Former {
   readonly version: string;
   readonly score: ScoreAll;
@@ -17,7 +17,7 @@ export interface Former {
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const MANIFEST = 'native-models/acuity-base/manifest.json';
-/** The former features belong to the former code: it is built once, beside everything else that is built. */
+/** The former features belong to the former code: it is built once, in its own folder. */
 const FOLDER = join(ROOT, '.build/former');
 const OUTPUT_MAX = 2 ** 30;
 
@@ -33,7 +33,7 @@ export function openFormer(version: string): Former | string {
   }
 }
 
-/** `0.3.0-2` is on its way to `0.3.0`. */
+/** `0.3.0-2` precedes `0.3.0`. */
 function released(version: string): string {
   return version.split('-')[0] ?? version;
 }

@@ -7,8 +7,8 @@ import { signed, type Table } from './section.js';
 import { mean } from './statistics.js';
 
 /**
- * What moves a score by how much, in a few figures, for the version before and for this one: the same people, nights
- * and requests, scored by each version's own code.
+ * How much each cause moves a score, in a few figures, for the previous version and for this one: the same people,
+ * nights and requests, scored by each version's own code.
  */
 const PEOPLE = 150;
 const DAYS = 6;
@@ -57,7 +57,7 @@ async function measure(figures: readonly Figure[], scoreAll: ScoreAll): Promise<
   return texts;
 }
 
-/** Scores everybody's days in turn, each day's scores fed back; [day][person]. */
+/** Scores everybody's days in order, feeding each day's scores back; [day][person]. */
 export async function followAll(lives: Lives, scoreAll: ScoreAll): Promise<ScoreRecord[][]> {
   const days: ScoreRecord[][] = [];
   const length = lives[0]?.length ?? 0;

@@ -4,7 +4,7 @@ import type { ScoreAll } from './former.js';
 import { followAll } from './headFigures.js';
 import { mean } from './statistics.js';
 
-/** What the heart rate of the hour before does to the scores, from its usual value to that of hard exercise. */
+/** How the heart rate of the hour before moves the scores, from its usual value to that of hard exercise. */
 
 /** How far above the usual hour, bpm. */
 export const RISES: readonly number[] = [0, 5, 8, 10, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80];
@@ -32,7 +32,7 @@ export async function sweep(weeks: readonly Week[], scoreAll: ScoreAll): Promise
     for (const night of NIGHTS) {
       const known = weeks.map((week) => week.map((session) => withheld(session, breathing, night)));
       const days = await followAll(known, scoreAll);
-      // All at once: the former version starts anew for each call.
+      // All in one call, since the former version starts a process for each call.
       const bodies = RISES.flatMap((rise) =>
         known.map((week, person) => raised(week, days, person, rise, breathing)),
       );
@@ -81,7 +81,7 @@ function targetOf(record: ScoreRecord | undefined): ScoreRecord {
   return { C_SCORE, attention, memory, reasoning, stress, valence, arousal };
 }
 
-/** What a device writes for no reading stays what it is. */
+/** A device's sentinel for a missing sample stays unchanged. */
 function faster(series: Session['HR_day_1h'], by: number): number[] {
   return (series ?? []).map((value) => (value > 4 && value < 240 ? value + by : value));
 }

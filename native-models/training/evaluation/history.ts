@@ -11,7 +11,7 @@ import { mean, meanAbsolute, rms } from './statistics.js';
 
 const ALTERED_PEOPLE = 4_000;
 
-/** What is put into one past session to see how far it moves the scores of today. */
+/** Changes made to one past session to see how far it moves today's scores. */
 const ALTERATIONS = [
   { name: 'targets +20 points', alter: shiftTargets },
   {
@@ -139,7 +139,7 @@ function shiftTargets(inputs: Inputs, row: number, pastIndex: number): void {
   for (let k = 0; k < 5; k++) inputs.targets[place + k] = (inputs.targets[place + k] ?? 0) + 20 / 25;
 }
 
-/** Adds so much, in its own unit, to each of the features, where it is known. */
+/** Adds the given amounts, in each feature's own unit, to the features that are known. */
 function shiftFeatures(byName: Readonly<Record<string, number>>): Alter {
   const shifts = Object.entries(byName).map(([name, by]) => {
     const feature = FEATURE_INDEX.get(name) ?? NaN;

@@ -2,7 +2,7 @@ import { mean, variance } from './statistics.js';
 
 type Values = Float64Array | readonly number[];
 
-/** What is left of `values` after the least-squares fit on a constant and `columns`. */
+/** The residual of `values` after the least-squares fit on a constant and `columns`. */
 export function residual(values: Values, columns: readonly Values[]): Float64Array {
   const basis: Float64Array[] = [];
   for (const column of columns) basis.push(without(centred(column), basis));
@@ -30,7 +30,7 @@ function without(values: Float64Array, directions: readonly Float64Array[]): Flo
   const rest = values.slice();
   for (const direction of directions) {
     const square = dot(direction, direction);
-    if (square === 0) continue; // the same for everybody: nothing to take away
+    if (square === 0) continue; // constant: nothing to remove
     const share = dot(rest, direction) / square;
     for (let index = 0; index < rest.length; index++)
       rest[index] = (rest[index] ?? 0) - share * (direction[index] ?? 0);

@@ -10,7 +10,7 @@ import { rollOut, type Days, type Rollout, type RolloutOptions } from './rollout
 import { fixed, interval, signed, type Section, type Table } from './section.js';
 import { bootstrap, explained, mean, meanAbsolute, take } from './statistics.js';
 
-/** What the served network says where the long run stands in its past: a try without training. */
+/** The served network's output if the long run is mixed into its past: a trial without training. */
 
 const DECAY = 2 ** (-1 / HALF_LIFE_NIGHTS);
 const PEOPLE = 4_000;
@@ -37,7 +37,7 @@ const VARIANTS: readonly { readonly name: string; readonly share?: Share }[] = [
   { name: 'in the place of all five', share: evenly(1) },
 ]; // prettier-ignore
 
-/** What a past session is to the network: a row, a target, and that it is there. */
+/** A past session in the network's input: a row, a target, and a presence flag. */
 const WIDTH = FEATURE_COUNT + TARGET_COUNT + 1;
 /** Which of these says that a value is known. */
 const MASKS = Array.from({ length: WIDTH }, (_, index) => {

@@ -56,7 +56,7 @@ interface Ratio {
   readonly most: number;
 }
 
-/** Point 17: what somebody really measured counts, as much as it tells, and stays. */
+/** Point 17: real measurements count as much as they tell, and last. */
 export async function measured(context: Context): Promise<Section> {
   const { world, model, people: judged } = context;
   const constants = await constantsOf(context.folder);
@@ -213,7 +213,10 @@ function judgedOf(name: string, { truth, measured, plain, shrunk, unmeasured }: 
   };
 }
 
-/** (mean of `over` / mean of `under`) ^ `power`, the same people in both, and its bound by the delta method on the logarithm. */
+/**
+ * (mean of `over` / mean of `under`) ^ `power`, for the same people in both, and its bound by the delta method on the
+ * logarithm.
+ */
 function ratio(over: Float64Array, under: Float64Array, power: number): Ratio {
   const [top, bottom] = [mean(over), mean(under)];
   const relative = over.map((value, person) => value / top - (under[person] ?? NaN) / bottom);

@@ -29,7 +29,7 @@ interface Shift {
   readonly by: readonly number[];
 }
 
-/** Point 13: what is withheld changes what is known, not whom a person is compared with. */
+/** Point 13: withholding a field changes what is known, not who a person is compared with. */
 export async function oneNorm(context: Context): Promise<Section> {
   const shifts: Shift[] = [];
   for (const age of AGES) shifts.push(...(await shiftsAt(context, age)));
@@ -97,7 +97,7 @@ function at(scored: Scored, sessions: number, person: number, column: number): n
   return scored.get(sessions)?.[person * WIDTH + column] ?? NaN;
 }
 
-/** The same sessions without some groups of features: what the reader makes of absent fields. */
+/** The same sessions without some groups of features, as the reader treats absent fields. */
 export function withhold(population: Population, groups: readonly string[]): Population {
   const rows = population.rows.slice();
   const features = groups.flatMap((group) => [FEATURE_INDEX.get(`${group}_known`), FEATURE_INDEX.get(group)]);

@@ -7,7 +7,7 @@ import { Stages } from '../cohort/signals.js';
 import { STREAM } from '../cohort/streams.js';
 import type { Plan } from '../cohort/population.js';
 
-/** A plain watch without any error of level: what all others are held against. */
+/** A plain watch without bias: the reference for all others. */
 const PLAIN: Device = {
   habit: 'plain',
   hrEveryMin: 2,
@@ -31,9 +31,9 @@ const PLAIN: Device = {
   countsNaps: false,
 };
 
-/** Bodies are simulated as finely as the densest of these devices samples: all of them see the same heartbeats. */
+/** Bodies are simulated in the steps of the densest of these devices, so that all of them see the same heartbeats. */
 const STEP_MIN = 0.2;
-/** Bouts of waking with a faster heart, in some 8 % of the night: what a median of few averages stumbles over. */
+/** Bouts of waking with a faster heart, in some 8 % of the night: a median of few averages is sensitive to them. */
 const BOUTS: Partial<Parameters> = { wakeMoved: 0.75, wakeMovedHr: 15 };
 const UNDAMAGED: Partial<Parameters> = {
   ...BOUTS,

@@ -70,8 +70,8 @@ function lastExpected({
   return Float64Array.from(people, (_, index) => expected[((index + 1) * days - 1) * 6 + STRESS] ?? NaN);
 }
 
-const nobody: Float64Array = new Float64Array(0);
+const none: Float64Array = new Float64Array(0);
 
-function difference(left: Float64Array = nobody, right: Float64Array = nobody): Float64Array {
+function difference(left: Float64Array = none, right: Float64Array = none): Float64Array {
   return Float64Array.from(left, (value, index) => value - (right[index] ?? NaN));
 }

@@ -62,9 +62,9 @@ function renderSvg(option: EChartsOption, width: number, height: number): string
   const drawing = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     drawing.setOption({ animation: false, ...option });
-    // ECharts numbers its drawings.
+    // Remove the running numbers that ECharts gives its drawings.
     return drawing.renderToSVGString().replace(/zr\d+-/g, 'zr-');
   } finally {
-    drawing.dispose(); // else a timer of it keeps the process alive
+    drawing.dispose(); // otherwise its timer keeps the process alive
   }
 }

@@ -1,5 +1,5 @@
 import { FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
-import { judge, type Finding, type OutcomeVerdict } from '#acuity/judge/judge.js';
+import { judge, type ViewFinding, type OutcomeVerdict } from '#acuity/judge/judge.js';
 import { Nights } from '#acuity/judge/nights.js';
 import { SCORES, type Outcome, type ScoreName } from '#acuity/judge/outcomes.js';
 import { VIEWS } from '#acuity/judge/sums.js';
@@ -23,9 +23,9 @@ export interface Pool {
 export const DAYS = 14;
 
 /**
- * What people's outcomes come from. As assumed: the causes of the cohort that the network has learned from. Doubled: the
- * same causes, twice as strong. Other causes: as much as when doubled, half of it the minutes asleep as the device told
- * them and half a mood that lasts for days; nothing of it needs a network. None: each person's own level and chance.
+ * The causes of people's outcomes. As assumed: the cohort's causes, which the network learned from. Doubled: the same
+ * causes, twice as strong. Other causes: as strong as doubled, half from the minutes asleep as recorded and half from
+ * a mood that lasts for days; neither needs a network. None: only each person's own level and chance.
  */
 export const POPULATIONS = ['as assumed', 'effects doubled', 'other causes', 'none'] as const;
 export type PopulationName = (typeof POPULATIONS)[number];
@@ -57,7 +57,7 @@ export function choosePeople(pool: Pool, count: number, run: number): number[] {
   ).flat();
 }
 
-/** The verdicts on `scores`, each held against the outcome of its own name in a population of these people. */
+/** The verdicts on `scores`, each judged by the outcome of the same name in a population of these people. */
 export function judgePopulation(
   pool: Pool,
   chosen: readonly number[],
@@ -96,7 +96,7 @@ export function judgePopulation(
   );
 }
 
-/** The value after the mask `feature` of a row, as the network sees it; NaN where the device did not tell it. */
+/** The value of `feature` as the network sees it; NaN if the device did not give it. */
 function knownAt(rows: Float32Array, cell: number, feature: number): number {
   const known = rows[cell * FEATURE_COUNT + feature] ?? 0;
   return known > 0 ? (rows[cell * FEATURE_COUNT + feature + 1] ?? NaN) : NaN;
@@ -172,8 +172,8 @@ class OutcomeSource {
   }
 }
 
-/** The surest that was found of an outcome, over both views. */
-export function findingOf({ views }: OutcomeVerdict): Finding {
-  const order: readonly Finding[] = ['adds', 'against', 'goes', 'nothing'];
+/** The strongest finding for an outcome, over both views. */
+export function findingOf({ views }: OutcomeVerdict): ViewFinding {
+  const order: readonly ViewFinding[] = ['adds', 'against', 'goes', 'nothing'];
   return order.find((finding) => VIEWS.some((view) => views[view].finding === finding)) ?? 'too-few';
 }

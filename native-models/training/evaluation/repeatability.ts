@@ -18,12 +18,12 @@ import { mean, quantile } from './statistics.js';
 /** The part of point 15 on ranges: how often another recording of the same days falls into them. */
 
 const PEOPLE = 10_000;
-/** Of whom nobody sends certain fields. */
+/** People who each lack an exact number of fields. */
 const EXACT_PEOPLE = 1_500;
 const DAYS = 7;
 const TAKES = 2;
 const DAY = DAYS - 1;
-/** What the trainer's people never had: another stream of persons. */
+/** People outside the trainer's: another range of ids. */
 const FIRST_ID = 500_000;
 const COVERED: readonly [low: number, high: number] = [0.77, 0.83];
 const SESSIONS = [0, 1, 5];
@@ -134,7 +134,7 @@ async function movesOf(
   return moves;
 }
 
-/** Everybody leaves out so many fields, the same every day. */
+/** Everybody leaves out this many fields, the same ones every day. */
 function exactly(seed: number, count: number): RecordingOptions['withheld'] {
   const random = new Random();
   return (id) => {

@@ -25,18 +25,21 @@ export interface View {
 export interface RolloutOptions {
   /** Most past sessions; 0 scores each day alone. */
   readonly sessions?: number;
-  /** A target to be sent back for everybody's day instead of its scores. */
+  /** A target to send back for everybody's day instead of its scores. */
   readonly forge?: (day: number) => readonly number[] | undefined;
   /** Past targets from elsewhere: nothing is fed back. */
   readonly targets?: Float32Array;
-  /** Asked once a day, oldest first, with the targets so far: changes the filled rows of that day before they are scored. */
+  /**
+   * Called once a day, oldest first, with the targets so far: returns a change of that day's rows, made before they
+   * are scored.
+   */
   readonly alter?: (day: number, targets: Float32Array) => Alter | undefined;
 }
 
 /** Changes row `row` of the inputs, that of `person`. */
 export type Alter = (inputs: Inputs, row: number, person: number) => void;
 
-/** Scores day after day and feeds each day's scores to the next, as a caller does. */
+/** Scores day after day and feeds each day's scores to the next, as callers do. */
 export async function rollOut(
   model: ServedModel,
   population: Days,

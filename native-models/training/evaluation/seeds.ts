@@ -26,7 +26,7 @@ interface Figure {
   readonly value: number;
 }
 
-/** The same cohort and the same choices, fitted from three seeds: how far the card's figures hang on chance. */
+/** The same cohort and choices, fitted from three seeds: how much the card's figures depend on chance. */
 export async function seeds(context: Context): Promise<Section> {
   const models: readonly (readonly [name: string, model: ServedModel])[] = [
     ['seed 1 (served)', context.model],

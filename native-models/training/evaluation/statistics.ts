@@ -18,7 +18,7 @@ export function variance(values: Values): number {
 
 export const sd = (values: Values): number => Math.sqrt(variance(values));
 
-/** Below which `share` of the values lie, between the two nearest in proportion. */
+/** The quantile `share` of the values, interpolated between the two nearest. */
 export function quantile(values: Values, share: number): number {
   return quantileOf(Float64Array.from(values).toSorted(), share);
 }
@@ -51,8 +51,8 @@ export function slope(x: Values, y: Values): number {
 }
 
 /**
- * Share of the variance of a percentile that a prediction explains, measured against the expected percentile:
- * the noise that nobody could predict is integrated out, so that small differences show.
+ * Share of the variance of a percentile that a prediction explains, measured with the expected percentile:
+ * unpredictable noise is integrated out, so that small differences show.
  */
 export function explained(expected: Values, predicted: Values): number {
   return (variance(expected) - rms(expected, predicted) ** 2) / PERCENTILE_VARIANCE;

@@ -9,7 +9,7 @@ import { demand, fixed, isWithin, signed, type Demand, type Section } from './se
 import { mean } from './statistics.js';
 import { TYPICAL_PEOPLE, typicalSession, type TypicalPerson } from './typicalPeople.js';
 
-/** What so many hours of sleep a night come to in the end. */
+/** The scores after many nights of the same length. */
 
 const AGES = [20, 35, 50, 65, 80] as const;
 const PEOPLE = 60;
@@ -17,7 +17,7 @@ const DAYS = 40;
 const HOURS = [4, 5, 6, 7, 7.5, 8, 8.5, 9, 10, 11, 12] as const;
 /** The best nights lie here. */
 const BEST = [7, 9] as const;
-/** A mean of sixty people, and a made-up person's course, may be off by so much. */
+/** Tolerance for a mean of sixty people, and for a made-up person's course. */
 const NOISE = 0.3;
 /** One night of 12 h alone may be better than one of 8 h by so much. */
 const LONG_MOST = 0.5;
@@ -123,7 +123,7 @@ function largestGain(courses: readonly Course[]): number {
   );
 }
 
-/** How much better the best night outside of the best hours is than the best within. */
+/** How much better the best night outside the best hours is than the best one within. */
 function gainOutside(course: readonly number[]): number {
   const within = course.filter((_, index) => isWithin(HOURS[index] ?? NaN, ...BEST));
   const outside = course.filter((_, index) => !isWithin(HOURS[index] ?? NaN, ...BEST));

@@ -18,7 +18,7 @@ function bmiBand(bmi: number): string {
   return bmi < 35 ? '30–35' : 'from 35';
 }
 
-/** Point 10: the same quality for everybody. */
+/** Point 10: equal quality for every group. */
 export function subgroups(context: Context): Section {
   const predicted = SCORES.map((_, k) => rolledColumn(context.rollout, context, k));
   const expected = SCORES.map((_, k) => expectedOf(context, k));

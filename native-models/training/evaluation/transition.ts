@@ -14,14 +14,14 @@ import { demand, fixed, signed, type Section } from './section.js';
 import { mean } from './statistics.js';
 
 const PEOPLE = 500;
-/** The version before scores five days; then this one does, for five days and one. */
+/** The previous version scores five days; then this one scores five days, and one more. */
 const FORMER_DAYS = 5;
 const DAYS = FORMER_DAYS + 6;
 const AT_ONCE = FORMER_DAYS;
 const LATER = DAYS - 1;
 const WIDTH = 7;
 
-/** Point 16: callers send back what the version before said. */
+/** Point 16: callers send back the previous version's scores. */
 export async function transition(context: Context): Promise<Section> {
   const former = openFormer(context.version);
   const section = {

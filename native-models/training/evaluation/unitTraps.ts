@@ -9,7 +9,7 @@ const SAME = 0.01;
 
 type Habit = (session: RecordedSession) => RecordedSession;
 
-/** Ways in which apps word the same night. Each is compared with stage seconds and fractions. */
+/** Ways in which apps express the same night. Each is compared with stage seconds and fractions. */
 const HABITS: readonly { readonly name: string; readonly word: Habit }[] = [
   { name: 'percent points instead of fractions', word: (session) => scaleShares(session, 100) },
   {
@@ -28,7 +28,7 @@ const HABITS: readonly { readonly name: string; readonly word: Habit }[] = [
   },
 ];
 
-/** Point 9: the wording of a night changes nothing. */
+/** Point 9: how a night is expressed changes nothing. */
 export async function unitTraps({ world, model }: Context): Promise<Section> {
   const reference = await lastDayScores(model, world.simulate(PEOPLE, DAYS, { wear: plainly }));
   const differences = [];

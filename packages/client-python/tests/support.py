@@ -1,4 +1,4 @@
-"""The shared cases, and both clients behind one face, so that each case runs through each of them."""
+"""The shared cases, and both clients with one interface, so that each case runs through each of them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from acuity_client import (
     AsyncUrllibTransport,
     History,
     Hooks,
+    Outcome,
     Prediction,
     RetryPolicy,
     UrllibTransport,
@@ -48,6 +49,10 @@ class Face(Protocol):
 
     def predict(self, request: Any, **options: Any) -> Prediction:
         """One request."""
+        ...
+
+    def predict_many(self, requests: Any, **options: Any) -> Iterator[Outcome[Any]]:
+        """The outcomes."""
         ...
 
     def history(self, storage: Any) -> Any:
@@ -82,11 +87,14 @@ class SyncFace:
         self.client._core.random = lambda: 0.5
         self.client._sleep = self._pause
 
-    def _pause(self, seconds: Any) -> None:
+    def _pause(self, seconds: Any, stopped: Any = None) -> None:
         self.pauses.append(seconds)
 
     def predict(self, request: Any, **options: Any) -> Prediction:
         return self.client.predict(request, **options)
+
+    def predict_many(self, requests: Any, **options: Any) -> Iterator[Outcome[Any]]:
+        return self.client.predict_many(requests, **options)
 
     def history(self, storage: Any) -> Any:
         return History(self.client, storage)
@@ -110,6 +118,17 @@ class AsyncFace:
 
     def predict(self, request: Any, **options: Any) -> Prediction:
         return self._loop.run_until_complete(self.client.predict(request, **options))
+
+    def predict_many(self, requests: Any, **options: Any) -> Iterator[Outcome[Any]]:
+        outcomes: Any = self.client.predict_many(requests, **options)
+        try:
+            while True:
+                try:
+                    yield self._loop.run_until_complete(outcomes.__anext__())
+                except StopAsyncIteration:
+                    return
+        finally:
+            self._loop.run_until_complete(outcomes.aclose())
 
     def history(self, storage: Any) -> Any:
         return _Awaited(AsyncHistory(self.client, storage), self._loop)

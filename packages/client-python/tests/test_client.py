@@ -9,6 +9,7 @@ import logging
 import os
 import pickle
 import pprint
+import socket
 import threading
 import traceback
 import unittest
@@ -24,6 +25,7 @@ from acuity_client import (
     AcuityTimeoutError,
     AttemptReport,
     FieldNameWarning,
+    UnitWarning,
     History,
     Hooks,
     KeyRejectedError,
@@ -39,7 +41,7 @@ from acuity_client import (
 from acuity_client import _rules as rules
 from acuity_client._moment import iso_of, moment_ms
 from acuity_client._transport import default_async_transport, default_transport
-from acuity_client._types import ScoreRecord, Session
+from acuity_client._types import PredictionRequest, ScoreRecord, Session
 
 from .scripted_server import SCORES, ScriptedServer
 from .support import FACES, HAS_HTTPX, KEY, face
@@ -226,7 +228,7 @@ class Requests(unittest.TestCase):
 
         with ScriptedServer([BUSY, OK]) as server:
             with AcuityClient(base_url=server.url, api_key=KEY, propagate=propagate) as client:
-                client._sleep = lambda _: None
+                client._sleep = lambda *_: None
                 client.predict(REQUEST)
         for headers, _ in server.received:
             self.assertEqual(headers["traceparent"], f"00-{'a' * 32}-{'b' * 16}-01")
@@ -253,8 +255,30 @@ class Requests(unittest.TestCase):
 
         policy = RetryPolicy(retries=0)
         with AcuityClient(base_url=LOCAL, api_key=KEY, transport=Broken(), retry=policy) as client:
-            with self.assertRaisesRegex(AcuityConnectionError, "the tunnel is down"):
+            with self.assertRaisesRegex(AcuityConnectionError, f"^{LOCAL}: the tunnel is down$"):
                 client.predict(REQUEST)
+
+    def test_a_connection_error_names_the_address_and_the_cause(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        for title, maker in FACES.items():
+            for host in ("127.0.0.1", "localhost"):
+                address = f"http://{host}:{port}"
+                with self.subTest(title, host=host), face(maker, f"{address}/prefix", {"retries": 0}) as client:
+                    with self.assertRaises(AcuityConnectionError) as raised:
+                        client.predict(REQUEST)
+                    message = str(raised.exception)
+                    self.assertRegex(message, f"^{address}: connection refused")
+                    self.assertNotIn(KEY, message)
+                    self.assertNotIn(str(SAMPLE), message)
+
+    def test_an_answer_that_breaks_off_names_the_address(self) -> None:
+        for title, maker in FACES.items():
+            with self.subTest(title), ScriptedServer([{"broken": True}]) as server:
+                with face(maker, server.url, {"retries": 0}) as client:
+                    with self.assertRaisesRegex(AcuityConnectionError, f"^{server.url}: "):
+                        client.predict(REQUEST)
 
     def test_without_httpx_the_standard_library_serves(self) -> None:
         with mock.patch.dict("sys.modules", {"acuity_client._httpx": None}):
@@ -299,6 +323,21 @@ class Requests(unittest.TestCase):
         self.assertIn("did you mean HR_night?", str(told[0].message))
         self.assertNotIn(str(SAMPLE), str(told[0].message))
         self.assertEqual(told[0].filename, __file__)
+
+    def test_minutes_of_sleep_beside_a_long_night_are_warned_of_once(self) -> None:
+        series = [58.0 + index % 7 for index in range(101)]
+        night: PredictionRequest = {"current_session": {"HR_night": series, "sleepTimeSeconds": 435}}
+        short: PredictionRequest = {"current_session": {"HR_night": series[1:], "sleepTimeSeconds": 435}}
+        with ScriptedServer() as server, AcuityClient(base_url=server.url, api_key=KEY) as client:
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                client.predict(short)
+                client.predict(night)
+                client.predict(night)
+        self.assertEqual([warning.category for warning in told], [UnitWarning])
+        self.assertIn("current_session.sleepTimeSeconds: So few seconds of sleep", str(told[0].message))
+        self.assertNotIn("435", str(told[0].message))
+        self.assertEqual(len(server.received), 3)
 
     def test_a_refused_key_is_told_by_its_type(self) -> None:
         with ScriptedServer([{"status": 403}]) as server:

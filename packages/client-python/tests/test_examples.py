@@ -64,6 +64,8 @@ class Examples(unittest.TestCase):
     def test_every_example_has_a_test(self) -> None:
         tested = {
             "score_night.py",
+            "oura_night.py",
+            "many.py",
             "backend.py",
             "async_backend.py",
             "pandas_series.py",
@@ -74,9 +76,10 @@ class Examples(unittest.TestCase):
         self.assertEqual({path.name for path in EXAMPLES.iterdir() if path.suffix == ".py"}, tested)
 
     def test_a_night(self) -> None:
-        printed = self.run_example("score_night.py")
-        for field in FIELDS:
-            self.assertIn(f"'{field}': ", printed)
+        for name in ("score_night.py", "oura_night.py", "many.py"):
+            printed = self.run_example(name)
+            for field in FIELDS:
+                self.assertIn(f"'{field}': ", printed)
 
     def test_a_measurement(self) -> None:
         self.assertIn("'measured': 67.", self.run_example("measured.py"))

@@ -1,21 +1,21 @@
 import type { Explanation, Finding, Measurement, ScoreRecord } from './contract.js';
-import { errorFor, type AcuityError } from './errors.js';
-import type { Incoming } from './transport.js';
+import { errorFor, type RefusedError } from './errors.js';
+import type { AnswerHead, Incoming } from './transport.js';
 
-/** What the service said of one session. */
+/** The service's answer for one session. */
 export interface Prediction {
   readonly scores: ScoreRecord;
-  /** Version of the network that gave them; keep it beside them. */
+  /** Version of the network that gave the scores; store it with them. */
   readonly modelVersion: string;
   readonly requestId: string;
   readonly inferenceTimeMs: number;
-  /** There where it was asked for (`explain`) and the service can explain. */
+  /** Present if it was requested (`explain`) and the service can explain. */
   readonly explanation?: Explanation;
-  /** There where the request had one: what the person's next request sends. */
+  /** Present if the request had a history; send it with the person's next request. */
   readonly history?: string;
-  /** There where measurements count: the scores without them. */
+  /** Present if measurements count: the scores without them. */
   readonly unmeasured?: ScoreRecord;
-  /** There where some came too late to count. */
+  /** Present if some measurements came too late to count. */
   readonly measurementsIgnored?: readonly IgnoredMeasurement[];
 }
 
@@ -25,34 +25,59 @@ export interface IgnoredMeasurement {
   readonly on: string;
 }
 
-/** What the service answered to the request `sentId`: its scores, or the error of the kind that fits. */
-export function readAnswer(answer: Incoming, sentId: string): Prediction | AcuityError {
-  const requestId = answer.header('x-request-id') ?? sentId;
+/** Reads the answer to the request `sentId`: its scores, or the error of the kind that fits. */
+export function readAnswer(answer: Incoming, sentId: string): Prediction | RefusedError {
   const body = parse(answer.text);
-  if (answer.status === 200 && isPrediction(body)) {
-    const { inference_time_ms: inferenceTimeMs, explanation, history, unmeasured } = body;
-    const { measurements_ignored: measurementsIgnored } = body;
-    const modelVersion = answer.header('x-model-version') ?? '';
-    return {
-      scores: scoresOf(body),
-      inferenceTimeMs,
-      requestId,
-      modelVersion,
-      ...(explanation !== undefined && { explanation }),
-      ...(history !== undefined && { history }),
-      ...(unmeasured !== undefined && { unmeasured: scoresOf(unmeasured) }),
-      ...(measurementsIgnored !== undefined && { measurementsIgnored }),
-    };
-  }
+  if (answer.status === 200 && isPrediction(body)) return predictionOf(body, answer, sentId);
+  return refusalOf(answer.status, body, answer, sentId);
+}
+
+/** The error of an answer without scores. */
+export function readRefusal(answer: Incoming, sentId: string): RefusedError {
+  return refusalOf(answer.status, parse(answer.text), answer, sentId);
+}
+
+/**
+ * Reads one line of a list's answer: scores, or the error that the request alone would have met. Undefined if
+ * the line is not from the service.
+ */
+export function readLine(
+  line: string,
+  head: AnswerHead,
+  sentId: string,
+): Prediction | RefusedError | undefined {
+  const body = parse(line);
+  if (isPrediction(body)) return predictionOf(body, head, sentId);
+  if (typeof body !== 'object' || body === null || !('status' in body) || !('detail' in body))
+    return undefined;
+  return typeof body.status === 'number' ? refusalOf(body.status, body, head, sentId) : undefined;
+}
+
+function predictionOf(body: Scored, head: AnswerHead, sentId: string): Prediction {
+  const { inference_time_ms: inferenceTimeMs, explanation, history, unmeasured } = body;
+  const { measurements_ignored: measurementsIgnored } = body;
+  return {
+    scores: scoresOf(body),
+    inferenceTimeMs,
+    requestId: head.header('x-request-id') ?? sentId,
+    modelVersion: head.header('x-model-version') ?? '',
+    ...(explanation !== undefined && { explanation }),
+    ...(history !== undefined && { history }),
+    ...(unmeasured !== undefined && { unmeasured: scoresOf(unmeasured) }),
+    ...(measurementsIgnored !== undefined && { measurementsIgnored }),
+  };
+}
+
+function refusalOf(status: number, body: unknown, head: AnswerHead, sentId: string): RefusedError {
   const detail = (body as { detail?: unknown } | null | undefined)?.detail;
-  // What has no detail is not of the service: a proxy's 503 is tried again all the same.
+  // An answer without detail is not from the service; a proxy's 503 is retried all the same.
   return errorFor({
-    status: answer.status,
+    status,
     detail: typeof detail === 'string' ? detail : '',
     findings: Array.isArray(detail) ? detail.filter(isFinding) : [],
-    requestId,
-    retryAfterS: secondsOf(answer.header('retry-after')),
-    rateLimit: answer.header('ratelimit'),
+    requestId: head.header('x-request-id') ?? sentId,
+    retryAfterS: secondsOf(head.header('retry-after')),
+    rateLimit: head.header('ratelimit'),
   });
 }
 
@@ -79,7 +104,7 @@ function isPrediction(body: unknown): body is Scored {
   return [...SCORES, 'inference_time_ms'].every((name) => name in body);
 }
 
-/** What else a service of tomorrow may say beside the scores is none of them. */
+/** Ignore other fields, which a later version of the service may add to the scores. */
 function scoresOf(said: ScoreRecord): ScoreRecord {
   const { C_SCORE, attention, memory, reasoning, stress, valence, arousal } = said;
   return { C_SCORE, attention, memory, reasoning, stress, valence, arousal };

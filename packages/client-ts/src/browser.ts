@@ -1,12 +1,54 @@
+/**
+ * What bundlers put into a web page in place of `entry.ts`: the same names. What needs no key works, so that code which
+ * server and page share can be bundled; what would need one throws, and says why.
+ */
 import { refuseBrowser } from './place.js';
 
-/** What bundlers put into a web page in place of the client. */
+const WEB_PAGE = { window: true };
+
 export class AcuityClient {
+  /** @throws Error always: a page must have no key */
   constructor() {
-    refuseBrowser({ window: true });
+    refuseBrowser(WEB_PAGE);
   }
 
   static fromEnvironment(): AcuityClient {
     return new AcuityClient();
   }
 }
+
+/** Throws as the client does, which it would need. */
+export class History extends AcuityClient {}
+
+/** @throws Error always: histories belong on the server, as the client does */
+export function memoryStorage(): void {
+  refuseBrowser(WEB_PAGE);
+}
+
+/** Never thrown on a page; here for `instanceof`. */
+export class HistoryContendedError extends Error {
+  override readonly name = 'HistoryContendedError';
+}
+
+export { describeScore } from './describeScore.js';
+export {
+  AcuityError,
+  ConnectionError,
+  HistoryInvalidError,
+  InvalidRequestError,
+  KeyMissingError,
+  KeyRejectedError,
+  MalformedRequestError,
+  OverloadedError,
+  RateLimitedError,
+  RefusedError,
+  RequestTooLargeError,
+  ServiceError,
+  TimeoutError,
+  UnexpectedAnswerError,
+  UnsupportedMediaTypeError,
+  WrongAddressError,
+} from './errors.js';
+export { NORMS, percentileOf, pss10Sum, vigilanceSpeed } from './norms.js';
+export { SessionBuilder } from './sessionBuilder.js';
+export { UnitError } from './unitChecks.js';

@@ -9,44 +9,59 @@ import {
   RateLimitedError,
   RefusedError,
   TimeoutError,
+  UnexpectedAnswerError,
 } from './errors.js';
 import { fetchTransport, plainHttpTransport } from './nodeTransports.js';
 import { Gate, isTurnGiven, type Held } from './gate.js';
 import { fieldWarnings, ProcessWarnings, type FieldWarning } from './fieldNames.js';
 import { checkNightOf } from './night.js';
 import { refuseBrowser } from './place.js';
+import { isOpen, ListAnswer, type Line } from './listAnswer.js';
+import {
+  listLimits,
+  outcomesOf,
+  type ListDesk,
+  type Outcome,
+  type PredictManyOptions,
+  type Requests,
+} from './lists.js';
+import { Patience } from './patience.js';
 import { DEFAULT_RETRY, pauseBefore, type RetryOptions } from './retry.js';
 import {
   codeOf,
   isConnectionFailure,
   type Incoming,
   type OpenTransport,
+  type Outgoing,
   type Transport,
 } from './transport.js';
-import { checkRequest } from './unitChecks.js';
+import { checkRequest, unitWarnings, type UnitWarning } from './unitChecks.js';
 
 export interface AcuityClientOptions {
-  /** Base address of the service, as `https://scores.example`, without `/predict`. */
+  /** Base address of the service, for instance `https://scores.example`, without `/predict`. */
   readonly url: string;
   readonly apiKey: string;
   /** Longest wait for the answer of one attempt. Default 10,000. */
   readonly timeoutMs?: number;
   /**
-   * Longest time for a whole call, pauses included: no attempt is begun later, and what the service asks to wait beyond
-   * it is not waited for. Default 60,000.
+   * Longest time for a whole call, pauses included: no attempt begins later, and a longer wait that the
+   * service asks for is not taken. Default 60,000.
    */
   readonly deadlineMs?: number;
   /** Most connections open at once. Default 32. */
   readonly connections?: number;
   readonly retry?: Partial<RetryOptions>;
-  /** Told of what happens, for logs and metrics; never of keys or biometric values. */
+  /** Called with events, for logs and metrics; they never contain keys or biometric values. */
   readonly hooks?: ClientHooks;
-  /** How requests travel: by Node's `fetch` or `node:http`, or `undiciTransport` of `acuity-client/undici`, or your own. */
+  /**
+   * The transport of requests: by default Node's `fetch` or `node:http`; or `undiciTransport` of
+   * `acuity-client/undici`, or your own.
+   */
   readonly transport?: OpenTransport;
   /**
-   * Writes the caller's trace context, before each attempt, as OpenTelemetry does:
-   * `(carrier) => propagation.inject(context.active(), carrier)`. `traceparent` and `tracestate` are sent, nothing
-   * else of it. Not needed where an instrumentation of `fetch`, undici or `node:http` does so already.
+   * Writes the caller's trace context before each attempt, as OpenTelemetry does: `(carrier) =>
+   * propagation.inject(context.active(), carrier)`. Only `traceparent` and `tracestate` are sent. Not needed
+   * if an instrumentation of `fetch`, undici or `node:http` already does so.
    */
   readonly propagate?: (carrier: Record<string, string>) => void;
   /** Allows `http:` to another machine: biometrics and the key then travel in clear. Default false. */
@@ -58,13 +73,16 @@ export interface ClientHooks {
   onAttempt?(attempt: AttemptReport): void;
   /** Another attempt follows after a pause. */
   onRetry?(retry: RetryReport): void;
-  /** A field is about to be ignored, and most likely mistyped. Without it, `process.emitWarning`, once for each name. */
-  onWarning?(warning: FieldWarning): void;
+  /**
+   * A field is about to be ignored, most likely because its name is mistyped; or (with `msg`) it is scored
+   * but may be in another unit. Without this hook, `process.emitWarning` is called once for each name.
+   */
+  onWarning?(warning: FieldWarning | UnitWarning): void;
 }
 
 export interface AttemptReport {
   readonly requestId: string;
-  /** From 1 on. */
+  /** Counts from 1. */
   readonly attempt: number;
   readonly status: number | undefined;
   readonly durationMs: number;
@@ -80,7 +98,7 @@ export interface RetryReport {
 }
 
 export interface PredictOptions {
-  /** Your own id for the request, `[A-Za-z0-9._-]{1,128}`; one is made where it is absent. */
+  /** Your own id for the request, `[A-Za-z0-9._-]{1,128}`; by default one is made. */
   readonly requestId?: string;
   /** Longest wait for the answer of one attempt, in place of the client's. */
   readonly timeoutMs?: number;
@@ -88,30 +106,30 @@ export interface PredictOptions {
   readonly deadlineMs?: number;
   /** Attempts after the first, in place of the client's. */
   readonly retries?: number;
-  /** Gives the request up, pauses between attempts included. */
+  /** Aborts the call, pauses between attempts included. */
   readonly signal?: AbortSignal;
 }
 
-/** What tests put in the place of the network, chance and time. */
+/** What tests use instead of the network, chance and time. */
 export interface ClientParts {
   readonly transport: Transport;
   readonly random: () => number;
   readonly pause: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** Names of the variables that `fromEnvironment` looks for. */
+/** Names of the variables that `fromEnvironment` reads. */
 export const URL_VARIABLE = 'ACUITY_URL';
 export const KEY_VARIABLE = 'ACUITY_API_KEY';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_DEADLINE_MS = 60_000;
-/** The service takes no longer patience than this. */
+/** The service accepts no longer patience than this. */
 const PATIENCE_MAX_MS = 600_000;
 const DEFAULT_CONNECTIONS = 32;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const KEY_FORM = /^sk_(demo|live)_[0-9A-Za-z]{38}$/;
 
-/** A connection pool to one service with one key. Make one and keep it. */
+/** A connection pool to one service with one key. Create one and reuse it. */
 export class AcuityClient {
   readonly #apiKey: string;
   readonly #path: string;
@@ -127,7 +145,7 @@ export class AcuityClient {
 
   /**
    * @throws Error in a browser
-   * @throws TypeError where the address or the key can't be one
+   * @throws TypeError if the address or the key is not valid
    */
   constructor(options: AcuityClientOptions, parts: Partial<ClientParts> = {}) {
     refuseBrowser();
@@ -146,9 +164,9 @@ export class AcuityClient {
   }
 
   /**
-   * A client with the address and the key from the environment that is given, the process's own as a rule:
+   * Creates a client with the address and the key from the given environment, by default the process's own:
    * `ACUITY_URL` and `ACUITY_API_KEY`.
-   * @throws TypeError where one of them is absent
+   * @throws TypeError if one of them is absent
    */
   static fromEnvironment(
     environment: Readonly<Record<string, string | undefined>>,
@@ -162,24 +180,89 @@ export class AcuityClient {
   }
 
   /**
-   * Scores one request; refusals for want of room (429, 503) and broken connections are tried again.
-   * @throws UnitError where a session contradicts itself, RangeError where `night` lies ahead: before anything is sent
+   * Scores one request; refusals for lack of room (429, 503) and broken connections are tried again.
+   * @throws UnitError if a session contradicts itself, RangeError if `night` is in the future: before
+   * anything is sent
    * @throws AcuityError of the kind that fits, or the signal's reason
    */
   async predict(request: PredictionRequestBody, options: PredictOptions = {}): Promise<Prediction> {
     const requestId = options.requestId ?? randomUUID();
     if (!REQUEST_ID.test(requestId)) throw new TypeError('a request id is 1 to 128 of A-Z a-z 0-9 . _ -');
-    this.#warn(request);
+    const exchange: Exchange<Prediction> = {
+      contentType: 'application/json',
+      body: this.#encode(request),
+      read: (answer) => readAnswer(answer, requestId),
+    };
+    const call = this.#call(requestId, options);
+    return this.#persist(call, (attempt) => this.#attempt(call, attempt, exchange));
+  }
+
+  /**
+   * Scores any number of requests, many in each list that is sent, and yields one outcome per request in the
+   * order of the input: an error of one request stops no other. Requests are read from the input as outcomes
+   * are taken; the input must not wait for outcomes.
+   *
+   * The iteration throws errors that every further list would meet too (401, 403, 404, 415, and a 429 that
+   * outlasts the deadline) and errors of the input, after the outcomes of the requests before; or the
+   * signal's reason. Send the requests without an outcome again.
+   * @throws RangeError if an option is out of range
+   */
+  predictMany(
+    requests: Requests<PredictionRequestBody>,
+    options?: PredictManyOptions,
+  ): AsyncGenerator<Outcome<number>, void, undefined>;
+  predictMany<Key>(
+    requests: Requests<readonly [key: Key, request: PredictionRequestBody]>,
+    options?: PredictManyOptions,
+  ): AsyncGenerator<Outcome<Key>, void, undefined>;
+  predictMany(
+    requests: Requests<unknown>,
+    { signal, ...options }: PredictManyOptions = {},
+  ): AsyncGenerator<Outcome<unknown>, void, undefined> {
+    const desk: ListDesk = {
+      encode: (request) => this.#encode(request),
+      send: (lines, stop, ...told) => this.#sendLines(lines, { ...options, signal: stop }, ...told),
+    };
+    return outcomesOf(requests, desk, listLimits(options), signal);
+  }
+
+  async #sendLines(
+    lines: readonly Line[],
+    options: PredictOptions,
+    told: () => void,
+    givesWay: () => boolean,
+  ): Promise<void> {
+    const call = this.#call(randomUUID(), options);
+    await this.#persist(call, async (attempt) => {
+      const open = lines.filter(isOpen);
+      const outcome = await this.#attempt(call, attempt, new ListAnswer(open, call.requestId, told));
+      if (outcome === true || (outcome instanceof RateLimitedError && givesWay())) return true;
+      // If the connection breaks after the last line, nothing is lost.
+      return open.some(isOpen) || outcome instanceof UnexpectedAnswerError ? outcome : true;
+    });
+  }
+
+  #encode(request: PredictionRequestBody): string {
+    this.#warn(fieldWarnings(request));
     checkRequest(request);
+    this.#warn(unitWarnings(request));
     checkNightOf(request);
+    return JSON.stringify(request);
+  }
+
+  #call(requestId: string, options: PredictOptions): Call {
     const { signal, timeoutMs = this.#timeoutMs, retries = this.#retry.retries } = options;
     const { deadlineMs = this.#deadlineMs } = options;
-    const endsMs = performance.now() + deadlineMs;
-    const call: Call = { requestId, body: JSON.stringify(request), signal, timeoutMs, retries, endsMs };
+    return { requestId, signal, timeoutMs, retries, endsMs: performance.now() + deadlineMs };
+  }
+
+  /** Makes attempts until one succeeds; throws the error of the last one. */
+  async #persist<T>(call: Call, make: (attempt: number) => Promise<T | AcuityError>): Promise<T> {
+    const { requestId, signal } = call;
     for (let attempt = 1, failures = 0; ; attempt++) {
       for (let held = this.#held(call); held !== undefined; held = this.#held(call))
         await this.#wait(call, held);
-      const outcome = await this.#attempt(call, attempt);
+      const outcome = await make(attempt);
       if (!(outcome instanceof AcuityError)) return outcome;
       const status = outcome instanceof RefusedError ? outcome.status : undefined;
       if (!isTurnGiven(outcome)) failures++;
@@ -191,7 +274,10 @@ export class AcuityClient {
     }
   }
 
-  /** The service has refused another call of this client for its rate; a call that wants no retries finds out by itself. */
+  /**
+   * The service has refused another call of this client for its rate. A call without retries is sent all the
+   * same.
+   */
   #held({ retries, closing }: Call): Held | undefined {
     return retries > 0 ? this.#gate.holds(closing) : undefined;
   }
@@ -199,25 +285,26 @@ export class AcuityClient {
   async #wait(call: Call, { leftMs, refusal, closing }: Held): Promise<void> {
     if (performance.now() + leftMs > call.endsMs) throw refusal(call.requestId);
     call.closing = closing;
-    // No random part: those who have waited go before those who were refused just now, so that none waits for ever.
+    // No random part: calls that have waited go before those refused just now, so that none waits for ever.
     await this.#parts.pause(leftMs, call.signal);
   }
 
-  /** Finishes what is under way and closes the connections. */
+  /** Finishes the calls in flight and closes the connections. */
   close(): Promise<void> {
     return this.#transport.close();
   }
 
-  #warn(request: PredictionRequestBody): void {
-    for (const warning of fieldWarnings(request)) {
+  #warn(warnings: readonly (FieldWarning | UnitWarning)[]): void {
+    for (const warning of warnings) {
       if (this.#hooks.onWarning === undefined) this.#warnings.tell(warning);
       else this.#hooks.onWarning(warning);
     }
   }
 
-  /** One way there and back. Throws only what no further attempt could mend. */
-  async #attempt(call: Call, attempt: number): Promise<Prediction | AcuityError> {
-    const { requestId, body, signal, timeoutMs } = call;
+  /** One request and its answer. Throws only errors that no further attempt could fix. */
+  async #attempt<T>(call: Call, attempt: number, exchange: Exchange<T>): Promise<T | AcuityError> {
+    const { requestId, signal, timeoutMs } = call;
+    const { contentType, body, onText, read } = exchange;
     const startedMs = performance.now();
     const report = (status: number | undefined): void =>
       this.#hooks.onAttempt?.({
@@ -227,32 +314,37 @@ export class AcuityClient {
         durationMs: performance.now() - startedMs,
         requestBytes: Buffer.byteLength(body),
       });
-    const timeout = AbortSignal.timeout(timeoutMs);
+    const patience = new Patience(timeoutMs, signal);
     let answer: Incoming;
     try {
-      const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-      const headers = this.#headers(requestId, timeoutMs);
-      answer = await this.#transport.send({ path: this.#path, headers, body, signal: either });
+      const headers = this.#headers(requestId, timeoutMs, contentType);
+      const sending = { path: this.#path, headers, body, signal: patience.signal };
+      answer = await this.#transport.send(
+        onText === undefined ? sending : { ...sending, onText: patience.renewedBy(onText) },
+      );
     } catch (error) {
       report(undefined);
       signal?.throwIfAborted();
-      if (timeout.aborted) return new TimeoutError(`no answer within ${timeoutMs} ms`, requestId);
+      if (patience.isOver) return new TimeoutError(`no answer within ${timeoutMs} ms`, requestId);
+      if (error instanceof AcuityError) return error;
       if (!isConnectionFailure(error)) throw error;
       return new ConnectionError(`no connection: ${codeOf(error) ?? 'unknown cause'}`, requestId, {
         cause: error,
       });
+    } finally {
+      patience.end();
     }
     report(answer.status);
-    return readAnswer(answer, requestId);
+    return read(answer);
   }
 
-  #headers(requestId: string, timeoutMs: number): Record<string, string> {
+  #headers(requestId: string, timeoutMs: number, contentType: string): Record<string, string> {
     return {
       ...traceHeaders(this.#propagate),
       'x-api-key': this.#apiKey,
-      'content-type': 'application/json',
+      'content-type': contentType,
       'x-request-id': requestId,
-      // The service need not score what is no longer waited for.
+      // The service need not score requests that the caller no longer waits for.
       'x-deadline-ms': String(Math.max(1, Math.min(PATIENCE_MAX_MS, Math.ceil(timeoutMs)))),
     };
   }
@@ -271,7 +363,7 @@ export class AcuityClient {
 
 const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
 
-/** What `propagate` wrote for a trace; baggage and all else stay with the caller. */
+/** The trace context that `propagate` wrote; baggage and all else stay with the caller. */
 function traceHeaders(propagate: AcuityClientOptions['propagate']): Record<string, string> {
   if (propagate === undefined) return {};
   const carrier: Record<string, string> = {};
@@ -281,15 +373,22 @@ function traceHeaders(propagate: AcuityClientOptions['propagate']): Record<strin
   return found;
 }
 
+/** What an attempt sends, and how its answer is read. */
+interface Exchange<T> {
+  readonly contentType: string;
+  readonly body: string;
+  readonly onText?: Outgoing['onText'];
+  readonly read: (answer: Incoming) => T | AcuityError;
+}
+
 interface Call {
   readonly requestId: string;
-  readonly body: string;
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
   readonly retries: number;
-  /** When no further attempt is begun, as `performance.now` tells it. */
+  /** After this no further attempt begins, on the clock of `performance.now`. */
   readonly endsMs: number;
-  /** Of the gate: the last one that this call has waited for. */
+  /** The gate's last closing that this call has waited for. */
   closing?: number;
 }
 

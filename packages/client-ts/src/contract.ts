@@ -3,7 +3,7 @@
  * types against the service's schemas.
  */
 
-/** One night and the hour before the moment to score. Whatever is not known is left out, or null. */
+/** One night and the hour before the moment to score. Leave out unknown values, or give null. */
 export interface Session {
   /** Beats per minute over the hour before, oldest first. */
   HR_day_1h?: number[] | null;

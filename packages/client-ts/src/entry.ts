@@ -42,6 +42,7 @@ export {
   type HistoryStorage,
   type StoredHistory,
 } from './history.js';
+export type { Outcome, PredictManyOptions, Requests } from './lists.js';
 export { NORMS, percentileOf, pss10Sum, vigilanceSpeed, type Tested } from './norms.js';
 export type { Norm } from './norm.js';
 export type { NormName } from './normTables.js';
@@ -50,7 +51,7 @@ export type { Person } from './person.js';
 export type { RetryOptions } from './retry.js';
 export { SessionBuilder, type Sample } from './sessionBuilder.js';
 export type { Stage, StageDurations, StageInterval } from './sleep.js';
-export { UnitError } from './unitChecks.js';
+export { UnitError, type UnitWarning } from './unitChecks.js';
 export type {
   ExplainedScore,
   Explanation,
@@ -60,4 +61,11 @@ export type {
   ScoreRecord,
   Session,
 } from './contract.js';
-export type { Incoming, OpenTransport, Outgoing, Transport, TransportOptions } from './transport.js';
+export type {
+  AnswerHead,
+  Incoming,
+  OpenTransport,
+  Outgoing,
+  Transport,
+  TransportOptions,
+} from './transport.js';

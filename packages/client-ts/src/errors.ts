@@ -1,6 +1,8 @@
 import type { Finding } from './contract.js';
 
-/** Anything that keeps a request from its scores. No message holds a key or a biometric value. */
+/**
+ * The base of all errors that leave a request without scores. No message contains a key or a biometric value.
+ */
 export class AcuityError extends Error {
   override readonly name: string = 'AcuityError';
 
@@ -14,7 +16,10 @@ export class AcuityError extends Error {
   }
 }
 
-/** No answer within the time-out. Whether the service scored the request is not known; scoring changes nothing. */
+/**
+ * No answer within the time-out. It is unknown whether the service scored the request; scoring changes
+ * nothing there.
+ */
 export class TimeoutError extends AcuityError {
   override readonly name = 'TimeoutError';
 }
@@ -24,10 +29,10 @@ export class ConnectionError extends AcuityError {
   override readonly name = 'ConnectionError';
 }
 
-/** What a refusal came with. */
+/** The content of a refusal. */
 export interface Refusal {
   readonly status: number;
-  /** The answer's `detail`; empty where it is no text. */
+  /** The answer's `detail`; empty if it is not text. */
   readonly detail: string;
   readonly findings: readonly Finding[];
   readonly requestId: string;
@@ -50,7 +55,10 @@ export class RefusedError extends AcuityError {
   }
 }
 
-/** 400: what was sent is not JSON. With this client that means something between it and the service. */
+/**
+ * 400: the body that arrived is not JSON. With this client, something between it and the service has changed
+ * it.
+ */
 export class MalformedRequestError extends RefusedError {
   override readonly name = 'MalformedRequestError';
   constructor(refusal: Refusal) {
@@ -74,7 +82,7 @@ export class KeyRejectedError extends RefusedError {
   }
 }
 
-/** 404 or 405: there is another server, or a wrong prefix, at the address. */
+/** 404 or 405: the address leads to another server, or has a wrong prefix. */
 export class WrongAddressError extends RefusedError {
   override readonly name = 'WrongAddressError';
   constructor(refusal: Refusal) {
@@ -94,11 +102,14 @@ export class RequestTooLargeError extends RefusedError {
 export class UnsupportedMediaTypeError extends RefusedError {
   override readonly name = 'UnsupportedMediaTypeError';
   constructor(refusal: Refusal) {
-    super('the headers were changed on the way, or the body compressed', refusal);
+    super(
+      'the headers were changed on the way, or the body compressed; or, of a list, the service is older than this client',
+      refusal,
+    );
   }
 }
 
-/** 422: the request is JSON but not what the service takes; `findings` say where and why. */
+/** 422: the request is JSON but not valid; `findings` say where and why. */
 export class InvalidRequestError extends RefusedError {
   override readonly name: string = 'InvalidRequestError';
   readonly findings: readonly Finding[];
@@ -109,7 +120,7 @@ export class InvalidRequestError extends RefusedError {
   }
 }
 
-/** 422 of a history that is not as the service gave it, or is of another version of it. */
+/** 422 for a history that differs from the one the service gave, or is of another version. */
 export class HistoryInvalidError extends InvalidRequestError {
   override readonly name = 'HistoryInvalidError';
   constructor(refusal: Refusal) {
@@ -134,7 +145,7 @@ export class RateLimitedError extends RefusedError {
   }
 }
 
-/** 503, or 429 where the operator has it said so: too much to do, or stopping. */
+/** 503, or 429 if the operator has configured that: overloaded, or stopping. */
 export class OverloadedError extends RefusedError {
   override readonly name = 'OverloadedError';
   readonly retryAfterS: number | undefined;
@@ -152,7 +163,7 @@ export class ServiceError extends RefusedError {
   }
 }
 
-/** An answer that is none of the service's: most likely of something in front of it. */
+/** An answer that did not come from the service, but most likely from a proxy before it. */
 export class UnexpectedAnswerError extends RefusedError {
   override readonly name = 'UnexpectedAnswerError';
   constructor(refusal: Refusal) {
@@ -174,10 +185,10 @@ const BY_STATUS: Readonly<Record<number, new (refusal: Refusal) => RefusedError>
   503: OverloadedError,
 };
 
-/** What an overload says, under whichever status. */
+/** The causes of an overload, under either status. */
 const OVERLOADED = 'Service overloaded';
 
-/** The error that stands for a refusal. */
+/** The error for a refusal. */
 export function errorFor(refusal: Refusal): RefusedError {
   if (refusal.findings.some(({ type }) => type === 'history_invalid'))
     return new HistoryInvalidError(refusal);

@@ -1,6 +1,7 @@
 import type { ObjectKind } from '#rules/fields.js';
 import { meantField } from '#rules/slips.js';
 import type { PredictionRequestBody } from './contract.js';
+import type { UnitWarning } from './unitChecks.js';
 
 /** A field that the service does not know, and would ignore: most likely a known one, mistyped. */
 export interface FieldWarning {
@@ -41,21 +42,24 @@ function warningsOf(object: unknown, kind: ObjectKind, loc: FieldWarning['loc'])
   });
 }
 
-/** Different names that a caller is warned of; more are no slips any longer. */
+/** Different warnings that a caller is told; more are no slips any longer. */
 const WARNED_MAX = 100;
 
 /** Node's own way of warning, once for each name of each kind of object. */
 export class ProcessWarnings {
   readonly #told = new Set<string>();
 
-  tell({ loc, name, meant }: FieldWarning): void {
+  tell(warning: FieldWarning | UnitWarning): void {
+    const { loc, name } = warning;
     const place = loc.filter((step) => typeof step === 'string').slice(1);
     const path = [...place, name].join('.');
     if (this.#told.has(path) || this.#told.size === WARNED_MAX) return;
     this.#told.add(path);
-    process.emitWarning(`${path} is no field that the service knows: it is ignored. Did you mean ${meant}?`, {
-      type: 'AcuityWarning',
-      code: 'ACUITY_UNKNOWN_FIELD',
-    });
+    if ('msg' in warning) {
+      process.emitWarning(`${path}: ${warning.msg}`, { type: 'AcuityWarning', code: 'ACUITY_UNIT' });
+      return;
+    }
+    const sentence = `${path} is no field that the service knows: it is ignored. Did you mean ${warning.meant}?`;
+    process.emitWarning(sentence, { type: 'AcuityWarning', code: 'ACUITY_UNKNOWN_FIELD' });
   }
 }

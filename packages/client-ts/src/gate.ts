@@ -5,22 +5,22 @@ export interface TurnGiven extends RateLimitedError {
   readonly retryAfterS: number;
 }
 
-/** Such a refusal is no failure: it gives the call a turn. */
+/** Such a refusal does not count as a failure; the call waits its turn. */
 export function isTurnGiven(error: AcuityError): error is TurnGiven {
   return error instanceof RateLimitedError && error.retryAfterS !== undefined;
 }
 
-/** What keeps a call from being sent. */
+/** Why a call is not sent. */
 export interface Held {
   readonly leftMs: number;
   readonly closing: number;
-  /** What the service would say to the call of this id. */
+  /** The refusal that the service would give to the call with this id. */
   refusal(requestId: string): RateLimitedError;
 }
 
 /**
- * Closed while the service has nothing left for the key: the rate is the key's, so what one call was refused for, every
- * other call of the client would be refused for too.
+ * Closed while the key's rate is used up: every other call of the client would be refused like the one that
+ * was.
  */
 export class Gate {
   #opensMs = 0;
@@ -28,7 +28,7 @@ export class Gate {
   #detail = '';
   #rateLimit: string | undefined;
 
-  /** @returns the number of this closing: the call that was refused waits for it by itself */
+  /** @returns the number of this closing; the refused call waits for it by itself */
   close({ retryAfterS, detail, rateLimit }: TurnGiven): number {
     this.#opensMs = Math.max(this.#opensMs, performance.now() + retryAfterS * 1000);
     this.#detail = detail;
@@ -36,7 +36,7 @@ export class Gate {
     return ++this.#closing;
   }
 
-  /** `waited`: the last closing that the call has waited for; undefined where it may be sent. */
+  /** `waited`: the last closing that the call has waited for; undefined if the call may be sent. */
   holds(waited: number | undefined): Held | undefined {
     const leftMs = this.#opensMs - performance.now();
     const closing = this.#closing;

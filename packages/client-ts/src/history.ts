@@ -9,31 +9,39 @@ import { withoutMeasurements } from './measuredHistory.js';
 import { checkMeasured, checkNight } from './night.js';
 import { pauseBefore, type RetryOptions } from './retry.js';
 
-/** What a storage holds of a person: the history as text, or what the former client stored there. */
+/** What a storage holds for a person: the history as text, or what the former client stored there. */
 export type StoredHistory = string | readonly FormerEntry[] | null | undefined;
 
-/** Where the caller keeps one text for each person: health data, under the caller's own rules for such data. */
+/**
+ * The caller's storage of one text per person. It is health data, under the caller's own rules for such data.
+ */
 export interface HistoryStorage {
-  /** What was last saved for `person`; undefined, null or empty where nothing was. */
+  /** The text last saved for `person`; undefined, null or empty if there is none. */
   load(person: string): Promise<StoredHistory>;
   /**
-   * Replaces `previous`, which is what `load` gave, by `next`, in one step: where something else is stored by now,
-   * it changes nothing and gives false. No `next` deletes.
+   * Replaces `previous`, as `load` returned it, by `next` in one step. If something else is stored by now,
+   * changes nothing and returns false. Without `next`, deletes.
    */
   save(person: string, next: string | undefined, previous: StoredHistory): Promise<boolean>;
 }
 
-/** What may be given with a session. */
+/** Options that may be given with a session. */
 export interface HistoryOptions extends PredictOptions {
-  /** The date of waking, as "2026-11-21": what `Adapted.night` and `SessionBuilder.wokeOn()` are. */
+  /** The date of waking, for instance "2026-11-21", as in `Adapted.night` and `SessionBuilder.wokeOn()`. */
   readonly night?: string | null | undefined;
-  /** What was measured since the last night, each once; the history keeps it. Needs `night`. */
+  /** Measurements since the last night, each given once; the history keeps them. Needs `night`. */
   readonly measurements?: readonly Measurement[] | null | undefined;
-  /** Asks for `explanation` beside the scores: from the sixteenth night on it says how the day stands to usual ones. */
+  /**
+   * Requests `explanation` with the scores: from the sixteenth night on it compares the day with the person's
+   * usual ones.
+   */
   readonly explain?: boolean | undefined;
 }
 
-/** Another process stored a history of the person each time that this one had scored. The stored one is whole. */
+/**
+ * In every try, another process stored a history of the person before this one could. The stored history is
+ * intact.
+ */
 export class HistoryContendedError extends Error {
   override readonly name = 'HistoryContendedError';
 
@@ -42,14 +50,14 @@ export class HistoryContendedError extends Error {
   }
 }
 
-/** Of several processes that store at once one succeeds, and the pauses keep it from being always the same. */
+/** If several processes store at once, one succeeds; the pauses keep it from always being the same. */
 const CONTENTION: RetryOptions = { retries: 9, firstPauseMs: 10, pauseMaxMs: 50 };
 
 /**
- * Scores sessions with the person's history, the text that the last answer gave, and stores the one that comes back.
+ * Scores sessions with the person's history, the text of the last answer, and stores the new one.
  *
- * Calls for one person run one after the other in this process. Where another process stores first, the history is
- * loaded and the session scored again, so that no night is lost.
+ * Calls for one person run one after the other in this process. If another process stores first, the history
+ * is loaded and the session scored again, so that no night is lost.
  */
 export class History {
   readonly #client: Pick<AcuityClient, 'predict'>;
@@ -63,10 +71,10 @@ export class History {
   }
 
   /**
-   * Scores `session` with the person's history, in which it gets its place by `night`. The same night scored again
-   * replaces itself; a session without a night is always a new one.
-   * @throws RangeError where a date is none or lies ahead, HistoryInvalidError where what is stored is damaged,
-   * HistoryContendedError, what the client or the storage throws; the history is then as it was
+   * Scores `session` with the person's history, where `night` gives its place. A night scored again replaces
+   * its earlier entry; a session without a night is always a new one.
+   * @throws RangeError if a date is not valid or in the future, HistoryInvalidError if the stored history is
+   * damaged, HistoryContendedError, errors of the client or the storage; the history is then unchanged
    */
   async score(
     person: string,
@@ -88,8 +96,8 @@ export class History {
   }
 
   /**
-   * Forgets what was measured of `person`, and keeps their nights: later scores are the network's alone.
-   * @throws RangeError where what is stored is damaged
+   * Deletes the measurements of `person`, and keeps their nights: later scores are the network's alone.
+   * @throws RangeError if the stored history is damaged
    */
   async forgetMeasurements(person: string): Promise<void> {
     await this.#inTurn(person, async (stored) => {
@@ -99,7 +107,7 @@ export class History {
     });
   }
 
-  /** Forgets `person`. */
+  /** Deletes everything stored for `person`. */
   async forget(person: string): Promise<void> {
     await this.#inTurn(person, async () => ({ history: undefined }));
   }
@@ -111,7 +119,10 @@ export class History {
     throw new AcuityError('the service gave no history: it is older than this client, update it', requestId);
   }
 
-  /** Does `work` after the person's other calls, and again with what is stored by then where others stored first. */
+  /**
+   * Does `work` after the person's other calls, and again with the newly stored history if another process
+   * stored first.
+   */
   async #inTurn<Done extends ToStore>(
     person: string,
     work: (stored: StoredHistory) => Promise<Done>,
@@ -137,7 +148,7 @@ export class History {
       if (done.isAsStored || (done.history === undefined && (stored ?? undefined) === undefined)) return done;
       const isTaken: unknown = await this.#storage.save(person, done.history, stored);
       if (isTaken === true) return done;
-      // A storage of the former kind gives nothing, and would be written again and again.
+      // A storage of the former kind returns nothing, and would be written again and again.
       if (isTaken !== false) throw new TypeError('save() of a history storage gives true or false');
       const pauseMs = pauseBefore({ attempt, retryAfterS: undefined }, CONTENTION, Math.random);
       if (pauseMs === undefined) throw new HistoryContendedError();
@@ -146,16 +157,16 @@ export class History {
   }
 }
 
-/** What is to be stored, nothing to forget the person; `isAsStored`: nothing is to change. */
+/** What to store, or nothing to delete the person; `isAsStored`: leave the storage unchanged. */
 interface ToStore {
   readonly history: string | undefined;
   readonly isAsStored?: boolean;
 }
 
-/** What came back with the history to store. */
+/** The result, with the history to store. */
 type WithHistory = Prediction & { readonly history: string };
 
-/** A storage that forgets when the process ends: for trials and tests. */
+/** A storage in memory, lost when the process ends: for trials and tests. */
 export function memoryStorage(): HistoryStorage {
   const stored = new Map<string, StoredHistory>();
   return {

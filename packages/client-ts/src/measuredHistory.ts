@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** How a history begins that this client knows to take apart; what follows is base64url. */
+/** The prefix of a history that this client can take apart; base64url follows. */
 const VERSION = 'acu1.';
 const CRC_BYTES = 4;
 /** After the measurements: their length u16, and the mask u8, which is 0 where there are none. */

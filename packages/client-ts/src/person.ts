@@ -3,7 +3,7 @@ import { momentMs, type Moment } from '#rules/moment.js';
 import { BODY_MASS_INDEX, FIRST_YEAR_OF_BIRTH, METRES_BELOW } from '#rules/person.js';
 import { UnitError } from './unitChecks.js';
 
-/** Who the session is of; whatever is not known is left out. */
+/** The person of the session; leave out unknown values. */
 export interface Person {
   /** In years; or give `bornAt`. */
   readonly age?: number;
@@ -23,7 +23,7 @@ export interface PersonFields {
 
 const YEAR_MS = 365.2425 * 86_400_000;
 
-/** @throws UnitError or TypeError where a field can't be what it is called */
+/** @throws UnitError or TypeError if a field can't have its value */
 export function personFields(person: Person, atMs: number): PersonFields {
   const { heightCm, weightKg, sex } = person;
   const fields: PersonFields = {};
@@ -44,7 +44,7 @@ function ageOf({ age, bornAt }: Person, atMs: number): number | undefined {
   return within(years, 'age', 'age is in years');
 }
 
-/** A day of birth needs no offset: it moves the age by less than a day. */
+/** A day of birth needs no offset, which would change the age by less than a day. */
 function dayMs(bornAt: Moment): number {
   if (typeof bornAt === 'string' && /^\d{4}-\d\d-\d\d$/.test(bornAt)) return Date.parse(bornAt);
   if (typeof bornAt === 'number') return bornAt; // before 1973 milliseconds are small

@@ -1,4 +1,4 @@
-/** @throws Error where this is no server's process: whoever can read the page can read the key */
+/** @throws Error unless this is a server's process: every reader of a web page can read the key in it */
 export function refuseBrowser(place: object = globalThis): void {
   const { document, window, importScripts } = place as Record<string, unknown>;
   if (document === undefined && window === undefined && importScripts === undefined) return;

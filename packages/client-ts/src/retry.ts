@@ -1,27 +1,32 @@
 /** When a request is tried again. */
 export interface RetryOptions {
-  /** Attempts after the first that failed; 0 for none. A 429 that says when to come back is no failure. Default 2. */
+  /**
+   * Attempts after the first that failed; 0 for none. A 429 that says when to come back does not count as a
+   * failure. Default 2.
+   */
   readonly retries: number;
   /** The first pause is at most this long; each further one may be twice as long. Default 200. */
   readonly firstPauseMs: number;
-  /** No pause is longer. A service that asks for more (a daily quota) is not waited for. Default 30,000. */
+  /**
+   * No pause is longer. If the service asks for more (a daily quota), the call does not wait. Default 30,000.
+   */
   readonly pauseMaxMs: number;
 }
 
 export const DEFAULT_RETRY: RetryOptions = { retries: 2, firstPauseMs: 200, pauseMaxMs: 30_000 };
 
-/** An attempt that failed in a way that may pass. */
+/** An attempt that failed for a reason that may pass. */
 export interface FailedAttempt {
-  /** From 1 on. */
+  /** Counts from 1. */
   readonly attempt: number;
-  /** Seconds that the service asked for. */
+  /** Seconds that the service asked to wait. */
   readonly retryAfterS: number | undefined;
 }
 
 /**
- * The pause before the next attempt, in milliseconds; undefined where there is none. Pauses grow and are drawn
- * at random ("full jitter"), so that callers who were refused together do not come back together; what
- * `Retry-After` asks for is never undercut.
+ * The pause before the next attempt, in milliseconds; undefined if there is none. Pauses grow and are drawn
+ * at random ("full jitter"), so that callers who were refused together do not come back together. A pause is
+ * never shorter than `Retry-After`.
  *
  * @param random  uniform, 0 to 1
  */

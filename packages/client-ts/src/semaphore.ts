@@ -1,6 +1,6 @@
 import { failure } from './transport.js';
 
-/** Lets so many run at once; the others wait in line, each until its signal is aborted. */
+/** Lets a limited number run at once; the others wait in line, each until its signal is aborted. */
 export class Semaphore {
   #free: number;
   #isClosed = false;
@@ -23,14 +23,14 @@ export class Semaphore {
     }
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is running. */
   close(): Promise<void> {
     this.#isClosed = true;
     if (this.#free === this.#seats) return Promise.resolve();
     return new Promise((resolve) => (this.#emptied = resolve));
   }
 
-  /** The seat is handed on: it never counts as free in between. */
+  /** The seat goes directly to the next in line, and never counts as free in between. */
   #turn(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {

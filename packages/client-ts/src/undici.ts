@@ -1,10 +1,10 @@
 import { Pool } from 'undici';
 import { Semaphore } from './semaphore.js';
-import { ANSWER_BYTES_MAX, KEEP_ALIVE_MS, type Transport, type TransportOptions } from './transport.js';
+import { KEEP_ALIVE_MS, readText, type Transport, type TransportOptions } from './transport.js';
 
 /**
- * Connections of the package undici, which is to be installed beside this one: a pool of its own for each client,
- * with a time limit for connecting, in place of the one that all of the process's `fetch` share.
+ * Connections of the package undici, which must be installed too: a separate pool for each client, with a
+ * time limit for connecting, instead of the pool that all users of `fetch` in the process share.
  *
  *     new AcuityClient({ url, apiKey, transport: undiciTransport })
  */
@@ -14,21 +14,24 @@ export function undiciTransport({ origin, connections, connectTimeoutMs }: Trans
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    maxResponseSize: ANSWER_BYTES_MAX,
     connect: { timeout: connectTimeoutMs },
-    // The signal bounds the whole attempt; two more clocks would only make the error depend on which fires first.
+    // The signal bounds the whole attempt; with two more clocks the error would depend on which one fires
+    // first.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  // The pool has a line of its own, but who gives up in it is not told before there is a connection.
+  // The pool has its own queue, but a caller that gives up there learns so only once there is a connection.
   const semaphore = new Semaphore(connections);
   let closed: Promise<void> | undefined;
   return {
-    send: ({ path, headers, body, signal }) =>
+    send: ({ path, headers, body, signal, onText }) =>
       semaphore.during(signal, async () => {
         const answer = await pool.request({ method: 'POST', path, headers, body, signal });
-        const text = await answer.body.text();
-        return { status: answer.statusCode, text, header: (name) => firstOf(answer.headers[name]) };
+        const head = {
+          status: answer.statusCode,
+          header: (name: string) => firstOf(answer.headers[name]),
+        };
+        return readText(head, answer.body, onText);
       }),
     close: () => (closed ??= semaphore.close().then(() => pool.close())),
   };

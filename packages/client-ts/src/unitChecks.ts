@@ -1,4 +1,11 @@
-import { HEART_RATE_MESSAGE, isHeartRate, sleepContradictions } from '#rules/contradictions.js';
+import {
+  HEART_RATE_MESSAGE,
+  NIGHT_SERIES,
+  SHORT_SLEEP_MESSAGE,
+  isHeartRate,
+  isShortBesideNight,
+  sleepContradictions,
+} from '#rules/contradictions.js';
 import { SERIES_ALIASES } from '#rules/fields.js';
 import {
   BREATHS_PER_BEAT_MAX,
@@ -12,6 +19,15 @@ import type { PredictionRequestBody, Session } from './contract.js';
 /** A value that is most likely in another unit than the service reads. The message never holds the value. */
 export class UnitError extends RangeError {
   override readonly name = 'UnitError';
+}
+
+/** A field that may be in another unit than the service reads: it is scored as it is. */
+export interface UnitWarning {
+  /** Where the field is, as in the findings of a 422: from "body" on. */
+  readonly loc: readonly (string | number)[];
+  readonly name: string;
+  /** Names the likely cause, never a value. */
+  readonly msg: string;
 }
 
 const NO_READINGS: ReadonlySet<number> = new Set(SENTINELS);
@@ -62,6 +78,24 @@ export function checkSession(session: Session | null | undefined, place: string)
   }
   const [found] = sleepContradictions(numbersOf(session));
   if (found !== undefined) throw new UnitError(`${place}.${found.field}: ${found.msg}`);
+}
+
+/**
+ * Sessions whose sleep is far shorter than the series of its night suggest: possible, and scored.
+ * @internal
+ */
+export function unitWarnings({
+  current_session: current,
+  past_sessions: past,
+}: PredictionRequestBody): UnitWarning[] {
+  const earlier = Array.isArray(past) ? past.map((session, index) => [session, 'past_sessions', index]) : [];
+  const sessions = [[current, 'current_session'], ...earlier] as [Session | null, ...(string | number)[]][];
+  return sessions.flatMap(([session, ...place]) => {
+    if (typeof session !== 'object' || session === null) return [];
+    const samples = NIGHT_SERIES.map((field) => session[field]?.length ?? 0);
+    if (!isShortBesideNight(numbersOf(session), Math.max(...samples))) return [];
+    return [{ loc: ['body', ...place], name: 'sleepTimeSeconds', msg: SHORT_SLEEP_MESSAGE }];
+  });
 }
 
 const BREATHING = ['RR_day_1h', 'RR_night', SERIES_ALIASES.RR_night] as const;

@@ -1,15 +1,18 @@
-/** The fields of a request, their names and bounds: the schemas, the parser and the clients take them from here. */
+/**
+ * The fields of a request, their names and bounds: the schemas, the parser and the clients take them from
+ * here.
+ */
 
-/** The four time series of a session, in the order in which every stage walks them. */
+/** The four time series of a session, in the order of every stage. */
 export const SERIES_FIELDS = ['HR_day_1h', 'RR_day_1h', 'HR_night', 'RR_night'] as const;
 export type SeriesField = (typeof SERIES_FIELDS)[number];
 
-/** Whether a series is heart rate; else it is breathing. */
+/** Whether a series is heart rate; otherwise it is breathing. */
 export function isHeart(field: SeriesField): boolean {
   return field === 'HR_day_1h' || field === 'HR_night';
 }
 
-/** Other names of series, as integrations written for comparable services send them. */
+/** Other names of series, used by integrations written for comparable services. */
 export const SERIES_ALIASES = { HR_night: 'HR_night_imputed', RR_night: 'RR_night_imputed' } as const;
 export type SeriesAlias = (typeof SERIES_ALIASES)[keyof typeof SERIES_ALIASES];
 export const TARGETS_ALIAS = 'past_target';
@@ -33,7 +36,7 @@ export function samplesMax(field: SeriesField, limits: SeriesLimits): number {
   return field === 'HR_day_1h' || field === 'RR_day_1h' ? limits.daySamplesMax : limits.nightSamplesMax;
 }
 
-/** What a field that is one number may be. */
+/** Bounds of a field that is one number. */
 interface NumberBounds {
   readonly minimum: number;
   readonly maximum: number;
@@ -65,22 +68,25 @@ const NUMBER_FIELDS = Object.keys(NUMBER_BOUNDS) as readonly NumberField[];
 /** The fields of a session that are one value each. */
 export const SESSION_SCALARS = [...NUMBER_FIELDS, 'sex'] as const;
 
-/** All of them, the series first. */
+/** All fields of a session, the series first. */
 export const FIELDS_OF_A_SESSION = [...SERIES_FIELDS, ...SESSION_SCALARS] as const;
 
-/** Least and most of each scalar that is a number. The parser is given them when it starts. */
+/** Minimum and maximum of each numeric scalar. The parser receives them when it starts. */
 export const SCALAR_BOUNDS = NUMBER_FIELDS.map((field) => ({ field, ...NUMBER_BOUNDS[field] }));
 
-/** The order of the numeric scores wherever they stand in a row: the model's output and the past targets. */
+/** The order of the numeric scores in every row: the model's output and the past targets. */
 export const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'] as const;
 export const LABEL_FIELDS = ['valence', 'arousal'] as const;
-/** What somebody can measure of a person: all scores but the composite, and the labels. */
+/** What can be measured of a person: all scores but the composite, and the labels. */
 export const MEASURED_FIELDS = ['attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
 export type MeasuredField = (typeof MEASURED_FIELDS)[number];
-/** The share of the variance between people's single values that is the person's and lasts. */
+/**
+ * The share of the variance between people's single values that comes from lasting differences between
+ * people.
+ */
 export const RELIABILITY_BOUNDS = { minimum: 0.05, maximum: 0.99 } as const;
 
-/** Least and most of a numeric score. */
+/** Minimum and maximum of a numeric score. */
 export const SCORE_BOUNDS = { minimum: 0, maximum: 100 } as const;
 export const LABELS = ['Low', 'High'] as const;
 export const SEXES = ['M', 'F'] as const;
@@ -88,7 +94,7 @@ export const SEXES = ['M', 'F'] as const;
 /** Most measurements in one request. */
 export const MEASUREMENTS_MAX = 64;
 
-/** Every name that each kind of object in a request may have. */
+/** All valid names in each kind of object in a request. */
 export const FIELD_NAMES = {
   request: [
     'current_session',

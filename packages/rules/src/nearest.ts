@@ -1,4 +1,6 @@
-/** The name of `names` that takes the fewest edits to become `mistyped`, at most `editsMax`; undefined where none does. */
+/**
+ * The name in `names` with the fewest edits to `mistyped`, at most `editsMax`; undefined if there is none.
+ */
 export function nearestName(
   mistyped: string,
   names: readonly string[],

@@ -1,9 +1,9 @@
-/** What may be the night of a session, when one is built of samples and stages. */
+/** Bounds of a session's night, when one is built from samples and stages. */
 
-/** The night before: it ended no longer ago than this. */
+/** The night before ended at most this long ago. */
 export const NIGHT_AGE_HOURS_MAX = 36;
 export const NIGHT_HOURS_MAX = 24;
-/** Longer than any night, in minutes: such minutes are seconds. */
+/** Longer than any night, in minutes: such values are seconds. */
 export const NIGHT_MINUTES_MAX = 24 * 60;
-/** Shorter than any night, in seconds: such seconds are minutes or hours. */
+/** Shorter than any night, in seconds: such values are minutes or hours. */
 export const NIGHT_SECONDS_MIN = 15 * 60;

@@ -1,9 +1,12 @@
-/** What a sample of a series may be, and what it most likely is where it can't be that. */
+/** Plausible samples of a series, and what implausible ones most likely are. */
 
 /** Devices write these for "no reading". */
 export const SENTINELS = [0, 255, -1, -2] as const;
 
-/** From so many implausible samples on, a series of which they are more than half is called another unit. */
+/**
+ * If at least this many samples, and more than half of them, are implausible, the series is called another
+ * unit.
+ */
 export const SUSPECT_SAMPLES_MIN = 3;
 
 export type Signal = 'heart rate' | 'respiratory rate';
@@ -12,11 +15,11 @@ interface Plausible {
   readonly unit: string;
   readonly min: number;
   readonly max: number;
-  /** Where the samples lie when they are something else, and what that is; the first that fits counts. */
+  /** Ranges of samples of another kind, and what they are; the first that fits counts. */
   readonly mistakes: readonly (readonly [min: number, max: number, what: string])[];
 }
 
-/** Beat-to-beat intervals in milliseconds, which the name "RR" invites in the place of breathing. */
+/** Beat-to-beat intervals in milliseconds: the name "RR" invites sending them instead of breathing. */
 export const INTERVALS_MS = { min: 200, max: 3_000 } as const;
 
 export const HEART_BEATS: Plausible = {
@@ -50,5 +53,5 @@ export const PLAUSIBLE: Readonly<Record<Signal, Plausible>> = {
   'respiratory rate': BREATHING,
 };
 
-/** Breathing is far slower than the heart: a resting adult breathes once in four beats or so. */
+/** Breathing is far slower than the heart: a resting adult breathes about once in four beats. */
 export const BREATHS_PER_BEAT_MAX = 0.7;

@@ -1,4 +1,7 @@
-/** Sleep in one unit; what is missing and could not be derived is NaN. Durations in seconds, shares as fractions. */
+/**
+ * Sleep in one unit: durations in seconds, shares as fractions. NaN for what is missing and could not be
+ * derived.
+ */
 export class Sleep {
   sleepS = NaN;
   deepS = NaN;
@@ -11,8 +14,8 @@ export class Sleep {
 }
 
 /**
- * Makes sense of what was given, in place: one scale for the shares, one meaning for the sleep time, and what
- * arithmetic can derive.
+ * Normalises the given values in place: one scale for the shares, one meaning for the sleep time, and all
+ * values that arithmetic can derive.
  */
 export function normalise(sleep: Sleep): void {
   const stagesS = sleep.deepS + sleep.remS + sleep.lightS;
@@ -21,7 +24,7 @@ export function normalise(sleep: Sleep): void {
     deriveMissing(sleep);
     return;
   }
-  // The stages are what was measured: whether the sleep time holds awake time too no longer matters.
+  // The stages are measured, so it no longer matters whether the sleep time includes awake time.
   sleep.sleepS = stagesS;
   sleep.deepShare = ratio(sleep.deepS, stagesS);
   sleep.remShare = ratio(sleep.remS, stagesS);
@@ -30,7 +33,7 @@ export function normalise(sleep: Sleep): void {
 
 /** Shares are fractions if each of them is at most 1, else percent points. */
 export function areFractions({ deepShare, remShare, lightShare }: Sleep): boolean {
-  // NaN compares as false: an absent share speaks neither for nor against a scale.
+  // Comparisons with NaN are false: an absent share decides nothing.
   return !(deepShare > 1 || remShare > 1 || lightShare > 1);
 }
 
@@ -41,7 +44,7 @@ function scaleShares(sleep: Sleep): void {
   sleep.lightShare *= 0.01;
 }
 
-/** A known value is never overwritten; every line does nothing where its inputs are missing (NaN). */
+/** Never overwrites a known value; a line has no effect if its inputs are missing (NaN). */
 function deriveMissing(sleep: Sleep): void {
   sleep.deepShare = known(sleep.deepShare, 1 - sleep.remShare - sleep.lightShare);
   sleep.remShare = known(sleep.remShare, 1 - sleep.deepShare - sleep.lightShare);
@@ -61,8 +64,8 @@ function deriveMissing(sleep: Sleep): void {
 }
 
 /**
- * `value` where it is known, else what was derived. A derived negative is no knowledge, nor is the infinity that
- * division by a vanishing share gives.
+ * `value` if it is known, else the derived value. A negative derived value counts as unknown, and so does the
+ * infinity from dividing by a vanishing share.
  */
 function known(value: number, derived: number): number {
   if (!Number.isNaN(value)) return value;

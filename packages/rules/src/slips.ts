@@ -1,14 +1,14 @@
 import { FIELD_NAMES, type ObjectKind } from './fields.js';
 import { nearestName } from './nearest.js';
 
-/** No known name is as long; a longer one is no slip. */
+/** Every known name is shorter; a longer one is no typing error. */
 export const NAME_LENGTH_MAX = 32;
-/** One edit for every so many letters. */
+/** One edit is allowed for this many letters. */
 export const LETTERS_PER_EDIT = 3;
 
 /**
- * The field that an unknown name most likely means: it differs in case, in low lines and hyphens, or by a few
- * letters. Undefined where it is a known name, or none comes near.
+ * The field that an unknown name most likely means: the names differ in case, in underscores and hyphens, or
+ * by a few letters. Undefined for a known name, or if no name is near.
  */
 export function meantField(name: string, kind: ObjectKind): string | undefined {
   const known: readonly string[] = FIELD_NAMES[kind];
@@ -19,7 +19,7 @@ export function meantField(name: string, kind: ObjectKind): string | undefined {
   return known.find((field) => fold(field) === nearest);
 }
 
-/** The known name that `name` is in some case of its letters, or itself; undefined where it is none. */
+/** The known name that equals `name`, in any case of its letters; undefined if there is none. */
 export function nameInAnyCase(name: string, kind: ObjectKind): string | undefined {
   const known: readonly string[] = FIELD_NAMES[kind];
   const letters = name.toLowerCase();

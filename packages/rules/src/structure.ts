@@ -1,11 +1,17 @@
-/** Bounds of what a body may be made of, outside of its strings: within them, reading it costs what its bytes cost. */
+/**
+ * Bounds of a body's structure, outside of its strings: within them, the cost of reading grows only with its
+ * bytes.
+ */
 export interface StructureBounds {
-  /** Objects and arrays in each other. */
+  /** Nesting depth of objects and arrays. */
   readonly levelsMax: number;
-  /** Objects and arrays, all together. */
+  /** Number of objects and arrays. */
   readonly bracketsMax: number;
-  /** Strings, keys included. */
+  /** Number of strings, keys included. */
   readonly stringsMax: number;
 }
 
 export const STRUCTURE_BOUNDS: StructureBounds = { levelsMax: 64, bracketsMax: 10_000, stringsMax: 20_000 };
+
+/** Most lines of a list of requests. */
+export const LINES_MAX = 1_000;

@@ -1,6 +1,9 @@
 import type { FIELDS_OF_A_SESSION } from './fields.js';
 
-/** Values of a field that are possible, but unlikely beyond these bounds: scored, and told by `explain`. */
+/**
+ * Values of a field beyond these bounds are possible but unlikely: they are scored, and `explain` reports
+ * them.
+ */
 export interface Likely {
   readonly field: (typeof FIELDS_OF_A_SESSION)[number];
   readonly least: number;
@@ -9,7 +12,9 @@ export interface Likely {
   readonly of: string;
 }
 
-/** Series by their level (see `features.ts`), sleep as the service makes sense of it; printed in docs/EXPLAIN.md. */
+/**
+ * Series by their level (see `features.ts`), sleep as the service normalises it; printed in docs/EXPLAIN.md.
+ */
 export const LIKELY: readonly Likely[] = [
   { field: 'HR_day_1h', least: 40, most: 150, unit: 'bpm', of: 'level by day' },
   { field: 'RR_day_1h', least: 8, most: 32, unit: 'breaths/min', of: 'level by day' },
@@ -28,5 +33,5 @@ export const LIKELY: readonly Likely[] = [
   { field: 'weight_kg', least: 35, most: 200, unit: 'kg', of: 'weight' },
 ];
 
-/** A series of whose samples a larger share is implausible is told too. */
+/** A series with a larger share of implausible samples is reported too. */
 export const IMPLAUSIBLE_SHARE_MOST = 0.1;

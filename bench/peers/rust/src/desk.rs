@@ -93,7 +93,7 @@ enum Place {
 pub struct Desk {
     queue: Arc<Queue>,
     pending: RefCell<Vec<Job>>,
-    /// Behind everything that this turn of the loop has to read.
+    // Notified after everything that this turn of the loop has to read.
     turn_ends: Notify,
     places: RefCell<Vec<Place>>,
     free: RefCell<Vec<usize>>,
@@ -194,7 +194,7 @@ impl Desk {
     }
 }
 
-/// A place is given back when its answer was taken, or when it comes and nobody waits any more.
+// A place is freed when its answer is taken, or when the answer comes after its caller has gone.
 struct Ticket<'a> {
     desk: &'a Desk,
     place: usize,

@@ -59,7 +59,10 @@ const WRIST: Device = {
 
 let count = 0;
 
-/** The series that such a device gives on a day of such levels; a simulated course about a measured level. */
+/**
+ * The series that such a device would give on a day with these levels; the course around each measured level is
+ * simulated.
+ */
 export function asWorn({ dayHr, nightHr, nightRr, asleepH, awakeH }: Summary): Session {
   const slept = Number.isFinite(asleepH) && asleepH > 0 ? asleepH : 7;
   const person = { ...anybody, dayHr, sleepingHr: nightHr, restingHr: nightHr, nightRr };

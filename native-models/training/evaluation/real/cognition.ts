@@ -13,10 +13,10 @@ import type { RealFinding } from './finding.js';
 
 /** NHANES 2011–2014, people of 60 and over: three tests of cognition beside the pulse and hours slept as told. */
 const FILE = 'nhanes/cognition.csv';
-/** The set says 80 for everybody who is older. */
+/** The data set says 80 for everybody older. */
 const AGES = { ageMin: 60, ageMax: 80 } as const;
 const SIMULATED = { people: 4_000, days: 9 } as const;
-/** A coin is pulse and hours of other people, drawn so many times. */
+/** For comparison, pulse and hours of other people, drawn this many times. */
 const SHUFFLES = 20;
 const SEED = 29;
 
@@ -108,7 +108,7 @@ function over(adults: readonly Adult[], statistic: (chosen: readonly Adult[]) =>
   return bootstrap(adults.length, (chosen) => statistic([...chosen].flatMap((index) => adults[index] ?? [])));
 }
 
-/** What pulse and hours of other people explain: never less than nothing, since a fit always finds something. */
+/** What other people's pulse and hours explain: above 0, since a fit always finds something. */
 function coinShare(adults: readonly Adult[]): number {
   const random = new Random(SEED);
   const shares = Array.from({ length: SHUFFLES }, () => {

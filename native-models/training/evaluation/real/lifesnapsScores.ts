@@ -11,7 +11,7 @@ import { rolledScores } from './rolledScores.js';
 const PAST = 5;
 /** Ratings of past days must rank the days better than biometrics do, by so much. */
 const DOMINANCE = 0.05;
-/** A first diary day without enough behind it says nothing about history. */
+/** The first diary days have too few days before them to show an effect of history. */
 const DIARY_DAYS_LEAST = 3;
 
 type Label = (typeof LABELS)[number];

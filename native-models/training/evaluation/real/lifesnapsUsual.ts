@@ -9,13 +9,13 @@ import { mean, quantile } from '../statistics.js';
 import { groupRows, readCsv } from './csv.js';
 import { lifesnapsSessions } from './lifesnapsScores.js';
 
-/** Days of LifeSnaps against the person's own median, and what is told of them. */
+/** Days of LifeSnaps compared with the person's own median, and what explanations say of them. */
 
 const FILE = 'lifesnaps/daily.csv';
 const PAST = 5;
 /** The own median is that of so many days before. */
 const MEDIAN_DAYS = 20;
-/** So far from the own median a day is clearly below or above it. */
+/** A day this far from the own median is clearly below or above it. */
 const CLEARLY = 5;
 const POINTS = { attention: COLUMN.attention, stress: COLUMN.stress } as const;
 type Score = keyof typeof POINTS;
@@ -34,7 +34,9 @@ export interface Truth {
   readonly against: Against;
   readonly days: number;
   readonly correlation: number;
-  /** Days clearly worse than the own median: how many, and which share is told to be better than the reference day. */
+  /**
+   * Days clearly worse than the own median: how many, and which share is reported as better than the reference day.
+   */
   readonly worse: number;
   readonly toldBetter: number;
   /** The same by the sign of `change`, however small it is. */
@@ -91,7 +93,7 @@ function medianBefore(lives: Lives, day: number, column: number): number {
   return quantile(before, 0.5);
 }
 
-/** `better` is 1 where more of the score is better, −1 where less is. */
+/** `better` is 1 if more of the score is better, −1 if less is. */
 function summary(against: Against, days: readonly Told[], better: number): Truth {
   const worse = days.filter(({ deviation }) => better * deviation <= -CLEARLY);
   const share = (isTold: (day: Told) => boolean): number => mean(worse.map((day) => (isTold(day) ? 1 : 0)));

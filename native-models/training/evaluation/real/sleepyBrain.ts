@@ -78,7 +78,7 @@ export async function sleepyBrain(folder: string, model: ServedModel): Promise<R
   };
 }
 
-/** The fall of the data over the served one, everybody together, and its standard error. */
+/** The fall in the data divided by the served one, over all people, and its standard error. */
 function sizeOf(pairs: readonly Pair[]): [string, number][] {
   const served = mean(pairs.map(({ known }) => known.full - known.short));
   const ratios = pairs.map(({ full, short }) => (full.percentile - short.percentile) / served);

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._client import AcuityClient, AsyncAcuityClient
+from ._contradictions import UnitWarning
 from ._core import AttemptReport, Hooks, RetryReport
 from ._describe import ChartContributor, ScoreChart, ScoreDescription, describe_score
 from ._errors import (
@@ -35,6 +36,7 @@ from ._history import (
     MemoryStorage,
     StoredHistory,
 )
+from ._lists import Outcome
 from ._moment import Moment
 from ._norms import NORMS, Norm, NormAges, NormName, NormSex, percentile_of, pss10_sum, vigilance_speed
 from ._retry import RetryPolicy
@@ -65,7 +67,7 @@ from ._types import (
 from ._units import UnitError
 from ._urllib import AsyncUrllibTransport, UrllibTransport
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 if TYPE_CHECKING:
     from ._httpx import AsyncHttpxTransport as AsyncHttpxTransport
@@ -108,6 +110,7 @@ __all__ = [
     "NormAges",
     "NormName",
     "NormSex",
+    "Outcome",
     "Outgoing",
     "OverloadedError",
     "Prediction",
@@ -134,6 +137,7 @@ __all__ = [
     "TransportTimeout",
     "UnexpectedAnswerError",
     "UnitError",
+    "UnitWarning",
     "UnsupportedMediaTypeError",
     "UrllibTransport",
     "WrongAddressError",

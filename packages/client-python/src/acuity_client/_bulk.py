@@ -85,7 +85,7 @@ class ScoreCommand:
         return kept
 
     def texts(self) -> tuple[str, ...]:
-        """The columns of text behind the scores."""
+        """The columns of text after the scores."""
         *others, error = TEXTS
         return (*others, EXPLANATION, error) if self.explain else TEXTS
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, overload
 
 from ._core import DEFAULT_DEADLINE_S, DEFAULT_TIMEOUT_S, Core, Hooks, Propagate
+from ._lists import BYTES, CONCURRENCY, LINES, Key, List, Outcome, Part, Request, Run
 from ._retry import RetryPolicy
 from ._transport import (
     AsyncTransport,
@@ -61,7 +64,7 @@ class AcuityClient:
             propagate=propagate,
         )
         self._transport = transport or default_transport()
-        self._sleep = time.sleep
+        self._sleep = _sleep
 
     def predict(
         self,
@@ -86,6 +89,123 @@ class AcuityClient:
             if isinstance(step, Prediction):
                 return step
             self._sleep(step)
+
+    @overload
+    def predict_many(
+        self,
+        requests: Iterable[Request],
+        *,
+        list_max: int = ...,
+        list_bytes_max: int = ...,
+        concurrency: int = ...,
+        timeout: float | None = ...,
+        deadline: float | None = ...,
+        retries: int | None = ...,
+    ) -> Iterator[Outcome[int]]: ...
+
+    @overload
+    def predict_many(
+        self,
+        requests: Iterable[tuple[Key, Request]],
+        *,
+        list_max: int = ...,
+        list_bytes_max: int = ...,
+        concurrency: int = ...,
+        timeout: float | None = ...,
+        deadline: float | None = ...,
+        retries: int | None = ...,
+    ) -> Iterator[Outcome[Key]]: ...
+
+    def predict_many(
+        self,
+        requests: Iterable[Any],
+        *,
+        list_max: int = LINES,
+        list_bytes_max: int = BYTES,
+        concurrency: int = CONCURRENCY,
+        timeout: float | None = None,
+        deadline: float | None = None,
+        retries: int | None = None,
+    ) -> Iterator[Outcome[Any]]:
+        """
+        Scores any number of requests, many in each list that is sent, and gives what became of each in the order of
+        the input: an error of one stops no other. With a request may come a key of yours, as a pair: `dict.items()`.
+
+        Requests are read as outcomes are taken, no more than `concurrency` lists hold; the input must not wait for an
+        outcome. A list has at most `list_max` requests (1 to 1,000) and `list_bytes_max` bytes, and fewer where the
+        service or the key holds fewer. `timeout` (the longest wait for the next lines of an answer), `deadline` and
+        `retries` hold for each list. Lists are sent by threads of their own; closing the iterator gives them up.
+
+        The iterator raises what every further list would meet too (401, 403, 404, 415, and a 429 that outlasts the
+        deadline) and what the input raises, after the outcomes of what came before: what has had no outcome by then
+        is to be sent again. Raises ValueError at once where a limit is out of range.
+        """
+        changes = _Changes()
+        run = Run(
+            self._core,
+            changes.tell,
+            threading.Event,
+            list_max=list_max,
+            list_bytes_max=list_bytes_max,
+            concurrency=concurrency,
+            timeout=timeout,
+            deadline=deadline,
+            retries=retries,
+        )
+        return self._outcomes(requests, run, changes)
+
+    def _outcomes(self, requests: Iterable[Any], run: Run, changes: _Changes) -> Iterator[Outcome[Any]]:
+        stopped = threading.Event()
+        source = iter(requests)
+        try:
+            while True:
+                seen = changes.count
+                outcome = run.next_outcome()
+                if outcome is not None:
+                    yield outcome
+                elif run.wants():
+                    self._read(source, run, stopped)
+                elif run.is_over():
+                    return
+                else:
+                    changes.wait(seen)
+        finally:
+            run.is_halted = True
+            stopped.set()
+
+    def _read(self, source: Iterator[Any], run: Run, stopped: threading.Event) -> None:
+        try:
+            full = run.add(next(source))
+        except StopIteration:
+            full = run.end(None)
+        except Exception as error:
+            full = run.end(error)
+        if full is not None:
+            # With the caller's context: `propagate` finds its span there.
+            context = contextvars.copy_context()
+            work = (self._send_list, full, run, stopped)
+            threading.Thread(target=context.run, args=work, name="acuity-list", daemon=True).start()
+
+    def _send_list(self, lst: List, run: Run, stopped: threading.Event) -> None:
+        fault: BaseException | None = None
+        try:
+            while not stopped.is_set() and (part := run.part(lst)) is not None:
+                before = lst.before
+                if run.is_rated and before is not None:
+                    before.done.wait()
+                self._send_part(part, stopped)
+        except BaseException as error:
+            fault = error
+        run.ended(lst, fault)
+
+    def _send_part(self, part: Part, stopped: threading.Event) -> None:
+        while not stopped.is_set():
+            while (held := self._core.held(part.call)) is not None:
+                self._sleep(held, stopped)
+            step = part.after(self._send(part.outgoing()))
+            if step is None:
+                return
+            self._sleep(step, stopped)
 
     def _send(self, request: Outgoing) -> Incoming | TransportTimeout | TransportBroken:
         try:
@@ -161,6 +281,134 @@ class AsyncAcuityClient:
                 return step
             await self._sleep(step)
 
+    @overload
+    def predict_many(
+        self,
+        requests: AsyncIterable[Request] | Iterable[Request],
+        *,
+        list_max: int = ...,
+        list_bytes_max: int = ...,
+        concurrency: int = ...,
+        timeout: float | None = ...,
+        deadline: float | None = ...,
+        retries: int | None = ...,
+    ) -> AsyncIterator[Outcome[int]]: ...
+
+    @overload
+    def predict_many(
+        self,
+        requests: AsyncIterable[tuple[Key, Request]] | Iterable[tuple[Key, Request]],
+        *,
+        list_max: int = ...,
+        list_bytes_max: int = ...,
+        concurrency: int = ...,
+        timeout: float | None = ...,
+        deadline: float | None = ...,
+        retries: int | None = ...,
+    ) -> AsyncIterator[Outcome[Key]]: ...
+
+    def predict_many(
+        self,
+        requests: AsyncIterable[Any] | Iterable[Any],
+        *,
+        list_max: int = LINES,
+        list_bytes_max: int = BYTES,
+        concurrency: int = CONCURRENCY,
+        timeout: float | None = None,
+        deadline: float | None = None,
+        retries: int | None = None,
+    ) -> AsyncIterator[Outcome[Any]]:
+        """
+        As of `AcuityClient`; the input may be asynchronous. Where you leave the loop early, close the iterator
+        (`contextlib.aclosing`): that gives up what is under way.
+        """
+        changes = _AsyncChanges()
+        run = Run(
+            self._core,
+            changes.tell,
+            asyncio.Event,
+            list_max=list_max,
+            list_bytes_max=list_bytes_max,
+            concurrency=concurrency,
+            timeout=timeout,
+            deadline=deadline,
+            retries=retries,
+        )
+        return self._outcomes(requests, run, changes)
+
+    async def _outcomes(
+        self, requests: AsyncIterable[Any] | Iterable[Any], run: Run, changes: _AsyncChanges
+    ) -> AsyncIterator[Outcome[Any]]:
+        changes.begin()
+        tasks: set[asyncio.Task[None]] = set()
+        tasks.add(asyncio.create_task(self._fill(requests, run, changes, tasks)))
+        try:
+            while True:
+                lists = len(run.lists)
+                outcome = run.next_outcome()
+                if len(run.lists) < lists:
+                    changes.wake()  # there is room for another list
+                if outcome is not None:
+                    yield outcome
+                elif run.is_over():
+                    return
+                else:
+                    await changes.wait()
+        finally:
+            run.is_halted = True
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _fill(
+        self,
+        requests: AsyncIterable[Any] | Iterable[Any],
+        run: Run,
+        changes: _AsyncChanges,
+        tasks: set[asyncio.Task[None]],
+    ) -> None:
+        def begin(lst: List | None) -> None:
+            if lst is not None:
+                task = asyncio.create_task(self._send_list(lst, run))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
+
+        fault: Exception | None = None
+        source = _asynchronous(requests)
+        try:
+            while not run.is_halted:
+                if run.wants():
+                    begin(run.add(await source.__anext__()))
+                else:
+                    await changes.wait()
+        except StopAsyncIteration:
+            pass
+        except Exception as error:
+            fault = error
+        begin(run.end(fault))
+        changes.tell()
+
+    async def _send_list(self, lst: List, run: Run) -> None:
+        fault: BaseException | None = None
+        try:
+            while (part := run.part(lst)) is not None:
+                before = lst.before
+                if run.is_rated and before is not None:
+                    await before.done.wait()
+                await self._send_part(part)
+        except BaseException as error:
+            fault = error
+        run.ended(lst, fault)
+
+    async def _send_part(self, part: Part) -> None:
+        while True:
+            while (held := self._core.held(part.call)) is not None:
+                await self._sleep(held)
+            step = part.after(await self._send(part.outgoing()))
+            if step is None:
+                return
+            await self._sleep(step)
+
     async def _send(self, request: Outgoing) -> Incoming | TransportTimeout | TransportBroken:
         try:
             return await self._transport.send(request)
@@ -184,3 +432,58 @@ class AsyncAcuityClient:
 
     def __repr__(self) -> str:
         return f"AsyncAcuityClient({self._core.url!r})"
+
+
+def _sleep(seconds: float, stopped: threading.Event | None = None) -> None:
+    """Ends early where it is stopped."""
+    if stopped is None:
+        time.sleep(seconds)
+    else:
+        stopped.wait(seconds)
+
+
+class _Changes:
+    """Wakes the thread that takes outcomes."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._condition = threading.Condition()
+
+    def tell(self) -> None:
+        with self._condition:
+            self.count += 1
+            self._condition.notify_all()
+
+    def wait(self, seen: int) -> None:
+        """Until something has changed since the count was `seen`."""
+        with self._condition:
+            self._condition.wait_for(lambda: self.count != seen)
+
+
+class _AsyncChanges:
+    """Wakes the tasks of a run; a transport may tell from a thread."""
+
+    def begin(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._changed = asyncio.Event()
+
+    def tell(self) -> None:
+        """From any thread."""
+        self._loop.call_soon_threadsafe(self.wake)
+
+    def wake(self) -> None:
+        """From the loop's own."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait(self) -> None:
+        await self._changed.wait()
+
+
+async def _asynchronous(requests: AsyncIterable[Any] | Iterable[Any]) -> AsyncIterator[Any]:
+    if isinstance(requests, AsyncIterable):
+        async for request in requests:
+            yield request
+    else:
+        for request in requests:
+            yield request

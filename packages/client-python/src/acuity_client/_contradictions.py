@@ -6,12 +6,17 @@ scores without a word. The service refuses the same; here it is caught before an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
 from . import _rules as rules
 from ._units import UnitError
+
+
+class UnitWarning(UserWarning):
+    """A field that may be in another unit than it should be: it is scored as it is. Never holds a value."""
+
 
 def check_request(request: Mapping[str, Any]) -> None:
     """Raises UnitError with the place of the first contradiction, in the current session or an earlier one."""
@@ -23,6 +28,24 @@ def check_session(session: Mapping[str, Any], place: str) -> None:
     """Raises UnitError with the first contradiction."""
     for field, message in contradictions(session):
         raise UnitError(f"{place}.{field}: {message}")
+
+
+def unit_warnings(request: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each session whose sleep is far shorter than the series of its night suggest."""
+    for place, session in _sessions(request):
+        if _is_short_beside_night(session):
+            yield f"{place}.sleepTimeSeconds: {rules.SHORT_SLEEP_MESSAGE}"
+
+
+def _is_short_beside_night(session: Mapping[str, Any]) -> bool:
+    series = (session.get(name) for name in rules.NIGHT_SERIES)
+    samples = max((len(one) for one in series if isinstance(one, Sized)), default=0)
+    if samples <= rules.LONG_NIGHT_SAMPLES:
+        return False
+    sleep = _Sleep.of(session)
+    sleep.derive()
+    least, most = rules.SHORT_SLEEP_S
+    return least <= sleep.total <= most
 
 
 def _sessions(request: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -43,43 +66,97 @@ def contradictions(session: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name in rules.BREATHING_FIELDS:
         if _is_heart_rate(session.get(name)):
             yield name, rules.HEART_RATE_MESSAGE
-    if _is_in_minutes_beside_seconds(session):
-        yield rules.MINUTES_BESIDE_SECONDS
-    elif _is_all_in_minutes(session):
-        total = _number(session, "sleepTimeSeconds")
-        is_time_short = total is not None and rules.MINUTES_MIN <= total <= rules.MINUTES_MAX
-        field = "sleepTimeSeconds" if is_time_short else _first_given(session, rules.STAGES)
-        yield field, rules.ALL_IN_MINUTES_MESSAGE
-    if _has_too_large_shares(session):
-        yield _first_given(session, rules.SHARES), rules.SHARES_MESSAGE
+    contradiction = (
+        _minutes_beside_seconds(session) or _all_in_another_unit(session) or _one_in_minutes(session)
+    )
+    if contradiction is not None:
+        yield contradiction
+    contradiction = _wrong_shares(session)
+    if contradiction is not None:
+        yield contradiction
 
 
-def _is_in_minutes_beside_seconds(session: Mapping[str, Any]) -> bool:
+def _minutes_beside_seconds(session: Mapping[str, Any]) -> tuple[str, str] | None:
     """In whole numbers: nothing is rounded."""
     total = _number(session, "sleepTimeSeconds")
     deep, rem, light = (_number(session, name) for name in rules.STAGES)
     if total is None or deep is None or rem is None or light is None:
-        return False
+        return None
     stages = deep + rem + light
     seconds, minutes = rules.SECONDS_FOR_MINUTES_MIN
-    return stages > 0 and rules.SECONDS_FOR_A_MINUTE_MAX * stages >= total and seconds * stages <= minutes * total
+    is_not_too_long = rules.SECONDS_FOR_A_MINUTE_MAX * stages >= total
+    found = stages > 0 and is_not_too_long and seconds * stages <= minutes * total
+    return rules.MINUTES_BESIDE_SECONDS if found else None
 
 
-def _is_all_in_minutes(session: Mapping[str, Any]) -> bool:
-    """No night has both deep and REM sleep within so short a time."""
+def _all_in_another_unit(session: Mapping[str, Any]) -> tuple[str, str] | None:
+    """No night has both deep and REM sleep within minutes, or any stage within seconds."""
     sleep = _Sleep.of(session)
     sleep.derive()
-    is_short = rules.MINUTES_MIN <= sleep.total <= rules.MINUTES_MAX
-    return is_short and sleep.deep >= rules.STAGE_S_MIN and sleep.rem >= rules.STAGE_S_MIN
+    are_both = sleep.deep >= rules.STAGE_S_MIN and sleep.rem >= rules.STAGE_S_MIN
+    if rules.MINUTES_MIN <= sleep.total <= rules.MINUTES_MAX and are_both:
+        return _short_field(session, rules.MINUTES_MIN, rules.MINUTES_MAX), rules.ALL_IN_MINUTES_MESSAGE
+    is_any = sleep.deep > 0 or sleep.rem > 0 or sleep.light > 0
+    if rules.HOURS_MIN <= sleep.total <= rules.HOURS_MAX and is_any:
+        return _short_field(session, rules.HOURS_MIN, rules.HOURS_MAX), rules.ALL_IN_HOURS_MESSAGE
+    return None
 
 
-def _has_too_large_shares(session: Mapping[str, Any]) -> bool:
+def _short_field(session: Mapping[str, Any], least: float, most: float) -> str:
+    """The sleep time where it is as short as the night looks, else the first stage that is given."""
+    total = _number(session, "sleepTimeSeconds")
+    is_time_short = total is not None and least <= total <= most
+    return "sleepTimeSeconds" if is_time_short else _first_given(session, rules.STAGES)
+
+
+def _one_in_minutes(session: Mapping[str, Any]) -> tuple[str, str] | None:
+    """One stage in minutes, the rest in seconds."""
+    total = _number(session, "sleepTimeSeconds")
+    stages = [_number(session, name) for name in rules.STAGES]
+    given = [stage for stage in stages if stage is not None]
+    if total is None or len(given) < len(stages):
+        return None
+    unexplained = total - sum(given)
+    awake = _number(session, "awakeSleepSeconds") or 0
+    for name, stage in zip(rules.STAGES, given):
+        if stage > 0 and _is_in_minutes(stage, unexplained + stage, awake):
+            return name, rules.STAGE_IN_MINUTES_MESSAGE
+    return None
+
+
+def _is_in_minutes(stage: float, left: float, awake: float) -> bool:
+    """
+    Whether so many minutes are what the sleep time leaves for the stage, with awake time in it or not. What is no
+    number of epochs may also be some way off: the time may have more awake time in it than is given.
+    """
+    are_epochs = stage % rules.EPOCH_S == 0
+    near = rules.EPOCH_S if are_epochs else rules.ROUNDED_S
+    asleep = left - awake
+    if abs(60 * stage - left) < near or abs(60 * stage - asleep) < near:
+        return True
+    seconds, minutes = rules.SECONDS_FOR_MINUTES_MIN
+    is_not_too_long = rules.SECONDS_FOR_A_MINUTE_MAX * stage >= asleep
+    return not are_epochs and is_not_too_long and seconds * stage <= minutes * asleep
+
+
+def _wrong_shares(session: Mapping[str, Any]) -> tuple[str, str] | None:
     """Shares that the stages do not replace."""
     if all(_number(session, name) is not None for name in rules.STAGES):
-        return False
-    shares = [share for share in (_number(session, name) for name in rules.SHARES) if share is not None]
-    whole = 100 if any(share > 1 for share in shares) else 1
-    return sum(shares) > whole * (rules.SHARES_SUM_MAX + rules.ROUNDING)
+        return None
+    numbers = {name: _number(session, name) for name in rules.SHARES}
+    shares = {name: share for name, share in numbers.items() if share is not None}
+    total = sum(shares.values())
+    are_all_fractions = all(share <= 1 for share in shares.values())
+    if total > (1 if are_all_fractions else 100) * (rules.SHARES_SUM_MAX + rules.ROUNDING):
+        return _first_given(session, rules.SHARES), rules.SHARES_MESSAGE
+    small = [name for name, share in shares.items() if 0 < share < 1]
+    if are_all_fractions or not small:
+        return None
+    scaled = sum(100 * share if name in small else share for name, share in shares.items())
+    # A sum of points that is as near to a hundred as it stands may hold a very small share.
+    is_nearer = abs(100 - scaled) < abs(100 - total)
+    is_whole = rules.POINTS_SUM_MIN <= scaled <= rules.POINTS_SUM_MAX
+    return (small[0], rules.TWO_SCALES_MESSAGE) if is_nearer and is_whole else None
 
 
 def _is_heart_rate(series: object) -> bool:
@@ -144,6 +221,7 @@ class _Sleep:
         self.light = _known(self.light, self.light_share * self.total)
         self.deep = _known(self.deep, self.total - self.rem - self.light)
         self.rem = _known(self.rem, self.total - self.deep - self.light)
+        self.light = _known(self.light, self.total - self.deep - self.rem)
 
 
 def _known(value: float, derived: float) -> float:

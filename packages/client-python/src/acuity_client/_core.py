@@ -10,14 +10,14 @@ import re
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, Union
 from urllib.parse import urlsplit
 
-from ._contradictions import check_request
+from ._contradictions import UnitWarning, check_request, unit_warnings
 from ._errors import (
     AcuityConnectionError,
     AcuityError,
@@ -32,7 +32,7 @@ from ._gate import Gate
 from ._night import check_night_of
 from ._retry import RetryPolicy
 from ._slips import FieldNameWarning, slips
-from ._transport import Incoming, Outgoing, TransportBroken, TransportTimeout
+from ._transport import Incoming, OnBody, Outgoing, TransportBroken, TransportTimeout
 from ._types import Prediction, PredictionRequest, ScoreRecord
 
 URL_VARIABLE = "ACUITY_URL"
@@ -72,16 +72,22 @@ class RetryReport:
 
 @dataclass(frozen=True)
 class Hooks:
-    """Told of what happens, for logs and metrics; never of keys or biometric values. Called in the caller's thread."""
+    """Called with events, for logs and metrics, without keys or biometric values. Called in the caller's
+    thread; of `predict_many`'s lists in the threads that send them.
+    """
 
     on_attempt: Callable[[AttemptReport], None] | None = None
     on_retry: Callable[[RetryReport], None] | None = None
     on_warning: Callable[[str], None] | None = None
-    """A mistyped field name. Without it, `warnings.warn` is told: once for each name."""
+    """A mistyped field name, or a sleep time that may be minutes. Without it, `warnings.warn` is told: once for each."""
 
 
 Propagate = Callable[[dict[str, str]], None]
 """Writes the caller's trace context into a carrier, by header."""
+
+
+Answer = Union[Incoming, TransportTimeout, TransportBroken]
+"""How an attempt ended."""
 
 
 class _Secret:
@@ -103,12 +109,16 @@ class _Secret:
 class Call:
     """One request on its way, through all of its attempts."""
 
+    address: str
+    """Scheme, host and port of the service, for errors."""
     request_id: str
     body: bytes = field(repr=False)
     timeout_s: float
     policy: RetryPolicy
     ends: float
     """When no further attempt is begun, by the monotonic clock."""
+    content_type: str = "application/json"
+    on_body: OnBody | None = field(default=None, repr=False)
     attempt: int = 0
     failures: int = 0
     started: float = 0.0
@@ -138,6 +148,8 @@ class Core:
         if not api_key:
             raise ValueError(f"no key: set {KEY_VARIABLE} to the key that the operator issued")
         self.url = _address(base_url, allow_plain_http)
+        parts = urlsplit(self.url)
+        self._address = f"{parts.scheme}://{parts.netloc}"
         self._key = _Secret(_checked_key(api_key))
         self._timeout_s = _checked_timeout(timeout_s)
         self._deadline_s = _checked_timeout(deadline_s)
@@ -160,15 +172,31 @@ class Core:
         request_id = request_id or str(uuid.uuid4())
         if not _REQUEST_ID.fullmatch(request_id):
             raise ValueError("a request id is 1 to 128 of A-Z a-z 0-9 . _ -")
-        self._warn_of_slips(request)
+        return self.call(request_id, self.encode(request), timeout_s, deadline_s, retries)
+
+    def encode(self, request: PredictionRequest | Mapping[str, Any]) -> bytes:
+        """The request as JSON. Raises where it can't be right."""
+        self._warn(slips(request), FieldNameWarning)
         check_request(request)
+        self._warn(unit_warnings(request), UnitWarning)
         check_night_of(request)
+        return encoded(request)
+
+    def call(
+        self,
+        request_id: str,
+        body: bytes,
+        timeout_s: float | None,
+        deadline_s: float | None,
+        retries: int | None,
+    ) -> Call:
+        """A call with its limits, or those of the client."""
         policy = self._retry
         if retries is not None:
             policy = RetryPolicy(retries, policy.first_pause_s, policy.pause_max_s)
         timeout_s = self._timeout_s if timeout_s is None else _checked_timeout(timeout_s)
         deadline_s = self._deadline_s if deadline_s is None else _checked_timeout(deadline_s)
-        return Call(request_id, encoded(request), timeout_s, policy, time.monotonic() + deadline_s)
+        return Call(self._address, request_id, body, timeout_s, policy, time.monotonic() + deadline_s)
 
     def held(self, call: Call) -> float | None:
         """
@@ -193,13 +221,14 @@ class Core:
             headers={
                 **self._trace_headers(),
                 "x-api-key": self._key.text,
-                "content-type": "application/json",
+                "content-type": call.content_type,
                 "x-request-id": call.request_id,
                 # The service need not score what is no longer waited for.
                 "x-deadline-ms": str(max(1, min(_PATIENCE_MAX_MS, math.ceil(call.timeout_s * 1000)))),
             },
             body=call.body,
             timeout_s=call.timeout_s,
+            on_body=call.on_body,
         )
 
     def _trace_headers(self) -> dict[str, str]:
@@ -210,24 +239,31 @@ class Core:
         self._propagate(carrier)
         return {name: carrier[name] for name in ("traceparent", "tracestate") if name in carrier}
 
-    def after(self, call: Call, answer: Incoming | TransportTimeout | TransportBroken) -> Prediction | float:
+    def after(self, call: Call, answer: Answer) -> Prediction | float:
         """The scores, or the seconds to wait before the next attempt; raises where there is none."""
-        status = answer.status if isinstance(answer, Incoming) else None
+        self.report(call, answer)
+        outcome = _judged(call, answer)
+        return outcome if isinstance(outcome, Prediction) else self.again(call, outcome)
+
+    def report(self, call: Call, answer: Answer) -> None:
+        """Tells the hook of an attempt."""
         if self._hooks.on_attempt is not None:
+            status = answer.status if isinstance(answer, Incoming) else None
             duration_s = time.monotonic() - call.started
             self._hooks.on_attempt(AttemptReport(call.request_id, call.attempt, status, duration_s, len(call.body)))
-        outcome = _judged(call, answer)
-        if isinstance(outcome, Prediction):
-            return outcome
-        turn = outcome if isinstance(outcome, RateLimitedError) and outcome.retry_after_s is not None else None
+
+    def again(self, call: Call, error: AcuityError) -> float:
+        """The seconds to wait before the next attempt; raises the error where there is none."""
+        turn = error if isinstance(error, RateLimitedError) and error.retry_after_s is not None else None
         if turn is None:
             call.failures += 1
-        pause_s = self._pause_after(call, outcome)
+        pause_s = self._pause_after(call, error)
         if pause_s is None:
-            raise outcome
+            raise error
         if turn is not None:
             call.closing = self._gate.close(turn)
         if self._hooks.on_retry is not None:
+            status = error.status if isinstance(error, RefusedError) else None
             self._hooks.on_retry(RetryReport(call.request_id, call.attempt, status, pause_s))
         return pause_s
 
@@ -238,8 +274,8 @@ class Core:
         pause_s = call.policy.pause_before(max(1, call.failures), asked_s, self.random)
         return None if pause_s is not None and time.monotonic() + pause_s > call.ends else pause_s
 
-    def _warn_of_slips(self, request: Mapping[str, Any]) -> None:
-        for sentence in slips(request):
+    def _warn(self, sentences: Iterable[str], category: type[Warning]) -> None:
+        for sentence in sentences:
             if sentence in self._warned:
                 continue
             if len(self._warned) < _KNOWN_WARNINGS_MAX:
@@ -247,34 +283,55 @@ class Core:
             if self._hooks.on_warning is not None:
                 self._hooks.on_warning(sentence)
             else:
-                warnings.warn(sentence, FieldNameWarning, stacklevel=4)
+                warnings.warn(sentence, category, stacklevel=5)
 
 
-def _judged(call: Call, answer: Incoming | TransportTimeout | TransportBroken) -> Prediction | AcuityError:
-    if isinstance(answer, TransportTimeout):
-        return AcuityTimeoutError(f"no answer within {call.timeout_s:g} s", call.request_id)
-    if isinstance(answer, TransportBroken):
-        return AcuityConnectionError(f"no connection: {answer}", call.request_id)
-    request_id = answer.headers.get("x-request-id", call.request_id)
-    body = _decoded(answer.body)
+def _judged(call: Call, answer: Answer) -> Prediction | AcuityError:
+    if not isinstance(answer, Incoming):
+        return failure_of(call, answer)
     if answer.status == 200:
-        prediction = _prediction(body, answer, request_id)
+        prediction = _prediction(_decoded(answer.body), answer.headers, call.request_id)
         if prediction is not None:
             return prediction
-    return _refusal(body, answer, request_id)
+    return refusal_of(call, answer)
+
+
+def failure_of(call: Call, failure: TransportTimeout | TransportBroken) -> AcuityError:
+    """The error of an attempt without an answer."""
+    if isinstance(failure, TransportTimeout):
+        return AcuityTimeoutError(f"{call.address}: no answer within {call.timeout_s:g} s", call.request_id)
+    return AcuityConnectionError(f"{call.address}: {failure}", call.request_id)
+
+
+def refusal_of(call: Call, answer: Incoming) -> RefusedError:
+    """The error of an answer without scores."""
+    return _refusal(_decoded(answer.body), answer.status, answer.headers, call.request_id)
+
+
+def read_line(line: bytes, headers: Mapping[str, str], request_id: str) -> Prediction | RefusedError | None:
+    """
+    What one line of a list's answer says of its request: scores, or the error that the request alone would have met.
+    None where it is no line of the service's.
+    """
+    body = _decoded(line)
+    prediction = _prediction(body, headers, request_id)
+    if prediction is not None:
+        return prediction
+    status = body.get("status") if isinstance(body, dict) and "detail" in body else None
+    return _refusal(body, status, headers, request_id) if isinstance(status, int) else None
 
 
 _SCORES = tuple(ScoreRecord.__annotations__)
 
 
-def _prediction(body: object, answer: Incoming, request_id: str) -> Prediction | None:
+def _prediction(body: object, headers: Mapping[str, str], sent_id: str) -> Prediction | None:
     if not isinstance(body, dict) or not all(name in body for name in (*_SCORES, "inference_time_ms")):
         return None
     scores: Any = {name: body[name] for name in _SCORES}
     return Prediction(
         scores=scores,
-        model_version=answer.headers.get("x-model-version", ""),
-        request_id=request_id,
+        model_version=headers.get("x-model-version", ""),
+        request_id=headers.get("x-request-id", sent_id),
         inference_time_ms=body["inference_time_ms"],
         explanation=body.get("explanation"),
         history=body.get("history"),
@@ -283,17 +340,17 @@ def _prediction(body: object, answer: Incoming, request_id: str) -> Prediction |
     )
 
 
-def _refusal(body: object, answer: Incoming, request_id: str) -> RefusedError:
+def _refusal(body: object, status: int, headers: Mapping[str, str], sent_id: str) -> RefusedError:
     # What has no detail is not of the service: a proxy's 503 is tried again all the same.
     detail = body.get("detail") if isinstance(body, dict) else None
     return error_for(
         Refusal(
-            status=answer.status,
-            request_id=request_id,
+            status=status,
+            request_id=headers.get("x-request-id", sent_id),
             detail=detail if isinstance(detail, str) else "",
             findings=[finding for finding in detail if _is_finding(finding)] if isinstance(detail, list) else [],
-            retry_after_s=seconds_of(answer.headers.get("retry-after")),
-            rate_limit=answer.headers.get("ratelimit"),
+            retry_after_s=seconds_of(headers.get("retry-after")),
+            rate_limit=headers.get("ratelimit"),
         )
     )
 

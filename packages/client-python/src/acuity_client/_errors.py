@@ -90,7 +90,8 @@ class UnsupportedMediaTypeError(RefusedError):
     """415: the headers did not arrive as they were sent."""
 
     def _remedy(self, refusal: Refusal) -> str:
-        return "the headers were changed on the way, or the body compressed"
+        changed = "the headers were changed on the way, or the body compressed"
+        return f"{changed}; or, of a list, the service is older than this client"
 
 
 class InvalidRequestError(RefusedError):

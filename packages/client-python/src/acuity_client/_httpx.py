@@ -14,9 +14,11 @@ from ._transport import (
     CONNECTIONS_MAX,
     KEEP_ALIVE_S,
     Incoming,
+    OnBody,
     Outgoing,
     TransportBroken,
     TransportTimeout,
+    broken_by,
 )
 
 
@@ -42,7 +44,7 @@ def _failure(error: httpx.HTTPError) -> Exception:
     """Without httpx's own error: that one holds the request, and with it the key and the body."""
     if isinstance(error, httpx.TimeoutException):
         return TransportTimeout()
-    return TransportBroken(type(error).__name__)
+    return broken_by(error)
 
 
 class HttpxTransport:
@@ -63,7 +65,7 @@ class HttpxTransport:
         raise failure
 
     def _exchange(self, request: Outgoing) -> Incoming:
-        # httpx times each read; the answer as a whole is timed here.
+        # httpx times each read; the answer as a whole, which a list's is not, is timed here.
         until = time.monotonic() + request.timeout_s
         body = bytearray()
         with self._client.stream(
@@ -74,12 +76,16 @@ class HttpxTransport:
             timeout=request.timeout_s,
             follow_redirects=False,
         ) as answer:
+            headers, on_body = _lower(answer.headers), _taker(request, answer)
             for piece in answer.iter_bytes():
+                if on_body is not None:
+                    on_body(headers, piece)
+                    continue
                 body += piece
                 _check(body)
                 if time.monotonic() > until:
                     raise httpx.ReadTimeout("the answer takes too long")
-            return Incoming(answer.status_code, _lower(answer.headers), bytes(body))
+            return Incoming(answer.status_code, headers, bytes(body))
 
     def close(self) -> None:
         """Closes the connections."""
@@ -99,32 +105,42 @@ class AsyncHttpxTransport:
         """One request, one answer."""
         failure: Exception
         try:
-            return await asyncio.wait_for(self._exchange(request), request.timeout_s)
+            if request.on_body is not None:
+                return await self._exchange(request, request.timeout_s)
+            return await asyncio.wait_for(self._exchange(request, None), request.timeout_s)
         except httpx.HTTPError as error:
             failure = _failure(error)
         except asyncio.TimeoutError:
             failure = TransportTimeout()
         raise failure
 
-    async def _exchange(self, request: Outgoing) -> Incoming:
+    async def _exchange(self, request: Outgoing, wait_s: float | None) -> Incoming:
         body = bytearray()
         async with self._client.stream(
             "POST",
             request.url,
             headers=dict(request.headers),
             content=request.body,
-            timeout=None,
+            timeout=wait_s,
             follow_redirects=False,
         ) as answer:
+            headers, on_body = _lower(answer.headers), _taker(request, answer)
             async for piece in answer.aiter_bytes():
+                if on_body is not None:
+                    on_body(headers, piece)
+                    continue
                 body += piece
                 _check(body)
-            return Incoming(answer.status_code, _lower(answer.headers), bytes(body))
+            return Incoming(answer.status_code, headers, bytes(body))
 
     async def aclose(self) -> None:
         """Closes the connections."""
         if self._owned:
             await self._client.aclose()
+
+
+def _taker(request: Outgoing, answer: httpx.Response) -> OnBody | None:
+    return request.on_body if answer.status_code == 200 else None
 
 
 def _check(body: bytearray) -> None:

@@ -58,6 +58,12 @@ BREATHING_FIELDS = (
     "RR_night",
     "RR_night_imputed",
 )
+NIGHT_SERIES = (
+    "HR_night",
+    "RR_night",
+    "HR_night_imputed",
+    "RR_night_imputed",
+)
 NUMBER_BOUNDS = {
     "sleepTimeSeconds": (0, 172800),
     "deepSleepSeconds": (0, 172800),
@@ -145,9 +151,21 @@ MINUTES_MIN = 120
 MINUTES_MAX = 720
 STAGE_S_MIN = 0.5
 ALL_IN_MINUTES_MESSAGE = "Expected seconds; so little sleep with both deep and REM sleep in it looks like minutes"
+HOURS_MIN = 1
+HOURS_MAX = 24
+ALL_IN_HOURS_MESSAGE = "Expected seconds; so few seconds of sleep with stages in them look like hours"
+EPOCH_S = 30
+ROUNDED_S = 60
+STAGE_IN_MINUTES_MESSAGE = "Expected seconds; this stage looks like minutes beside sleepTimeSeconds and the other stages"
 SHARES_SUM_MAX = 1.05
 ROUNDING = 1e-9
 SHARES_MESSAGE = "The shares add up to more than the whole sleep; one seems to count another stage too, or to be on another scale"
+POINTS_SUM_MIN = 95
+POINTS_SUM_MAX = 105
+TWO_SCALES_MESSAGE = "The shares are on two scales; give all of them as fractions, or all of them as percent points"
+SHORT_SLEEP_S = (120, 900)
+LONG_NIGHT_SAMPLES = 100
+SHORT_SLEEP_MESSAGE = "So few seconds of sleep beside so long a series of the night; is the sleep time in minutes?"
 BREATHS_MEDIAN_MAX = 40
 BREATHS_SAMPLES_MIN = 10
 HEART_RATE_MESSAGE = "Expected breaths per minute; so high a median looks like heart rate in the place of respiratory rate"

@@ -66,7 +66,7 @@ class SessionBuilder:
         weight_kg: float | None = None,
         sex: Sex | None = None,
     ) -> SessionBuilder:
-        """Whatever is not known is left out; give `age` or `born_at`."""
+        """Leave out unknown values; give `age` or `born_at`."""
         self._who = person_fields(self._at_ms, age, born_at, height_cm, weight_kg, sex)
         return self
 

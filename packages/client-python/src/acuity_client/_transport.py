@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -10,7 +10,13 @@ CONNECTIONS_MAX = 32
 KEEP_ALIVE_S = 5.0
 """The service closes connections that are idle for 8 to 12 s: ours go well before, so that no request meets one."""
 ANSWER_BYTES_MAX = 1 << 20
-"""An answer of the service has a few hundred bytes, a refusal a few thousand; a proxy's page a little more."""
+"""
+An answer of the service, or one line of a list's, has a few hundred bytes, a refusal a few thousand; a proxy's page a
+little more.
+"""
+
+OnBody = Callable[[Mapping[str, str], bytes], None]
+"""Takes the headers and a piece of the body."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,12 @@ class Outgoing:
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     timeout_s: float
+    on_body: OnBody | None = field(default=None, repr=False)
+    """
+    Of a list: takes a 200's body piece by piece as it arrives; the answer's own is then empty, and `timeout_s` the
+    longest wait for each piece. A transport that does not call it gives the whole body at the end: a connection that
+    breaks before has then brought nothing.
+    """
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,29 @@ class TransportTimeout(Exception):
 
 class TransportBroken(Exception):
     """The connection could not be made, or broke before the answer; the text says what is known of the cause."""
+
+
+_CAUSES_MAX = 16
+
+
+def broken_by(error: BaseException) -> TransportBroken:
+    """
+    With the system's words for the cause, such as "connection refused", which httpx and asyncio wrap. Never the text
+    of another error: that may hold what was sent.
+    """
+    pending: list[BaseException] = [error]
+    for _ in range(_CAUSES_MAX):
+        if not pending:
+            break
+        cause = pending.pop()
+        if isinstance(cause, ConnectionRefusedError):
+            return TransportBroken("connection refused; is the service running there?")
+        if isinstance(cause, OSError) and isinstance(cause.strerror, str):
+            return TransportBroken(cause.strerror[:1].lower() + cause.strerror[1:])
+        # An address of several machines has an error for each: the first of them tells enough.
+        pending.extend(getattr(cause, "exceptions", ())[:1])
+        pending.extend(each for each in (cause.__context__, cause.__cause__) if each is not None)
+    return TransportBroken(f"the connection broke ({type(error).__name__})")
 
 
 class Transport(Protocol):

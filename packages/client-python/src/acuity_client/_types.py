@@ -11,7 +11,7 @@ Level = Literal["Low", "High"]
 
 
 class Session(TypedDict, total=False):
-    """One night and the hour before the moment to score. Whatever is not known is left out, or None."""
+    """One night and the hour before the moment to score. Leave out unknown values, or give None."""
 
     HR_day_1h: Sequence[float] | None
     """Beats per minute over the hour before, oldest first."""

@@ -8,7 +8,10 @@ import urllib.error
 import urllib.request
 from typing import IO, Any
 
-from ._transport import ANSWER_BYTES_MAX, Incoming, Outgoing, TransportBroken, TransportTimeout
+from ._transport import ANSWER_BYTES_MAX, Incoming, OnBody, Outgoing, TransportBroken, TransportTimeout, broken_by
+
+
+_PIECE_BYTES = 1 << 16
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -31,19 +34,21 @@ class UrllibTransport:
         failure: Exception
         call = urllib.request.Request(request.url, request.body, dict(request.headers), method="POST")
         try:
-            return self._exchange(call, request.timeout_s)
+            return self._exchange(call, request)
         except TimeoutError:
             failure = TransportTimeout()
         except urllib.error.URLError as error:
             is_timeout = isinstance(error.reason, TimeoutError)
-            failure = TransportTimeout() if is_timeout else TransportBroken(_cause(error.reason))
+            failure = TransportTimeout() if is_timeout else _unreached(error)
         except (OSError, http.client.HTTPException) as error:
-            failure = TransportBroken(_cause(error))
+            failure = broken_by(error)
         raise failure
 
-    def _exchange(self, call: urllib.request.Request, timeout_s: float) -> Incoming:
+    def _exchange(self, call: urllib.request.Request, request: Outgoing) -> Incoming:
         try:
-            with self._opener.open(call, timeout=timeout_s) as answer:
+            with self._opener.open(call, timeout=request.timeout_s) as answer:
+                if request.on_body is not None and answer.status == 200:
+                    return _stream(answer, request.on_body)
                 return _read(answer.status, answer.headers, answer)
         except urllib.error.HTTPError as refusal:
             with refusal:
@@ -76,8 +81,19 @@ def _read(status: int, headers: Any, stream: IO[bytes]) -> Incoming:
     body = stream.read(ANSWER_BYTES_MAX + 1)
     if len(body) > ANSWER_BYTES_MAX:
         raise http.client.HTTPException("the answer is too long")
-    return Incoming(status, {name.lower(): value for name, value in headers.items()}, body)
+    return Incoming(status, _lower(headers), body)
 
 
-def _cause(reason: object) -> str:
-    return reason if isinstance(reason, str) else type(reason).__name__
+def _stream(answer: http.client.HTTPResponse, on_body: OnBody) -> Incoming:
+    headers = _lower(answer.headers)
+    while piece := answer.read1(_PIECE_BYTES):
+        on_body(headers, piece)
+    return Incoming(answer.status, headers, b"")
+
+
+def _lower(headers: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _unreached(error: urllib.error.URLError) -> TransportBroken:
+    return broken_by(error.reason) if isinstance(error.reason, BaseException) else TransportBroken(error.reason)

@@ -7,7 +7,7 @@ import { series } from './series.js';
 
 /**
  * Oura API v2: https://cloud.ouraring.com/v2/docs (multiple sleep documents, heart rate), 2026-11-22. There is no
- * series of breathing: `average_breath` is the one sample, in breaths per minute, whatever older documents say.
+ * series of breathing: `average_breath` is the one sample, in breaths per minute, although older documents differ.
  */
 export interface OuraInput extends AdapterOptions {
   /** The answer of `GET /v2/usercollection/sleep`, or one of its documents. */

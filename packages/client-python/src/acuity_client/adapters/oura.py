@@ -1,6 +1,6 @@
 """
 Oura API v2: https://cloud.ouraring.com/v2/docs (multiple sleep documents, heart rate), 2026-11-22. There is no series
-of breathing: `average_breath` is the one sample, in breaths per minute, whatever older documents say.
+of breathing: `average_breath` is the one sample, in breaths per minute, although older documents differ.
 """
 
 from __future__ import annotations

@@ -1,0 +1,57 @@
+/** The request that was answered last, to be sent from elsewhere. */
+import { byId, element, holding, setText } from '../dashboard/dom.js';
+import { codeSamples } from './codeSamples.js';
+
+let samples = [];
+let chosen = 'curl';
+const pre = element('pre');
+const copied = element('span', '', 'quiet');
+
+export function makeCode() {
+  const choices = ['curl', 'TypeScript', 'Python'].map((label) => {
+    const input = element('input');
+    input.type = 'radio';
+    input.name = 'language';
+    input.value = label;
+    input.checked = label === chosen;
+    input.addEventListener('change', () => {
+      chosen = label;
+      show();
+    });
+    return holding('label', [input, element('span', label)]);
+  });
+  const group = holding('div', choices, 'choices');
+  group.setAttribute('role', 'radiogroup');
+  group.setAttribute('aria-label', 'Language');
+  const button = element('button', 'Copy');
+  button.type = 'button';
+  button.id = 'copy';
+  button.addEventListener('click', () => void copy());
+  copied.setAttribute('role', 'status');
+  pre.tabIndex = 0;
+  pre.setAttribute('aria-label', 'The request as code');
+  const note =
+    'Each series is one average here; a device would send its samples. The history is what this page was given.';
+  byId('code').append(holding('div', [group, button, copied], 'buttons'), pre, element('p', note, 'quiet'));
+}
+
+export function showCode(request, url) {
+  samples = codeSamples(request, url);
+  show();
+}
+
+function show() {
+  setText(pre, samples.find(({ label }) => label === chosen)?.source ?? '');
+  setText(copied, '');
+}
+
+/** Only pages of this machine, or by https, may use the clipboard: elsewhere the text is selected. */
+async function copy() {
+  try {
+    await navigator.clipboard.writeText(pre.textContent);
+    setText(copied, 'copied');
+  } catch {
+    getSelection().selectAllChildren(pre);
+    setText(copied, 'selected: copy it with the keyboard');
+  }
+}

@@ -1,0 +1,44 @@
+/** Shorter ones are cheap to allocate. */
+const REUSED_FROM_BYTES = 65_536;
+/** Sizes are multiples of this, so that bodies of similar lengths share buffers. */
+const STEP_BYTES = 65_536;
+/** What an event loop keeps for later bodies. */
+const KEPT_BYTES_MAX = 16_777_216;
+/** A buffer is at most this much longer than asked for. */
+const SLACK = 1.25;
+
+/**
+ * Long buffers of an event loop, used again and again: a new one costs its zeros, and V8 collects the whole heap after
+ * some dozens of them. Bodies of others stay in them beyond what is written, so read no more than was written.
+ */
+export class BodyBuffers {
+  /** Oldest first. */
+  private readonly free: Uint8Array[] = [];
+  private bytes = 0;
+
+  constructor(private readonly keptMax: number = KEPT_BYTES_MAX) {}
+
+  /** What is kept for later, in bytes. */
+  get keptBytes(): number {
+    return this.bytes;
+  }
+
+  /** A buffer of at least `bytes`; its content is undefined. */
+  take(bytes: number): Uint8Array {
+    if (bytes < REUSED_FROM_BYTES) return new Uint8Array(bytes);
+    const wanted = Math.ceil(bytes / STEP_BYTES) * STEP_BYTES;
+    const at = this.free.findLastIndex(({ length }) => length >= wanted && length <= wanted * SLACK);
+    const [buffer] = at === -1 ? [] : this.free.splice(at, 1);
+    if (buffer === undefined) return Buffer.allocUnsafeSlow(wanted);
+    this.bytes -= buffer.length;
+    return buffer;
+  }
+
+  /** Takes back a buffer of `take` that nothing reads any more: call it once. */
+  give(buffer: Uint8Array): void {
+    if (buffer.length < REUSED_FROM_BYTES) return;
+    this.free.push(buffer);
+    this.bytes += buffer.length;
+    while (this.bytes > this.keptMax) this.bytes -= this.free.shift()?.length ?? 0;
+  }
+}

@@ -1,0 +1,370 @@
+import type { Clock } from '../base/clock.js';
+import type { Admission } from '../auth/rateLimiter.js';
+import type { RefusalCause } from '../contract/metrics.js';
+import {
+  MALFORMED,
+  PROBLEMS,
+  UNPROCESSABLE,
+  lineBody,
+  malformedBody,
+  problemBody,
+  unprocessableBody,
+  type BodyProblem,
+  type Finding,
+} from '../contract/problems.js';
+import { qualityOf, type Quality } from '../pipeline/quality.js';
+import type { Line } from '../reading/lines.js';
+import { isBodyProblem, type RequestReader } from '../reading/read.js';
+import type { HistoryToCome, ReadRequest } from '../records/request.js';
+import type { LineLane, ScoredRow, ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
+import { answerBody } from './answerBody.js';
+import type { BodyBudget } from './bodyBudget.js';
+import type { ExchangeObserver, ExchangeRecord } from './exchange.js';
+import type { ListAnswer } from './listAnswer.js';
+import type { CountedLines } from './listCount.js';
+import type { ListTask } from './listPump.js';
+
+/** Lines are written once they reach this length together, and at the end. */
+const PIECE_CHARS = 16_384;
+/** Answers that the caller has not read yet take memory from the budget of bodies, in these steps. */
+const ANSWER_STEP_BYTES = 16_384;
+
+/** The model in force has no graph for explanations. */
+export const NO_EXPLANATIONS: BodyProblem = {
+  kind: 'unprocessable',
+  findings: [
+    { loc: ['body', 'explain'], msg: 'The model in force can not explain its scores', type: 'value_error' },
+  ],
+};
+
+/** What lists need from their event loop. */
+export interface ListContext {
+  readonly readRequest: RequestReader;
+  readonly observer: ExchangeObserver;
+  readonly budget: BodyBudget;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Whether a worker hangs, so that nothing is scored any more. */
+  isHung(): boolean;
+  understood(request: ReadRequest): void;
+  /** The findings in a line. */
+  found(findings: readonly Finding[]): void;
+  /** A line was scored. */
+  served(): void;
+  /** Gives `count` back to the day's quota. */
+  refund(admission: Admission, count: number): void;
+  onFault(error: unknown, requestId: string): void;
+  /** `list` may have work. */
+  wake(): void;
+  /** `list` has ended. */
+  ended(list: List): void;
+}
+
+/** A list that was admitted: all its lines have their places. */
+export interface AdmittedList {
+  readonly record: ExchangeRecord;
+  readonly answer: ListAnswer;
+  readonly lines: CountedLines;
+  readonly explains: readonly boolean[];
+  readonly model: ScoringModel;
+  readonly plain: LineLane;
+  /** Undefined if no line is to be explained. */
+  readonly explained: LineLane | undefined;
+  readonly holder: number;
+  /** The admissions that the first line and all others count for. */
+  readonly first: Admission;
+  readonly others: Admission;
+  readonly admittedMs: number;
+  /** When its caller, or the service, stops waiting. */
+  readonly expiresMs: number;
+  /** Gives back the memory of its bytes. */
+  readonly giveBack: () => void;
+}
+
+/** Lines that go to the same workers, in order. */
+interface Course {
+  readonly lane: LineLane;
+  readonly lines: readonly number[];
+  at: number;
+}
+
+/**
+ * A list, from its admission to its last line:
+ *
+ *   bytes ─► a line at a time, as there is room ─► lane ─► answers, in the order of the lines ─► pieces, as they are read
+ */
+export class List implements ListTask {
+  isGone = false;
+  private readonly lines: readonly Line[];
+  private readonly courses: readonly Course[];
+  /** Answers that are not written yet, by line. */
+  private readonly texts: (string | undefined)[];
+  private readonly statuses: Uint16Array;
+  private isOver = false;
+  private isRead = false;
+  private written = 0;
+  /** All lines before this one have their answers; the next field counts their unwritten characters. */
+  private ready = 0;
+  private readyChars = 0;
+  /** Characters of all unwritten answers, and the memory taken from the budget for them. */
+  private unwrittenChars = 0;
+  private heldBytes = 0;
+  private scoredCount = 0;
+  private isWriteScheduled = false;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly context: ListContext,
+    private readonly list: AdmittedList,
+  ) {
+    const { lines, explains, plain, explained, answer, admittedMs, expiresMs } = list;
+    this.lines = lines.found.lines;
+    this.texts = Array.from<string | undefined>({ length: this.lines.length });
+    this.statuses = new Uint16Array(this.lines.length);
+    const indexes = [...this.lines.keys()];
+    const isExplained = (index: number): boolean => explained !== undefined && explains[index] === true;
+    this.courses = [
+      { lane: plain, lines: indexes.filter((index) => !isExplained(index)), at: 0 },
+      ...(explained ? [{ lane: explained, lines: indexes.filter(isExplained), at: 0 }] : []),
+    ];
+    answer.onRead(() => {
+      this.write();
+      context.wake();
+    });
+    this.timer = setTimeout(() => this.expire(), Math.max(0, expiresMs - admittedMs));
+  }
+
+  get holder(): number {
+    return this.list.holder;
+  }
+
+  get expiresMs(): number {
+    return this.list.expiresMs;
+  }
+
+  /** Reads one more line, if there is room for it. */
+  step(): 'more' | 'waits' | 'done' {
+    if (this.isOver || this.isRead) return 'done';
+    if (this.context.isHung() || this.context.clock.monotonicMs() >= this.list.expiresMs) {
+      this.expire();
+      return 'done';
+    }
+    if (!this.hasRoomForAnswers()) return 'waits';
+    const course = this.courses.find(({ lane, lines, at }) => at < lines.length && lane.hasLineRoom);
+    if (course === undefined) return 'waits';
+    this.read(course);
+    this.endReading();
+    return this.isRead ? 'done' : 'more';
+  }
+
+  scored(index: number, timing: Timing, body: string): void {
+    const { context, list } = this;
+    context.served();
+    this.scoredCount++;
+    context.observer.lineScored(list.record, timing);
+    this.settle(index, 200, body);
+  }
+
+  failed(index: number, cause: 'expired' | 'fault'): void {
+    if (cause === 'fault') this.refuse(index, 'internal');
+    else this.refuse(index, this.context.isHung() ? 'hung' : 'deadline');
+  }
+
+  /** The caller hung up. */
+  abort(): void {
+    if (this.isOver) return;
+    const lost = this.lines.length - this.written;
+    this.dropUnread();
+    this.refund(this.written, lost);
+    this.context.observer.listHungUp(this.list.record, this.lines.length);
+    this.end();
+  }
+
+  private read(course: Course): void {
+    const { context, list } = this;
+    const index = course.lines[course.at++] ?? 0;
+    let isAdmitted = false;
+    try {
+      const line = this.lines[index];
+      if (line === undefined) throw new RangeError('no such line');
+      const request = context.readRequest(list.lines.found.bytesOf(line), list.model.measured);
+      if (isBodyProblem(request)) this.refuseBody(index, request);
+      else if (request.explain && course.lane === list.plain) this.refuseBody(index, NO_EXPLANATIONS);
+      else {
+        context.understood(request);
+        course.lane.admitLine(request, new ListLine(this, index, request), list.admittedMs);
+        isAdmitted = true;
+      }
+    } catch (error) {
+      // A line that can't be read must not affect the others.
+      context.onFault(error, list.record.requestId);
+      this.refuse(index, 'internal');
+    }
+    if (!isAdmitted) course.lane.release(1, this.holder);
+  }
+
+  /** The bytes are not needed any more once all lines are read. */
+  private endReading(): void {
+    if (this.isRead || this.courses.some(({ lines, at }) => at < lines.length)) return;
+    this.isRead = true;
+    this.list.giveBack();
+  }
+
+  /** Lines that no caller waits for any more are not read. */
+  private expire(): void {
+    if (this.isOver) return;
+    const cause = this.context.isHung() ? 'hung' : 'deadline';
+    for (const { lines, at } of this.courses) for (const index of lines.slice(at)) this.refuse(index, cause);
+    this.dropUnread();
+  }
+
+  private dropUnread(): void {
+    for (const course of this.courses) {
+      const unread = course.lines.length - course.at;
+      if (unread > 0) course.lane.release(unread, this.holder);
+      course.at = course.lines.length;
+    }
+    this.endReading();
+  }
+
+  private refuse(index: number, cause: 'internal' | 'hung' | 'deadline'): void {
+    const problem = PROBLEMS[cause === 'internal' ? 'internal' : 'overloaded'];
+    this.settleRefused(index, cause, problem.status, problemBody(problem));
+  }
+
+  private refuseBody(index: number, problem: BodyProblem): void {
+    if (problem.kind === 'malformed')
+      return this.settleRefused(index, problem.kind, MALFORMED.status, malformedBody(problem.byte));
+    this.context.found(problem.findings);
+    this.settleRefused(index, problem.kind, UNPROCESSABLE.status, unprocessableBody(problem.findings));
+  }
+
+  private settleRefused(index: number, cause: RefusalCause, status: number, body: string): void {
+    this.context.observer.lineRefused(cause);
+    this.settle(index, status, lineBody(status, body));
+  }
+
+  private settle(index: number, status: number, body: string): void {
+    this.statuses[index] = status;
+    this.texts[index] = `${body}\n`;
+    this.unwrittenChars += body.length + 1;
+    for (let text = this.texts[this.ready]; text !== undefined; text = this.texts[this.ready]) {
+      this.readyChars += text.length;
+      this.ready++;
+    }
+    if (this.isWriteScheduled || (this.ready < this.lines.length && this.readyChars < PIECE_CHARS)) return;
+    this.isWriteScheduled = true;
+    // In another turn: while the library reads another connection, it would send this in many pieces.
+    setImmediate(() => {
+      this.isWriteScheduled = false;
+      this.write();
+      this.context.wake();
+    });
+  }
+
+  /**
+   * Answers that the caller does not read take memory: without memory for them, no further line is scored.
+   */
+  private hasRoomForAnswers(): boolean {
+    const { budget } = this.context;
+    if (this.unwrittenChars <= this.heldBytes) return true;
+    const wanted = Math.ceil(this.unwrittenChars / ANSWER_STEP_BYTES) * ANSWER_STEP_BYTES;
+    if (budget.take(this.holder, wanted, this.heldBytes) !== 'taken') return false;
+    this.heldBytes = wanted;
+    return true;
+  }
+
+  private write(): void {
+    const { answer } = this.list;
+    while (!this.isOver) {
+      const isAll = this.ready === this.lines.length;
+      if (isAll && answer.mayEnd && !(answer.mayWrite && this.readyChars > 2 * PIECE_CHARS))
+        return this.writeLast();
+      if (!answer.mayWrite || this.readyChars < PIECE_CHARS) return;
+      const first = this.written;
+      answer.write(this.take(PIECE_CHARS));
+      this.told(first);
+    }
+  }
+
+  private writeLast(): void {
+    const { answer, record } = this.list;
+    const first = this.written;
+    answer.end(this.take(Infinity));
+    this.told(first);
+    this.context.observer.listEnded(record, { lines: this.lines.length, scored: this.scoredCount });
+    this.end();
+  }
+
+  /** The ready lines from the first unwritten one on, up to `chars` in total. */
+  private take(chars: number): string {
+    let piece = '';
+    while (this.written < this.ready && piece.length < chars) {
+      piece += this.texts[this.written] ?? '';
+      this.texts[this.written] = undefined;
+      this.written++;
+    }
+    this.readyChars -= piece.length;
+    this.unwrittenChars -= piece.length;
+    return piece;
+  }
+
+  /** The lines from `first` on were written. Refused ones are given back to the day's quota. */
+  private told(first: number): void {
+    const statuses = this.statuses.subarray(first, this.written);
+    this.context.observer.linesWritten(this.list.record, statuses);
+    for (const [at, status] of statuses.entries()) if (status !== 200) this.refund(first + at, 1);
+  }
+
+  /** Gives back `count` of the lines from `first` on. */
+  private refund(first: number, count: number): void {
+    const { list, context } = this;
+    const ofFirst = first === 0 && count > 0 ? 1 : 0;
+    if (ofFirst > 0) context.refund(list.first, 1);
+    if (count > ofFirst) context.refund(list.others, count - ofFirst);
+  }
+
+  private end(): void {
+    this.isOver = true;
+    this.isGone = true;
+    clearTimeout(this.timer);
+    const { budget } = this.context;
+    if (this.heldBytes > 0) budget.give(this.holder, this.heldBytes);
+    this.heldBytes = 0;
+    this.context.ended(this);
+  }
+}
+
+/** A line that waits for its scores. */
+class ListLine implements ScoreHandler {
+  private readonly quality: Quality | undefined;
+  private readonly history: HistoryToCome | undefined;
+
+  constructor(
+    private readonly list: List,
+    private readonly index: number,
+    request: ReadRequest,
+  ) {
+    this.history = request.history;
+    this.quality = request.explain ? qualityOf(request) : undefined;
+  }
+
+  get isGone(): boolean {
+    return this.list.isGone;
+  }
+
+  get expiresMs(): number {
+    return this.list.expiresMs;
+  }
+
+  get holder(): number {
+    return this.list.holder;
+  }
+
+  scored(row: ScoredRow, timing: Timing): void {
+    this.list.scored(this.index, timing, answerBody(row, timing.inferMs, this.quality, this.history));
+  }
+
+  failed(cause: 'expired' | 'fault'): void {
+    this.list.failed(this.index, cause);
+  }
+}

@@ -1,0 +1,225 @@
+import { bucketOf, type Admission, type RateLimiter } from '../auth/rateLimiter.js';
+import type { Clock } from '../base/clock.js';
+import type { OverloadCause } from '../contract/metrics.js';
+import type { BodyProblem } from '../contract/problems.js';
+import type { RequestReader } from '../reading/read.js';
+import type { LineLane, Scorer } from '../scoring/scorer.js';
+import { furtherBlocks } from './body.js';
+import type { BodyBudget } from './bodyBudget.js';
+import type { Exchange, ExchangeObserver } from './exchange.js';
+import { List, type ListContext } from './list.js';
+import { ListCount, measureList, type CountedLines, type ListSize } from './listCount.js';
+import { ListPump } from './listPump.js';
+import type { RequestMetrics } from './requestMetrics.js';
+
+export interface ListsOptions {
+  readonly rateLimiter: Pick<RateLimiter, 'admitMore' | 'spend' | 'refund'>;
+  readonly readRequest: RequestReader;
+  readonly observer: ExchangeObserver;
+  readonly metrics: RequestMetrics;
+  readonly clock: Clock;
+  readonly budget: BodyBudget;
+  /** Longest wait of a line for its scores. */
+  readonly deadlineMs: number;
+  /** Reports an unexpected error; the caller gets 500. */
+  onFault(error: unknown, requestId: string): void;
+}
+
+/** A list whose bytes have arrived. */
+interface CompleteList {
+  /** From its head: one token, and one of the day's quota. */
+  readonly admission: Admission;
+  readonly bytes: Uint8Array;
+  /** Gives back the memory of its bytes. */
+  readonly giveBack: () => void;
+}
+
+/** The state that `Predict` provides. */
+export interface ListPolicy {
+  scorer(): Scorer;
+  overload(): OverloadCause | undefined;
+  isHung(): boolean;
+  /** A line was scored. */
+  served(): void;
+  refuseBody(exchange: Exchange, problem: BodyProblem, payer: Admission): void;
+}
+
+/** Places in the queue for some lines of a list. */
+interface Places {
+  readonly lane: LineLane;
+  readonly count: number;
+}
+
+/** The lists of one event loop, from their last byte to their admission: all lines are admitted, or none. */
+export class Lists {
+  private readonly pump: ListPump;
+  private readonly open = new Set<List>();
+  private readonly context: ListContext;
+  private endedListeners: (() => void)[] = [];
+
+  constructor(
+    private readonly options: ListsOptions,
+    private readonly policy: ListPolicy,
+  ) {
+    const { readRequest, observer, budget, clock, metrics, rateLimiter, onFault } = options;
+    this.pump = new ListPump(clock);
+    this.context = {
+      readRequest,
+      observer,
+      budget,
+      clock,
+      onFault,
+      isHung: () => policy.isHung(),
+      served: () => policy.served(),
+      understood: (request) => metrics.understood(request),
+      found: (findings) => metrics.found(findings),
+      refund: (admission, count) => rateLimiter.refund(admission, count),
+      wake: () => this.pump.wake(),
+      ended: (list) => this.forget(list),
+    };
+  }
+
+  /** Call it when there may be work. */
+  wake(): void {
+    this.pump.wake();
+  }
+
+  /** Resolves when every admitted list is answered, or its caller gone. */
+  async ended(): Promise<void> {
+    if (this.open.size > 0) await new Promise<void>((resolve) => this.endedListeners.push(resolve));
+  }
+
+  /** Counts the lines in later turns of the event loop, then admits or refuses them. */
+  take(exchange: Exchange, list: CompleteList): void {
+    const { readRequest, onFault } = this.options;
+    const refused = (error: unknown): void => {
+      list.giveBack();
+      onFault(error, exchange.requestId);
+      exchange.failedUnexpectedly();
+    };
+    const count = new ListCount(list.bytes, readRequest);
+    this.pump.add({
+      step: () => {
+        if (exchange.isGone) {
+          list.giveBack();
+          return 'done';
+        }
+        try {
+          if (count.next()) return 'more';
+          if (!this.admit(exchange, list, count)) list.giveBack();
+        } catch (error) {
+          refused(error);
+        }
+        return 'done';
+      },
+    });
+  }
+
+  /** @returns false if the list was refused */
+  private admit(exchange: Exchange, list: CompleteList, lines: CountedLines): boolean {
+    const { clock, deadlineMs } = this.options;
+    const isLate = exchange.expiresMs <= clock.monotonicMs();
+    const overload = isLate ? 'deadline' : this.policy.overload();
+    if (overload !== undefined) return refuse(() => exchange.overloaded(overload));
+    const { admission, giveBack } = list;
+    const scorer = this.policy.scorer();
+    const { model, lines: plain } = scorer;
+    const isExplained = model.explainSettings !== undefined && lines.explains.includes(true);
+    const explains = isExplained ? lines.explains : [];
+    const explained = isExplained ? scorer.explainedLines : undefined;
+    const size = measureList(lines.found, explains, {
+      tokensMax: bucketOf(admission.key),
+      plainMax: plain.linesMax,
+      explainedMax: explained?.linesMax ?? 0,
+    });
+    const problem = problemOf(size);
+    if (problem !== undefined) return refuse(() => this.policy.refuseBody(exchange, problem, admission));
+    const places: Places[] = [{ lane: plain, count: size.plain }];
+    if (explained !== undefined) places.push({ lane: explained, count: size.explained });
+    const holder = admission.key.keyIndex;
+    const full = reserve(places, holder);
+    if (full !== undefined) return refuse(() => exchange.overloaded(full));
+    const others = this.charge(exchange, admission, size);
+    if (others === undefined) {
+      for (const { lane, count } of places) lane.release(count, holder);
+      return false;
+    }
+    for (const { lane } of places) lane.onLineRoom = () => this.pump.wake();
+    const admittedMs = clock.monotonicMs();
+    const admitted = new List(this.context, {
+      record: exchange,
+      answer: exchange.listAnswer(model.version),
+      lines,
+      explains,
+      model,
+      plain,
+      explained,
+      holder,
+      first: admission,
+      others,
+      admittedMs,
+      expiresMs: Math.min(exchange.expiresMs, admittedMs + deadlineMs),
+      giveBack,
+    });
+    exchange.becomes(admitted);
+    this.open.add(admitted);
+    this.pump.add(admitted);
+    return true;
+  }
+
+  /**
+   * Charges the lines for their cost above the head and the blocks of the body, which are paid.
+   * @returns the admission that all lines but the first count for; undefined if the list was refused
+   */
+  private charge(exchange: Exchange, admission: Admission, size: ListSize): Admission | undefined {
+    const { rateLimiter, clock } = this.options;
+    const nowMs = clock.nowMs();
+    const tokens = Math.max(0, size.tokens - 1 - furtherBlocks(exchange.bodyBytes));
+    if (size.count === 1 && size.tokens > bucketOf(admission.key)) {
+      // As for a single request: the bucket could never hold the cost, so it goes into debt.
+      rateLimiter.spend(admission, tokens, nowMs);
+      return admission;
+    }
+    if (size.count === 1 && tokens === 0) return admission;
+    const charge = { tokens, inAll: size.tokens, count: size.count - 1 };
+    const verdict = rateLimiter.admitMore(admission, charge, nowMs);
+    if (verdict.outcome === 'admitted') return verdict;
+    rateLimiter.refund(admission);
+    exchange.limitedList(verdict);
+    return undefined;
+  }
+
+  private forget(list: List): void {
+    this.open.delete(list);
+    this.pump.wake();
+    if (this.open.size > 0) return;
+    for (const listener of this.endedListeners.splice(0)) listener();
+  }
+}
+
+function refuse(answer: () => void): false {
+  answer();
+  return false;
+}
+
+/** Takes all of the places, or none. @returns why it took none */
+function reserve(places: readonly Places[], holder: number): OverloadCause | undefined {
+  for (const [index, { lane, count }] of places.entries()) {
+    const outcome = lane.reserve(count, holder);
+    if (outcome === 'admitted') continue;
+    for (const taken of places.slice(0, index)) taken.lane.release(taken.count, holder);
+    return outcome === 'shareFull' ? 'explainedOfKey' : 'queueFull';
+  }
+  return undefined;
+}
+
+function problemOf({ count, fit }: ListSize): BodyProblem | undefined {
+  if (count === 0) return listProblem('too_short', 'List should have at least one line');
+  if (count > fit)
+    return listProblem('too_long', `List should have at most ${fit} ${fit === 1 ? 'line' : 'lines'}`);
+  return undefined;
+}
+
+function listProblem(type: 'too_short' | 'too_long', msg: string): BodyProblem {
+  return { kind: 'unprocessable', findings: [{ loc: ['body'], msg, type }] };
+}

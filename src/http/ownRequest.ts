@@ -1,0 +1,58 @@
+import { PROBLEMS, type BodyProblem, type ProblemName } from '../contract/problems.js';
+import type { Quality } from '../pipeline/quality.js';
+import type { HistoryToCome } from '../records/request.js';
+import type { ScoredRow, Timing } from '../scoring/scorer.js';
+import { answerBody, type BodyScoring } from './answerBody.js';
+import { bodyProblemAnswer, problemAnswer } from './reply.js';
+
+/** What a caller of `POST /predict` would get, without a connection to write it to. */
+export interface OwnAnswer {
+  readonly status: number;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** A request of the process itself, from the page /try. `answer` is called once. */
+export class OwnRequest implements BodyScoring {
+  readonly isGone = false;
+  /** Used in the log if an unexpected error occurs. */
+  readonly requestId = 'try';
+  private quality: Quality | undefined;
+  private history: HistoryToCome | undefined;
+
+  constructor(private readonly answer: (answer: OwnAnswer) => void) {}
+
+  explainWith(quality: Quality): void {
+    this.quality = quality;
+  }
+
+  carryOn(history: HistoryToCome): void {
+    this.history = history;
+  }
+
+  scored(row: ScoredRow, { inferMs }: Timing): void {
+    this.answer({ status: 200, body: answerBody(row, inferMs, this.quality, this.history) });
+  }
+
+  failed(cause: 'expired' | 'fault'): void {
+    if (cause === 'expired') this.overloaded();
+    else this.failedUnexpectedly();
+  }
+
+  overloaded(): void {
+    this.refuse('overloaded');
+  }
+
+  refuseBody(problem: BodyProblem): void {
+    const { status, body } = bodyProblemAnswer(problem);
+    this.answer({ status: parseInt(status, 10), body });
+  }
+
+  failedUnexpectedly(): void {
+    this.refuse('internal');
+  }
+
+  private refuse(name: ProblemName): void {
+    this.answer({ status: PROBLEMS[name].status, body: problemAnswer(name).body });
+  }
+}

@@ -1,0 +1,94 @@
+import { LINES_MAX } from '#rules/structure.js';
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const EXPLAIN = Buffer.from('"explain"');
+const TRUE = 0x74; // t
+const LETTER_E = 0x65;
+const LETTER_P = 0x70;
+const LETTER_X = 0x78;
+/** Where it stands in `EXPLAIN`. */
+const X_AT = EXPLAIN.indexOf(LETTER_X);
+/** A session has one in "sex". */
+const X_TRIES = 16;
+
+/** Start and end of a line, without its line end. */
+export interface Line {
+  readonly start: number;
+  readonly end: number;
+  /** Whether an explanation may be requested: the bytes alone do not always decide it. */
+  readonly mayExplain: boolean;
+}
+
+/** Finds the lines of a list, one at a time, so that long work can pause in between. */
+export class LineFinder {
+  /** Lines that are not empty; one more than `LINES_MAX` if there are too many. */
+  readonly lines: Line[] = [];
+  private readonly body: Buffer;
+  private at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Length of the whole list in bytes. */
+  get bytes(): number {
+    return this.body.length;
+  }
+
+  /** The bytes of a line, a view of the body. */
+  bytesOf({ start, end }: Line): Uint8Array {
+    return this.body.subarray(start, end);
+  }
+
+  /** Finds the next line. @returns the line, 'empty', or undefined if there is none, or too many */
+  next(): Line | 'empty' | undefined {
+    const { body, at: start } = this;
+    if (start >= body.length || this.lines.length > LINES_MAX) return undefined;
+    const found = body.indexOf(LINE_FEED, start);
+    const feed = found === -1 ? body.length : found;
+    this.at = feed + 1;
+    const end = feed > start && body[feed - 1] === CARRIAGE_RETURN ? feed - 1 : feed;
+    if (end === start) return 'empty';
+    const line = { start, end, mayExplain: mayExplain(body.subarray(start, end)) };
+    this.lines.push(line);
+    return line;
+  }
+}
+
+/** Whether the field is there with `true`, or a name may be written with escapes. */
+function mayExplain(line: Buffer): boolean {
+  if (line.includes(BACKSLASH)) return true;
+  for (let at = findExplain(line, 0); at !== -1; at = findExplain(line, at + 1)) {
+    const colon = pastSpace(line, at + EXPLAIN.length);
+    if (line[colon] === COLON && line[pastSpace(line, colon + 1)] === TRUE) return true;
+  }
+  return false;
+}
+
+/**
+ * The first `EXPLAIN` from `from` on; −1 where there is none. Looks for its x, the rarest letter of a request, which
+ * takes a fraction of the search for the whole; a line full of them is searched for the whole.
+ */
+function findExplain(line: Buffer, from: number): number {
+  let x = line.indexOf(LETTER_X, from + X_AT);
+  for (let tries = 0; x !== -1; tries++) {
+    if (tries === X_TRIES) return line.indexOf(EXPLAIN, x - X_AT);
+    if (line[x - 1] === LETTER_E && line[x + 1] === LETTER_P && isExplain(line, x - X_AT)) return x - X_AT;
+    x = line.indexOf(LETTER_X, x + 1);
+  }
+  return -1;
+}
+
+function isExplain(line: Buffer, start: number): boolean {
+  const end = start + EXPLAIN.length;
+  return end <= line.length && line.compare(EXPLAIN, 0, EXPLAIN.length, start, end) === 0;
+}
+
+function pastSpace(line: Buffer, from: number): number {
+  let at = from;
+  while (line[at] === 0x20 || line[at] === 0x09 || line[at] === CARRIAGE_RETURN) at++;
+  return at;
+}

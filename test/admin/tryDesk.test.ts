@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import t, { type Test } from 'tap';
+import { manualClock } from '../fixtures/manualClock.js';
+import { allocateHeartbeats } from '#acuity/base/heartbeats.js';
+import { MetricReader } from '#acuity/base/metrics.js';
+import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { Dashboard } from '#acuity/admin/dashboard.js';
+import { listenAdmin } from '#acuity/admin/listener.js';
+import { TimeSeries } from '#acuity/admin/timeSeries.js';
+import type { TryAnswer } from '#acuity/admin/tryDesk.js';
+
+const BODY = '{"current_session":{"age":34}}';
+const SCORED = '{"C_SCORE":50}';
+
+interface Scene {
+  readonly host?: string;
+  readonly isOn?: boolean;
+  readonly answer?: TryAnswer;
+  /** What the key's limits say: seconds to wait. */
+  readonly waitS?: number;
+}
+
+/** An admin listener whose scores the test makes up. The only good key is `good`. */
+async function scene(
+  t: Test,
+  { host = '127.0.0.1', isOn = true, answer = { status: 200, body: SCORED }, waitS }: Scene = {},
+) {
+  const clock = manualClock();
+  const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
+  const dashboard = new Dashboard({
+    timeSeries: new TimeSeries({ reader, clock, workers: 1, rssBytes: () => 1 }),
+    clock,
+    isReady: () => true,
+    modelVersion: () => '1.2.3',
+    modelRefusal: () => undefined,
+    keyStoreAgeS: () => 0,
+    hasKeys: () => true,
+    version: '0.0.0',
+    startedMs: 0,
+    settings: [],
+    batchMax: 32,
+    deadlineMs: 1000,
+    queueMax: 2048,
+    bodiesMaxBytes: 1 << 26,
+    shadow: undefined,
+    grafanaUrl: '',
+    hasTry: isOn,
+    onProblem: (error) => t.fail(error),
+  });
+  const bodies: string[] = [];
+  const charges = { made: 0, refunded: 0 };
+  const payer = {
+    charge: () => {
+      if (waitS === undefined) charges.made++;
+      return waitS;
+    },
+    refund: () => void charges.refunded++,
+  };
+  const admin = await listenAdmin({
+    host,
+    port: 0,
+    names: [],
+    heartbeats: allocateHeartbeats(1),
+    silentMs: 60_000,
+    metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
+    dashboard,
+    trial: {
+      isOn,
+      clock,
+      publicAddress: () => ({ host: '0.0.0.0', port: 8080 }),
+      payerOf: (key) => (key === '' ? 'missing' : key === 'good' ? payer : 'invalid'),
+      score: async (body) => {
+        bodies.push(Buffer.from(body).toString());
+        return answer;
+      },
+    },
+    onCrash: (error) => t.fail(error),
+  });
+  t.teardown(() => admin.close());
+  const own = `127.0.0.1:${admin.port}`;
+  const headers = { host: own, origin: `http://${own}`, 'content-type': 'application/json' };
+  return {
+    own,
+    clock,
+    bodies,
+    charges,
+    get: (path: string) => ask(admin.port, { path, method: 'GET' }, {}),
+    post: (changed: Record<string, string | undefined> = {}, body = BODY) =>
+      ask(admin.port, { path: '/try/score', method: 'POST', body }, { ...headers, ...changed }),
+    preflight: () => ask(admin.port, { path: '/try/score', method: 'OPTIONS' }, headers),
+  };
+}
+
+async function ask(
+  port: number,
+  { path, method, body }: { path: string; method: string; body?: string },
+  headers: Record<string, string | undefined>,
+) {
+  const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+  const sent = request({ port, host: '127.0.0.1', path, method, headers: given, agent: false });
+  sent.on('error', () => undefined); // a refusal may end the connection while the body still goes out
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const piece of response.setEncoding('utf8')) text += String(piece);
+  return { status: response.statusCode, headers: response.headers, body: text };
+}
+
+t.test('on a loopback address a night is scored without a key, and kept nowhere', async (t) => {
+  const { post, get, bodies, charges } = await scene(t);
+  const { status, headers, body } = await post();
+  t.equal(status, 200);
+  t.equal(headers['cache-control'], 'no-store');
+  t.equal(headers['content-type'], 'application/json');
+  t.equal(body, SCORED);
+  t.strictSame(bodies, [BODY]);
+  t.strictSame(charges, { made: 0, refunded: 0 });
+  t.strictSame(JSON.parse((await get('/try/service')).body), {
+    address: { host: '0.0.0.0', port: 8080 },
+    needsKey: false,
+  });
+});
+
+t.test('a refusal of the service comes as it is', async (t) => {
+  const answer = { status: 503, body: '{"detail":"Service overloaded"}' };
+  t.match(await (await scene(t, { answer })).post(), answer);
+});
+
+t.test('elsewhere it needs a key, which pays', async (t) => {
+  const { post, get, bodies, charges } = await scene(t, { host: '0.0.0.0' });
+  const refused = '{"detail":"Invalid or missing API key"}';
+  t.match(await post(), { status: 401, body: refused });
+  t.match(await post({ 'x-api-key': 'bad' }), { status: 403, body: refused });
+  t.strictSame(bodies, [], 'nothing was scored');
+  t.match(await post({ 'x-api-key': 'good' }), { status: 200, body: SCORED });
+  t.strictSame(charges, { made: 1, refunded: 0 });
+  t.match(JSON.parse((await get('/try/service')).body), { needsKey: true });
+});
+
+t.test('a key pays for what was scored, and within its limits', async (t) => {
+  const malformed = { status: 400, body: '{"detail":"Malformed JSON at byte 0"}' };
+  const unscored = await scene(t, { host: '0.0.0.0', answer: malformed });
+  t.equal((await unscored.post({ 'x-api-key': 'good' })).status, 400);
+  t.strictSame(unscored.charges, { made: 1, refunded: 1 });
+  const limited = await scene(t, { host: '0.0.0.0', waitS: 17 });
+  const { status, headers } = await limited.post({ 'x-api-key': 'good' });
+  t.equal(status, 429);
+  t.equal(headers['retry-after'], '17');
+  t.strictSame(limited.bodies, []);
+});
+
+t.test('where it is off, nothing is scored', async (t) => {
+  for (const host of ['127.0.0.1', '0.0.0.0']) {
+    const { post, bodies } = await scene(t, { host, isOn: false });
+    t.match(await post({ 'x-api-key': 'good' }), {
+      status: 404,
+      body: '{"detail":"Not Found; see ACUITY_TRY"}',
+    });
+    t.strictSame(bodies, []);
+  }
+});
+
+t.test('requests of other pages are refused, and of what is no page', async (t) => {
+  const { post, preflight, own, bodies } = await scene(t);
+  const port = own.split(':')[1] ?? '';
+  for (const origin of [
+    undefined,
+    'null',
+    '',
+    'http://evil.example',
+    `http://localhost:${port}`,
+    'http://127.0.0.1:1',
+    'http://127.0.0.1',
+    `http://${own}.evil.example`,
+    `ftp://${own}`,
+    `file://${own}`,
+  ]) {
+    const { status, body } = await post({ origin });
+    t.equal(status, 403, String(origin));
+    t.match(body, 'Origin not allowed');
+  }
+  const { status, headers } = await preflight();
+  t.equal(status, 405);
+  t.equal(headers['access-control-allow-origin'], undefined, 'no other page is let in');
+  t.strictSame(bodies, []);
+  t.equal((await post({ origin: `https://${own}` })).status, 200, 'by a proxy that ends TLS');
+});
+
+t.test('a name that another page led here is refused (DNS rebinding)', async (t) => {
+  const { post, bodies } = await scene(t);
+  for (const host of ['evil.example', 'evil.example:9464', 'localhost.evil.example']) {
+    t.match(await post({ host, origin: `http://${host}` }), { status: 421 }, host);
+  }
+  t.strictSame(bodies, []);
+});
+
+t.test('what a form can send is refused', async (t) => {
+  const { post, bodies } = await scene(t);
+  for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+    const { status, body } = await post({ 'content-type': type });
+    t.equal(status, 415, String(type));
+    t.equal(body, '{"detail":"Content-Type must be application/json"}');
+  }
+  t.strictSame(bodies, []);
+  t.equal((await post({ 'content-type': 'application/json; charset=utf-8' })).status, 200);
+});
+
+t.test('four requests a second, of all callers together', async (t) => {
+  const { post, clock, bodies } = await scene(t);
+  for (let count = 0; count < 4; count++) t.equal((await post()).status, 200);
+  const { status, headers, body } = await post();
+  t.equal(status, 429);
+  t.equal(headers['retry-after'], '1');
+  t.equal(body, '{"detail":"Rate limit exceeded"}');
+  clock.advance(999);
+  t.equal((await post()).status, 429);
+  clock.advance(1);
+  t.equal((await post()).status, 200);
+  t.equal(bodies.length, 5);
+});
+
+t.test('strangers do not use up the requests of those who have a key', async (t) => {
+  const { post } = await scene(t, { host: '0.0.0.0' });
+  for (let count = 0; count < 8; count++) await post({ 'x-api-key': 'bad' });
+  for (let count = 0; count < 8; count++) await post({ origin: 'http://evil.example' });
+  t.equal((await post({ 'x-api-key': 'good' })).status, 200);
+});
+
+t.test('a body longer than any of the page is not taken', async (t) => {
+  const { post, bodies } = await scene(t);
+  t.match(await post({}, 'x'.repeat(65_537)), { status: 413, body: '{"detail":"Request body too large"}' });
+  t.strictSame(bodies, []);
+  const longest = 'x'.repeat(65_536);
+  t.equal((await post({}, longest)).status, 200);
+  t.strictSame(bodies, [longest]);
+});

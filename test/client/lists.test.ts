@@ -1,0 +1,358 @@
+import t, { type Test } from 'tap';
+import { AcuityClient, type AcuityClientOptions } from '#acuity/client/client.js';
+import type { PredictionRequestBody } from '#acuity/client/contract.js';
+import { KeyMissingError, KeyRejectedError } from '#acuity/client/errors.js';
+import type { Outcome, PredictManyOptions } from '#acuity/client/lists.js';
+import { fetchTransport } from '#acuity/client/nodeTransports.js';
+import type { OpenTransport } from '#acuity/client/transport.js';
+import { undiciTransport } from '#acuity/client/undici.js';
+import { startScripted, type Reply } from '../fixtures/scriptedServer.js';
+import { casesOf, KEY, SCORES } from '../fixtures/sharedCases.js';
+
+interface ListReply extends Omit<Reply, 'text'> {
+  readonly lines?: readonly unknown[];
+  readonly ends?: string;
+  readonly text?: string;
+}
+
+type Expected = number | { readonly error?: string; readonly has?: string; readonly scored?: number };
+
+interface ListCase {
+  readonly name: string;
+  readonly options?: { readonly retries?: number; readonly timeoutMs?: number };
+  readonly lists?: PredictManyOptions;
+  readonly requests: readonly (number | PredictionRequestBody)[];
+  readonly keys?: readonly string[];
+  readonly inputFails?: true;
+  readonly replies?: readonly ListReply[];
+  readonly expect: {
+    readonly sent: readonly (readonly number[])[];
+    readonly outcomes: readonly Expected[];
+    readonly pausesMs: readonly number[];
+    readonly throws?: string;
+    readonly has?: string;
+  };
+}
+
+const requestOf = (number: number): PredictionRequestBody => ({
+  current_session: { sleepTimeSeconds: number },
+});
+const numberOf = ({ current_session: session }: PredictionRequestBody): number =>
+  session.sleepTimeSeconds ?? 0;
+const scored = (request: PredictionRequestBody): string =>
+  JSON.stringify({ ...SCORES, attention: numberOf(request) / 1000, inference_time_ms: 0.2 });
+
+/** As packages/cases/README.md says. */
+function replyTo(
+  requests: readonly PredictionRequestBody[],
+  reply: ListReply = { lines: requests.map(() => 'scored') },
+): Reply {
+  const { lines, ends = '\n', text = '', ...others } = reply;
+  if (lines === undefined) return { ...others, ...(text !== '' && { text }) };
+  const line = (said: unknown, index: number): string => {
+    const request = requests[index];
+    return said === 'scored' && request !== undefined ? scored(request) : JSON.stringify(said);
+  };
+  const last = text === 'scored' ? line(text, lines.length) : text;
+  return {
+    ...others,
+    headers: { 'content-type': 'application/x-ndjson', 'x-model-version': '7' },
+    text: lines.map((said, index) => line(said, index) + ends).join('') + last,
+  };
+}
+
+function clientTo(t: Test, url: string, options: Partial<AcuityClientOptions> = {}) {
+  const pauses: number[] = [];
+  const parts = { random: () => 0.5, pause: async (ms: number) => void pauses.push(ms) };
+  const client = new AcuityClient({ url, apiKey: KEY, ...options }, parts);
+  t.teardown(() => client.close());
+  return { client, pauses };
+}
+
+function* inputOf({ requests, keys, inputFails }: ListCase) {
+  for (const [index, one] of requests.entries()) {
+    const request = typeof one === 'number' ? requestOf(one) : one;
+    yield keys === undefined ? request : ([keys[index], request] as const);
+  }
+  if (inputFails) throw new Error('the input broke');
+}
+
+function checkOutcome(t: Test, outcome: Outcome<unknown>, expected: Expected): void {
+  if (typeof expected === 'number' || expected.scored !== undefined) {
+    const { scored: number = 0, ...fields } = typeof expected === 'number' ? { scored: expected } : expected;
+    const scores = { ...SCORES, attention: number / 1000 };
+    t.match(outcome, { prediction: { scores, modelVersion: '7', inferenceTimeMs: 0.2, ...fields } });
+    t.equal(outcome.error, undefined);
+    return;
+  }
+  const { error: name, has = '', ...fields } = expected;
+  t.equal(outcome.prediction, undefined);
+  if (name !== 'Error') t.equal(outcome.error?.name, name);
+  t.ok(outcome.error?.message.includes(has), `${outcome.error?.message} has ${has}`);
+  t.match(outcome.error, fields);
+}
+
+const TRANSPORTS: Readonly<Record<string, OpenTransport | undefined>> = {
+  'node:http': undefined,
+  fetch: fetchTransport,
+  undici: undiciTransport,
+};
+
+for (const [name, transport] of Object.entries(TRANSPORTS)) {
+  t.test(`lists, by ${name}`, async (t) => {
+    for (const one of casesOf<ListCase>('lists')) await t.test(one.name, (t) => check(t, one, transport));
+  });
+}
+
+async function check(t: Test, one: ListCase, transport: OpenTransport | undefined): Promise<void> {
+  const { options: { timeoutMs, ...retry } = {}, lists, replies = [], expect } = one;
+  const left = [...replies];
+  const { url, received } = await startScripted(t, (body) =>
+    replyTo(body as PredictionRequestBody[], left.shift()),
+  );
+  const { client, pauses } = clientTo(t, url, {
+    retry,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(transport !== undefined && { transport }),
+  });
+  const outcomes: Outcome<unknown>[] = [];
+  let thrown: unknown;
+  try {
+    const requests = inputOf(one) as Iterable<PredictionRequestBody>;
+    for await (const outcome of client.predictMany(requests, { concurrency: 1, ...lists }))
+      outcomes.push(outcome);
+  } catch (error) {
+    thrown = error;
+  }
+  t.equal(outcomes.length, expect.outcomes.length);
+  for (const [index, expected] of expect.outcomes.entries()) {
+    const outcome = outcomes[index];
+    if (outcome === undefined) continue;
+    t.match(outcome, { index, key: one.keys?.[index] ?? index });
+    checkOutcome(t, outcome, expected);
+  }
+  t.equal((thrown as Error | undefined)?.name, expect.throws);
+  t.ok(expect.has === undefined || String(thrown).includes(expect.has), String(thrown));
+  t.strictSame(
+    received.map(({ body }) => (body as PredictionRequestBody[]).map(numberOf)),
+    expect.sent,
+  );
+  t.strictSame(pauses, expect.pausesMs);
+  for (const { path, headers } of received) {
+    t.match(
+      [path, headers],
+      ['/predict', { 'x-api-key': KEY, 'content-type': 'application/x-ndjson', 'x-deadline-ms': /^\d+$/ }],
+    );
+  }
+}
+
+/** Requests 0, 1, 2 … without end; counts those that were taken. */
+function endless() {
+  const taken = { count: 0, isClosed: false };
+  async function* input(): AsyncGenerator<PredictionRequestBody> {
+    try {
+      for (;;) yield requestOf(taken.count++);
+    } finally {
+      taken.isClosed = true;
+    }
+  }
+  return { taken, input: input() };
+}
+
+const answered = (body: unknown): Reply => replyTo(body as PredictionRequestBody[]);
+
+t.test('no more is read ahead than the lists under way hold', async (t) => {
+  const { url } = await startScripted(t, answered);
+  const { client } = clientTo(t, url);
+  const { taken, input } = endless();
+  let given = 0;
+  let most = 0;
+  for await (const { index } of client.predictMany(input, { listMax: 5, concurrency: 3 })) {
+    t.equal(index, given++);
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, taken.count - (given - 1));
+    if (given === 100) break;
+  }
+  t.ok(most <= 15, `${most} read ahead`);
+  t.ok(most > 5, 'more than one list is under way');
+  t.ok(taken.isClosed, 'the input was ended');
+});
+
+t.test('nothing is taken before the first outcome is asked for', async (t) => {
+  const { client } = clientTo(t, 'http://127.0.0.1:1');
+  const { taken, input } = endless();
+  await client.predictMany(input).return();
+  t.equal(taken.count, 0);
+});
+
+t.test('breaking out gives up what is under way', async (t) => {
+  const { url, received } = await startScripted(t, (body) =>
+    received.length > 1 ? { silent: true } : answered(body),
+  );
+  const { client } = clientTo(t, url, { timeoutMs: 60_000 });
+  const { taken, input } = endless();
+  for await (const { index } of client.predictMany(input, { listMax: 2, concurrency: 3 }))
+    if (index === 1) break;
+  t.ok(taken.isClosed);
+  await client.close(); // waits for what is under way
+});
+
+t.test('an input that waits for ever does not keep a caller that breaks out', async (t) => {
+  const { url } = await startScripted(t, answered);
+  const { client } = clientTo(t, url);
+  async function* input(): AsyncGenerator<PredictionRequestBody> {
+    yield requestOf(1);
+    await new Promise(() => undefined);
+  }
+  for await (const { index } of client.predictMany(input(), { listMax: 1 })) {
+    t.equal(index, 0);
+    break;
+  }
+});
+
+t.test('a signal ends the run with its reason', async (t) => {
+  const { url } = await startScripted(t, () => ({ silent: true }));
+  const { client } = clientTo(t, url);
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  setTimeout(() => controller.abort(reason), 50);
+  const { taken, input } = endless();
+  await t.rejects(client.predictMany(input, { signal: controller.signal }).next(), reason);
+  t.ok(taken.isClosed);
+  await t.rejects(client.predictMany(input, { signal: controller.signal }).next(), reason);
+});
+
+t.test('outcomes come while the answer still does', async (t) => {
+  let more: () => void = () => undefined;
+  const waiting = new Promise<void>((resolve) => (more = resolve));
+  const head = { status: 200, header: () => undefined };
+  const transport: OpenTransport = () => ({
+    close: async () => undefined,
+    async send({ body, onText }) {
+      const lines = body.split('\n').filter((line) => line !== '');
+      const text = lines.map((line) => `${scored(JSON.parse(line) as PredictionRequestBody)}\n`).join('');
+      onText?.(text.slice(0, 200), head);
+      await waiting;
+      onText?.(text.slice(200), head);
+      return { ...head, text: '' };
+    },
+  });
+  const { client } = clientTo(t, 'http://127.0.0.1:1', { transport });
+  const outcomes = client.predictMany([1, 2, 3].map(requestOf));
+  t.match(await outcomes.next(), { value: { index: 0, prediction: { scores: { attention: 0.001 } } } });
+  more();
+  t.match(await outcomes.next(), { value: { index: 1 } });
+  t.match(await outcomes.next(), { value: { index: 2, prediction: { scores: { attention: 0.003 } } } });
+  t.match(await outcomes.next(), { done: true });
+});
+
+t.test('a transport that only gives whole answers does', async (t) => {
+  const transport: OpenTransport = () => ({
+    close: async () => undefined,
+    send: async ({ body }) => {
+      const lines = body.split('\n').filter((line) => line !== '');
+      return {
+        status: 200,
+        header: () => undefined,
+        text: lines.map((line) => scored(JSON.parse(line) as PredictionRequestBody)).join('\n'),
+      };
+    },
+  });
+  const { client } = clientTo(t, 'http://127.0.0.1:1', { transport });
+  let sum = 0;
+  for await (const { prediction } of client.predictMany([1, 2, 3].map(requestOf))) {
+    sum += prediction?.scores.attention ?? 0;
+  }
+  t.equal(sum, 0.006);
+});
+
+t.test('an answer that takes its time, but goes on, is waited for', async (t) => {
+  const head = { status: 200, header: () => undefined };
+  const transport: OpenTransport = () => ({
+    close: async () => undefined,
+    async send({ body, onText, signal }) {
+      for (const line of body.split('\n').filter((text) => text !== '')) {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        signal.throwIfAborted();
+        onText?.(`${scored(JSON.parse(line) as PredictionRequestBody)}\n`, head);
+      }
+      return { ...head, text: '' };
+    },
+  });
+  const { client } = clientTo(t, 'http://127.0.0.1:1', { transport, timeoutMs: 600 });
+  for await (const { error } of client.predictMany([1, 2, 3, 4, 5, 6].map(requestOf)))
+    t.equal(error, undefined);
+});
+
+t.test('where the key’s rate refuses a list, those after it wait for those before', async (t) => {
+  let tokens = 4;
+  const sent: number[][] = [];
+  const { url } = await startScripted(t, (body) => {
+    const requests = body as PredictionRequestBody[];
+    if (requests.length > tokens) {
+      tokens = 4;
+      return { status: 429, body: { detail: 'Rate limit exceeded' }, headers: { 'retry-after': '0' } };
+    }
+    tokens -= requests.length;
+    sent.push(requests.map(numberOf));
+    return answered(body);
+  });
+  const { client } = clientTo(t, url);
+  const requests = Array.from({ length: 40 }, (_, index) => requestOf(index));
+  let given = 0;
+  for await (const { index, error } of client.predictMany(requests, { listMax: 4, concurrency: 4 })) {
+    t.strictSame([index, error], [given++, undefined]);
+  }
+  t.equal(given, 40);
+  t.strictSame(
+    sent.flat().sort((a, b) => a - b),
+    requests.map(numberOf),
+  );
+});
+
+t.test('the run ends with a refused key, and reads no further', async (t) => {
+  const { url } = await startScripted(t, () => ({ status: 401 }));
+  const { client } = clientTo(t, url);
+  const { taken, input } = endless();
+  await t.rejects(client.predictMany(input, { listMax: 2 }).next(), KeyMissingError);
+  t.ok(taken.count <= 4);
+  t.ok(taken.isClosed);
+});
+
+t.test('a list that was split is finished before what ends the run is told', async (t) => {
+  const { url } = await startScripted(t, (body) => {
+    const requests = body as PredictionRequestBody[];
+    if (requests.some((request) => numberOf(request) >= 4)) return { status: 403 };
+    const finding = { loc: ['body'], msg: 'at most 1', type: 'too_long' };
+    return requests.length > 1 ? { status: 422, body: { detail: [finding] } } : answered(body);
+  });
+  const { client } = clientTo(t, url);
+  const given: number[] = [];
+  const requests = Array.from({ length: 8 }, (_, index) => requestOf(index));
+  await t.rejects(async () => {
+    for await (const { index } of client.predictMany(requests, { listMax: 4 })) given.push(index);
+  }, KeyRejectedError);
+  t.strictSame(given, [0, 1, 2, 3]);
+});
+
+t.test('limits out of range are refused at once', async (t) => {
+  const { client } = clientTo(t, 'http://127.0.0.1:1');
+  for (const options of [
+    { listMax: 0 },
+    { listMax: 1_001 },
+    { listMax: 1.5 },
+    { listBytesMax: 0 },
+    { concurrency: 0 },
+  ]) {
+    t.throws(() => client.predictMany([], options), { name: 'RangeError' });
+  }
+});
+
+t.test('no error of a run shows a value', async (t) => {
+  const { client } = clientTo(t, 'http://127.0.0.1:1', { retry: { retries: 0 } });
+  const requests = [null, 7, {}, requestOf(61_873)] as PredictionRequestBody[];
+  for await (const { error } of client.predictMany(requests)) {
+    t.ok(error instanceof Error);
+    t.notMatch(String(error), /61.?873/);
+  }
+});

@@ -1,0 +1,294 @@
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { seededRandom } from '#acuity/base/random.js';
+import { bodiesOf } from '#acuity/load/payloads.js';
+import { modelLabel } from '#acuity/model/manifest.js';
+import { BAD_AGES } from '../fixtures/ages.js';
+import { Connection, chunked, head, send, sendOn, type Reply } from '../fixtures/connection.js';
+import { changeManifest, copyModel, manifestOf, turnLink } from '../fixtures/model.js';
+import { RequestText } from '../fixtures/requestText.js';
+import { startServer, type RunningServer } from '../fixtures/server.js';
+
+const NDJSON = 'application/x-ndjson';
+const FAULTY = ['--import', new URL('../fixtures/faultyWorkers.js', import.meta.url).href];
+
+function sendList(server: RunningServer, body: string, key = server.key): Promise<Reply> {
+  return send(server.port, { headers: { 'X-API-Key': key, 'Content-Type': NDJSON }, body });
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function linesOf({ body }: Reply): string[] {
+  return body.split('\n').slice(0, -1);
+}
+
+function statusesOf(reply: Reply): number[] {
+  return linesOf(reply).map((line) => (JSON.parse(line) as { status?: number }).status ?? 200);
+}
+
+function requests(count: number): string[] {
+  const bodies = bodiesOf('baseline');
+  return Array.from({ length: count }, (_, index) => bodies[index % bodies.length] ?? '');
+}
+
+const untimed = (body: string): string =>
+  body.replace(/"inference_time_ms":[0-9.]+/, '"inference_time_ms":0');
+
+/** A value of the metrics of the server, all of its cells added up. */
+async function metric({ adminPort }: RunningServer, name: string): Promise<number> {
+  const { body } = await send(adminPort, { method: 'GET', target: '/metrics' });
+  return body
+    .split('\n')
+    .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+for (const loops of [1, 2]) {
+  t.test(`a thousand lines are answered as a thousand requests are: ${loops} event loops`, async (t) => {
+    const server = await startServer(t, {
+      env: { ACUITY_HTTP_THREADS: String(loops), ACUITY_WORKERS: String(loops) },
+    });
+    const random = seededRandom(loops);
+    const texts = { plain: new RequestText(random, true), odd: new RequestText(random, false) };
+    const lines: string[] = [];
+    let explained = 0;
+    while (lines.length < 1_000) {
+      const body = texts[lines.length % 3 === 0 ? 'odd' : 'plain'].body().replace(/[\r\n]/g, ' ');
+      // One key may have so many that are explained at a time.
+      if (/expl/.test(body) && ++explained > 15) continue;
+      lines.push(body);
+    }
+    const reply = await sendList(server, textOf(lines));
+    t.equal(reply.status, 200);
+    const answers = linesOf(reply);
+    t.equal(answers.length, lines.length);
+    const connection = await Connection.open(server.port);
+    const seen = new Set<number>();
+    let different = 0;
+    for (const [index, body] of lines.entries()) {
+      const alone = await sendOn(connection, { headers: { 'X-API-Key': server.key }, body });
+      seen.add(alone.status);
+      const expected = alone.status === 200 ? alone.body : `{"status":${alone.status},${alone.body.slice(1)}`;
+      if (untimed(answers[index] ?? '') === untimed(expected)) continue;
+      different++;
+      if (different < 4) t.equal(untimed(answers[index] ?? ''), untimed(expected), body);
+    }
+    connection.destroy();
+    t.equal(different, 0);
+    t.ok([200, 400, 422].every((status) => seen.has(status)));
+  });
+}
+
+t.test('tokens and the daily quota, exact', async (t) => {
+  const server = await startServer(t, {
+    keys: [
+      { kind: 'demo', ratePerS: 10, dailyMax: 50 },
+      { kind: 'live', ratePerS: 1, dailyMax: null },
+    ],
+  });
+  const [, demo = { id: '', key: '' }, slow = { id: '', key: '' }] = server.keys;
+  const whole = await sendList(server, textOf(requests(20)), demo.key);
+  t.equal(whole.status, 200);
+  const spent = await sendList(server, textOf(requests(20)), demo.key);
+  t.equal(spent.status, 429);
+  t.match(spent.headers.get('ratelimit'), /"burst"/);
+  t.ok(Number(spent.headers.get('retry-after')) >= 2, 'as long as the bucket takes to hold all of it');
+  await pause(2_200);
+  const partly = await sendList(server, textOf([...requests(10), '{', '{}']), demo.key);
+  t.strictSame(statusesOf(partly), [...Array.from({ length: 10 }, () => 200), 400, 422]);
+  await pause(2_200);
+  // 30 of 50 were scored: 20 are left, however many were refused.
+  const least = await sendList(server, textOf(requests(20)), demo.key);
+  t.equal(least.status, 200);
+  await pause(2_200);
+  const over = await sendList(server, textOf(requests(2)), demo.key);
+  t.equal(over.status, 429);
+  t.match(over.headers.get('ratelimit'), /"daily"/);
+
+  const never = await sendList(server, textOf(requests(3)), slow.key);
+  t.equal(never.status, 422);
+  t.match(never.body, /at most 2 lines/);
+  const explained = '{"current_session":{},"explain":true}';
+  t.match((await sendList(server, textOf([explained, explained]), slow.key)).body, /at most 1 line"/);
+});
+
+t.test('a list that the day has no room for is refused as a whole, and takes nothing of it', async (t) => {
+  const server = await startServer(t, { keys: [{ kind: 'live', ratePerS: 500, dailyMax: 5 }] });
+  const key = server.keys[1]?.key ?? '';
+  const refused = await sendList(server, textOf(requests(6)), key);
+  t.equal(refused.status, 429);
+  t.match(refused.headers.get('ratelimit'), /"daily"/);
+  t.strictSame(statusesOf(await sendList(server, textOf(requests(5)), key)), [200, 200, 200, 200, 200]);
+  t.equal((await sendList(server, textOf(requests(1)), key)).status, 429);
+});
+
+t.test('chunked bodies, halves of lines, and other requests on the same connection', async (t) => {
+  const server = await startServer(t);
+  const headers = { 'X-API-Key': server.key, 'Content-Type': NDJSON };
+  const text = textOf(requests(200)) + requests(1)[0]?.slice(0, 100);
+  for (const pieceBytes of [1_000, 70_000, 1_000_000]) {
+    const connection = await Connection.open(server.port);
+    const sent =
+      head({ headers: { ...headers, 'Transfer-Encoding': 'chunked' } }) + chunked(text, pieceBytes);
+    await connection.write(sent);
+    const reply = await connection.reply();
+    t.strictSame(statusesOf(reply), [...Array.from({ length: 200 }, () => 200), 400]);
+    t.equal(reply.headers.get('connection'), 'close');
+    t.equal(await connection.closed(), '');
+  }
+  const connection = await Connection.open(server.port);
+  t.teardown(() => connection.destroy());
+  for (let round = 0; round < 3; round++) {
+    t.equal(linesOf(await sendOn(connection, { headers, body: textOf(requests(1_000)) })).length, 1_000);
+    const one = await sendOn(connection, { headers: { 'X-API-Key': server.key }, body: requests(1)[0] });
+    t.equal(one.status, 200);
+  }
+});
+
+t.test('a line of 1 MB, beside short ones', async (t) => {
+  const server = await startServer(t);
+  const night = Array.from({ length: 43_200 }, () => 57.123456789012);
+  const long = JSON.stringify({ current_session: { HR_night: night, RR_night: night.map(() => 14.25) } });
+  t.ok(long.length > 900_000);
+  const reply = await sendList(server, textOf([...requests(2), long, ...requests(2)]));
+  t.strictSame(statusesOf(reply), [200, 200, 200, 200, 200]);
+});
+
+t.test('callers that hang up: places, memory and the day’s quota come back', async (t) => {
+  const server = await startServer(t, { keys: [{ kind: 'live', ratePerS: null, dailyMax: 2_000 }] });
+  const key = server.keys[1]?.key ?? '';
+  const body = textOf(requests(900));
+  const headers = { 'X-API-Key': key, 'Content-Type': NDJSON, 'Content-Length': String(body.length) };
+  for (let round = 0; round < 12; round++) {
+    const connection = await Connection.open(server.port);
+    await connection.write(head({ headers }) + body);
+    await pause(round * 3);
+    connection.destroy();
+  }
+  await untilMetric(server, 'acuity_requests_in_flight', 0);
+  await untilMetric(server, 'acuity_bodies_held_bytes', 0);
+  const scored = await metric(server, 'acuity_requests_total{status="200",key="live"}');
+  const left = 2_000 - scored;
+  t.ok(scored < 1_900, `${scored} lines were written before their callers hung up`);
+  const exact = Math.min(left, 1_000);
+  t.equal(
+    (await sendList(server, textOf(requests(exact)), key)).status,
+    200,
+    'what was not written came back',
+  );
+});
+
+t.test('callers that do not read: what waits for them is bounded', async (t) => {
+  const server = await startServer(t, {
+    env: { ACUITY_BODIES_MAX_BYTES: '4194304', ACUITY_BODY_MAX_BYTES: '1048576', ACUITY_DEADLINE_MS: '2000' },
+  });
+  // Short lines with long answers.
+  const body = textOf(Array.from({ length: 1_000 }, () => '{"current_session":{},"history":""}'));
+  const headers = { 'X-API-Key': server.key, 'Content-Type': NDJSON, 'Content-Length': String(body.length) };
+  const before = rssOf(server);
+  const connections: Connection[] = [];
+  t.teardown(() => connections.forEach((connection) => connection.destroy()));
+  for (let count = 0; count < 40; count++) {
+    const connection = await Connection.open(server.port);
+    connection.pause();
+    connections.push(connection);
+    await connection.write(head({ headers }) + body);
+  }
+  await pause(2_500);
+  t.equal(await metric(server, 'acuity_requests_in_flight'), 0, 'no line waits longer than the deadline');
+  t.ok(rssOf(server) - before < 128 * 1024 * 1024, `${rssOf(server) - before} bytes more`);
+  for (const connection of connections) connection.resume();
+  let answered = 0;
+  for (const connection of connections) {
+    const reply = await connection.reply();
+    if (reply.status === 200) {
+      answered++;
+      t.equal(linesOf(reply).length, 1_000);
+    } else t.equal(reply.status, 503);
+  }
+  t.ok(answered > 0);
+  await untilMetric(server, 'acuity_bodies_held_bytes', 0);
+});
+
+function rssOf({ pid }: RunningServer): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return 1024 * Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]);
+}
+
+t.test('a line whose run kills its worker gets 500, its neighbours their scores', async (t) => {
+  const server = await startServer(t, { nodeOptions: FAULTY });
+  const ages = [40, 41, BAD_AGES.exits, 42, BAD_AGES.throws, 43];
+  const lines = ages.map((age) => JSON.stringify({ current_session: { age } }));
+  t.strictSame(statusesOf(await sendList(server, textOf(lines))), [200, 200, 500, 200, 500, 200]);
+  await untilMetric(server, 'acuity_requests_in_flight', 0);
+});
+
+t.test('SIGTERM during lists: each is answered to its last line', async (t) => {
+  const server = await startServer(t);
+  const body = textOf(requests(500));
+  const headers = { 'X-API-Key': server.key, 'Content-Type': NDJSON, 'Content-Length': String(body.length) };
+  const connections: Connection[] = [];
+  for (let count = 0; count < 4; count++) {
+    const connection = await Connection.open(server.port);
+    connections.push(connection);
+    await connection.write(head({ headers }) + body);
+  }
+  await untilMetric(server, 'acuity_requests_in_flight', 500);
+  server.signal('SIGTERM');
+  for (const connection of connections) {
+    const reply = await connection.reply();
+    if (reply.status === 503) continue;
+    t.strictSame(new Set(statusesOf(reply)), new Set([200]));
+    t.equal(linesOf(reply).length, 500);
+  }
+  t.strictSame(await server.exited, { code: 0, signal: null });
+});
+
+t.test('the model changes during lists: a list is scored by one of them', async (t) => {
+  const folder = t.testdir({ first: {}, second: {} });
+  const [first = '', second = ''] = ['first', 'second'].map((name) => copyModel(join(folder, name)));
+  changeManifest(second, (manifest) => ({ ...manifest, version: 'second' }));
+  const link = join(folder, 'served');
+  symlinkSync(first, link);
+  const server = await startServer(t, { env: { ACUITY_MODEL: link } });
+  const other = modelLabel(manifestOf(second));
+  turnLink(link, second);
+  const seen = new Set<string | undefined>();
+  const body = textOf(requests(300));
+  for (let round = 0; round < 300 && !seen.has(other); round++) {
+    const replies = await Promise.all([sendList(server, body), sendList(server, body)]);
+    for (const reply of replies) {
+      seen.add(reply.headers.get('x-model-version'));
+      if (statusesOf(reply).some((status) => status !== 200)) t.fail('a line failed during the switch');
+    }
+  }
+  t.strictSame([...seen].toSorted(), [modelLabel(manifestOf(first)), other].toSorted());
+});
+
+t.test('metrics: lines count as requests, lists apart', async (t) => {
+  const server = await startServer(t);
+  await sendList(server, textOf([...requests(7), '{', '{}']));
+  await sendList(server, '\n');
+  t.equal(await metric(server, 'acuity_requests_total{status="200",key="live"}'), 7);
+  t.equal(await metric(server, 'acuity_requests_total{status="400",key="live"}'), 1);
+  t.equal(await metric(server, 'acuity_requests_total{status="422",key="live"}'), 2);
+  t.equal(await metric(server, 'acuity_list_lines_count'), 1);
+  t.equal(await metric(server, 'acuity_list_lines_sum'), 9);
+});
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Waits until a metric has come to `value`, or for ten seconds. */
+async function untilMetric(server: RunningServer, name: string, value: number): Promise<void> {
+  for (let look = 0; look < 100; look++) {
+    const now = await metric(server, name);
+    if (value === 0 ? now === 0 : now >= value) return;
+    await pause(value === 0 ? 100 : 1);
+  }
+  throw new Error(`${name} never came to ${value}`);
+}

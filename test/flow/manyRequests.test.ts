@@ -1,0 +1,101 @@
+import t from 'tap';
+import {
+  AcuityClient,
+  type AttemptReport,
+  type Outcome,
+  type PredictionRequestBody,
+  type PredictManyOptions,
+} from 'acuity/client';
+import { startServer } from '../fixtures/server.js';
+
+const requestOf = (number: number): PredictionRequestBody => ({
+  current_session: { HR_night: [50 + (number % 30), 57, 58], age: 20 + (number % 60) },
+});
+const requestsOf = (count: number): PredictionRequestBody[] =>
+  Array.from({ length: count }, (_, number) => requestOf(number));
+
+t.test('lists of the client and the running service', async (t) => {
+  const server = await startServer(t, {
+    env: { ACUITY_BODY_MAX_BYTES: '200000', ACUITY_QUEUE_MAX: '256' },
+    keys: [{ kind: 'demo', ratePerS: 10, dailyMax: null }],
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  const attempts: AttemptReport[] = [];
+  const hooks = { onAttempt: (attempt: AttemptReport) => void attempts.push(attempt) };
+
+  async function scored(
+    requests: readonly PredictionRequestBody[],
+    options: PredictManyOptions = {},
+    apiKey = server.key,
+  ): Promise<Outcome<number>[]> {
+    attempts.length = 0;
+    const client = new AcuityClient({ url, apiKey, hooks });
+    t.teardown(() => client.close());
+    const outcomes: Outcome<number>[] = [];
+    for await (const outcome of client.predictMany(requests, options)) outcomes.push(outcome);
+    t.strictSame(
+      outcomes.map(({ index }) => index),
+      requests.map((_, index) => index),
+    );
+    return outcomes;
+  }
+  const statuses = (): Set<number | undefined> => new Set(attempts.map(({ status }) => status));
+  const areAllScored = (outcomes: readonly Outcome<number>[]): boolean =>
+    outcomes.every(({ error }) => error === undefined);
+
+  await t.test('each request has the scores that it has alone', async (t) => {
+    const outcomes = await scored(requestsOf(250));
+    t.equal(attempts.length, 3);
+    const client = new AcuityClient({ url, apiKey: server.key });
+    t.teardown(() => client.close());
+    for (const { index, prediction } of outcomes) {
+      const { scores, modelVersion } = await client.predict(requestOf(index));
+      t.strictSame([prediction?.scores, prediction?.modelVersion], [scores, modelVersion]);
+    }
+  });
+
+  await t.test('one that is refused has the error that it has alone, and stops no other', async (t) => {
+    const outcomes = await scored([
+      requestOf(1),
+      { current_session: { age: 131 } },
+      { current_session: {}, history: 'acu1.broken' },
+      requestOf(2),
+    ]);
+    t.strictSame(
+      outcomes.map(({ error }) => error?.name),
+      [undefined, 'InvalidRequestError', 'HistoryInvalidError', undefined],
+    );
+  });
+
+  await t.test('a list that the queue can’t hold is split by the number that it is told', async (t) => {
+    t.ok(areAllScored(await scored(requestsOf(500), { listMax: 500 })));
+    t.ok(statuses().has(422));
+  });
+
+  await t.test('a list over the body’s limit is split, and what is too long alone is told', async (t) => {
+    const long = { current_session: { HR_night: Array.from({ length: 20_000 }, () => 60) } };
+    const longer = { current_session: { HR_night: Array.from({ length: 40_000 }, () => 60.123) } };
+    const outcomes = await scored([...requestsOf(20), long, long, long, long, longer, requestOf(1)]);
+    t.ok(statuses().has(413));
+    t.strictSame(
+      outcomes.map(({ error }) => error?.name).filter((name) => name !== undefined),
+      ['RequestTooLargeError'],
+    );
+    t.equal(outcomes[24]?.error?.name, 'RequestTooLargeError');
+  });
+
+  await t.test('a key with a small bucket gets smaller lists, and waits as told', async (t) => {
+    const key = server.keys[1]?.key ?? '';
+    t.ok(areAllScored(await scored(requestsOf(50), { concurrency: 3 }, key)));
+    t.ok(statuses().has(422) && statuses().has(429));
+  });
+
+  await t.test('explanations and histories come with their lines', async (t) => {
+    const [explained, kept] = await scored([
+      { ...requestOf(1), explain: true },
+      { ...requestOf(2), history: '', night: '2025-01-02' },
+    ]);
+    t.match(explained, { prediction: { explanation: { against: 'typical' } } });
+    t.match(kept, { prediction: { history: /^acu1[.]/ } });
+  });
+});

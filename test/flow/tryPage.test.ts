@@ -1,0 +1,271 @@
+/// <reference lib="dom" />
+import { spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import type { Locator, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { DESK, isSound, openBrowser, openPage, PHONE, WAIT, WITHOUT_BROWSER } from '../fixtures/browser.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { startServer, type RunningServer } from '../fixtures/server.js';
+
+/** The page /try in a real browser, over a real server. */
+
+const SCORES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
+type Answer = Readonly<Record<(typeof SCORES)[number], number | string>> & {
+  readonly explanation: { readonly against: string; readonly quality: { readonly sessions: number } };
+  readonly history: string;
+  readonly unmeasured?: object;
+};
+
+interface Scene {
+  readonly page: Page;
+  /** Does something, and waits for the next scores. */
+  after(act: () => Promise<unknown>): Promise<Answer>;
+}
+
+function watch(page: Page): Scene['after'] {
+  return async (act) => {
+    const [response] = await Promise.all([
+      page.waitForResponse((one) => one.url().endsWith('/try/score') && one.status() === 200, WAIT),
+      act(),
+    ]);
+    const answer = (await response.json()) as Answer;
+    const shown = String(Math.round(Number(answer.attention)));
+    await page.waitForFunction(
+      (text) => globalThis.document.querySelector('[data-score=attention] b')?.textContent === text,
+      shown,
+      WAIT,
+    );
+    return answer;
+  };
+}
+
+const setTo = (slider: Locator, value: number) => slider.fill(String(value));
+
+t.test('the page to try it', { skip: WITHOUT_BROWSER }, async (t) => {
+  const server = await startServer(t, {
+    env: { ACUITY_LOG_LEVEL: 'trace', ACUITY_HTTP_THREADS: '2', ACUITY_WORKERS: '2' },
+  });
+  const browser = await openBrowser(t);
+  const url = `http://127.0.0.1:${server.adminPort}/try`;
+
+  await t.test('it is found from the live page and from the reference', async (t) => {
+    for (const path of ['/', '/docs']) {
+      const { page } = await openPage(t, browser, {
+        url: `http://127.0.0.1:${server.adminPort}${path}`,
+        look: DESK,
+      });
+      await page.click('a[href="try"]:visible');
+      await page.waitForSelector('#scores .range', WAIT);
+    }
+  });
+
+  for (const look of [DESK, PHONE]) {
+    await t.test(`it works, ${look.width} px wide, ${look.scheme}`, async (t) => {
+      const opened = await openPage(t, browser, { url, look });
+      const { page } = opened;
+      await page.waitForSelector('#scores .range', WAIT);
+      const scene = { page, after: watch(page) };
+      await moves(t, scene);
+      await reachesByKeyboard(t, scene);
+      await grows(t, scene);
+      await counts(t, scene);
+      await isSound(t, opened, look.width);
+    });
+  }
+
+  await t.test('what it copies runs, and says the same', (t) => copies(t, { server, url, browser }));
+  await t.test('it says so where the service does not answer', async (t) => {
+    const { page } = await openPage(t, browser, { url, look: DESK });
+    await page.waitForSelector('#scores .range', WAIT);
+    await page.route('**/try/score', (route) =>
+      route.fulfill({ status: 503, body: '{"detail":"Service overloaded"}' }),
+    );
+    await page.click('text=Fever');
+    await page.waitForSelector('#problem:visible', WAIT);
+    t.match(await page.textContent('#problem'), 'busy with its callers');
+    await page.unroute('**/try/score');
+    await page.waitForSelector('#problem', { state: 'hidden', ...WAIT });
+    t.equal(await page.locator('button[aria-pressed=true]', { hasText: 'Fever' }).count(), 1);
+  });
+  t.notMatch(server.output(), /current_session|HR_night|acu1\./, 'nothing of it is logged');
+});
+
+async function moves(t: Test, { page, after }: Scene): Promise<void> {
+  await t.test('sliders and examples move the scores, and say why', async (t) => {
+    const calm = await after(() => setTo(page.locator('#slider-nightHeart'), 50));
+    const fast = await after(() => setTo(page.locator('#slider-nightHeart'), 80));
+    t.ok(Number(fast.stress) > Number(calm.stress));
+    const ordinary = await after(() => page.click('text=Ordinary night'));
+    const short = await after(() => page.click('text=Short night'));
+    t.ok(Number(short.attention) < Number(ordinary.attention));
+    await page.click('[data-score=attention]');
+    t.match(await page.textContent('#sentences'), /^Attention is \d+, .*amount of sleep/);
+    t.equal(await page.locator('#contributors .part').count(), 6);
+    t.equal(await page.locator('#scores .typical').count(), 5, '50 is marked on every axis');
+    for (const number of await page.locator('#outcome .points').allInnerTexts())
+      t.match(number, /^(\d+\s*)?([+−]?\d+)?$/, 'whole points');
+    t.match(await page.textContent('#disclaimer'), 'no diagnosis');
+  });
+}
+
+async function reachesByKeyboard(t: Test, { page, after }: Scene): Promise<void> {
+  await t.test('sleep stages are moved with the keyboard and by dragging', async (t) => {
+    const deep = page.getByRole('slider', { name: 'Between deep and REM' });
+    const before = Number(await deep.getAttribute('aria-valuenow'));
+    await deep.focus();
+    await after(() => page.keyboard.press('ArrowRight'));
+    t.equal(Number(await deep.getAttribute('aria-valuenow')), Math.round((before + 5) / 5) * 5);
+    await after(() => page.keyboard.press('Home'));
+    t.match(await deep.getAttribute('aria-valuetext'), /^deep 0 min, REM /);
+    const awake = page.getByRole('slider', { name: 'Between light and awake' });
+    const box = await awake.boundingBox();
+    if (box === null) throw new Error('the handle is not drawn');
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const light = await awake.getAttribute('aria-valuenow');
+    await after(async () => {
+      await page.mouse.move(x, y);
+      await page.mouse.down();
+      await page.mouse.move(x - 60, y);
+      await page.mouse.up();
+    });
+    t.ok(Number(await awake.getAttribute('aria-valuenow')) < Number(light));
+    for (const name of ['In bed at', 'Age'])
+      t.ok(await page.getByRole('slider', { name }).count(), `${name} has a name`);
+  });
+}
+
+async function grows(t: Test, { page, after }: Scene): Promise<void> {
+  await t.test('nights become a history', async (t) => {
+    const alone = await after(() => page.click('text=Ordinary night'));
+    t.equal(alone.explanation.against, 'typical');
+    const second = await after(() => page.click('#next'));
+    t.equal(second.explanation.against, 'last nights');
+    t.equal(second.explanation.quality.sessions, 1);
+    t.match(await page.textContent('#past'), 'One night; the last with 7 h 22 min of sleep');
+    await page.click('#week');
+    await page.waitForFunction(
+      () =>
+        globalThis.document.getElementById('past')?.textContent?.startsWith('8 nights') === true &&
+        globalThis.document.querySelector('#next:enabled') !== null,
+      undefined,
+      WAIT,
+    );
+    const ninth = await after(() => page.click('text=Short night'));
+    t.equal(ninth.explanation.quality.sessions, 5);
+    t.equal(await page.locator('#line .dot').count(), 8);
+    const again = await after(() => page.click('#forget'));
+    t.equal(again.explanation.against, 'typical');
+    t.equal(await page.locator('#next').isEnabled(), true);
+  });
+}
+
+async function counts(t: Test, { page, after }: Scene): Promise<void> {
+  await t.test('a test result moves its score, and stays in the history', async (t) => {
+    const before = await after(() => page.click('text=Ordinary night'));
+    await setTo(page.locator('#slider-percentile'), 90);
+    const tested = await after(() => page.click('#add'));
+    t.ok(Number(tested.attention) > Number(before.attention) + 5);
+    t.equal(tested.memory, before.memory);
+    t.match(tested.unmeasured, { attention: before.attention });
+    await page.click('[data-score=attention]');
+    t.match(await page.textContent('#sentences'), 'without what was measured');
+    const next = await after(() => page.click('#next'));
+    t.ok(next.unmeasured, 'the history has it');
+    t.equal(await page.locator('#results li').count(), 0);
+    await after(() => page.click('#forget'));
+    await after(() => page.click('#add'));
+    const without = await after(() => page.click('#results button'));
+    t.equal(without.unmeasured, undefined);
+  });
+}
+
+async function copies(
+  t: Test,
+  {
+    server,
+    url,
+    browser,
+  }: { server: RunningServer; url: string; browser: Awaited<ReturnType<typeof openBrowser>> },
+): Promise<void> {
+  const { page } = await openPage(t, browser, { url, look: DESK });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.waitForSelector('#scores .range', WAIT);
+  const after = watch(page);
+  await after(() => page.click('#next'));
+  await after(() => page.selectOption('#person select', ''));
+  const answer = await after(() => page.click('#add'));
+  const scores = Object.fromEntries(SCORES.map((name) => [name, answer[name]]));
+  const copied = async (label: string): Promise<string> => {
+    await page.getByRole('radio', { name: label }).check();
+    await page.click('#copy');
+    await page.waitForSelector('text=copied', WAIT);
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  const env = cleanEnvironment({
+    ACUITY_URL: `http://127.0.0.1:${server.port}`,
+    ACUITY_API_KEY: server.key,
+    PYTHONPATH: join(REPOSITORY, 'packages/client-python/src'),
+  });
+  const run = (file: string, args: readonly string[], cwd = REPOSITORY): string => {
+    const { status, stdout, stderr } = spawnSync(file, args, { encoding: 'utf8', env, cwd });
+    t.equal(status, 0, `${stdout}${stderr}`);
+    return stdout;
+  };
+
+  const curl = await copied('curl');
+  t.match(curl, `ACUITY_URL=http://127.0.0.1:${server.port} `);
+  t.match(JSON.parse(run('bash', ['-c', curl.replace('sk_demo_…', server.key)])), scores);
+
+  const folder = t.testdir({
+    'package.json': '{"type":"module"}',
+    'copied.ts': await copied('TypeScript'),
+    node_modules: {
+      'acuity-client': {
+        'package.json':
+          '{"type":"module","exports":{"types":"./client/entry.d.ts","default":"./client/entry.js"}}',
+      },
+    },
+  });
+  symlinkSync(join(REPOSITORY, 'dist/client'), join(folder, 'node_modules/acuity-client/client'));
+  const types = `--typeRoots ${join(REPOSITORY, 'node_modules/@types')} --types node`.split(' ');
+  const compiler = `--strict --module nodenext --target es2022 --skipLibCheck copied.ts`.split(' ');
+  run(process.execPath, [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), ...types, ...compiler], folder);
+  t.equal(run(process.execPath, ['copied.js'], folder).trim(), inspect(scores));
+
+  const printed = run('python3', ['-c', await copied('Python')]);
+  for (const [name, value] of Object.entries(scores))
+    t.match(printed, new RegExp(`${name}\\W+${String(value)}\\b`), name);
+}
+
+t.test('where others reach the listener, a key is asked for', { skip: WITHOUT_BROWSER }, async (t) => {
+  const env = { ACUITY_ADMIN_HOST: '0.0.0.0', ACUITY_TRY: 'true', ACUITY_LOG_LEVEL: 'trace' };
+  const server = await startServer(t, { env, keys: [{ kind: 'demo', ratePerS: null, dailyMax: 2 }] });
+  const browser = await openBrowser(t);
+  const { page } = await openPage(t, browser, {
+    url: `http://127.0.0.1:${server.adminPort}/try`,
+    look: DESK,
+  });
+  const key = server.keys[1]?.key ?? '';
+  await page.waitForSelector('#key-card:visible', WAIT);
+  t.match(await page.textContent('#problem'), 'Enter an API key');
+  await page.fill('#key', key);
+  const after = watch(page);
+  await after(() => page.keyboard.press('Enter'));
+  await after(() => page.click('text=Fever'));
+  await page.click('text=Short night');
+  await page.waitForSelector('#problem:visible', WAIT);
+  t.match(
+    await page.textContent('#problem'),
+    'this key, may send',
+    'the key has been charged: its day is over',
+  );
+  t.notMatch(server.output(), key);
+});
+
+t.test('elsewhere it is off unless it is wanted', async (t) => {
+  const server = await startServer(t, { env: { ACUITY_ADMIN_HOST: '0.0.0.0' } });
+  t.equal((await fetch(`http://127.0.0.1:${server.adminPort}/try`)).status, 404);
+  t.equal((await fetch(`http://127.0.0.1:${server.adminPort}/docs`)).status, 200);
+});

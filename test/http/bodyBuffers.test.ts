@@ -1,0 +1,38 @@
+import t from 'tap';
+import { BodyBuffers } from '#acuity/http/bodyBuffers.js';
+
+const KIB = 1024;
+
+t.test('a long buffer is used again for a body of about its length', async (t) => {
+  const buffers = new BodyBuffers();
+  const first = buffers.take(1_000 * KIB);
+  t.ok(first.length >= 1_000 * KIB);
+  buffers.give(first);
+  t.equal(buffers.keptBytes, first.length);
+  t.not(buffers.take(700 * KIB), first, 'too long by more than a quarter');
+  t.equal(buffers.take(900 * KIB), first);
+  t.equal(buffers.keptBytes, 0);
+  t.not(buffers.take(1_000 * KIB), first, 'it is in use');
+});
+
+t.test('short buffers are new, all zeros, and not kept', async (t) => {
+  const buffers = new BodyBuffers();
+  const buffer = buffers.take(4 * KIB);
+  t.equal(buffer.length, 4 * KIB);
+  t.ok(buffer.every((byte) => byte === 0));
+  buffers.give(buffer);
+  t.equal(buffers.keptBytes, 0);
+});
+
+t.test('no more is kept than is allowed: the oldest go first', async (t) => {
+  const buffers = new BodyBuffers(256 * KIB);
+  const [old, mid, late] = [64, 128, 128].map((size) => buffers.take(size * KIB));
+  if (old === undefined || mid === undefined || late === undefined) throw new Error('three');
+  for (const buffer of [old, mid, late]) buffers.give(buffer);
+  t.equal(buffers.keptBytes, 256 * KIB);
+  t.equal(buffers.take(128 * KIB), late);
+  t.equal(buffers.take(128 * KIB), mid);
+  t.not(buffers.take(64 * KIB), old);
+  buffers.give(new BodyBuffers().take(1024 * KIB));
+  t.equal(buffers.keptBytes, 0, 'one that is too long for all that may be kept');
+});

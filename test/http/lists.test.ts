@@ -1,0 +1,278 @@
+import t, { type Test } from 'tap';
+import { Connection, chunked, head, send, type Reply } from '../fixtures/connection.js';
+import { FakeScorer, GOOD_KEY, MODEL, answer, budgetOf, openLoop, type TestLoop } from '../fixtures/loop.js';
+import { until } from '../fixtures/until.js';
+
+const LINE = '{"current_session":{}}';
+const NDJSON = { 'X-API-Key': GOOD_KEY, 'Content-Type': 'application/x-ndjson' };
+const OVERLOADED_LINE = { status: 503, detail: 'Service overloaded' };
+
+function sendList({ port }: TestLoop, body: string, headers = {}): Promise<Reply> {
+  return send(port, { headers: { ...NDJSON, ...headers }, body });
+}
+
+/** Sends a list; the answer is up to the test. */
+async function post(t: Test, { port }: TestLoop, body: string, headers = {}): Promise<Connection> {
+  const connection = await Connection.open(port);
+  t.teardown(() => connection.destroy());
+  const length = { 'Content-Length': String(Buffer.byteLength(body)) };
+  await connection.write(head({ headers: { ...NDJSON, ...length, ...headers } }) + body);
+  return connection;
+}
+
+function linesOf({ body }: Reply): Record<string, unknown>[] {
+  t.ok(body.endsWith('\n'), 'each line ends');
+  return body
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+function statusesOf(reply: Reply): unknown[] {
+  return linesOf(reply).map(({ status }) => status ?? 200);
+}
+
+/** Answers lines as they come. */
+function answerAll(t: Test, { scorer }: TestLoop): void {
+  const timer = setInterval(() => {
+    for (const lane of [scorer.lines, scorer.explainedLines]) lane.waiting.splice(0).forEach(answer);
+  }, 1);
+  t.teardown(() => clearInterval(timer));
+}
+
+function bodyOf(...lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function times(count: number, line = LINE): string {
+  return bodyOf(...Array.from({ length: count }, () => line));
+}
+
+t.test(
+  'each line has its answer, in the order of the lines, regardless of which is scored first',
+  async (t) => {
+    const loop = openLoop(t);
+    const connection = await post(t, loop, bodyOf(LINE, '{', LINE, '{"current_session":{"age":-1}}', LINE));
+    const { waiting } = loop.scorer.lines;
+    await until(() => waiting.length === 3);
+    waiting.toReversed().forEach((line, index) => {
+      line.scored({ scores: Float32Array.of(index, 0, 0, 0, 0, 0, 0), offset: 0, model: MODEL }, TIMING);
+    });
+    const reply = await connection.reply();
+    t.equal(reply.status, 200);
+    t.equal(reply.headers.get('content-type'), 'application/x-ndjson');
+    t.equal(reply.headers.get('cache-control'), 'no-store');
+    t.equal(reply.headers.get('x-model-version'), 'test-1');
+    t.match(reply.headers.get('x-request-id'), /./);
+    const lines = linesOf(reply);
+    t.strictSame(
+      lines.map(({ C_SCORE }) => C_SCORE),
+      [2, undefined, 1, undefined, 0],
+    );
+    t.strictSame(lines[1], { status: 400, detail: 'Malformed JSON at byte 1' });
+    t.match(lines[3], { status: 422, detail: [{ loc: ['body', 'current_session', 'age'] }] });
+    t.equal(loop.refunds.length, 2, 'what was not scored does not count for the day');
+    t.equal(loop.scorer.lines.reserved, 0);
+    t.equal(loop.budget.heldBytes, 0);
+  },
+);
+
+const TIMING = { queueMs: 1, dispatchMs: 0.5, inferMs: 2, rows: 1, admittedMs: 0, scoredMs: 3 };
+
+t.test('line ends and empty lines', async (t) => {
+  const loop = openLoop(t);
+  answerAll(t, loop);
+  for (const [body, statuses] of [
+    [LINE, [200]],
+    [`${LINE}\r\n\r\n\n${LINE}\n\n`, [200, 200]],
+    [`\n\n${LINE}\r\n${LINE}\r\n`, [200, 200]],
+    [`${LINE}\n${LINE.slice(0, 9)}`, [200, 400]],
+    [`\uFEFF${LINE}\n${LINE}`, [400, 200]],
+    [`${LINE}\r${LINE}`, [400]],
+    [`  \n${LINE}`, [400, 200]],
+  ] as const) {
+    t.strictSame(statusesOf(await sendList(loop, body)), statuses, JSON.stringify(body));
+  }
+});
+
+t.test('a list without a line, or with too many', async (t) => {
+  const loop = openLoop(t);
+  answerAll(t, loop);
+  for (const body of ['', '\n', '\r\n\n']) {
+    const reply = await sendList(loop, body);
+    t.equal(reply.status, 422);
+    t.equal(reply.headers.get('content-type'), 'application/json');
+    t.match(JSON.parse(reply.body), { detail: [{ loc: ['body'], type: 'too_short' }] });
+  }
+  t.match(await tooLong(loop, times(1_001)), /\b1000\b/);
+  loop.scorer.lines.linesMax = 7;
+  t.match(await tooLong(loop, times(8)), /\b7\b/);
+  t.equal((await sendList(loop, times(7))).status, 200);
+  t.equal(loop.refunds.length, 5, 'the whole list gave back what its head had taken');
+});
+
+/** The message of a list that is refused because it is too long. */
+async function tooLong(loop: TestLoop, body: string): Promise<string> {
+  const reply = await sendList(loop, body);
+  t.equal(reply.status, 422);
+  const { detail } = JSON.parse(reply.body) as { detail: { type: string; msg: string }[] };
+  t.equal(detail[0]?.type, 'too_long');
+  return detail[0]?.msg ?? '';
+}
+
+t.test('all lines are admitted or none', async (t) => {
+  const loop = openLoop(t);
+  loop.scorer.lines.outcome = 'saturated';
+  const reply = await sendList(loop, times(3));
+  t.equal(reply.status, 503);
+  t.equal(reply.headers.get('retry-after'), '7');
+  t.equal(loop.spent.length, 0, 'no token but the first');
+  t.equal(loop.scorer.lines.waiting.length, 0);
+  t.equal(loop.refunds.length, 1);
+  t.equal(loop.budget.heldBytes, 0);
+});
+
+t.test(
+  'lines cost one token each, or one for each 64 KiB, and all but the first are taken later',
+  async (t) => {
+    const loop = openLoop(t);
+    answerAll(t, loop);
+    await sendList(loop, times(5));
+    t.strictSame(loop.spent.splice(0), [4]);
+    const long = `{"current_session":{},"x":"${'x'.repeat(200_000)}"}`;
+    await sendList(loop, bodyOf(long, LINE));
+    t.equal(
+      loop.spent.splice(0).reduce((sum, tokens) => sum + tokens, 0),
+      3,
+    );
+  },
+);
+
+t.test('a line waits no longer than the deadline, read or not', async (t) => {
+  const loop = openLoop(t, { deadlineMs: 50 });
+  const connection = await post(t, loop, bodyOf(LINE, LINE));
+  const { lines } = loop.scorer;
+  await until(() => lines.waiting.length === 2);
+  lines.hasLineRoom = false;
+  const unread = await post(t, loop, bodyOf(LINE, LINE, LINE));
+  t.strictSame(linesOf(await unread.reply()), [OVERLOADED_LINE, OVERLOADED_LINE, OVERLOADED_LINE]);
+  for (const line of lines.waiting) line.failed('expired');
+  t.strictSame(linesOf(await connection.reply()), [OVERLOADED_LINE, OVERLOADED_LINE]);
+  t.equal(loop.refunds.length, 5);
+  t.equal(lines.reserved, 0);
+});
+
+t.test('X-Deadline-Ms holds for lines', async (t) => {
+  const loop = openLoop(t);
+  loop.scorer.lines.hasLineRoom = false;
+  const reply = await sendList(loop, times(2), { 'X-Deadline-Ms': '30' });
+  t.strictSame(statusesOf(reply), [503, 503]);
+});
+
+t.test('a hanging worker: lines that were not read are told', async (t) => {
+  const loop = openLoop(t);
+  loop.scorer.lines.hasLineRoom = false;
+  const connection = await post(t, loop, times(3));
+  await until(() => loop.scorer.lines.reserved === 3);
+  loop.predict.hang();
+  t.strictSame(statusesOf(await connection.reply()), [503, 503, 503]);
+});
+
+t.test('a fault of one line is a 500 of that line', async (t) => {
+  const loop = openLoop(t);
+  const connection = await post(t, loop, times(3));
+  const { waiting } = loop.scorer.lines;
+  await until(() => waiting.length === 3);
+  waiting.forEach((line, index) => (index === 1 ? line.failed('fault') : answer(line)));
+  t.strictSame(statusesOf(await connection.reply()), [200, 500, 200]);
+});
+
+t.test('a caller that hangs up gets its places and its quota back', async (t) => {
+  const loop = openLoop(t);
+  const connection = await post(t, loop, times(5));
+  const { lines } = loop.scorer;
+  await until(() => lines.waiting.length === 5);
+  lines.hasLineRoom = false;
+  const unread = await post(t, loop, times(4));
+  await until(() => lines.reserved === 4);
+  connection.destroy();
+  unread.destroy();
+  await until(() => loop.refunds.length === 9);
+  t.equal(lines.reserved, 0);
+  t.ok(lines.waiting.every(({ isGone }) => isGone));
+  t.equal(loop.budget.heldBytes, 0);
+  await loop.predict.listsEnded();
+});
+
+t.test('a chunked list is answered whole, and the connection ends', async (t) => {
+  const loop = openLoop(t);
+  answerAll(t, loop);
+  const connection = await Connection.open(loop.port);
+  t.teardown(() => connection.destroy());
+  const headers = { ...NDJSON, 'Transfer-Encoding': 'chunked' };
+  await connection.write(head({ headers }) + chunked(times(300), 1_000));
+  const reply = await connection.reply();
+  t.equal(reply.headers.get('connection'), 'close');
+  t.equal(linesOf(reply).length, 300);
+  t.equal(await connection.closed(), '');
+});
+
+t.test('a long answer comes in pieces; what is not read holds a share of the budget, no more', async (t) => {
+  const scorer = new FakeScorer();
+  const budget = budgetOf(1_000_000);
+  const loop = openLoop(t, { scorer, budget });
+  answerAll(t, loop);
+  const reply = await sendList(loop, times(1_000));
+  t.equal(reply.headers.get('transfer-encoding'), 'chunked');
+  t.strictSame(new Set(statusesOf(reply)), new Set([200]));
+  await loop.predict.listsEnded();
+  t.equal(budget.heldBytes, 0);
+});
+
+t.test('the head of a list is refused as that of a request is', async (t) => {
+  const loop = openLoop(t, { bodyBytesMax: 100 });
+  const statuses: number[] = [];
+  for (const [headers, body] of [
+    [{ 'X-API-Key': '' }, LINE],
+    [{ 'X-API-Key': 'bad' }, LINE],
+    [{ 'Content-Type': 'application/ndjson' }, LINE],
+    [{ 'Content-Encoding': 'gzip' }, LINE],
+    [{}, times(10)],
+  ] as const) {
+    statuses.push((await sendList(loop, body, headers)).status);
+  }
+  t.strictSame(statuses, [401, 403, 415, 415, 413]);
+  loop.predict.isDraining = true;
+  t.equal((await sendList(loop, LINE)).status, 503);
+});
+
+t.test('one line of the access log, with the number of lines', async (t) => {
+  const loop = openLoop(t);
+  answerAll(t, loop);
+  await sendList(loop, bodyOf(LINE, '{', LINE));
+  const served = loop.lines.filter(({ msg }) => msg === 'request served');
+  t.equal(served.length, 1);
+  t.match(served[0], { status: 200, lines: 3, scored: 2 });
+});
+
+t.test('a list takes turns with others, and with what else the loop has to do', async (t) => {
+  const loop = openLoop(t);
+  const { lines } = loop.scorer;
+  lines.hasLineRoom = false;
+  const first = await post(t, loop, times(100));
+  const second = await post(t, loop, times(100));
+  await until(() => lines.reserved === 200);
+  const seen: unknown[] = [];
+  const admit = lines.admitLine.bind(lines);
+  lines.admitLine = (request, line) => {
+    seen.push(line.expiresMs);
+    admit(request, line);
+  };
+  lines.hasLineRoom = true;
+  lines.onLineRoom?.();
+  await until(() => lines.waiting.length === 200);
+  t.not(seen[0], seen[1]);
+  t.equal(seen[0], seen[2]);
+  lines.waiting.forEach(answer);
+  for (const connection of [first, second]) t.equal(linesOf(await connection.reply()).length, 100);
+});

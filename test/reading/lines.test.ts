@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { LINES_MAX } from '#rules/structure.js';
+import { LineFinder } from '#acuity/reading/lines.js';
+
+function finderOf(text: string): LineFinder {
+  const finder = new LineFinder(Buffer.from(text));
+  while (finder.next() !== undefined);
+  return finder;
+}
+
+function linesOf(text: string): string[] {
+  const finder = finderOf(text);
+  return finder.lines.map((line) => Buffer.from(finder.bytesOf(line)).toString());
+}
+
+t.test('lines end with LF or CRLF, the last one with the body; empty ones are left out', async (t) => {
+  t.strictSame(linesOf(''), []);
+  t.strictSame(linesOf('\n\r\n\n'), []);
+  t.strictSame(linesOf('a'), ['a']);
+  t.strictSame(linesOf('a\nb\r\n\nc\n'), ['a', 'b', 'c']);
+  t.strictSame(linesOf('a\rb\r\r\n \n'), ['a\rb\r', ' ']);
+});
+
+t.test('a body that does not begin at the first byte of its memory', async (t) => {
+  const memory = Buffer.from('xxa\nbxx');
+  const finder = new LineFinder(memory.subarray(2, 5));
+  while (finder.next() !== undefined);
+  t.strictSame(
+    finder.lines.map((line) => Buffer.from(finder.bytesOf(line)).toString()),
+    ['a', 'b'],
+  );
+  t.equal(finder.bytes, 3);
+});
+
+t.test('no more lines are looked for than show that there are too many', async (t) => {
+  t.equal(finderOf('a\n'.repeat(LINES_MAX)).lines.length, LINES_MAX);
+  t.equal(finderOf('a\n'.repeat(2 * LINES_MAX)).lines.length, LINES_MAX + 1);
+});
+
+t.test('every line that may ask for an explanation is seen', async (t) => {
+  for (const [line, mayExplain] of [
+    ['{"explain":true}', true],
+    ['{"explain" \t : \r true}', true],
+    ['{"explain":false,"explain":true}', true],
+    ['{"expl\\u0061in":true}', true],
+    ['{"explain":false}', false],
+    ['{"explain":null}', false],
+    ['{"x":"explain"}', false],
+    ['{"explain"}', false],
+    ['"explain"', false],
+    ['{"explain":', false],
+    ['{}', false],
+  ] as const) {
+    t.equal(finderOf(line).lines[0]?.mayExplain, mayExplain, line);
+  }
+});
+
+t.test('wherever the field stands, it is seen', async () => {
+  const part = fc.oneof(
+    fc.constantFrom(
+      '"explain"',
+      '"explain',
+      'explain"',
+      'n"',
+      'exp',
+      '""',
+      '"sex":"F",',
+      '61.5,70,',
+      ':true',
+    ),
+    fc.string({ unit: fc.constantFrom(...'"explain0,:'), maxLength: 12 }),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      const line = parts.join('');
+      return line === '' || finderOf(line).lines[0]?.mayExplain === /"explain":t/.test(line);
+    }),
+    { numRuns: 2_000, examples: [[['"explain"', ':true']], [['"explain', '"explain"', ':true']]] },
+  );
+});

@@ -128,12 +128,12 @@ t.test('what README.md and docs/SCORES.md say of real people is what the card fo
   for (const line of found) {
     const [, correlation = NaN] = (/\| (−?[\d.]+) \[/.exec(line) ?? []).map(Number);
     const isNextToNothing = line.includes('**falls short**') || correlation < 0.1;
-    t.ok(isNextToNothing, 'else renew “no more … than minutes asleep do” and “next to nothing of single tests”'); // prettier-ignore
+    t.ok(isNextToNothing, 'else renew “no more … than minutes asleep do” and “next to nothing about single tests”'); // prettier-ignore
   }
   for (const path of ['README.md', 'docs/SCORES.md', `${FOLDER}/MODEL_CARD.md`])
     t.notMatch(words(page(path)), /no open data pair/i, path);
   for (const path of ['README.md', 'docs/SCORES.md'])
-    t.match(words(page(path)), /than minutes asleep do, and next to nothing of single tests/, path);
+    t.match(words(page(path)), /than minutes asleep do, and next to nothing about single tests/, path);
 });
 
 t.test('what moves by how much stands in the changelog as in the card', async (t) => {

@@ -76,6 +76,8 @@ export class ModelSwitch {
     try {
       this.target = await this.resolve();
       const bundle = await loadBundle(folder, files.load);
+      // Event loops that have closed by now would start workers, and never end.
+      if (this.isStopped) return;
       await server.prepareModel(bundle);
       if (this.isStopped) return; // the server closes it
       const retired = server.switchModel();

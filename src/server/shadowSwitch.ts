@@ -47,7 +47,7 @@ export class ShadowSwitch {
     void this.observer.look();
   }
 
-  /** Call it when the service stops: a model under way is not reported as refused. */
+  /** Call it when the service stops: a model under way is not opened, and not reported as refused. */
   stop(): void {
     this.isStopped = true;
     this.observer.stop();
@@ -78,6 +78,8 @@ export class ShadowSwitch {
     const { files, server, log } = this.options;
     try {
       const bundle = await loadBundle(folder, files.load);
+      // Event loops that have closed by now would start workers, and never end.
+      if (this.isStopped) return;
       await server.replaceShadow(bundle);
       this.version = modelLabel(bundle.manifest);
       this.refusal = undefined;

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { filesBy, runOperation, type FileOperation } from '#acuity/files/files.js';
+import { EXPLAIN_TABLE } from '#acuity/model/manifest.js';
 import { createLog } from '#acuity/process/log.js';
 import { ModelSwitch } from '#acuity/server/modelSwitch.js';
 import { ShadowSwitch } from '#acuity/server/shadowSwitch.js';
@@ -66,6 +67,54 @@ t.test('a model that is ready only when the service stops is not put in force', 
   t.equal(logged(), '');
   t.equal(models.version, undefined);
 });
+
+/** A server that counts the models it is told to open, and a disk that holds back the last file of a model. */
+function lastFile() {
+  let goOn: (() => void) | undefined;
+  const files = filesBy(async (name, args) => {
+    const isLast = String(args[0]).endsWith(EXPLAIN_TABLE) && name === 'readText';
+    if (isLast) await new Promise<void>((resolve) => (goOn = resolve));
+    return runOperation(name, args);
+  });
+  let opened = 0;
+  const open = (): Promise<void> => {
+    opened++;
+    return Promise.resolve();
+  };
+  const server = { prepareModel: open, switchModel: () => Promise.resolve(), replaceShadow: open };
+  return {
+    options: { folder: MODEL, files: { look: files, load: files }, server, log: scene([]).log },
+    begun: () => until(() => goOn !== undefined),
+    async opened(): Promise<number> {
+      goOn?.();
+      await new Promise((resolve) => setImmediate(resolve));
+      return opened;
+    },
+  };
+}
+
+const SWITCHES = {
+  model(options: ReturnType<typeof lastFile>['options']) {
+    const models = new ModelSwitch({ ...options, loaded: MODEL });
+    models.request();
+    return models;
+  },
+  'shadow model': (options: ReturnType<typeof lastFile>['options']) => new ShadowSwitch(options),
+};
+
+// Workers that start after the event loops have closed would keep their threads, and so the process, from ending.
+for (const [name, open] of Object.entries(SWITCHES)) {
+  t.test(`a ${name} that is read completely only after the stop starts no workers`, async (t) => {
+    for (const isStopped of [false, true]) {
+      const { options, begun, opened } = lastFile();
+      const opening = open(options);
+      await begun();
+      if (isStopped) opening.stop();
+      t.equal(await opened(), isStopped ? 0 : 1, isStopped ? 'stopped' : 'not stopped');
+      opening.stop();
+    }
+  });
+}
 
 t.test('a shadow model that is being read when the service stops is not told as refused', async (t) => {
   const { files, log, begun, logged, cutOff } = scene(['readText']);

@@ -50,7 +50,7 @@ t.test('pages say when an hour counts as not at rest', async (t) => {
   for (const path of ['docs/EXPLAIN.md', 'docs/MODELS.md']) {
     const words = page(path).replace(/\s+/g, ' ');
     t.ok(words.includes(`more than ${aboveNight} bpm above`), path);
-    t.ok(words.includes(`above ${most} bpm where`), path);
+    t.ok(words.includes(`above ${most} bpm if`), path);
   }
 });
 

@@ -105,7 +105,7 @@ function showLabels() {
   const percent = (value) => `${Math.round(value * 100)} %`;
   setText(
     byId('labels'),
-    `Valence ${answer.valence.toLowerCase()}, high with ${percent(valence)}; arousal ${answer.arousal.toLowerCase()}, high with ${percent(arousal)}.`,
+    `Valence: ${answer.valence} (${percent(valence)} chance of High). Arousal: ${answer.arousal} (${percent(arousal)} chance of High).`,
   );
 }
 

@@ -65,17 +65,17 @@ async function send(request, key) {
   }
 }
 
-/** What is refused for a while is asked again. */
+/** The sentence for a refusal; with `retryMs` the page asks again. */
 function refusal(status, { detail }, retryMs) {
   switch (status) {
     case 401:
       return { problem: 'Enter an API key: each request of this page needs one.' };
     case 403:
-      return { problem: `This key is not good here: ${detail}.` };
+      return { problem: `The service refuses this key: ${detail}.` };
     case 429:
-      return { problem: 'More requests than this page, or this key, may send. Waiting …', retryMs };
+      return { problem: 'This page, or this key, has sent too many requests. Waiting …', retryMs };
     case 503:
-      return { problem: 'The service is busy with its callers, who come first. Waiting …', retryMs };
+      return { problem: 'The service is busy, and its callers come first. Waiting …', retryMs };
     case 422:
       return { problem: `The service refuses this night: ${detail.map(({ msg }) => msg).join('; ')}.` };
     default:

@@ -1,4 +1,4 @@
-/** The page `/try`: a night that is put together by hand, and what the service says of it. Nothing of it is stored. */
+/** The page `/try`: a night put together by hand, and its scores. Nothing of it is stored. */
 import { byId, element, holding, setText } from '../dashboard/dom.js';
 import { makeCode, showCode } from './code.js';
 import { EXAMPLES, FIRST, minutesOf, requestOf, SLIDERS } from './night.js';
@@ -163,7 +163,7 @@ function showNights() {
   if (last === undefined) {
     setText(
       byId('past'),
-      'None yet: the night is held against a typical one. With nights before it, against those.',
+      'None yet: the night is compared with a typical one. Add nights, and it is compared with those.',
     );
     return;
   }
@@ -198,12 +198,12 @@ function makeTest() {
 function showResults() {
   byId('results').replaceChildren(
     ...measurements.map((result) => {
-      const remove = button('take back', () => {
+      const remove = button('remove', () => {
         measurements = measurements.filter((one) => one !== result);
         showResults();
         void score();
       });
-      remove.setAttribute('aria-label', `Take back ${result.score} ${result.value}`);
+      remove.setAttribute('aria-label', `Remove ${result.score} ${result.value}`);
       return holding('li', [`${result.score}: ${result.value} `, remove]);
     }),
   );

@@ -54,12 +54,12 @@ const CAPACITY = ['faults', 'coresFull', 'loopBusy', 'workersBusy', 'loopLate'] 
 export const SYMPTOMS: readonly Symptom[] = [
   {
     id: 'notReady',
-    title: 'Not ready: no request is taken',
+    title: 'Not ready: the service takes no request',
     metrics: [PROCESS_METRICS.ready.name],
     remedy:
       'The service is starting, draining or has a hung worker; the last lines of the log say which. A hung worker ends the process with 70 and the supervisor starts another; if that repeats, go back to the model before.',
-    signs: [{ what: 'no request is taken', holds: ({ isReady }) => !isReady, level: 'red' }],
-    sentence: () => 'Not ready: no request is taken.',
+    signs: [{ what: 'the service takes no request', holds: ({ isReady }) => !isReady, level: 'red' }],
+    sentence: () => 'Not ready: the service takes no request.',
     followsFrom: (recent) => [...(refusedFor(recent, ['hung']) > 0 ? ['faults'] : []), 'keyStore'],
   },
   {
@@ -80,7 +80,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'The key store is out of reach',
     metrics: [PROCESS_METRICS.keyStoreAge.name, PROCESS_METRICS.limitsLocal.name],
     remedy:
-      'Known keys go on, keys issued or revoked meanwhile do not count yet, and each replica keeps to its share of the limits. The log says why ("key store"). Bring the store back: nothing else is to be done. After ACUITY_KEYS_STALE_MS without it no key counts and the replica is not ready.',
+      'Known keys go on, keys issued or revoked meanwhile do not count yet, and each replica keeps to its share of the limits. The log says why ("key store"). Bring the store back; you need do nothing else. After ACUITY_KEYS_STALE_MS without it no key counts and the replica is not ready.',
     signs: [
       {
         what: 'key store last seen',
@@ -97,7 +97,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'No key is valid: every request is refused',
     metrics: [METRICS.refusals.name],
     remedy:
-      'Issue one with "acuity keys issue --kind demo", under the same ACUITY_KEYS: it counts within a second. Where there should be keys, look with "acuity keys list" whether they expired, were revoked, or lie in another store.',
+      'Issue one with "acuity keys issue --kind demo", with the same ACUITY_KEYS: it counts within a second. If there should be keys, check with "acuity keys list" whether they have expired, were revoked, or are in another store.',
     signs: [{ what: 'no key is valid', holds: ({ hasKeys }) => !hasKeys, level: 'amber' }],
     sentence: () =>
       'No key is valid, so every request is refused: issue one with "acuity keys issue --kind demo".',
@@ -120,7 +120,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'An event loop is at its limit',
     metrics: [METRICS.loopBusy.name, METRICS.loopLag.name],
     remedy:
-      'Reading requests is the limit, not the model. Raise ACUITY_HTTP_THREADS where cores are free (each loop wants a worker of its own), else add a replica. Look at the mean body size too: long series cost most.',
+      'Reading requests is the limit, not the model. Raise ACUITY_HTTP_THREADS if cores are free (each loop needs its own worker), else add a replica. Check the mean body size too: long series cost most.',
     signs: [{ what: 'event loop busy', value: loopAtWork, words: percent, ...BUSY }],
     sentence: loopSentence,
     followsFrom: (recent) => ['coresFull', ...mostOfTheWork(recent)],
@@ -130,10 +130,10 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'Requests are refused because an event loop is late',
     metrics: [METRICS.refusals.name, METRICS.loopLag.name, METRICS.gcTime.name],
     remedy:
-      'A loop that is late without being busy was held up at once: by other work on its core, by a CPU limit of the container, by a long body or a garbage collection. Look at those before adding event loops; a longer ACUITY_DEADLINE_MS forgives longer pauses.',
+      'A loop that is late but not busy had a long pause: other work on its core, a CPU limit of the container, a long body or a garbage collection. Check these before you add event loops; a longer ACUITY_DEADLINE_MS tolerates longer pauses.',
     signs: [refusals('refused because the event loop is late', ['loopLag'])],
     sentence: (recent) =>
-      `An event loop was held up: ${counted(refusedFor(recent, ['loopLag']), 'request')} refused for it ${WITHIN}, at ${percent(busiestLoop(recent).busy)} busy.`,
+      `An event loop was late (${percent(busiestLoop(recent).busy)} busy): ${counted(refusedFor(recent, ['loopLag']), 'request')} refused ${WITHIN}.`,
     followsFrom: () => ['coresFull', 'loopBusy'],
   },
   {
@@ -141,7 +141,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'The workers are at their limit',
     metrics: [METRICS.workerBusy.name, PROCESS_METRICS.workers.name, METRICS.batchRows.name],
     remedy:
-      'More ACUITY_WORKERS where cores are free, else another replica. While batches are as large as ACUITY_BATCH_MAX allows, a larger one gives more throughput for a little more latency.',
+      'Raise ACUITY_WORKERS if cores are free, else add a replica. If batches are as large as ACUITY_BATCH_MAX allows, raise it for more throughput at a little more latency.',
     signs: [{ what: 'workers busy', value: workersBusy, words: percent, ...BUSY }],
     sentence: (recent, level) =>
       `The workers ${nearness(level, 'are')}: ${percent(workersBusy(recent))} busy, event loop ${percent(busiestLoop(recent).busy)}.`,
@@ -152,7 +152,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'Requests are refused because too many are in flight',
     metrics: [METRICS.refusals.name, METRICS.pending.name, PROCESS_METRICS.queueMax.name],
     remedy:
-      'Demand exceeds what the workers give. Workers near 100 %: more ACUITY_WORKERS where cores are free, else another replica. Workers idle: the event loop is the limit, see there. Raise ACUITY_QUEUE_MAX only for short bursts: a longer queue means longer waits.',
+      'Callers send more than the workers can score. If the workers are near 100 %, raise ACUITY_WORKERS if cores are free, else add a replica. If they are idle, the event loop is the limit. Raise ACUITY_QUEUE_MAX only for short bursts: a longer queue means longer waits.',
     signs: [
       refusals('refused: too many in flight', ['queueFull']),
       { what: 'in flight', value: inFlight, words: count, amber: 0.5, of: 'queueMax' },
@@ -181,7 +181,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'The slowest requests come near the deadline',
     metrics: [METRICS.stages.name],
     remedy:
-      'Find the stage that grew: the dashboard has a chart of them. receive: callers send slowly, nothing to change here. queue: too few workers. dispatch or infer: too many threads for the cores. reply or read: the event loop.',
+      'Find the stage that grew: the dashboard has a chart of the stages. receive: callers send slowly, change nothing here. queue: too few workers. dispatch or infer: too many threads for the cores. reply or read: the event loop.',
     signs: [
       { what: 'p99', value: p99Ms, words: milliseconds, amber: 0.25, of: 'deadlineMs' },
       { what: 'p99 of most seconds', value: usualP99Ms, words: milliseconds, red: 0.5, of: 'deadlineMs' },
@@ -195,10 +195,10 @@ export const SYMPTOMS: readonly Symptom[] = [
   },
   {
     id: 'bodiesFull',
-    title: 'Requests are refused because bodies fill the memory set aside for them',
+    title: 'Requests are refused because bodies fill their memory',
     metrics: [METRICS.refusals.name, METRICS.heldBytes.name, METRICS.connections.name],
     remedy:
-      'bodiesFull: many callers upload slowly at once. bodiesOfKey: one of them does, and holds its quarter; the access log names the key. Let the proxy in front buffer bodies; raise ACUITY_BODIES_MAX_BYTES where memory is free; lower ACUITY_BODY_MAX_BYTES where no honest body is so long.',
+      'bodiesFull: many callers upload slowly at once. bodiesOfKey: one caller does, and holds its quarter; the access log names the key. Let the proxy in front buffer bodies; raise ACUITY_BODIES_MAX_BYTES if memory is free; lower ACUITY_BODY_MAX_BYTES if no honest body is that long.',
     signs: [
       refusals('refused: no memory for the body', ['bodiesFull', 'bodiesOfKey']),
       { what: 'held for bodies', value: heldBytes, words: mebibytes, amber: 0.75, of: 'bodiesMaxBytes' },
@@ -214,14 +214,14 @@ export const SYMPTOMS: readonly Symptom[] = [
       'ACUITY_CONNECTIONS_MAX are open. Callers that open many and keep them idle belong behind the proxy. Raise it together with the limit on file descriptors (LimitNOFILE of the unit).',
     signs: [{ what: 'connections closed at once', value: connectionsRefused, words: count, red: 1 }],
     sentence: (recent) =>
-      `${counted(connectionsRefused(recent), 'new connection')} closed at once ${WITHIN}: as many are open as may be.`,
+      `${counted(connectionsRefused(recent), 'new connection')} closed at once ${WITHIN}: the limit of open connections is reached.`,
   },
   {
     id: 'keys',
     title: 'Many requests come without a valid key',
     metrics: [METRICS.refusals.name],
     remedy:
-      'keyInvalid from a known caller: its key expired or was revoked; see "acuity keys list", then renew or issue. From unknown callers: somebody is guessing; block the address at the proxy.',
+      'keyInvalid from a known caller: its key has expired or was revoked; check "acuity keys list", then renew it or issue another. From an unknown caller: it is guessing keys; block its address at the proxy.',
     signs: [refusedOften('without a valid key', KEY_CAUSES)],
     sentence(recent) {
       const invalid = refusedShare(recent, ['keyInvalid']);
@@ -240,7 +240,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     signs: [refusedOften('over a limit', LIMIT_CAUSES)],
     sentence(recent) {
       const isDaily = refusedFor(recent, ['rateDaily']) > refusedFor(recent, ['rateBurst']);
-      return `Callers exceed the limits of their keys: ${percent(refusedShare(recent, LIMIT_CAUSES))} of the requests get 429, mostly for ${isDaily ? 'the day’s number' : 'the rate a second'}.`;
+      return `Callers exceed the limits of their keys: ${percent(refusedShare(recent, LIMIT_CAUSES))} of the requests get 429, mostly for ${isDaily ? 'the daily quota' : 'the rate'}.`;
     },
   },
   {
@@ -248,17 +248,17 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'Many bodies can’t be scored',
     metrics: [METRICS.findings.name, METRICS.refusals.name],
     remedy:
-      'A caller changed its integration. The kinds of findings say what is wrong: unit_error means R-R intervals, minutes for seconds or another unit, value_error one thing under two names, too_long a limit of ours (ACUITY_DAY_SAMPLES_MAX, ACUITY_NIGHT_SAMPLES_MAX, ACUITY_BODY_MAX_BYTES).',
+      'A caller has changed its integration. The types of findings say what is wrong: unit_error means R-R intervals, minutes instead of seconds or another unit; value_error means one thing under two names; too_long means a limit of the service (ACUITY_DAY_SAMPLES_MAX, ACUITY_NIGHT_SAMPLES_MAX, ACUITY_BODY_MAX_BYTES).',
     signs: [refusedOften('with a body that can’t be scored', BODY_CAUSES)],
     sentence: (recent) =>
-      `Bodies can’t be scored: ${percent(refusedShare(recent, BODY_CAUSES))} of the requests are refused for what they hold.`,
+      `Bodies can’t be scored: ${percent(refusedShare(recent, BODY_CAUSES))} of the requests are refused for their content.`,
   },
   {
     id: 'modelRefused',
-    title: 'A new model was refused; the one before keeps serving',
+    title: 'A new model was refused; the previous one keeps serving',
     metrics: [PROCESS_METRICS.modelRefused.name, PROCESS_METRICS.model.name],
     remedy:
-      'The log says why ("model refused"), and so does "acuity model check DIR". Put the folder right, or have ACUITY_MODEL lead to the old one again: the service looks once a second, and at SIGHUP.',
+      'The log says why ("model refused"), and so does "acuity model check DIR". Correct the folder, or point ACUITY_MODEL back to the previous model: the service looks once a second, and at SIGHUP.',
     signs: [
       {
         what: 'the model in the folder does not serve',
@@ -274,7 +274,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'Fields are missing more often than last week',
     metrics: [METRICS.fieldsMissing.name, METRICS.sessionsSampled.name, METRICS.fieldsUnknown.name],
     remedy:
-      'Scores stay valid but get less certain. A wearable or an integration stopped sending a field: ask the callers; the model card says what each field is worth. Where acuity_fields_unknown_total rises too, they send it under a name that the service does not read.',
+      'Scores stay valid but get less certain. A wearable or an integration has stopped sending a field: ask the callers; the model card says what each field is worth. If acuity_fields_unknown_total rises too, they send it under a name that the service does not read.',
     signs: [],
   },
   {
@@ -282,7 +282,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'Memory grows',
     metrics: [PROCESS_METRICS.rss.name, METRICS.heldBytes.name, METRICS.gcTime.name],
     remedy:
-      'Bodies held: see above. Otherwise each worker costs memory by itself: fewer ACUITY_WORKERS. Growth that goes on at constant load is a defect: keep a heap snapshot and restart.',
+      'First check the memory that bodies hold (acuity_bodies_held_bytes). Each worker takes memory of its own: set fewer ACUITY_WORKERS if it is short. Growth that continues at constant load is a defect: keep a heap snapshot and restart.',
     signs: [],
   },
 ];

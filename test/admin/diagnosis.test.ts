@@ -98,7 +98,7 @@ const CASES: readonly {
   {
     name: 'a loop that was late is not called busy',
     point: { loopsBusy: [0.13], loopsOnCore: [0.1], refusals: { loopLag: 2 } },
-    says: 'An event loop was held up: 10 requests refused for it in the last 5 seconds, at 13 % busy.',
+    says: 'An event loop was late (13 % busy): 10 requests refused in the last 5 seconds.',
     causes: ['red loopLate'],
   },
   {
@@ -136,13 +136,13 @@ const CASES: readonly {
   {
     name: 'a key over its rate',
     point: { served: 20, refused: 180, refusals: { rateBurst: 180 } },
-    says: 'Callers exceed the limits of their keys: 90 % of the requests get 429, mostly for the rate a second.',
+    says: 'Callers exceed the limits of their keys: 90 % of the requests get 429, mostly for the rate.',
     causes: ['red limits'],
   },
   {
     name: 'a key that has used up its day, beside a lively service',
     point: { refused: 40, refusals: { rateDaily: 40 } },
-    says: 'Callers exceed the limits of their keys: 4 % of the requests get 429, mostly for the day’s number.',
+    says: 'Callers exceed the limits of their keys: 4 % of the requests get 429, mostly for the daily quota.',
     causes: ['amber limits'],
   },
   {
@@ -187,7 +187,7 @@ const CASES: readonly {
   {
     name: 'not ready',
     more: { isReady: false },
-    says: 'Not ready: no request is taken.',
+    says: 'Not ready: the service takes no request.',
     causes: ['red notReady'],
   },
   {
@@ -207,13 +207,13 @@ const CASES: readonly {
   {
     name: 'connections beyond their number',
     point: { connectionsRefused: 2 },
-    says: '10 new connections closed at once in the last 5 seconds: as many are open as may be.',
+    says: '10 new connections closed at once in the last 5 seconds: the limit of open connections is reached.',
     causes: ['red connectionsFull'],
   },
   {
     name: 'bodies that can’t be scored',
     point: { served: 850, refused: 150, refusals: { unprocessable: 150 } },
-    says: 'Bodies can’t be scored: 15 % of the requests are refused for what they hold.',
+    says: 'Bodies can’t be scored: 15 % of the requests are refused for their content.',
     causes: ['red bodies'],
   },
 ];

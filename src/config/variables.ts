@@ -112,7 +112,7 @@ export const VARIABLES = {
   queueMax: {
     env: 'ACUITY_QUEUE_MAX',
     schema: Type.Integer({ default: 2048, minimum: 1, maximum: 1_000_000 }),
-    doc: 'Most requests admitted and not yet answered; beyond it, 503',
+    doc: 'Most requests admitted and not yet answered; beyond it, 503. Lines of lists have as many places of their own',
   },
   bodiesMaxBytes: {
     env: 'ACUITY_BODIES_MAX_BYTES',

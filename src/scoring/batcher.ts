@@ -15,7 +15,7 @@ export interface BatcherOptions {
   readonly model: ScoringModel;
   readonly pool: InferencePool;
   readonly batchMax: number;
-  /** Most requests admitted and not yet scored. */
+  /** Most single requests admitted and not yet scored; as many lines of lists have places beside them. */
   readonly queueMax: number;
   /** Most lines of one list; for explained requests, most of one holder. Half of the queue if absent. */
   readonly linesMax?: number;
@@ -36,8 +36,6 @@ export interface BatcherOptions {
   onHung(): void;
 }
 
-/** Lines never take this share of the queue. */
-const SHARE_OF_SINGLES = 1 / 64;
 /** Lines that have waited for this share of the deadline pass single requests. */
 const PATIENCE_OF_LINES = 1 / 4;
 /** Lines take no block if fewer than this are free: the next line may be of either variant. */
@@ -68,7 +66,9 @@ interface CompletedRun {
 export class Batcher implements LineLane {
   readonly linesMax: number;
   onLineRoom: (() => void) | undefined;
-  pending = 0;
+  /** Requests admitted and not yet scored: single ones, and places that lines have taken. */
+  private singles = 0;
+  private lines = 0;
   private most = 0;
   /** Called after answering, before the block is reused; undefined without a listener. */
   onAnswered: AnswerListener | undefined;
@@ -127,7 +127,8 @@ export class Batcher implements LineLane {
     const batch = this.open[variant] ?? this.openBatch(variant);
     if (batch === undefined) return 'saturated';
     batch.add(request, handler, this.options.clock.monotonicMs());
-    this.countPending(1);
+    this.singles++;
+    this.noteMost();
     if (batch.rows === 1) this.enqueue(batch);
     if (batch.rows === this.options.batchMax) this.open[variant] = undefined;
     this.scheduleFlush();
@@ -138,15 +139,16 @@ export class Batcher implements LineLane {
     const { queueMax, explainsEach } = this.options;
     const isShared = explainsEach === true && holder !== undefined;
     if (isShared && this.pendingOf(holder) + lines > this.linesMax) return 'shareFull';
-    // Some places stay for single requests, if the queue is large enough.
-    if (this.pending + lines > queueMax - Math.floor(queueMax * SHARE_OF_SINGLES)) return 'saturated';
-    this.countPending(lines);
+    // Single requests pass lines, so lines take no place from them: a long list would leave them next to none.
+    if (this.lines + lines > queueMax) return 'saturated';
+    this.lines += lines;
+    this.noteMost();
     if (holder !== undefined) this.addReserved(holder, lines);
     return 'admitted';
   }
 
   release(lines: number, holder: number | undefined): void {
-    this.pending -= lines;
+    this.lines -= lines;
     if (holder !== undefined) this.addReserved(holder, -lines);
     this.tellIdle();
   }
@@ -167,9 +169,18 @@ export class Batcher implements LineLane {
     else this.reservedOf.delete(holder);
   }
 
-  private countPending(requests: number): void {
-    this.pending += requests;
-    if (this.pending > this.most) this.most = this.pending;
+  get pending(): number {
+    return this.singles + this.lines;
+  }
+
+  private noteMost(): void {
+    this.most = Math.max(this.most, this.pending);
+  }
+
+  /** `rows` of `batch` are scored, refused or given up. */
+  private leave(batch: Batch, rows: number): void {
+    if (batch.isOfLines) this.lines -= rows;
+    else this.singles -= rows;
   }
 
   /**
@@ -180,11 +191,11 @@ export class Batcher implements LineLane {
    * library sends an answer in many pieces while it is reading another connection.
    */
   makeRoom(): boolean {
-    if (this.pending < this.options.queueMax) return true;
+    if (this.singles < this.options.queueMax) return true;
     this.isCollecting = true;
     this.options.pool.collect();
     this.isCollecting = false;
-    return this.pending < this.options.queueMax;
+    return this.singles < this.options.queueMax;
   }
 
   takeMost(): number {
@@ -307,7 +318,7 @@ export class Batcher implements LineLane {
     if (retry === undefined) return;
     const { batch, row } = retry;
     if (batch.isWaitedFor(row)) return this.run(batch, row, 1);
-    if (batch.take(row) !== undefined) this.pending--; // its caller had hung up
+    if (batch.take(row) !== undefined) this.leave(batch, 1); // its caller had hung up
     if (this.retries.done(batch)) this.reuse(batch);
     this.flush();
   }
@@ -322,7 +333,7 @@ export class Batcher implements LineLane {
         this.retries.add(batch);
         return this.flush();
       }
-      for (let row = first; row < first + rows; row++) if (batch.holds(row)) this.pending--;
+      for (let row = first; row < first + rows; row++) if (batch.holds(row)) this.leave(batch, 1);
       this.flush(); // the worker first, then the answers
       this.write(() => {
         if (typeof result === 'number') this.answerRows(batch, first, { inferMs: result, rows, scoredMs });
@@ -396,13 +407,13 @@ export class Batcher implements LineLane {
   private expire(batch: Batch, row: number): void {
     const handler = batch.take(row);
     if (handler === undefined) return;
-    this.pending--;
+    this.leave(batch, 1);
     if (!handler.isGone) handler.failed('expired');
   }
 
   /** Drops a batch that no caller waits for any more. */
   private discard(batch: Batch): void {
-    for (let row = 0; row < batch.rows; row++) if (batch.take(row) !== undefined) this.pending--;
+    for (let row = 0; row < batch.rows; row++) if (batch.take(row) !== undefined) this.leave(batch, 1);
     this.reuse(batch);
   }
 

@@ -99,18 +99,28 @@ t.test('places are taken for all lines or for none, and given back', async (t) =
   t.equal(batcher.reserve(5, undefined), 'saturated');
   t.equal(batcher.pending, 6);
   t.equal(batcher.reserve(4, undefined), 'admitted');
-  t.equal(batcher.makeRoom(), false);
   batcher.release(10, undefined);
   t.equal(batcher.pending, 0);
   await batcher.drained();
 });
 
-t.test('a queue that is long enough keeps places for single requests', async (t) => {
-  const { batcher } = setUp(t, { queueMax: 640 });
-  t.equal(batcher.reserve(631, undefined), 'saturated');
-  t.equal(batcher.reserve(630, undefined), 'admitted');
-  t.equal(batcher.makeRoom(), true);
-  batcher.release(630, undefined);
+t.test('lines and single requests take no places from each other', async (t) => {
+  const setup = setUp(t, { queueMax: 10 });
+  const { batcher, pool, single, land } = setup;
+  t.equal(batcher.reserve(10, undefined), 'admitted');
+  const callers = Array.from({ length: 10 }, single);
+  t.equal(batcher.makeRoom(), false);
+  t.equal(batcher.admit(requestOfAge(SINGLE_AGE), new Caller()), 'saturated');
+  await turn();
+  t.equal(batcher.pending, 20);
+  for (let lines = 10; pool.runs.length > 0; ) {
+    lines -= feed(setup, lines).length;
+    await land();
+  }
+  t.strictSame(new Set(callers.map(({ told }) => told)), new Set(['scored']));
+  t.strictSame([batcher.pending, batcher.makeRoom()], [0, true]);
+  t.equal(batcher.reserve(10, undefined), 'admitted', 'each has all its places again');
+  batcher.release(10, undefined);
 });
 
 t.test('lines that come in one turn leave in full batches, one at a time for each worker', async (t) => {

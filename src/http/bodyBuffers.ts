@@ -6,6 +6,8 @@ const STEP_BYTES = 65_536;
 const KEPT_BYTES_MAX = 16_777_216;
 /** A buffer is at most this much longer than asked for. */
 const SLACK = 1.25;
+/** What is kept is released once no long body has come for this long, or up to twice as long. */
+const IDLE_MS = 10_000;
 
 /**
  * Long buffers of an event loop, used again and again: a new one costs its zeros, and V8 collects the whole heap after
@@ -15,8 +17,13 @@ export class BodyBuffers {
   /** Oldest first. */
   private readonly free: Uint8Array[] = [];
   private bytes = 0;
+  private wasUsed = false;
+  private idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly keptMax: number = KEPT_BYTES_MAX) {}
+  constructor(
+    private readonly keptMax: number = KEPT_BYTES_MAX,
+    private readonly idleMs: number = IDLE_MS,
+  ) {}
 
   /** What is kept for later, in bytes. */
   get keptBytes(): number {
@@ -39,6 +46,19 @@ export class BodyBuffers {
     if (buffer.length < REUSED_FROM_BYTES) return;
     this.free.push(buffer);
     this.bytes += buffer.length;
+    this.wasUsed = true;
+    this.idleTimer ??= setInterval(() => this.releaseIdle(), this.idleMs).unref();
     while (this.bytes > this.keptMax) this.bytes -= this.free.shift()?.length ?? 0;
+  }
+
+  private releaseIdle(): void {
+    if (this.wasUsed) {
+      this.wasUsed = false;
+      return;
+    }
+    clearInterval(this.idleTimer);
+    this.idleTimer = undefined;
+    this.free.length = 0;
+    this.bytes = 0;
   }
 }

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import t from 'tap';
 import { BodyBuffers } from '#acuity/http/bodyBuffers.js';
 
@@ -35,4 +36,21 @@ t.test('no more is kept than is allowed: the oldest go first', async (t) => {
   t.not(buffers.take(64 * KIB), old);
   buffers.give(new BodyBuffers().take(1024 * KIB));
   t.equal(buffers.keptBytes, 0, 'one that is too long for all that may be kept');
+});
+
+t.test('what is kept is released once no long body has come for a while', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const buffers = new BodyBuffers(undefined, 1_000);
+  const come = (): void => buffers.give(buffers.take(64 * KIB));
+  for (let turn = 0; turn < 3; turn++) {
+    come();
+    mock.timers.tick(1_000);
+    t.equal(buffers.keptBytes, 64 * KIB, 'one came since the last look');
+  }
+  mock.timers.tick(1_000);
+  t.equal(buffers.keptBytes, 0);
+  come();
+  mock.timers.tick(2_000);
+  t.equal(buffers.keptBytes, 0, 'and again later');
 });

@@ -1,14 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { markdownTable } from '#acuity/base/table.js';
 import { messageOf } from '#acuity/base/errors.js';
 import { BULK_FORMATS, writeLake, type BulkFormat } from './bulk/data.js';
 import { judgeLake, scoreLake, scoreOverHttp, type Cost } from './bulk/run.js';
+import { machine } from './machine.js';
 import { issueKey, type BenchKey } from './server/key.js';
+import { spread } from './spread.js';
 import { UsageError } from './usage.js';
+import { wholeNumber } from './wholeNumber.js';
 
 export const USAGE = `npm run bench -- bulk [options]
 
@@ -36,15 +39,15 @@ const GOALS: Readonly<Record<BulkFormat, number>> = { ndjson: 1.5, arrow: 3, par
 /** What a backfill costs, by format, beside the same sessions over HTTP. @throws UsageError */
 export async function runBulk(args: readonly string[]): Promise<void> {
   const values = parse(args);
-  const rows = whole(values.rows);
+  const rows = wholeNumber(values.rows);
   const formats = values.formats.split(',').map(formatOf);
   const folder = mkdtempSync(join(values.folder, 'acuity-bulk-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const key = await issueKey(folder);
-  const patterns = writeLake(folder, { rows, people: whole(values.people), formats });
+  const patterns = writeLake(folder, { rows, people: wholeNumber(values.people), formats });
   const scoring = {
     rows,
-    seconds: whole(values.seconds),
+    seconds: wholeNumber(values.seconds),
     folder,
     key,
     patterns,
@@ -53,12 +56,12 @@ export async function runBulk(args: readonly string[]): Promise<void> {
   };
   const ways = coresOf(values.cores).flatMap((cores) => waysOn(cores, scoring));
   const costs = new Map<Way, Cost[]>(ways.map((way) => [way, []]));
-  for (let repetition = 0; repetition < whole(values.repetitions); repetition++) {
+  for (let repetition = 0; repetition < wholeNumber(values.repetitions); repetition++) {
     // Alternately, so that other load on the machine affects all of them.
     for (const way of ways) costs.get(way)?.push(await way.run());
   }
   process.stdout.write(
-    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ` +
+    `${machine()}; ` +
       `${rows} rows of ${values.people} people, ${values.repetitions} repetitions: the median, and least to most\n\n` +
       `${table(costs)}\n`,
   );
@@ -139,13 +142,6 @@ function table(costs: ReadonlyMap<Way, readonly Cost[]>): string {
   return markdownTable([header, ...lines], { alignsRight: true });
 }
 
-/** "median (least–most)". */
-function spread(values: readonly number[], digits: number): string {
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (index: number): string => (sorted[index] ?? NaN).toFixed(digits);
-  return `${at(Math.floor((sorted.length - 1) / 2))} (${at(0)}–${at(sorted.length - 1)})`;
-}
-
 function formatOf(name: string): BulkFormat {
   const format = BULK_FORMATS.find((known) => known === name);
   if (format === undefined) throw new UsageError(`no format is called ${name}`);
@@ -153,12 +149,7 @@ function formatOf(name: string): BulkFormat {
 }
 
 function coresOf(text: string | undefined): (number | undefined)[] {
-  return text === undefined ? [undefined] : text.split(',').map(whole);
-}
-
-function whole(text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) throw new UsageError(`${text} is no whole number above 0`);
-  return Number(text);
+  return text === undefined ? [undefined] : text.split(',').map(wholeNumber);
 }
 
 function parse(args: readonly string[]) {

@@ -1,20 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import { markdownTable } from '#acuity/base/table.js';
 import type { Measurement } from '#acuity/load/measurement.js';
 import { runOpenLoop } from '#acuity/load/openLoop.js';
 import { PAYLOADS, requestsOf, type PayloadName } from '#acuity/load/payloads.js';
-import { pairwise, spreadOf } from '#acuity/load/statistics.js';
-import { closedLoopWithAutocannon } from './load/autocannon.js';
-import { hasPaced, openLoopPaced } from './load/paced.js';
-import { closedLoopWithWrk, hasWrk } from './load/wrk.js';
-import { ACUITY } from './peers/catalogue.js';
-import { issueKey } from './server/key.js';
-import { startServer, type ServerProcess } from './server/process.js';
+import { pairwise } from '#acuity/load/statistics.js';
+import { closedLoop, openLoop } from './load/generators.js';
+import { machine } from './machine.js';
+import { withService, type RunningPeer } from './server/service.js';
+import { spread } from './spread.js';
 import { UsageError } from './usage.js';
+import { wholeNumber } from './wholeNumber.js';
 
 /** Share of the saturating rate: leaves cores free. */
 const CALM_SHARE = 0.4;
@@ -61,30 +57,17 @@ const MICROS_PER_MS = 1000;
 /** What explained requests take from plain ones beside them, and what they cost. @throws UsageError */
 export async function runExplained(args: readonly string[]): Promise<void> {
   const settings = parse(args);
-  const folder = await mkdtemp(join(tmpdir(), 'acuity-bench-'));
-  try {
-    const key = await issueKey(folder);
-    const command = ACUITY.command(key);
-    const env = { ...command.env, ACUITY_DEADLINE_MS: String(settings.deadlineMs) };
-    const server = await startServer({ ...command, env }, folder);
-    try {
-      const sections: string[] = [];
-      for (const payload of PAYLOADS) {
-        sections.push(table(payload, await new Turns(server, key.key, payload, settings).run()));
-      }
-      const { rate, connections, repetitions, seconds } = settings;
-      process.stdout.write(
-        `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ` +
-          `${connections} connections of plain requests, ${rate} others a second beside them; ` +
-          `${repetitions} repetitions of ${seconds} s in turns: the median, and least to most\n\n` +
-          `${sections.join('\n\n')}\n`,
-      );
-    } finally {
-      await server.stop();
-    }
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const { rate, connections, repetitions, seconds, deadlineMs } = settings;
+  await withService({ deadlineMs }, async (service) => {
+    const sections: string[] = [];
+    for (const payload of PAYLOADS)
+      sections.push(table(payload, await new Turns(service, payload, settings).run()));
+    process.stdout.write(
+      `${machine()}; ${connections} connections of plain requests, ${rate} others a second beside them; ` +
+        `${repetitions} repetitions of ${seconds} s in turns: the median, and least to most\n\n` +
+        `${sections.join('\n\n')}\n`,
+    );
+  });
 }
 
 /** The measurements of one payload, alternating, so that other load on the machine affects both companies. */
@@ -94,8 +77,7 @@ class Turns {
   private calmRate = CALM_RATE_AT_FIRST;
 
   constructor(
-    private readonly server: ServerProcess,
-    private readonly key: string,
+    private readonly service: RunningPeer,
     payload: PayloadName,
     private readonly settings: Settings,
   ) {
@@ -129,17 +111,12 @@ class Turns {
       });
     const load = this.load('plain', this.settings.connections, seconds);
     const calmLoad = { ...load, rate: this.calmRate, lateSeconds: LATE_SECONDS };
-    const [saturated, besides] = await Promise.all([
-      hasWrk() ? closedLoopWithWrk(load) : closedLoopWithAutocannon(load),
-      beside(),
-    ]);
-    const [calm] = await Promise.all([
-      hasPaced() ? openLoopPaced(calmLoad) : runOpenLoop(calmLoad),
-      beside(),
-    ]);
-    const before = this.server.cpuMicros();
+    const [saturated, besides] = await Promise.all([closedLoop(load), beside()]);
+    const [calm] = await Promise.all([openLoop(calmLoad), beside()]);
+    const { server } = this.service;
+    const before = server.cpuMicros();
     const alone = await beside();
-    const aloneCpuMicros = (this.server.cpuMicros() - before) / alone.requests;
+    const aloneCpuMicros = (server.cpuMicros() - before) / alone.requests;
     for (const { errors } of [saturated, calm, alone]) {
       if (errors > 0) throw new Error(`${errors} of ${company} requests had no 200`);
     }
@@ -148,7 +125,7 @@ class Turns {
 
   private load(company: Company, connections: number, seconds: number) {
     return {
-      target: { port: this.server.port, key: this.key },
+      target: this.service.target,
       bodies: this.bodies[company],
       connections,
       seconds,
@@ -179,13 +156,6 @@ function table(payload: PayloadName, seen: ReadonlyMap<Company, readonly Seen[]>
   );
 }
 
-/** "median (least–most)"; a dash if there was nothing to divide by. */
-function spread(values: readonly number[], digits: number): string {
-  if (values.some((value) => !Number.isFinite(value))) return '–';
-  const { median, min, max } = spreadOf(values);
-  return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
-}
-
 function parse(args: readonly string[]): Settings {
   try {
     const { values } = parseArgs({
@@ -199,18 +169,13 @@ function parse(args: readonly string[]): Settings {
       },
     });
     return {
-      rate: whole(values.rate),
-      connections: whole(values.connections),
-      repetitions: whole(values.repetitions),
-      seconds: whole(values.seconds),
-      deadlineMs: whole(values['deadline-ms']),
+      rate: wholeNumber(values.rate),
+      connections: wholeNumber(values.connections),
+      repetitions: wholeNumber(values.repetitions),
+      seconds: wholeNumber(values.seconds),
+      deadlineMs: wholeNumber(values['deadline-ms']),
     };
   } catch (error) {
     throw new UsageError(messageOf(error));
   }
-}
-
-function whole(text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) throw new Error(`${text} is no whole number above 0`);
-  return Number(text);
 }

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import { markdownTable } from '#acuity/base/table.js';
 import { writeExport, type MadeExport } from './exports/file.js';
+import { machine } from './machine.js';
 import { compiledPath, ROOT, sourcePath } from './paths.js';
 import { UsageError } from './usage.js';
 
@@ -51,7 +52,7 @@ export async function runExports(args: readonly string[]): Promise<void> {
     }
     rmSync(path);
   }
-  console.log(`${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.versions.node}\n`);
+  console.log(`${machine()}\n`);
   console.log(
     markdownTable([['export', 'client', 'moment to score', 'seconds', 'most memory, MiB'], ...rows]),
   );

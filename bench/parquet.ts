@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import { markdownTable } from '#acuity/base/table.js';
 import { peakMiBOf } from './bulk/run.js';
+import { machine } from './machine.js';
 import { COLUMNS, READERS, installedBytes } from './parquet/readers.js';
 import { compiledPath } from './paths.js';
 import { UsageError } from './usage.js';
@@ -49,7 +49,7 @@ export async function runParquet(args: readonly string[]): Promise<void> {
     'peak MiB',
     'installed MiB',
   ];
-  console.log(`${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.versions.node}\n`);
+  console.log(`${machine()}\n`);
   console.log(markdownTable([header, ...rows]));
 }
 

@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import { markdownTable } from '#acuity/base/table.js';
 import { runClosedLoop } from '#acuity/load/closedLoop.js';
 import { bodiesOf, PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { closedLoopWithWrk, hasWrk } from './load/wrk.js';
+import { machine } from './machine.js';
 import { measure, type Suite } from './micro/harness.js';
 import { SUITES } from './micro/suites.js';
-import { ACUITY } from './peers/catalogue.js';
-import { issueKey } from './server/key.js';
-import { startServer, type ServerProcess } from './server/process.js';
+import type { ServerProcess } from './server/process.js';
+import { withService, type RunningPeer } from './server/service.js';
 import { UsageError } from './usage.js';
 
 export const USAGE = `npm run bench -- stages [options]
@@ -73,7 +70,7 @@ export async function runStages(args: readonly string[]): Promise<void> {
     ...loaded.map(({ stageMs }) => (stageMs[stage] ?? NaN).toFixed(3)),
   ]);
   const tables = [
-    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ${CONNECTIONS} connections`,
+    `${machine()}; ${CONNECTIONS} connections`,
     markdownTable([['CPU µs per request', ...PAYLOADS], ...cpu], { alignsRight: true }),
     markdownTable([['mean ms by /metrics, saturated', ...PAYLOADS], ...wall], { alignsRight: true }),
   ];
@@ -120,30 +117,20 @@ function onlyUsed(suite: Suite): Suite {
   };
 }
 
-async function underLoad(seconds: number): Promise<Loaded[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'acuity-bench-'));
-  try {
-    const key = await issueKey(folder);
-    const server = await startServer(ACUITY.command(key), folder);
-    try {
-      const loaded: Loaded[] = [];
-      for (const payload of PAYLOADS) loaded.push(await loadWith(server, key.key, payload, seconds));
-      return loaded;
-    } finally {
-      await server.stop();
-    }
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+function underLoad(seconds: number): Promise<Loaded[]> {
+  return withService({}, async (service) => {
+    const loaded: Loaded[] = [];
+    for (const payload of PAYLOADS) loaded.push(await loadWith(service, payload, seconds));
+    return loaded;
+  });
 }
 
 async function loadWith(
-  server: ServerProcess,
-  key: string,
+  { server, target }: RunningPeer,
   payload: PayloadName,
   seconds: number,
 ): Promise<Loaded> {
-  const load = { target: { port: server.port, key }, bodies: bodiesOf(payload), connections: CONNECTIONS };
+  const load = { target, bodies: bodiesOf(payload), connections: CONNECTIONS };
   const run = hasWrk() ? closedLoopWithWrk : runClosedLoop;
   await run({ ...load, seconds });
   const [before, cpuBefore] = [await stageSums(server), server.cpuMicros()];

@@ -1,6 +1,6 @@
-import { cpus } from 'node:os';
 import { spreadOf, type Spread } from '#acuity/load/statistics.js';
 import { textTable } from '#acuity/base/table.js';
+import { machine } from '#bench/machine.js';
 import { FASTIFY, FLOOR } from '#bench/peers/catalogue.js';
 import { goalLines, goalTable, ratioOf, spreadText } from './goals.js';
 import { formsTable } from './formsTable.js';
@@ -31,8 +31,7 @@ export function reportOf(options: ComparisonOptions, { results, faults }: Compar
 
 function machineLine({ seconds, repetitions, load, modes }: ComparisonOptions): string {
   const generator = modes.includes('rate') ? 'own pacing' : load;
-  const processor = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`;
-  return `${processor}, Node ${process.versions.node}; ${generator}; ${repetitions} repetitions of ${seconds} s, interleaved; median (min–max)`;
+  return `${machine()}; ${generator}; ${repetitions} repetitions of ${seconds} s, interleaved; median (min–max)`;
 }
 
 /** The cells that were measured, in their order. */

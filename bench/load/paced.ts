@@ -10,7 +10,7 @@ import { withRequestFile } from './requestFile.js';
 const PACED = join(ROOT, '.build/rust/release/acuity-paced');
 const GRACE_MS = 30_000;
 
-interface PacedLoad extends Load {
+export interface PacedLoad extends Load {
   readonly rate: number;
   /**
    * How long requests that were due without a free connection may still be sent after the end; those not sent by then

@@ -32,8 +32,38 @@ t.test('npm run bench -- lists measures lines against requests of their own', as
   t.match(stdout, /Lists of 300 are left out: \d+ bytes, more than a body may have\./);
 });
 
+t.test(
+  'npm run bench -- lists --p99 measures requests at a fixed rate beside lists and others',
+  async (t) => {
+    const sizes = ['--repetitions', '1', '--seconds', '1', '--lines', '2', '--payloads', 'baseline'];
+    const bench = join(REPOSITORY, '.build/bench/main.js');
+    const options = [bench, 'lists', '--p99', ...sizes, '--deadline-ms', '60000'];
+    const { stdout } = await run(process.execPath, options, { timeout: 200_000 });
+    const rows = stdout
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+      .map((line) => line.split('|').map((cell) => cell.trim()));
+    t.strictSame(
+      rows.map(([, name]) => name),
+      ['baseline, beside', 'nothing', 'other requests', 'lists of 2'],
+    );
+    for (const [, name = '', ...values] of rows.slice(1)) {
+      const [p50 = NaN, p99 = NaN, , , answered, , beside = NaN] = values.map(Number.parseFloat);
+      t.ok(p50 > 0 && p99 >= p50, name);
+      t.not(answered, 0, name);
+      t.equal(beside > 0, name !== 'nothing', name);
+    }
+  },
+);
+
 t.test('a mistake is named', async (t) => {
-  for (const args of [['--lines', '0'], ['--lines', '1001'], ['--payloads', 'x'], ['--nonsense']]) {
+  for (const args of [
+    ['--lines', '0'],
+    ['--lines', '1001'],
+    ['--payloads', 'x'],
+    ['--p99', '--rust'],
+    ['--nonsense'],
+  ]) {
     await t.rejects(runLists(args), UsageError, args.join(' '));
   }
 });

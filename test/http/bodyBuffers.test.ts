@@ -42,14 +42,18 @@ t.test('what is kept is released once no long body has come for a while', async 
   mock.timers.enable({ apis: ['setInterval'] });
   t.teardown(() => mock.timers.reset());
   const buffers = new BodyBuffers(undefined, 1_000);
+  const buffer = buffers.take(64 * KIB);
   const come = (): void => buffers.give(buffers.take(64 * KIB));
+  buffers.give(buffer);
   for (let turn = 0; turn < 3; turn++) {
     come();
     mock.timers.tick(1_000);
     t.equal(buffers.keptBytes, 64 * KIB, 'one came since the last look');
   }
+  t.equal(buffer.length, 64 * KIB);
   mock.timers.tick(1_000);
   t.equal(buffers.keptBytes, 0);
+  t.equal(buffer.length, 0, 'its memory is free');
   come();
   mock.timers.tick(2_000);
   t.equal(buffers.keptBytes, 0, 'and again later');

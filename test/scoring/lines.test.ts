@@ -113,7 +113,7 @@ t.test('lines and single requests take no places from each other', async (t) => 
   t.equal(batcher.admit(requestOfAge(SINGLE_AGE), new Caller()), 'saturated');
   await turn();
   t.equal(batcher.pending, 20);
-  for (let lines = 10; pool.runs.length > 0; ) {
+  for (let lines = 10; pool.runs.length > 0;) {
     lines -= feed(setup, lines).length;
     await land();
   }

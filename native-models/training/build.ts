@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { SCORE_FIELDS } from '#rules/fields.js';
 import type { Golden } from '#acuity/model/manifest.js';
+import { readOptions } from './commandLine.js';
 
 const VERSION = '0.4.0';
 const SEED = '1';
@@ -126,12 +126,15 @@ function preparePython(given: string | undefined): string {
   return python;
 }
 
-const { values } = parseArgs({
-  options: {
-    /** A Python that has the pinned requirements; by default one is set up in .venv. */
-    python: { type: 'string' },
-    /** Only the served network, not its rivals. */
-    served: { type: 'boolean', default: false },
-  },
-});
-build(preparePython(values.python), values.served);
+const USAGE = `npm run model:build [-- options]
+
+  --python FILE  a Python with the pinned requirements (by default one is set up in .venv)
+  --served       the served network alone, not its rivals
+  --help         this text`;
+
+const { python, served } = readOptions(
+  USAGE,
+  { python: { type: 'string' }, served: { type: 'boolean', default: false } },
+  (values) => values,
+);
+build(preparePython(python), served);

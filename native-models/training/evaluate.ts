@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { loadBundle, type ExplainBundle } from '#acuity/model/bundle.js';
 import type { Manifest } from '#acuity/model/manifest.js';
 import { Progress } from './cohort/progress.js';
+import { listed, positive, readOptions } from './commandLine.js';
 import { accuracy } from './evaluation/accuracy.js';
 import { assumptions } from './evaluation/assumptions.js';
 import { calibration } from './evaluation/calibration.js';
@@ -136,15 +136,26 @@ function versionOf(folder: string): string {
     : 'unversioned';
 }
 
-const { values } = parseArgs({
-  options: {
+const USAGE = `npm run model:evaluate [-- options]
+
+  --points N,M   these points alone, with their tables; the card is left as it is
+  --people N     fewer people, for a first look (default ${PEOPLE}); the card is left as it is
+  --model DIR    the network (default ${SERVED})
+  --rivals DIR   the networks it is compared with
+  --help         this text`;
+
+const { model, rivals, points, people } = readOptions(
+  USAGE,
+  {
     model: { type: 'string', default: SERVED },
     rivals: { type: 'string', default: 'native-models/training/rivals' },
-    /** Only these points, with their tables, and the card left as it is. */
     points: { type: 'string', default: '' },
-    /** Fewer people, for a first look. */
     people: { type: 'string', default: String(PEOPLE) },
   },
-});
-const points = values.points.split(',').filter(Boolean).map(Number);
-await evaluate(values.model, values.rivals, points, Number(values.people));
+  (values) => ({
+    ...values,
+    points: listed('--points', values.points, POINTS.keys()),
+    people: positive('--people', values.people),
+  }),
+);
+await evaluate(model, rivals, points, people);

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { EXPECTED } from '#acuity/judge/expected.js';
 import { SCORES, type ScoreName } from '#acuity/judge/outcomes.js';
 import { VIEWS } from '#acuity/judge/sums.js';
@@ -14,33 +13,45 @@ import {
   type Pool,
   type PopulationName,
 } from './evaluation/populations.js';
+import { listed, positive, readOptions } from './commandLine.js';
 import { ServedModel } from './served.js';
 
 /** How often `acuity judge` claims an effect in people whose truth is known: simulated ones, of four kinds. */
 const PEOPLE = [20, 50, 200] as const;
 const DRAWS = 1_000;
 
-const { values } = parseArgs({
-  options: {
+const USAGE = `npm run judge:populations [-- options]
+
+  --runs N       of each population (default 200)
+  --seed N       of the simulated people (default 31)
+  --scores A,B   judged together, each against the outcome of its own name (default attention,stress,valence)
+  --pool N       people that are simulated; each run takes some and draws outcomes anew (default 4000)
+  --sizes        prints the correlations to expect if the card is right, and nothing else
+  --model DIR    the network
+  --help         this text`;
+
+const asked = readOptions(
+  USAGE,
+  {
     seed: { type: 'string', default: '31' },
     runs: { type: 'string', default: '200' },
-    /** Judged together, each against the outcome of its own name. */
     scores: { type: 'string', default: 'attention,stress,valence' },
-    /** People that are simulated; each run takes some of them, and draws outcomes anew. */
     pool: { type: 'string', default: '4000' },
     model: { type: 'string', default: 'native-models/acuity-base' },
-    /** Prints the correlations that are to be expected where the card is right, and nothing else. */
     sizes: { type: 'boolean', default: false },
   },
-});
-
-const JUDGED: readonly ScoreName[] = SCORES.filter((score) => values.scores.split(',').includes(score));
-const pool = await poolOf(
-  new World(Number(values.seed)),
-  await ServedModel.open(values.model),
-  Number(values.pool),
+  (values) => ({
+    ...values,
+    seed: positive('--seed', values.seed),
+    runs: positive('--runs', values.runs),
+    scores: listed('--scores', values.scores, SCORES),
+    pool: positive('--pool', values.pool),
+  }),
 );
-process.stdout.write(`${values.sizes ? sizes(pool) : claims(pool, Number(values.runs))}\n`);
+
+const JUDGED: readonly ScoreName[] = SCORES.filter((score) => asked.scores.includes(score));
+const pool = await poolOf(new World(asked.seed), await ServedModel.open(asked.model), asked.pool);
+process.stdout.write(`${asked.sizes ? sizes(pool) : claims(pool, asked.runs)}\n`);
 
 function sizes(of: Pool): string {
   const chosen = [...of.people.people.keys()];

@@ -20,7 +20,7 @@ export function writeCard(folder: string, judged: Omit<Card, 'manifest'>): void 
 
 /** The same sentence stands in docs/SCORES.md. */
 export const MEANING_OF_40 =
-  'A score of 40 does not say that this person stands at the 40th percentile: it says that people of the same age and sex with such recordings stand there on average, each of them anywhere between 0 and 100.';
+  'A score of 40 does not say that this person is at the 40th percentile. It says that people of the same age and sex with such recordings are there on average, while each of them may be anywhere between 0 and 100.';
 
 /** What everybody should read: what it is, what for, what not, six figures, one plot. */
 export function firstPage({ manifest: { name, version }, sections }: Card): string {
@@ -42,26 +42,26 @@ memory + 0.3 reasoning), and the likelier side of \`valence\` and \`arousal\`.
 
 ${MEANING_OF_40}
 
-It was trained on simulated people alone. Their model follows published studies; effect sizes are put in by hand, with
-sources ([parameters](../training/cohort/parameters.md)). So it shows what the studies say, nothing of its own.`,
+It was trained on simulated people alone. Their model follows published studies; effect sizes were set by hand, with
+sources ([parameters](../training/cohort/parameters.md)). So it only repeats what the studies say.`,
     `## What it is for
 
-- Which way, and about how far, a person's scores move when sleep or heart rate leave their habit.
+- Direction and rough size of changes in a person's scores with sleep or heart rate.
 - Averages over many people or days.
 ${measuredLine(of)}`,
     `## What it is not for
 
-- Diagnosis, fitness for a task, decisions about a person, comparing two people.
+- Diagnosis, fitness for a task, decisions about people, comparing two people.
 - A single day's figure. Fever, alcohol and anything else that makes the heart beat faster raise \`stress\`.
 - Mood. Treat \`valence\` and \`arousal\` as little better than a coin.
 - People unlike the simulated ones: under 18, over 85, pregnant, on medication that acts on the heart, with sleep apnoea,
   or working shifts.
-- A trend through a change of device (one that reads higher looks like a faster heart) or of the network.`,
+- A trend across a change of device (one that reads higher looks like a faster heart) or of the network.`,
     `## Six figures\n\n${markdown({ caption: '', header: ['what', 'figure', 'point'], rows: sixFigures(figures) })}`,
     plotOf(sections),
     `## In real people
 
-No open data that we found pair heart rate, breathing and sleep stages with tests of cognition; some have parts
+No open data that we know pair heart rate, breathing and sleep stages with tests of cognition; some have parts
 (points [8](${APPENDIX}${anchorOf(sections, 8)}) and [20](${APPENDIX}${anchorOf(sections, 20)})):
 
 - **Daily ratings** (PMData, ${of('PMData people', 0)} people): within a person, scores go with mood, stress, fatigue and readiness by a
@@ -69,8 +69,8 @@ No open data that we found pair heart rate, breathing and sleep stages with test
   ${of('PMData own ratings', 2)}.
 - **A short night** (SleepyBrain): after some 3 h of sleep, vigilance speed changed by ${changed('SleepyBrain fall, Young')} percentiles in
   young people and by ${changed('SleepyBrain fall, Old')} in old ones; the network says ${changed('SleepyBrain served fall, Young')} and ${changed('SleepyBrain served fall, Old')}.
-- **Tests at 60 and over** (NHANES): pulse and hours slept explain ${of('NHANES digit symbol')} % of a digit symbol test beyond age and sex;
-  the network's attention, made of the same two, ${of('NHANES digit symbol, score')} %.`,
+- **Tests at 60 and over** (NHANES): beyond age and sex, pulse and hours slept explain ${of('NHANES digit symbol')} % of a
+  digit symbol test; the network's attention from the same two explains ${of('NHANES digit symbol, score')} %.`,
     shortfalls(sections),
   ]
     .map((part) => part.trim())
@@ -81,8 +81,8 @@ No open data that we found pair heart rate, breathing and sleep stages with test
 /** What tests buy: point 17. */
 function measuredLine(of: (figure: string, digits?: number) => string): string {
   const [one, two, five] = [1, 2, 5].map((tests) => of(measuredError(tests)));
-  return `- A person's level, where tests are sent as \`measurements\`: attention is off by ${of('attention error unmeasured')} points without, by ${one}, ${two},
-  ${five} with one, two, five tests (simulated people); by ${of('SleepyBrain measured')}, not ${of('SleepyBrain always 50')}, with one real test (SleepyBrain).`;
+  return `- A person's level, if tests are sent as \`measurements\`: attention is off by ${of('attention error unmeasured')} points without a test, by ${one}, ${two}
+  and ${five} with one, two and five (simulated people); by ${of('SleepyBrain measured')} instead of ${of('SleepyBrain always 50')} with one real test (SleepyBrain).`;
 }
 
 function sixFigures(figures: ReadonlyMap<string, number>): string[][] {

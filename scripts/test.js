@@ -61,7 +61,11 @@ function failedOf(results) {
   return results.filter(({ failed }) => failed > 0).map(({ path }) => path);
 }
 
+/** Those that start processes take longest, so they come first: otherwise the last one runs alone. */
 function selected(isQuick, filters) {
-  const files = isQuick ? quickTests(ROOT) : testFiles(ROOT);
-  return files.filter((path) => filters.length === 0 || filters.some((part) => path.includes(part)));
+  const quick = quickTests(ROOT);
+  const slow = isQuick ? [] : testFiles(ROOT).filter((path) => !quick.includes(path));
+  return [...slow, ...quick].filter(
+    (path) => filters.length === 0 || filters.some((part) => path.includes(part)),
+  );
 }

@@ -1,4 +1,4 @@
-"""Client of the acuity scoring service. It belongs on a server: the key must never be in an app."""
+"""The client of the acuity scoring service. Use it on a server: the key must never be in an app."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How tables are scored by `acuity score`, for the engines that move them: `acuity_client.ray`, `acuity_client.spark`."""
+"""
+Scoring of tables by `acuity score`, for the engines that distribute them: `acuity_client.ray`, `acuity_client.spark`.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +20,20 @@ KEPT = ("id", "custom_id")
 
 
 class BulkError(Exception):
-    """`acuity score` could not score a part of a table; its own last words are the message."""
+    """`acuity score` could not score a part of a table; the message is the last line that it printed."""
 
 
 @dataclass(frozen=True)
 class ScoreCommand:
     """
-    How `acuity score` is started on each machine that works.
+    How to start `acuity score` on each machine.
 
-    `command` is the program with its first arguments, such as `("node", "/opt/acuity/dist/main.js")`; `keep` are the
-    columns that go through to the output, by default `id` and `custom_id` where they are there. With `person` and
-    `order`, which go through as well, the rows of a person, sorted by `order`, have those before them as their past; a
-    row that is `late`, of an earlier night than one before it, has an error (`"bad"`), ends the run (`"fail"`) or goes
-    where its night belongs (`"place"`). With `names="any-case"` the column `hr_night` counts as `HR_night`. `env` is
-    added to the environment (`ACUITY_MODEL`, `ACUITY_WORKERS`).
+    `command` is the program with its first arguments, such as `("node", "/opt/acuity/dist/main.js")`. `keep` are the
+    columns that the output has too, by default `id` and `custom_id` if present. With `person` and `order`, which the
+    output has too, the rows of a person, sorted by `order`, have the earlier ones as their past. A `late` row, of an
+    earlier night than a row before it, has an error (`"bad"`), ends the run (`"fail"`) or gets its place (`"place"`).
+    With `names="any-case"` the column `hr_night` counts as `HR_night`. `env` is added to the environment
+    (`ACUITY_MODEL`, `ACUITY_WORKERS`).
     """
 
     command: Sequence[str] = ("acuity",)

@@ -28,11 +28,11 @@ from ._types import Prediction, PredictionRequest
 
 class AcuityClient:
     """
-    A connection pool to one service with one key. Make one and keep it; threads may share it.
+    A connection pool to one service with one key. Create one and keep it; threads may share it.
 
-    Address and key come from `ACUITY_URL` and `ACUITY_API_KEY` where they are not given. `timeout` is the longest wait
-    for the answer of one attempt, in seconds, `deadline` the longest time for a whole call, pauses included: no attempt
-    is begun later, and what the service asks to wait beyond it is not waited for.
+    Address and key come from `ACUITY_URL` and `ACUITY_API_KEY` if they are not given. `timeout` is the longest wait for
+    the answer of one attempt, in seconds. `deadline` is the longest time for a whole call, in seconds, pauses included:
+    no attempt begins later, and the client does not wait if the service asks for a longer pause.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class AcuityClient:
         transport: Transport | None = None,
     ) -> None:
         """
-        Raises ValueError where the address or the key can't be one. `allow_plain_http` allows `http:` to another
-        machine: biometrics and the key then travel in clear. `propagate` writes the caller's trace context before each
-        attempt, as `opentelemetry.propagate.inject` does: `traceparent` and `tracestate` are sent, nothing else of it.
+        Raises ValueError if the address or the key is malformed. `allow_plain_http` allows `http:` to another machine:
+        biometrics and the key then travel in clear. `propagate` writes the caller's trace context before each attempt,
+        as `opentelemetry.propagate.inject` does; only `traceparent` and `tracestate` are sent.
         """
         self._core = Core(
             base_url=base_url,
@@ -76,10 +76,10 @@ class AcuityClient:
         retries: int | None = None,
     ) -> Prediction:
         """
-        Scores one request. Refusals for want of room (429, 503) and broken connections are tried again.
+        Scores one request. Tries again after an overload (429, 503) or a broken connection.
 
-        Raises AcuityError of the kind that fits; before anything is sent UnitError, where fields contradict each
-        other as they do in a wrong unit, and ValueError, where `night` lies ahead.
+        Raises the AcuityError that fits the refusal. Before anything is sent it raises UnitError if fields contradict
+        each other as they do in a wrong unit, and ValueError if `night` is in the future.
         """
         call = self._core.begin(request, request_id, timeout, deadline, retries)
         while True:
@@ -128,17 +128,17 @@ class AcuityClient:
         retries: int | None = None,
     ) -> Iterator[Outcome[Any]]:
         """
-        Scores any number of requests, many in each list that is sent, and gives what became of each in the order of
-        the input: an error of one stops no other. With a request may come a key of yours, as a pair: `dict.items()`.
+        Scores any number of requests, many in each list, and yields their outcomes in the order of the input; an error
+        of one stops no other. You may pass pairs of your own key and a request, such as `dict.items()`.
 
-        Requests are read as outcomes are taken, no more than `concurrency` lists hold; the input must not wait for an
-        outcome. A list has at most `list_max` requests (1 to 1,000) and `list_bytes_max` bytes, and fewer where the
-        service or the key holds fewer. `timeout` (the longest wait for the next lines of an answer), `deadline` and
-        `retries` hold for each list. Lists are sent by threads of their own; closing the iterator gives them up.
+        Requests are read as outcomes are taken, and no more than `concurrency` lists hold; the input must not wait for
+        an outcome. A list has at most `list_max` requests (1 to 1,000) and `list_bytes_max` bytes, and fewer if the
+        service or the key allows fewer. `timeout` (the longest wait for the next lines of an answer, in seconds),
+        `deadline` and `retries` apply to each list. Threads send the lists; closing the iterator abandons them.
 
-        The iterator raises what every further list would meet too (401, 403, 404, 415, and a 429 that outlasts the
-        deadline) and what the input raises, after the outcomes of what came before: what has had no outcome by then
-        is to be sent again. Raises ValueError at once where a limit is out of range.
+        The iterator raises errors that every further list would meet too (401, 403, 404, 415, and a 429 that outlasts
+        the deadline), and errors of the input, after the outcomes of earlier requests: send again the requests that
+        have no outcome by then. Raises ValueError at once if a limit is out of range.
         """
         changes = _Changes()
         run = Run(
@@ -248,7 +248,7 @@ class AsyncAcuityClient:
         propagate: Propagate | None = None,
         transport: AsyncTransport | None = None,
     ) -> None:
-        """As of `AcuityClient`."""
+        """As for `AcuityClient`."""
         self._core = Core(
             base_url=base_url,
             api_key=api_key,
@@ -271,7 +271,7 @@ class AsyncAcuityClient:
         deadline: float | None = None,
         retries: int | None = None,
     ) -> Prediction:
-        """As of `AcuityClient`. Cancelling the task gives the request up, pauses between attempts included."""
+        """As for `AcuityClient`. Cancelling the task cancels the request, and the pauses between attempts."""
         call = self._core.begin(request, request_id, timeout, deadline, retries)
         while True:
             while (held := self._core.held(call)) is not None:
@@ -319,8 +319,8 @@ class AsyncAcuityClient:
         retries: int | None = None,
     ) -> AsyncIterator[Outcome[Any]]:
         """
-        As of `AcuityClient`; the input may be asynchronous. Where you leave the loop early, close the iterator
-        (`contextlib.aclosing`): that gives up what is under way.
+        As for `AcuityClient`; the input may be asynchronous. If you leave the loop early, close the iterator
+        (`contextlib.aclosing`): this abandons the lists under way.
         """
         changes = _AsyncChanges()
         run = Run(

@@ -1,6 +1,6 @@
 """
-What can't be true of one session at once, and most likely comes from a mistaken unit: scored, it would give wrong
-scores without a word. The service refuses the same; here it is caught before anything is sent.
+Fields that can't all be true of one session, most likely because of a mistaken unit. The service refuses the same; here
+the client finds it before anything is sent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ._units import UnitError
 
 
 class UnitWarning(UserWarning):
-    """A field that may be in another unit than it should be: it is scored as it is. Never holds a value."""
+    """A field that may be in another unit. The request is scored unchanged. Never holds a value."""
 
 
 def check_request(request: Mapping[str, Any]) -> None:
@@ -31,7 +31,7 @@ def check_session(session: Mapping[str, Any], place: str) -> None:
 
 
 def unit_warnings(request: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each session whose sleep is far shorter than the series of its night suggest."""
+    """One sentence for each session whose sleep is far shorter than the series of its night suggest."""
     for place, session in _sessions(request):
         if _is_short_beside_night(session):
             yield f"{place}.sleepTimeSeconds: {rules.SHORT_SLEEP_MESSAGE}"
@@ -49,7 +49,7 @@ def _is_short_beside_night(session: Mapping[str, Any]) -> bool:
 
 
 def _sessions(request: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """What is no session is the service's to refuse."""
+    """Leaves anything that is not a session to the service, which refuses it."""
     current = request.get("current_session")
     if isinstance(current, Mapping):
         yield "current_session", current
@@ -62,7 +62,7 @@ def _sessions(request: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
 
 
 def contradictions(session: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The fields that most likely are wrong, each with the likely cause."""
+    """The fields that are most likely wrong, each with the likely cause."""
     for name in rules.BREATHING_FIELDS:
         if _is_heart_rate(session.get(name)):
             yield name, rules.HEART_RATE_MESSAGE
@@ -77,7 +77,7 @@ def contradictions(session: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _minutes_beside_seconds(session: Mapping[str, Any]) -> tuple[str, str] | None:
-    """In whole numbers: nothing is rounded."""
+    """Compares whole numbers: nothing is rounded."""
     total = _number(session, "sleepTimeSeconds")
     deep, rem, light = (_number(session, name) for name in rules.STAGES)
     if total is None or deep is None or rem is None or light is None:
@@ -103,7 +103,7 @@ def _all_in_another_unit(session: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def _short_field(session: Mapping[str, Any], least: float, most: float) -> str:
-    """The sleep time where it is as short as the night looks, else the first stage that is given."""
+    """The sleep time if it is as short as the night looks, else the first stage that is given."""
     total = _number(session, "sleepTimeSeconds")
     is_time_short = total is not None and least <= total <= most
     return "sleepTimeSeconds" if is_time_short else _first_given(session, rules.STAGES)
@@ -126,8 +126,8 @@ def _one_in_minutes(session: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _is_in_minutes(stage: float, left: float, awake: float) -> bool:
     """
-    Whether so many minutes are what the sleep time leaves for the stage, with awake time in it or not. What is no
-    number of epochs may also be some way off: the time may have more awake time in it than is given.
+    Whether so many minutes equal what the sleep time leaves for the stage, with or without awake time. A value that is
+    no whole number of epochs may differ a little: the time may include more awake time than is given.
     """
     are_epochs = stage % rules.EPOCH_S == 0
     near = rules.EPOCH_S if are_epochs else rules.ROUNDED_S
@@ -140,7 +140,7 @@ def _is_in_minutes(stage: float, left: float, awake: float) -> bool:
 
 
 def _wrong_shares(session: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Shares that the stages do not replace."""
+    """Contradictions of shares that the stages do not replace."""
     if all(_number(session, name) is not None for name in rules.STAGES):
         return None
     numbers = {name: _number(session, name) for name in rules.SHARES}
@@ -225,7 +225,7 @@ class _Sleep:
 
 
 def _known(value: float, derived: float) -> float:
-    """`value` where it is known, else what was derived; a derived negative or infinity is no knowledge."""
+    """`value` if it is known, else the derived one; a derived negative or infinite value counts as unknown."""
     if not math.isnan(value):
         return value
     return derived if 0 <= derived < math.inf else math.nan

@@ -1,4 +1,4 @@
-"""What both clients share: everything about a request but the sending and the waiting."""
+"""What both clients share: everything about a request except sending and waiting."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _PATIENCE_MAX_MS = 600_000
 
 @dataclass(frozen=True)
 class AttemptReport:
-    """An attempt ended with an answer, or without one (`status` None)."""
+    """An attempt has ended, with an answer or without one (`status` None)."""
 
     request_id: str
     attempt: int
@@ -72,8 +72,9 @@ class RetryReport:
 
 @dataclass(frozen=True)
 class Hooks:
-    """Called with events, for logs and metrics, without keys or biometric values. Called in the caller's
-    thread; of `predict_many`'s lists in the threads that send them.
+    """
+    Functions for logs and metrics; they never receive keys or biometric values. They run in the caller's thread; for
+    the lists of `predict_many`, in the threads that send them.
     """
 
     on_attempt: Callable[[AttemptReport], None] | None = None
@@ -168,14 +169,14 @@ class Core:
         deadline_s: float | None,
         retries: int | None,
     ) -> Call:
-        """What is to be sent. Raises before anything is, where it can't be right."""
+        """The text to send. Raises, before anything is sent, if the request can't be right."""
         request_id = request_id or str(uuid.uuid4())
         if not _REQUEST_ID.fullmatch(request_id):
             raise ValueError("a request id is 1 to 128 of A-Z a-z 0-9 . _ -")
         return self.call(request_id, self.encode(request), timeout_s, deadline_s, retries)
 
     def encode(self, request: PredictionRequest | Mapping[str, Any]) -> bytes:
-        """The request as JSON. Raises where it can't be right."""
+        """The request as JSON. Raises if it can't be right."""
         self._warn(slips(request), FieldNameWarning)
         check_request(request)
         self._warn(unit_warnings(request), UnitWarning)
@@ -200,8 +201,8 @@ class Core:
 
     def held(self, call: Call) -> float | None:
         """
-        The seconds until the service, which has refused another call of this client for its rate, wants to be asked
-        again; None where the call may be sent. Raises where that is later than the call may last.
+        Seconds until the service accepts another call, after it has refused one of this client for its rate; None if
+        the call may be sent now. Raises if the call may not last that long.
         """
         held = self._gate.holds(call.closing) if call.policy.retries > 0 else None
         if held is None:
@@ -232,7 +233,7 @@ class Core:
         )
 
     def _trace_headers(self) -> dict[str, str]:
-        """What `propagate` wrote for a trace; baggage and all else stay with the caller."""
+        """The trace headers that `propagate` wrote; baggage and everything else is dropped."""
         if self._propagate is None:
             return {}
         carrier: dict[str, str] = {}
@@ -240,20 +241,20 @@ class Core:
         return {name: carrier[name] for name in ("traceparent", "tracestate") if name in carrier}
 
     def after(self, call: Call, answer: Answer) -> Prediction | float:
-        """The scores, or the seconds to wait before the next attempt; raises where there is none."""
+        """The scores, or the seconds to wait before the next attempt; raises if there is no next attempt."""
         self.report(call, answer)
         outcome = _judged(call, answer)
         return outcome if isinstance(outcome, Prediction) else self.again(call, outcome)
 
     def report(self, call: Call, answer: Answer) -> None:
-        """Tells the hook of an attempt."""
+        """Reports an attempt to the hook."""
         if self._hooks.on_attempt is not None:
             status = answer.status if isinstance(answer, Incoming) else None
             duration_s = time.monotonic() - call.started
             self._hooks.on_attempt(AttemptReport(call.request_id, call.attempt, status, duration_s, len(call.body)))
 
     def again(self, call: Call, error: AcuityError) -> float:
-        """The seconds to wait before the next attempt; raises the error where there is none."""
+        """The seconds to wait before the next attempt; raises the error if there is none."""
         turn = error if isinstance(error, RateLimitedError) and error.retry_after_s is not None else None
         if turn is None:
             call.failures += 1
@@ -310,8 +311,8 @@ def refusal_of(call: Call, answer: Incoming) -> RefusedError:
 
 def read_line(line: bytes, headers: Mapping[str, str], request_id: str) -> Prediction | RefusedError | None:
     """
-    What one line of a list's answer says of its request: scores, or the error that the request alone would have met.
-    None where it is no line of the service's.
+    Reads one line of a list's answer: the scores, or the error that the request alone would have met. None if the
+    service did not write the line.
     """
     body = _decoded(line)
     prediction = _prediction(body, headers, request_id)

@@ -38,7 +38,7 @@ class ChartContributor:
 
 @dataclass(frozen=True)
 class ScoreChart:
-    """Points; `contributors` add up to `score` less `reference`, the largest first."""
+    """The numbers of a chart, in points. `contributors` add up to `score` minus `reference`, the largest first."""
 
     score: float
     reference: float
@@ -53,7 +53,7 @@ class ScoreChart:
 
 @dataclass(frozen=True)
 class ScoreDescription:
-    """A score in two plain sentences, and the numbers that a chart of it needs."""
+    """A score in two plain sentences, and the numbers for its chart."""
 
     sentences: tuple[str, str]
     chart: ScoreChart
@@ -61,7 +61,7 @@ class ScoreDescription:
 
 def describe_score(scores: ScoreRecord, explanation: Explanation, name: ScoreName) -> ScoreDescription:
     """
-    Says what an explanation says of one score, in English. It is about the recording and the network, never a
+    Writes what an explanation says about one score, in English. It is about the recording and the network, never a
     diagnosis.
     """
     said = explanation["scores"][name]
@@ -97,7 +97,7 @@ _SELDOM = "more than on nine ordinary days in ten"
 
 
 def _standing(against: str, change: float) -> str:
-    """Against what is usual it is this day's part of the score that is told: the last nights have another."""
+    """Against a usual day it names this day's part of the score alone; the last nights have a sentence of their own."""
     points = _whole(change)
     if against == "usual":
         if points == 0:
@@ -109,7 +109,7 @@ def _standing(against: str, change: float) -> str:
 
 
 def _causes(contributors: tuple[ChartContributor, ...], is_notable: bool, *, is_moved: bool) -> list[str]:
-    """What moved it most, where that comes to a point; where nothing is left of it in the score, only what is notable."""
+    """The group that moved the score most, if it comes to a point; if the score did not move, only a notable group."""
     if not contributors or _whole(contributors[0].points) == 0:
         return []
     most = contributors[0]

@@ -1,4 +1,4 @@
-"""One error for each way in which a request may miss its scores. No message holds a key or a biometric value."""
+"""One error for each way in which a request can fail. No message holds a key or a biometric value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ._types import Finding
 
 
 class AcuityError(Exception):
-    """Anything that keeps a request from its scores."""
+    """The base of all errors that leave a request without scores."""
 
     def __init__(self, message: str, request_id: str) -> None:
         super().__init__(message)
@@ -17,7 +17,7 @@ class AcuityError(Exception):
 
 
 class AcuityTimeoutError(AcuityError):
-    """No answer within the time limit. Whether the request was scored is not known; scoring changes nothing."""
+    """No answer within the time limit. It is unknown whether the request was scored; scoring changes nothing."""
 
 
 class AcuityConnectionError(AcuityError):
@@ -26,7 +26,7 @@ class AcuityConnectionError(AcuityError):
 
 @dataclass(frozen=True)
 class Refusal:
-    """What a refusal came with."""
+    """The content of a refusal."""
 
     status: int
     request_id: str
@@ -52,7 +52,7 @@ class RefusedError(AcuityError):
 
 
 class MalformedRequestError(RefusedError):
-    """400: what arrived is not JSON. With this client that means something between it and the service."""
+    """400: the body that arrived is not JSON. With this client, something on the way has changed it."""
 
     def _remedy(self, refusal: Refusal) -> str:
         return "the body was not JSON when it arrived; look at what stands in between"
@@ -66,14 +66,14 @@ class KeyMissingError(RefusedError):
 
 
 class KeyRejectedError(RefusedError):
-    """403: the key is not accepted."""
+    """403: the service does not accept the key."""
 
     def _remedy(self, refusal: Refusal) -> str:
         return "the key is unknown, expired or revoked; ask the operator to renew or replace it"
 
 
 class WrongAddressError(RefusedError):
-    """404 or 405: there is another server, or a wrong prefix, at the address."""
+    """404 or 405: the address leads to another server, or has a wrong prefix."""
 
     def _remedy(self, refusal: Refusal) -> str:
         return "no scoring service at this address; give the base address, without /predict"
@@ -87,7 +87,7 @@ class RequestTooLargeError(RefusedError):
 
 
 class UnsupportedMediaTypeError(RefusedError):
-    """415: the headers did not arrive as they were sent."""
+    """415: something on the way has changed the headers."""
 
     def _remedy(self, refusal: Refusal) -> str:
         changed = "the headers were changed on the way, or the body compressed"
@@ -95,7 +95,7 @@ class UnsupportedMediaTypeError(RefusedError):
 
 
 class InvalidRequestError(RefusedError):
-    """422: the request is JSON but not what the service takes; `findings` say where and why."""
+    """422: the request is JSON that the service does not accept; `findings` say where and why."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal)
@@ -106,7 +106,7 @@ class InvalidRequestError(RefusedError):
 
 
 class HistoryInvalidError(InvalidRequestError):
-    """422 of a history that is not as the service gave it, or is of another version of it."""
+    """422 for a history that was changed since the service returned it, or is of another version."""
 
     def _remedy(self, refusal: Refusal) -> str:
         found = super()._remedy(refusal)
@@ -129,7 +129,7 @@ class RateLimitedError(RefusedError):
 
 
 class OverloadedError(RefusedError):
-    """503, or 429 where the operator has it said so: too much to do, or stopping."""
+    """503, or 429 if the operator has chosen that status: the service is overloaded or stopping."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal)
@@ -147,7 +147,7 @@ class ServiceError(RefusedError):
 
 
 class UnexpectedAnswerError(RefusedError):
-    """An answer that is none of the service's: most likely of something in front of it."""
+    """The answer did not come from the service, but most likely from something in front of it."""
 
     def _remedy(self, refusal: Refusal) -> str:
         return "not an answer of this service; something else stands in front of it"

@@ -1,4 +1,6 @@
-"""What the former client stored, a list of sessions with their scores, and how a history begins with it."""
+"""
+Reads what an earlier version of the client stored, a list of sessions with their scores, and begins a history with it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ class _Dated(TypedDict, total=False):
 
 
 class FormerEntry(_Dated):
-    """A session that was scored. The former client stored a list of at most five of each person."""
+    """A scored session. The earlier client stored a list of at most five for each person."""
 
     at: str
     """The moment that was scored, in ISO 8601 with Z."""
@@ -27,7 +29,7 @@ class FormerEntry(_Dated):
 
 
 class Asked(NamedTuple):
-    """The session in hand."""
+    """The session to score."""
 
     at_ms: int
     night: str | None
@@ -41,7 +43,7 @@ _SAME_NIGHT_MS = 18 * 3_600_000
 
 
 def former_entries(stored: object) -> Sequence[FormerEntry] | None:
-    """The list that the former client stored, as text or parsed; None where `stored` is none."""
+    """The list that the earlier client stored, as text or parsed; None if `stored` is no such list."""
     if isinstance(stored, str) and stored.startswith("["):
         try:
             stored = json.loads(stored)
@@ -52,8 +54,9 @@ def former_entries(stored: object) -> Sequence[FormerEntry] | None:
 
 def move_over(former: Sequence[FormerEntry], asked: Asked) -> Generator[PredictionRequest, str, None]:
     """
-    Requests, each of which is sent the history of the answer before. The first begins a history with the entries
-    before the session in hand as its past. Entries after it, where a night comes late, follow one by one.
+    The requests that convert the list; each is sent with the history of the answer before. The first begins a history
+    with the entries before the current session as its past. If a night comes late, the entries after it follow one by
+    one.
     """
     entries = sorted(former, key=lambda entry: (entry.get("night") or entry["at"], entry["at"]))
     past = [entry for entry in entries if _distance(entry, asked) < 0][-PAST_MAX:]
@@ -82,7 +85,7 @@ def request_of(
 
 
 def _distance(entry: FormerEntry, asked: Asked) -> int:
-    """Below 0 where `entry` is of an earlier night, 0 where it is of the same."""
+    """Below 0 if `entry` is of an earlier night, 0 if it is of the same."""
     night = entry.get("night")
     if night is not None and asked.night is not None:
         return (night > asked.night) - (night < asked.night)

@@ -1,4 +1,4 @@
-"""Holds the calls of one client while the service has nothing left for its key."""
+"""Holds the calls of one client while its key has no tokens left."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ._errors import RateLimitedError, Refusal
 
 @dataclass(frozen=True)
 class Held:
-    """What keeps a call from being sent."""
+    """The reason why a call can't be sent now."""
 
     left_s: float
     closing: int
     _refusal: Refusal
 
     def refusal(self, request_id: str) -> RateLimitedError:
-        """What the service would say to the call of this id."""
+        """The refusal that the service would send to the call with this id."""
         return RateLimitedError(
             replace(self._refusal, request_id=request_id, retry_after_s=float(math.ceil(self.left_s)))
         )
@@ -27,9 +27,7 @@ class Held:
 
 class Gate:
     """
-    The rate is the key's, so what one call was refused for, every other call of the client would be refused for too.
-
-    Threads may share it.
+    The rate belongs to the key, so a refusal of one call holds for every call of the client. Threads may share it.
     """
 
     def __init__(self) -> None:
@@ -39,7 +37,7 @@ class Gate:
         self._refusal = Refusal(429, "")
 
     def close(self, error: RateLimitedError) -> int:
-        """Returns the number of this closing: the call that was refused waits for it by itself."""
+        """Returns the number of this closing: the refused call waits for it by itself."""
         with self._lock:
             self._opens_s = max(self._opens_s, time.monotonic() + (error.retry_after_s or 0.0))
             self._refusal = Refusal(429, "", error.detail, rate_limit=error.rate_limit)
@@ -47,7 +45,7 @@ class Gate:
             return self._closing
 
     def holds(self, waited: int) -> Held | None:
-        """`waited`: the last closing that the call has waited for. None where it may be sent."""
+        """What holds the call, None if it may be sent. `waited`: the last closing that the call has waited for."""
         with self._lock:
             left_s = self._opens_s - time.monotonic()
             if left_s <= 0 or self._closing == waited:

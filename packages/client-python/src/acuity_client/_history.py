@@ -1,4 +1,4 @@
-"""The history of each person: the text that the service's last answer gave, kept by compare-and-swap."""
+"""The history of each person: the text of the service's last answer, stored by compare-and-swap."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ StoredHistory = Union[str, Sequence[FormerEntry], None]
 
 
 class HistoryStorage(Protocol):
-    """Where you keep one text for each person: health data, under your own rules for such data."""
+    """Your storage of one text for each person. It is health data, under your own rules for such data."""
 
     def load(self, person: str, /) -> StoredHistory:
-        """What was last saved for `person`; None or empty where nothing was."""
+        """The last saved text for `person`; None or empty if there is none."""
         ...
 
     def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
         """
-        Replaces `previous`, which is what `load` gave, by `next`, in one step: where something else is stored by now,
-        it changes nothing and gives False. `next` None deletes.
+        Replaces `previous`, which `load` returned, by `next` in one step. Returns False and changes nothing if
+        something else is stored by now. `next` None deletes.
         """
         ...
 
@@ -43,23 +43,23 @@ class AsyncHistoryStorage(Protocol):
     """The same for asyncio."""
 
     async def load(self, person: str, /) -> StoredHistory:
-        """As of `HistoryStorage`."""
+        """As for `HistoryStorage`."""
         ...
 
     async def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
-        """As of `HistoryStorage`."""
+        """As for `HistoryStorage`."""
         ...
 
 
 class HistoryContendedError(Exception):
-    """Another process stored a history of the person each time that this one had scored. The stored one is whole."""
+    """Other processes stored a history of the person each time before this one could. The stored history is whole."""
 
     def __init__(self) -> None:
         super().__init__("others kept storing this person's history in between: score the night again later")
 
 
 class Predicts(Protocol):
-    """What `History` needs of a client."""
+    """The part of a client that `History` uses."""
 
     def predict(
         self,
@@ -69,12 +69,12 @@ class Predicts(Protocol):
         timeout: float | None = None,
         retries: int | None = None,
     ) -> Prediction:
-        """As of `AcuityClient`."""
+        """As for `AcuityClient`."""
         ...
 
 
 class AsyncPredicts(Protocol):
-    """What `AsyncHistory` needs of a client."""
+    """The part of a client that `AsyncHistory` uses."""
 
     async def predict(
         self,
@@ -84,16 +84,16 @@ class AsyncPredicts(Protocol):
         timeout: float | None = None,
         retries: int | None = None,
     ) -> Prediction:
-        """As of `AsyncAcuityClient`."""
+        """As for `AsyncAcuityClient`."""
         ...
 
 
 class History:
     """
-    Scores sessions with the person's history, the text that the last answer gave, and stores the one that comes back.
+    Scores sessions with the person's history, the text of the last answer, and stores the new one.
 
-    Calls for one person run one after the other in this process. Where another process stores first, the history is
-    loaded and the session scored again, so that no night is lost.
+    Calls for one person run one after the other in this process. If another process stores first, the history is loaded
+    and the session scored again, so no night is lost.
     """
 
     def __init__(self, client: Predicts, storage: HistoryStorage) -> None:
@@ -116,14 +116,16 @@ class History:
         retries: int | None = None,
     ) -> Prediction:
         """
-        Scores `session` with the person's history, in which it gets its place by `night`: the date of waking, as
-        "2026-11-21", which `Adapted.night` and `SessionBuilder.woke_on()` are. The same night scored again replaces
-        itself; a session without a night is always a new one. `measurements`: what was measured since the last night,
-        each once; the history keeps it. They need `night`. `explain` asks for `explanation` beside the scores: from the
-        sixteenth night on it says how the day stands to usual ones.
+        Scores `session` with the person's history.
 
-        Raises ValueError where a date is none or lies ahead, HistoryInvalidError where what is stored is
-        damaged, HistoryContendedError, what the client or the storage raises; the history is then as it was.
+        `night` is the date of waking, such as "2026-11-21", from `Adapted.night` or `SessionBuilder.woke_on()`; it
+        decides the place of the session in the history. A night scored again replaces its earlier version; a session
+        without a night is always a new one. `measurements` are those since the last night, each sent once; they need
+        `night`, and the history keeps them. `explain` asks for `explanation` beside the scores; from the sixteenth
+        night on it compares the day with usual ones.
+
+        Raises ValueError if a date is malformed or in the future, HistoryInvalidError if the stored text is damaged,
+        HistoryContendedError, and the errors of the client and the storage; the stored history is then unchanged.
         """
         asked = _asked(at, night, session, measurements, explain)
         with self._alone(person):
@@ -141,8 +143,8 @@ class History:
 
     def forget_measurements(self, person: str) -> None:
         """
-        Forgets what was measured of `person`, and keeps their nights: later scores are the network's alone. Raises
-        ValueError where what is stored is damaged.
+        Removes the measurements of `person` and keeps their nights: later scores are the network's alone. Raises
+        ValueError if the stored text is damaged.
         """
         with self._alone(person):
             for pause_s in _pauses():
@@ -154,7 +156,7 @@ class History:
         raise HistoryContendedError
 
     def forget(self, person: str) -> None:
-        """Forgets `person`."""
+        """Deletes the history of `person`."""
         with self._alone(person):
             for pause_s in _pauses():
                 stored = self._storage.load(person)
@@ -202,7 +204,7 @@ class AsyncHistory:
         timeout: float | None = None,
         retries: int | None = None,
     ) -> Prediction:
-        """As of `History`."""
+        """As for `History`."""
         asked = _asked(at, night, session, measurements, explain)
         async with _Turn(self._locks, person):
             for pause_s in _pauses():
@@ -218,7 +220,7 @@ class AsyncHistory:
         raise HistoryContendedError
 
     async def forget_measurements(self, person: str) -> None:
-        """As of `History`."""
+        """As for `History`."""
         async with _Turn(self._locks, person):
             for pause_s in _pauses():
                 stored = await self._storage.load(person)
@@ -229,7 +231,7 @@ class AsyncHistory:
         raise HistoryContendedError
 
     async def forget(self, person: str) -> None:
-        """Forgets `person`."""
+        """Deletes the history of `person`."""
         async with _Turn(self._locks, person):
             for pause_s in _pauses():
                 stored = await self._storage.load(person)
@@ -240,7 +242,7 @@ class AsyncHistory:
 
 
 class _Steps:
-    """The requests that score a session: one, or more where what the former client stored is moved over."""
+    """The requests that score a session: one, or more to convert what the earlier client stored."""
 
     def __init__(self, stored: StoredHistory, asked: Asked) -> None:
         former = former_entries(stored)
@@ -285,7 +287,7 @@ def _asked(
 
 
 def _unmeasured(stored: StoredHistory) -> str | None:
-    """What is stored, without what was measured; None where that changes nothing."""
+    """The stored text without measurements; None if that changes nothing."""
     if not isinstance(stored, str) or not stored or former_entries(stored) is not None:
         return None
     history = without_measurements(stored)
@@ -302,7 +304,9 @@ def _pauses() -> Iterator[float]:
 
 
 def _is_taken(saved: object) -> bool:
-    """A storage of the former kind gives nothing, and would be written again and again."""
+    """
+    Whether `save` stored the text. Raises TypeError if it returned no bool, as a storage of the earlier kind does.
+    """
     if isinstance(saved, bool):
         return saved
     raise TypeError("save() of a history storage gives True or False")
@@ -352,18 +356,18 @@ def _is_async(storage: object) -> bool:
 
 
 class MemoryStorage:
-    """A storage that forgets when the process ends: for trials and tests. Threads may share it."""
+    """A storage that loses everything when the process ends: for trials and tests. Threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._stored: dict[str, str] = {}
 
     def load(self, person: str, /) -> str | None:
-        """What was last saved for `person`."""
+        """The last saved text for `person`."""
         return self._stored.get(person)
 
     def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
-        """Replaces what is stored for `person`, where that is still `previous`."""
+        """Replaces the text for `person` if it is still `previous`."""
         with self._lock:
             if self._stored.get(person) != previous:
                 return False

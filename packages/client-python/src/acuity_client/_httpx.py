@@ -51,7 +51,7 @@ class HttpxTransport:
     """Keeps up to `connections` open, one request at a time on each."""
 
     def __init__(self, connections: int = CONNECTIONS_MAX, *, client: httpx.Client | None = None) -> None:
-        """`client`: one of your own, with your proxies and certificates; it is yours to close."""
+        """`client`: your own, with your proxies and certificates; you close it."""
         self._owned = client is None
         self._client = client or httpx.Client(limits=_limits(connections), verify=_certificates(), mounts=_DIRECT)
 
@@ -97,7 +97,7 @@ class AsyncHttpxTransport:
     """The same for asyncio."""
 
     def __init__(self, connections: int = CONNECTIONS_MAX, *, client: httpx.AsyncClient | None = None) -> None:
-        """`client`: one of your own, with your proxies and certificates; it is yours to close."""
+        """`client`: your own, with your proxies and certificates; you close it."""
         self._owned = client is None
         self._client = client or httpx.AsyncClient(limits=_limits(connections), verify=_certificates(), mounts=_DIRECT)
 

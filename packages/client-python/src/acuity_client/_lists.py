@@ -1,4 +1,4 @@
-"""Many requests in few lists: what is in which list, and what became of each, without the sending and the waiting."""
+"""Many requests in few lists: which list holds which, and their outcomes, without sending and waiting."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _CONCERN_ALL = (
 
 @dataclass(frozen=True)
 class Outcome(Generic[Key]):
-    """What became of one request: `prediction`, or the `error` that `predict` would have raised."""
+    """The outcome of one request: `prediction`, or the `error` that `predict` would have raised."""
 
     index: int
     """The request's place in the input, from 0 on."""
@@ -88,7 +88,7 @@ class Entry:
 
 @dataclass
 class List:
-    """Requests that are sent together; in parts, where they don't fit into one body."""
+    """Requests that are sent together, in parts if they don't fit into one body."""
 
     entries: list[Entry]
     before: List | None
@@ -209,7 +209,7 @@ class Part:
 
 
 class Run:
-    """All lists of one input. What is read, sent and taken, and when, is up to the client."""
+    """All lists of one input. The client decides when to read, send and take."""
 
     def __init__(
         self,
@@ -224,7 +224,7 @@ class Run:
         deadline: float | None,
         retries: int | None,
     ) -> None:
-        """Raises ValueError where a limit is none."""
+        """Raises ValueError if a limit is out of range."""
         self.core = core
         self.tell = tell
         """Called when something has changed, from any thread."""
@@ -252,7 +252,7 @@ class Run:
         return not self._is_ended and not self.is_halted and len(self.lists) < self._concurrency
 
     def add(self, item: Any) -> List | None:
-        """Takes one of the input; gives the list that it makes full."""
+        """Takes one request of the input; returns the list that it fills."""
         entry = self._entry(item)
         if self._gathered and self._gathered_bytes + entry.line.size > self._bytes:
             full = self._begin()
@@ -262,7 +262,7 @@ class Run:
         return self._begin() if len(self._gathered) >= self._lines else None
 
     def end(self, fault: Exception | None) -> List | None:
-        """The input has ended, or raised; gives the last list."""
+        """The input has ended or raised; returns the last list."""
         self._is_ended = True
         self._input_fault = fault
         return self._begin() if self._gathered and not self.is_halted else None
@@ -289,7 +289,7 @@ class Run:
         return begun
 
     def part(self, lst: List) -> Part | None:
-        """The next lines of the list that are open, as many as fit by what is known now."""
+        """The next open lines of the list, as many as fit by what is known now."""
         lines: list[Line] = []
         size = 0
         for entry in lst.entries:
@@ -310,7 +310,7 @@ class Run:
         self.tell()
 
     def next_outcome(self) -> Outcome[Any] | None:
-        """The next one in the order of the input, None where it is not there yet; raises what ends the run."""
+        """The next outcome in the order of the input, None if it has not arrived; raises what ends the run."""
         while self.lists:
             lst = self.lists[0]
             if lst.taken < len(lst.entries):
@@ -340,7 +340,7 @@ class Run:
         return True
 
     def settle(self, lines: list[Line], error: AcuityError) -> None:
-        """After the last attempt of a part: raises the error where it ends the run."""
+        """After the last attempt of a part: raises the error if it ends the run."""
         open_lines = [line for line in lines if line.settled is None]
         if isinstance(error, _CONCERN_ALL) or not open_lines:
             raise error

@@ -1,4 +1,4 @@
-"""A history without what was measured."""
+"""Removes the measurements from a history."""
 
 from __future__ import annotations
 

@@ -19,9 +19,8 @@ _MILLISECONDS_SUSPECTED_ABOVE = 1e11
 
 def moment_ms(moment: Moment, what: str) -> int:
     """
-    Milliseconds since 1970; `what` names the moment in the message.
-
-    Raises ValueError where it is none, in milliseconds, or a local time without an offset.
+    Milliseconds since 1970; `what` names the moment in the message. Raises ValueError if it is malformed, in
+    milliseconds, or a local time without an offset.
     """
     if isinstance(moment, datetime):
         return _of_datetime(moment, what)

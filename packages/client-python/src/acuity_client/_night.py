@@ -1,4 +1,4 @@
-"""Dates of nights: those on which the person woke."""
+"""Dates of nights: the dates on which the person woke."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def check_night(night: str | None) -> None:
-    """Raises ValueError where it is no date, or lies ahead."""
+    """Raises ValueError if it is no date or in the future."""
     if night is None:
         return
     if _date_of(night) is None:
@@ -24,7 +24,7 @@ def check_night(night: str | None) -> None:
 
 
 def check_measured(measurements: Sequence[Measurement]) -> None:
-    """Raises ValueError where the day of one is no date, or lies ahead."""
+    """Raises ValueError if a measurement's day is no date or in the future."""
     for measurement in measurements:
         on = measurement.get("on")
         if on is None:
@@ -50,7 +50,7 @@ _MEASUREMENT = ("a measurement", "the day on which it was taken")
 
 
 def _refuse_ahead(date_text: object, words: tuple[str, str]) -> None:
-    """More than a day: somewhere it is tomorrow already."""
+    """More than one day ahead: it may already be tomorrow somewhere."""
     day = _date_of(date_text)
     if day is not None and day > datetime.now(timezone.utc).date() + timedelta(days=1):
         what, remedy = words
@@ -68,8 +68,8 @@ def _date_of(night: object) -> date | None:
 
 def waking_date(woke: Moment, at: Moment, zone: str | None) -> str:
     """
-    The date on which somebody woke at a moment: in `zone`, else at the offset of the first of the moments that has
-    one, else in UTC. Raises AdapterError where there is no such zone.
+    The date of waking at a moment: in `zone`, else at the offset of the first of the moments that has one, else in UTC.
+    Raises AdapterError if the zone is unknown.
     """
     from .adapters._zone import offset_at  # here, since adapters build sessions
 

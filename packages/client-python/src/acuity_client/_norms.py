@@ -35,7 +35,7 @@ class NormAges:
 
 @dataclass(frozen=True)
 class Norm:
-    """How a test's raw results are spread among people: means and spreads by age and by sex."""
+    """How the raw results of a test are distributed among people: means and standard deviations by age and by sex."""
 
     title: str
     """What was done."""
@@ -81,12 +81,12 @@ def percentile_of(
     norm: Union[NormName, Norm], result: float, *, age: float, sex: Literal["M", "F"] | None = None
 ) -> float:
     """
-    The percentile of a raw result among people of that age and sex (without a sex among both), to a tenth: the `value`
+    The percentile of a raw result among people of that age and sex (without a sex: among both), to a tenth: the `value`
     of a measurement.
 
-    The mean of the age band, moved by what the sex is above or below everybody; the band's spread; a normal
-    distribution. `norm`: the name of one of `NORMS`, or one of your own. Raises ValueError where there is no such norm,
-    or none for that age, or where the result is off the test's scale.
+    It is that of a normal distribution with the mean of the age band, shifted by the difference of the sex from all
+    people, and the band's standard deviation. `norm`: the name of one of `NORMS`, or one of your own. Raises ValueError
+    if the norm is unknown or has no such age, or if the result is outside the test's scale.
     """
     name = norm.title if isinstance(norm, Norm) else norm
     table = norm if isinstance(norm, Norm) else NORMS.get(norm)
@@ -114,9 +114,9 @@ _REACTIONS_MIN = 20
 
 def pss10_sum(answers: Sequence[int]) -> int:
     """
-    The sum of the ten answers to the Perceived Stress Scale, 0 (never) to 4 (very often), in the order of the scale:
-    0 to 40, where the questions that ask for the good (4, 5, 7 and 8) are turned round. Give the answers as they were
-    given. Raises ValueError where they are not ten answers of 0 to 4.
+    The sum of the ten answers to the Perceived Stress Scale, 0 (never) to 4 (very often), in the order of the scale: 0
+    to 40. Pass the answers unchanged: questions 4, 5, 7 and 8, which ask about good things, are reversed here. Raises
+    ValueError unless there are ten answers of 0 to 4.
     """
     if len(answers) != 10 or not all(answer in (0, 1, 2, 3, 4) for answer in answers):
         raise ValueError("the Perceived Stress Scale has ten answers, each 0, 1, 2, 3 or 4")
@@ -126,7 +126,7 @@ def pss10_sum(answers: Sequence[int]) -> int:
 def vigilance_speed(reactions_ms: Sequence[float]) -> float:
     """
     The mean speed of a vigilance test, in reactions a second: the mean of 1000 / milliseconds. Presses within 100 ms of
-    the signal are false starts and left out; at least 20 of at most 30,000 ms have to remain, else ValueError.
+    the signal are false starts and left out. Raises ValueError unless at least 20 of at most 30,000 ms remain.
     """
     reactions = [ms for ms in reactions_ms if not ms < _FALSE_START_MS]
     if len(reactions) < _REACTIONS_MIN:

@@ -1,4 +1,4 @@
-"""Who a session is of."""
+"""The person of a session."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def person_fields(
     weight_kg: float | None,
     sex: Sex | None,
 ) -> Session:
-    """Raises UnitError or ValueError where a field can't be what it is called."""
+    """Raises UnitError or ValueError if a field can't be right."""
     fields: Session = {}
     years = _age(at_ms, age, born_at)
     if years is not None:

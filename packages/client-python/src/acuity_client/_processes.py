@@ -1,4 +1,4 @@
-"""Processes of `acuity score` that stay for table after table: starting one costs more than scoring a thousand nights."""
+"""Processes of `acuity score` that stay for one table after the other: a start costs more than a thousand nights."""
 
 from __future__ import annotations
 
@@ -28,11 +28,9 @@ class _KilledError(BulkError):
 
 class ScoreProcesses:
     """
-    Scores tables in a process that is kept for the next one, with as many workers as `cores` allow: the process's main
-    thread has one core, its workers have the others.
-
-    Tables that are scored at the same time have a process each. A process ends with its standard input, and so with the
-    process that holds this, however that ends. A fork has none of them.
+    Scores tables in a process that is kept for the next one, with as many workers as `cores` allow: its main thread has
+    one core, its workers the others. Tables that are scored at the same time have a process each. A process ends with
+    its standard input, so also with the process that holds this object, in any case. A fork has none of them.
     """
 
     def __init__(self, command: ScoreCommand, cores: int) -> None:
@@ -43,9 +41,8 @@ class ScoreProcesses:
 
     def table(self, table: Any) -> Any:
         """
-        Scores a `pyarrow.Table`, again where the process is killed; its rows come back in their order.
-
-        Raises `BulkError` where it fails.
+        Scores a `pyarrow.Table`, again if the process is killed; rows come back in their order. Raises `BulkError` if
+        it fails.
         """
         schema = self.command.output_schema(table.schema)
         for attempt in range(_ATTEMPTS):
@@ -58,9 +55,8 @@ class ScoreProcesses:
 
     def batches(self, batches: Iterable[Any]) -> Iterator[Any]:
         """
-        Scores a table that comes as `pyarrow.RecordBatch`es; no more of them is held than the pipes do.
-
-        Raises `BulkError` where the process fails.
+        Scores a table that comes as `pyarrow.RecordBatch`es; holds no more of them than the pipes do. Raises
+        `BulkError` if the process fails.
         """
         source = iter(batches)
         first = next(source, None)
@@ -79,7 +75,7 @@ class ScoreProcesses:
         self._idle.append(process)
 
     def close(self) -> None:
-        """Ends the processes that score nothing."""
+        """Ends the idle processes."""
         while self._idle:
             self._idle.pop().kill()
 

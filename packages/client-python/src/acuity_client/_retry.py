@@ -1,4 +1,4 @@
-"""When a request is tried again."""
+"""When to try a request again."""
 
 from __future__ import annotations
 

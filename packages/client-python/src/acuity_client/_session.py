@@ -1,4 +1,4 @@
-"""From what wearables give to a session."""
+"""Builds a session from wearable data."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class SessionBuilder:
         return self
 
     def heart_rate(self, samples: Samples) -> SessionBuilder:
-        """Heart rate in beats per minute. What is no reading (None, NaN, 0, -1, -2, 255) is left out."""
+        """Heart rate in beats per minute. No-readings (None, NaN, 0, -1, -2, 255) are left out."""
         self._heart = _readings(samples, "heart rate")
         return self
 
@@ -81,7 +81,7 @@ class SessionBuilder:
         return self
 
     def sleep_stages(self, intervals: Iterable[StageInterval]) -> SessionBuilder:
-        """The night as a tracker gives it: stretches of stages, which also say when the night was."""
+        """The night as a tracker gives it: intervals of stages, which also say when the night was."""
         self._span, self._woke, self._seconds = measure_stages(intervals)
         return self
 
@@ -93,7 +93,7 @@ class SessionBuilder:
         light: float | None = None,
         awake: float | None = None,
     ) -> SessionBuilder:
-        """Where only totals are known, in minutes; say with `night` when it was."""
+        """For totals alone, in minutes; say with `night` when the night was."""
         self._seconds = seconds_of_minutes({"deep": deep, "rem": rem, "light": light, "awake": awake})
         return self
 
@@ -105,7 +105,7 @@ class SessionBuilder:
         light: float | None = None,
         awake: float | None = None,
     ) -> SessionBuilder:
-        """Where only totals are known, in seconds; say with `night` when it was."""
+        """For totals alone, in seconds; say with `night` when the night was."""
         self._seconds = check_seconds({"deep": deep, "rem": rem, "light": light, "awake": awake})
         return self
 
@@ -119,16 +119,17 @@ class SessionBuilder:
 
     def woke_on(self, zone: str | None = None) -> str | None:
         """
-        The date on which the person woke, as "2026-11-21": the `night` of `History.score`. None where stages or `night`
-        have not said when the night was. `zone` is the person's, "Europe/Berlin" or "+01:00"; without it the offset of
-        the night's end or of the moment to score counts, else UTC. Raises AdapterError where there is no such zone.
+        The date on which the person woke, such as "2026-11-21": the `night` of `History.score`. None if neither stages
+        nor `night` have said when the night was. `zone` is the person's, "Europe/Berlin" or "+01:00"; without it the
+        offset of the night's end or of the moment to score counts, else UTC. Raises AdapterError if the zone is
+        unknown.
         """
         return None if self._woke is None else waking_date(self._woke, self._at, zone)
 
     def build(self) -> Session:
         """
-        The session. Raises UnitError where something is most likely in another unit, ValueError where the night is
-        not the one before.
+        The session. Raises UnitError if values are most likely in another unit, ValueError if the night is not the one
+        before.
         """
         if self._span is not None:
             _check_night(self._span, self._at_ms)
@@ -167,7 +168,7 @@ def _pairs(samples: Samples) -> Iterator[tuple[Any, Any]]:
 
 
 def _readings(samples: Samples, signal: Signal) -> list[tuple[int, float]]:
-    """Oldest first; of several samples of one moment, as overlapping downloads give them, the last counts."""
+    """Oldest first; of several samples at one moment, as in overlapping downloads, the last counts."""
     by_moment: dict[int, float] = {}
     for at, value in _pairs(samples):
         number = reading(value)

@@ -1,4 +1,4 @@
-"""Stages of sleep: from stretches, minutes or seconds to the fields of a session."""
+"""From stages of sleep, as intervals, minutes or seconds, to the fields of a session."""
 
 from __future__ import annotations
 
@@ -42,9 +42,8 @@ _HOUR_MS = 3_600_000
 
 def measure_stages(intervals: Iterable[StageInterval]) -> tuple[Span, Moment, Durations]:
     """
-    The whole night, its end as it was given, and its seconds in each stage.
-
-    Raises ValueError where an interval ends before it begins, overlaps another, or the whole spans more than a day.
+    The whole night, its end as it was given, and the seconds in each stage. Raises ValueError if an interval ends
+    before it begins or overlaps another, or if all of them span more than a day.
     """
     spans = sorted((_interval(interval) for interval in intervals), key=lambda interval: interval[1])
     if not spans:
@@ -76,7 +75,7 @@ def _interval(interval: StageInterval) -> tuple[Stage, Span, Moment]:
 
 
 def seconds_of_minutes(minutes: StageDurations) -> Durations:
-    """Raises UnitError where the minutes are seconds."""
+    """Raises UnitError if the minutes are seconds."""
     known = _known(minutes, lambda value: value)
     if sum(known.values()) > rules.NIGHT_MINUTES_MAX:
         raise UnitError("sleep of more than a day: are these seconds, not minutes?")
@@ -84,14 +83,14 @@ def seconds_of_minutes(minutes: StageDurations) -> Durations:
 
 
 def check_seconds(seconds: StageDurations) -> Durations:
-    """Raises UnitError where the seconds are minutes or hours."""
+    """Raises UnitError if the seconds are minutes or hours."""
     if 0 < sum(_known(seconds, lambda value: value).values()) < rules.NIGHT_SECONDS_MIN:
         raise UnitError("sleep of less than a quarter of an hour: are these minutes or hours, not seconds?")
     return _known(seconds, rounded)
 
 
 def sleep_fields(seconds: Durations) -> Session:
-    """Durations, and where all three stages of sleep are known their sum (awake time is no sleep) and shares."""
+    """The durations; if all three stages of sleep are known, also their sum (without awake time) and shares."""
     fields: Session = {}
     if "deep" in seconds:
         fields["deepSleepSeconds"] = int(seconds["deep"])
@@ -118,7 +117,7 @@ def rounded(value: float) -> int:
 
 
 def _share(part: float, whole: float) -> float:
-    """A fraction of four digits."""
+    """A fraction with four digits."""
     return rounded(part / whole * 10_000) / 10_000
 
 

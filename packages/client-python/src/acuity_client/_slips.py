@@ -1,4 +1,4 @@
-"""Field names that are a slip away from a known one: the service ignores them, and scores without the field."""
+"""Field names that are a typing error away from a known one: the service ignores them, and scores without the field."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _MEASUREMENT = frozenset(rules.MEASUREMENT_FIELDS)
 
 
 class FieldNameWarning(UserWarning):
-    """A field that the service does not know, and that most likely was meant to be another. Never holds a value."""
+    """A field that the service does not know and that was most likely meant to be another. Never holds a value."""
 
 
 def slips(request: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each unknown name near a known one, with its place."""
+    """One sentence for each unknown name near a known one, with its place."""
     yield from _slips_in("", request, _REQUEST)
     for name, known in (
         ("current_session", _SESSION),
@@ -36,7 +36,7 @@ def slips(request: Mapping[str, Any]) -> Iterator[str]:
 
 
 def column_slips(columns: Iterable[str]) -> Iterator[str]:
-    """The same of the columns of a table, which are fields of a session."""
+    """The same for the columns of a table, which are fields of a session."""
     yield from _slips_in("the column ", dict.fromkeys(columns, True), _SESSION)
 
 
@@ -52,7 +52,7 @@ def _slips_in(place: str, given: Mapping[str, Any], known: frozenset[str]) -> It
 
 @lru_cache(maxsize=1024)
 def nearest(name: str, known: frozenset[str]) -> str | None:
-    """The known name that is meant, None where there is none near."""
+    """The known name that was meant, None if none is near."""
     if len(name) > rules.NAME_LENGTH_MAX:
         return None
     plain = _plain(name)
@@ -65,7 +65,7 @@ def _plain(name: str) -> str:
 
 
 def _distance(a: str, b: str) -> int:
-    """Letters put in, left out or exchanged, at the least (Levenshtein), one row at a time."""
+    """The least number of letters to insert, remove or exchange (Levenshtein), one row at a time."""
     above = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):
         row = [i]

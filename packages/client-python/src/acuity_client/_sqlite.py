@@ -12,8 +12,8 @@ from ._history import StoredHistory
 
 class SqliteStorage:
     """
-    One row for each person. Threads and processes may share it. The file holds health data: it is its owner's alone
-    (0600), and so is what SQLite writes beside it.
+    One row for each person. Threads and processes may share it. The file holds health data: only its owner may read it
+    (0600), and the same holds for the files that SQLite writes beside it.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -27,13 +27,13 @@ class SqliteStorage:
             )
 
     def load(self, person: str, /) -> str | None:
-        """What was last saved for `person`."""
+        """The last saved text for `person`."""
         with self._lock:
             row = self._database.execute("SELECT entries FROM acuity_history WHERE person = ?", (person,)).fetchone()
         return None if row is None else str(row[0])
 
     def save(self, person: str, next: str | None, previous: StoredHistory, /) -> bool:
-        """Replaces what is stored for `person`, where that is still `previous`."""
+        """Replaces the text for `person` if it is still `previous`."""
         if previous is None:
             statement = "INSERT OR IGNORE INTO acuity_history (person, entries) VALUES (:person, :next)"
         elif next is None:

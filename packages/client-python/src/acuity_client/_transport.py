@@ -1,4 +1,6 @@
-"""The one way to the network. A transport of your own needs `send` and `close`, an asynchronous one `aclose`."""
+"""
+The only way to the network. A transport of your own needs `send` and `close`, an asynchronous one `send` and `aclose`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ OnBody = Callable[[Mapping[str, str], bytes], None]
 
 @dataclass(frozen=True)
 class Outgoing:
-    """One attempt's request. Headers and body are no part of its repr: they hold the key and health data."""
+    """The request of one attempt. Its repr shows neither headers nor body: they hold the key and health data."""
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
@@ -37,7 +39,7 @@ class Outgoing:
 
 @dataclass(frozen=True)
 class Incoming:
-    """An answer; the header names are lower case."""
+    """An answer; header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -76,10 +78,10 @@ def broken_by(error: BaseException) -> TransportBroken:
 
 
 class Transport(Protocol):
-    """Carries one request and its answer. Follows no redirect: the key must not go elsewhere."""
+    """Sends one request and returns its answer. It follows no redirect: the key must not go elsewhere."""
 
     def send(self, request: Outgoing, /) -> Incoming:
-        """Raises TransportTimeout or TransportBroken; what else it raises reaches the caller as it is."""
+        """Raises TransportTimeout or TransportBroken; other errors reach the caller unchanged."""
         ...
 
     def close(self) -> None:
@@ -91,7 +93,7 @@ class AsyncTransport(Protocol):
     """The same for asyncio."""
 
     async def send(self, request: Outgoing, /) -> Incoming:
-        """Raises TransportTimeout or TransportBroken; what else it raises reaches the caller as it is."""
+        """Raises TransportTimeout or TransportBroken; other errors reach the caller unchanged."""
         ...
 
     async def aclose(self) -> None:
@@ -100,7 +102,7 @@ class AsyncTransport(Protocol):
 
 
 def default_transport() -> Transport:
-    """httpx where it is installed, else the standard library."""
+    """httpx if it is installed, else the standard library."""
     try:
         from ._httpx import HttpxTransport
     except ModuleNotFoundError:
@@ -111,7 +113,7 @@ def default_transport() -> Transport:
 
 
 def default_async_transport() -> AsyncTransport:
-    """httpx where it is installed, else the standard library in threads."""
+    """httpx if it is installed, else the standard library in threads."""
     try:
         from ._httpx import AsyncHttpxTransport
     except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""What is sent and what comes back, as JSON has it."""
+"""Requests and answers, as they are in JSON."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class _Measured(TypedDict, total=False):
 
 
 class MeasuredScore(_Measured):
-    """What a test or a questionnaire found: a percentile among people of that age and sex."""
+    """The result of a test or a questionnaire: a percentile among people of that age and sex."""
 
     score: Literal["attention", "memory", "reasoning", "stress"]
     value: float
 
 
 class MeasuredLabel(_Measured):
-    """What somebody said of their mood."""
+    """A person's own rating of their mood."""
 
     score: Literal["valence", "arousal"]
     value: Level
@@ -70,7 +70,7 @@ Measurement = Union[MeasuredScore, MeasuredLabel]
 
 
 class IgnoredMeasurement(TypedDict):
-    """A measurement older than the newest that the history no longer keeps one by one."""
+    """A measurement not newer than the newest of those that the history keeps only as a sum."""
 
     score: Literal["attention", "memory", "reasoning", "stress", "valence", "arousal"]
     on: str
@@ -95,7 +95,7 @@ class PredictionRequest(_Required, total=False):
 
 
 class Finding(TypedDict):
-    """One entry of a 422: where, what, and of which kind."""
+    """One entry of a 422: place, message and type."""
 
     loc: list[str | int]
     msg: str
@@ -122,8 +122,8 @@ class Quality(TypedDict):
 
 class ExplainedScore(TypedDict, total=False):
     """
-    One score beside its reference day. `recent` is how far a day like the last nights lies from it: there where it is
-    what is usual, and there are last nights; `measured` is there where a measurement counts.
+    One score beside its reference day. `recent` is how far a day like the last nights is from the reference; present if
+    the reference is a usual day and there are last nights. `measured` is present if a measurement counts.
     """
 
     reference: float
@@ -153,8 +153,8 @@ class Contributor(TypedDict):
 
 class Explanation(TypedDict):
     """
-    The answer to `"explain": True`. `against` is what today is held against: "usual" from ten nights on in the long run
-    of the history.
+    The answer to `"explain": True`. `against` names the day with which today is compared: "usual" from ten nights on in
+    the long run of the history.
     """
 
     against: Literal["typical", "last nights", "usual"]
@@ -166,7 +166,7 @@ class Explanation(TypedDict):
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the service said of one session."""
+    """The service's answer for one session."""
 
     scores: ScoreRecord
     model_version: str

@@ -1,4 +1,4 @@
-"""Values that are most likely in another unit than the service reads. The messages never hold the value."""
+"""Values that are most likely in another unit than the service expects. Messages never hold the value."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Signal = Literal["heart rate", "respiratory rate"]
 
 
 class UnitError(ValueError):
-    """A value that is most likely in another unit than the service reads."""
+    """A value that is most likely in another unit than the service expects."""
 
 
 _NO_READINGS = frozenset(float(value) for value in rules.SENTINELS)
 
 
 def reading(value: object) -> float | None:
-    """The value as a number, None where it is no reading. Numbers of numpy count, its missing values don't."""
+    """The value as a number, None if it is no reading. numpy's numbers count, its missing values don't."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     number = float(value)
@@ -28,7 +28,7 @@ def reading(value: object) -> float | None:
 
 
 def check_unit(signal: Signal, readings: Sequence[float]) -> None:
-    """Raises UnitError where most readings of a series lie where the signal can't."""
+    """Raises UnitError if most readings of a series are impossible for the signal."""
     low, high = rules.PLAUSIBLE[signal]
     suspects = sum(1 for value in readings if not low <= value <= high)
     half = len(readings) / 2
@@ -43,7 +43,7 @@ def check_unit(signal: Signal, readings: Sequence[float]) -> None:
 
 
 def check_apart(heart: Sequence[float], breath: Sequence[float]) -> None:
-    """Raises UnitError where the breathing is as fast as the heart: one series given twice, or the two swapped."""
+    """Raises UnitError if breathing is as fast as the heart: one series was given twice, or the two were swapped."""
     if len(heart) < rules.SUSPECT_SAMPLES_MIN or len(breath) < rules.SUSPECT_SAMPLES_MIN:
         return
     if median(breath) > rules.BREATHS_PER_BEAT_MAX * median(heart):

@@ -1,4 +1,4 @@
-"""The transport without a dependency: the standard library's, a connection for each request."""
+"""The transport without dependencies: the standard library's, with one connection for each request."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class UrllibTransport:
-    """One connection for each request: for scripts, and where nothing may be installed."""
+    """Opens one connection for each request: for scripts, and if you may install nothing."""
 
     def __init__(self) -> None:
         self._opener = urllib.request.build_opener(_NoRedirect, urllib.request.ProxyHandler(_tunnels()))
 
     def send(self, request: Outgoing, /) -> Incoming:
-        """One request, one answer. The time limit holds for each wait, not for the whole."""
+        """One request, one answer. The time limit applies to each wait, not to the whole."""
         failure: Exception
         call = urllib.request.Request(request.url, request.body, dict(request.headers), method="POST")
         try:
@@ -73,7 +73,7 @@ class AsyncUrllibTransport:
 
 
 def _tunnels() -> dict[str, str]:
-    """Proxies of the environment for https alone: one for http would read the key and the night."""
+    """Uses proxies of the environment for https alone: a proxy for http would read the key and the night."""
     return {scheme: url for scheme, url in urllib.request.getproxies().items() if scheme == "https"}
 
 

@@ -25,12 +25,12 @@ _BATCH_ROWS = 32_768
 
 class Scorer:
     """
-    For `Dataset.map_batches` and `GroupedData.map_groups` with `batch_format="pyarrow"`: an actor that keeps its process
-    of `acuity score`, with as many workers as the actor's `num_cpus` allow.
+    For `Dataset.map_batches` and `GroupedData.map_groups` with `batch_format="pyarrow"`: an actor that keeps its
+    process of `acuity score`, with as many workers as the actor's `num_cpus` allow.
 
         nights.map_batches(Scorer, fn_constructor_args=(command,), batch_format="pyarrow", num_cpus=2, concurrency=4)
 
-    With a history each table has to hold all nights of its people, as the groups of `map_groups` do; it is sorted here.
+    With a history each table must hold all nights of its people, as the groups of `map_groups` do; it is sorted here.
     """
 
     def __init__(self, command: ScoreCommand | None = None) -> None:
@@ -56,13 +56,13 @@ def score(
     **options: Any,
 ) -> Any:
     """
-    A dataset of the kept columns, `person` and `order`, and the scores of `dataset`, which has a column for each field
-    of a session.
+    A dataset with the kept columns, `person` and `order`, and the scores of `dataset`, which has a column for each
+    field of a session.
 
-    `concurrency` actors work at once, or between two numbers of them, each with a process; `options` are those of
-    `map_batches`, such as `num_cpus` and `runtime_env`. Without a history each takes `batch_size` rows at a time. With
-    one, the people are divided into `parts`, and each part is sorted and held as a whole by an actor: choose as many
-    that one fits its memory. An actor that dies is replaced, and what it had begun is scored again.
+    `concurrency` is the number of actors, or the least and the most, each with one process; `options` are those of
+    `map_batches`, such as `num_cpus` and `runtime_env`. Without a history each actor takes `batch_size` rows at a time.
+    With one, the people are divided into `parts`, and an actor sorts and holds each part as a whole: choose enough
+    parts for one to fit into its memory. An actor that dies is replaced, and its part is scored again.
     `ScoreCommand(explain=True)` adds the column `explanation`, JSON as text.
     """
     wanted = command if command is not None else ScoreCommand()

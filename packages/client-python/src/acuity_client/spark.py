@@ -21,13 +21,13 @@ __all__ = ["BulkError", "ScoreCommand", "score"]
 
 def score(frame: Any, command: ScoreCommand | None = None, *, parts: int | None = None) -> Any:
     """
-    A data frame of the kept columns, `person` and `order`, and the scores of `frame`, which has a column for each field
-    of a session.
+    A data frame with the kept columns, `person` and `order`, and the scores of `frame`, which has a column for each
+    field of a session.
 
     Each Python worker of Spark keeps a process for one partition after another, with as many workers as the cores of a
-    task allow (`spark.task.cpus`). With a history the rows are first divided by person, into `parts` partitions where
-    that is given, and sorted by time within each. A task that fails is run again by Spark.
-    `ScoreCommand(explain=True)` adds the column `explanation`, JSON as text: `from_json` and `get_json_object` read it.
+    task allow (`spark.task.cpus`). With a history the rows are first divided by person, into `parts` partitions if
+    given, and sorted by time within each. If a task fails, Spark runs it again. `ScoreCommand(explain=True)` adds the
+    column `explanation`, JSON as text: `from_json` and `get_json_object` read it.
     """
     wanted = command if command is not None else ScoreCommand()
     if wanted.person is not None:

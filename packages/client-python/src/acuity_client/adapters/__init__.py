@@ -1,4 +1,4 @@
-"""From what a provider of wearable data sent to a session: a function for each provider."""
+"""Adapters: one function for each provider of wearable data, from its answers to a session."""
 
 from ._adapt import Adapted, Person, UsedPart, UsedSleep
 from ._error import AdapterError

@@ -1,4 +1,4 @@
-"""From what adapters read to a session: the same for every provider."""
+"""From the records of a provider to a session: the same for every provider."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_ZONE = "says no local time: the date of the night is that in UTC; give the z
 
 
 class Person(TypedDict, total=False):
-    """What `SessionBuilder.person` takes."""
+    """The arguments of `SessionBuilder.person`."""
 
     age: float | None
     born_at: Moment | date | None
@@ -39,7 +39,7 @@ class Person(TypedDict, total=False):
 
 
 class Options(NamedTuple):
-    """What every adapter takes beside what the provider sent."""
+    """The arguments of every adapter, besides the provider's data."""
 
     at: Moment | None
     """The moment to score; without it the end of the newest night."""
@@ -52,7 +52,7 @@ class Options(NamedTuple):
 
 @dataclass(frozen=True)
 class UsedPart:
-    """A sleep that a night was made of."""
+    """One of the sleeps that make up a night."""
 
     what: str
     """The field, as `sleep.data[0]`."""
@@ -62,7 +62,7 @@ class UsedPart:
 
 @dataclass(frozen=True)
 class UsedSleep:
-    """The sleep that a night was made of. Times are ISO 8601 with Z."""
+    """The sleep that the night was made of. Times are ISO 8601 with Z."""
 
     start: str
     end: str
@@ -74,7 +74,10 @@ class UsedSleep:
 
 @dataclass(frozen=True)
 class Adapted:
-    """A session, the moment and the night that it is of (what `History.score` takes), and what it was made of."""
+    """
+    The session with its moment and night (the arguments of `History.score`), what it was made of, and what was left
+    out.
+    """
 
     at: str
     """ISO 8601 with Z."""
@@ -139,7 +142,7 @@ def adapt(
 
 
 def given_moment(at: Moment | None, zone: str | None) -> int | None:
-    """Raises AdapterError where it is no moment."""
+    """Raises AdapterError if it is no moment."""
     if at is None:
         return None
     field = Field(at, "at", zone)
@@ -161,7 +164,7 @@ def _used_sleep(night: Night) -> UsedSleep:
 
 
 def _night_of(night: Night, heart: Sequence[Series], breath: Sequence[Series], left: list[Left]) -> Session:
-    """The sleep's own series, else its average, else that of another device."""
+    """The sleep's own series, else its average, else the series of another device."""
     field, source = night.parts[0].field, night.parts[0].source
     details = joined(night)
     left.extend(details.left)

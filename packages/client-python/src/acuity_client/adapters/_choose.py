@@ -1,4 +1,4 @@
-"""Which of the sleeps that were sent is the night."""
+"""Chooses the night among the sleeps that were sent."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Choice(NamedTuple):
 
 
 def choose_night(records: Sequence[SleepRecord], window: Window) -> Choice:
-    """The night among them. Raises AdapterError where the newest can't be right."""
+    """The night among them. Raises AdapterError if the newest can't be right."""
     left = _Remainder()
     kept = [record for record in records if _counts(record, window, left)]
     by_source: dict[str, list[Night]] = {}

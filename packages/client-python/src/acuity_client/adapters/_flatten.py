@@ -1,4 +1,4 @@
-"""Stretches of stages that lie over each other."""
+"""Overlapping intervals of stages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _RANK: tuple[AnyStage, ...] = ("asleep", "light", "awake", "rem", "deep")
 
 
 def flattened(stretches: Sequence[Stretch]) -> list[Stretch]:
-    """Stretches in order that don't overlap, those of no known stage left out."""
+    """Intervals in order, without overlap, and without those of unknown stage."""
     edges: list[tuple[int, int, int]] = []
     for stage, from_ms, to_ms in stretches:
         if stage is not None:

@@ -1,4 +1,4 @@
-"""What the parts of a night say together."""
+"""Joins the parts of a night."""
 
 from __future__ import annotations
 

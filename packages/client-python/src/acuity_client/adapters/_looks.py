@@ -1,4 +1,4 @@
-"""What else somebody may have handed over."""
+"""Guesses what kind of data was passed instead of the expected one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OF_ERRORS = ("error", "errors", "error_description", "detail", "message", "faul
 
 
 def look_of(value: object) -> str | None:
-    """What a value that is not of the expected form looks like; None where that can't be told."""
+    """What a value of another form looks like; None if that can't be told."""
     if isinstance(value, str):
         return "this is text: parse it as JSON first"
     if isinstance(value, (list, tuple)):

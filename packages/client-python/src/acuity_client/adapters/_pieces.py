@@ -21,7 +21,7 @@ class Piece(NamedTuple):
 
 
 def by_source(pieces: Sequence[Piece]) -> list[list[Piece]]:
-    """Devices overlap: each has its own."""
+    """Groups by device, because the records of devices overlap."""
     groups: dict[str, list[Piece]] = {}
     for piece in pieces:
         groups.setdefault(piece.source, []).append(piece)

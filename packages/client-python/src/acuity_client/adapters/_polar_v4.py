@@ -1,6 +1,6 @@
 """
-Polar AccessLink v4 ("Dynamic API"), https://www.polar.com/polar-api-v4: its page was not at hand. The names are those
-that public clients read, unverified, 2026-11-22. Durations are those of protocol buffers, "80s".
+Polar AccessLink v4 ("Dynamic API"), https://www.polar.com/polar-api-v4: its page could not be read. The names are those
+that public clients use, unverified, 2026-11-22. Durations are those of protocol buffers, "80s".
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _breath_of(field: Field) -> Series:
 
 
 def heart_of_v4(day: Field) -> Series:
-    """Samples stand at milliseconds after local midnight; those that do not say when are left out."""
+    """Samples are dated in milliseconds after local midnight; those without a time are left out."""
     date = day.get("date")
     samples: list[Sample] = []
     for one in day.get("samples").items():

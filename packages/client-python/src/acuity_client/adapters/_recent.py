@@ -1,4 +1,4 @@
-"""What of a long file is kept."""
+"""Keeps the needed part of a long file."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Sample = tuple[int, float]
 
 
 class Left(NamedTuple):
-    """What was sent and not used, and why."""
+    """Data that was sent and not used, and why."""
 
     what: str
     """The field, as `sleep.data[1]`."""
@@ -22,7 +22,7 @@ class Left(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Samples of one signal, and the field to name where they can't be right."""
+    """Samples of one signal, and the field to name if they can't be right."""
 
     field: Field
     samples: Sequence[Sample]
@@ -32,7 +32,7 @@ class Series(NamedTuple):
 
 @dataclass
 class SleepDetails:
-    """What a provider says of one sleep."""
+    """What a provider says about one sleep."""
 
     stages: Durations = member(default_factory=dict)
     asleep_s: float | None = None

@@ -26,7 +26,7 @@ def series(
 
 
 def within(span: Span, one: Series | None, signal: Signal) -> list[Sample]:
-    """The readings of a series within a span. Raises UnitError where most of them lie where the signal can't."""
+    """The readings of a series within a span. Raises UnitError if most of them are impossible for the signal."""
     if one is None:
         return []
     found = [
@@ -40,8 +40,8 @@ def within(span: Span, one: Series | None, signal: Signal) -> list[Sample]:
 
 def of_device(signal: Signal, spans: Sequence[Span], many: Sequence[Series], source: str | None) -> list[Sample]:
     """
-    The readings of one device within spans: `source`'s where it has some, else those of the device with the most.
-    Series without a source are of every device.
+    The readings of one device within spans: those of `source` if it has some, else those of the device with the most. A
+    series without a source belongs to every device.
     """
     by_source: dict[str | None, list[Sample]] = {}
     for one in many:

@@ -22,7 +22,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 class Written(NamedTuple):
-    """A time as it was written."""
+    """A time as it was written, with its offset if it has one."""
 
     clock: datetime | None
     """The local time; None where there is no such time, as on 30 February."""
@@ -47,10 +47,9 @@ def written_time(text: str) -> Written | None:
 
 def local_ms(clock: datetime, zone: str) -> int:
     """
-    Milliseconds since 1970 of a local time in `zone`: an offset ("+01:00", "Z") or a name ("Europe/Berlin").
-
-    Of an hour that the clocks run through twice, the first; of one that they skip, as if they had not. Raises
-    AdapterError where there is no such zone.
+    Milliseconds since 1970 of a local time in `zone`: an offset ("+01:00", "Z") or a name ("Europe/Berlin"). In an hour
+    that the clocks repeat, the first; in one that they skip, as if they had not. Raises AdapterError if the zone is
+    unknown.
     """
     offset = clock.replace(tzinfo=_zone_of(zone)).utcoffset()
     assert offset is not None
@@ -69,7 +68,7 @@ def offset_ms(zone: str) -> int | None:
 
 
 def offset_at(ms: int, zone: str) -> int:
-    """How far `zone` lies east of UTC at a moment, in milliseconds. Raises AdapterError as above."""
+    """How far `zone` is east of UTC at a moment, in milliseconds. Raises AdapterError as above."""
     there = (_EPOCH + ms * _MILLISECOND).replace(tzinfo=timezone.utc).astimezone(_zone_of(zone))
     offset = there.utcoffset()
     assert offset is not None

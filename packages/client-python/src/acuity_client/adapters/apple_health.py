@@ -1,8 +1,8 @@
 """
 Apple Health export: `export.xml` of the Health app; types and values as in
-https://developer.apple.com/documentation/healthkit/hkcategoryvaluesleepanalysis, 2026-11-22. The form of the file is
-not documented beyond the DTD that it begins with. It holds the records of every app of all years, and its owner can't
-edit it: only what lies near the night is kept and checked.
+https://developer.apple.com/documentation/healthkit/hkcategoryvaluesleepanalysis, 2026-11-22. The format of the file is
+not documented beyond the DTD at its beginning. The file holds the records of every app from all years and can't be
+edited by its owner, so only records near the night are kept and checked.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def from_apple_health(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what the Health app exported: `export` is the text of `export.xml`, in one piece or in several (an
-    open file gives lines); large ones have to be read in pieces.
+    The session of an export of the Health app: `export` is the text of `export.xml`, in one piece or in several (an
+    open file gives lines); read large ones in pieces.
     """
     kept = _Kept(given_moment(at, zone), within_hours(newest_night_within_hours), zone)
     for element in elements_of([export] if isinstance(export, str) else export, _KINDS):

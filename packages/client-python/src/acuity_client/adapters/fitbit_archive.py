@@ -1,7 +1,7 @@
 """
 Archives of Fitbit (Google Takeout): the files `sleep-*.json` and `heart_rate-*.json`. The sleep logs are those of the
-Fitbit Web API, https://dev.fitbit.com/build/reference/web-api/sleep, 2026-11-22. Unverified: the form of the heart rate's
-files and that its times are UTC, which no document says; times of sleep are local.
+Fitbit Web API, https://dev.fitbit.com/build/reference/web-api/sleep, 2026-11-22; their times are local. Unverified: the
+format of the heart rate's files, and that its times are UTC, which no document says.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def from_fitbit_archive(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what an archive of Fitbit holds: `sleep` is the content of `sleep-*.json`, or of several, one after
-    the other; `heart_rate` that of `heart_rate-*.json`, likewise.
+    The session of an archive of Fitbit: `sleep` is the content of `sleep-*.json`, or of several, one after the other;
+    `heart_rate` the content of `heart_rate-*.json`, in the same way.
     """
     logs = records_of(Field(sleep, "sleep", zone), "the list of a file sleep-*.json of the archive", is_list=True)
     field = Field(heart_rate, "heartRate")

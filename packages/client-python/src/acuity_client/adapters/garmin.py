@@ -1,6 +1,6 @@
 """
 Garmin Health API, unverified: its specification is for partners. The names are those of public samples and libraries,
-2026-11-22. Times and durations are seconds; samples stand at seconds after the beginning of their summary.
+2026-11-22. Times and durations are seconds; samples are dated in seconds after the beginning of their summary.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def from_garmin(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what Garmin sent: sleep summaries, daily summaries (they carry heart rate) and respiration
-    summaries, each as the list or as a notification with `sleeps`, `dailies` or `allDayRespiration`.
+    The session of Garmin's data: sleep summaries, daily summaries (with heart rate) and respiration summaries, each as
+    the list or as a notification with `sleeps`, `dailies` or `allDayRespiration`.
     """
     sleeps = _summaries_of(Field(sleep, "sleep", zone), "sleeps")
     days = _summaries_of(Field(daily, "daily", zone), "dailies")

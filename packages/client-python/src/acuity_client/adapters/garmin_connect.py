@@ -1,7 +1,7 @@
 """
-Garmin Connect, as python-garminconnect and garth (`connectapi`) pass its answers on: not documented by Garmin, and
-unverified beyond the models and recorded answers of these libraries, 2026-11-22. Times are milliseconds since 1970, some
-of them texts without an offset, which are UTC; durations are seconds.
+Garmin Connect, as python-garminconnect and garth (`connectapi`) return its answers: not documented by Garmin, and
+unverified beyond the models and recorded answers of these libraries, 2026-11-22. Times are milliseconds since 1970,
+some of them texts without an offset, which are UTC; durations are seconds.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def from_garmin_connect(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what Garmin Connect answered: `sleep` is the answer of `get_sleep_data`, `heart_rate` that of
-    `get_heart_rates`, `respiration` that of `get_respiration_data`; each may be a list of those of several days.
+    The session of Garmin Connect's answers: `sleep` is the answer of `get_sleep_data`, `heart_rate` the answer of
+    `get_heart_rates`, `respiration` the answer of `get_respiration_data`; each may be a list of answers for several
+    days.
     """
     nights = _days_of(Field(sleep, "sleep", zone), "dailySleepDTO")
     return adapt(

@@ -1,6 +1,6 @@
 """
-Google Health API v4, in the place of the Fitbit Web API: https://developers.google.com/health/reference/rest/v4,
-2026-11-22. Durations are minutes, whole numbers stand in quotes. Breathing is one average for each sleep.
+Google Health API v4, the successor of the Fitbit Web API: https://developers.google.com/health/reference/rest/v4,
+2026-11-22. Durations are minutes, whole numbers are in quotes. Breathing is one average for each sleep.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ def from_google_health(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what the Google Health API sent: the answers of
-    `GET /v4/users/me/dataTypes/{dataType}/dataPoints`, or `…/dataPoints:reconcile`, for `sleep`, `heart-rate` and
-    `respiratory-rate-sleep-summary`.
+    The session of the Google Health API's answers: those of `GET /v4/users/me/dataTypes/{dataType}/dataPoints`, or
+    `…/dataPoints:reconcile`, for `sleep`, `heart-rate` and `respiratory-rate-sleep-summary`.
     """
     breaths = _points_of(Field(respiratory_rate, "respiratoryRate", zone), "respiratoryRateSleepSummary") or []
     records = _points_of(Field(sleep, "sleep", zone), "sleep")
@@ -55,7 +54,7 @@ def from_google_health(
 
 
 class _Point(NamedTuple):
-    """What a point holds of its type, and where it is from."""
+    """The content of a point for its type, and its source."""
 
     field: Field
     source: str | None

@@ -1,5 +1,5 @@
 """
-Health Auto Export (an app that sends what Apple Health holds): its JSON,
+Health Auto Export (an app that sends the data of Apple Health): its JSON,
 https://help.healthyapps.dev/en/health-auto-export/export-format/health-metrics and
 https://github.com/Lybron/health-auto-export/wiki/API-Export---JSON-Format, 2026-11-22.
 """
@@ -46,7 +46,8 @@ def from_health_auto_export(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what Health Auto Export sent: `export` is its body, `{"data": {"metrics": […]}}`, or a list of such.
+    The session of what Health Auto Export sent: `export` is its body, `{"data": {"metrics": […]}}`, or a list of such
+    bodies.
     """
     metrics = _metrics_of(Field(export, "export", zone))
     sleeps, hearts, breaths = (
@@ -93,7 +94,7 @@ def _samples_of(metric: Field) -> tuple[Series, list[Left]]:
 
 
 def _is_of_day(sample: Field) -> bool:
-    """A date, or its local midnight to the second, is what the app writes for the average of a day."""
+    """The app dates the average of a day with the date alone, or with its local midnight to the second."""
     return _OF_DAY.fullmatch(sample.get("date").text() or "") is not None
 
 

@@ -1,7 +1,7 @@
 """
 Health Connect (Android): the records by the names of their fields in
-https://developer.android.com/reference/kotlin/androidx/health/connect/client/records, 2026-11-22, times as ISO 8601. An
-app has to send them; Health Connect itself has no JSON.
+https://developer.android.com/reference/kotlin/androidx/health/connect/client/records, 2026-11-22, with times in ISO
+8601. An app has to send them: Health Connect itself has no JSON.
 """
 
 from __future__ import annotations
@@ -29,10 +29,7 @@ def from_health_connect(
     zone: str | None = None,
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
-    """
-    The session of what an app read of Health Connect: records of `SleepSessionRecord`, `HeartRateRecord` and
-    `RespiratoryRateRecord`.
-    """
+    """The session of Health Connect's records: `SleepSessionRecord`, `HeartRateRecord` and `RespiratoryRateRecord`."""
     records = _list_of(Field(sleep, "sleep", zone), "SleepSessionRecord")
     hearts = Field(heart_rate, "heartRate", zone)
     of_heart = _list_of(hearts, "HeartRateRecord") or ()
@@ -56,7 +53,7 @@ def _at_ms(sample: Field) -> int:
 
 
 def _record_of(field: Field) -> SleepRecord:
-    """A session without stages says when somebody lay in bed, not how long they slept."""
+    """A session without stages says when a person was in bed, not how long they slept."""
     span = Span(field.get("startTime").moment(), field.get("endTime").moment())
     stages = field.get("stages")
 

@@ -27,9 +27,9 @@ def from_junction(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what Junction sent: `sleep` is a webhook event `daily.data.sleep.*`, or the answer of
-    `GET /v2/summary/sleep/{user_id}`; the others are the answers of `GET /v2/timeseries/{user_id}/heartrate/grouped`
-    and `…/respiratory_rate/grouped`.
+    The session of Junction's data: `sleep` is a webhook event `daily.data.sleep.*`, or the answer of `GET
+    /v2/summary/sleep/{user_id}`; the others are the answers of `GET /v2/timeseries/{user_id}/heartrate/grouped` and
+    `…/respiratory_rate/grouped`.
     """
     records = _sleeps_of(Field(sleep, "sleep", zone))
     return adapt(

@@ -1,6 +1,6 @@
 """
 Oura API v2: https://cloud.ouraring.com/v2/docs (multiple sleep documents, heart rate), 2026-11-22. There is no series
-of breathing: `average_breath` is the one sample, in breaths per minute, although older documents differ.
+of breathing: `average_breath` is the one sample, in breaths per minute; older documents say otherwise.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def from_oura(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what Oura sent: `sleep` is the answer of `GET /v2/usercollection/sleep`, or one of its documents;
-    `heart_rate` that of `GET /v2/usercollection/heartrate`.
+    The session of Oura's answers: `sleep` is the answer of `GET /v2/usercollection/sleep`, or one of its documents;
+    `heart_rate` the answer of `GET /v2/usercollection/heartrate`.
     """
     what = "the answer of /v2/usercollection/sleep, with data"
     records = records_of(Field(sleep, "sleep", zone), what, many=["data"], one="bedtime_start")

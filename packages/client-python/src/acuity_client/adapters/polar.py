@@ -1,7 +1,7 @@
 """
 Polar AccessLink v3: https://www.polar.com/accesslink-api (sleep, nightly recharge, continuous heart rate), 2026-11-22.
-Within a night the times are those of a clock, without a date: they count from the sleep's beginning, in its offset. The
-answers of v4 are read as well.
+Within a night the times are clock times without a date: they are dated from the sleep's beginning, in its offset.
+Answers of v4 are read as well.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def from_polar(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what Polar sent: `sleep` is the answer of `GET /v3/users/sleep`, or one night of it; `recharge` that
-    of `GET /v3/users/nightly-recharge`, or one of it: the breathing; `heart_rate` that of
-    `GET /v3/users/continuous-heart-rate/{date}`: its times are in the offset of the sleep, or `zone`. Or the answers of
+    The session of Polar's answers: `sleep` is the answer of `GET /v3/users/sleep`, or one night of it; `recharge` the
+    answer of `GET /v3/users/nightly-recharge`, or one night of it, for breathing; `heart_rate` the answer of `GET
+    /v3/users/continuous-heart-rate/{date}`, with times in the offset of the sleep or `zone`. Or the answers of
     `/v4/data/sleeps`, `/v4/data/nightly-recharge-results` and `/v4/data/continuous-samples`.
     """
     nights, recharges = Field(sleep, "sleep", zone), Field(recharge, "recharge", zone)

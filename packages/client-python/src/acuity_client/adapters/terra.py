@@ -27,8 +27,8 @@ def from_terra(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what Terra sent: `sleep` is a webhook event of type `sleep`, or the answer of `GET /sleep`; `daily`
-    the same of type `daily`, for the heart rate of the day.
+    The session of Terra's data: `sleep` is a webhook event of type `sleep`, or the answer of `GET /sleep`; `daily` the
+    same of type `daily`, for the heart rate of the day.
     """
     event = Field(sleep, "sleep", zone)
     days = [_heart_of(day) for day in _data_of(Field(daily, "daily", zone), "daily") or ()]

@@ -1,6 +1,6 @@
 """
-WHOOP API v2: https://developer.whoop.com/api (sleep), 2026-11-22. Durations are milliseconds. There is no series at all:
-the respiratory rate is an average of the night, heart rate of the night stays missing.
+WHOOP API v2: https://developer.whoop.com/api (sleep), 2026-11-22. Durations are milliseconds. There is no series: the
+respiratory rate is an average of the night, and heart rate of the night stays missing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def from_whoop(
     zone: str | None = None,
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
-    """The session of what WHOOP sent: the answer of `GET /v2/activity/sleep`, or one sleep of it."""
+    """The session of WHOOP's answer of `GET /v2/activity/sleep`, or of one sleep in it."""
     sent = Field(sleep, "sleep", zone)
     if isinstance(sleep, dict) and "type" in sleep and "id" in sleep:
         sent.get("type").fail("a webhook event has no data; ask for the sleep of its id")

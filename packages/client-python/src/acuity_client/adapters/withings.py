@@ -29,9 +29,9 @@ def from_withings(
     newest_night_within_hours: float | None = None,
 ) -> Adapted:
     """
-    The session of what Withings sent: `summary` is the answer of `getsummary`, with the data fields of the stages,
-    `hr_average` and `rr_average`; `sleep` that of `get`, with the data fields `hr` and `rr`; `activity` that of
-    `getintradayactivity`, with the data fields `heart_rate` and `rr`: what a watch measured by day.
+    The session of Withings' answers: `summary` is the answer of `getsummary`, with the data fields of the stages,
+    `hr_average` and `rr_average`; `sleep` the answer of `get`, with the data fields `hr` and `rr`; `activity` the
+    answer of `getintradayactivity`, with the data fields `heart_rate` and `rr`, which a watch measured by day.
     """
     parts = _series_of(Field(sleep, "sleep"), "get") or []
     records = _series_of(Field(summary, "summary"), "getsummary")
@@ -62,7 +62,9 @@ def _moments_of(answer: Field) -> list[tuple[str, Field]]:
 
 
 def _by_device(moments: Sequence[tuple[str, Field]], name: str) -> list[Series]:
-    """A watch beside a mat is another device: of the night only where the sleep's own has no samples."""
+    """
+    A watch beside a mat is another device: its samples count for the night only if the sleep's own device has none.
+    """
     groups: dict[str, list[Sample]] = {}
     for seconds, values in moments:
         group = groups.setdefault(_device_of(values) or "", [])

@@ -62,7 +62,7 @@ export class TryDesk {
     const payer = this.isKeyless ? undefined : payerOf(String(headers['x-api-key'] ?? ''));
     if (payer === 'missing') return refuse(response, 'keyMissing');
     if (payer === 'invalid') return refuse(response, 'keyInvalid');
-    if (!this.mayCome(clock.monotonicMs())) return refuse(response, 'rateLimited', 1);
+    if (!this.takeTurn(clock.monotonicMs())) return refuse(response, 'rateLimited', 1);
     const waitS = payer?.charge();
     if (waitS !== undefined) return refuse(response, 'rateLimited', waitS);
     // The thread that holds the port has checked the length.
@@ -72,7 +72,7 @@ export class TryDesk {
   }
 
   /** At most `REQUESTS_MAX` in any second, from all callers together. */
-  private mayCome(nowMs: number): boolean {
+  private takeTurn(nowMs: number): boolean {
     const { cameMs } = this;
     while (cameMs[0] !== undefined && nowMs - cameMs[0] >= PERIOD_MS) cameMs.shift();
     if (cameMs.length >= REQUESTS_MAX) return false;

@@ -64,7 +64,7 @@ export interface AdmittedList {
   readonly record: ExchangeRecord;
   readonly answer: ListAnswer;
   readonly lines: CountedLines;
-  readonly explains: readonly boolean[];
+  readonly wantsExplanation: readonly boolean[];
   readonly model: ScoringModel;
   readonly plain: LineLane;
   /** Undefined if no line is to be explained. */
@@ -116,12 +116,13 @@ export class List implements ListTask {
     private readonly context: ListContext,
     private readonly list: AdmittedList,
   ) {
-    const { lines, explains, plain, explained, answer, admittedMs, expiresMs } = list;
+    const { lines, wantsExplanation, plain, explained, answer, admittedMs, expiresMs } = list;
     this.lines = lines.found.lines;
     this.texts = Array.from<string | undefined>({ length: this.lines.length });
     this.statuses = new Uint16Array(this.lines.length);
     const indexes = [...this.lines.keys()];
-    const isExplained = (index: number): boolean => explained !== undefined && explains[index] === true;
+    const isExplained = (index: number): boolean =>
+      explained !== undefined && wantsExplanation[index] === true;
     this.courses = [
       { lane: plain, lines: indexes.filter((index) => !isExplained(index)), at: 0 },
       ...(explained ? [{ lane: explained, lines: indexes.filter(isExplained), at: 0 }] : []),
@@ -148,7 +149,7 @@ export class List implements ListTask {
       this.expire();
       return 'done';
     }
-    if (!this.hasRoomForAnswers()) return 'waits';
+    if (!this.takeRoomForAnswers()) return 'waits';
     const course = this.courses.find(({ lane, lines, at }) => at < lines.length && lane.hasLineRoom);
     if (course === undefined) return 'waits';
     this.read(course);
@@ -264,7 +265,7 @@ export class List implements ListTask {
   /**
    * Answers that the caller does not read take memory: without memory for them, no further line is scored.
    */
-  private hasRoomForAnswers(): boolean {
+  private takeRoomForAnswers(): boolean {
     const { budget } = this.context;
     if (this.unwrittenChars <= this.heldBytes) return true;
     const wanted = Math.ceil(this.unwrittenChars / ANSWER_STEP_BYTES) * ANSWER_STEP_BYTES;
@@ -282,7 +283,7 @@ export class List implements ListTask {
       if (!answer.mayWrite || this.readyChars < PIECE_CHARS) return;
       const first = this.written;
       answer.write(this.take(PIECE_CHARS));
-      this.told(first);
+      this.noteWritten(first);
     }
   }
 
@@ -290,7 +291,7 @@ export class List implements ListTask {
     const { answer, record } = this.list;
     const first = this.written;
     answer.end(this.take(Infinity));
-    this.told(first);
+    this.noteWritten(first);
     this.context.observer.listEnded(record, { lines: this.lines.length, scored: this.scoredCount });
     this.end();
   }
@@ -309,7 +310,7 @@ export class List implements ListTask {
   }
 
   /** The lines from `first` on were written. Refused ones are given back to the day's quota. */
-  private told(first: number): void {
+  private noteWritten(first: number): void {
     const statuses = this.statuses.subarray(first, this.written);
     this.context.observer.linesWritten(this.list.record, statuses);
     for (const [at, status] of statuses.entries()) if (status !== 200) this.refund(first + at, 1);

@@ -7,7 +7,7 @@ import { furtherBlocks } from './body.js';
 export interface CountedLines {
   readonly found: LineFinder;
   /** For each line, whether an explanation is requested. */
-  readonly explains: readonly boolean[];
+  readonly wantsExplanation: readonly boolean[];
 }
 
 /**
@@ -16,11 +16,11 @@ export interface CountedLines {
  */
 export class ListCount implements CountedLines {
   readonly found: LineFinder;
-  readonly explains: boolean[] = [];
+  readonly wantsExplanation: boolean[] = [];
 
   constructor(
     bytes: Uint8Array,
-    private readonly readRequest: RequestReader,
+    private readonly readRequest: (bytes: Uint8Array) => ReturnType<RequestReader>,
   ) {
     this.found = new LineFinder(bytes);
   }
@@ -29,7 +29,7 @@ export class ListCount implements CountedLines {
   next(): boolean {
     const line = this.found.next();
     if (line === undefined) return false;
-    if (line !== 'empty') this.explains.push(this.asksForExplanation(line));
+    if (line !== 'empty') this.wantsExplanation.push(this.asksForExplanation(line));
     return true;
   }
 
@@ -58,14 +58,14 @@ export interface ListSize {
 
 export function measureList(
   { lines, bytes }: Pick<LineFinder, 'lines' | 'bytes'>,
-  explains: readonly boolean[],
+  wantsExplanation: readonly boolean[],
   { tokensMax, plainMax, explainedMax }: ListBounds,
 ): ListSize {
   let explained = 0;
   let tokens = 0;
   let fit = 0;
   for (const [index, { end }] of lines.entries()) {
-    if (explains[index] === true) explained++;
+    if (wantsExplanation[index] === true) explained++;
     const count = index + 1;
     const plain = count - explained;
     const come = count === lines.length ? bytes : end;

@@ -97,7 +97,10 @@ export class Lists {
       onFault(error, exchange.requestId);
       exchange.failedUnexpectedly();
     };
-    const count = new ListCount(list.bytes, readRequest);
+    // With the model's constants: without them a line with measurements would be refused, so not be explained.
+    const count = new ListCount(list.bytes, (bytes) =>
+      readRequest(bytes, this.policy.scorer().model.measured),
+    );
     this.pump.add({
       step: () => {
         if (exchange.isGone) {
@@ -124,10 +127,10 @@ export class Lists {
     const { admission, giveBack } = list;
     const scorer = this.policy.scorer();
     const { model, lines: plain } = scorer;
-    const isExplained = model.explainSettings !== undefined && lines.explains.includes(true);
-    const explains = isExplained ? lines.explains : [];
+    const isExplained = model.explainSettings !== undefined && lines.wantsExplanation.includes(true);
+    const wantsExplanation = isExplained ? lines.wantsExplanation : [];
     const explained = isExplained ? scorer.explainedLines : undefined;
-    const size = measureList(lines.found, explains, {
+    const size = measureList(lines.found, wantsExplanation, {
       tokensMax: bucketOf(admission.key),
       plainMax: plain.linesMax,
       explainedMax: explained?.linesMax ?? 0,
@@ -150,7 +153,7 @@ export class Lists {
       record: exchange,
       answer: exchange.listAnswer(model.version),
       lines,
-      explains,
+      wantsExplanation,
       model,
       plain,
       explained,

@@ -28,6 +28,7 @@ import {
   sessionSchema,
 } from './request.js';
 import { PredictionResponseSchema } from './response.js';
+import { REQUEST_RULES, SESSION_RULES } from './together.js';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = Readonly<Record<string, Json>>;
@@ -80,13 +81,14 @@ const INTRODUCTION = `Takes a snapshot of one person's biometrics and returns sc
 Stateless: nothing is kept. With up to five earlier sessions and the scores that were returned for them, the \
 person is judged against their own baseline.
 
-What a schema can't say: \`past_sessions\` and \`past_targets\` are given both or neither (absent, \`null\` and \
-\`[]\` all count as neither), of equal length and in the same order, oldest first. \`past_target\`, \
-\`HR_night_imputed\` and \`RR_night_imputed\` are aliases; beside its name, an alias may only be \`null\` or \`[]\`. A \
-series most of which is implausible is refused with \`unit_error\`, and so is a session that contradicts itself: \
+\`past_sessions\` and \`past_targets\` are given both or neither (absent, \`null\` and \`[]\` all count as neither), of \
+equal length and in the same order, oldest first. \`past_target\`, \`HR_night_imputed\` and \`RR_night_imputed\` are \
+aliases; beside its name, an alias may only be \`null\` or \`[]\`.
+
+What a schema can't say: a series most of which is implausible is refused with \`unit_error\`, and so is a session that contradicts itself: \
 sleep stages in minutes beside seconds, one of them or all, a whole night in minutes or hours, shares of sleep on \
-two scales or that add up to more than the whole, heart rate in the place of breathing. \
-\`measurements\` need \`history\` and \`night\`, and none may be of a day after that. Fields that are not described here are ignored.
+two scales or that add up to more than the whole, heart rate in the place of breathing. A history must be one that an \
+answer gave; without a history, \`night\` is not looked at. No measurement may be of a day after \`night\`. Fields that are not described here are ignored.
 
 A body has at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ${STRUCTURE_BOUNDS.bracketsMax} objects and \
 arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings, keys included; beyond that it is refused with one \`too_long\` \
@@ -289,7 +291,9 @@ function schemas(limits: SeriesLimits): JsonObject {
     MeasuredLabel: plain(MeasuredLabelSchema),
   };
   const shared = { ...named };
-  named['PredictionRequest'] = withRefs(plain(requestSchema(limits)), shared) as JsonObject;
+  const request = withRefs(plain(requestSchema(limits)), shared) as JsonObject;
+  named['PredictionRequest'] = { ...request, ...plain(REQUEST_RULES) };
+  named['Session'] = { ...named['Session'], ...plain(SESSION_RULES) };
   named['PredictionResponse'] = plain(PredictionResponseSchema);
   named['LineProblem'] = {
     type: 'object',

@@ -191,7 +191,7 @@ t.test('attempts end, with the last refusal', async (t) => {
   t.equal(sent.length, 3);
   await t.rejects(clientWith([broken('ECONNREFUSED')], { retry: { retries: 0 } }).client.predict(REQUEST), {
     name: 'ConnectionError',
-    message: /ECONNREFUSED/,
+    message: /^http:\/\/127\.0\.0\.1:\d+: connection refused; .* \(ECONNREFUSED\)$/,
   });
 });
 
@@ -313,7 +313,7 @@ const silent: Partial<ClientParts> = {
 
 t.test('silence ends with the time-out, and is not tried again', async (t) => {
   const client = new AcuityClient({ url: 'http://localhost', apiKey: KEY, timeoutMs: 5 }, silent);
-  await t.rejects(client.predict(REQUEST), { name: 'TimeoutError', message: 'no answer within 5 ms' });
+  await t.rejects(client.predict(REQUEST), { name: 'TimeoutError', message: /no answer within 5 ms$/ });
 });
 
 t.test('a caller that gives up is given its own reason', async (t) => {

@@ -37,9 +37,8 @@ def resolve(node):
 def check(value, schema, where="body"):
     """As much of JSON Schema as the document uses; anything else in it is an error too."""
     schema = resolve(schema)
-    if set(schema) == {"anyOf"}:
-        return check_any(value, schema["anyOf"], where)
     known = {"type", "required", "properties", "items", "enum", "minimum", "maximum", "minItems", "maxItems", "maxLength"}
+    known |= {"anyOf", "if", "else", "dependentSchemas"}
     unknown = set(schema) - known - {"description", "pattern", "format"}
     assert not unknown, f"{where}: the document uses {unknown}"
     if "type" in schema:
@@ -58,9 +57,16 @@ def check(value, schema, where="body"):
         assert schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", 1 << 30), f"{where}: length"
         for index, item in enumerate(value):
             check(item, schema.get("items", {}), f"{where}[{index}]")
+    if "anyOf" in schema:
+        check_any(value, schema["anyOf"], where)
+    if "if" in schema:
+        check_any(value, [schema["if"], schema["else"]], where)
     if isinstance(value, dict):
         for name in schema.get("required", []):
             assert name in value, f"{where}: {name} is missing"
+        for name, beside in schema.get("dependentSchemas", {}).items():
+            if name in value:
+                check(value, beside, where)
         for name, item in value.items():
             if name in schema.get("properties", {}):
                 check(item, schema["properties"][name], f"{where}.{name}")

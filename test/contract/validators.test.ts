@@ -1,12 +1,19 @@
 import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import t from 'tap';
 import { Type, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { sleepContradictions } from '#rules/contradictions.js';
 import type { SeriesLimits } from '#rules/fields.js';
+import { openapiDocument } from '#acuity/contract/openapi.js';
 import { requestSchema } from '#acuity/contract/request.js';
+import { seededRandom } from '#acuity/base/random.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { scoreRecord } from '../fixtures/bodies.js';
+import { randomRecord, step } from '../fixtures/histories.js';
+import { CONSTANTS } from '../fixtures/measured.js';
 
 /** Two validators that share no code, two wordings of the contract, and the reader that serves, agree on all bodies. */
 
@@ -67,22 +74,41 @@ const ajv = new Ajv({ allowUnionTypes: true, validateFormats: false });
 const byHand = ajv.compile(handwritten());
 const generated = ajv.compile(requestSchema(LIMITS));
 
+/** The published document, which also says which fields need or exclude each other. */
+const document = new Ajv2020({
+  strict: false,
+  strictNumbers: true,
+  validateFormats: false,
+  logger: false,
+}).compile({
+  $ref: '#/components/schemas/PredictionRequest',
+  components: openapiDocument({ version: '0.0.0', limits: LIMITS })['components'],
+});
+
 const read = createReader(LIMITS);
 
 interface Json {
   readonly [field: string]: unknown;
 }
 
-/** What the reader asks beyond the schema: the pair of past sessions and targets, one name for one thing, the units. */
-function isMeaningful(body: Json): boolean {
+function sessionsOf({ current_session: current, past_sessions: past }: Json): Json[] {
+  return [current, ...((past ?? []) as unknown[])] as Json[];
+}
+
+/** What the reader and the document ask beyond the schema: past sessions paired with targets, one name for one thing. */
+function isTogether(body: Json): boolean {
   const { past_sessions: sessions, past_targets: plural, past_target: singular } = body;
   const given = [plural, singular].filter(isGiven);
   if (given.length > 1) return false;
-  const past = (sessions ?? []) as Json[];
-  if (past.length !== ((given[0] ?? []) as Json[]).length) return false;
-  return [body['current_session'] as Json, ...past].every((session) => {
-    return hasOneName(session) && hasLikelyUnits(session) && sleepContradictions(session).length === 0;
-  });
+  if (((sessions ?? []) as Json[]).length !== ((given[0] ?? []) as Json[]).length) return false;
+  return sessionsOf(body).every(hasOneName);
+}
+
+/** What the reader alone asks. */
+function isPlausible(body: Json): boolean {
+  return sessionsOf(body).every(
+    (session) => hasLikelyUnits(session) && sleepContradictions(session).length === 0,
+  );
 }
 
 function isGiven(value: unknown): boolean {
@@ -110,6 +136,7 @@ interface Votes {
   readonly typebox: boolean;
   readonly byHand: boolean;
   readonly generated: boolean;
+  readonly document: boolean;
   readonly reader: boolean;
 }
 
@@ -117,12 +144,15 @@ function vote(text: string): Votes {
   const body = JSON.parse(text) as Json;
   const isSchematic = typebox.Check(body);
   const isRead = !isBodyProblem(read(Buffer.from(text)));
+  const isDocumented = document(body);
+  const isApart = isSchematic && !isTogether(body);
   return {
     typebox: isSchematic,
     byHand: byHand(body),
     generated: generated(body),
-    // Where the reader is stricter by its own rules, it agrees with the schema.
-    reader: isSchematic && !isMeaningful(body) ? !isRead : isRead,
+    // Where these are stricter by their own rules, they agree with the schema.
+    document: isApart ? !isDocumented : isDocumented,
+    reader: isApart || (isSchematic && !isPlausible(body)) ? !isRead : isRead,
   };
 }
 
@@ -282,8 +312,35 @@ for (const [text, isSchematic] of edges) {
     t.strictSame(votes, {
       typebox: isSchematic,
       byHand: isSchematic,
+      document: isSchematic,
       generated: isSchematic,
       reader: isSchematic,
     });
   });
 }
+
+t.test('the document and the reader agree on what needs or excludes a history', async (t) => {
+  const { desk } = new WasmParser(LIMITS);
+  const { text } = step(desk, '', NaN, randomRecord(seededRandom(1)));
+  const past = (length: number): Json => ({
+    past_sessions: Array.from({ length }, () => ({})),
+    past_targets: Array.from({ length }, () => scoreRecord()),
+  });
+  const pasts = [{}, past(0), past(2), { past_target: [] }];
+  const histories = [{}, { history: null }, { history: '' }, { history: text }];
+  const nights = [{}, { night: null }, { night: '2026-11-21' }];
+  const measured = [{ score: 'attention', value: 71 }];
+  const lists = [{}, { measurements: null }, { measurements: [] }, { measurements: measured }];
+  const bodies = pasts.flatMap((one) =>
+    histories.flatMap((two) =>
+      nights.flatMap((three) => lists.map((four) => ({ ...one, ...two, ...three, ...four }))),
+    ),
+  );
+  const accepted = bodies.filter((parts) => {
+    const body = { current_session: {}, ...parts };
+    const isRead = !isBodyProblem(read(Buffer.from(JSON.stringify(body)), CONSTANTS));
+    t.equal(document(body), isRead, JSON.stringify(body));
+    return isRead;
+  });
+  t.ok(accepted.length > 20 && accepted.length < bodies.length - 20, 'both answers occur');
+});

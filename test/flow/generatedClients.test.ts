@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { REQUEST_EXAMPLES } from '#acuity/contract/openapiExamples.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
@@ -24,6 +24,8 @@ const JAVA_OPTIONS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 interface Generated {
   readonly name: string;
+  /** Compilers and programs that run it, which the machine must have. */
+  readonly commands: readonly string[];
   /** What it needs of `npm run foreign`. */
   readonly needs: readonly string[];
   /** Generates and compiles in `folder`; the command that runs the client, without the address and the files. */
@@ -70,8 +72,13 @@ async function makeJava(t: Test, folder: string): Promise<readonly string[]> {
 }
 
 const GENERATED: readonly Generated[] = [
-  { name: 'Go, oapi-codegen', needs: [OAPI_CODEGEN, GO_MODULES], make: makeGo },
-  { name: 'Java, openapi-generator', needs: [OPENAPI_GENERATOR, JACKSON], make: makeJava },
+  { name: 'Go, oapi-codegen', commands: ['go'], needs: [OAPI_CODEGEN, GO_MODULES], make: makeGo },
+  {
+    name: 'Java, openapi-generator',
+    commands: ['java', 'javac'],
+    needs: [OPENAPI_GENERATOR, JACKSON],
+    make: makeJava,
+  },
 ];
 
 const BODIES = Object.entries(REQUEST_EXAMPLES).map(([name, { value }]) => ({
@@ -93,8 +100,18 @@ function comparable(answer: unknown): object {
   return isEmpty ? rest : { ...rest, measurements_ignored: ignored };
 }
 
-for (const { name, needs, make } of GENERATED) {
-  const skip = needs.every(existsSync) ? false : 'its generator is not here (npm run foreign)';
+function missing({ commands, needs }: Generated): string | false {
+  const path = process.env['PATH'] ?? '';
+  const absent = commands.find(
+    (name) => !path.split(delimiter).some((folder) => existsSync(join(folder, name))),
+  );
+  if (absent !== undefined) return `there is no ${absent} here`;
+  return needs.every(existsSync) ? false : 'its generator is not here (npm run foreign)';
+}
+
+for (const generated of GENERATED) {
+  const { name, make } = generated;
+  const skip = missing(generated);
   t.test(`${name}: the answers are those of a plain request`, { skip }, async (t) => {
     const folder = t.testdir();
     const command = await make(t, folder);

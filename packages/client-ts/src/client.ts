@@ -28,7 +28,7 @@ import {
 import { Patience } from './patience.js';
 import { DEFAULT_RETRY, pauseBefore, type RetryOptions } from './retry.js';
 import {
-  codeOf,
+  causeOf,
   isConnectionFailure,
   type Incoming,
   type OpenTransport,
@@ -132,6 +132,7 @@ const KEY_FORM = /^sk_(demo|live)_[0-9A-Za-z]{38}$/;
 /** A connection pool to one service with one key. Create one and reuse it. */
 export class AcuityClient {
   readonly #apiKey: string;
+  readonly #origin: string;
   readonly #path: string;
   readonly #transport: Transport;
   readonly #retry: RetryOptions;
@@ -152,6 +153,7 @@ export class AcuityClient {
     const { origin, path } = readAddress(options.url, options.allowPlainHttp ?? false);
     const { timeoutMs = DEFAULT_TIMEOUT_MS, connections = DEFAULT_CONNECTIONS } = options;
     this.#apiKey = readKey(options.apiKey);
+    this.#origin = origin;
     this.#path = path;
     this.#retry = { ...DEFAULT_RETRY, ...options.retry };
     this.#timeoutMs = timeoutMs;
@@ -325,12 +327,11 @@ export class AcuityClient {
     } catch (error) {
       report(undefined);
       signal?.throwIfAborted();
-      if (patience.isOver) return new TimeoutError(`no answer within ${timeoutMs} ms`, requestId);
+      if (patience.isOver)
+        return new TimeoutError(`${this.#origin}: no answer within ${timeoutMs} ms`, requestId);
       if (error instanceof AcuityError) return error;
       if (!isConnectionFailure(error)) throw error;
-      return new ConnectionError(`no connection: ${codeOf(error) ?? 'unknown cause'}`, requestId, {
-        cause: error,
-      });
+      return new ConnectionError(`${this.#origin}: ${causeOf(error)}`, requestId, { cause: error });
     } finally {
       patience.end();
     }

@@ -69,10 +69,28 @@ export function isConnectionFailure(error: unknown): boolean {
 }
 
 /** The system's error code; `fetch` has it in the cause. */
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : codeOf(error.cause);
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused; is the service running there?',
+  ECONNRESET: 'the connection was reset',
+  EHOSTUNREACH: 'no route to the host',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name could not be looked up',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+};
+
+/** The cause of a connection failure. Never the text of another error: that may hold what was sent. */
+export function causeOf(error: unknown): string {
+  const code = codeOf(error);
+  if (code === undefined) return 'the connection broke';
+  const words = CAUSES[code] ?? 'the connection broke';
+  return `${words} (${code})`;
 }
 
 /** An error with a code, like the system's errors. */

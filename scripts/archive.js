@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isOfPlatform } from './onePlatform.js';
+import { isServed } from './onePlatform.js';
 import { failWith, ROOT, StepFailed } from './prepare.js';
 import { shippedPackages } from './shipped.js';
 
@@ -27,7 +27,7 @@ export function writeDistribution(folder) {
   const filter = (path) => !path.endsWith('__pycache__');
   cpSync(join(ROOT, CLIENT), join(folder, 'python/acuity_client'), { recursive: true, filter });
   const { platform, arch, versions } = process;
-  const isKept = (path) => isOfPlatform(path, { platform, arch, abi: versions.modules });
+  const isKept = (path) => isServed(path, { platform, arch, abi: versions.modules });
   for (const [path] of shippedPackages()) {
     // Optional packages for other platforms are not installed.
     if (!existsSync(join(ROOT, path))) continue;

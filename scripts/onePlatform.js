@@ -1,9 +1,11 @@
 /**
- * `node scripts/onePlatform.js`: removes the native libraries of other platforms and other Node versions from
- * node_modules, for images and archives. (Installing a working copy removes those of other platforms.)
+ * Removes from the installed packages what this machine and this Node don't load: native libraries of other platforms and
+ * Node versions; for images and archives also source maps and parquet-wasm's builds for browsers. Installing a working copy
+ * removes other platforms' libraries; where the server is installed as a package, an operator runs
+ * `node node_modules/acuity/scripts/onePlatform.js`, since a package could do so only in an install script.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Whether a platform needs a file or folder: everything but other platforms' native libraries. Without `abi`, of any Node. */
@@ -16,19 +18,37 @@ export function isOfPlatform(path, { platform, arch, abi }) {
   return itsPlatform === platform && itsArch === arch;
 }
 
+/** Whether a server that only serves needs a file or folder. */
+export function isServed(path, kept) {
+  return isOfPlatform(path, kept) && !/\.[cm]?[jt]s\.map$|parquet-wasm[\\/](?:bundler|esm)$/.test(path);
+}
+
 /** @param {string} modules  a node_modules folder */
 export function keepOnePlatform(modules, kept) {
-  for (const folder of ['uWebSockets.js', 'onnxruntime-node/bin'].map((name) => join(modules, name))) {
-    if (!existsSync(folder)) continue;
-    for (const name of readdirSync(folder, { recursive: true })) {
-      const path = join(folder, name);
-      if (!isOfPlatform(path, kept)) rmSync(path, { recursive: true, force: true });
-    }
+  const folders = ['uWebSockets.js', 'onnxruntime-node/bin'].map((name) => join(modules, name));
+  for (const folder of folders) removeBut((path) => isOfPlatform(path, kept), folder);
+}
+
+/** @param {string} modules  a node_modules folder */
+export function keepServed(modules, kept) {
+  removeBut((path) => isServed(path, kept), modules);
+}
+
+function removeBut(isKept, folder) {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder, { recursive: true })) {
+    const path = join(folder, name);
+    if (!isKept(path)) rmSync(path, { recursive: true, force: true });
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+const HERE = fileURLToPath(import.meta.url);
+if (process.argv[1] === HERE) {
   const { platform, arch, versions } = process;
-  const modules = fileURLToPath(new URL('../node_modules', import.meta.url));
-  keepOnePlatform(modules, { platform, arch, abi: versions.modules });
+  const kept = { platform, arch, abi: versions.modules };
+  const root = dirname(dirname(HERE));
+  const around = dirname(root);
+  // As a package it lies among those that it depends on, and among those of others.
+  if (basename(around) === 'node_modules') keepOnePlatform(around, kept);
+  else keepServed(join(root, 'node_modules'), kept);
 }

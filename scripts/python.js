@@ -49,7 +49,12 @@ function testEngines(nights) {
 function testDocument(seconds = '120', seed = '1') {
   const { status } = spawnSync(process.execPath, ['.build/test/flow/schemathesis.test.js'], {
     cwd: ROOT,
-    env: { ...process.env, TEST_SCHEMATHESIS_S: seconds, TEST_SCHEMATHESIS_SEED: seed },
+    env: {
+      ...process.env,
+      TEST_SCHEMATHESIS_S: seconds,
+      TEST_SCHEMATHESIS_SEED: seed,
+      TAP_TIMEOUT: String(60 + 2 * Number(seconds)),
+    },
     stdio: ['ignore', 2, 2],
   });
   if (status !== 0) throw new StepFailed('schemathesis has findings');

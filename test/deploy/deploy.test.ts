@@ -1,10 +1,17 @@
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import t from 'tap';
 import { REPOSITORY, script, writeFiles } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 
 const read = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
+
+interface Platform {
+  readonly platform: string;
+  readonly arch: string;
+  readonly abi?: string;
+}
+type Keep = (modules: string, kept: Platform) => void;
 
 const ANALYZE = '/usr/bin/systemd-analyze';
 const skip = existsSync(ANALYZE) ? false : `no ${ANALYZE} here (Debian: systemd)`;
@@ -45,21 +52,75 @@ t.test(
   },
 );
 
-t.test('one platform’s native libraries stay', async (t) => {
-  const modules = t.testdir();
-  const uws = ['uws_linux_x64_115.node', 'uws_linux_x64_127.node', 'uws_darwin_arm64_115.node', 'uws.js'];
-  const runtimes = ['linux/x64', 'linux/arm64', 'darwin/arm64'].map(
-    (place) => `napi-v6/${place}/library.node`,
+t.test(
+  'one platform’s native libraries stay, and of what serves no maps and no builds for browsers',
+  async (t) => {
+    const modules = t.testdir();
+    const uws = ['uws_linux_x64_115.node', 'uws_linux_x64_127.node', 'uws_darwin_arm64_115.node', 'uws.js'];
+    const runtimes = ['linux/x64', 'linux/arm64', 'darwin/arm64'].map(
+      (place) => `napi-v6/${place}/library.node`,
+    );
+    const others = [
+      'parquet-wasm/node/a.wasm',
+      'parquet-wasm/bundler/a.wasm',
+      'other/esm/a.js',
+      'other/esm/a.js.map',
+    ];
+    writeFiles(modules, {
+      ...Object.fromEntries(uws.map((name) => [`uWebSockets.js/${name}`, ''])),
+      ...Object.fromEntries(runtimes.map((name) => [`onnxruntime-node/bin/${name}`, ''])),
+      ...Object.fromEntries(others.map((name) => [name, ''])),
+    });
+    const { keepOnePlatform, keepServed } =
+      await script<Record<'keepOnePlatform' | 'keepServed', Keep>>('onePlatform.js');
+    const files = (): string[] =>
+      readdirSync(modules, { recursive: true, encoding: 'utf8', withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => relative(modules, join(parentPath, name)))
+        .toSorted();
+    const kept = ['onnxruntime-node/bin/napi-v6/linux/x64/library.node', 'uWebSockets.js/uws.js'];
+    const ours = 'uWebSockets.js/uws_linux_x64_115.node';
+    keepOnePlatform(modules, { platform: 'linux', arch: 'x64' });
+    t.strictSame(files(), [...kept, ours, 'uWebSockets.js/uws_linux_x64_127.node', ...others].toSorted());
+    keepServed(modules, { platform: 'linux', arch: 'x64', abi: '115' });
+    t.strictSame(files(), [...kept, ours, 'parquet-wasm/node/a.wasm', 'other/esm/a.js'].toSorted());
+  },
+);
+
+/** Not more than some megabytes above what was measured: a package that grows is seen. */
+const SERVED_MB_MAX = 95;
+
+t.test('what serves is small', async (t) => {
+  const { shippedPackages } = await script<{ shippedPackages(): [path: string, entry: object][] }>(
+    'shipped.js',
   );
-  writeFiles(modules, {
-    ...Object.fromEntries(uws.map((name) => [`uWebSockets.js/${name}`, ''])),
-    ...Object.fromEntries(runtimes.map((name) => [`onnxruntime-node/bin/${name}`, ''])),
+  const { isServed } = await script<{ isServed(path: string, kept: Platform): boolean }>('onePlatform.js');
+  const { platform, arch, versions } = process;
+  const sizes = shippedPackages().map(([path]) => {
+    const folder = join(REPOSITORY, path);
+    return existsSync(folder)
+      ? sizeOf(folder, (name) => isServed(name, { platform, arch, abi: versions.modules }))
+      : 0;
   });
-  const { keepOnePlatform } = await script<{
-    keepOnePlatform(modules: string, kept: { platform: string; arch: string; abi: string }): void;
-  }>('onePlatform.js');
-  keepOnePlatform(modules, { platform: 'linux', arch: 'x64', abi: '115' });
-  t.same(readdirSync(join(modules, 'uWebSockets.js')).toSorted(), ['uws.js', 'uws_linux_x64_115.node']);
-  t.same(readdirSync(join(modules, 'onnxruntime-node/bin/napi-v6')), ['linux']);
-  t.same(readdirSync(join(modules, 'onnxruntime-node/bin/napi-v6/linux')), ['x64']);
+  const megabytes = sizes.reduce((sum, size) => sum + size, 0) / 2 ** 20;
+  t.ok(megabytes > 50 && megabytes < SERVED_MB_MAX, `${megabytes.toFixed(1)} MB`);
 });
+
+/** Bytes below a folder, without the packages in it: they are listed themselves. */
+function sizeOf(folder: string, isCounted: (path: string) => boolean): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name);
+    if (entry.name === 'node_modules' || !isCounted(path)) return sum;
+    if (entry.isDirectory()) return sum + sizeOf(path, isCounted);
+    return sum + (entry.isFile() ? statSync(path).size : 0);
+  }, 0);
+}
+
+t.test(
+  'a plain npm ci runs no install script, with a version of npm that knows no allowScripts either',
+  async (t) => {
+    // npm 10 runs the scripts of the packages that the lock file marks, and onnxruntime-node's downloads GPU libraries.
+    const lock = readFileSync(join(REPOSITORY, 'package-lock.json'), 'utf8');
+    t.notMatch(lock, /"hasInstallScript"/);
+  },
+);

@@ -1,4 +1,7 @@
-/** What `acuity-client/adapters` publishes, and the server's package as `acuity/client/adapters`: it only passes on. */
+/**
+ * The exports of `acuity-client/adapters`, in the server's package `acuity/client/adapters`. This file only
+ * re-exports.
+ */
 export { fromAppleHealth, type AppleHealthInput } from './adapters/appleHealth.js';
 export { AdapterError } from './adapters/adapterError.js';
 export { fromFitbitArchive, type FitbitArchiveInput } from './adapters/fitbitArchive.js';

@@ -1,6 +1,6 @@
 /**
- * What bundlers put into a web page in place of `entry.ts`: the same names. What needs no key works, so that code which
- * server and page share can be bundled; what would need one throws, and says why.
+ * The entry for bundlers of web pages, in place of `entry.ts`, with the same names. Everything that needs no key
+ * works, so code that server and page share can be bundled; the rest throws an error that says why.
  */
 import { refuseBrowser } from './place.js';
 

@@ -1,6 +1,6 @@
 /**
- * What is sent and what comes back, as JSON has it. Written out, since the package stands alone; a test holds these
- * types against the service's schemas.
+ * Requests and answers, as they are in JSON. Written out here because the package stands alone; a test compares
+ * these types with the service's schemas.
  */
 
 /** One night and the hour before the moment to score. Leave out unknown values, or give null. */
@@ -13,9 +13,9 @@ export interface Session {
   HR_night?: number[] | null;
   /** Breaths per minute during the night's sleep. */
   RR_night?: number[] | null;
-  /** Another name of `HR_night`; give one of the two. */
+  /** Another name for `HR_night`; give one of the two. */
   HR_night_imputed?: number[] | null;
-  /** Another name of `RR_night`. */
+  /** Another name for `RR_night`. */
   RR_night_imputed?: number[] | null;
   sleepTimeSeconds?: number | null;
   deepSleepSeconds?: number | null;
@@ -44,36 +44,36 @@ export interface ScoreRecord {
 }
 
 interface Measured {
-  /** The date on which it was taken, as "2026-11-10"; `night` where it is absent. */
+  /** The date of the measurement, such as "2026-11-10"; by default `night`. */
   on?: string | null;
   /** The share of the variance between people's single results that lasts: the retest correlation, 0.05 to 0.99. */
   reliability?: number | null;
 }
 
-/** What a test, a questionnaire or a rating found: a percentile among people of that age and sex, or a label. */
+/** The result of a test, a questionnaire or a rating: a percentile among people of that age and sex, or a label. */
 export type Measurement =
   | ({ score: 'attention' | 'memory' | 'reasoning' | 'stress'; value: number } & Measured)
   | ({ score: 'valence' | 'arousal'; value: 'Low' | 'High' } & Measured);
 
 export interface PredictionRequestBody {
   current_session: Session;
-  /** At most five, oldest first. Beside `history` only where that is empty. */
+  /** At most five, oldest first. Beside a `history` only if that is empty. */
   past_sessions?: Session[] | null;
   /** The scores of `past_sessions`: same length, same order. */
   past_targets?: ScoreRecord[] | null;
-  /** Another name of `past_targets`; give one of the two. */
+  /** Another name for `past_targets`; give one of the two. */
   past_target?: ScoreRecord[] | null;
-  /** The history that the person's last answer gave; empty begins one. The answer then has one to store. */
+  /** The `history` of the person's last answer; an empty one begins a history. The answer then has one to store. */
   history?: string | null;
-  /** With `history`: the date on which the person woke, as "2026-11-21". */
+  /** With `history`: the date on which the person woke, such as "2026-11-21". */
   night?: string | null;
-  /** With `history` and `night`: what was measured since the last request, at most 64. The history keeps it. */
+  /** With `history` and `night`: measurements since the last request, at most 64. The history keeps them. */
   measurements?: Measurement[] | null;
-  /** Asks for `explanation` beside the scores, where the service can explain. */
+  /** Asks for `explanation` beside the scores, if the service can explain. */
   explain?: boolean | null;
 }
 
-/** One entry of a 422: where (from "body" on), what, and of which kind. */
+/** One entry of a 422: place (from "body" on), message and type. */
 export interface Finding {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
@@ -84,14 +84,14 @@ type NumericScore = 'C_SCORE' | 'attention' | 'memory' | 'reasoning' | 'stress';
 
 /** The answer to `explain`. */
 export interface Explanation {
-  /** What today is held against: `usual` from ten nights on in the long run of the history. */
+  /** The day with which today is compared: `usual` from ten nights on in the long run of the history. */
   readonly against: 'typical' | 'last nights' | 'usual';
   readonly quality: {
     readonly confidence: 'high' | 'medium' | 'low';
     readonly sessions: number;
     readonly missing: readonly string[];
     readonly implausible: readonly string[];
-    /** Series of an hour that was not spent at rest: left out, and in `missing` as well. */
+    /** Series of an hour that was not at rest: left out, and listed in `missing` too. */
     readonly not_at_rest: readonly string[];
     readonly series: Readonly<Record<string, { readonly samples: number; readonly used: number }>>;
   };
@@ -108,11 +108,14 @@ export interface Explanation {
 export interface ExplainedScore {
   readonly reference: number;
   readonly change: number;
-  /** How far a day like the last nights lies from `reference`: there where it is what is usual, and there are last nights. */
+  /**
+   * How far a day like the last nights is from `reference`; present if the reference is a usual day and there are
+   * last nights.
+   */
   readonly recent?: number;
   readonly notable: boolean;
   readonly repeatability: readonly [number, number];
-  /** The score less what it is without measurements; there where one of it counts. */
+  /** The score minus the score without measurements; present if one of it counts. */
   readonly measured?: number;
   readonly explained: number;
 }

@@ -2,17 +2,20 @@ import type { Explanation, ScoreRecord } from './contract.js';
 
 export type ExplainedScoreName = keyof Explanation['scores'];
 
-/** A score in two plain sentences, and the numbers that a chart of it needs. */
+/** A score in two plain sentences, and the numbers for its chart. */
 export interface ScoreDescription {
   readonly sentences: readonly [string, string];
   readonly chart: ScoreChart;
 }
 
-/** Points; `unmeasured` is the score without what was measured, where that counts. `contributors` add up to `score` less `reference`, the largest first. */
+/**
+ * All in points. `unmeasured` is the score without measurements, if any counts. `contributors` add up to `score`
+ * minus `reference`, the largest first.
+ */
 export interface ScoreChart {
   readonly score: number;
   readonly reference: number;
-  /** What `reference` is the score of: a typical day, one like the last nights, or a usual one. */
+  /** The day that `reference` is the score of: a typical day, one like the last nights, or a usual one. */
   readonly against: Explanation['against'];
   readonly low: number;
   readonly high: number;
@@ -41,7 +44,10 @@ const LABELS: Readonly<Record<string, string>> = {
   body: 'height and weight',
 };
 
-/** Says what an explanation says of one score, in English. It is about the recording and the network, never a diagnosis. */
+/**
+ * Writes what an explanation says about one score, in English. It is about the recording and the network, never a
+ * diagnosis.
+ */
 export function describeScore(
   scores: ScoreRecord,
   explanation: Explanation,
@@ -79,7 +85,7 @@ export function describeScore(
 
 const SELDOM = 'more than on nine ordinary days in ten';
 
-/** Against what is usual it is this day's part of the score that is told: the last nights have another. */
+/** Against a usual day it names this day's part of the score alone; the last nights have a sentence of their own. */
 function standing(against: Explanation['against'], change: number): string {
   const points = whole(change);
   if (against === 'usual') {
@@ -91,7 +97,7 @@ function standing(against: Explanation['against'], change: number): string {
   return points === 0 ? `, as on ${day}` : `, ${side(change)} ${day}`;
 }
 
-/** What moved it most, where that comes to a point; where nothing is left of it in the score, only what is notable. */
+/** The group that moved the score most, if it comes to a point; if the score did not move, only a notable group. */
 function causes(
   contributors: ScoreChart['contributors'],
   { notable, isMoved }: { readonly notable: boolean; readonly isMoved: boolean },

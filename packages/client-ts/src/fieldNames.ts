@@ -3,17 +3,17 @@ import { meantField } from '#rules/slips.js';
 import type { PredictionRequestBody } from './contract.js';
 import type { UnitWarning } from './unitChecks.js';
 
-/** A field that the service does not know, and would ignore: most likely a known one, mistyped. */
+/** A field that the service does not know and ignores: most likely a mistyped known one. */
 export interface FieldWarning {
-  /** Where the object is, as in the findings of a 422: from "body" on. */
+  /** The place of the object, as in the findings of a 422: from "body" on. */
   readonly loc: readonly (string | number)[];
   /** The name as it is written. */
   readonly name: string;
-  /** The field that is most likely meant. */
+  /** The field that was most likely meant. */
   readonly meant: string;
 }
 
-/** What in `request` is a slip away from a field that its object lacks. */
+/** The names in `request` that are a typing error away from a field that their object lacks. */
 export function fieldWarnings(request: PredictionRequestBody): FieldWarning[] {
   const { current_session: current, past_sessions: past } = request;
   return [
@@ -42,10 +42,10 @@ function warningsOf(object: unknown, kind: ObjectKind, loc: FieldWarning['loc'])
   });
 }
 
-/** Different warnings that a caller is told; more are no slips any longer. */
+/** Most different warnings for one caller; more are no typing errors. */
 const WARNED_MAX = 100;
 
-/** Node's own way of warning, once for each name of each kind of object. */
+/** Warns by `process.emitWarning`, once for each name of each kind of object. */
 export class ProcessWarnings {
   readonly #told = new Set<string>();
 

@@ -2,18 +2,18 @@ import { PAST_MAX } from '#rules/fields.js';
 import type { Measurement, PredictionRequestBody, ScoreRecord, Session } from './contract.js';
 import { dated } from './night.js';
 
-/** What the former client stored of each person: a list of these, of at most five. */
+/** An entry of the list, of at most five, that an earlier version of the client stored for each person. */
 export interface FormerEntry {
   /** The moment that was scored, in ISO 8601 with Z. */
   readonly at: string;
-  /** The date on which the person woke, where it was given. */
+  /** The date on which the person woke, if it was given. */
   readonly night?: string;
   readonly modelVersion: string;
   readonly session: Session;
   readonly scores: ScoreRecord;
 }
 
-/** The session in hand. */
+/** The session to score. */
 export interface Asked {
   readonly atMs: number;
   readonly night: string | undefined;
@@ -22,7 +22,7 @@ export interface Asked {
   readonly explain: boolean;
 }
 
-/** What is sent of a session beside its past. @internal */
+/** The fields that are sent with a session, besides its past. @internal */
 export function requestOf({
   session,
   night,
@@ -33,10 +33,10 @@ export function requestOf({
   return { current_session: session, ...dated(night), ...taken, ...(explain && { explain }) };
 }
 
-/** Two sessions less than this apart are of one night, where their nights are not known. */
+/** Two sessions less than this apart belong to one night, if their nights are not known. */
 const SAME_NIGHT_MS = 18 * 3_600_000;
 
-/** The list that the former client stored, as text or parsed; undefined where `stored` is none. @internal */
+/** The list that the earlier client stored, as text or parsed; undefined if `stored` is no such list. @internal */
 export function formerEntries(stored: unknown): readonly FormerEntry[] | undefined {
   const entries: unknown = typeof stored === 'string' && stored.startsWith('[') ? parsed(stored) : stored;
   return Array.isArray(entries) ? (entries as FormerEntry[]) : undefined;
@@ -51,8 +51,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Begins a history with the entries before the session in hand as its past, and returns the answer to the session,
- * with the history to store. Entries after it, where a night comes late, are scored into the history again.
+ * Begins a history with the entries before the current session as its past, and returns the answer to the session,
+ * with the history to store. If a night comes late, the entries after it are scored into the history again.
  * @internal
  */
 export async function moveOver<Answer extends { readonly history: string }>(
@@ -77,14 +77,14 @@ export async function moveOver<Answer extends { readonly history: string }>(
   return { ...answer, history };
 }
 
-/** Below 0 where `entry` is of an earlier night, 0 where it is of the same. */
+/** Below 0 if `entry` is of an earlier night, 0 if it is of the same. */
 function distance(entry: FormerEntry, { atMs, night }: Asked): number {
   if (entry.night !== undefined && night !== undefined) return compare(entry.night, night);
   const apartMs = Date.parse(entry.at) - atMs;
   return Math.abs(apartMs) < SAME_NIGHT_MS ? 0 : apartMs;
 }
 
-/** By nights where both have one, else by moments: both are text that sorts. */
+/** Compares by nights if both have one, else by moments: both are texts that sort. */
 function inOrder(a: FormerEntry, b: FormerEntry): number {
   return compare(a.night ?? a.at, b.night ?? b.at) || compare(a.at, b.at);
 }

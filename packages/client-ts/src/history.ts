@@ -9,7 +9,7 @@ import { withoutMeasurements } from './measuredHistory.js';
 import { checkMeasured, checkNight } from './night.js';
 import { pauseBefore, type RetryOptions } from './retry.js';
 
-/** What a storage holds for a person: the history as text, or what the former client stored there. */
+/** The stored value for a person: the history as text, or the list of an earlier version of the client. */
 export type StoredHistory = string | readonly FormerEntry[] | null | undefined;
 
 /**

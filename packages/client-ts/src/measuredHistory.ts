@@ -3,15 +3,15 @@ import { crc32 } from 'node:zlib';
 /** The prefix of a history that this client can take apart; base64url follows. */
 const VERSION = 'acu1.';
 const CRC_BYTES = 4;
-/** After the measurements: their length u16, and the mask u8, which is 0 where there are none. */
+/** After the measurements: their length (u16) and the mask (u8), which is 0 if there are none. */
 const END_BYTES = 3;
 
 /**
- * The history without what was measured:
+ * The history without measurements:
  *
  *   nights │ measurements │ their length u16 │ mask u8, not 0 │ CRC-32   becomes   nights │ 0 u8 │ CRC-32
  *
- * @throws RangeError where it is damaged, or of a version that this client does not know
+ * @throws RangeError if it is damaged, or of a version that this client does not know
  * @internal
  */
 export function withoutMeasurements(history: string): string {

@@ -6,8 +6,8 @@ const DAY_MS = 86_400_000;
 const OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /**
- * The date of waking as it is sent; undefined where there is none.
- * @throws RangeError where it is no date, or lies ahead
+ * The date of waking as it is sent; undefined if there is none.
+ * @throws RangeError if it is no date or in the future
  * @internal
  */
 export function checkNight(night: string | null | undefined): string | undefined {
@@ -18,7 +18,7 @@ export function checkNight(night: string | null | undefined): string | undefined
 }
 
 /**
- * @throws RangeError where the day of a measurement is no date, or lies ahead
+ * @throws RangeError if the day of a measurement is no date or in the future
  * @internal
  */
 export function checkMeasured(measurements: readonly Measurement[]): void {
@@ -33,14 +33,14 @@ function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && dateOf(Date.parse(text)) === text;
 }
 
-/** The night of a request, where there is one. @internal */
+/** The night of a request, if it has one. @internal */
 export function dated(night: string | undefined): { night?: string } {
   return night === undefined ? {} : { night };
 }
 
 /**
- * What in a request would put the newest night of a history, or a measurement, into the future.
- * @throws RangeError where it lies more than a day ahead of this machine's clock
+ * Refuses dates that would put the newest night of a history, or a measurement, into the future.
+ * @throws RangeError if a date is more than a day ahead of this machine's clock
  * @internal
  */
 export function checkNightOf({ history, night, measurements }: PredictionRequestBody): void {
@@ -55,16 +55,16 @@ export function checkNightOf({ history, night, measurements }: PredictionRequest
 const NIGHT = ['the night', 'the date of waking'] as const;
 const MEASUREMENT = ['a measurement', 'the day on which it was taken'] as const;
 
-/** A day: somewhere it is tomorrow already. */
+/** One day: it may already be tomorrow somewhere. */
 function refuseAhead(date: string, [what, remedy]: readonly [string, string]): void {
   if (Date.parse(date) - Date.now() <= DAY_MS || Number.isNaN(Date.parse(date))) return;
   throw new RangeError(`${what} lies ahead of this machine's clock: give ${remedy}, or set the clock`);
 }
 
 /**
- * The date on which somebody woke at a moment: in `zone`, else at the offset of the first of the moments that is
- * written with one, else in UTC.
- * @throws AdapterError where there is no such zone
+ * The date of waking at a moment: in `zone`, else at the offset of the first of the moments that has one, else in
+ * UTC.
+ * @throws AdapterError if the zone is unknown
  * @internal
  */
 export function wakingDate(woke: Moment, at: Moment, zone: string | undefined): string {

@@ -1,23 +1,23 @@
-/** How a test's raw results are spread among people: means and spreads by age and by sex. */
+/** How the raw results of a test are distributed among people: means and standard deviations by age and by sex. */
 export interface Norm {
-  /** What was done. */
+  /** What the person does in the test. */
   readonly title: string;
-  /** The score that a percentile of it is a measurement of. More of the raw result is more of that score. */
+  /** The score that its percentile measures. A higher raw result means more of that score. */
   readonly score: 'attention' | 'memory' | 'reasoning' | 'stress';
-  /** What a raw result counts, from `least` to `most`. */
+  /** The unit of a raw result, which ranges from `least` to `most`. */
   readonly unit: string;
   readonly least: number;
   readonly most: number;
   readonly isWhole: boolean;
-  /** Where the numbers are from. */
+  /** The source of the numbers. */
   readonly source: string;
-  /** Who was tested, and when. */
+  /** The people who were tested, and when. */
   readonly population: string;
-  /** People in all, and the mean of them all. */
+  /** The number of all people, and their mean. */
   readonly n: number;
   readonly mean: number;
   readonly sexes: Readonly<Record<'M' | 'F', { readonly n: number; readonly mean: number }>>;
-  /** Completed years, both ends included; without the years between the bands the norm says nothing. */
+  /** Completed years, both ends included; the norm does not cover the years between the bands. */
   readonly ages: readonly {
     readonly from: number;
     readonly to: number;

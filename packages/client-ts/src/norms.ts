@@ -1,24 +1,25 @@
 import type { Norm } from './norm.js';
 import { TABLES, type NormName } from './normTables.js';
 
-/** The norms that come with the client, by name. */
+/** The norms of the client, by name. */
 export const NORMS: Readonly<Record<NormName, Norm>> = TABLES;
 
-/** Of whom a result is: years of age; without a sex among both. */
+/** The person of a result: age in years; without a sex, the percentile is among both. */
 export interface Tested {
   readonly age: number;
   readonly sex?: 'M' | 'F' | null;
 }
 
-/** The end of an age band that has none. */
+/** The end of an age band without an upper end. */
 const OLDEST = 130;
 
 /**
  * The percentile of a raw result among people of that age and sex, to a tenth: the `value` of a measurement.
  *
- * The mean of the age band, moved by what the sex is above or below everybody; the band's spread; a normal
- * distribution. `norm`: the name of one of `NORMS`, or one of your own in the same form.
- * @throws RangeError where there is no such norm, or none for that age, or where the result is off the test's scale
+ * It is that of a normal distribution with the mean of the age band, shifted by the difference of the sex from all
+ * people, and the band's standard deviation. `norm`: the name of one of `NORMS`, or one of your own in the same
+ * form.
+ * @throws RangeError if the norm is unknown or has no such age, or if the result is outside the test's scale
  */
 export function percentileOf(norm: NormName | Norm, result: number, { age, sex }: Tested): number {
   const { name, table } = found(norm);
@@ -40,9 +41,8 @@ export function percentileOf(norm: NormName | Norm, result: number, { age, sex }
 
 /**
  * The sum of the ten answers to the Perceived Stress Scale, 0 (never) to 4 (very often), in the order of the scale:
- * 0 to 40, where the questions that ask for the good (4, 5, 7 and 8) are turned round. Give the answers as they were
- * given.
- * @throws RangeError where they are not ten answers of 0 to 4
+ * 0 to 40. Pass the answers unchanged: questions 4, 5, 7 and 8, which ask about good things, are reversed here.
+ * @throws RangeError unless there are ten answers of 0 to 4
  */
 export function pss10Sum(answers: readonly number[]): number {
   const isWhole = answers.length === 10 && answers.every((answer) => [0, 1, 2, 3, 4].includes(answer));
@@ -51,15 +51,15 @@ export function pss10Sum(answers: readonly number[]): number {
 }
 
 const TURNED: ReadonlySet<number> = new Set([4, 5, 7, 8]);
-/** What is faster was pressed before anything could be seen. */
+/** A faster press came before the signal could be seen. */
 const FALSE_START_MS = 100;
 const REACTIONS_MIN = 20;
 
 /**
- * The mean speed of a vigilance test, in reactions a second: the mean of 1000 / milliseconds. Presses within 100 ms of
- * the signal are false starts and left out.
+ * The mean speed of a vigilance test, in reactions a second: the mean of 1000 / milliseconds. Presses within 100 ms
+ * of the signal are false starts and left out.
  * @param reactionsMs  at least 20 after that, 100 to 30,000 ms each
- * @throws RangeError where there are fewer, or one is longer, which is no reaction
+ * @throws RangeError if there are fewer, or one is longer, which is no reaction
  */
 export function vigilanceSpeed(reactionsMs: readonly number[]): number {
   const reactions = reactionsMs.filter((ms) => !(ms < FALSE_START_MS));

@@ -16,7 +16,7 @@ import {
 } from './sleep.js';
 import { checkApart, checkSession, checkUnit, isReading } from './unitChecks.js';
 
-/** One sample of a wearable. What is no reading (null, 0, −1, −2, 255) is left out. */
+/** One sample of a wearable. No-readings (null, 0, −1, −2, 255) are left out. */
 export interface Sample {
   readonly at: Moment;
   readonly value: number | null | undefined;
@@ -28,12 +28,12 @@ interface Reading {
 }
 
 const HOUR_MS = 3_600_000;
-/** What a service takes that is not told otherwise. */
+/** The limits of a service with default settings. */
 const { daySamplesMax, nightSamplesMax } = DEFAULT_SERIES_LIMITS;
 
 /**
- * Makes a session out of what wearables give: timestamped samples in any order and of any length, and the
- * stages of sleep. The hour before `at` becomes the day series, what lies within the night the night series.
+ * Builds a session from wearable data: timestamped samples in any order and of any length, and stages of sleep. The
+ * hour before `at` becomes the day series, samples within the night become the night series.
  *
  *     new SessionBuilder(now).person({ age: 34, sex: 'F' }).heartRate(samples).sleepStages(stages).build()
  */
@@ -48,7 +48,7 @@ export class SessionBuilder {
   #woke: Moment | undefined;
   #seconds: StageDurations = {};
 
-  /** @param at  the moment that is scored */
+  /** @param at  the moment to score */
   constructor(at: Moment) {
     this.#at = at;
     this.#atMs = momentMs(at, 'the moment to score');
@@ -71,7 +71,7 @@ export class SessionBuilder {
     return this;
   }
 
-  /** The night as a tracker gives it: stretches of stages, which also say when the night was. */
+  /** The night as a tracker gives it: intervals of stages, which also say when the night was. */
   sleepStages(intervals: readonly StageInterval[]): this {
     const { night, woke, seconds } = measureStages(intervals);
     this.#span = night;
@@ -80,13 +80,13 @@ export class SessionBuilder {
     return this;
   }
 
-  /** Where only totals are known, in minutes; say with `night` when it was. */
+  /** For totals alone, in minutes; say with `night` when the night was. */
   sleepMinutes(minutes: StageDurations): this {
     this.#seconds = secondsOfMinutes(minutes);
     return this;
   }
 
-  /** Where only totals are known, in seconds; say with `night` when it was. */
+  /** For totals alone, in seconds; say with `night` when the night was. */
   sleepSeconds(seconds: StageDurations): this {
     this.#seconds = checkSeconds(seconds);
     return this;
@@ -105,19 +105,19 @@ export class SessionBuilder {
   }
 
   /**
-   * The date on which the person woke, as "2026-11-21": the `night` of `History.score`. Undefined where stages or
-   * `night` have not said when the night was.
-   * @param zone  of the person, "Europe/Berlin" or "+01:00"; without it the offset in which the night's end or the
-   * moment to score is written, else UTC
-   * @throws AdapterError where there is no such zone
+   * The date on which the person woke, such as "2026-11-21": the `night` of `History.score`. Undefined if neither
+   * stages nor `night` have said when the night was.
+   * @param zone  of the person, "Europe/Berlin" or "+01:00"; without it the offset of the night's end or of the
+   * moment to score counts, else UTC
+   * @throws AdapterError if the zone is unknown
    */
   wokeOn(zone?: string): string | undefined {
     return this.#woke === undefined ? undefined : wakingDate(this.#woke, this.#at, zone);
   }
 
   /**
-   * @throws UnitError where something is most likely in another unit
-   * @throws RangeError where the night is not the one before
+   * @throws UnitError if values are most likely in another unit
+   * @throws RangeError if the night is not the one before
    */
   build(): Session {
     const atMs = this.#atMs;
@@ -141,12 +141,12 @@ export class SessionBuilder {
   }
 }
 
-/** Each series by itself, as the service looks at them. */
+/** Checks each series alone, as the service does. */
 function checkSeries(signal: Signal, ...series: readonly (readonly number[] | null | undefined)[]): void {
   for (const values of series) checkUnit(signal, values ?? []);
 }
 
-/** Oldest first; of several samples of one moment, as overlapping downloads give them, the last counts. */
+/** Oldest first; of several samples at one moment, as in overlapping downloads, the last counts. */
 function readings(samples: Iterable<Sample>, signal: Signal): readonly Reading[] {
   const byMoment = new Map<number, number>();
   for (const { at, value } of samples) {
@@ -161,7 +161,7 @@ function seriesWithin(span: Span | undefined, all: readonly Reading[], samplesMa
   return thinned(values, samplesMax);
 }
 
-/** Every second, third, … sample, where there are more than the service takes: the spacing stays even. */
+/** Every second, third, … sample if there are more than the service takes: the spacing stays even. */
 function thinned(values: number[], samplesMax: number): number[] {
   const step = Math.ceil(values.length / samplesMax);
   return step <= 1 ? values : values.filter((_, index) => index % step === 0);

@@ -4,14 +4,14 @@ import { UnitError } from './unitChecks.js';
 
 export type Stage = 'deep' | 'rem' | 'light' | 'awake';
 
-/** A stretch of one stage, as sleep trackers give them. */
+/** An interval of one stage, as sleep trackers give them. */
 export interface StageInterval {
   readonly stage: Stage;
   readonly from: Moment;
   readonly to: Moment;
 }
 
-/** How long each stage lasted; a stage that is not known is left out. */
+/** The duration of each stage; leave out a stage that is not known. */
 export type StageDurations = { readonly [S in Stage]?: number };
 
 /** A span of time, in milliseconds since 1970. */
@@ -45,7 +45,8 @@ const HOUR_MS = 3_600_000;
 
 /**
  * The whole night and its seconds in each stage.
- * @throws RangeError where an interval ends before it begins, overlaps another, or the whole spans more than a day
+ * @throws RangeError if an interval ends before it begins or overlaps another, or if all of them span more than a
+ * day
  */
 export function measureStages(intervals: readonly StageInterval[]): MeasuredNight {
   const spans = intervals
@@ -75,14 +76,14 @@ export function measureStages(intervals: readonly StageInterval[]): MeasuredNigh
   return { night: { fromMs: first.fromMs, toMs: untilMs }, woke, seconds };
 }
 
-/** @throws UnitError where the minutes are seconds */
+/** @throws UnitError if the minutes are seconds */
 export function secondsOfMinutes(minutes: StageDurations): StageDurations {
   if (sum(minutes) > NIGHT_MINUTES_MAX)
     throw new UnitError('sleep of more than a day: are these seconds, not minutes?');
   return mapStages(minutes, (value) => Math.round(value * MINUTE_S));
 }
 
-/** @throws UnitError where the seconds are minutes or hours */
+/** @throws UnitError if the seconds are minutes or hours */
 export function checkSeconds(seconds: StageDurations): StageDurations {
   const total = sum(seconds);
   if (total > 0 && total < NIGHT_SECONDS_MIN) {
@@ -91,7 +92,7 @@ export function checkSeconds(seconds: StageDurations): StageDurations {
   return mapStages(seconds, Math.round);
 }
 
-/** Durations, and where all three stages of sleep are known their sum (awake time is no sleep) and shares of it. */
+/** The durations; if all three stages of sleep are known, also their sum (without awake time) and shares. */
 export function sleepFields({ deep, rem, light, awake }: StageDurations): SleepFields {
   const fields: SleepFields = {};
   if (deep !== undefined) fields.deepSleepSeconds = deep;
@@ -108,7 +109,7 @@ export function sleepFields({ deep, rem, light, awake }: StageDurations): SleepF
   return fields;
 }
 
-/** A fraction of four digits. */
+/** A fraction with four digits. */
 function share(part: number, whole: number): number {
   return Math.round((part / whole) * 10_000) / 10_000;
 }

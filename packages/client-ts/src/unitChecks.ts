@@ -16,14 +16,14 @@ import {
 } from '#rules/plausible.js';
 import type { PredictionRequestBody, Session } from './contract.js';
 
-/** A value that is most likely in another unit than the service reads. The message never holds the value. */
+/** A value that is most likely in another unit than the service expects. The message never holds the value. */
 export class UnitError extends RangeError {
   override readonly name = 'UnitError';
 }
 
-/** A field that may be in another unit than the service reads: it is scored as it is. */
+/** A field that may be in another unit than the service expects. The request is scored unchanged. */
 export interface UnitWarning {
-  /** Where the field is, as in the findings of a 422: from "body" on. */
+  /** The place of the field, as in the findings of a 422: from "body" on. */
   readonly loc: readonly (string | number)[];
   readonly name: string;
   /** Names the likely cause, never a value. */
@@ -38,7 +38,7 @@ export function isReading(value: number | null | undefined): value is number {
 }
 
 /**
- * @throws UnitError where most readings of a series lie where the signal can't
+ * @throws UnitError if most readings of a series are impossible for the signal
  * @internal
  */
 export function checkUnit(signal: Signal, readings: readonly number[]): void {
@@ -54,8 +54,8 @@ export function checkUnit(signal: Signal, readings: readonly number[]): void {
 }
 
 /**
- * What contradicts itself in a whole request; what is no session at all is left to the service.
- * @throws UnitError where the fields of a session can't all be in the units that they have
+ * Checks a whole request for contradictions; leaves anything that is not a session to the service.
+ * @throws UnitError if the fields of a session can't all be in the units that they have
  * @internal
  */
 export function checkRequest({ current_session: current, past_sessions: past }: PredictionRequestBody): void {
@@ -100,13 +100,13 @@ export function unitWarnings({
 
 const BREATHING = ['RR_day_1h', 'RR_night', SERIES_ALIASES.RR_night] as const;
 
-/** Without what callers in plain JavaScript may have put in the place of a number. */
+/** Without values other than numbers, which callers in plain JavaScript may have put there. */
 function numbersOf(session: Session): Session {
   return Object.fromEntries(Object.entries(session).filter(([, value]) => typeof value === 'number'));
 }
 
 /**
- * @throws UnitError where the breathing is as fast as the heart: one series was given twice, or they are swapped
+ * @throws UnitError if breathing is as fast as the heart: one series was given twice, or the two were swapped
  * @internal
  */
 export function checkApart(heart: readonly number[], breath: readonly number[]): void {

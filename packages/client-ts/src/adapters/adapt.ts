@@ -11,14 +11,14 @@ import type { Left, Series, SleepRecord } from './records.js';
 import { ofDevice } from './series.js';
 import { offsetAt } from './zone.js';
 
-/** What every adapter takes beside what the provider sent. */
+/** The options of every adapter, besides the provider's data. */
 export interface AdapterOptions {
-  /** The moment to score; without it the end of the newest night. */
+  /** The moment to score; by default the end of the newest night. */
   readonly at?: Moment;
   readonly person?: Person;
-  /** Of times that have none: an offset ("+01:00") or a name ("Europe/Berlin"). */
+  /** The zone for times without one: an offset ("+01:00") or a name ("Europe/Berlin"). */
   readonly zone?: string;
-  /** How long before `at` a night may have ended; 20 without it. Only with `at`. */
+  /** How many hours before `at` a night may have ended; by default 20. Only with `at`. */
   readonly newestNightWithinHours?: number;
 }
 
@@ -27,21 +27,24 @@ export interface UsedSleep {
   /** ISO 8601 with Z. */
   readonly from: string;
   readonly to: string;
-  /** The device, app or provider that recorded it, where the answer says so. */
+  /** The device, app or provider that recorded it, if the answer says so. */
   readonly source: string | null;
-  /** More than one where the night came in pieces. */
+  /** More than one if the night came in parts. */
   readonly parts: readonly { readonly what: string; readonly from: string; readonly to: string }[];
 }
 
-/** A session, the moment and the night that it is of (what `History.score` takes), and what it was made of. */
+/**
+ * The session with its moment and night (the arguments of `History.score`), what it was made of, and what was left
+ * out.
+ */
 export interface Adapted {
   /** ISO 8601 with Z. */
   readonly at: string;
-  /** The date of waking, as "2026-11-21"; null where the session has no night. */
+  /** The date of waking, such as "2026-11-21"; null if the session has no night. */
   readonly night: string | null;
   readonly session: Session;
   readonly sleep: UsedSleep | null;
-  /** What was sent and not used. */
+  /** Data that was sent and not used. */
   readonly left: readonly Left[];
 }
 
@@ -49,9 +52,9 @@ const HOUR_MS = 3_600_000;
 const NIGHT_WITHIN_HOURS = 20;
 
 /**
- * The session of what a provider sent.
- * @param sleeps  every sleep it sent; undefined where it was not asked
- * @param heart  samples beside those of the sleep: the hour's, and the night's where the sleep has none
+ * The session of a provider's records.
+ * @param sleeps  every sleep it sent; undefined if sleep was not asked for
+ * @param heart  samples besides those of the sleep: for the hour before, and for the night if the sleep has none
  * @internal
  */
 export function adapt(
@@ -123,7 +126,10 @@ function isNothing(value: unknown): boolean {
 
 const NO_ZONE = 'says no local time: the date of the night is that in UTC; give the zone of the person';
 
-/** @throws AdapterError where it is no moment @internal */
+/**
+ * @throws AdapterError if it is no moment
+ * @internal
+ */
 export function givenMoment({ at, zone }: AdapterOptions): number | undefined {
   if (at === undefined || at === null) return undefined;
   const field = new Field(at, 'at', zone);
@@ -167,7 +173,7 @@ function dayOf(
   return day;
 }
 
-/** The sleep's own series, else its average, else that of another device. */
+/** The sleep's own series, else its average, else the series of another device. */
 function nightOf(
   night: Night,
   heart: readonly Series[],

@@ -1,9 +1,9 @@
-/** What a provider sent can't be read as its documentation says. The message names the field, never its value. */
+/** A provider's data does not have the documented form. The message names the field, never its value. */
 export class AdapterError extends RangeError {
   override readonly name = 'AdapterError';
 
   constructor(
-    /** Where it is, as `sleep.data[0].bedtime_start`. */
+    /** The place, such as `sleep.data[0].bedtime_start`. */
     readonly field: string,
     what: string,
   ) {

@@ -1,21 +1,20 @@
 import { AdapterError } from './adapterError.js';
 
-/** A record of the export, as it is written. @internal */
+/** One record of the export, as it is written. @internal */
 export interface ExportRecord {
   readonly type: string;
-  /** The field to name where it can't be read. */
+  /** The field to name if it can't be read. */
   readonly path: string;
   readonly attribute: (name: string) => string | undefined;
 }
 
 const PIECE_MIN = 65_536;
-/** Longer than any element: what has no end by then is not the export. */
+/** Longer than any element: a text without an end by then is not the export. */
 const ELEMENT_MAX = 1_048_576;
 
 /**
- * When the export was written, and its records of some types, in one pass. A record is to be read at once and not kept: a part of a
- * piece keeps all of it in memory.
- * @internal
+ * The time of the export and its records of some types, in one pass. Read a record at once and do not keep it: it
+ * keeps its whole piece of text in memory. @internal
  */
 export function* elementsOf(
   pieces: Iterable<string>,

@@ -11,12 +11,12 @@ import type { Left, Series, SleepRecord } from './records.js';
 
 /**
  * Apple Health export: `export.xml` of the Health app; types and values as in
- * https://developer.apple.com/documentation/healthkit/hkcategoryvaluesleepanalysis, 2026-11-22. The form of the file
- * is not documented beyond the DTD that it begins with. It holds the records of every app of all years, and its owner
- * can't edit it: only what lies near the night is kept and checked.
+ * https://developer.apple.com/documentation/healthkit/hkcategoryvaluesleepanalysis, 2026-11-22. The format of the
+ * file is not documented beyond the DTD at its beginning. The file holds the records of every app from all years and
+ * can't be edited by its owner, so only records near the night are kept and checked.
  */
 export interface AppleHealthInput extends AdapterOptions {
-  /** The text of `export.xml`, in one piece or in several: large ones have to be read in pieces. */
+  /** The text of `export.xml`, in one piece or in several; read large ones in pieces. */
   readonly export: string | Iterable<string>;
 }
 
@@ -24,7 +24,7 @@ const SLEEP = 'HKCategoryTypeIdentifierSleepAnalysis';
 const HEART = 'HKQuantityTypeIdentifierHeartRate';
 const BREATH = 'HKQuantityTypeIdentifierRespiratoryRate';
 const TYPES: ReadonlySet<string> = new Set([SLEEP, HEART, BREATH]);
-/** After `HKCategoryValueSleepAnalysis`. "InBed" is no sleep, and lies over the others. */
+/** After `HKCategoryValueSleepAnalysis`. "InBed" is no sleep, and overlaps the others. */
 const VALUES: Readonly<Record<string, Stage | 'asleep'>> = {
   AsleepDeep: 'deep',
   AsleepREM: 'rem',
@@ -42,9 +42,9 @@ const SAMPLE_DAYS = 14;
 
 interface Reading {
   readonly at: number;
-  /** Per minute; NaN where the unit is not known. */
+  /** Per minute; NaN if the unit is unknown. */
   readonly value: number;
-  /** What to name then. */
+  /** The record to name then. */
   readonly path?: string;
 }
 
@@ -53,7 +53,7 @@ interface Unread {
   readonly left: Left;
 }
 
-/** The session of what the Health app exported. */
+/** The session of an export of the Health app. */
 export function fromAppleHealth({ export: sent, ...options }: AppleHealthInput): Adapted {
   const kept = new Kept(givenMoment(options), withinHours(options.newestNightWithinHours), options.zone);
   const isObject = typeof sent !== 'string' && !(Symbol.iterator in Object(sent));
@@ -75,7 +75,7 @@ export function fromAppleHealth({ export: sent, ...options }: AppleHealthInput):
   }
 }
 
-/** What lies near the moment to score, or else is newest. */
+/** Records near the moment to score, or else the newest. */
 class Kept {
   readonly sleep: Recent<Piece>;
   readonly heart: Recent<Reading>;
@@ -99,7 +99,7 @@ class Kept {
     this.unread = new Recent(around, SLEEP_DAYS);
   }
 
-  /** A clock that went wrong once writes days to come. */
+  /** A wrong clock may have written records of future days. */
   exported(at: string): void {
     const day = dayAt(at);
     if (day !== undefined) this.lastDay = day + 1;
@@ -134,7 +134,7 @@ class Kept {
     this.unread.add(day, { day, left: { what, why } });
   }
 
-  /** What could not be read of the days of the sleeps that are kept. */
+  /** Unreadable records of the days of the kept sleeps. */
   unreadNear(): Left[] {
     return this.unread.items().flatMap(({ day, left }) => (this.sleep.holds(day) ? [left] : []));
   }
@@ -170,7 +170,7 @@ function readingOf(record: ExportRecord, zone: string | undefined): Reading {
   return { at, value: isReading(value) ? value * factor : 0 };
 }
 
-/** Devices overlap: of each its own stretches are put together. */
+/** The records of devices overlap: the intervals of each are joined separately. */
 function sleepsOf(kept: Kept): SleepRecord[] {
   return bySource(kept.sleep.items()).flatMap((pieces) =>
     groupsOf(pieces).map((group) => sleepOf(kept, pieces, group)),
@@ -192,7 +192,7 @@ function sleepOf(kept: Kept, pieces: readonly Piece[], group: Group): SleepRecor
 
 const OLD = 'samples go on for weeks after the newest sleep: give its morning as the moment to score';
 
-/** @throws AdapterError where a sample of the night has a unit that is not known */
+/** @throws AdapterError if a sample of the night has an unknown unit */
 function checkUnits(readings: readonly Reading[], fromMs: number, toMs: number): void {
   const strange = readings.find(({ at, path }) => path !== undefined && at >= fromMs && at <= toMs);
   if (strange !== undefined) throw new AdapterError(`${strange.path}.unit`, 'expected count/min');

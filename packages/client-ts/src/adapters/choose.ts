@@ -4,7 +4,7 @@ import type { Left, SleepRecord } from './records.js';
 export interface Night {
   readonly fromMs: number;
   readonly toMs: number;
-  /** In order, apart from each other, of one source. */
+  /** In order, without overlap, of one source. */
   readonly parts: readonly [SleepRecord, ...SleepRecord[]];
 }
 
@@ -27,15 +27,15 @@ export interface Window {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Parts that lie closer together are of one night. */
+/** Parts closer together than this belong to one night. */
 const GAP_MAX_MS = 3 * HOUR_MS;
-/** Parts of one night may lie so far over each other. */
+/** Parts of one night may overlap by this much. */
 const OVERLAP_MAX_MS = HOUR_MS / 6;
-/** What is shorter is no main sleep, unless its provider says so. */
+/** A shorter sleep is no main sleep, unless its provider says so. */
 const MAIN_MIN_MS = 3 * HOUR_MS;
 /** A short sleep that ends this soon after a main one is no night of its own. */
 const SOON_MS = 12 * HOUR_MS;
-/** A sleep of the night begins from this hour of the evening until noon. */
+/** A sleep of the night begins between this hour of the evening and noon. */
 const EVENING_HOUR = 20;
 const NOON_HOUR = 12;
 
@@ -62,7 +62,7 @@ export function chooseNight(records: readonly SleepRecord[], window: Window): Ch
   return { night, why: night === undefined ? whyNone(records, nights, window, left) : '', left: left.all };
 }
 
-/** What is not used, in the order of the records. */
+/** Sleeps that are not used, in the order of the records. */
 class Remainder {
   readonly all: Left[] = [];
 
@@ -111,7 +111,7 @@ function lengthMs({ fromMs, toMs }: Night): number {
   return toMs - fromMs;
 }
 
-/** Of sleeps that overlap the better one: the same night, recorded or sent more than once. */
+/** Of overlapping sleeps the better one: the same night, recorded or sent more than once. */
 function withoutDoubles(nights: readonly Night[], left: Remainder): Night[] {
   const kept: Night[] = [];
   for (const night of nights.toSorted((a, b) => a.fromMs - b.fromMs)) {
@@ -133,7 +133,7 @@ function isSameTime(a: Night, b: Night): boolean {
   return a.toMs - b.fromMs > Math.min(OVERLAP_MAX_MS, lengthMs(a) / 2, lengthMs(b) / 2);
 }
 
-/** Why `a` is the better record of the same time; undefined where it is not. */
+/** Why `a` is the better record of the same time; undefined if it is not. */
 function betterBecause(a: Night, b: Night): string | undefined {
   const standing = (a.parts[0].standing ?? 0) - (b.parts[0].standing ?? 0);
   if (standing !== 0) return standing > 0 ? 'is more final' : undefined;
@@ -144,7 +144,7 @@ function betterBecause(a: Night, b: Night): string | undefined {
   return lengthMs(a) > lengthMs(b) ? 'is longer' : undefined;
 }
 
-/** 2 with stages, 1 without, 0 what can't be read. */
+/** 2 with stages, 1 without, 0 if unreadable. */
 function detailOf({ parts }: Night): number {
   try {
     return parts.every((part) => part.read().stages?.deep !== undefined) ? 2 : 1;
@@ -153,7 +153,7 @@ function detailOf({ parts }: Night): number {
   }
 }
 
-/** Sleeps of one source, those put together that are parts of one night. */
+/** Sleeps of one source; those that are parts of one night are joined. */
 function withParts(nights: readonly Night[], window: Window): Night[] {
   const joined: Night[] = [];
   for (const night of nights) {

@@ -13,9 +13,9 @@ type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'left'>;
 const UNIT_S = { milliseconds: 0.001, seconds: 1, minutes: 60, hours: 3_600 } as const;
 
 /**
- * Seconds of the stages that are there. All three stages of sleep at zero are what devices without stages give.
- * @param field  what to name where the stages can't be those of a sleep from `fromMs` to `toMs`
- * @throws UnitError where they add up to far more or far less than the sleep is long
+ * Seconds of the known stages. Devices without stages report all three stages of sleep as zero.
+ * @param field  the field to name if the stages can't be those of a sleep from `fromMs` to `toMs`
+ * @throws UnitError if they add up to far more or far less than the length of the sleep
  * @internal
  */
 export function durations(
@@ -54,14 +54,14 @@ export function durations(
   };
 }
 
-/** Stages that add up to less of the stated sleep, or of its time, are not those of the whole sleep. */
+/** Stages that add up to a smaller share of the stated sleep, or of its time, do not cover the whole sleep. */
 const PART = 0.75;
 const UNCOVERED = 'its stages cover less than three quarters of the sleep: they were not taken';
 const PARTIAL = 'its stages add up to far less than the sleep that it states: only that is taken';
 
 /**
- * Whether sleep and time awake can't be those of so long a sleep. Somebody may well lie awake nearly all night; what
- * is not said, of stages or of the time awake, may be the rest.
+ * Whether sleep and time awake are impossible for a sleep of this length. A person may lie awake nearly all night;
+ * durations that are not given, of stages or of time awake, may be the rest.
  * @param leastS  sleep and time awake are together at least this
  */
 function distance(
@@ -77,7 +77,7 @@ function distance(
   return isShort || isMinutesBesideSeconds ? 'less' : undefined;
 }
 
-/** A stretch of one stage; `asleep` is sleep of no known one, undefined is not known at all. @internal */
+/** An interval of one stage; `asleep` is sleep in an unknown stage, undefined is unknown. @internal */
 export interface Stretch {
   readonly stage: Stage | 'asleep' | undefined;
   readonly from: number;
@@ -85,8 +85,8 @@ export interface Stretch {
 }
 
 /**
- * Seconds of stages of stretches; where some sleep has no known stage, only their sum.
- * @param stated  seconds that the provider gives beside them
+ * Seconds of stages in intervals; if some sleep has an unknown stage, only their sum.
+ * @param stated  seconds that the provider states
  * @internal
  */
 export function stretches(

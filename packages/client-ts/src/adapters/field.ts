@@ -5,12 +5,12 @@ import { localMs, offsetMs, writtenTime } from './zone.js';
 
 const DAY_S = 86_400;
 
-/** A value within what a provider sent, and where it lies. What is null counts as absent. @internal */
+/** A value within a provider's data, and its path. null counts as absent. @internal */
 export class Field {
   constructor(
     readonly value: unknown,
     readonly path: string,
-    /** The zone of the times within that say none. */
+    /** The zone for times within it that have none. */
     readonly zone?: string | null,
   ) {}
 
@@ -35,19 +35,19 @@ export class Field {
     return new Field((this.value as Readonly<Record<string, unknown>>)[name], path, this.zone);
   }
 
-  /** Whether it is an object that names this field, be it null. */
+  /** Whether it is an object that has this field, even if null. */
   has(name: string): boolean {
     return typeof this.value === 'object' && this.value !== null && name in this.value;
   }
 
-  /** The elements of an array; none where it is absent. */
+  /** The elements of an array; none if it is absent. */
   items(): Field[] {
     if (this.isAbsent) return [];
     if (!Array.isArray(this.value)) this.fail('expected an array');
     return this.value.map((item, index) => new Field(item, `${this.path}[${index}]`, this.zone));
   }
 
-  /** The fields of an object, by their names; none where it is absent. */
+  /** The fields of an object, by their names; none if it is absent. */
   entries(): [name: string, field: Field][] {
     if (this.isAbsent) return [];
     if (typeof this.value !== 'object' || Array.isArray(this.value)) this.fail('expected an object');
@@ -86,7 +86,7 @@ export class Field {
     return localMs(written.clockMs, own);
   }
 
-  /** How far east of UTC a time says that it is, in milliseconds; undefined where it does not, or only "Z". */
+  /** The offset that a time states, in milliseconds east of UTC; undefined if it states none or only "Z". */
   eastMs(): number | undefined {
     const offset = writtenTime((this.text() ?? '').trim())?.offset;
     return offset === undefined || offset.toUpperCase() === 'Z' ? undefined : offsetMs(offset);
@@ -132,7 +132,7 @@ export class Field {
     }
   }
 
-  /** Not the documented form: says what was expected and, where it can be told, what this is. */
+  /** The error for another form than the documented one: says what was expected and, if it can tell, what this is. */
   expected(what: string): never {
     const look = lookOf(this.value);
     return this.fail(`expected ${what}${look === undefined ? '' : `; ${look}`}`);
@@ -143,19 +143,19 @@ export class Field {
 export interface Envelope {
   /** The path of the list. */
   readonly list?: readonly string[];
-  /** A field that a record by itself has: one may stand in the place of the answer. */
+  /** A field of a single record: a record may take the place of the answer. */
   readonly one?: string;
   /** The answer may be the list itself. */
   readonly isList?: boolean;
-  /** The answer leaves its list out where it is empty, as protocol buffers do. */
+  /** The answer omits its list if it is empty, as protocol buffers do. */
   readonly omitsEmpty?: boolean;
   /** Names the answer in the message. */
   readonly what: string;
 }
 
 /**
- * The records of an answer; undefined where it was not sent. An answer without a record is no error, what is no answer is.
- * @internal
+ * The records of an answer; undefined if it was not sent. An answer without records is no error; anything that is
+ * not an answer is. @internal
  */
 export function recordsOf(
   answer: Field,

@@ -6,17 +6,17 @@ import { series } from './series.js';
 
 /**
  * Archives of Fitbit (Google Takeout): the files `sleep-*.json` and `heart_rate-*.json`. The sleep logs are those of
- * the Fitbit Web API, https://dev.fitbit.com/build/reference/web-api/sleep, 2026-11-22. Unverified: the form of the
- * heart rate's files and that its times are UTC, which no document says; times of sleep are local.
+ * the Fitbit Web API, https://dev.fitbit.com/build/reference/web-api/sleep, 2026-11-22; their times are local.
+ * Unverified: the format of the heart rate's files, and that its times are UTC, which no document says.
  */
 export interface FitbitArchiveInput extends AdapterOptions {
   /** The content of `sleep-*.json`, or of several, one after the other. */
   readonly sleep?: unknown;
-  /** The content of `heart_rate-*.json`, likewise. */
+  /** The content of `heart_rate-*.json`, in the same way. */
   readonly heartRate?: unknown;
 }
 
-/** The session of what an archive of Fitbit holds. */
+/** The session of an archive of Fitbit. */
 export function fromFitbitArchive({ sleep, heartRate, ...options }: FitbitArchiveInput): Adapted {
   const logs = recordsOf(new Field(sleep, 'sleep', options.zone), {
     isList: true,

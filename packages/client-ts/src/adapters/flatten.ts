@@ -1,10 +1,10 @@
 import type { Stage } from '../sleep.js';
 import type { Stretch } from './durations.js';
 
-/** Where stretches lie over each other, the more telling one counts: an app may lay one stage under the whole night. */
+/** If intervals overlap, the more specific stage counts: an app may put one stage under the whole night. */
 const RANK: readonly (Stage | 'asleep')[] = ['asleep', 'light', 'awake', 'rem', 'deep'];
 
-/** Stretches in order that don't overlap, those of no known stage left out. @internal */
+/** Intervals in order, without overlap, and without those of unknown stage. @internal */
 export function flattened(stretches: readonly Stretch[]): Stretch[] {
   const edges = stretches
     .flatMap(({ stage, from, to }) => {

@@ -4,13 +4,14 @@ import { Field, recordsOf } from './field.js';
 import type { Series, SleepDetails, SleepRecord } from './records.js';
 
 /**
- * Garmin Health API, unverified: its specification is for partners. The names are those of public samples and libraries,
- * 2026-11-22. Times and durations are seconds; samples stand at seconds after the beginning of their summary.
+ * Garmin Health API, unverified: its specification is for partners. The names are those of public samples and
+ * libraries, 2026-11-22. Times and durations are seconds; samples are dated in seconds after the beginning of their
+ * summary.
  */
 export interface GarminInput extends AdapterOptions {
   /** Sleep summaries: the list, or a notification with `sleeps`. */
   readonly sleep?: unknown;
-  /** Daily summaries: the list, or a notification with `dailies`; they carry heart rate. */
+  /** Daily summaries, which have heart rate: the list, or a notification with `dailies`. */
   readonly daily?: unknown;
   /** Respiration summaries: the list, or a notification with `allDayRespiration`. */
   readonly respiration?: unknown;
@@ -23,7 +24,7 @@ const STANDINGS: Readonly<Record<string, number>> = {
   ENHANCED_FINAL: 2,
 };
 
-/** The session of what Garmin sent. */
+/** The session of Garmin's summaries. */
 export function fromGarmin({ sleep, daily, respiration, ...options }: GarminInput): Adapted {
   const days = summariesOf(new Field(daily, 'daily', options.zone), 'dailies');
   const breaths = summariesOf(new Field(respiration, 'respiration', options.zone), 'allDayRespiration');

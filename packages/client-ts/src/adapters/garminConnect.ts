@@ -5,20 +5,20 @@ import type { Series, SleepDetails, SleepRecord } from './records.js';
 import { series } from './series.js';
 
 /**
- * Garmin Connect, as python-garminconnect and garth (`connectapi`) pass its answers on: not documented by Garmin, and
- * unverified beyond the models and recorded answers of these libraries, 2026-11-22. Times are milliseconds since 1970,
- * some of them texts without an offset, which are UTC; durations are seconds.
+ * Garmin Connect, as python-garminconnect and garth (`connectapi`) return its answers: not documented by Garmin, and
+ * unverified beyond the models and recorded answers of these libraries, 2026-11-22. Times are milliseconds since
+ * 1970, some of them texts without an offset, which are UTC; durations are seconds.
  */
 export interface GarminConnectInput extends AdapterOptions {
-  /** The answer of `…/dailySleepData` (`get_sleep_data`), or those of several days. */
+  /** The answer of `…/dailySleepData` (`get_sleep_data`), or the answers of several days. */
   readonly sleep?: unknown;
-  /** That of `…/dailyHeartRate` (`get_heart_rates`), or of several days: the hour before. */
+  /** The answer of `…/dailyHeartRate` (`get_heart_rates`), or of several days, for the hour before. */
   readonly heartRate?: unknown;
-  /** That of `…/daily/respiration` (`get_respiration_data`), likewise. */
+  /** The answer of `…/daily/respiration` (`get_respiration_data`), or of several days. */
   readonly respiration?: unknown;
 }
 
-/** The session of what Garmin Connect answered. */
+/** The session of Garmin Connect's answers. */
 export function fromGarminConnect({
   sleep,
   heartRate,
@@ -37,7 +37,7 @@ export function fromGarminConnect({
   );
 }
 
-/** The answers of days; one that has nothing names what it has not, as null. */
+/** The answers of days; an empty answer names its missing parts with null. */
 function daysOf(sent: Field, name: string): Field[] | undefined {
   if (sent.isAbsent) return undefined;
   const days = (Array.isArray(sent.value) ? sent.items() : [sent]).filter((day) => !day.isAbsent);
@@ -46,7 +46,7 @@ function daysOf(sent: Field, name: string): Field[] | undefined {
   return days;
 }
 
-/** A day on which the watch was not worn has its fields, all null. */
+/** Whether there is a night: a day without the watch has all fields, all null. */
 function isNight(day: Field): boolean {
   const dto = day.get('dailySleepDTO');
   return ['sleepStartTimestampGMT', 'sleepTimeSeconds'].some((name) => !dto.get(name).isAbsent);
@@ -79,7 +79,7 @@ function recordOf(answer: Field): SleepRecord {
   };
 }
 
-/** Milliseconds since 1970, or a text of UTC that does not say so. */
+/** Milliseconds since 1970, or a text in UTC that does not say so. */
 function timeMs(field: Field): number {
   return typeof field.value === 'string' ? field.in('Z').moment() : field.unixMs();
 }

@@ -6,8 +6,8 @@ import type { Series, SleepDetails, SleepRecord } from './records.js';
 import { series } from './series.js';
 
 /**
- * Google Health API v4, in the place of the Fitbit Web API: https://developers.google.com/health/reference/rest/v4,
- * 2026-11-22. Durations are minutes, whole numbers stand in quotes. Breathing is one average for each sleep.
+ * Google Health API v4, the successor of the Fitbit Web API: https://developers.google.com/health/reference/rest/v4,
+ * 2026-11-22. Durations are minutes, whole numbers are in quotes. Breathing is one average for each sleep.
  */
 export interface GoogleHealthInput extends AdapterOptions {
   /** The answers of `GET /v4/users/me/dataTypes/{dataType}/dataPoints`, or `…/dataPoints:reconcile`, for `sleep`, */
@@ -27,10 +27,10 @@ const STAGES: Readonly<Record<string, Stage | 'asleep'>> = {
   RESTLESS: 'awake',
 };
 
-/** The summary of a sleep is of its time, or soon after. */
+/** The summary of a sleep is dated within it, or soon after. */
 const SUMMARY_LATE_MAX_MS = 12 * 3_600_000;
 
-/** The session of what the Google Health API sent. */
+/** The session of the Google Health API's answers. */
 export function fromGoogleHealth({
   sleep,
   heartRate,
@@ -53,13 +53,13 @@ export function fromGoogleHealth({
   );
 }
 
-/** What a point holds of its type, and where it is from. */
+/** The content of a point for its type, and its source. */
 interface Point {
   readonly field: Field;
   readonly source: string | undefined;
 }
 
-/** Points of other types, as of an answer of another data type, are an error where there are no others. */
+/** If there are only points of other types, as in the answer for another data type, that is an error. */
 function pointsOf(sent: Field, type: string): Point[] | undefined {
   const what = `the answer of …/dataPoints, with dataPoints of ${type}`;
   const points = recordsOf(sent, { list: ['dataPoints'], omitsEmpty: true, what });
@@ -69,7 +69,7 @@ function pointsOf(sent: Field, type: string): Point[] | undefined {
   return found?.length === 0 && points?.length !== 0 ? sent.expected(what) : found;
 }
 
-/** The app that wrote a point, else its platform. What `reconcile` answers is of one stream and names none. */
+/** The app that wrote a point, else its platform. `reconcile` returns one stream and names no source. */
 function sourceOf(field: Field): string | undefined {
   return field.get('application', 'packageName').text() ?? field.get('platform').text();
 }

@@ -7,16 +7,16 @@ import type { Left, Series, SleepDetails, SleepRecord } from './records.js';
 import { series } from './series.js';
 
 /**
- * Health Auto Export (an app that sends what Apple Health holds): its JSON,
+ * Health Auto Export (an app that sends the data of Apple Health): its JSON,
  * https://help.healthyapps.dev/en/health-auto-export/export-format/health-metrics and
  * https://github.com/Lybron/health-auto-export/wiki/API-Export---JSON-Format, 2026-11-22.
  */
 export interface HealthAutoExportInput extends AdapterOptions {
-  /** What the app sent, `{"data": {"metrics": […]}}`, or a list of such. */
+  /** The body that the app sent, `{"data": {"metrics": […]}}`, or a list of such bodies. */
   readonly export: unknown;
 }
 
-/** Unaggregated values, without blanks, in small letters. In bed is no sleep, and lies over the others. */
+/** Unaggregated values, without spaces, in lower case. In bed is no sleep, and overlaps the others. */
 const STAGES: Readonly<Record<string, Stage | 'asleep' | 'inbed'>> = {
   deep: 'deep',
   rem: 'rem',
@@ -30,7 +30,7 @@ const UNITS = { hr: 'hours', h: 'hours', min: 'minutes', s: 'seconds' } as const
 const PER_MINUTE: Readonly<Record<string, number>> = { 'count/min': 1, bpm: 1, 'count/s': 60 };
 const DAY_MS = 86_400_000;
 
-/** The session of what Health Auto Export sent. */
+/** The session of Health Auto Export's data. */
 export function fromHealthAutoExport({ export: sent, ...options }: HealthAutoExportInput): Adapted {
   const metrics = metricsOf(new Field(sent, 'export', options.zone));
   const named = (name: string) => metrics.filter((metric) => metric.get('name').text() === name);
@@ -75,7 +75,7 @@ function samplesOf(metric: Field): Samples {
   return { series: series(list, items, (one) => one.get('date').moment(), value), left: [] };
 }
 
-/** A date, or its local midnight to the second, is what the app writes for the average of a day. */
+/** The app dates the average of a day with the date alone, or with its local midnight to the second. */
 function isOfDay(sample: Field): boolean {
   return /^\d{4}-\d\d-\d\d(?:[T ]00:00:00(?!\.).*)?$/.test(sample.get('date').text() ?? '');
 }
@@ -108,7 +108,7 @@ function nightOf(field: Field, units: Field): SleepRecord {
 const UNIT_MS = { hours: 3_600_000, minutes: 60_000, seconds: 1000 } as const;
 const IN_BED = 'does not fit into the sleep beside the time asleep: it is that of the time in bed';
 
-/** @param length  of the sleep, in the unit of the sums */
+/** @param length  length of the sleep, in the unit of the sums */
 function sumsOf(field: Field, length: number) {
   const [deep, rem, light, awake, asleep, stated] = SUMS.map((name) => field.get(name).number());
   const staged = (deep ?? 0) + (rem ?? 0) + (light ?? 0);

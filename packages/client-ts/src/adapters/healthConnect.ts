@@ -8,8 +8,8 @@ import { offsetMs } from './zone.js';
 
 /**
  * Health Connect (Android): the records by the names of their fields in
- * https://developer.android.com/reference/kotlin/androidx/health/connect/client/records, 2026-11-22, times as ISO 8601.
- * An app has to send them; Health Connect itself has no JSON.
+ * https://developer.android.com/reference/kotlin/androidx/health/connect/client/records, 2026-11-22, with times in
+ * ISO 8601. An app has to send them: Health Connect itself has no JSON.
  */
 export interface HealthConnectInput extends AdapterOptions {
   /** Records of `SleepSessionRecord`, */
@@ -32,7 +32,7 @@ const STAGES: readonly (Stage | 'asleep' | undefined)[] = [
   'awake',
 ];
 
-/** The session of what an app read of Health Connect. */
+/** The session of Health Connect's records. */
 export function fromHealthConnect({
   sleep,
   heartRate,
@@ -56,7 +56,7 @@ function listOf(sent: Field, type: string): Field[] | undefined {
   return recordsOf(sent, { isList: true, what: `a list of ${type}` });
 }
 
-/** A session without stages says when somebody lay in bed, not how long they slept. */
+/** A session without stages says when a person was in bed, not how long they slept. */
 function recordOf(field: Field): SleepRecord {
   const span = { fromMs: field.get('startTime').moment(), toMs: field.get('endTime').moment() };
   const stages = field.get('stages');

@@ -9,11 +9,11 @@ import { within } from './series.js';
 /** One signal of a night. @internal */
 export interface OwnSignal {
   readonly samples: readonly Sample[];
-  /** Where the provider gives one in the place of a series. */
+  /** The average, if the provider gives one instead of a series. */
   readonly average: number | undefined;
 }
 
-/** What the parts of a night say together. @internal */
+/** The data of all parts of a night together. @internal */
 export interface Joined {
   readonly stages: StageDurations;
   readonly asleepS: number | undefined;
@@ -27,7 +27,7 @@ interface Part {
   readonly details: SleepDetails;
 }
 
-/** The time between parts was spent awake. @internal */
+/** Joins the parts of a night; the time between them counts as awake. @internal */
 export function joined({ fromMs, toMs, parts }: Night): Joined {
   const read = parts.map((record) => ({ record, details: record.read() }));
   const asleepMs = parts.reduce((sum, part) => sum + part.toMs - part.fromMs, 0);
@@ -72,7 +72,7 @@ function asleepOf({ stages: { deep, rem, light } = {}, asleepS }: SleepDetails):
   return isStaged ? deep + rem + light : asleepS;
 }
 
-/** Of the parts that have one, by their lengths, in hundredths where there are several. */
+/** The mean over the parts that have one, weighted by their lengths; in hundredths if there are several. */
 function averageOf(
   parts: readonly Part[],
   of: (details: SleepDetails) => number | undefined,

@@ -17,7 +17,7 @@ export interface JunctionInput extends AdapterOptions {
   readonly respiratoryRate?: unknown;
 }
 
-/** The session of what Junction sent. */
+/** The session of Junction's data. */
 export function fromJunction({ sleep, heartRate, respiratoryRate, ...options }: JunctionInput): Adapted {
   return adapt(
     options,

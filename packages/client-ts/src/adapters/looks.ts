@@ -1,4 +1,7 @@
-/** What else somebody may have handed over: the names that tell it, and what it is. The first that fits is said. */
+/**
+ * Other data that a caller may pass by mistake: the names that identify it, and what it is. The first that fits
+ * counts.
+ */
 const LOOKS: readonly (readonly [names: readonly string[], what: string])[] = [
   [['dailySleepDTO'], "Garmin Connect's own form"],
   [['nightSleeps'], 'Polar v4'],
@@ -21,7 +24,7 @@ const LOOKS: readonly (readonly [names: readonly string[], what: string])[] = [
   [['user', 'data'], 'an event of Terra'],
   [['metadata', 'sleep_durations_data'], 'a sleep of Terra'],
 ];
-/** No answer with data has one of these. */
+/** No answer with data has one of these names. */
 const OF_ERRORS = [
   'error',
   'errors',
@@ -33,7 +36,7 @@ const OF_ERRORS = [
   'errorMessage',
 ];
 
-/** What a value that is not of the expected form looks like; undefined where that can't be told. @internal */
+/** What a value of another form looks like; undefined if that can't be told. @internal */
 export function lookOf(value: unknown): string | undefined {
   if (typeof value === 'string') return 'this is text: parse it as JSON first';
   if (Array.isArray(value)) {

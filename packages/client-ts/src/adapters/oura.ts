@@ -7,7 +7,7 @@ import { series } from './series.js';
 
 /**
  * Oura API v2: https://cloud.ouraring.com/v2/docs (multiple sleep documents, heart rate), 2026-11-22. There is no
- * series of breathing: `average_breath` is the one sample, in breaths per minute, although older documents differ.
+ * series of breathing: `average_breath` is the one sample, in breaths per minute; older documents say otherwise.
  */
 export interface OuraInput extends AdapterOptions {
   /** The answer of `GET /v2/usercollection/sleep`, or one of its documents. */
@@ -18,7 +18,7 @@ export interface OuraInput extends AdapterOptions {
 
 const PHASES: Readonly<Record<string, Stage>> = { 1: 'deep', 2: 'light', 3: 'rem', 4: 'awake' };
 
-/** The session of what Oura sent. */
+/** The session of Oura's answers. */
 export function fromOura({ sleep, heartRate, ...options }: OuraInput): Adapted {
   const records = recordsOf(new Field(sleep, 'sleep', options.zone), {
     list: ['data'],

@@ -1,17 +1,17 @@
 import type { Stretch } from './durations.js';
 import { flattened } from './flatten.js';
 
-/** A record of one stage, as Apple Health has them: many make a sleep. @internal */
+/** A record of one stage, as in Apple Health: many make one sleep. @internal */
 export interface Piece extends Stretch {
   readonly path: string;
   readonly eastMs: number | undefined;
   readonly source: string;
 }
 
-/** Sleep that goes on after a longer pause is a part of its own. */
+/** Sleep after a longer pause is a part of its own. */
 const PAUSE_MAX_MS = 3_600_000;
 
-/** Devices overlap: each has its own. @internal */
+/** Groups by device, because the records of devices overlap. @internal */
 export function bySource(pieces: readonly Piece[]): Piece[][] {
   const groups = new Map<string, Piece[]>();
   for (const piece of pieces) {
@@ -22,7 +22,7 @@ export function bySource(pieces: readonly Piece[]): Piece[][] {
   return [...groups.values()];
 }
 
-/** The stretches of one sleep, in order. @internal */
+/** The intervals of one sleep, in order. @internal */
 export type Group = [first: Stretch, ...others: Stretch[]];
 
 /** The sleeps of the pieces of one source. @internal */
@@ -36,7 +36,7 @@ export function groupsOf(pieces: readonly Piece[]): Group[] {
   return groups;
 }
 
-/** Those that a sleep was made of: which began first, and which ended last. @internal */
+/** The pieces of a sleep: the first to begin, and the last to end. @internal */
 export function piecesWithin(
   pieces: readonly Piece[],
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },

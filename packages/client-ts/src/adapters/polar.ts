@@ -7,17 +7,20 @@ import type { Series, SleepDetails, SleepRecord } from './records.js';
 
 /**
  * Polar AccessLink v3: https://www.polar.com/accesslink-api (sleep, nightly recharge, continuous heart rate),
- * 2026-11-22. Within a night the times are those of a clock, without a date: they count from the sleep's beginning, in
- * its offset. The answers of v4 are read as well.
+ * 2026-11-22. Within a night the times are clock times without a date: they are dated from the sleep's beginning, in
+ * its offset. Answers of v4 are read as well.
  */
 export interface PolarInput extends AdapterOptions {
   /** The answer of `GET /v3/users/sleep`, or one night of it; or those of `GET /v4/data/sleeps`. */
   readonly sleep?: unknown;
-  /** The answer of `GET /v3/users/nightly-recharge`, or one of it, or of `/v4/data/nightly-recharge-results`: the breathing. */
+  /**
+   * The answer of `GET /v3/users/nightly-recharge`, or one night of it, or of `/v4/data/nightly-recharge-results`,
+   * for breathing.
+   */
   readonly recharge?: unknown;
   /**
-   * The answer of `GET /v3/users/continuous-heart-rate/{date}` or `/v4/data/continuous-samples`: its times are in the
-   * offset of the sleep, or `zone`.
+   * The answer of `GET /v3/users/continuous-heart-rate/{date}` or `/v4/data/continuous-samples`, with times in the
+   * offset of the sleep or `zone`.
    */
   readonly heartRate?: unknown;
 }
@@ -26,7 +29,7 @@ const DAY_MS = 86_400_000;
 /** By number; 5 is unknown. */
 const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
 
-/** The session of what Polar sent. */
+/** The session of Polar's answers. */
 export function fromPolar({ sleep, recharge, heartRate, ...options }: PolarInput): Adapted {
   const { zone } = options;
   const nights = new Field(sleep, 'sleep', zone);
@@ -60,7 +63,7 @@ function daysOf(sent: Field): Field[] | undefined {
   return recordsOf(sent, { list: ['heart_rates'], one: 'date', what });
 }
 
-/** What the time that a sleep began at ends with. */
+/** The offset with which the sleep's start time is written. */
 function offsetOf(begin: Field | undefined): string | undefined {
   return /(Z|[+-]\d\d:?\d\d)$/.exec(begin?.text() ?? '')?.[1];
 }

@@ -4,8 +4,8 @@ import { Field, recordsOf } from './field.js';
 import type { Series, SleepDetails, SleepRecord } from './records.js';
 
 /**
- * Polar AccessLink v4 ("Dynamic API"), https://www.polar.com/polar-api-v4: its page was not at hand. The names are those
- * that public clients read, unverified, 2026-11-22. Durations are those of protocol buffers, "80s".
+ * Polar AccessLink v4 ("Dynamic API"), https://www.polar.com/polar-api-v4: its page could not be read. The names are
+ * those that public clients use, unverified, 2026-11-22. Durations are those of protocol buffers, "80s".
  */
 
 const STATES: Readonly<Record<string, Stage>> = {
@@ -17,7 +17,7 @@ const STATES: Readonly<Record<string, Stage>> = {
 };
 const MINUTE_MS = 60_000;
 
-/** Of `/v4/data/sleeps`; a list of answers too, for each is of one day. @internal */
+/** The nights of `/v4/data/sleeps`, or of a list of its answers, because each covers one day. @internal */
 export function nightSleepsOf(sent: Field): Field[] | undefined {
   const answers = answersWith(sent, 'nightSleeps');
   if (answers === undefined) return undefined;
@@ -32,7 +32,7 @@ export function nightSleepsOf(sent: Field): Field[] | undefined {
   return full;
 }
 
-/** Of `/v4/data/nightly-recharge-results`. @internal */
+/** The nights of `/v4/data/nightly-recharge-results`. @internal */
 export function nightlyRechargesOf(sent: Field): Field[] | undefined {
   const name = 'nightlyRechargeResults';
   return answersWith(sent, name)?.flatMap((answer) => {
@@ -41,7 +41,7 @@ export function nightlyRechargesOf(sent: Field): Field[] | undefined {
   });
 }
 
-/** Of `/v4/data/continuous-samples`. @internal */
+/** The days of `/v4/data/continuous-samples`. @internal */
 export function heartDaysOf(sent: Field): Field[] | undefined {
   const name = 'heartRateSamplesPerDay';
   return (answersWith(sent, 'continuousSamples') ?? answersWith(sent, name))?.flatMap((answer) => {
@@ -50,13 +50,13 @@ export function heartDaysOf(sent: Field): Field[] | undefined {
   });
 }
 
-/** Undefined where it is no answer of v4. */
+/** Undefined if it is no answer of v4. */
 function answersWith(sent: Field, name: string): Field[] | undefined {
   const answers = Array.isArray(sent.value) ? sent.items() : [sent];
   return answers.length > 0 && answers.every((answer) => answer.has(name)) ? answers : undefined;
 }
 
-/** What the time that a sleep began at ends with. @internal */
+/** The offset with which the sleep's start time is written. @internal */
 export function beginOf(night: Field): Field {
   return night.get('sleepResult', 'hypnogram', 'sleepStart');
 }
@@ -110,7 +110,7 @@ function secondsOf(field: Field): number | undefined {
   return found === null ? field.fail('expected a duration in seconds, as 80s') : Number(found[1]);
 }
 
-/** Of the mean milliseconds between two, in hundredths. */
+/** The rate per minute, in hundredths, from the mean milliseconds between two. */
 function perMinute(field: Field): Field {
   const ms = field.number();
   if (ms === undefined || ms <= 0) return new Field(undefined, field.path);
@@ -129,7 +129,7 @@ function breathOf(field: Field): Series {
   return { field, samples };
 }
 
-/** Samples stand at milliseconds after local midnight; those that do not say when are left out. @internal */
+/** Samples are dated in milliseconds after local midnight; those without a time are left out. @internal */
 export function heartOfV4(day: Field): Series {
   const date = day.get('date');
   const list = day.get('samples');

@@ -1,4 +1,4 @@
-/** Items by their days, of which only those near the moment to score are kept, or else the newest. @internal */
+/** Items by day; only those near the moment to score are kept, or else the newest. @internal */
 export class Recent<Item> {
   private readonly byDay = new Map<number, Item[]>();
   private fromDay: number;
@@ -36,7 +36,7 @@ export class Recent<Item> {
     }
   }
 
-  /** Whether what is of this day would be kept. */
+  /** Whether an item of this day would be kept. */
   holds(day: number): boolean {
     return day >= this.fromDay && day <= (this.around?.toDay ?? Infinity);
   }

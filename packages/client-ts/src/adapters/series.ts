@@ -25,7 +25,7 @@ interface Span {
 
 /**
  * The readings of a series within a span.
- * @throws UnitError where most of them lie where the signal can't
+ * @throws UnitError if most of them are impossible for the signal
  * @internal
  */
 export function within({ fromMs, toMs }: Span, series: Series | undefined, signal: Signal): Sample[] {
@@ -44,9 +44,8 @@ export function within({ fromMs, toMs }: Span, series: Series | undefined, signa
 }
 
 /**
- * The readings of one device within spans: `source`'s where it has some, else those of the device with the most.
- * Series without a source are of every device.
- * @internal
+ * The readings of one device within spans: those of `source` if it has some, else those of the device with the most.
+ * A series without a source belongs to every device. @internal
  */
 export function ofDevice(
   signal: Signal,

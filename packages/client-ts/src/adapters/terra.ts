@@ -12,7 +12,7 @@ import { series } from './series.js';
 export interface TerraInput extends AdapterOptions {
   /** A webhook event of type `sleep`, or the answer of `GET /sleep`. */
   readonly sleep?: unknown;
-  /** The same of type `daily`: the heart rate of the day. */
+  /** The same of type `daily`, for the heart rate of the day. */
   readonly daily?: unknown;
 }
 
@@ -28,7 +28,7 @@ const LEVELS: readonly (Stage | 'asleep' | undefined)[] = [
   'rem',
 ];
 
-/** The session of what Terra sent. */
+/** The session of Terra's data. */
 export function fromTerra({ sleep, daily, ...options }: TerraInput): Adapted {
   const event = new Field(sleep, 'sleep', options.zone);
   const days = dataOf(new Field(daily, 'daily', options.zone), 'daily')?.map(heartOf);
@@ -48,7 +48,7 @@ function sourceOf(event: Field): string | undefined {
   return event.get('user').isAbsent ? undefined : event.get('user', 'provider').text();
 }
 
-/** The record with the zone of its times, where it says that they are in UTC. */
+/** The record with the zone of its times, if it says that they are in UTC. */
 function localised(record: Field): Field {
   return record.get('metadata', 'timestamp_localization').number() === UTC ? record.in('Z') : record;
 }

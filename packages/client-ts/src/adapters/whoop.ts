@@ -5,15 +5,15 @@ import type { SleepDetails, SleepRecord } from './records.js';
 import { offsetMs } from './zone.js';
 
 /**
- * WHOOP API v2: https://developer.whoop.com/api (sleep), 2026-11-22. Durations are milliseconds. There is no series at
- * all: the respiratory rate is an average of the night, heart rate of the night stays missing.
+ * WHOOP API v2: https://developer.whoop.com/api (sleep), 2026-11-22. Durations are milliseconds. There is no series:
+ * the respiratory rate is an average of the night, and heart rate of the night stays missing.
  */
 export interface WhoopInput extends AdapterOptions {
   /** The answer of `GET /v2/activity/sleep`, or one sleep of it. */
   readonly sleep?: unknown;
 }
 
-/** The session of what WHOOP sent. */
+/** The session of WHOOP's answer. */
 export function fromWhoop({ sleep, ...options }: WhoopInput): Adapted {
   const sent = new Field(sleep, 'sleep', options.zone);
   if (isEvent(sleep)) sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');

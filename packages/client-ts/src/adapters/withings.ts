@@ -14,14 +14,14 @@ export interface WithingsInput extends AdapterOptions {
   readonly summary?: unknown;
   /** The answer of `get`, with the data fields `hr` and `rr`. */
   readonly sleep?: unknown;
-  /** The answer of `getintradayactivity`, with the data fields `heart_rate` and `rr`: what a watch measured by day. */
+  /** The answer of `getintradayactivity`, with the data fields `heart_rate` and `rr`, which a watch measured by day. */
   readonly activity?: unknown;
 }
 
 /** By number; 4 is entered by hand, 5 unknown. */
 const STATES: readonly (Stage | 'asleep')[] = ['awake', 'light', 'deep', 'rem', 'asleep'];
 
-/** The session of what Withings sent. */
+/** The session of Withings' answers. */
 export function fromWithings({ summary, sleep, activity, ...options }: WithingsInput): Adapted {
   const parts = seriesOf(new Field(sleep, 'sleep'), 'get') ?? [];
   const records = seriesOf(new Field(summary, 'summary'), 'getsummary');
@@ -41,7 +41,7 @@ function checkStatus(answer: Field): void {
   if (status !== undefined && status !== 0) answer.get('status').fail('the answer is an error');
 }
 
-/** `{"1772431200": {"heart_rate": 61, …}}`; an empty array where there is nothing. */
+/** `{"1772431200": {"heart_rate": 61, …}}`; an empty array if there are none. */
 function momentsOf(answer: Field): [seconds: string, values: Field][] {
   if (answer.isAbsent) return [];
   checkStatus(answer);
@@ -53,7 +53,7 @@ function momentsOf(answer: Field): [seconds: string, values: Field][] {
   return isEmpty ? [] : moments.entries();
 }
 
-/** A watch beside a mat is another device: of the night only where the sleep's own has no samples. */
+/** A watch beside a mat is another device: its samples count for the night only if the sleep's own device has none. */
 function byDevice(moments: readonly [seconds: string, values: Field][], name: string): Series[] {
   const groups = new Map<string, [seconds: string, values: Field][]>();
   for (const moment of moments) {

@@ -1,21 +1,21 @@
 import { AdapterError } from './adapterError.js';
 
-/** Day, time and, where there is one, offset; Apple Health writes spaces between them. */
+/** Day, time and an optional offset; Apple Health writes spaces between them. */
 const TIME =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(\.\d+)?(?:\s*([Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
 const DAY_MS = 86_400_000;
-/** Years outside are no years of a watch. */
+/** No watch records other years. */
 const LAST_MS = Date.UTC(2150, 0, 1);
 
 /** A time as it was written. @internal */
 export interface Written {
-  /** The local time, read as if it were UTC; undefined where there is no such time, as on 30 February. */
+  /** The local time, read as if it were UTC; undefined if there is no such time, as on 30 February. */
   readonly clockMs: number | undefined;
-  /** "Z", "+01:00"; undefined where there is none. */
+  /** "Z", "+01:00"; undefined if there is none. */
   readonly offset: string | undefined;
 }
 
-/** Undefined where the text is no time at all. @internal */
+/** Undefined if the text is no time at all. @internal */
 export function writtenTime(text: string): Written | undefined {
   const found = TIME.exec(text);
   if (found === null) return undefined;
@@ -31,7 +31,7 @@ export function writtenTime(text: string): Written | undefined {
  * Milliseconds since 1970 of a local time.
  * @param clock  the local time, read as if it were UTC
  * @param zone  an offset ("+01:00", "Z") or a name ("Europe/Berlin")
- * @throws AdapterError where there is no such zone
+ * @throws AdapterError if the zone is unknown
  * @internal
  */
 export function localMs(clock: number, zone: string): number {
@@ -43,7 +43,7 @@ export function localMs(clock: number, zone: string): number {
   return clock - offsetAt(after, zone) === after ? after : before;
 }
 
-/** East of UTC, in milliseconds; undefined where it is no offset. @internal */
+/** Milliseconds east of UTC; undefined if it is no offset. @internal */
 export function offsetMs(zone: string): number | undefined {
   if (typeof zone !== 'string') return undefined;
   if (zone.toUpperCase() === 'Z') return 0;
@@ -53,7 +53,11 @@ export function offsetMs(zone: string): number | undefined {
   return (found[1] === '-' ? -minutes : minutes) * 60_000;
 }
 
-/** How far `zone` lies east of UTC at a moment, in milliseconds. @throws AdapterError as above @internal */
+/**
+ * How far `zone` is east of UTC at a moment, in milliseconds.
+ * @throws AdapterError as above
+ * @internal
+ */
 export function offsetAt(ms: number, zone: string): number {
   const fixed = offsetMs(zone);
   if (fixed !== undefined) return fixed;

@@ -72,7 +72,7 @@ def _days_of(sent: Field) -> list[Field] | None:
 
 
 def _offset_of(begin: Field | None) -> str | None:
-    """What the time that a sleep began at ends with."""
+    """The offset with which the sleep's start time is written."""
     found = None if begin is None else re.search(r"(Z|[+-][0-9]{2}:?[0-9]{2})$", begin.text() or "")
     return None if found is None else found[1]
 

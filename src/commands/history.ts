@@ -9,15 +9,15 @@ const EXIT_DAMAGED = 65;
 const WHICH = 'the history; without it, standard input, which other users of the machine do not see';
 
 export function registerHistory(program: Command): void {
-  const history = program.command('history').description('look at the histories that answers carry');
+  const history = program.command('history').description('read the histories of answers');
   history
     .command('show')
-    .description('print a history in words; it is health data, and so is what is printed')
+    .description('print a history in words; both are health data')
     .argument('[text]', WHICH)
     .action((given: string | undefined) => print('show', given, (desk) => inWords(desk.history)));
   history
     .command('forget-measurements')
-    .description('print a history without its measurements; all else stays')
+    .description('print a history without its measurements; everything else stays')
     .argument('[text]', WHICH)
     .action((given: string | undefined) =>
       print('forget-measurements', given, (desk) => {

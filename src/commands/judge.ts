@@ -31,41 +31,48 @@ export function registerJudge(program: Command): void {
   program
     .command('judge')
     .description(
-      'hold scores against outcomes of your own people: do they say more than minutes asleep, and is it worth anything?',
+      'compare scores with outcomes of your own people: do the scores say anything, and more than minutes asleep?',
     )
-    .argument('[files...]', 'nights as acuity score takes them; without any, standard input')
-    .requiredOption('--person <name>', 'field or column that says whose a night is')
+    .argument('[files...]', 'nights as acuity score reads them; without any, standard input')
+    .requiredOption('--person <name>', 'field or column with the person')
     .requiredOption(
       '--order <name>',
-      'field or column that says when it was; nights of a person are sorted by it',
+      'field or column with the time of a night; nights of a person are sorted by it',
     )
     .requiredOption(
       '--outcome <column:score>',
-      'what stands beside the nights, and the score it should go with; column:-score where less of one goes with more of the other. Again for each',
+      'a column of outcomes, and the score that should rise with it; column:-score if the score should fall; repeatable',
       addOutcome,
     )
-    .option('--percentile <columns>', 'outcomes that are percentiles of 0 to 100, as scores are', namesOf)
+    .option('--percentile <columns>', 'outcomes that are percentiles from 0 to 100, as scores are', namesOf)
     .option(
       '--measured <column:score>',
-      'percentiles that are taken as measurements of a score: what do one, two, five of them buy? Again for each',
+      'a column with measurements of a score, as percentiles: prints what one, two and five of them gain; repeatable',
       addMeasured,
     )
     .option('--json', 'print all figures as JSON')
-    .option('--html <file>', 'write a page')
-    .option('--seed <n>', 'of the draws of people', numberOf(0, SEED_MAX), 1)
-    .option('--draws <n>', 'draws of people', numberOf(DRAWS_MIN, DRAWS_MAX), 2_000)
+    .option('--html <file>', 'also write a page')
+    .option('--seed <n>', 'seed of the draws of people', numberOf(0, SEED_MAX), 1)
+    .option('--draws <n>', 'number of draws of people', numberOf(DRAWS_MIN, DRAWS_MAX), 2_000)
     .addOption(
       new Option('--names <reading>', 'any-case takes hr_night for HR_night, as databases write it')
         .choices(NAME_READINGS)
         .default('exact'),
     )
-    .addOption(new Option('--format <format>', 'of the input (else by its name)').choices(FORMATS))
-    .option('--people-max <n>', 'hold the past of no more people', numberOf(1, PEOPLE_MAX), 1_000_000)
+    .addOption(
+      new Option('--format <format>', 'format of the input (by default from its name)').choices(FORMATS),
+    )
+    .option(
+      '--people-max <n>',
+      'keep the past of at most this many people',
+      numberOf(1, PEOPLE_MAX),
+      1_000_000,
+    )
     .addHelpText(
       'after',
       '\nScores: C_SCORE, attention, memory, reasoning, stress, valence, arousal. An outcome is a number, true or false,\n' +
-        'High or Low; where it is missing, the night is past and no more. Give the sign before you look: it is never found.\n' +
-        'What is printed are counts and statistics: no person, and no night of anybody.',
+        'High or Low; a night without one counts only as past. Choose the sign before you look: it is never estimated.\n' +
+        'The output holds counts and statistics: no person and no night.',
     )
     .action(
       async (

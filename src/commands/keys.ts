@@ -111,8 +111,8 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
   command(keys, 'usage', 'predictions answered with 200, by key and UTC day')
     .option('--days <n>', 'of how many days, today included', daysUpTo, 1)
     .action((flags: UsageFlags) => perform((context) => usageAt(context, flags.days), flags));
-  command(keys, 'import', 'add the keys of a key file to this store; those that are there stay as they are')
-    .argument('<file>', 'as ACUITY_KEYS=file:PATH has written it')
+  command(keys, 'import', 'add the keys of a key file to this store; keys in the store stay unchanged')
+    .argument('<file>', 'the key file of ACUITY_KEYS=file:PATH')
     .action((file: string, flags: CommonFlags) => perform((context) => importAt(context, file), flags));
   for (const { name, description, change } of CHANGES) {
     command(keys, name, description)
@@ -144,7 +144,7 @@ const CHANGES = [
 function issueCommand(keys: Command): Command {
   return command(keys, 'issue', 'issue a key and print it, this once')
     .addOption(new Option('--kind <kind>', 'kind of key').choices(['demo', 'live']).makeOptionMandatory())
-    .option('--label <text>', 'whom or what it is for')
+    .option('--label <text>', 'who or what uses the key')
     .option('--rate <n>', 'requests per second, or unlimited', limitUpTo(RATE_MAX))
     .option('--daily <n>', 'predictions per UTC day, or unlimited', limitUpTo(DAILY_MAX))
     .option('--expires <date>', 'when it expires: an ISO 8601 date, UTC unless it says otherwise', isoDate);

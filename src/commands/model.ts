@@ -28,13 +28,13 @@ export function registerModel(program: Command): void {
       '--golden <file>',
       'golden requests: JSON, [{"name": …, "request": …}]; by default the shipped network’s',
     )
-    .option('--training <file>', 'what it was trained on: a JSON object, kept in the manifest')
+    .option('--training <file>', 'a JSON object that describes the training, kept in the manifest')
     .option(
       '--measured <file>',
       'half-lives and reliabilities of measurements: JSON, `measured` of the shipped manifest',
     )
     .option('--card <file>', 'its model card')
-    .option('--explain <folder>', 'explain.onnx and explain.json, where it can explain its scores')
+    .option('--explain <folder>', 'a folder with explain.onnx and explain.json, if it can explain its scores')
     .action((flags: BundleOrder) =>
       run(async () => {
         const { bundleModel } = await import('./modelBundle.js');
@@ -54,10 +54,10 @@ export function registerModel(program: Command): void {
   model
     .command('compare')
     .argument('<answering>', 'model folder: the one that answers')
-    .argument('<other>', 'model folder: the one that may come in its place')
+    .argument('<other>', 'model folder: the one that may replace it')
     .argument('<requests>', 'NDJSON: one request a line')
     .option('--html <file>', 'also write a page')
-    .description('score requests with two models, and say how far the second lies from the first')
+    .description('score requests with two models, and print how far the second differs from the first')
     .action((answering: string, other: string, requests: string, flags: { readonly html?: string }) =>
       run(async () => {
         const { compareModels } = await import('./modelCompare.js');

@@ -29,7 +29,7 @@ export function registerScore(program: Command): void {
     .argument('[files...]', 'files, folders or patterns; without any, standard input')
     .option(
       '--keep <names>',
-      'fields or columns that go through to the output (else id and custom_id, where they are)',
+      'fields or columns to copy to the output (by default id and custom_id, if present)',
       namesOf,
     )
     .addOption(
@@ -37,32 +37,36 @@ export function registerScore(program: Command): void {
         .choices(NAME_READINGS)
         .default('exact'),
     )
-    .option('--explain', 'each row with its explanation, which takes several times as long')
-    .option('--person <name>', 'field or column that says whose a row is: earlier rows become its past')
-    .option('--order <name>', 'field or column that says when a row was; rows of a person are sorted by it')
-    .option('--state <file>', 'read the history of each person from it, and leave it there')
+    .option('--explain', 'add its explanation to each row, which takes several times as long')
+    .option('--person <name>', 'field or column with the person: earlier rows of a person become the past')
+    .option('--order <name>', 'field or column with the time of a row; rows of a person are sorted by it')
+    .option('--state <file>', 'read the history of each person from this file, and write it back')
     .addOption(
       new Option(
         '--late <what>',
-        'a row whose night is earlier than one of its person before it is a bad row, ends the run, or has its place there',
+        'a row whose night is earlier than the person’s previous row is a bad row, ends the run, or gets its place',
       )
         .choices(LATE)
         .default('bad'),
     )
-    .option('--people-max <n>', 'hold the past of no more people (1.0 KB each)', countOf, 1_000_000)
-    .addOption(new Option('--format <format>', 'of the input (else by its name)').choices(FORMATS))
-    .addOption(new Option('--to <format>', 'of the output (else that of the input)').choices(FORMATS))
-    .option('--out-dir <folder>', 'write there, in the folders of the inputs, not beside them')
+    .option('--people-max <n>', 'keep the past of at most this many people (1.0 KB each)', countOf, 1_000_000)
+    .addOption(
+      new Option('--format <format>', 'format of the input (by default from its name)').choices(FORMATS),
+    )
+    .addOption(
+      new Option('--to <format>', 'format of the output (by default that of the input)').choices(FORMATS),
+    )
+    .option('--out-dir <folder>', 'write there, in the same folders as the inputs, not beside them')
     .option(
       '--tables',
-      'standard input holds many Arrow streams: each is a table of its own, answered by one',
+      'standard input holds many Arrow streams, each a table of its own; each gets one as its answer',
     )
     .addHelpText(
       'after',
-      '\nFILE.ndjson is scored to FILE.scores.ndjson; rows without scores go to FILE.bad.ndjson. Finished files are\n' +
-        'skipped when run again. In a stream a bad line gives {"row":N,"error":{"line":N,"status":S,"detail":…}} in its place.\n' +
-        'Person, order and the number of the row stand in front of the scores, and of what is wrong.\n' +
-        'Where any row was bad, the exit code is 65. One line for each file says which fields were found;\n' +
+      '\nThe scores of FILE.ndjson go to FILE.scores.ndjson, rows without scores to FILE.bad.ndjson. A second run skips\n' +
+        'finished files. In a stream a bad line gives {"row":N,"error":{"line":N,"status":S,"detail":…}} in its place.\n' +
+        'Person, order and the number of the row come before the scores or the error.\n' +
+        'If any row was bad, the exit code is 65. One line for each file says which fields were found;\n' +
         'a known name in another case, a missing column or no field at all ends the run with 64, before any score.',
     )
     .action(async (files: string[], flags: ScoreFlags) => {

@@ -29,7 +29,7 @@ function withVariable(text: string): string {
 export function registerServe(program: Command, hooks: ServeHooks | undefined): void {
   program
     .command('serve')
-    .description('answer requests until told to stop (SIGTERM, SIGINT)')
+    .description('answer requests until SIGTERM or SIGINT')
     .addHelpText('after', SETTINGS)
     .configureOutput({ outputError: (text, write) => write(withVariable(text)) })
     .action(async () => {

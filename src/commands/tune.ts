@@ -24,18 +24,22 @@ interface TuneFlags {
 export function registerTune(program: Command): void {
   program
     .command('tune')
-    .description('search the settings that suit this machine, and print the environment block to paste')
+    .description('find the best settings for this machine, and print them as environment variables to paste')
     .addOption(
-      new Option('--goal <goal>', 'what is wanted').choices(['throughput', 'latency']).default('throughput'),
+      new Option('--goal <goal>', 'what to optimise')
+        .choices(['throughput', 'latency'])
+        .default('throughput'),
     )
     .option('--p99-ms <n>', 'accept no setting whose 99th percentile is above this', numberUpTo(MS_MAX))
     .option('--minutes <n>', 'never take longer than this', numberUpTo(MINUTES_MAX), 5)
     .option('--connections <n>', 'connections of the load', numberUpTo(CONNECTIONS_MAX), 64)
     .addOption(
-      new Option('--payload <name>', 'what is sent').choices([...PAYLOADS, 'mixed']).default('mixed'),
+      new Option('--payload <name>', 'which requests to send')
+        .choices([...PAYLOADS, 'mixed'])
+        .default('mixed'),
     )
     .option('--requests <file>', 'send your own requests instead: one JSON body a line')
-    .option('--html <file>', 'also write a page with everything that was measured')
+    .option('--html <file>', 'also write a page with all measurements')
     .addHelpText('after', '\nRun it on the machine that will serve, with nothing else to do.')
     .action(async (flags: TuneFlags) => {
       configOrExit(); // otherwise a mistake in the environment fails every trial

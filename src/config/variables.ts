@@ -69,7 +69,7 @@ export const VARIABLES = {
     env: 'ACUITY_TRY',
     schema: Type.Boolean(),
     derived: '`true` where the admin listener is on a loopback address, else `false`',
-    doc: 'Whether the admin listener has the page `/try`, which scores a night that is put together by hand. Where others than this machine reach the listener, the page asks for an API key',
+    doc: 'Whether the admin listener has the page `/try`, which scores a night that is put together by hand. If other machines can reach the listener, the page asks for an API key',
   },
   grafanaUrl: {
     env: 'ACUITY_GRAFANA_URL',
@@ -143,7 +143,7 @@ export const VARIABLES = {
     env: 'ACUITY_KEYS_STALE_MS',
     schema: Type.Integer({ default: 86_400_000, minimum: 1000, maximum: 2_592_000_000 }),
     unit: 'ms',
-    doc: 'Longest time that known keys go on while a shared key store is out of reach; then no key counts, and the replica is not ready',
+    doc: 'How long known keys stay valid while a shared key store is out of reach; then no key counts, and the replica is not ready',
   },
   model: {
     env: 'ACUITY_MODEL',
@@ -179,7 +179,7 @@ export const VARIABLES = {
     env: 'ACUITY_STOP_DELAY_MS',
     schema: Type.Integer({ default: 0, minimum: 0, maximum: 600_000 }),
     unit: 'ms',
-    doc: 'How long a replica that was told to stop says so on `/readyz`, and goes on answering, before it takes no more requests: longer than a load balancer takes to notice',
+    doc: 'How long a stopping replica answers requests as usual while `/readyz` says 503, before it takes no more requests: longer than a load balancer takes to notice',
   },
   daySamplesMax: {
     env: 'ACUITY_DAY_SAMPLES_MAX',
@@ -200,19 +200,19 @@ export const VARIABLES = {
   accessLogEvery: {
     env: 'ACUITY_ACCESS_LOG_EVERY',
     schema: Type.Integer({ default: 1000, minimum: 0, maximum: 1_000_000_000 }),
-    doc: 'One access line in so many successful requests; `0` for none. Errors are always logged',
+    doc: 'One access line for this many successful requests; `0` for none. Errors are always logged',
   },
   retryAfterS: {
     env: 'ACUITY_RETRY_AFTER_S',
     schema: Type.Integer({ default: 1, minimum: 1, maximum: 3600 }),
     unit: 's',
-    doc: 'Least `Retry-After` of an overload: what is said is computed, up to 30 s',
+    doc: 'Least `Retry-After` of an overload; the value itself is computed, up to 30 s',
   },
   overloadStatus: {
     env: 'ACUITY_OVERLOAD_STATUS',
     schema: Type.Integer({ default: 503, minimum: 429, maximum: 503 }),
     expects: '503 or 429',
-    doc: 'Status of a request that is refused for want of room: `429` for proxies that take a replica out for 5xx',
+    doc: 'Status of a refusal because of overload: `429` for proxies that take a replica out for 5xx',
   },
   otlpEndpoint: {
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',

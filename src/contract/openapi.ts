@@ -67,7 +67,7 @@ export function openapiDocument({ version, limits = DEFAULT_SERIES_LIMITS }: Ope
           in: 'header',
           name: 'X-API-Key',
           description:
-            '`sk_demo_…` or `sk_live_…`, from the operator. It belongs on servers: never into an app, a web page, ' +
+            '`sk_demo_…` or `sk_live_…`, from the operator. Keep it on servers: never in an app, a web page, ' +
             'a public repository or a log.',
         },
       },
@@ -77,18 +77,19 @@ export function openapiDocument({ version, limits = DEFAULT_SERIES_LIMITS }: Ope
   };
 }
 
-const INTRODUCTION = `Takes a snapshot of one person's biometrics and returns scores from a neural network. \
-Stateless: nothing is kept. With up to five earlier sessions and the scores that were returned for them, the \
-person is judged against their own baseline.
+const INTRODUCTION = `Takes one person's biometrics of a night and the hour before, and returns scores from a neural network. \
+The service stores nothing. With up to five earlier sessions and their scores, or with a \`history\`, it compares the \
+person with their own baseline.
 
-\`past_sessions\` and \`past_targets\` are given both or neither (absent, \`null\` and \`[]\` all count as neither), of \
+Send both \`past_sessions\` and \`past_targets\` or neither (absent, \`null\` and \`[]\` count as neither), of \
 equal length and in the same order, oldest first. \`past_target\`, \`HR_night_imputed\` and \`RR_night_imputed\` are \
 aliases; beside its name, an alias may only be \`null\` or \`[]\`.
 
-What a schema can't say: a series most of which is implausible is refused with \`unit_error\`, and so is a session that contradicts itself: \
-sleep stages in minutes beside seconds, one of them or all, a whole night in minutes or hours, shares of sleep on \
-two scales or that add up to more than the whole, heart rate in the place of breathing. A history must be one that an \
-answer gave; without a history, \`night\` is not looked at. No measurement may be of a day after \`night\`. Fields that are not described here are ignored.
+A schema can't say the following. A series that is mostly implausible is refused with \`unit_error\`, and so is a \
+session whose fields contradict each other: sleep stages, one or all, in minutes beside seconds; a whole night in \
+minutes or hours; shares of sleep on two scales, or that add up to more than the whole; heart rate in place of \
+breathing. A \`history\` must be that of an answer; without one, \`night\` is ignored. No measurement may be of a day \
+after \`night\`. Fields that are not described here are ignored.
 
 A body has at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ${STRUCTURE_BOUNDS.bracketsMax} objects and \
 arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings, keys included; beyond that it is refused with one \`too_long\` \
@@ -96,7 +97,7 @@ at \`["body"]\`.
 
 Any other path answers 404, any other method 405 with \`Allow: POST\`.
 
-Many requests may come in one, as \`${NDJSON_TYPE}\`, a line each; the answer has a line for each.
+One request may carry many, as \`${NDJSON_TYPE}\`: one in each line. The answer has a line for each.
 
 The scores are no diagnosis, and this is not a medical device.`;
 
@@ -126,8 +127,8 @@ function predictOperation(): JsonObject {
         in: 'header',
         required: false,
         description:
-          'Your own id of this request, for both sides’ logs; one is made where it is absent, or does not match ' +
-          '`[A-Za-z0-9._-]{1,128}`.',
+          'Your own id for this request, for both sides’ logs; if it is absent or does not match ' +
+          '`[A-Za-z0-9._-]{1,128}`, the service makes one.',
         schema: { type: 'string' },
         example: 'c0ffee-42',
       },
@@ -137,7 +138,7 @@ function predictOperation(): JsonObject {
         required: false,
         description:
           'How long you wait for this answer, in milliseconds: a request that waits longer is refused instead of ' +
-          'scored. The lesser of this and the operator’s deadline holds; what is no such number is ignored.',
+          'scored. The shorter of this and the operator’s deadline applies; any other value is ignored.',
         schema: { type: 'integer', minimum: 1, maximum: 600_000 },
         example: 800,
       },
@@ -213,18 +214,18 @@ const PROBLEM_RESPONSES: readonly (readonly [
   headers: HeaderName[],
 ])[] = [
   ['The key is missing.', ['keyMissing'], []],
-  ['The key is malformed, unknown, expired or revoked; it is not said which.', ['keyInvalid'], []],
+  ['The key is malformed, unknown, expired or revoked; the answer does not say which.', ['keyInvalid'], []],
   ['The body is too long.', ['bodyTooLarge'], []],
   ['The body is not plain JSON.', ['contentType', 'contentEncoding'], []],
   [
-    'The key’s rate or its daily quota is used up; or, without `RateLimit`, what 503 stands for, where the operator ' +
-      'has it said so.',
+    'The key’s rate or its daily quota is used up; or, without `RateLimit`, an overload as in 503, if the operator ' +
+      'has chosen this status for it.',
     ['rateLimited', 'overloadedAs429'],
     ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
   ],
   ['Unexpected; the cause is in the service’s log.', ['internal'], []],
   [
-    'Too much is waiting, the request waited too long, or the service is stopping.',
+    'Too many requests wait, this request waited too long, or the service is stopping.',
     ['overloaded'],
     ['Retry-After'],
   ],
@@ -261,14 +262,14 @@ const header = (description: string, example: string): JsonObject => ({
 });
 
 const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
-  'X-Request-Id': header('The request’s id: yours, where it is well formed.', 'c0ffee-42'),
+  'X-Request-Id': header('The request’s id: yours, if it is well formed.', 'c0ffee-42'),
   'X-Model-Version': header(
     'Name and version of the network that gave the scores; keep it beside them.',
     'acuity-base/0.3.0',
   ),
   'Server-Timing': header('Milliseconds of waiting and of the model run.', 'queue;dur=0.31, infer;dur=0.21'),
   'Retry-After': {
-    description: 'Seconds to wait before another attempt, up to 30; of a daily quota, until midnight UTC.',
+    description: 'Seconds to wait before another attempt, up to 30; for a daily quota, until midnight UTC.',
     schema: { type: 'integer', minimum: 1 },
     example: 1,
   },
@@ -302,7 +303,7 @@ function schemas(limits: SeriesLimits): JsonObject {
       status: {
         enum: [MALFORMED.status, UNPROCESSABLE.status, PROBLEMS.internal.status, PROBLEMS.overloaded.status],
       },
-      detail: { description: 'As in the answer to a request of its own.' },
+      detail: { description: 'As in the answer to the same request alone.' },
     },
   };
   named['Problem'] = plain(Type.Object({ detail: Type.String() }));
@@ -318,7 +319,7 @@ function schemas(limits: SeriesLimits): JsonObject {
 const FindingSchema = Type.Object({
   loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), {
     minItems: 1,
-    description: 'The way to the place, from "body" on: names of fields and indices.',
+    description: 'The path to the place, from "body" on: names of fields and indices.',
   }),
   msg: Type.String({ description: 'For people; may change.' }),
   type: Type.Unsafe<string>({ enum: FINDING_TYPES, description: 'What is wrong; fixed.' }),

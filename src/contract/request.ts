@@ -100,7 +100,7 @@ const measured = {
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
       format: 'date',
-      description: 'The day on which it was measured, not after night; night itself, where it is not told.',
+      description: 'The day of the measurement, not after night; by default night.',
     }),
   ),
   reliability: Type.Optional(
@@ -108,8 +108,8 @@ const measured = {
       type: ['number', 'null'],
       ...RELIABILITY_BOUNDS,
       description:
-        'The share of the variance between people’s single values that is the person’s and lasts (the retest ' +
-        'correlation); that of the model’s manifest, where it is not told.',
+        'The retest correlation: the share of the variance between people’s single values that belongs to the ' +
+        'person and lasts; by default the value in the model’s manifest.',
     }),
   ),
 };
@@ -154,8 +154,7 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
     explain: Type.Optional(
       Type.Unsafe<boolean | null>({
         type: ['boolean', 'null'],
-        description:
-          'Whether the answer is to say why; null and false are the same. Costs 8 tokens of the rate.',
+        description: 'true: the answer says why. null and false mean absent. Costs 8 tokens of the rate.',
       }),
     ),
     history: Type.Optional(
@@ -163,7 +162,7 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
         type: ['string', 'null'],
         maxLength: HISTORY_LENGTH_MAX,
         description:
-          'The history that the last answer for this person gave, as it was, in the place of the lists; "" begins one.',
+          'The history of the last answer for this person, unchanged, instead of the lists; "" begins one.',
       }),
     ),
     night: Type.Optional(
@@ -171,8 +170,8 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
         type: ['string', 'null'],
         format: 'date',
         description:
-          'The date on which the person woke: with history, a night that is sent again is replaced, and a late one ' +
-          'gets its place.',
+          'The date on which the person woke. With it, a night that is sent again replaces its earlier version in the ' +
+          'history, and a late one gets its place.',
       }),
     ),
     measurements: Type.Optional(
@@ -181,8 +180,8 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
         items: MeasurementSchema,
         maxItems: MEASUREMENTS_MAX,
         description:
-          'What tests, questionnaires and ratings measured of this person, each sent once: the history keeps it. Only ' +
-          'with history and night. The same score and day again replaces.',
+          'Results of tests, questionnaires and ratings of this person. Send each once, with history and night: the ' +
+          'history keeps it. The same score and day again replaces it.',
       }),
     ),
   });

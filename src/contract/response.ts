@@ -33,13 +33,13 @@ export const ExplainedScoreSchema = Type.Object({
   ),
   notable: Type.Boolean({
     description:
-      'Whether the change is larger than on nine ordinary days in ten, for that many past sessions and what it is against.',
+      'Whether the change is larger than on nine ordinary days in ten, for this number of past sessions and this reference day.',
   }),
   repeatability: Type.Array(percentile('An end of the range.'), {
     minItems: 2,
     maxItems: 2,
     description:
-      'Where this score would lie, four times in five, had another ordinary device recorded the same days. About ' +
+      'The range of this score, four times in five, if another ordinary device had recorded the same days. It is about ' +
       'the recording, not about the person.',
   }),
   measured: Type.Optional(
@@ -63,7 +63,7 @@ export const ExplanationSchema = Type.Object({
   against: Type.Unsafe<Against>({
     enum: AGAINST,
     description:
-      'What the reference day is: typical of this age and sex; the last nights, weighted as the network weighs them; or ' +
+      'The reference day: typical of this age and sex; the last nights, weighted as the network weighs them; or ' +
       'usual for this person, from ten nights on in the long run of the history.',
   }),
   quality: Type.Object({
@@ -80,8 +80,8 @@ export const ExplanationSchema = Type.Object({
     }),
     not_at_rest: Type.Array(Type.String(), {
       description:
-        'Series of the hour before that were left out, since its heart rate says that it was not spent at rest; ' +
-        'they stand in `missing`, too.',
+        'Series of the hour before that were left out, because its heart rate shows that it was not spent at rest; ' +
+        'they are in `missing`, too.',
     }),
     series: Type.Object(
       each(
@@ -107,12 +107,12 @@ export const PredictionResponseSchema = Type.Object({
   ...ScoreRecordSchema.properties,
   inference_time_ms: Type.Number({
     minimum: 0,
-    description: 'Milliseconds that the model run holding this request took.',
+    description: 'Milliseconds of the model run that scored this request.',
   }),
   unmeasured: Type.Optional(
     Type.Object(ScoreRecordSchema.properties, {
       description:
-        'Only where measurements count: the scores without them. They are what the history keeps as past scores.',
+        'Only if measurements count: the scores without them. The history keeps these as past scores.',
     }),
   ),
   measurements_ignored: Type.Optional(
@@ -123,8 +123,8 @@ export const PredictionResponseSchema = Type.Object({
       }),
       {
         description:
-          'Only where there is one: measurements that came too late to count, older than the newest that the history ' +
-          'no longer keeps one by one. One that was sent before is part of their sum already.',
+          'Only if there are any: measurements that came too late to count, because the history already keeps later ' +
+          'ones only as a sum. One that was sent before is already part of that sum.',
       },
     ),
   ),
@@ -132,7 +132,7 @@ export const PredictionResponseSchema = Type.Object({
   history: Type.Optional(
     Type.String({
       maxLength: HISTORY_LENGTH_MAX,
-      description: 'Only where the request has one: send it with the next request of this person.',
+      description: 'Only if the request has one: send it with the next request of this person.',
     }),
   ),
 });

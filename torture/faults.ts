@@ -8,7 +8,7 @@ import type { Form, Part, Trial } from './part.js';
  * a hundred times usually passes its test.
  */
 
-const ROUNDS: Readonly<Record<Form, number>> = { short: 1, long: 3 };
+const ROUNDS: Readonly<Record<Form, number>> = { short: 1, long: 5 };
 const FILE_MS = 300_000;
 
 /** Files of test/flow, with the faults they test. */

@@ -78,7 +78,15 @@ function refusalOf(status: number, body: unknown, head: AnswerHead, sentId: stri
     requestId: head.header('x-request-id') ?? sentId,
     retryAfterS: secondsOf(head.header('retry-after')),
     rateLimit: head.header('ratelimit'),
+    limit: limitOf(head.header('ratelimit'), head.header('ratelimit-policy')),
   });
+}
+
+/** What the policy says of the limit that was reached: "20 in 2 s". */
+function limitOf(state = '', policy = ''): string | undefined {
+  const name = /^"\w+"/.exec(state)?.[0];
+  const [, most, seconds] = new RegExp(`${name};q=(\\d+);w=(\\d+)`).exec(policy) ?? [];
+  return most === undefined ? undefined : `${most} in ${seconds} s`;
 }
 
 function parse(text: string): unknown {

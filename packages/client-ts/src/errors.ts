@@ -40,6 +40,8 @@ export interface Refusal {
   readonly retryAfterS: number | undefined;
   /** `RateLimit`: which limit was reached. */
   readonly rateLimit: string | undefined;
+  /** `RateLimit-Policy`: how much that limit allows, such as "20 in 2 s". */
+  readonly limit?: string | undefined;
 }
 
 /** The service answered, but not with scores. */
@@ -138,10 +140,14 @@ export class RateLimitedError extends RefusedError {
   readonly retryAfterS: number | undefined;
   /** The limit that was reached, as the header `RateLimit` has it. */
   readonly rateLimit: string | undefined;
+  /** How much the limit allows, such as "20 in 2 s"; undefined if the service did not say. */
+  readonly limit: string | undefined;
   constructor(refusal: Refusal) {
-    super(`try again in ${refusal.retryAfterS ?? 'some'} s, or ask for a higher limit`, refusal);
+    const allowed = refusal.limit === undefined ? '' : `the key has ${refusal.limit}; `;
+    super(`${allowed}try again in ${refusal.retryAfterS ?? 'some'} s, or ask for a higher limit`, refusal);
     this.retryAfterS = refusal.retryAfterS;
     this.rateLimit = refusal.rateLimit;
+    this.limit = refusal.limit;
   }
 }
 

@@ -27,12 +27,14 @@ export class Gate {
   #closing = 0;
   #detail = '';
   #rateLimit: string | undefined;
+  #limit: string | undefined;
 
   /** @returns the number of this closing; the refused call waits for it by itself */
-  close({ retryAfterS, detail, rateLimit }: TurnGiven): number {
+  close({ retryAfterS, detail, rateLimit, limit }: TurnGiven): number {
     this.#opensMs = Math.max(this.#opensMs, performance.now() + retryAfterS * 1000);
     this.#detail = detail;
     this.#rateLimit = rateLimit;
+    this.#limit = limit;
     return ++this.#closing;
   }
 
@@ -52,6 +54,7 @@ export class Gate {
           findings: [],
           retryAfterS: Math.ceil(leftMs / 1000),
           rateLimit: this.#rateLimit,
+          limit: this.#limit,
         };
         return new RateLimitedError(refusal);
       },

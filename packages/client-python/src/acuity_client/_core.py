@@ -352,8 +352,16 @@ def _refusal(body: object, status: int, headers: Mapping[str, str], sent_id: str
             findings=[finding for finding in detail if _is_finding(finding)] if isinstance(detail, list) else [],
             retry_after_s=seconds_of(headers.get("retry-after")),
             rate_limit=headers.get("ratelimit"),
+            limit=_limit(headers.get("ratelimit", ""), headers.get("ratelimit-policy", "")),
         )
     )
+
+
+def _limit(state: str, policy: str) -> str | None:
+    """What the policy says of the limit that was reached: "20 in 2 s"."""
+    name = re.match(r'"\w+"', state)
+    said = name and re.search(rf"{name[0]};q=(\d+);w=(\d+)", policy)
+    return f"{said[1]} in {said[2]} s" if said else None
 
 
 def _is_finding(finding: object) -> bool:

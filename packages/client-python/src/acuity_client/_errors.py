@@ -36,6 +36,8 @@ class Refusal:
     retry_after_s: float | None = None
     rate_limit: str | None = None
     """The header `RateLimit`: which limit was reached."""
+    limit: str | None = None
+    """The header `RateLimit-Policy`: how much that limit allows, such as "20 in 2 s"."""
 
 
 class RefusedError(AcuityError):
@@ -122,10 +124,13 @@ class RateLimitedError(RefusedError):
         """Seconds until another attempt may succeed."""
         self.rate_limit = refusal.rate_limit
         """The limit that was reached, as the header `RateLimit` has it."""
+        self.limit = refusal.limit
+        """How much the limit allows, such as "20 in 2 s"; None if the service did not say."""
 
     def _remedy(self, refusal: Refusal) -> str:
         seconds = "some" if refusal.retry_after_s is None else f"{refusal.retry_after_s:g}"
-        return f"try again in {seconds} s, or ask for a higher limit"
+        allowed = "" if refusal.limit is None else f"the key has {refusal.limit}; "
+        return f"{allowed}try again in {seconds} s, or ask for a higher limit"
 
 
 class OverloadedError(RefusedError):

@@ -40,7 +40,7 @@ class Gate:
         """Returns the number of this closing: the refused call waits for it by itself."""
         with self._lock:
             self._opens_s = max(self._opens_s, time.monotonic() + (error.retry_after_s or 0.0))
-            self._refusal = Refusal(429, "", error.detail, rate_limit=error.rate_limit)
+            self._refusal = Refusal(429, "", error.detail, rate_limit=error.rate_limit, limit=error.limit)
             self._closing += 1
             return self._closing
 

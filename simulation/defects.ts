@@ -3,44 +3,64 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
-import { ROOT } from './revision.js';
+import { gitFolder, ROOT } from './revision.js';
 
-/** Defects that the service once had, as patches that put them back. */
-export const DEFECTS = ['bodyBudgetLeak', 'missedRevocation', 'doubledQuota'] as const;
+/**
+ * Patches that put defects into the service: three that it once had, and one that nothing but the bound of the daily
+ * quotas can see.
+ */
+export const DEFECTS = ['bodyBudgetLeak', 'missedRevocation', 'doubledQuota', 'unsharedQuota'] as const;
 export type Defect = (typeof DEFECTS)[number];
 
 export interface Hunt {
-  /** Seeds until it was found; undefined where none of them found it. */
-  readonly seeds: number | undefined;
+  /** The seed that found it; undefined where none did. */
+  readonly seed: number | undefined;
   /** What did not hold then. */
   readonly violation: string;
+  /** What the run says of how it is repeated. */
+  readonly again: string;
+  /** Whether that does the same again. */
+  readonly isReplayed: boolean;
+}
+
+/** Which fleets are simulated. */
+export interface HuntOptions {
+  readonly first: number;
+  readonly seeds: number;
+  readonly hours: number;
 }
 
 /** What a run needs of a built tree. */
 const BUILT = ['package.json', 'dist', '.build/simulation', '.build/test/fixtures'];
 
-/** Puts a defect back into a copy of the tree, and simulates that seed by seed until it is found. */
-export function hunt(defect: Defect, seedsMax: number, hours: number): Hunt {
+/** Puts a defect into a copy of the tree, and simulates that seed by seed until it is found. */
+export function hunt(defect: Defect, { first, seeds, hours }: HuntOptions): Hunt {
   const copy = mkdtempSync(join(tmpdir(), 'acuity-defect-'));
   try {
     for (const path of BUILT) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
     patch(copy, join(ROOT, 'simulation/patches', `${defect}.patch`));
-    const command = [
-      join(copy, '.build/simulation/main.js'),
-      '--seeds',
-      String(seedsMax),
-      '--hours',
-      String(hours),
-    ];
-    const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
-    if (status === 0) return { seeds: undefined, violation: '' };
-    const [, seed, violation] = /^seed (\d+) fails: (.*)$/m.exec(stdout) ?? [];
-    if (seed === undefined) throw new Error(`the simulation of ${defect} failed otherwise: ${stderr}`);
-    return { seeds: Number(seed), violation: violation ?? '' };
+    const found = simulate(copy, ['--first', `${first}`, '--seeds', `${seeds}`, '--hours', `${hours}`]);
+    if (found === undefined) return { seed: undefined, violation: '', again: '', isReplayed: false };
+    const replayed = simulate(copy, found.again.split(' '));
+    return { ...found, isReplayed: JSON.stringify(replayed) === JSON.stringify(found) };
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+}
+
+/** @returns what a run says when it fails; undefined where it does not */
+function simulate(copy: string, options: readonly string[]): Omit<Hunt, 'isReplayed'> | undefined {
+  const command = [join(copy, '.build/simulation/main.js'), ...options];
+  // The copy is another state of this repository.
+  const env = { ...process.env, GIT_DIR: gitFolder(), GIT_WORK_TREE: copy, GIT_OPTIONAL_LOCKS: '0' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', env });
+  if (status === 0) return undefined;
+  const [, seed, violation = ''] = /^seed (\d+) fails: (.*)$/m.exec(stdout) ?? [];
+  const [, again = ''] = /^the same again: npm run simulate -- (.*)$/m.exec(stdout) ?? [];
+  if (seed === undefined || /^this tree is /m.test(stdout))
+    throw new Error(`the simulation failed otherwise: ${stdout}${stderr}`);
+  return { seed: Number(seed), violation, again };
 }
 
 /** Patches the sources that the patch names, and compiles them alone. */

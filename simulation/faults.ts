@@ -1,26 +1,22 @@
 import type { LineState } from './line.js';
 import type { WorkerTroubles } from './pool.js';
 import type { Actor, Scheduler } from './scheduler.js';
+import type { FleetStore } from './fleetStore.js';
+import type { Operator } from './operator.js';
 import type { Traffic } from './traffic.js';
 
 /** What faults happen to. */
 interface Stage {
   readonly scheduler: Scheduler;
   readonly seats: readonly unknown[];
-  readonly keys: readonly { readonly id: string }[];
   readonly troubles: WorkerTroubles;
   readonly traffic: Pick<Traffic, 'send'>;
-  isRevoked(id: string): boolean;
+  readonly store: FleetStore;
+  readonly operator: Operator;
   kill(at: number): void;
   stop(at: number): void;
   pause(at: number, ms: number): void;
   setLine(at: number, state: LineState): void;
-  pauseStore(ms: number): void;
-  saveStore(): void;
-  loseStore(): void;
-  flushStore(): void;
-  issueKey(dailyMax: number | null, ratePerS: number | null): void;
-  revokeKey(id: string, isRotated: boolean): void;
   switchModel(): void;
 }
 
@@ -46,12 +42,13 @@ function spell(random: () => number, least: number, most: number): number {
 }
 
 /** As an operator does; there are always keys that may be used. */
-function changeKey(world: Stage, random: () => number): void {
-  const usable = world.keys.filter(({ id }) => !world.isRevoked(id));
+function changeKey({ operator, store }: Stage, random: () => number): void {
+  const { keys } = operator;
+  const usable = keys.filter(({ id }) => !store.revoked.has(id));
   const key = usable[Math.floor(random() * usable.length)];
   if (usable.length > KEYS_LEAST && key !== undefined && random() < 0.7)
-    return world.revokeKey(key.id, random() < 0.5);
-  if (world.keys.length < KEYS_MAX) world.issueKey(random() < 0.5 ? 30 : null, random() < 0.5 ? 5 : null);
+    return operator.revoke(key.id, random() < 0.5);
+  if (keys.length < KEYS_MAX) operator.issue(random() < 0.5 ? 30 : null, random() < 0.5 ? 5 : null);
 }
 
 const KINDS: readonly Kind[] = [
@@ -66,9 +63,15 @@ const KINDS: readonly Kind[] = [
       });
     },
   },
-  { name: 'store stands still', act: (world, random) => world.pauseStore(spell(random, 50, 8000)) },
-  { name: 'store goes back to what it had saved', act: (world) => world.loseStore() },
-  { name: 'store is emptied', act: (world) => world.flushStore() },
+  { name: 'store stands still', act: (world, random) => world.store.pause(spell(random, 50, 8000)) },
+  { name: 'store goes back to what it had saved', act: (world) => world.store.lose() },
+  {
+    name: 'store is emptied',
+    act: ({ store, operator }) => {
+      store.empty();
+      operator.restore();
+    },
+  },
   {
     name: 'replica stands still',
     act: (world, random) => world.pause(seatOf(world, random), spell(random, 5, 10_000)),
@@ -123,7 +126,7 @@ const KINDS: readonly Kind[] = [
     act: (world, random) => {
       const { scheduler } = world;
       const { actor } = scheduler;
-      world.saveStore();
+      world.store.save();
       const changes = 1 + Math.floor(2 * random());
       for (let change = 0; change < changes; change++) changeKey(world, random);
       scheduler.after(actor, spell(random, 20, 1500), () => {
@@ -131,7 +134,7 @@ const KINDS: readonly Kind[] = [
           world.setLine(at, 'cut');
           scheduler.after(actor, spell(random, 20, 4000), () => world.setLine(at, 'sound'));
         }
-        world.loseStore();
+        world.store.lose();
         for (let change = 0; change < changes; change++) changeKey(world, random);
       });
     },
@@ -143,7 +146,7 @@ const EVERY_MS: readonly number[] = [2000, 10_000, 60_000, 300_000];
 const SAVE_MS = 5000;
 const LONGEST_PHASE_MS = 120_000;
 /** Requests a second, on average over quiet and busy times. */
-const CALLS_PER_S: readonly number[] = [0.3, 1, 5];
+const CALLS_PER_S: readonly number[] = [0.05, 0.3, 2];
 
 /** Which faults a run has is drawn with its seed: as a rule some kinds of them, now and then none. */
 export class Faults {
@@ -222,7 +225,7 @@ export class Faults {
 
   private save(): void {
     this.after(2 * SAVE_MS * this.world.scheduler.random(), () => {
-      this.world.saveStore();
+      this.world.store.save();
       this.save();
     });
   }

@@ -95,11 +95,11 @@ export class FleetBound {
     return this.overstepped(place, quota, nowMs);
   }
 
-  refunded(member: Member, id: string, day: number): void {
+  refunded(member: Member, id: string, day: number, count: number): void {
     const place = placeOf(id, day);
-    useOf(member, place).net--;
-    add(this.net, place, -1);
-    add(this.refunds, place, 1);
+    useOf(member, place).net -= count;
+    add(this.net, place, -count);
+    add(this.refunds, place, count);
   }
 
   /** The store has executed a report. */

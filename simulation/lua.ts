@@ -12,8 +12,10 @@ type Value = unknown;
 
 /** Of Lua: an array from 1 on, and everything else. */
 class Table {
-  readonly array: Value[] = [];
-  readonly map = new Map<unknown, Value>();
+  /** Few have any. */
+  fields: Map<unknown, Value> | undefined;
+
+  constructor(readonly array: Value[]) {}
 }
 
 export function compile(source: string): Script {
@@ -33,22 +35,21 @@ export function compile(source: string): Script {
 /** What the compiled scripts call; one script runs at a time. */
 const library = {
   callNow: ((): unknown => undefined) as Call,
-  call: (name: string, ...args: Value[]) => fromReply(library.callNow(name, args.map(text))),
+  call(name: string, ...args: Value[]): Value {
+    for (let at = 0; at < args.length; at++) if (typeof args[at] !== 'string') args[at] = text(args[at]);
+    return library.callNow(name, args as string[]) ?? false; // nil in a reply is false in Lua
+  },
   index(of: Value, key: Value): Value {
     if (Array.isArray(of)) return of[(key as number) - 1];
-    if (of instanceof Table) return typeof key === 'number' ? of.array[key - 1] : of.map.get(key);
+    if (of instanceof Table) return typeof key === 'number' ? of.array[key - 1] : of.fields?.get(key);
     return (of as Record<string, Value>)[key as string];
   },
   set(of: Table, key: Value, value: Value): void {
-    if (typeof key !== 'number') of.map.set(key, value);
+    if (typeof key !== 'number') (of.fields ??= new Map()).set(key, value);
     else if (key >= 1 && key <= of.array.length + 1) of.array[key - 1] = value;
     else throw new RangeError('a table with a gap');
   },
-  table(...values: Value[]): Table {
-    const table = new Table();
-    table.array.push(...values);
-    return table;
-  },
+  table: (...values: Value[]): Table => new Table(values),
   length: (of: Value): number => items(of).length,
   isTrue: (value: Value): boolean => value !== undefined && value !== null && value !== false,
   number: (value: Value): number => (typeof value === 'number' ? value : numberIn(value)),
@@ -59,10 +60,10 @@ const library = {
     return typeof made === 'number' && !Number.isNaN(made) ? made : undefined;
   },
   format(form: string, ...values: number[]): string {
-    let at = 0;
-    return form.replace(/%\.(\d)f|%d/g, (_, digits?: string) =>
-      (values[at++] ?? NaN).toFixed(Number(digits ?? 0)),
-    );
+    const { digits, between } = formOf(form);
+    let made = between[0] ?? '';
+    for (const [at, value] of values.entries()) made += value.toFixed(digits[at]) + (between[at + 1] ?? '');
+    return made;
   },
   /** Both of its captures, or what was found. */
   match(subject: string, pattern: string): Value[] {
@@ -90,6 +91,25 @@ function patternOf(pattern: string): RegExp {
   return made;
 }
 
+interface Form {
+  /** Of each number. */
+  readonly digits: readonly number[];
+  /** The text before, between and after the numbers. */
+  readonly between: readonly string[];
+}
+
+const forms = new Map<string, Form>();
+
+function formOf(form: string): Form {
+  const known = forms.get(form);
+  if (known !== undefined) return known;
+  const digits = [...form.matchAll(/%(?:\.(\d)f|d)/g)].map(([, count]) => Number(count ?? 0));
+  const made = { digits, between: form.split(/%(?:\.\df|d)/) };
+  if (made.between.some((text) => text.includes('%'))) throw new SyntaxError(`Lua format ${form}`);
+  forms.set(form, made);
+  return made;
+}
+
 function items(of: Value): readonly Value[] {
   if (Array.isArray(of)) return of as Value[];
   if (of instanceof Table) return of.array;
@@ -99,11 +119,6 @@ function items(of: Value): readonly Value[] {
 function text(value: Value): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   throw new TypeError(`no text: ${String(value)}`);
-}
-
-/** Nil in a reply is false in Lua. */
-function fromReply(value: Value): Value {
-  return value === null || value === undefined ? false : value;
 }
 
 /** As the store answers a client: numbers lose their fraction. */
@@ -238,7 +253,7 @@ class Compiler {
   private branch(): string {
     const condition = this.expression();
     this.expect('then');
-    let code = `if(L.isTrue(${condition})){${this.block()}}`;
+    let code = `if(${isTrue(condition)}){${this.block()}}`;
     if (this.accept('elseif')) return `${code}else{${this.branch()}}`;
     if (this.accept('else')) code += `else{${this.block()}}`;
     this.expect('end');
@@ -304,7 +319,7 @@ class Compiler {
   }
 
   private unary(): string {
-    if (this.accept('not')) return `(!L.isTrue(${this.expression(UNARY - 1)}))`;
+    if (this.accept('not')) return `(!${isTrue(this.expression(UNARY - 1))})`;
     if (this.accept('#')) return `L.length(${this.expression(UNARY - 1)})`;
     if (this.accept('-')) return `(-L.number(${this.expression(UNARY - 1)}))`;
     return this.primary();
@@ -357,7 +372,8 @@ class Compiler {
       if (this.accept('[')) {
         code = `L.index(${code},${this.expression()})`;
         this.expect(']');
-      } else if (this.accept('.')) code = `L.index(${code},'${this.next()}')`;
+      } else if (this.accept('.'))
+        code += `.${this.next()}`; // of what was decoded: no table of a script has names
       else if (this.peek() === '(') code += this.parameters();
       else return code;
     }
@@ -390,6 +406,10 @@ function binary(operator: string, left: string, right: string): string {
     default:
       return `(${numeric(left)}${operator}${numeric(right)})`;
   }
+}
+
+function isTrue(code: string): string {
+  return code.startsWith('(!') ? code : `L.isTrue(${code})`;
 }
 
 function numeric(code: string): string {

@@ -15,7 +15,7 @@ const USAGE = `npm run simulate -- [options]
   --first S     begins with this seed
   --seed S      this one alone
   --revision R  where it failed: says if this tree is another one
-  --defects     old defects put back into a copy of the tree, and after how many seeds each is found
+  --defects     puts known defects into a copy of the tree, and says which seed finds each
   --help        this text`;
 
 try {
@@ -32,9 +32,10 @@ try {
   });
   const hours = positive(values.hours);
   const seeds = values.seed === undefined ? positive(values.seeds) : 1;
+  const first = positive(values.seed ?? values.first);
   if (values.help) say(USAGE);
-  else if (values.defects) findDefects(seeds, hours);
-  else await simulate(positive(values.seed ?? values.first), seeds, hours, values.revision);
+  else if (values.defects) findDefects(first, seeds, hours);
+  else await simulate(first, seeds, hours, values.revision);
 } catch (error) {
   if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error;
   process.stderr.write(`${messageOf(error)}\n\n${USAGE}\n`);
@@ -48,6 +49,10 @@ async function simulate(first: number, seeds: number, hours: number, wanted?: st
   const sum = {
     hours: 0,
     requests: 0,
+    lists: 0,
+    lines: 0,
+    explained: 0,
+    nights: 0,
     faults: new Map<string, number>(),
     statuses: new Map<number, number>(),
   };
@@ -66,26 +71,36 @@ async function simulate(first: number, seeds: number, hours: number, wanted?: st
     }
     const { traffic, faults, trace } = figures;
     sum.hours += figures.hours;
-    sum.requests += traffic.requests;
+    sum.nights += figures.nights;
+    for (const name of ['requests', 'lists', 'lines', 'explained'] as const) sum[name] += traffic[name];
     addAll(sum.faults, faults);
     addAll(sum.statuses, traffic.statuses);
     say(`seed ${seed}: ${traffic.requests} requests, ${totalOf(faults)} faults, trace ${trace}`);
   }
   const { user, system } = process.cpuUsage(startCpu);
   const cpuMs = (user + system) / 1000;
+  const perHour = (count: number): string => Math.round(count / sum.hours).toLocaleString('en');
+  say(`\n${sum.hours.toFixed(2)} hours of ${seeds} fleets, ${sum.requests} requests; revision ${here}`);
   say(
-    `\n${sum.hours.toFixed(2)} hours, ${sum.requests} requests, ${totalOf(sum.faults)} faults; revision ${here}`,
+    `an hour has ${perHour(sum.requests)} requests and ${perHour(totalOf(sum.faults))} faults; scored are in it ` +
+      `${perHour(sum.lists)} lists of ${perHour(sum.lines)} lines, ${perHour(sum.explained)} explanations and ` +
+      `${perHour(sum.nights)} nights with a history`,
   );
   say(`${Math.round((sum.hours * MS_PER_HOUR) / cpuMs)} simulated hours in an hour of processor time`);
   say(`answers: ${listOf(sum.statuses)}`);
   say(`faults: ${listOf(sum.faults)}`);
 }
 
-function findDefects(seeds: number, hours: number): void {
+function findDefects(first: number, seeds: number, hours: number): void {
   for (const defect of DEFECTS) {
-    const { seeds: after, violation } = hunt(defect, seeds, hours);
-    if (after === undefined) process.exitCode = 1;
-    say(after === undefined ? `${defect}: not found` : `${defect}: found by seed ${after}: ${violation}`);
+    const { seed, violation, isReplayed } = hunt(defect, { first, seeds, hours });
+    if (seed === undefined || !isReplayed) process.exitCode = 1;
+    const again = isReplayed ? 'and again from its seed' : 'but not again from its seed';
+    say(
+      seed === undefined
+        ? `${defect}: not found`
+        : `${defect}: found by seed ${seed}, ${again}: ${violation}`,
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import type { Random } from '#acuity/base/random.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { SlowHistory } from '#fixtures/slowHistory.js';
-import { pastSumOf, scoresOf, THRESHOLDS } from './scores.js';
+import { pastSumOf, THRESHOLDS, type Marks } from './scores.js';
 
 const FIRST_DAY = 20_000;
 const readRequest = createReader({ daySamplesMax: 200, nightSamplesMax: 200 });
@@ -37,11 +37,11 @@ export class Person {
     return dateOf(day);
   }
 
-  /** The scores that the night has to get with the past as it is, of each model; and the record of the night. */
-  expected(weight: number, day: number) {
+  /** What tells the night, with the past as it is, from every other. */
+  marks(weight: number, day: number): Marks {
     const past = copyOf(this.slow).take({ day, record: new Float64Array(LAYOUT.RECORD_LENGTH) }).past;
     const pastSum = pastSumOf(past.map(({ hundredths }) => (hundredths[0] ?? NaN) / 100));
-    return (model: number) => scoresOf({ weight, pastCount: past.length, pastSum }, model);
+    return { weight, pastCount: past.length, pastSum };
   }
 
   /** The answer has come, and is stored. */

@@ -1,10 +1,10 @@
-import { blockAt, createBatchBuffers, readRow } from '#acuity/scoring/batchBuffers.js';
+import { blockAt, createBatchBuffers, explanationAt, readRow } from '#acuity/scoring/batchBuffers.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { InferencePool, RunListener } from '#acuity/scoring/pool.js';
 import type { BatchResult, BatchTask } from '#acuity/scoring/protocol.js';
 import { BATCHES_PER_WORKER } from '#acuity/scoring/taskRing.js';
 import type { Scheduler } from './scheduler.js';
-import { marksOf, scoresOf } from './scores.js';
+import { explanationOf, marksOf, scoresOf } from './scores.js';
 
 export interface SimulatedPoolOptions {
   readonly scheduler: Scheduler;
@@ -13,6 +13,8 @@ export interface SimulatedPoolOptions {
   readonly batchMax: number;
   /** Which model it runs. */
   readonly model: number;
+  /** How many times as long as of a plain request its runs take; it starts with the first of them. */
+  readonly slowness?: number;
   /** What the simulation has in store for its workers now. */
   readonly troubles: WorkerTroubles;
   readonly onWorkerLost: (error: Error) => void;
@@ -45,7 +47,7 @@ interface Worker {
   isStarting: boolean;
 }
 
-const RESTART_MS = 1500;
+const START_MS = 1500;
 const SLOW_MS = 1200;
 
 /** Workers that score by `scoresOf`, in their time, and that die, hang and give unsound scores. */
@@ -60,6 +62,7 @@ export class SimulatedPool implements InferencePool {
     this.buffers = createBatchBuffers(blocks, batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
     this.workers = Array.from({ length: workers }, () => freshWorker());
+    if (options.slowness !== undefined) for (const worker of this.workers) this.start(worker);
   }
 
   get isStarting(): boolean {
@@ -99,7 +102,7 @@ export class SimulatedPool implements InferencePool {
     const { scheduler, troubles } = this.options;
     const { random } = scheduler;
     const marks = this.marksOf(run);
-    const ms = 0.2 + 2 * random() + 0.05 * run.task.rows;
+    const ms = (0.2 + 2 * random() + 0.05 * run.task.rows) * (this.options.slowness ?? 1);
     const isPoisoned = marks.some(({ weight }) => troubles.poison.has(weight));
     if (!isPoisoned && random() < troubles.hangs) return troubles.onTrouble('worker hangs');
     if (isPoisoned || random() < troubles.dies) {
@@ -114,10 +117,13 @@ export class SimulatedPool implements InferencePool {
 
   private finish(worker: Worker, run: Run, ms: number): void {
     const { scheduler, troubles, model } = this.options;
-    const { scores } = this.block(run);
+    const block = this.block(run);
+    const { scores } = block;
     for (const [row, marks] of this.marksOf(run).entries()) {
       const first = (run.task.first + row) * OUTPUT_COLUMNS;
       scores.set(scoresOf(marks, model), first);
+      if (run.task.variant === 'explain')
+        explanationAt(block, run.task.first + row).set(explanationOf(marks, model));
       if (scheduler.random() >= troubles.unsound) continue;
       troubles.onTrouble('scores are unsound');
       troubles.unlucky.add(marks.weight);
@@ -134,18 +140,23 @@ export class SimulatedPool implements InferencePool {
   /** The thread ends: what it had posted may come or not, the rest fails. */
   private lose(worker: Worker): void {
     const at = this.workers.indexOf(worker);
-    const next = { ...freshWorker(), isStarting: true };
+    const next = freshWorker();
     this.workers[at] = next;
     const error = new Error('the worker has ended');
     this.options.onWorkerLost(error);
     worker.posted.length = 0;
     const runs = worker.runs.splice(0);
     for (const run of runs) if (run.task.rows === 1 && run !== runs[0]) this.spoil(run);
-    this.later(20 + RESTART_MS * this.options.scheduler.random(), () => {
-      next.isStarting = false;
-      this.begin(next);
-    });
+    this.start(next);
     for (const { done } of runs) done(error);
+  }
+
+  private start(worker: Worker): void {
+    worker.isStarting = true;
+    this.later(20 + START_MS * this.options.scheduler.random(), () => {
+      worker.isStarting = false;
+      this.begin(worker);
+    });
   }
 
   private spoil(run: Run): void {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Authenticator } from '#acuity/auth/authenticator.js';
 import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
 import type { KeyEntry } from '#acuity/auth/keyTable.js';
@@ -13,7 +14,7 @@ import type { Config } from '#acuity/config/options.js';
 import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
 import { AccessLog } from '#acuity/http/accessLog.js';
 import { BodyBudget, allocateBodyBudget } from '#acuity/http/bodyBudget.js';
-import { LoopLag } from '#acuity/http/lag.js';
+import type { LoopLag } from '#acuity/http/lag.js';
 import { Predict } from '#acuity/http/predict.js';
 import { requestIds } from '#acuity/http/requestId.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
@@ -21,14 +22,15 @@ import { RequestObserver } from '#acuity/http/requestObserver.js';
 import type { Bundle } from '#acuity/model/bundle.js';
 import type { Log } from '#acuity/process/log.js';
 import { createReader } from '#acuity/reading/read.js';
-import { Batcher } from '#acuity/scoring/batcher.js';
+import { EXPLAINED_ROWS_MAX } from '#acuity/scoring/batchBuffers.js';
+import { Batcher, type BatcherOptions } from '#acuity/scoring/batcher.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
 import { RoutingScorer } from '#acuity/scoring/routingScorer.js';
 import type { Scorer } from '#acuity/scoring/scorer.js';
 import { Models } from '#acuity/server/models.js';
-import { SimulatedPool, type WorkerTroubles } from './pool.js';
-import { START_MS, type Actor, type Scheduler } from './scheduler.js';
-import { THRESHOLDS } from './scores.js';
+import { SimulatedPool, type SimulatedPoolOptions, type WorkerTroubles } from './pool.js';
+import type { Actor, Scheduler } from './scheduler.js';
+import { EXPLAIN_SETTINGS, THRESHOLDS } from './scores.js';
 
 /** How every process of a run is set up. */
 export interface Settings {
@@ -36,6 +38,8 @@ export interface Settings {
   readonly workers: number;
   readonly batchMax: number;
   readonly queueMax: number;
+  /** Of the requests to be explained, in each loop. */
+  readonly explainedMax: number;
   readonly deadlineMs: number;
   readonly hangMs: number;
   readonly bodyMaxBytes: number;
@@ -52,8 +56,11 @@ export interface Lines {
 
 /** What a process is seen to do. */
 export interface ReplicaEvents {
-  admitted(admission: Admission): void;
-  refunded(admission: Admission): void;
+  /** `count` predictions, of a list that one prediction was charged for before, or one; and what they cost. */
+  admitted(admission: Admission, count: number, tokens: number): void;
+  /** Tokens above those that were admitted. */
+  spent(admission: Admission, tokens: number): void;
+  refunded(admission: Admission, count: number): void;
   /** It can't be opened: the store is out of reach. */
   failedToOpen(): void;
   /** A worker hangs: the process is about to leave. */
@@ -77,16 +84,24 @@ export interface ReplicaOptions {
 
 export const KEYS_MAX = 128;
 const LAG_SHARE = 1 / 4;
+/** As `LoopLag` has it. */
+const LAG_PERIOD_MS = 20;
 const LIMITS = { daySamplesMax: 200, nightSamplesMax: 200 };
 
 /** All processes read one after the other: one reader serves them. */
 const readRequest = createReader(LIMITS);
 
+/** A batcher, and how many requests it may hold. */
+interface Queue {
+  readonly batcher: Batcher;
+  readonly pool: SimulatedPool;
+  readonly max: number;
+}
+
 interface Loop {
   readonly predict: Predict;
   readonly models: Models;
   readonly budget: BodyBudget;
-  readonly lag: LoopLag;
   readonly access: AccessLog;
   readonly authenticator: Authenticator;
 }
@@ -95,10 +110,13 @@ interface Loop {
 export class Replica {
   readonly loops: Loop[] = [];
   readonly clock: Clock;
-  readonly problems: string[] = [];
+  /** Ids of keys that it has read as revoked: it never honours them again. */
+  readonly seenRevoked = new Set<string>();
   isOpen = false;
-  isHung = false;
   private keyring: Keyring | undefined;
+  private allQueues: Queue[] = [];
+  /** To hash a key again after each change of keys would cost much, and say nothing. */
+  private readonly digests = new Map<string, Buffer>();
   private readonly limits = allocateLimits(KEYS_MAX);
   private readonly bodies = allocateBodyBudget(KEYS_MAX);
   private readonly silent: Log;
@@ -106,7 +124,7 @@ export class Replica {
   constructor(private readonly options: ReplicaOptions) {
     const { scheduler, offsetMs } = options;
     this.clock = {
-      nowMs: () => START_MS + scheduler.nowMs + offsetMs,
+      nowMs: () => scheduler.wallMs + offsetMs,
       monotonicMs: () => scheduler.nowMs,
     };
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -117,7 +135,10 @@ export class Replica {
   async open(): Promise<void> {
     const { lines, settings, events, model } = this.options;
     const { clock } = this;
-    const authenticators = Array.from({ length: settings.loops }, () => new Authenticator());
+    const authenticators = Array.from(
+      { length: settings.loops },
+      () => new Authenticator({ digest: this.digestOf }),
+    );
     try {
       this.keyring = await openKeyring({
         store: new RedisKeyStore(lines.keys, lines.listen),
@@ -127,8 +148,10 @@ export class Replica {
         keepsRevoked: true,
         onRecords: (records) => {
           for (const authenticator of authenticators) authenticator.replace(records);
+          for (const { id, usableUntilMs } of records)
+            if (usableUntilMs === -Infinity) this.seenRevoked.add(id);
         },
-        onProblem: (error) => void this.problems.push(error.message),
+        onProblem: () => undefined,
       });
     } catch {
       return events.failedToOpen();
@@ -147,13 +170,16 @@ export class Replica {
   async close(closeConnections: () => void): Promise<void> {
     for (const { predict } of this.loops) predict.drain();
     await Promise.all(
-      this.loops.flatMap(({ predict, models }) => [predict.scorer.drained(), models.retired]),
+      this.loops.flatMap(({ predict, models }) => [
+        predict.scorer.drained(),
+        models.retired,
+        predict.listsEnded(),
+      ]),
     );
     this.isOpen = false;
     closeConnections();
-    for (const { predict, models, lag, access } of this.loops) {
+    for (const { predict, models, access } of this.loops) {
       access.flush(this.clock.monotonicMs());
-      lag.stop();
       await models.drop();
       await predict.scorer.close();
     }
@@ -167,8 +193,10 @@ export class Replica {
     return loop !== undefined && typeof loop.authenticator.identify(key, this.clock.nowMs()) !== 'string';
   }
 
-  get pending(): number {
-    return this.loops.reduce((sum, { predict }) => sum + predict.scorer.pending, 0);
+  /** Of every model that is open. */
+  get queues(): readonly Queue[] {
+    this.allQueues = this.allQueues.filter(({ pool }) => !pool.isClosed);
+    return this.allQueues;
   }
 
   get heldBytes(): number {
@@ -180,29 +208,37 @@ export class Replica {
     return new Int32Array(this.bodies);
   }
 
+  private readonly digestOf = (key: string): Buffer => {
+    const known = this.digests.get(key) ?? createHash('sha256').update(key).digest();
+    this.digests.set(key, known);
+    return known;
+  };
+
   private async openLoop(authenticator: Authenticator, model: number): Promise<Loop> {
-    const { settings, events, scheduler } = this.options;
+    const { settings, events, scheduler, actor } = this.options;
     const { clock } = this;
     const limiter = new RateLimiter(new Limits(this.limits), scheduler.random);
     const rateLimiter = {
       admit: (key: KeyEntry, nowMs: number) => {
         const verdict = limiter.admit(key, nowMs);
-        if (verdict.outcome === 'admitted') events.admitted(verdict);
+        if (verdict.outcome === 'admitted') events.admitted(verdict, 1, 1);
         return verdict;
       },
-      spend: (admission: Admission, tokens: number, nowMs: number) => limiter.spend(admission, tokens, nowMs),
       admitMore: (...charge: Parameters<RateLimiter['admitMore']>) => {
         const verdict = limiter.admitMore(...charge);
-        if (verdict.outcome === 'admitted')
-          for (let more = 0; more < charge[1].count; more++) events.admitted(verdict);
+        const [, { count, tokens }] = charge;
+        if (verdict.outcome === 'admitted') events.admitted(verdict, count, tokens);
         return verdict;
+      },
+      spend: (admission: Admission, tokens: number, nowMs: number) => {
+        limiter.spend(admission, tokens, nowMs);
+        events.spent(admission, tokens);
       },
       refund: (admission: Admission, count = 1) => {
         limiter.refund(admission, count);
-        for (let back = 0; back < count; back++) events.refunded(admission);
+        events.refunded(admission, count);
       },
     };
-    const lag = new LoopLag(clock);
     const budget = new BodyBudget({
       memory: this.bodies,
       bytesMax: settings.bodiesMaxBytes,
@@ -211,8 +247,7 @@ export class Replica {
     const metrics = new RequestMetrics(new MetricWriter(METRICS, allocateLoopMetrics()));
     const access = new AccessLog(this.silent, 0);
     const onHung = (): void => {
-      predict.isHung = true;
-      this.isHung = true;
+      predict.hang();
       events.hung();
     };
     const setup = {
@@ -233,7 +268,7 @@ export class Replica {
         clock,
         requestId: requestIds('sim'),
         budget,
-        lag,
+        lag: lagOf(actor, scheduler),
         lagMaxMs: settings.deadlineMs * LAG_SHARE,
         deadlineMs: settings.deadlineMs,
         bodyBytesMax: settings.bodyMaxBytes,
@@ -244,25 +279,47 @@ export class Replica {
       },
       await models.open(bundleOf(model)),
     );
-    return { predict, models, budget, lag, access, authenticator };
+    return { predict, models, budget, access, authenticator };
   }
 
   /** What `openScorer` does, with simulated workers. */
   private openScorer(model: number, onHung: () => void): Scorer {
+    const { workers, batchMax, queueMax, explainedMax, loops } = this.options.settings;
+    const ofLoop = Math.ceil(queueMax / loops);
+    const plain = this.openBatcher(model, onHung, {
+      pool: { workers, batchMax },
+      queueMax: ofLoop,
+      linesMax: Math.max(1, Math.min(Math.floor(queueMax / 2), ofLoop)),
+    });
+    return new RoutingScorer(plain, () =>
+      this.openBatcher(model, onHung, {
+        pool: { workers: 1, batchMax: EXPLAINED_ROWS_MAX, slowness: 8 },
+        queueMax: explainedMax,
+        linesMax: Math.max(1, Math.floor(explainedMax / 3)),
+        explainsEach: true,
+      }),
+    );
+  }
+
+  private openBatcher(
+    model: number,
+    onHung: () => void,
+    { pool: kind, queueMax, ...rest }: BatcherKind,
+  ): Batcher {
     const { scheduler, settings, troubles } = this.options;
-    const { workers, batchMax, deadlineMs, hangMs, loops } = settings;
-    const queueMax = Math.ceil(settings.queueMax / loops);
+    const { deadlineMs, hangMs } = settings;
+    const { workers, batchMax } = kind;
     const pool = new SimulatedPool({
+      ...kind,
       scheduler,
-      workers,
-      batchMax,
       blocks: blocksFor(queueMax, batchMax, workers),
       model,
       troubles,
       onWorkerLost: () => undefined,
     });
-    const plain = new Batcher({
-      model: { version: `sim/${model}`, thresholds: THRESHOLDS },
+    const batcher = new Batcher({
+      ...rest,
+      model: { version: `sim/${model}`, thresholds: THRESHOLDS, explainSettings: EXPLAIN_SETTINGS },
       pool,
       batchMax,
       queueMax,
@@ -272,10 +329,22 @@ export class Replica {
       onFault: () => undefined,
       onHung,
     });
-    return new RoutingScorer(plain, () => {
-      throw new Error('nothing is explained here');
-    });
+    this.allQueues.push({ batcher, pool, max: queueMax });
+    return batcher;
   }
+}
+
+interface BatcherKind extends Pick<BatcherOptions, 'queueMax' | 'linesMax' | 'explainsEach'> {
+  readonly pool: Pick<SimulatedPoolOptions, 'workers' | 'batchMax' | 'slowness'>;
+}
+
+/** In virtual time a loop is late where its process stood still, until its timer comes again. */
+function lagOf(actor: Actor, scheduler: Scheduler): Pick<LoopLag, 'ms'> {
+  return {
+    get ms() {
+      return scheduler.nowMs - actor.resumedMs < LAG_PERIOD_MS ? actor.resumedMs - actor.pausedMs : 0;
+    },
+  };
 }
 
 function bundleOf(model: number): Bundle {

@@ -25,6 +25,20 @@ export function revision(): string {
   }
 }
 
+/** Where Git keeps this repository; '' where there is none. */
+export function gitFolder(): string {
+  try {
+    return git('rev-parse', '--absolute-git-dir').trim();
+  } catch {
+    return '';
+  }
+}
+
 function git(...words: readonly string[]): string {
-  return execFileSync('git', words, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  return execFileSync('git', words, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
 }

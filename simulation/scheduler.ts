@@ -10,6 +10,9 @@ export class Actor {
   timers = 0;
   /** What fell due while it was paused. */
   readonly held: Happening[] = [];
+  /** When it was paused last, and when it went on; for ever ago before that. */
+  pausedMs = -Infinity;
+  resumedMs = -Infinity;
   /** Immediates keep their order, and its turns of the loop end one after the other. */
   turnEndsMs = 0;
 
@@ -59,6 +62,8 @@ export class Scheduler {
   /** Of all that happened, and when: equal for equal runs. */
   trace = 0x811c9dc5;
   readonly random: Random;
+  /** The wall clock at `nowMs` 0: milliseconds since 1970. */
+  startMs = 0;
   /** Who acts now: owns the timers that are made. */
   actor: Actor;
   private readonly heap: Happening[] = [];
@@ -72,6 +77,10 @@ export class Scheduler {
     this.actor = this.createActor('world');
   }
 
+  get wallMs(): number {
+    return this.startMs + this.nowMs;
+  }
+
   createActor(name: string): Actor {
     return new Actor(this.actors++, name);
   }
@@ -83,11 +92,13 @@ export class Scheduler {
 
   pause(actor: Actor): void {
     actor.isPaused = true;
+    actor.pausedMs = this.nowMs;
   }
 
   resume(actor: Actor): void {
     if (!actor.isPaused) return;
     actor.isPaused = false;
+    actor.resumedMs = this.nowMs;
     for (const happening of actor.held.splice(0)) {
       happening.dueMs = this.nowMs;
       happening.order = this.order++;
@@ -192,7 +203,7 @@ export class Scheduler {
       clearInterval: clear,
       clearImmediate: clear,
     });
-    Date.now = () => START_MS + this.nowMs;
+    Date.now = () => this.wallMs;
     performance.now = () => this.nowMs;
     Math.random = this.random;
     crypto.randomInt = ((max: number) => Math.floor(this.random() * max)) as typeof crypto.randomInt;
@@ -263,9 +274,6 @@ export class Scheduler {
     heap[at] = last;
   }
 }
-
-/** Midday, UTC. */
-export const START_MS = 20_000.5 * 86_400_000;
 
 const realImmediate = setImmediate;
 

@@ -53,8 +53,14 @@ export class SimulatedResponse {
   private body = '';
   private onChunk: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
   private onAbort: (() => void) | undefined;
+  private onRead: (() => boolean) | undefined;
+  private isUnread = false;
 
-  constructor(private readonly onAnswer: (answer: Answer) => void) {}
+  /** `reads`: whether the caller reads a piece at once; if not, `read` is called when it has. */
+  constructor(
+    private readonly onAnswer: (answer: Answer) => void,
+    private readonly reads: () => boolean,
+  ) {}
 
   get asResponse(): HttpResponse {
     return this as unknown as HttpResponse;
@@ -80,17 +86,19 @@ export class SimulatedResponse {
 
   write(body: string): boolean {
     this.touch();
-    this.body += body;
-    return true;
+    this.add(body);
+    this.isUnread = !this.reads();
+    return !this.isUnread;
   }
 
   end(body = '', _closes = false): this {
     this.touch();
+    if (body !== '') this.add(body);
     this.isAnswered = true;
     this.onAnswer({
       status: Number(this.status.slice(0, 3)),
       headers: headersIn(this.head),
-      body: this.body + body,
+      body: this.body,
     });
     return this;
   }
@@ -119,6 +127,18 @@ export class SimulatedResponse {
     return this;
   }
 
+  onWritable(listener: () => boolean): this {
+    this.touch();
+    this.onRead = listener;
+    return this;
+  }
+
+  /** The caller has read what was written. */
+  read(): void {
+    this.isUnread = false;
+    if (!this.isAborted && !this.isAnswered) this.onRead?.();
+  }
+
   /** Bytes of the body arrive; they hold until the listener returns. */
   receive(bytes: Uint8Array, isLast: boolean): void {
     if (this.isAborted || this.isAnswered) return;
@@ -133,6 +153,11 @@ export class SimulatedResponse {
     this.isAborted = true;
     if (this.onAbort === undefined) throw new Error('a connection was lost, and without a handler for that');
     this.onAbort();
+  }
+
+  private add(piece: string): void {
+    if (this.isUnread) throw new Error('more is written to a caller that has not read');
+    this.body += piece;
   }
 
   private touch(): void {

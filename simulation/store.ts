@@ -1,8 +1,8 @@
 import { compile, type Script } from './lua.js';
 
 type Hash = Map<string, string>;
-/** Members by their score. */
-type Sorted = Map<string, number>;
+/** Members and their scores, in their order. */
+type Sorted = (readonly [member: string, score: number])[];
 
 interface Hashes {
   readonly kind: 'hash';
@@ -10,7 +10,7 @@ interface Hashes {
 }
 interface SortedSet {
   readonly kind: 'sorted';
-  readonly scores: Sorted;
+  readonly members: Sorted;
 }
 interface Text {
   readonly kind: 'text';
@@ -111,32 +111,37 @@ export class MemoryStore {
         return sum;
       }
       case 'ZADD': {
-        const scores = this.sorted(key) ?? this.newSorted(key);
-        const isNew = !scores.has(second);
-        scores.set(second, Number(first));
-        return isNew ? 1 : 0;
+        const members = this.sorted(key) ?? this.newSorted(key);
+        const wasThere = remove(members, second);
+        const score = Number(first);
+        let at = members.length;
+        while (at > 0 && isAfter(members[at - 1], second, score)) at--;
+        members.splice(at, 0, [second, score]);
+        return wasThere ? 0 : 1;
       }
       case 'ZREM':
-        return this.sorted(key)?.delete(first) === true ? 1 : 0;
+        return remove(this.sorted(key) ?? [], first) ? 1 : 0;
       case 'ZRANGE': {
-        const all = this.ordered(key);
+        const all = this.sorted(key) ?? [];
         const from = Number(first) < 0 ? Math.max(0, all.length + Number(first)) : Number(first);
         const to = Number(second) < 0 ? all.length + Number(second) : Number(second);
         const found = all.slice(from, to + 1);
         return words[3] === 'WITHSCORES'
-          ? found.flatMap(([member, score]) => [member, score]) // scripts read it as a number
+          ? found.flat() // scripts read the score as a number
           : found.map(([member]) => member);
       }
       case 'ZRANGEBYSCORE': {
-        const found = this.ordered(key).filter(([, score]) => isWithin(score, first, second));
+        const found = (this.sorted(key) ?? []).filter(within(first, second));
         const most = words[3] === 'LIMIT' ? Number(words[5]) : Infinity;
         return found.slice(0, most).map(([member]) => member);
       }
       case 'ZREMRANGEBYSCORE': {
-        const scores = this.sorted(key);
-        let removed = 0;
-        for (const [member, score] of scores ?? [])
-          if (isWithin(score, first, second) && scores?.delete(member) === true) removed++;
+        const members = this.sorted(key) ?? [];
+        const isWithin = within(first, second);
+        let kept = 0;
+        for (const member of members) if (!isWithin(member)) members[kept++] = member;
+        const removed = members.length - kept;
+        members.length = kept;
         return removed;
       }
       case 'HSCAN':
@@ -168,17 +173,13 @@ export class MemoryStore {
   private sorted(key: string): Sorted | undefined {
     const entry = this.entry(key);
     if (entry !== undefined && entry.kind !== 'sorted') throw wrongKind(key);
-    return entry?.scores;
+    return entry?.members;
   }
 
   private newSorted(key: string): Sorted {
-    const scores: Sorted = new Map();
-    this.entries.set(key, { kind: 'sorted', scores });
-    return scores;
-  }
-
-  private ordered(key: string): (readonly [string, number])[] {
-    return [...(this.sorted(key) ?? [])].toSorted(([a, s], [b, t]) => s - t || (a < b ? -1 : 1));
+    const members: Sorted = [];
+    this.entries.set(key, { kind: 'sorted', members });
+    return members;
   }
 }
 
@@ -186,21 +187,35 @@ function wrongKind(key: string): Error {
   return new Error(`WRONGTYPE of ${key}`);
 }
 
+/** Members of one score are in the order of their names. */
+function isAfter(other: Sorted[number] | undefined, member: string, score: number): boolean {
+  return other !== undefined && (other[1] > score || (other[1] === score && other[0] > member));
+}
+
+function remove(members: Sorted, member: string): boolean {
+  const at = members.findIndex(([name]) => name === member);
+  if (at >= 0) members.splice(at, 1);
+  return at >= 0;
+}
+
 /** Bounds as `ZRANGEBYSCORE` takes them. */
-function isWithin(score: number, from: string, to: string): boolean {
-  const isAbove = from.startsWith('(') ? score > bound(from.slice(1)) : score >= bound(from);
-  return isAbove && (to.startsWith('(') ? score < bound(to.slice(1)) : score <= bound(to));
+function within(from: string, to: string): (member: Sorted[number]) => boolean {
+  const [least, most] = [bound(from), bound(to)];
+  const [isAbove, isBelow] = [from.startsWith('('), to.startsWith('(')];
+  return ([, score]) =>
+    (isAbove ? score > least : score >= least) && (isBelow ? score < most : score <= most);
 }
 
 function bound(text: string): number {
-  return text === '-inf' ? -Infinity : text === '+inf' ? Infinity : Number(text);
+  if (text === '-inf') return -Infinity;
+  return text === '+inf' ? Infinity : Number(text.replace('(', ''));
 }
 
 function copyOf(entries: Snapshot): Map<string, Entry> {
   const copy = new Map<string, Entry>();
   for (const [key, entry] of entries) {
     if (entry.kind === 'hash') copy.set(key, { ...entry, fields: new Map(entry.fields) });
-    else if (entry.kind === 'sorted') copy.set(key, { ...entry, scores: new Map(entry.scores) });
+    else if (entry.kind === 'sorted') copy.set(key, { ...entry, members: [...entry.members] });
     else copy.set(key, entry.expiresMs === undefined ? entry : { ...entry });
   }
   return copy;

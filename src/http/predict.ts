@@ -27,7 +27,7 @@ export interface PredictOptions extends ListsOptions {
   readonly authenticator: Pick<Authenticator, 'identify'>;
   readonly rateLimiter: Pick<RateLimiter, 'admit' | 'admitMore' | 'spend' | 'refund'>;
   readonly requestId: (given: string) => string;
-  readonly lag: LoopLag;
+  readonly lag: Pick<LoopLag, 'ms'>;
   /** If the event loop is later than this, requests are refused at their headers. */
   readonly lagMaxMs: number;
   readonly bodyBytesMax: number;

@@ -1,0 +1,198 @@
+import { BURST_S, dayOf } from '#acuity/auth/limits.js';
+import type { Admission } from '#acuity/auth/rateLimiter.js';
+import type { FleetBound } from './fleetBound.js';
+import type { FleetStore } from './fleetStore.js';
+import type { Key } from './operator.js';
+import { KEYS_MAX, type Replica, type Settings } from './replica.js';
+import type { Scheduler } from './scheduler.js';
+import { isReached, type Seat } from './seat.js';
+
+export interface ChecksOptions {
+  readonly scheduler: Scheduler;
+  readonly settings: Settings;
+  readonly replicas: number;
+  readonly seats: readonly Seat[];
+  readonly keys: readonly Key[];
+  readonly store: FleetStore;
+  readonly bound: FleetBound;
+  fail(what: string): never;
+}
+
+/** What happened in a run, as far as it excuses something. */
+export interface Excuses {
+  /** The store has lost something. */
+  readonly hasLosses: boolean;
+  /** Processes have ended without notice. */
+  readonly hasKills: boolean;
+}
+
+interface Bucket {
+  excess: number;
+  atMs: number;
+}
+
+/** What a key was answered and charged. */
+interface Account {
+  predictions: number;
+  tokens: number;
+  /** What its requests must have cost, and may have. */
+  least: number;
+  most: number;
+}
+
+/** A process that is in contact with the store refuses a revoked key after this time. */
+const REVOKED_MS = 1000;
+const EVERY_MS = 250;
+/** So long the effect of something that happened to the fleet on its rates is allowed for. */
+const RATES_SETTLE_MS = 20_000;
+
+/** What must hold while a fleet runs, and once it is at rest. */
+export class Checks {
+  private readonly buckets = new Map<string, Bucket>();
+  private readonly accounts = new Map<string, Account>();
+  private shakenMs = -Infinity;
+  private shakes = 0;
+
+  constructor(private readonly options: ChecksOptions) {}
+
+  /** Looks again and again, for as long as the run takes. */
+  watch(): void {
+    const { scheduler, seats } = this.options;
+    const { actor } = scheduler;
+    const look = (): void => {
+      this.checkRevoked();
+      for (const { replica } of seats) this.checkBounds(replica);
+      scheduler.after(actor, EVERY_MS, look);
+    };
+    look();
+  }
+
+  /** Something happened to the fleet that lets its rates be exceeded for a while. */
+  shake(): void {
+    this.shakenMs = this.options.scheduler.nowMs;
+    this.shakes += this.options.replicas;
+  }
+
+  admitted({ member, replica }: Seat, { key, day }: Admission, count: number, tokens: number): void {
+    const { scheduler, bound, fail } = this.options;
+    const today = dayOf(replica.clock.nowMs());
+    if (day !== today) fail(`a prediction of day ${today} counts for day ${day}`);
+    this.accountOf(key.id).tokens += tokens;
+    if (key.ratePerS !== null) this.take(key.id, key.ratePerS, tokens);
+    for (let prediction = 0; prediction < count; prediction++) {
+      const fault = bound.admitted(member, key.id, day, scheduler.nowMs);
+      if (fault !== undefined) fail(fault);
+    }
+  }
+
+  /** A longer body or an explanation may put a bucket into debt, which is paid before anything else is admitted. */
+  spent({ key }: Admission, tokens: number): void {
+    this.accountOf(key.id).tokens += tokens;
+  }
+
+  /** A request has ended. */
+  settled(clear: string, predictions: number, least: number, most: number): void {
+    const key = this.options.keys.find((known) => known.key === clear);
+    if (key === undefined) return;
+    const account = this.accountOf(key.id);
+    account.predictions += predictions;
+    account.least += least;
+    account.most += most;
+  }
+
+  /** Nothing is under way, and nothing is left. */
+  atRest({ replica, actor }: Seat): void {
+    const { fail } = this.options;
+    if (!replica.isOpen) fail(`${actor.name} is not open again`);
+    for (const { batcher } of replica.queues) {
+      if (batcher.pending > 0) fail(`${batcher.pending} requests are pending in ${actor.name}`);
+      for (let holder = 0; holder < KEYS_MAX; holder++)
+        if (batcher.pendingOf(holder) > 0) fail(`a place of the queue is left in ${actor.name}`);
+    }
+    this.bodiesAtRest(replica, actor.name);
+  }
+
+  bodiesAtRest({ heldBytes, bodyUnits }: Replica, name: string): void {
+    const { fail } = this.options;
+    if (heldBytes !== 0) fail(`${heldBytes} bytes of bodies are held in ${name}`);
+    const left = bodyUnits.findIndex((units) => units !== 0);
+    if (left >= 0) fail(`${bodyUnits[left]} KiB of bodies are counted in ${name}, in place ${left}`);
+  }
+
+  /** What the store has counted is what was answered, and what was charged is what the requests cost. */
+  counts({ hasLosses, hasKills }: Excuses): void {
+    const { scheduler, keys, store, bound, fail } = this.options;
+    const first = dayOf(scheduler.startMs) - 1;
+    const today = dayOf(scheduler.wallMs);
+    for (const { id } of keys) {
+      let net = 0;
+      for (let day = first; day <= today + 1; day++) {
+        net += bound.netOf(id, day);
+        // Counts of the day before are not written back.
+        if (hasLosses && day !== today) continue;
+        const fault = bound.faultIn(id, day, store.counted(id, day));
+        if (fault !== undefined) fail(fault);
+      }
+      const { predictions, tokens, least, most } = this.accountOf(id);
+      if (!hasKills && net !== predictions) fail(`${net} counted of ${id}, ${predictions} answered with 200`);
+      if (tokens < least || tokens > most)
+        fail(`${tokens} tokens charged to ${id}, whose requests cost ${least} to ${most}`);
+    }
+  }
+
+  private checkBounds({ queues, bodyUnits, heldBytes }: Replica): void {
+    const { settings, fail } = this.options;
+    for (const { batcher, max } of queues)
+      // Single requests, and as many lines of lists.
+      if (batcher.pending < 0 || batcher.pending > 2 * max) fail(`${batcher.pending} requests are pending`);
+    const units = bodyUnits[0] ?? 0;
+    if (units < 0 || units * 1024 > settings.bodiesMaxBytes) fail(`bodies hold ${units} KiB`);
+    if (units * 1024 !== heldBytes) fail(`${units} KiB of bodies are counted, ${heldBytes} bytes held`);
+  }
+
+  /** No process honours a key that it has seen as revoked, or must have seen so by now. */
+  private checkRevoked(): void {
+    const { scheduler, seats, keys, store, fail } = this.options;
+    for (const seat of seats) {
+      const { actor, replica, mustRefuse, visibleSinceMs } = seat;
+      if (!actor.isAlive || !replica.isOpen) continue;
+      const isInContact = isReached(seat) && !store.isPaused;
+      for (const { id, key } of keys) {
+        if (!store.revoked.has(id) || !isInContact) visibleSinceMs.delete(id);
+        else if (!visibleSinceMs.has(id)) visibleSinceMs.set(id, scheduler.nowMs);
+        const sinceMs = visibleSinceMs.get(id) ?? Infinity;
+        if (scheduler.nowMs - sinceMs > REVOKED_MS + EVERY_MS) mustRefuse.add(id);
+        if ((mustRefuse.has(id) || replica.seenRevoked.has(id)) && replica.honours(key))
+          fail(`${actor.name} honours ${id}, which is revoked`);
+      }
+    }
+  }
+
+  /**
+   * Rates, over any time: the processes together take no more than the rate gives, and beyond it what their buckets
+   * hold; a bucket for each of them, since between two reports none knows of the others, and one more for each after
+   * something has happened to the fleet.
+   */
+  private take(id: string, ratePerS: number, tokens: number): void {
+    const { scheduler, replicas, fail } = this.options;
+    const { nowMs } = scheduler;
+    const bucket = this.buckets.get(id) ?? { excess: 0, atMs: nowMs };
+    this.buckets.set(id, bucket);
+    bucket.excess = tokens + Math.max(0, bucket.excess - (ratePerS * (nowMs - bucket.atMs)) / 1000);
+    bucket.atMs = nowMs;
+    if (nowMs - this.shakenMs > RATES_SETTLE_MS) this.shakes = 0;
+    const most = BURST_S * ratePerS * (replicas + this.shakes) + replicas;
+    if (bucket.excess > most)
+      fail(
+        `${Math.round(bucket.excess)} tokens of ${id} beyond its rate of ${ratePerS}/s: the bound is ${most}`,
+      );
+  }
+
+  private accountOf(id: string): Account {
+    const known = this.accounts.get(id);
+    if (known !== undefined) return known;
+    const made: Account = { predictions: 0, tokens: 0, least: 0, most: 0 };
+    this.accounts.set(id, made);
+    return made;
+  }
+}

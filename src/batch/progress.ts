@@ -55,7 +55,7 @@ export function summaryLine(tally: Readonly<RowTally>, elapsedMs: number, people
   const bad =
     tally.badLines === 0
       ? 'none bad'
-      : `${grouped(tally.badLines)} bad, the first is line ${tally.firstBadLine}`;
+      : `${grouped(tally.badLines)} bad, the first is row ${tally.firstBadLine}`;
   const ignored =
     tally.ignored === 0 ? '' : `; ${grouped(tally.ignored)} measurements came too late to count`;
   const seconds = (elapsedMs / 1000).toFixed(1);

@@ -34,7 +34,7 @@ t.test('the summary names the first bad line', async (t) => {
   t.equal(summaryLine(tally, 2_500), '1,234,567 lines in 2.5 s (493,827/s), none bad');
   t.match(
     summaryLine({ ...tally, badLines: 2, ignored: 0, firstBadLine: 17 }, 2_500),
-    /2 bad, the first is line 17$/,
+    /2 bad, the first is row 17$/,
   );
 });
 

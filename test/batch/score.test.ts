@@ -138,7 +138,7 @@ t.test(
     const [found, bad, summary] = stderr.split('\n');
     t.match(found, /^acuity score: standard input: all 16 fields of a session found$/);
     t.equal(bad, 'acuity score: standard input: row 2 has no scores (400): Malformed JSON at byte 1');
-    t.match(summary, /^acuity score: 4 lines in [\d.]+ s \([\d,]+\/s\), 1 bad, the first is line 2$/);
+    t.match(summary, /^acuity score: 4 lines in [\d.]+ s \([\d,]+\/s\), 1 bad, the first is row 2$/);
 
     const dir = folder(t);
     const rows = nights();

@@ -231,7 +231,7 @@ t.test('the first sentence names the cause', async (t) => {
   }
 });
 
-t.test('what was measured stands beside the threshold that it passed', async (t) => {
+t.test('the measured value is shown beside the threshold that it passed', async (t) => {
   const [cause] = diagnose(recent({ p99Ms: 300, stagesMs: [300, 0, 0, 0, 0, 0] })).causes;
   t.match(cause?.evidence, [{ what: 'p99', value: '300 ms', limit: 'amber from 250 ms' }]);
   const [busy] = diagnose(recent({ workersBusy: 0.93 })).causes;
@@ -286,7 +286,7 @@ const SLOW = diagnose(recent({ p99Ms: 300 }));
 const SLOWER = diagnose(recent({ p99Ms: 800 }));
 const WELL = diagnose(recent({}));
 
-t.test('the log keeps what was amber or red, with its worst', async (t) => {
+t.test('the log keeps amber and red entries with their worst value', async (t) => {
   const log = new SymptomLog();
   for (const [second, diagnosis] of [WELL, SLOW, SLOWER, SLOW, WELL].entries()) {
     log.note(diagnosis, 1000 * second);

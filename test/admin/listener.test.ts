@@ -115,7 +115,7 @@ setTimeout(() => process.exit(1), 30_000);
 ask();
 `;
 
-t.test('a loop that does not turn is told while it does not, and not after it', async (t) => {
+t.test('a blocked loop is reported while it is blocked, and not afterwards', async (t) => {
   const { admin, heartbeats, get } = await scene(t, { silentMs: 500 });
   const stop = heartbeats.beat(0);
   for (const path of ['/healthz', '/readyz']) {
@@ -148,7 +148,7 @@ t.test('metrics come with their own type', async (t) => {
   t.match(await get('/metrics'), { status: 200, type: 'text/plain; version=0.0.4', body: 'up 1\n' });
 });
 
-t.test('what goes wrong while somebody looks is told there and ends nothing', async (t) => {
+t.test('an error while a page is open is shown there and ends nothing', async (t) => {
   const { get } = await scene(t, { text: () => Promise.reject<string>(new Error('no numbers')) });
   t.match(await get('/metrics'), { status: 500, body: '{"detail":"no numbers"}' });
   t.equal((await get('/healthz')).status, 200);
@@ -173,7 +173,7 @@ t.test('the page and everything it is made of come from here, under a strict pol
   );
 });
 
-t.test('the page to try it is made of what comes from here, under the same policy, or is off', async (t) => {
+t.test('the page /try loads only its own files, under the same policy, or is off', async (t) => {
   const on = await scene(t);
   const page = await on.get('/try');
   t.match(page, { status: 200, type: /^text\/html/, headers: { 'cache-control': 'no-store' } });
@@ -205,7 +205,7 @@ t.test('the page to try it is made of what comes from here, under the same polic
   t.notMatch((await off.get('/docs')).body, 'href="try"');
 });
 
-t.test('nothing but reading, and nothing but what is listed', async (t) => {
+t.test('only reads, and only the listed paths', async (t) => {
   const { get } = await scene(t);
   for (const method of ['POST', 'PUT', 'DELETE']) t.equal((await get('/metrics', method)).status, 405);
   for (const path of [
@@ -221,7 +221,7 @@ t.test('nothing but reading, and nothing but what is listed', async (t) => {
   t.match(await get('/events', 'HEAD'), { status: 200, body: '' });
 });
 
-t.test('a viewer is told everything once, then a point a second', async (t) => {
+t.test('a viewer gets everything once, then a point a second', async (t) => {
   const { admin, dashboard, timeSeries } = await scene(t);
   timeSeries.sample();
   const feed = await open(admin.port, '/events');

@@ -27,7 +27,7 @@ t.test('every metric of the catalogue is exported with its help and type', async
   t.match(metrics.contentType, /^text\/plain; version=0\.0\.4/);
 });
 
-t.test('milliseconds become seconds; loops are summed, or told apart by a label', async (t) => {
+t.test('milliseconds become seconds; loops are summed, or distinguished by a label', async (t) => {
   const { first, second, metrics } = scene();
   first.cells('loopBusy').set(0, 1500);
   second.cells('loopBusy').set(0, 500);

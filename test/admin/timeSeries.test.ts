@@ -21,7 +21,7 @@ function scene({ loops = 1, workers = 1 } = {}) {
   return { writers, writer, clock, timeSeries };
 }
 
-t.test('a point is what happened since the one before, by the second', async (t) => {
+t.test('a point holds the events since the one before, each second', async (t) => {
   const { writer, clock, timeSeries } = scene({ workers: 2 });
   const total = writer.histograms('stages');
   for (let request = 0; request < 200; request++) total.observe(TOTAL, 1);

@@ -122,12 +122,12 @@ t.test('on a loopback address a night is scored without a key, and kept nowhere'
   });
 });
 
-t.test('a refusal of the service comes as it is', async (t) => {
+t.test('a refusal of the service is passed on unchanged', async (t) => {
   const answer = { status: 503, body: '{"detail":"Service overloaded"}' };
   t.match(await (await scene(t, { answer })).post(), answer);
 });
 
-t.test('elsewhere it needs a key, which pays', async (t) => {
+t.test('on other addresses it needs a key, which is charged', async (t) => {
   const { post, get, bodies, charges } = await scene(t, { host: '0.0.0.0' });
   const refused = '{"detail":"Invalid or missing API key"}';
   t.match(await post(), { status: 401, body: refused });
@@ -138,7 +138,7 @@ t.test('elsewhere it needs a key, which pays', async (t) => {
   t.match(JSON.parse((await get('/try/service')).body), { needsKey: true });
 });
 
-t.test('a key pays for what was scored, and within its limits', async (t) => {
+t.test('a key is charged for scored nights, within its limits', async (t) => {
   const malformed = { status: 400, body: '{"detail":"Malformed JSON at byte 0"}' };
   const unscored = await scene(t, { host: '0.0.0.0', answer: malformed });
   t.equal((await unscored.post({ 'x-api-key': 'good' })).status, 400);
@@ -150,7 +150,7 @@ t.test('a key pays for what was scored, and within its limits', async (t) => {
   t.strictSame(limited.bodies, []);
 });
 
-t.test('where it is off, nothing is scored', async (t) => {
+t.test('switched off, it scores nothing', async (t) => {
   for (const host of ['127.0.0.1', '0.0.0.0']) {
     const { post, bodies } = await scene(t, { host, isOn: false });
     t.match(await post({ 'x-api-key': 'good' }), {
@@ -161,7 +161,7 @@ t.test('where it is off, nothing is scored', async (t) => {
   }
 });
 
-t.test('requests of other pages are refused, and of what is no page', async (t) => {
+t.test('requests of other pages and of programs are refused', async (t) => {
   const { post, preflight, own, bodies } = await scene(t);
   const port = own.split(':')[1] ?? '';
   for (const origin of [
@@ -195,7 +195,7 @@ t.test('a name that another page led here is refused (DNS rebinding)', async (t)
   t.strictSame(bodies, []);
 });
 
-t.test('what a form can send is refused', async (t) => {
+t.test('requests that a form can send are refused', async (t) => {
   const { post, bodies } = await scene(t);
   for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
     const { status, body } = await post({ 'content-type': type });

@@ -169,7 +169,7 @@ t.test('no more keys are kept verified than allowed', async (t) => {
   t.equal(hashes(), 6);
 });
 
-t.test('an empty bucket is told in the words of the draft', async (t) => {
+t.test('an empty bucket is described as in the draft', async (t) => {
   const { keyCheck, clock } = scene();
   const key = createKey('demo');
   keyCheck.replace([recordOf(key, { id: 'key_1', keyIndex: 0, ratePerS: 10, dailyMax: 1000 })]);
@@ -186,7 +186,7 @@ t.test('an empty bucket is told in the words of the draft', async (t) => {
   t.equal(keyCheck.check(key).outcome, 'admitted');
 });
 
-t.test('callers of one key are told different times, in both headers alike', async (t) => {
+t.test('callers of one key get different times, the same in both headers', async (t) => {
   let drawn = 0;
   const { keyCheck } = scene(undefined, () => (drawn = (drawn + 0.3) % 1));
   const key = createKey('demo');
@@ -197,7 +197,7 @@ t.test('callers of one key are told different times, in both headers alike', asy
   for (const { retryAfterS, state } of told) t.equal(state, `"burst";r=0;t=${retryAfterS}`);
 });
 
-t.test('a used-up day is told with the seconds to midnight', async (t) => {
+t.test('a used-up quota is reported with the seconds to midnight', async (t) => {
   const { keyCheck, clock } = scene();
   const key = createKey('demo');
   keyCheck.replace([recordOf(key, { id: 'key_1', keyIndex: 0, dailyMax: 2 })]);
@@ -268,7 +268,7 @@ t.test('a refused key charges no limit', async (t) => {
   t.ok(before.equals(Buffer.from(limits.memory)));
 });
 
-t.test('an unlimited key is counted, and what it gives back is not', async (t) => {
+t.test('an unlimited key is counted, refunds are not', async (t) => {
   const { keyCheck, limits } = scene();
   const key = createKey('live');
   keyCheck.replace([recordOf(key)]);

@@ -32,7 +32,7 @@ t.test('no file is an empty store', async (t) => {
   t.strictSame(await readdir(folder), []);
 });
 
-t.test('what was written is read again, by another process too', async (t) => {
+t.test('written keys are read back, also by another store', async (t) => {
   const path = join(t.testdir(), 'data', 'deeper', 'keys.json');
   const records = [newRecord('a'), newRecord('b'), issue({ kind: 'live' }, 0).record];
   for (const record of records) await new FileKeyStore(path).insert(record);
@@ -156,7 +156,7 @@ t.test('a pipe in the place of the file is refused, and nothing waits for it', a
   await t.rejects(store.insert(newRecord()), refusal);
 });
 
-t.test('what can’t be read or written is told in one line', async (t) => {
+t.test('a failed read or write is reported in one line', async (t) => {
   const folder = t.testdir({ file: '' });
   const store = new FileKeyStore(join(folder, 'file', 'keys.json'));
   await t.rejects(store.list(), {

@@ -43,7 +43,7 @@ t.test('each base62 character is drawn about equally often', async (t) => {
   t.ok([...counts.values()].every((count) => count > 800 && count < 1200));
 });
 
-t.test('the checksum is the CRC-32 of what stands before it', async (t) => {
+t.test('the checksum is the CRC-32 of the text before it', async (t) => {
   fc.assert(fc.property(keys, (key) => key === withChecksum(key.slice(0, CHECKED_LENGTH))));
   // Computed by Python's zlib: another implementation must agree on what a key is.
   for (const key of [

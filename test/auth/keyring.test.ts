@@ -194,7 +194,7 @@ t.test('a damaged key store stops the start', async (t) => {
   await t.rejects(start(stores), { name: 'KeyStoreError' });
 });
 
-t.test('counts that can’t be written are told, and written when they can', async (t) => {
+t.test('counts that can’t be written are reported, and written as soon as possible', async (t) => {
   const problems: string[] = [];
   const usage = memoryUsage();
   const { record, key } = issue(DEMO, NOON_MS);

@@ -112,7 +112,7 @@ t.test('the daily quota is counted exactly', async (t) => {
   t.equal(new Tallies(limits.memory).usedOn(KEY_INDEX, dayOf(NOON_MS)), 7);
 });
 
-t.test('what is refunded can be used again', async (t) => {
+t.test('refunded predictions can be used again', async (t) => {
   const key = { ratePerS: null, dailyMax: 2 };
   const limits = freshLimits();
   const day = limits.take(KEY_INDEX, key, NOON_MS);
@@ -165,7 +165,7 @@ t.test('the keyIndexes don’t touch one another', async (t) => {
   }
 });
 
-t.test('a count restored counts, and every change of a count is told once', async (t) => {
+t.test('a restored count counts, and every change of a count is reported once', async (t) => {
   const key = { ratePerS: null, dailyMax: 10 };
   const limits = new Limits(allocateLimits(100));
   const tallies = new Tallies(limits.memory);
@@ -179,7 +179,7 @@ t.test('a count restored counts, and every change of a count is told once', asyn
   t.strictSame(tallies.takeChanged(), [77]);
 });
 
-t.test('without a quota it is counted all the same, also what is given back on the next day', async (t) => {
+t.test('predictions count without a quota too, also when given back on the next day', async (t) => {
   const key = { ratePerS: null, dailyMax: null };
   const limits = freshLimits();
   const tallies = new Tallies(limits.memory);
@@ -253,7 +253,7 @@ for (const { name, key, admits } of hammerings) {
   });
 }
 
-t.test('what is spent without asking may lead into debt, which the rate pays back', async (t) => {
+t.test('tokens spent without asking may lead into debt, which the rate pays back', async (t) => {
   const key = { ratePerS: 10, dailyMax: null };
   const limits = freshLimits();
   t.equal(limits.take(KEY_INDEX, key, NOON_MS), dayOf(NOON_MS));

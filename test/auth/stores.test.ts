@@ -50,7 +50,7 @@ for (const { name, skip, place } of PLACES) {
       t.strictSame(await keys.list(), []);
     });
 
-    t.test('what was written is read again, the oldest first, by another process too', async (t) => {
+    t.test('written keys are read back, the oldest first, also by another process', async (t) => {
       const open = await place(t);
       const records = [newRecord('b'), newRecord('a ‘label’ with "quotes" and a \\'), newRecord('c')];
       for (const record of records) await (await open()).keys.insert(record);
@@ -112,7 +112,7 @@ for (const { name, skip, place } of PLACES) {
       t.equal((await (await open()).keys.list()).length, 1);
     });
 
-    t.test('of keys that are brought from elsewhere, those that are missing are added', async (t) => {
+    t.test('an import adds the missing keys', async (t) => {
       const { keys } = await (await place(t))();
       const [here, one, two] = [newRecord('here'), newRecord('one'), newRecord('two')];
       await keys.insert(here);

@@ -191,7 +191,7 @@ for (const field of Object.keys(VARIABLES) as Field[]) {
   });
 }
 
-t.test('every mistake is told, not only the first', async (t) => {
+t.test('every mistake is reported, not only the first', async (t) => {
   t.strictSame(mistakesOf({ ACUITY_PORT: 'x', ACUITY_SPINNING: 'maybe', ACUITY_COLOUR: 'red' }), [
     'ACUITY_COLOUR is not a known variable',
     'ACUITY_PORT must be an integer from 0 to 65535, not "x"',
@@ -230,7 +230,7 @@ t.test('the callers’ own variables are no mistakes of the server', async (t) =
   t.same(mistakesOf({ ACUITY_API_KEY: 'sk_live_x', ACUITY_URL: 'http://127.0.0.1:8080' }), []);
 });
 
-t.test('what Kubernetes injects for a Service called acuity is ignored', async (t) => {
+t.test('variables that Kubernetes injects for a Service called acuity are ignored', async (t) => {
   const injected = {
     ACUITY_SERVICE_HOST: '10.0.0.1',
     ACUITY_SERVICE_PORT: '80',

@@ -14,7 +14,7 @@ t.test('each is documented, and can be scaled', async (t) => {
   }
 });
 
-t.test('a group begins with its mask and stands in one piece', async (t) => {
+t.test('a group begins with its mask and is contiguous', async (t) => {
   const met = new Set<string>();
   let previous = '';
   for (const { name, group, centre, scale } of FEATURES) {

@@ -6,7 +6,7 @@ import { SessionFrameSchema } from '#acuity/contract/request.js';
 
 const ALL = [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)];
 
-t.test('names are told once, in the form and with the units that Prometheus asks for', async (t) => {
+t.test("each metric has one name, in Prometheus's form and units", async (t) => {
   t.equal(new Set(ALL.map(({ name }) => name)).size, ALL.length);
   for (const { name, type, help } of ALL) {
     t.match(name, /^(acuity|process)_[a-z_]+$/);

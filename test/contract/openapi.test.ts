@@ -94,7 +94,7 @@ t.test('the document follows the limits that are configured', async (t) => {
   t.notMatch(text, /"maxItems":(7200|43200)\b/);
 });
 
-t.test('the operation lists what the catalogue has for it, and nothing else', async (t) => {
+t.test('the operation lists the problems of the catalogue, and nothing else', async (t) => {
   const { notFound, methodNotAllowed } = PROBLEMS; // of other paths and methods
   const others = new Set<number>([notFound.status, methodNotAllowed.status]);
   const statuses = [

@@ -29,7 +29,7 @@ interface Compose {
 
 const { services, volumes } = parseYaml(read('deploy/compose.yml')) as Compose;
 
-t.test('what compose mounts is there, but for the certificate', async (t) => {
+t.test('every file that compose mounts exists, except the certificate', async (t) => {
   const mounted = Object.values(services).flatMap((service) => service.volumes ?? []);
   t.ok(mounted.length > 8);
   for (const mount of mounted) {
@@ -110,7 +110,7 @@ t.test('promtool takes the expression by which the fleet grows', { skip: WITHOUT
   t.ok(ok, says);
 });
 
-t.test('HAProxy sends requests to the replica that is there', { skip: WITHOUT_HAPROXY }, async (t) => {
+t.test('HAProxy sends requests to the running replica', { skip: WITHOUT_HAPROXY }, async (t) => {
   const server = await startServer(t);
   const gone = { port: await freePort(), adminPort: await freePort() };
   const proxy = await startReplicasProxy(t, [gone, server]);

@@ -90,7 +90,7 @@ t.test(
 /** Not more than some megabytes above what was measured: a package that grows is seen. */
 const SERVED_MB_MAX = 95;
 
-t.test('what serves is small', async (t) => {
+t.test('the serving stage is small', async (t) => {
   const { shippedPackages } = await script<{ shippedPackages(): [path: string, entry: object][] }>(
     'shipped.js',
   );

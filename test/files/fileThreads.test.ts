@@ -7,7 +7,7 @@ import { FileThreads } from '#acuity/files/fileThreads.js';
 const SLOW = new URL('../fixtures/slowFiles.js', import.meta.url);
 const NO_ANSWER = { code: 'ETIMEDOUT' };
 
-t.test('operations give what they find, and errors of the system with their codes', async (t) => {
+t.test('operations return their result, and errors of the system with their codes', async (t) => {
   const folder = t.testdir({ file: 'content' });
   const files = new FileThreads().files({ limitMs: 20_000, lateMax: 1 });
   t.equal(await files.readText(join(folder, 'file')), 'content');
@@ -17,7 +17,7 @@ t.test('operations give what they find, and errors of the system with their code
   await t.rejects(files.readText(folder), { code: 'EFTYPE' });
 });
 
-t.test('a look tells changes, and the folder where they happen', async (t) => {
+t.test('a look reports changes, and the folder where they happen', async (t) => {
   const folder = t.testdir();
   const path = join(folder, 'deeper', 'file');
   const files = new FileThreads().files({ limitMs: 20_000, lateMax: 1 });
@@ -32,7 +32,7 @@ t.test('a look tells changes, and the folder where they happen', async (t) => {
   t.equal((await files.look(path, first.signature)).text, 'two!');
 });
 
-t.test('what hangs is given up in time, and others go on', async (t) => {
+t.test('a hanging operation is abandoned in time, and others go on', async (t) => {
   const release = join(t.testdir(), 'release');
   const threads = new FileThreads(SLOW);
   const impatient = threads.files({ limitMs: 300, lateMax: 2 });

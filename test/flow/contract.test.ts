@@ -227,7 +227,7 @@ for (const { name, over, sent, status, body } of orders) {
   });
 }
 
-t.test('the rate limit is told before the content type', async (t) => {
+t.test('the rate limit is checked before the content type', async (t) => {
   const headers = { 'X-API-Key': slowToo.key, 'Content-Type': 'text/plain' };
   const statuses: number[] = [];
   while (statuses.at(-1) !== 429 && statuses.length < 50) {
@@ -247,7 +247,7 @@ t.test('a revoked key gets 403', async (t) => {
   t.equal(reply.body, KEY_REFUSED);
 });
 
-t.test('a caller above its rate gets 429 and is told when to come back', async (t) => {
+t.test('a caller above its rate gets 429 with the time to come back', async (t) => {
   const sent = { headers: { 'X-API-Key': slow.key }, body: EMPTY_SESSION };
   let reply = await send(port, sent);
   t.equal(reply.status, 200);
@@ -262,7 +262,7 @@ t.test('a caller above its rate gets 429 and is told when to come back', async (
   t.equal(reply.headers.get('ratelimit'), `"burst";r=0;t=${waitS}`);
 });
 
-t.test('the daily quota counts predictions only, and is told apart from the rate', async (t) => {
+t.test('the daily quota counts predictions only, and has its own 429', async (t) => {
   const headers = { 'X-API-Key': daily.key };
   const bodies = ['{', EMPTY_SESSION, '[]', '{', EMPTY_SESSION, EMPTY_SESSION];
   const replies: Reply[] = [];
@@ -500,7 +500,7 @@ for (const { name, body, byte } of malformed) {
   });
 }
 
-t.test('a body cut anywhere is told its length', async (t) => {
+t.test('a body cut anywhere is refused with its length', async (t) => {
   const body = '{"current_session":{"HR_night":[61,60.5],"sex":null,"age":4e1},"x":"\\u00e9\u00e9"}';
   const bytes = Buffer.from(body);
   const connection = await Connection.open(port);
@@ -836,7 +836,7 @@ function nonsense(of: object): object {
   return Object.fromEntries(Object.keys(of).map((name) => [name, { 'secret-marker': 1 }]));
 }
 
-t.test('no refusal echoes what was sent', async (t) => {
+t.test('no refusal repeats a value of the request', async (t) => {
   const marker = 'secret-marker';
   const bodies = [
     `{"current_session":{"age":"${marker}"}}`,

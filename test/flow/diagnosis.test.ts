@@ -54,7 +54,7 @@ const aged = (age: number): string => {
   return JSON.stringify({ current_session: { ...current_session, age } });
 };
 
-t.test('the first sentence names what was provoked', async (t) => {
+t.test('the first sentence names the provoked symptom', async (t) => {
   const folder = t.testdir({ good: {}, bad: {} });
   const [good, bad] = ['good', 'bad'].map((name) => copyModel(join(folder, name)));
   if (good === undefined || bad === undefined) throw new Error('two folders');
@@ -103,7 +103,7 @@ t.test('the first sentence names what was provoked', async (t) => {
     [0, 1, 2].map(() => ({ key, body: longBody() })),
   );
   await refuse(t, { link, bad, feed });
-  await t.test('the log has kept all of it', async (t) => {
+  await t.test('the log has kept every symptom', async (t) => {
     const late = await Feed.open(server.adminPort);
     t.teardown(() => late.close());
     const { log = [] } = await late.until(({ log }) => log !== undefined);

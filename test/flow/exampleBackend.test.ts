@@ -44,8 +44,8 @@ t.test('the backend', { skip }, async (t) => {
     t.equal(statSync(file).mode & 0o777, 0o600, 'health data');
     await t.test('says of each morning what it was made of, or why it is none', (t) => tells(t, address));
     await t.test('answers what it can’t score with 200 and why', (t) => refuses(t, address));
-    await t.test('takes what is measured to the next night', (t) => measures(t, address));
-    await t.test('shows a month against what was usual', (t) => showsMonth(t, address));
+    await t.test('sends a measurement with the next night', (t) => measures(t, address));
+    await t.test('shows a month against the usual nights', (t) => showsMonth(t, address));
     await t.test('the page', { skip: BROWSER === undefined && 'there is no Chromium here' }, (t) =>
       looks(t, address),
     );
@@ -76,7 +76,7 @@ t.test('the backend', { skip }, async (t) => {
     await store.close();
   });
 
-  await t.test('with a secret, takes what is signed alone', async (t) => {
+  await t.test('with a secret, accepts signed webhooks only', async (t) => {
     const file = join(t.testdir({}), 'nights.db');
     const address = await start(t, { ...env, DATABASE_FILE: file, TERRA_SIGNING_SECRET: SECRET });
     const body = EVENTS[0] ?? '';

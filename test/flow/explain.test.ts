@@ -47,7 +47,7 @@ t.test('explained and plain requests beside each other get the same scores', asy
   for (const connection of connections) connection.destroy();
 });
 
-t.test('the metrics tell how many were explained, and what that cost', async (t) => {
+t.test('the metrics count explained requests and their cost', async (t) => {
   const series = await metricsOf(server.adminPort);
   t.equal(valueOf(series, 'acuity_batch_rows_sum', { graph: 'explain' }), 24);
   t.ok(valueOf(series, 'acuity_run_seconds_total', { graph: 'explain' }) > 0);

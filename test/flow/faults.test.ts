@@ -86,7 +86,7 @@ t.test('a worker that hangs in native code: 503, not ready, exit code 70', async
   t.match(server.output(), /"level":"fatal".*a worker hangs/);
 });
 
-t.test('a process that was paused for longer than a run may take goes on', async (t) => {
+t.test('a process goes on after a pause longer than a run may take', async (t) => {
   const server = await startServer(t, { nodeOptions: FAULTY, env: { ACUITY_HANG_MS: '2500' } });
   const lagging = ask(server, BAD_AGES.lags);
   // Two requests and their answers later, the worker has been sent the first one. On a full machine it may not have

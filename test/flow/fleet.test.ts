@@ -59,7 +59,7 @@ t.test('a replica at a shared store', { skip }, async (t) => {
     t.ok(await untilIt(async () => (await predict(server, other.key)) === 403), 'revoked');
   });
 
-  t.test('without the store it goes on, and says so', async (t) => {
+  t.test('without the store it goes on, and reports that', async (t) => {
     t.match((await admin(server, '/metrics')).text, /^acuity_limits_local 0$/m);
     await store.kill();
     t.ok(await untilIt(async () => /^acuity_limits_local 1$/m.test((await admin(server, '/metrics')).text)));
@@ -71,7 +71,7 @@ t.test('a replica at a shared store', { skip }, async (t) => {
     t.ok(await untilIt(async () => (await used()) === 3));
   });
 
-  t.test('told to stop, it says so before it takes no more', async (t) => {
+  t.test('a stopping replica says not ready before it refuses requests', async (t) => {
     server.signal('SIGTERM');
     t.ok(await untilIt(async () => (await admin(server, '/readyz')).status === 503));
     t.equal(await predict(server, key), 200, 'who did not look yet is answered');

@@ -118,7 +118,7 @@ t.test(
   },
 );
 
-t.test('a history of another person is told where the data are explained', async (t) => {
+t.test('the explanation of the data reports a history of another person', async (t) => {
   const said = async (
     current_session: Session,
     history: string,
@@ -145,7 +145,7 @@ interface Refused {
   readonly found: readonly (readonly [loc: string, type: string])[];
 }
 
-t.test('what is no history, no night, or both kinds of past is refused where it stands', async (t) => {
+t.test('a bad history, a bad night, and both kinds of past are refused at their place', async (t) => {
   const { history = '' } = await predict({ current_session: session(1), history: '' });
   const lists = { past_sessions: [{}], past_targets: [scoreRecord()] };
   const invalid = [['body.history', 'history_invalid']] as const;

@@ -115,7 +115,7 @@ t.test('tokens and the daily quota, exact', async (t) => {
   t.match((await sendList(server, textOf([explained, explained]), slow.key)).body, /at most 1 line"/);
 });
 
-t.test('a list that the day has no room for is refused as a whole, and takes nothing of it', async (t) => {
+t.test('a list beyond the daily quota is refused as a whole, and uses none of it', async (t) => {
   const server = await startServer(t, { keys: [{ kind: 'live', ratePerS: 500, dailyMax: 5 }] });
   const key = server.keys[1]?.key ?? '';
   const refused = await sendList(server, textOf(requests(6)), key);
@@ -181,7 +181,7 @@ t.test('callers that hang up: places, memory and the day’s quota come back', a
   );
 });
 
-t.test('callers that do not read: what waits for them is bounded', async (t) => {
+t.test('answers that wait for callers who do not read are bounded', async (t) => {
   const server = await startServer(t, {
     env: { ACUITY_BODIES_MAX_BYTES: '4194304', ACUITY_BODY_MAX_BYTES: '1048576', ACUITY_DEADLINE_MS: '2000' },
   });

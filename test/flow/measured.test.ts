@@ -128,7 +128,7 @@ t.test(
   },
 );
 
-t.test('measured alone, a score is what it is beside three others', async (t) => {
+t.test('a score is the same measured alone or beside three others', async (t) => {
   const all: Measurement[] = (['attention', 'memory', 'reasoning', 'stress'] as const).map(
     (score, index) => ({
       score,
@@ -279,7 +279,7 @@ t.test('null and an empty list change nothing', async (t) => {
 
 type Found = readonly (readonly [loc: string, type: string])[];
 
-t.test('what is wrong is told where it stands', async (t) => {
+t.test('each finding has its place', async (t) => {
   const night = date(10);
   const at = (field: string): string => `body.measurements.0${field === '' ? '' : `.${field}`}`;
   const one = { score: 'attention', value: 50 };
@@ -387,7 +387,7 @@ t.test('what is wrong is told where it stands', async (t) => {
   t.match(infinite.body, '"finite_number"');
 });
 
-t.test('what may be said, is taken', async (t) => {
+t.test('every legal measurement is accepted', async (t) => {
   const all: Measurement[] = MEASURED_FIELDS.flatMap((score): Measurement[] =>
     score === 'valence' || score === 'arousal'
       ? [

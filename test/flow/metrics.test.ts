@@ -131,7 +131,7 @@ for (const httpThreads of [1, 2]) {
       t.equal(answered(await scrape(server)), answered(before));
     });
 
-    await t.test('the process says what it is; no key shows anywhere', async (t) => {
+    await t.test('the metrics describe the process, and show no key', async (t) => {
       const text = await metricsText(server);
       const series = parseMetrics(text);
       t.equal(valueOf(series, 'acuity_ready'), 1);

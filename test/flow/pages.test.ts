@@ -45,7 +45,7 @@ t.test('the pages of the admin listener', { skip: WITHOUT_BROWSER }, async (t) =
   }
   await t.test('the page of acuity tune', (t) => tunePage(t, browser));
   await t.test('the example of an explained answer', (t) => explainedExample(t, browser));
-  await t.test('the live page says so when the server goes', async (t) => {
+  await t.test('the live page reports that the server has gone', async (t) => {
     const { page } = await openPage(t, browser, {
       url: `http://127.0.0.1:${server.adminPort}/`,
       look: DESK,
@@ -95,7 +95,7 @@ async function saysFirst(t: Test, { page }: OpenPage): Promise<void> {
 }
 
 async function moves(t: Test, { page }: OpenPage, server: RunningServer): Promise<void> {
-  await t.test('moves under load, and says what is wrong', async (t) => {
+  await t.test('moves under load, and reports what is wrong', async (t) => {
     const ended = untilStopped(server);
     await page.waitForFunction(shows, { tile: 'scored', above: 0 }, WAIT);
     await page.waitForFunction(shows, { tile: 'p99', above: 0 }, WAIT);

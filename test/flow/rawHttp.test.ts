@@ -34,7 +34,7 @@ function shortened(piece: string): string {
     .slice(0, 300);
 }
 
-t.test('the document tells these cases, and no others', async (t) => {
+t.test('the document lists these cases, and no others', async (t) => {
   const document = readFileSync(join(REPOSITORY, 'docs/HTTP-EDGES.md'), 'utf8');
   const section = document.split('\n## ').find((text) => text.startsWith('Byte by byte'));
   const told = (section ?? '').split('\n').filter((line) => /^\| (?!what was sent)/.test(line));

@@ -72,7 +72,7 @@ function shorten(page: Page, seconds: number): Promise<void> {
   }, seconds);
 }
 
-t.test('a reaction is what a scripted press took, to the millisecond', { skip }, async (t) => {
+t.test('a reaction equals the time of a scripted press, to the millisecond', { skip }, async (t) => {
   const { address, sent } = await serve(t);
   const page = await open(t, address);
   await shorten(page, 5);
@@ -158,7 +158,7 @@ t.test('the space bar and a touch press, other keys do not', { skip }, async (t)
   t.equal(await press(() => page.click('#field')), 'result');
 });
 
-t.test('an age without a norm is told before three minutes are spent', { skip }, async (t) => {
+t.test('an age without a norm is reported before the three minutes of the test', { skip }, async (t) => {
   const { address } = await serve(t);
   const page = await open(t, address);
   const spans = await page.getAttribute('#test', 'data-ages');

@@ -113,7 +113,7 @@ t.test('a shadow model beside the one that answers', async (t) => {
     t.equal(valueOf(series, 'acuity_shadow_compared_total'), 0);
   });
 
-  await t.test('it says what acuity model compare says of the same requests', async (t) => {
+  await t.test('it reports the same as acuity model compare for the same requests', async (t) => {
     symlinkSync(half, link);
     await untilMetrics(server, isInForce('half/1.0.0'));
     for (const body of bodies) {

@@ -114,7 +114,7 @@ t.test('a port that is taken: no start, no second listener beside the first', as
   }
 });
 
-t.test('a port that is taken, where leaving takes long: looks that it cuts off are not told', async (t) => {
+t.test('a taken port while leaving takes long: interrupted looks are not reported', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   t.teardown(() => taken.close());
@@ -129,7 +129,7 @@ t.test('a port that is taken, where leaving takes long: looks that it cuts off a
   t.equal(lines.length, 2, 'and nothing of looks');
 });
 
-t.test('an address that is none of this machine’s is told with its variable', async (t) => {
+t.test('an address of another machine is reported with its variable', async (t) => {
   for (const variable of ['ACUITY_HOST', 'ACUITY_ADMIN_HOST']) {
     const { code, output } = await failedStart(t, { [variable]: '192.0.2.1', ACUITY_MODEL: MODEL });
     t.equal(code, 1);

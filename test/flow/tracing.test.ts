@@ -250,21 +250,25 @@ t.test(
   },
 );
 
-t.test('HAProxy drops traces from outside unless told otherwise', { skip: WITHOUT_HAPROXY }, async (t) => {
-  const collector = await startCollector(t);
-  const server = await startServer(t, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
-  const [dropping, keeping] = [
-    await startReplicasProxy(t, [server]),
-    await startReplicasProxy(t, [server], { CALLERS_TRACES: 'keep' }),
-  ];
-  const [dropped, kept] = [context(), context()];
-  t.equal(await ask({ ...server, port: dropping.port }, { traceparent: dropped.header }), 200);
-  t.equal(await ask({ ...server, port: keeping.port }, { traceparent: kept.header }), 200);
-  server.signal('SIGTERM');
-  t.equal((await server.exited).code, 0);
-  const servers = collector.spans.filter(({ kind }) => kind === SERVER);
-  t.strictSame(
-    servers.map(({ traceId }) => traceId),
-    [kept.traceId],
-  );
-});
+t.test(
+  'HAProxy drops traces from outside unless configured otherwise',
+  { skip: WITHOUT_HAPROXY },
+  async (t) => {
+    const collector = await startCollector(t);
+    const server = await startServer(t, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+    const [dropping, keeping] = [
+      await startReplicasProxy(t, [server]),
+      await startReplicasProxy(t, [server], { CALLERS_TRACES: 'keep' }),
+    ];
+    const [dropped, kept] = [context(), context()];
+    t.equal(await ask({ ...server, port: dropping.port }, { traceparent: dropped.header }), 200);
+    t.equal(await ask({ ...server, port: keeping.port }, { traceparent: kept.header }), 200);
+    server.signal('SIGTERM');
+    t.equal((await server.exited).code, 0);
+    const servers = collector.spans.filter(({ kind }) => kind === SERVER);
+    t.strictSame(
+      servers.map(({ traceId }) => traceId),
+      [kept.traceId],
+    );
+  },
+);

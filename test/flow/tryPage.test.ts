@@ -76,7 +76,7 @@ t.test('the page to try it', { skip: WITHOUT_BROWSER }, async (t) => {
   }
 
   await t.test('what it copies runs, and says the same', (t) => copies(t, { server, url, browser }));
-  await t.test('it says so where the service does not answer', async (t) => {
+  await t.test('it reports that the service does not answer', async (t) => {
     const { page } = await openPage(t, browser, { url, look: DESK });
     await page.waitForSelector('#scores .range', WAIT);
     await page.route('**/try/score', (route) =>
@@ -239,7 +239,7 @@ async function copies(
     t.match(printed, new RegExp(`${name}\\W+${String(value)}\\b`), name);
 }
 
-t.test('where others reach the listener, a key is asked for', { skip: WITHOUT_BROWSER }, async (t) => {
+t.test('a listener that other machines reach asks for a key', { skip: WITHOUT_BROWSER }, async (t) => {
   const env = { ACUITY_ADMIN_HOST: '0.0.0.0', ACUITY_TRY: 'true', ACUITY_LOG_LEVEL: 'trace' };
   const server = await startServer(t, { env, keys: [{ kind: 'demo', ratePerS: null, dailyMax: 2 }] });
   const browser = await openBrowser(t);
@@ -264,7 +264,7 @@ t.test('where others reach the listener, a key is asked for', { skip: WITHOUT_BR
   t.notMatch(server.output(), key);
 });
 
-t.test('elsewhere it is off unless it is wanted', async (t) => {
+t.test('on other addresses it is off unless switched on', async (t) => {
   const server = await startServer(t, { env: { ACUITY_ADMIN_HOST: '0.0.0.0' } });
   t.equal((await fetch(`http://127.0.0.1:${server.adminPort}/try`)).status, 404);
   t.equal((await fetch(`http://127.0.0.1:${server.adminPort}/docs`)).status, 200);

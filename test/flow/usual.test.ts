@@ -71,7 +71,7 @@ function newest(answers: readonly Explained[]): Explained {
 /** A person's nights, none like another. */
 const NIGHTS = Array.from({ length: 24 }, (_, day) => night(7 + Math.sin(day), 58 + 3 * Math.cos(2 * day)));
 
-t.test('typical, then the last nights, then what is usual: never called what it is not', async (t) => {
+t.test('the reference is named typical, last nights or usual, always rightly', async (t) => {
   const answers = await follow(NIGHTS);
   t.strictSame(
     answers.map(({ explanation }) => explanation.against),
@@ -130,7 +130,7 @@ t.test('on the fifth short night the sleep is named, and that it has been going 
   t.ok(explanation.scores.attention.change < 0);
 });
 
-t.test('what today lacks, and what the long run knows of too few nights, is no part of it', async (t) => {
+t.test('inputs that today lacks, or of too few nights, are not part of a usual day', async (t) => {
   const bare = ({ age = null, sex = null, sleepTimeSeconds = null }: Session): Session => ({
     age,
     sex,
@@ -184,7 +184,7 @@ t.test('the night in hand scored again, with its answer’s history, is held aga
   t.equal(again.history, history);
 });
 
-t.test('what was measured moves the reference and the last nights with the score', async (t) => {
+t.test('measurements move the reference and the last nights with the score', async (t) => {
   const answers = await follow(NIGHTS);
   const { history = '' } = answers.at(-2) ?? {};
   const asked = { current_session: NIGHTS.at(-1) ?? {}, history, night: date(NIGHTS.length - 1) };

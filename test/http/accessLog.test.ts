@@ -24,7 +24,7 @@ function written(line: AccessLine): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-t.test('a line tells id, status, key id, time and bytes; the level follows the status', (t) => {
+t.test('a line has id, status, key id, time and bytes; the level follows the status', (t) => {
   t.match(written(LINE), {
     level: 'info',
     requestId: 'r-1',
@@ -73,7 +73,7 @@ function collecting(): { access: AccessLog; told: Told[] } {
   return { access: new AccessLog(log, 0), told };
 }
 
-t.test('refusals of one cause share a line a second, which tells how many they are', async (t) => {
+t.test('refusals of one cause share a line a second, with their number', async (t) => {
   const { access, told } = collecting();
   for (let request = 0; request < 1000; request++) {
     access.refused('queueFull', { ...LINE, requestId: `r-${request}`, status: 503 }, request / 10);
@@ -93,7 +93,7 @@ t.test('refusals of one cause share a line a second, which tells how many they a
   t.match(told.slice(3), [{ cause: 'queueFull', requests: 1 }]);
 });
 
-t.test('what waits for a line is told within about a second, without being asked', async (t) => {
+t.test('refusals that wait for a line are logged within about a second', async (t) => {
   const { access, told } = collecting();
   for (let request = 0; request < 3; request++) {
     access.refused('malformed', { ...LINE, status: 400 }, performance.now());

@@ -38,7 +38,7 @@ t.test('no more is kept than is allowed: the oldest go first', async (t) => {
   t.equal(buffers.keptBytes, 0, 'one that is too long for all that may be kept');
 });
 
-t.test('what is kept is released once no long body has come for a while', async (t) => {
+t.test('kept buffers are released when no long body has come for a while', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] });
   t.teardown(() => mock.timers.reset());
   const buffers = new BodyBuffers(undefined, 1_000);

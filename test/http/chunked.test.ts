@@ -201,7 +201,7 @@ t.test('a refusal waits for the last chunk, however late that is, and pays for w
   );
 });
 
-t.test('a refusal that falls on the last bytes of a body is told', async (t) => {
+t.test('a refusal at the last bytes of a body is answered', async (t) => {
   const budget = budgetOf(200_000);
   const loop = openLoop(t, { budget });
   budget.take(1, 190_000);
@@ -246,7 +246,7 @@ t.test('refusals that are held back end their connections as well', async (t) =>
   t.notMatch(await other.closed(), 'Not Found');
 });
 
-t.test('a caller that goes while its refused body comes is gone, once', async (t) => {
+t.test('a caller that hangs up during its refused body is counted as gone, once', async (t) => {
   const loop = openLoop(t);
   const connection = await connect(t, loop);
   await connection.write(`${head({ headers: { ...KEYED, 'Content-Type': 'text/plain' } })}16\r\n${BODY}\r\n`);

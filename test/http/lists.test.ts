@@ -169,7 +169,7 @@ t.test('X-Deadline-Ms holds for lines', async (t) => {
   t.strictSame(statusesOf(reply), [503, 503]);
 });
 
-t.test('a hanging worker: lines that were not read are told', async (t) => {
+t.test('a hanging worker: unread lines get their errors', async (t) => {
   const loop = openLoop(t);
   loop.scorer.lines.hasLineRoom = false;
   const connection = await post(t, loop, times(3));
@@ -217,7 +217,7 @@ t.test('a chunked list is answered whole, and the connection ends', async (t) =>
   t.equal(await connection.closed(), '');
 });
 
-t.test('a long answer comes in pieces; what is not read holds a share of the budget, no more', async (t) => {
+t.test('a long answer comes in pieces; its unread part holds a share of the budget, no more', async (t) => {
   const scorer = new FakeScorer();
   const budget = budgetOf(1_000_000);
   const loop = openLoop(t, { scorer, budget });
@@ -229,7 +229,7 @@ t.test('a long answer comes in pieces; what is not read holds a share of the bud
   t.equal(budget.heldBytes, 0);
 });
 
-t.test('the head of a list is refused as that of a request is', async (t) => {
+t.test('the head of a list is refused like that of a request', async (t) => {
   const loop = openLoop(t, { bodyBytesMax: 100 });
   const statuses: number[] = [];
   for (const [headers, body] of [
@@ -255,7 +255,7 @@ t.test('one line of the access log, with the number of lines', async (t) => {
   t.match(served[0], { status: 200, lines: 3, scored: 2 });
 });
 
-t.test('a list takes turns with others, and with what else the loop has to do', async (t) => {
+t.test('a list takes turns with others, and with other work of the loop', async (t) => {
   const loop = openLoop(t);
   const { lines } = loop.scorer;
   lines.hasLineRoom = false;

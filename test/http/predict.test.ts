@@ -298,7 +298,7 @@ t.test('the day’s quota is refunded once for every status but 200', async (t) 
   t.equal(loop.refunds.length, refused.length);
 });
 
-t.test('the log tells status, key id, length and time of each request, and nothing out of it', async (t) => {
+t.test('the log has status, key id, length and time of each request, and nothing of its body', async (t) => {
   const loop = openLoop(t);
   const body = '{"current_session":{"age":"secret-marker"}}';
   await send(loop.port, keyed({ body, headers: { 'X-Request-Id': 'mine', 'X-Other': 'secret-marker' } }));
@@ -318,7 +318,7 @@ t.test('the log tells status, key id, length and time of each request, and nothi
   t.notMatch(JSON.stringify(loop.lines), /secret-marker|good/);
 });
 
-t.test('bodies that are still coming are bounded together; what they held is given back', async (t) => {
+t.test('arriving bodies share one budget, and give back their part', async (t) => {
   const budget = budgetOf(300_000);
   const loop = openLoop(t, { budget });
   const start = head({ headers: { 'X-API-Key': GOOD_KEY, 'Content-Length': '200000' } });

@@ -86,7 +86,7 @@ t.test('a refused request has the stages that it got to', async (t) => {
   t.equal(traced(RECORD, { endedMs: 110 })[0]?.status, undefined, 'a caller that hung up');
 });
 
-t.test('what its caller did not sample is not passed on', async (t) => {
+t.test('traces that the caller did not sample are not exported', async (t) => {
   for (const traceparent of ['', `00-${TRACE}-${SPAN}-00`, 'nonsense']) {
     t.strictSame(traced({ ...RECORD, traceparent }, { endedMs: 110, status: 200 }), []);
   }

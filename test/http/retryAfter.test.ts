@@ -13,7 +13,7 @@ function scene(random = (): number => 0) {
   return { clock, retryAfter, second };
 }
 
-t.test('the wait is what is pending, over what is scored in a second', async (t) => {
+t.test('the wait is the pending requests over those scored in a second', async (t) => {
   const { retryAfter, second } = scene();
   second(100);
   t.equal(retryAfter.secondsFor(450), 1 + 4);
@@ -21,7 +21,7 @@ t.test('the wait is what is pending, over what is scored in a second', async (t)
   t.equal(retryAfter.secondsFor(450), 1 + 9, 'at half the pace');
 });
 
-t.test('those who were told to come back count until they are due', async (t) => {
+t.test('refused callers count until they are due', async (t) => {
   const { retryAfter, second } = scene();
   second(10);
   const told = Array.from({ length: 30 }, () => retryAfter.secondsFor(0));

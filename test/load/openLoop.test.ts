@@ -27,7 +27,7 @@ async function paceAgainst(t: Test, statusOf: (request: number) => number) {
   return { measured, received, bodies };
 }
 
-t.test('sends what the rate asks for, the bodies in turn', async (t) => {
+t.test('sends at the given rate, the bodies in turn', async (t) => {
   const { measured, received, bodies } = await paceAgainst(t, () => 200);
   t.match(measured, { requests: 50, errors: 0 });
   t.equal(received, 50);

@@ -28,6 +28,6 @@ t.test('ratios are taken within a repetition: a slow minute of the machine cance
   t.strictSame(ratio, [6, 6, 6]);
 });
 
-t.test('what was not measured side by side has no ratio', async (t) => {
+t.test('measurements that were not interleaved have no ratio', async (t) => {
   t.throws(() => pairwise([1, 2], [1], (a, b) => a / b), { name: 'RangeError' });
 });

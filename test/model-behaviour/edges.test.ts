@@ -34,7 +34,7 @@ t.test('a fast heart in the hour before never lowers stress and never raises att
   }
 });
 
-t.test('an hour far from rest is scored as one that is not known', async (t) => {
+t.test('an hour far from rest is scored as missing', async (t) => {
   const [week = []] = WEEKS;
   const session = week[0] ?? {};
   const [fast, faster] = [HOUR_AT_REST.most + 20, HOUR_AT_REST.most + 60].map((bpm) => ({

@@ -147,6 +147,6 @@ for (const { name, damage, told } of damages) {
   });
 }
 
-t.test('a folder that is not there is refused', async (t) => {
+t.test('a missing folder is refused', async (t) => {
   await t.rejects(loadBundle(join(t.testdir(), 'nowhere')), { name: 'BundleError' });
 });

@@ -90,7 +90,7 @@ t.test(
   },
 );
 
-t.test('the largest contribution takes what rounding leaves over', async (t) => {
+t.test('the largest contribution absorbs the rounding error', async (t) => {
   const third = Array.from({ length: 5 }, () => 0.333);
   const none = Array.from({ length: 5 }, () => 0);
   const most = Array.from({ length: 5 }, () => 2.3349);
@@ -106,7 +106,7 @@ t.test('the largest contribution takes what rounding leaves over', async (t) => 
   t.equal(made.scores.attention.change, 3.33);
 });
 
-t.test('what is said of a change, of its range and of the data', async (t) => {
+t.test('sentences about a change, its range and the data', async (t) => {
   const groups = CONTRIBUTORS.map((_, index) => (index === 0 ? [6, 4, -6, 0, 1] : [0, 0, 0, 0, 0]));
   const made = explanationOf(rowOf([60, 50, 40, 99.5, 0.5], groups, 2), QUALITY, SETTINGS);
   t.strictSame(

@@ -56,7 +56,7 @@ t.test('fresh measurements of one reliability shrink as Spearman and Brown have 
   t.end();
 });
 
-t.test('a measurement of the night in hand is held against what the network says of that night', (t) => {
+t.test("a measurement of the current night is compared with the network's score of that night", (t) => {
   const standing = standingOf('stress', 90);
   const before = adjustmentOf(evidenceOf(standing, undefined, 0.6, 1));
   for (const score of [31, 50, 66.6]) {

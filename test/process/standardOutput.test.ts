@@ -14,7 +14,7 @@ function linesOf(script: string): string[] {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-t.test('what is waited for is out, in its order', async (t) => {
+t.test('awaited lines are written, in order', async (t) => {
   const lines = linesOf(`
     for (let i = 0; i < 2000; i++) out.write('line ' + i + '\\n');
     await out.flushed(20_000);
@@ -32,7 +32,7 @@ t.test('a line longer than a pipe takes at once comes out whole', async (t) => {
   t.equal(line, 'x'.repeat(300_000));
 });
 
-t.test('a burst beyond the buffer is dropped, counted and told', async (t) => {
+t.test('a burst beyond the buffer is dropped, counted and reported', async (t) => {
   const lines = linesOf(`
     const text = 'x'.repeat(1000) + '\\n';
     for (let i = 0; i < 3000; i++) out.write(text);

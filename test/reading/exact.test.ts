@@ -86,7 +86,7 @@ t.test('sessions come before targets, and the current session first', async (t) 
   ]);
 });
 
-t.test('a broken pair is told beside a broken current session', async (t) => {
+t.test('a broken pair is reported beside a broken current session', async (t) => {
   t.strictSame(places({ past_sessions: [{}] }), [
     'body.current_session missing',
     'body.past_sessions value_error',
@@ -101,7 +101,7 @@ for (const past_sessions of [7, 'x', true, {}]) {
   });
 }
 
-t.test('a pair too long on one side is told so there', async (t) => {
+t.test('a pair too long on one side is reported there', async (t) => {
   const past_targets = Array.from({ length: 6 }, () => scoreRecord());
   t.strictSame(places({ current_session: {}, past_sessions: [{}], past_targets }), [
     'body.past_sessions value_error',
@@ -183,7 +183,7 @@ t.test(
   },
 );
 
-t.test('of what stands in a known field only the kind is looked at, however large it is', async (t) => {
+t.test('of a value in a known field only the kind is checked, at any size', async (t) => {
   const read = (age: string): unknown =>
     readExactly(Buffer.from(`{"current_session":{"age":${age}}}`), LIMITS, parser);
   const wrong = { findings: [{ loc: ['body', 'current_session', 'age'], type: 'number_type' }] };
@@ -277,7 +277,7 @@ for (const [session, field, msg] of contradictory) {
   });
 }
 
-t.test('a session that stands alone is told where it belongs', async (t) => {
+t.test('a bare session is refused with the place where it belongs', async (t) => {
   t.match(findings({ HR_night: [60, 61], age: 34 }), [
     {
       loc: ['body', 'current_session'],
@@ -290,7 +290,7 @@ t.test('a session that stands alone is told where it belongs', async (t) => {
   t.equal(target?.msg, 'Field required');
 });
 
-t.test('a fraction of hours is told what a whole number counts', async (t) => {
+t.test('a fraction of hours is refused with the unit of the whole number', async (t) => {
   const [found] = findings({ current_session: { sleepTimeSeconds: 7.25 } });
   t.match(found, { type: 'int_type', msg: /whole number of seconds.*hours times 3600, minutes times 60/ });
   t.notMatch(found?.msg ?? '', /7\.25/);

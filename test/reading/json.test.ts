@@ -105,7 +105,7 @@ t.test('beyond ASCII outside of a string is wrong where it begins', async (t) =>
   t.equal(firstBadByte(Buffer.from('[1,\u00e9]')), 3);
 });
 
-t.test('64 levels are told apart', async (t) => {
+t.test('all 64 levels are distinguished', async (t) => {
   const brackets = Array.from({ length: 64 }, (_, level) => (level % 3 === 0 ? '{"a":' : '['));
   const closing = brackets.map((bracket) => (bracket === '[' ? ']' : '}')).toReversed();
   const text = brackets.join('') + '0' + closing.join('');

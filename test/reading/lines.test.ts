@@ -33,7 +33,7 @@ t.test('a body that does not begin at the first byte of its memory', async (t) =
   t.equal(finder.bytes, 3);
 });
 
-t.test('no more lines are looked for than show that there are too many', async (t) => {
+t.test('counting stops at the first line beyond the limit', async (t) => {
   t.equal(finderOf('a\n'.repeat(LINES_MAX)).lines.length, LINES_MAX);
   t.equal(finderOf('a\n'.repeat(2 * LINES_MAX)).lines.length, LINES_MAX + 1);
 });
@@ -56,7 +56,7 @@ t.test('every line that may ask for an explanation is seen', async (t) => {
   }
 });
 
-t.test('wherever the field stands, it is seen', async () => {
+t.test('the field is seen in every place', async () => {
   const part = fc.oneof(
     fc.constantFrom(
       '"explain"',

@@ -311,7 +311,7 @@ t.test('both readers see whether an explanation is asked for, and how long each 
   t.match(fast.read(Buffer.from('{"current_session":{}}')), { explain: false }, 'nothing is left behind');
 });
 
-t.test('the fast reader takes what a client library writes, with and without indentation', async (t) => {
+t.test('the fast reader accepts the JSON of client libraries, with and without indentation', async (t) => {
   const limits: SeriesLimits = { daySamplesMax: 7200, nightSamplesMax: 43_200 };
   const parser = new WasmParser(limits);
   for (const past of [0, 1, 5]) {
@@ -391,7 +391,7 @@ t.test('a body reads the same whichever other body was read before', async (t) =
   }
 });
 
-t.test('what is inside of a nested series is no number of that series', async (t) => {
+t.test('numbers inside a nested array do not count for the series', async (t) => {
   const reader = createReader(LIMITS);
   for (const field of SERIES_FIELDS) {
     for (const value of ['[[0]]', '[60,[61]]', '[{}]', '[null]', '["0"]']) {

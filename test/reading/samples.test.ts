@@ -201,7 +201,7 @@ t.test('commas of both kinds in one array', async (t) => {
   t.pass();
 });
 
-t.test('what is no number, or no finite one, is left, wherever it stands', async (t) => {
+t.test('a value that is no finite number is deferred, in every place', async (t) => {
   const random = seededRandom(SEED + 3);
   for (const token of [...BROKEN, ...INFINITE]) {
     for (const separator of SEPARATORS) {
@@ -240,7 +240,7 @@ function isJson(text: string): boolean {
   }
 }
 
-t.test('a body that ends within an array is left, wherever it ends', async (t) => {
+t.test('a body that ends within an array is deferred, at every byte', async (t) => {
   const random = seededRandom(SEED + 5);
   for (const separator of SEPARATORS) {
     const tokens = Array.from({ length: 60 }, usual(random));

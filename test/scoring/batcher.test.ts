@@ -130,7 +130,7 @@ t.test('while a worker is free, a request waits only for this turn of the loop',
   t.equal(caller.score, 40);
 });
 
-t.test('what arrives in one turn leaves in one batch, each with its own answer', async (t) => {
+t.test('requests of one turn leave in one batch, each with its own answer', async (t) => {
   const { pool, admit, firstRun } = setUp(t);
   const ages = [20, 40, 60];
   const callers = ages.map((age) => admit(age));
@@ -290,7 +290,7 @@ t.test('a block whose requests were shed is not used again before its run has en
   t.not(pool.tasks[1]?.blockIndex, pool.tasks[0]?.blockIndex);
 });
 
-t.test('a batch of which everybody was shed is not run', async (t) => {
+t.test('a batch whose requests were all shed is not run', async (t) => {
   const { clock, pool, admit, firstRun } = setUp(t);
   admit(1);
   await turn();

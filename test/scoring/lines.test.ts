@@ -231,7 +231,7 @@ t.test(
   },
 );
 
-t.test('a line that waits beyond the deadline is told, wherever it waits', async (t) => {
+t.test('a line that waits beyond the deadline gets its error, in every stage', async (t) => {
   const setup = setUp(t);
   const { batcher, clock } = setup;
   batcher.reserve(8, undefined);

@@ -5,7 +5,7 @@ import t from 'tap';
 import { REPOSITORY, script } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 
-t.test('what is archived runs elsewhere without a PATH, and brings the Python client', async (t) => {
+t.test('the archive runs elsewhere without a PATH, and contains the Python client', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'acuity-archive-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const { writeDistribution } = await script<{ writeDistribution(folder: string): void }>('archive.js');

@@ -62,7 +62,7 @@ t.test('a binary that differs stops every build, the second one too', async (t) 
   }
 });
 
-t.test('another package is told and built with', async (t) => {
+t.test('another package is reported, and the build goes on', async (t) => {
   const dir = t.testdir();
   repository(dir);
   const upstream = { name: 'uWebSockets.js', version: '20.66.0' };

@@ -81,6 +81,6 @@ for (const [platform, arch, node, said] of ELSEWHERE) {
   });
 }
 
-t.test('where the tests run, the service does', async (t) => {
+t.test('the service runs wherever the tests run', async (t) => {
   t.equal(problemOf(thisMachine()), undefined);
 });

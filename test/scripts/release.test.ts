@@ -40,7 +40,7 @@ t.test('actions of workflows are pinned by hash, with their version beside it', 
   }
 });
 
-t.test('the workflow runs scripts that are there', async (t) => {
+t.test('the workflow runs existing scripts', async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };

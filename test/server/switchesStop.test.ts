@@ -31,7 +31,7 @@ function scene(waits: readonly FileOperation[]) {
   };
 }
 
-t.test('a model that is being read when the service stops is not told as refused', async (t) => {
+t.test('a stop while a model is read does not report it as refused', async (t) => {
   const { files, log, begun, logged, cutOff } = scene(['readText']);
   const server = { prepareModel: () => Promise.resolve(), switchModel: () => Promise.resolve() };
   const models = new ModelSwitch({ folder: MODEL, loaded: MODEL, files, server, log });
@@ -116,7 +116,7 @@ for (const [name, open] of Object.entries(SWITCHES)) {
   });
 }
 
-t.test('a shadow model that is being read when the service stops is not told as refused', async (t) => {
+t.test('a stop while a shadow model is read does not report it as refused', async (t) => {
   const { files, log, begun, logged, cutOff } = scene(['readText']);
   const server = { replaceShadow: () => Promise.resolve() };
   const shadow = new ShadowSwitch({ folder: MODEL, files, server, log });

@@ -37,7 +37,7 @@ for (const part of PARTS) {
   });
 }
 
-t.test('a part that there is not', async (t) => {
+t.test('an unknown part is an error', async (t) => {
   const { code, stderr } = await ended(process.execPath, [MAIN, 'other'], { cwd: REPOSITORY });
   t.equal(code, 64);
   t.match(stderr, 'no part is called other');

@@ -18,7 +18,7 @@ t.test('beyond the limit only being less late counts; faults come last', async (
   t.strictSame(best(goal, outcome(900, 1, 1), outcome(100, 8)), outcome(100, 8));
 });
 
-t.test('a winner is recommended only where every pair says so', async (t) => {
+t.test('a winner is recommended only if every pair agrees', async (t) => {
   const defaults = [outcome(100), outcome(100), outcome(100)];
   const clear = judge(THROUGHPUT, { winner: [outcome(120), outcome(105), outcome(130)], defaults });
   t.equal(clear.recommends, 'winner');
@@ -45,7 +45,7 @@ t.test('too few pairs, faults and a missed limit leave the defaults', async (t) 
   t.equal(judge({ ...THROUGHPUT, p99Ms: 10 }, late).recommends, 'defaults');
 });
 
-t.test('where nothing was answered there is no p99 to be told', async (t) => {
+t.test('without answers there is no p99', async (t) => {
   t.equal(p99Words(12.34), 'p99 12.3 ms');
   for (const none of [NaN, Infinity]) t.equal(p99Words(none), 'no p99');
 });

@@ -15,7 +15,7 @@ t.test('a page loads nothing and runs nothing', async (t) => {
   t.match(html, /name="viewport"/);
 });
 
-t.test('what is text stays text', async (t) => {
+t.test('text stays text', async (t) => {
   const html = pageOf({
     title: '<b>',
     subtitle: '"&',

@@ -77,7 +77,7 @@ export function openapiDocument({ version, limits = DEFAULT_SERIES_LIMITS }: Ope
   };
 }
 
-const INTRODUCTION = `Takes one person's biometrics of a night and the hour before, and returns scores from a neural network. \
+const INTRODUCTION = `Takes one person's biometrics of the night and of the last hour, and returns scores from a neural network. \
 The service stores nothing. With up to five earlier sessions and their scores, or with a \`history\`, it compares the \
 person with their own baseline.
 

@@ -84,7 +84,7 @@ t.test('the page to try it', { skip: WITHOUT_BROWSER }, async (t) => {
     );
     await page.click('text=Fever');
     await page.waitForSelector('#problem:visible', WAIT);
-    t.match(await page.textContent('#problem'), 'busy with its callers');
+    t.match(await page.textContent('#problem'), 'its callers come first');
     await page.unroute('**/try/score');
     await page.waitForSelector('#problem', { state: 'hidden', ...WAIT });
     t.equal(await page.locator('button[aria-pressed=true]', { hasText: 'Fever' }).count(), 1);
@@ -258,7 +258,7 @@ t.test('a listener that other machines reach asks for a key', { skip: WITHOUT_BR
   await page.waitForSelector('#problem:visible', WAIT);
   t.match(
     await page.textContent('#problem'),
-    'this key, may send',
+    'this key, has sent too many',
     'the key has been charged: its day is over',
   );
   t.notMatch(server.output(), key);

@@ -31,7 +31,7 @@ export async function costs(
   for (const peer of asked) others.push(await singlesOf(peer, `requests to ${peer.name}`, questions));
   const kinds = [singles, ...lists, ...others];
   const seen = new Map<Kind, Cost[]>(kinds.map((kind) => [kind, []]));
-  for (const kind of kinds) await costOf(kind, WARM_UP_SECONDS);
+  for (const { load } of kinds) await closedLoop({ ...load, seconds: WARM_UP_SECONDS });
   for (let repetition = 0; repetition < repetitions; repetition++) {
     for (const kind of repetition % 2 === 0 ? kinds : kinds.toReversed())
       seen.get(kind)?.push(await costOf(kind, seconds));

@@ -9,7 +9,7 @@ import { REPOSITORY } from '../fixtures/repository.js';
 const run = promisify(execFile);
 
 t.test('npm run bench -- lists measures lines against requests of their own', async (t) => {
-  const sizes = ['--repetitions', '1', '--seconds', '1', '--lines', '2,300'];
+  const sizes = ['--repetitions', '1', '--seconds', '3', '--lines', '2,300'];
   const options = [...sizes, '--payloads', 'history,history-field', '--deadline-ms', '60000']; // others run beside
   const bench = join(REPOSITORY, '.build/bench/main.js');
   const { stdout } = await run(process.execPath, [bench, 'lists', ...options], { timeout: 200_000 });

@@ -1,5 +1,5 @@
 /** `npm run docs:openapi`: writes docs/openapi.json from the schemas. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, failWith, install, ROOT } from './prepare.js';
 
@@ -8,10 +8,10 @@ try {
   await build('src');
   const { format, resolveConfig } = await import('prettier');
   const { openapiDocument } = await import('../dist/contract/openapi.js');
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const { shippedVersions } = await import('../dist/admin/referencePage.js');
   const path = join(ROOT, 'docs/openapi.json');
   const style = { ...(await resolveConfig(path)), filepath: path };
-  writeFileSync(path, await format(JSON.stringify(openapiDocument({ version })), style));
+  writeFileSync(path, await format(JSON.stringify(openapiDocument(shippedVersions())), style));
 } catch (error) {
   failWith(error);
 }

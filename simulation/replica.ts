@@ -230,6 +230,7 @@ export class Replica {
         if (verdict.outcome === 'admitted') events.admitted(verdict, count, tokens);
         return verdict;
       },
+      leftOfDay: (admission: Admission, nowMs: number) => limiter.leftOfDay(admission, nowMs),
       spend: (admission: Admission, tokens: number, nowMs: number) => {
         limiter.spend(admission, tokens, nowMs);
         events.spent(admission, tokens);

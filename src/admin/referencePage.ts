@@ -48,10 +48,15 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-const document = once(() => {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return openapiDocument({ version: (JSON.parse(text) as { version: string }).version });
-});
+const document = once(() => openapiDocument(shippedVersions()));
+
+/** The versions of the service and of the network that ship together. */
+export function shippedVersions(): { readonly version: string; readonly model: string } {
+  const read = (path: string): { readonly name: string; readonly version: string } =>
+    JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')) as never;
+  const network = read('native-models/acuity-base/manifest.json');
+  return { version: read('package.json').version, model: `${network.name}/${network.version}` };
+}
 
 const reference = (hasTry: boolean) => () =>
   referenceHtml(document() as unknown as ReferenceDocument, hasTry);

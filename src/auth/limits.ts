@@ -99,12 +99,28 @@ export class Limits extends LimitEntries {
     this.unlock(first);
   }
 
+  /** How many predictions are left of the day's quota; Infinity without one. */
+  leftOfDay(keyIndex: number, dailyMax: number | null, nowMs: number): number {
+    if (dailyMax === null) return Infinity;
+    const first = this.lock(keyIndex);
+    const day = this.#openDay(first, dayOf(nowMs));
+    const left = this.mostOn(first, day, dailyMax) - this.cell(first + USED);
+    this.unlock(first);
+    return Math.max(0, left);
+  }
+
+  /** How many tokens the bucket holds; below 0 in debt. */
+  tokensLeft(keyIndex: number, ratePerS: number, nowMs: number): number {
+    const first = this.lock(keyIndex);
+    const spent = this.spentAt(keyIndex, ratePerS, nowMs);
+    this.unlock(first);
+    return BURST_S * ratePerS - spent;
+  }
+
   /** Milliseconds until the bucket holds so many tokens. */
   waitMs(keyIndex: number, ratePerS: number, nowMs: number, tokens = 1): number {
-    const first = this.lock(keyIndex);
-    const excess = this.spentAt(keyIndex, ratePerS, nowMs) + tokens - BURST_S * ratePerS;
-    this.unlock(first);
-    return Math.max(0, (excess * 1000) / ratePerS);
+    const missing = tokens - this.tokensLeft(keyIndex, ratePerS, nowMs);
+    return Math.max(0, (missing * 1000) / ratePerS);
   }
 
   #takeToken(keyIndex: number, ratePerS: number | null, nowMs: number): boolean {

@@ -48,7 +48,7 @@ export class RateLimiter {
   admit(key: KeyEntry, nowMs: number): Admission | Limited {
     const { keyIndex } = key;
     const outcome = this.#limits.take(keyIndex, key, nowMs);
-    if (outcome === DAILY_EXCEEDED) return limited(key, 'daily', Math.ceil(msToNextDay(nowMs) / 1000));
+    if (outcome === DAILY_EXCEEDED) return dayIsSpent(key, nowMs);
     if (outcome !== BURST_EXCEEDED) return this.#admission(key, outcome);
     return this.#burstExceeded(key, 1, nowMs);
   }
@@ -63,7 +63,7 @@ export class RateLimiter {
     nowMs: number,
   ): Admission | Limited {
     const outcome = this.#limits.takeMore(key.keyIndex, key, { tokens, count }, nowMs);
-    if (outcome === DAILY_EXCEEDED) return limited(key, 'daily', Math.ceil(msToNextDay(nowMs) / 1000));
+    if (outcome === DAILY_EXCEEDED) return dayIsSpent(key, nowMs);
     if (outcome === BURST_EXCEEDED) return this.#burstExceeded(key, inAll, nowMs);
     return this.#admission(key, outcome);
   }
@@ -72,7 +72,17 @@ export class RateLimiter {
   #burstExceeded(key: KeyEntry, tokens: number, nowMs: number): Limited {
     const { keyIndex, ratePerS } = key;
     const waitMs = ratePerS === null ? 0 : this.#limits.waitMs(keyIndex, ratePerS, nowMs, tokens);
-    return limited(key, 'burst', jittered(waitMs / 1000, { random: this.#random }));
+    const left = ratePerS === null ? 0 : this.#limits.tokensLeft(keyIndex, ratePerS, nowMs);
+    return limited(key, {
+      limit: 'burst',
+      left: Math.max(0, Math.floor(left)),
+      seconds: jittered(waitMs / 1000, { random: this.#random }),
+    });
+  }
+
+  /** How many more predictions than those admitted the key may have today; Infinity without a quota. */
+  leftOfDay({ key: { keyIndex, dailyMax } }: Admission, nowMs: number): number {
+    return this.#limits.leftOfDay(keyIndex, dailyMax, nowMs);
   }
 
   /** Spends further tokens of an admitted request, even if the bucket holds fewer: it may go into debt. */
@@ -99,10 +109,17 @@ export function bucketOf({ ratePerS }: KeyEntry): number {
   return ratePerS === null ? Infinity : BURST_S * ratePerS;
 }
 
+function dayIsSpent(key: KeyEntry, nowMs: number): Limited {
+  return limited(key, { limit: 'daily', left: 0, seconds: Math.ceil(msToNextDay(nowMs) / 1000) });
+}
+
 /** Headers of draft-ietf-httpapi-ratelimit-headers: lists of strings with parameters. */
-function limited(key: KeyEntry, limit: Limited['limit'], seconds: number): Limited {
+function limited(
+  key: KeyEntry,
+  { limit, left, seconds }: Pick<Limited, 'limit'> & { readonly left: number; readonly seconds: number },
+): Limited {
   const retryAfterS = Math.max(1, seconds);
-  const state = `"${limit}";r=0;t=${retryAfterS}`;
+  const state = `"${limit}";r=${left};t=${retryAfterS}`;
   return { outcome: 'limited', key, limit, retryAfterS, policy: policiesOf(key), state };
 }
 

@@ -36,11 +36,17 @@ export type JsonObject = Readonly<Record<string, Json>>;
 export interface OpenapiOptions {
   /** Version of the service. */
   readonly version: string;
+  /** Name and version of a network, as in `X-Model-Version`: that of the examples. */
+  readonly model: string;
   readonly limits?: SeriesLimits;
 }
 
 /** The OpenAPI 3.1 document of the public listener, generated from the schemas that validate requests. */
-export function openapiDocument({ version, limits = DEFAULT_SERIES_LIMITS }: OpenapiOptions): JsonObject {
+export function openapiDocument({
+  version,
+  model,
+  limits = DEFAULT_SERIES_LIMITS,
+}: OpenapiOptions): JsonObject {
   return {
     openapi: '3.1.0',
     info: {
@@ -71,7 +77,7 @@ export function openapiDocument({ version, limits = DEFAULT_SERIES_LIMITS }: Ope
             'a public repository or a log.',
         },
       },
-      headers: HEADERS,
+      headers: headerObjects(model),
       schemas: forGenerators(schemas(limits)) as JsonObject,
     },
   };
@@ -261,11 +267,11 @@ const header = (description: string, example: string): JsonObject => ({
   example,
 });
 
-const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
+const headerObjects = (model: string): Readonly<Record<HeaderName, JsonObject>> => ({
   'X-Request-Id': header('The request’s id: yours, if it is well formed.', 'c0ffee-42'),
   'X-Model-Version': header(
     'Name and version of the network that gave the scores; keep it beside them.',
-    'acuity-base/0.3.0',
+    model,
   ),
   'Server-Timing': header('Milliseconds of waiting and of the model run.', 'queue;dur=0.31, infer;dur=0.21'),
   'Retry-After': {
@@ -278,7 +284,7 @@ const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
     '"burst";q=20;w=2',
   ),
   RateLimit: header('What is left of it, and when there is more.', '"burst";r=0;t=1'),
-};
+});
 
 function headers(...names: readonly HeaderName[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -301,6 +307,7 @@ function schemas(limits: SeriesLimits): JsonObject {
     required: ['status', 'detail'],
     properties: {
       status: {
+        type: 'integer',
         enum: [MALFORMED.status, UNPROCESSABLE.status, PROBLEMS.internal.status, PROBLEMS.overloaded.status],
       },
       detail: { description: 'As in the answer to the same request alone.' },

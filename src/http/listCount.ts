@@ -43,8 +43,9 @@ export class ListCount implements CountedLines {
 /** Upper bounds of a list. */
 export interface ListBounds {
   readonly tokensMax: number;
+  /** What is left of the key's day, the request itself included. */
+  readonly dayMax: number;
   readonly plainMax: number;
-  readonly explainedMax: number;
 }
 
 export interface ListSize {
@@ -59,19 +60,20 @@ export interface ListSize {
 export function measureList(
   { lines, bytes }: Pick<LineFinder, 'lines' | 'bytes'>,
   wantsExplanation: readonly boolean[],
-  { tokensMax, plainMax, explainedMax }: ListBounds,
+  { tokensMax, dayMax, plainMax }: ListBounds,
 ): ListSize {
   let explained = 0;
   let tokens = 0;
   let fit = 0;
+  const countMax = Math.min(LINES_MAX, dayMax);
   for (const [index, { end }] of lines.entries()) {
     if (wantsExplanation[index] === true) explained++;
     const count = index + 1;
     const plain = count - explained;
     const come = count === lines.length ? bytes : end;
     tokens = Math.max(plain + explained * EXPLAIN_TOKENS, 1 + furtherBlocks(come));
-    const isWithin = plain <= plainMax && explained <= explainedMax && tokens <= tokensMax;
-    if (count === 1 || (isWithin && count <= LINES_MAX)) fit = count;
+    const isWithin = plain <= plainMax && tokens <= tokensMax;
+    if (count === 1 || (isWithin && count <= countMax)) fit = count;
   }
   return { count: lines.length, plain: lines.length - explained, explained, tokens, fit };
 }

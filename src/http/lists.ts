@@ -13,7 +13,7 @@ import { ListPump } from './listPump.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
 export interface ListsOptions {
-  readonly rateLimiter: Pick<RateLimiter, 'admitMore' | 'spend' | 'refund'>;
+  readonly rateLimiter: Pick<RateLimiter, 'admitMore' | 'leftOfDay' | 'refund' | 'spend'>;
   readonly readRequest: RequestReader;
   readonly observer: ExchangeObserver;
   readonly metrics: RequestMetrics;
@@ -132,10 +132,10 @@ export class Lists {
     const explained = isExplained ? scorer.explainedLines : undefined;
     const size = measureList(lines.found, wantsExplanation, {
       tokensMax: bucketOf(admission.key),
+      dayMax: this.dayMax(admission),
       plainMax: plain.linesMax,
-      explainedMax: explained?.linesMax ?? 0,
     });
-    const problem = problemOf(size);
+    const problem = problemOf(size, explained?.linesMax ?? 0);
     if (problem !== undefined) return refuse(() => this.policy.refuseBody(exchange, problem, admission));
     const places: Places[] = [{ lane: plain, count: size.plain }];
     if (explained !== undefined) places.push({ lane: explained, count: size.explained });
@@ -187,9 +187,20 @@ export class Lists {
     const charge = { tokens, inAll: size.tokens, count: size.count - 1 };
     const verdict = rateLimiter.admitMore(admission, charge, nowMs);
     if (verdict.outcome === 'admitted') return verdict;
+    if (verdict.limit === 'daily') {
+      // Another request of the key took what was left a moment ago.
+      this.policy.refuseBody(exchange, tooLong(linesOf(this.dayMax(admission))), admission);
+      return undefined;
+    }
     rateLimiter.refund(admission);
     exchange.limitedList(verdict);
     return undefined;
+  }
+
+  /** How many lines the key may still have scored today: its head has taken one. */
+  private dayMax(admission: Admission): number {
+    const { rateLimiter, clock } = this.options;
+    return 1 + rateLimiter.leftOfDay(admission, clock.nowMs());
   }
 
   private forget(list: List): void {
@@ -216,11 +227,19 @@ function reserve(places: readonly Places[], holder: number): OverloadCause | und
   return undefined;
 }
 
-function problemOf({ count, fit }: ListSize): BodyProblem | undefined {
+function problemOf({ count, explained, fit }: ListSize, explainedMax: number): BodyProblem | undefined {
   if (count === 0) return listProblem('too_short', 'List should have at least one line');
-  if (count > fit)
-    return listProblem('too_long', `List should have at most ${fit} ${fit === 1 ? 'line' : 'lines'}`);
-  return undefined;
+  if (explained > explainedMax) return tooLong(linesOf(explainedMax, 'explained '));
+  return count > fit ? tooLong(linesOf(fit)) : undefined;
+}
+
+/** Callers split by the number. */
+function tooLong(lines: string): BodyProblem {
+  return listProblem('too_long', `List should have at most ${lines}`);
+}
+
+function linesOf(count: number, kind = ''): string {
+  return `${count} ${kind}${count === 1 ? 'line' : 'lines'}`;
 }
 
 function listProblem(type: 'too_short' | 'too_long', msg: string): BodyProblem {

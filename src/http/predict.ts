@@ -25,7 +25,7 @@ import { RetryAfter } from './retryAfter.js';
 
 export interface PredictOptions extends ListsOptions {
   readonly authenticator: Pick<Authenticator, 'identify'>;
-  readonly rateLimiter: Pick<RateLimiter, 'admit' | 'admitMore' | 'spend' | 'refund'>;
+  readonly rateLimiter: Pick<RateLimiter, 'admit' | 'admitMore' | 'leftOfDay' | 'refund' | 'spend'>;
   readonly requestId: (given: string) => string;
   readonly lag: Pick<LoopLag, 'ms'>;
   /** If the event loop is later than this, requests are refused at their headers. */

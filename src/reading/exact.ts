@@ -493,9 +493,10 @@ function translate(error: SchemaError, schema: Type.TObject, value: JsonObject, 
   }
 }
 
-/** Which kind of number the schema requires in a field that holds another type. */
+/** What is wrong with a value that is not of the schema's type. */
 function typeFinding(schema: unknown, value: unknown): FindingType {
-  if (typeof value === 'number' && !Number.isFinite(value)) return 'finite_number';
+  if (typeof value !== 'number') return 'number_type';
+  if (!Number.isFinite(value)) return 'finite_number';
   const types = [(schema as { type?: string | string[] } | undefined)?.type ?? []].flat();
   return types.includes('integer') ? 'int_type' : 'number_type';
 }

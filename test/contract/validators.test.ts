@@ -82,7 +82,7 @@ const document = new Ajv2020({
   logger: false,
 }).compile({
   $ref: '#/components/schemas/PredictionRequest',
-  components: openapiDocument({ version: '0.0.0', limits: LIMITS })['components'],
+  components: openapiDocument({ version: '0.0.0', model: 'test/1', limits: LIMITS })['components'],
 });
 
 const read = createReader(LIMITS);

@@ -13,6 +13,7 @@ const { runExports, USAGE: EXPORTS } = await import('./exports.js');
 const { runLists, USAGE: LISTS } = await import('./lists.js');
 const { runParquet, USAGE: PARQUET } = await import('./parquet.js');
 const { runPayloads, USAGE: PAYLOADS } = await import('./payloads.js');
+const { runPrices, USAGE: PRICES } = await import('./prices.js');
 const { runStages, USAGE: STAGES } = await import('./stages.js');
 
 const EXIT_USAGE = 64;
@@ -59,6 +60,7 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
     run: runPayloads,
   },
   micro: { answers: 'what each part costs alone', usage: MICRO, run: runMicro },
+  prices: { answers: 'what the service works for a token, by kind of body', usage: PRICES, run: runPrices },
   worst: { answers: 'which bodies hold an event loop longest', usage: WORST, run: runWorst },
 };
 

@@ -22,6 +22,31 @@ t.test('lines end with LF or CRLF, the last one with the body; empty ones are le
   t.strictSame(linesOf('a\rb\r\r\n \n'), ['a\rb\r', ' ']);
 });
 
+t.test('line ends of every kind, at every place in memory: as one line after the other', async () => {
+  const part = fc.constantFrom('\n', '\r\n', '\r', 'a', '\n\n\n\n\n\n\n', '\r\n\r\n');
+  fc.assert(
+    fc.property(fc.array(part), fc.nat(3), (parts, offset) => {
+      const text = parts.join('');
+      const memory = Buffer.from('x'.repeat(offset) + text);
+      const finder = new LineFinder(memory.subarray(offset));
+      while (finder.next() !== undefined);
+      const found = finder.lines.map((line) => Buffer.from(finder.bytesOf(line)).toString());
+      const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
+      return JSON.stringify(found) === JSON.stringify(lines.filter((line) => line !== ''));
+    }),
+  );
+});
+
+t.test('a run of empty lines takes a step for each 64 KiB of it', async (t) => {
+  for (const end of ['\n', '\r\n', '\n\r\n']) {
+    const finder = new LineFinder(Buffer.from(`${end.repeat(300_000)}{}`));
+    let steps = 0;
+    while (finder.next() !== undefined) steps++;
+    t.equal(finder.lines.length, 1);
+    t.ok(steps <= 2 + (300_000 * end.length) / 65_536, `${steps}`);
+  }
+});
+
 t.test('a body that does not begin at the first byte of its memory', async (t) => {
   const memory = Buffer.from('xxa\nbxx');
   const finder = new LineFinder(memory.subarray(2, 5));

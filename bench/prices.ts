@@ -1,0 +1,173 @@
+import { parseArgs } from 'node:util';
+import { messageOf } from '#acuity/base/errors.js';
+import { markdownTable } from '#acuity/base/table.js';
+import { EXPLAIN_TOKENS } from '#acuity/contract/explanation.js';
+import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
+import { furtherBlocks } from '#acuity/http/body.js';
+import { bodiesOf } from '#acuity/load/payloads.js';
+import { pairwise, spreadOf } from '#acuity/load/statistics.js';
+import { LINES_MAX } from '#rules/structure.js';
+import { closedLoop } from './load/generators.js';
+import { machine } from './machine.js';
+import { withService } from './server/service.js';
+import { spread } from './spread.js';
+import { UsageError } from './usage.js';
+import { wholeNumber } from './wholeNumber.js';
+
+/** A token of any kind of body may cost this many times what it costs as a plain request. */
+const PRICE_MAX = 1.5;
+const CONNECTIONS = 8;
+
+export const USAGE = `npm run bench -- prices [options]
+
+  --kinds LIST       of the kinds below (default all)
+  --repetitions N    of everything, one after the other (default 5)
+  --seconds N        of each measurement (default 1)
+
+What the service works for a token: processor time of each kind of body, over its tokens, against a plain request. Ends
+with 1 if one costs more than ${PRICE_MAX} times as much.`;
+
+/** A body, and the tokens that it costs. */
+interface Kind {
+  readonly body: string;
+  readonly tokens: number;
+  readonly mediaType?: string;
+}
+
+const [PLAIN = ''] = bodiesOf('baseline', 1);
+const SESSION = PLAIN.slice(1, -1);
+const BLOCK = 65_536;
+
+function single(body: string, tokens = 1 + furtherBlocks(Buffer.byteLength(body))): Kind {
+  return { body, tokens };
+}
+
+function list(lines: readonly string[], tokens: number = lines.length): Kind {
+  const body = lines.map((line) => `${line}\n`).join('');
+  return {
+    body,
+    tokens: Math.max(tokens, 1 + furtherBlocks(Buffer.byteLength(body))),
+    mediaType: NDJSON_TYPE,
+  };
+}
+
+const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+
+function measured(count: number, value: unknown, session = SESSION): string {
+  const items = Array.from({ length: count }, (_, index) => ({
+    score: ['attention', 'memory', 'reasoning', 'stress'][index % 4],
+    value,
+    on: `2026-10-${String(1 + (index % 28)).padStart(2, '0')}`,
+    reliability: 0.7,
+  }));
+  return `{${session},"history":"","night":"2026-11-20","measurements":${JSON.stringify(items)}}`;
+}
+
+/** A body of about a block, full of `item` where `#` stands. */
+function full(template: string, item: string): string {
+  return template.replace('#', item.repeat((BLOCK - 200) / item.length).replace(/,$/, ''));
+}
+
+const EMPTY = '"current_session":{}';
+const WRONG = '"current_session":{"age":"34"}';
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  plain: single(PLAIN),
+  'past in lists': single(bodiesOf('history', 1)[0] ?? ''),
+  'history begun': single(`{${SESSION},"history":"","night":"2026-11-20"}`),
+  'white space': single(`{${EMPTY}${' '.repeat(BLOCK - 100)}}`),
+  'digits of one number': single(full(`{${EMPTY},"x":1#}`, '7')),
+  'samples of 17 digits': single(full('{"current_session":{"HR_night":[#]}}', '61.81472368697139,')),
+  'samples that are no numbers': single(full('{"current_session":{"HR_night":[#]}}', 'null,')),
+  'unknown members': single(
+    `{${EMPTY}${times(2_000, 0).map((_, at) => `,"${at}":"\\u0061"`)}}`.replaceAll(',,', ','),
+  ),
+  'levels of arrays': single(`{${EMPTY},"x":${'['.repeat(60)}${']'.repeat(60)}}`),
+  'beyond the structure': single(full(`{${EMPTY},"x":[#]}`, '{},')),
+  'escaped name': single(`{"\\u0063urrent_session":{}}`),
+  'refused: JSON': single('{'),
+  'refused: a field': single(`{${WRONG}}`),
+  'refused: eight fields': single(
+    '{"current_session":{"age":"a","height_cm":"a","weight_kg":"a","sex":1,"deepSleepSeconds":"a","remSleepSeconds":"a","lightSleepSeconds":"a","awakeSleepSeconds":"a"}}',
+  ),
+  '64 measurements': single(measured(64, 51)),
+  '64 measurements, no session': single(measured(64, 51, EMPTY)),
+  'refused: 64 measurements': single(measured(64, '51')),
+  explained: single(`{${SESSION},"explain":true}`, EXPLAIN_TOKENS),
+  'refused: explained': single(`{${WRONG},"explain":true}`),
+  'list: plain': list(times(100, PLAIN), 100),
+  'list: empty sessions': list(times(LINES_MAX, `{${EMPTY}}`)),
+  'list: line feeds': list([`{${EMPTY}}${'\n'.repeat(BLOCK - 100)}`]),
+  'list: CRLF': list([`{${EMPTY}}${'\r\n'.repeat(BLOCK / 2 - 100)}`]),
+  'list: mixed line ends': list([`{${EMPTY}}${'\n\r\n'.repeat(BLOCK / 3 - 100)}`]),
+  'list: 4 MiB of line feeds': list([`{${EMPTY}}${'\n'.repeat(63 * BLOCK)}`]),
+  'list: refused JSON': list(times(LINES_MAX, '{')),
+  'list: refused fields': list(times(LINES_MAX, `{${WRONG}}`)),
+  'list: backslashes': list(times(LINES_MAX, `{${EMPTY},"x":"\\n"}`)),
+  'list: refused explained': list(times(LINES_MAX, `{${WRONG},"explain":true}`)),
+  'list: 64 measurements each': list(times(100, measured(64, 51, EMPTY)), 100),
+  'list: too many lines': list(times(LINES_MAX + 1, '{}'), 1),
+  'list: too many, refused explained': list(times(LINES_MAX + 1, `{${WRONG},"explain":true}`), 1),
+  'list: explained': list(times(16, `{${SESSION},"explain":true}`), 16 * EXPLAIN_TOKENS),
+};
+
+/** The price of each kind of body for each token. @throws UsageError */
+export async function runPrices(args: readonly string[]): Promise<void> {
+  const { names, repetitions, seconds } = parse(args);
+  await withService({ deadlineMs: 10_000 }, async ({ server, target }) => {
+    const seen = new Map<string, number[]>(names.map((name) => [name, []]));
+    for (let repetition = 0; repetition <= repetitions; repetition++) {
+      for (const name of names) {
+        const { body, tokens, ...rest } = KINDS[name] ?? single('');
+        const before = server.cpuMicros();
+        const { requests } = await closedLoop({
+          target,
+          bodies: [body],
+          connections: CONNECTIONS,
+          seconds,
+          ...rest,
+        });
+        // The first round warms up.
+        if (repetition > 0) seen.get(name)?.push((server.cpuMicros() - before) / requests / tokens);
+      }
+    }
+    const plain = seen.get('plain') ?? [];
+    const rows = [...seen].map(([name, micros]) => {
+      const prices = pairwise(micros, plain, (value, other) => value / other);
+      return { name, micros, prices, isDear: spreadOf(prices).median > PRICE_MAX };
+    });
+    const table = rows
+      .toSorted((a, b) => spreadOf(b.prices).median - spreadOf(a.prices).median)
+      .map(({ name, micros, prices, isDear }) => [
+        name,
+        String(KINDS[name]?.tokens),
+        spread(micros, 1),
+        spread(prices, 2),
+        isDear ? 'too dear' : '',
+      ]);
+    const head = ['kind of body', 'tokens', 'CPU µs a token', '× plain', ''];
+    process.stdout.write(`${machine()}\n\n${markdownTable([head, ...table], { alignsRight: true })}\n`);
+    if (rows.some(({ isDear }) => isDear)) process.exitCode = 1;
+  });
+}
+
+function parse(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        kinds: { type: 'string', default: '' },
+        repetitions: { type: 'string', default: '5' },
+        seconds: { type: 'string', default: '1' },
+      },
+    });
+    const asked = values.kinds.split(',').filter((name) => name !== '');
+    const unknown = asked.filter((name) => KINDS[name] === undefined);
+    if (unknown.length > 0) throw new Error(`no kind is called ${unknown.join(', ')}`);
+    const names = asked.length === 0 ? Object.keys(KINDS) : [...new Set(['plain', ...asked])];
+    const [repetitions, seconds] = [wholeNumber(values.repetitions), wholeNumber(values.seconds)];
+    return { names, repetitions, seconds };
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}

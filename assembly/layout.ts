@@ -69,11 +69,13 @@ export const LIMBS_RIGHT: usize = LIMBS_LEFT + (1 + LIMBS_MAX) * 4;
 export const UNKNOWN_FIELDS: usize = (LIMBS_RIGHT + (1 + LIMBS_MAX) * 4 + 7) & ~7;
 /** 1 if that request asks for an explanation, else 0: i32. */
 export const EXPLAIN: usize = UNKNOWN_FIELDS + 4;
+/** How many of its numbers took several times as long as usual: i32. Those left out count a quarter. */
+export const SLOW_NUMBERS: usize = EXPLAIN + 4;
 /**
  * Where in the input the array of each summary begins: u32 for every series of every record, 0 if the current input
  * has none. The exact path need not decode again what the fast path has summarised.
  */
-export const SUMMARISED: usize = UNKNOWN_FIELDS + 8;
+export const SUMMARISED: usize = UNKNOWN_FIELDS + 16;
 /** How many samples each of them has, sentinels included: u32. */
 export const LENGTHS: usize = SUMMARISED + SESSIONS_MAX * 4 * 4;
 /**

@@ -11,6 +11,13 @@ import { DOT, MINUS, PLUS, ZERO, at, moveTo } from './text';
 /** A mantissa of up to this many digits is exact in an f64, and so is the power of ten below it. */
 const DIGITS_MAX: usize = 15;
 
+/** Numbers of the request that were decoded digit by digit. */
+export let longNumbers: i32 = 0;
+
+export function forgetLongNumbers(): void {
+  longNumbers = 0;
+}
+
 /** Fills the table of divisors. */
 export function fillPowersOfTen(): void {
   let power: f64 = 1;
@@ -68,6 +75,7 @@ const EXPONENT_MAX: i32 = 100_000_000;
 
 /** Any number of the grammar; NaN if none begins at `start`. */
 function decodeLong(start: usize): f64 {
+  longNumbers++;
   const negative = load<u8>(start) == MINUS;
   let place = negative ? start + 1 : start;
   let mantissa: u64 = 0;

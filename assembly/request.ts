@@ -12,6 +12,7 @@ import {
 } from './fields';
 import { afterString, afterValue } from './json';
 import {
+  COUNT,
   EXPLAIN,
   HR_DAY,
   HISTORY_TEXT,
@@ -34,11 +35,12 @@ import {
   TARGETS,
   TARGET_LENGTH,
   TEXTS,
+  SLOW_NUMBERS,
   UNKNOWN_FIELDS,
 } from './layout';
 import { narrowNames, same } from './names';
 import { fillHistoryTables } from './historyText';
-import { decodeNumber, fillPowersOfTen } from './number';
+import { decodeNumber, fillPowersOfTen, forgetLongNumbers, longNumbers } from './number';
 import { forgetKept, keepsFields, noteField } from './kept';
 import { SCORES, SCORE_MAX, SCORE_MIN, TARGET_FIELDS } from './rules';
 import { decodeArray } from './samples';
@@ -86,6 +88,8 @@ const UNKNOWN_MAX: i32 = 256;
 const UNKNOWN_BYTES_MAX: usize = 8_192;
 const UNKNOWN_LEVELS_MAX: i32 = 60;
 let unknownBytes: usize = 0;
+/** Samples of all series that are sentinels or implausible. */
+let samplesLeftOut: i32 = 0;
 
 /** Prepares the tables of the readers; call once per instance. */
 export function initialise(dayMax: i32, nightMax: i32): usize {
@@ -104,6 +108,8 @@ export function read(input: usize, length: i32): i32 {
   openText(input, length);
   unknownFields = 0;
   unknownBytes = 0;
+  samplesLeftOut = 0;
+  forgetLongNumbers();
   forgetKept();
   let hasCurrent = false;
   let sessions: i32 = -1;
@@ -152,6 +158,7 @@ export function read(input: usize, length: i32): i32 {
   if (max(sessions, 0) != max(targets, 0)) return -1;
   store<i32>(UNKNOWN_FIELDS, unknownFields);
   store<i32>(EXPLAIN, max(explain, 0));
+  store<i32>(SLOW_NUMBERS, longNumbers + (samplesLeftOut >> 2));
   return max(sessions, 0);
 }
 
@@ -258,7 +265,9 @@ function readSeries(record: usize, session: i32, series: i32): bool {
   const start = at;
   const length = decodeArray(isDay ? daySamplesMax : nightSamplesMax);
   if (length < 0) return false;
-  summarise(length, isHeart, summaryAt(record, series));
+  const summary = summaryAt(record, series);
+  summarise(length, isHeart, summary);
+  samplesLeftOut += length - <i32>load<f64>(summary, COUNT << 3);
   const place = <usize>(session * 4 + series) << 2;
   store<u32>(SUMMARISED + place, <u32>start);
   store<u32>(LENGTHS + place, <u32>length);

@@ -4,18 +4,25 @@ import { markdownTable } from '#acuity/base/table.js';
 import { EXPLAIN_TOKENS } from '#acuity/contract/explanation.js';
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { furtherBlocks } from '#acuity/http/body.js';
+import { ListCount, measureList } from '#acuity/http/listCount.js';
+import { readingTokens } from '#acuity/http/readingTokens.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
+import { loadBundle } from '#acuity/model/bundle.js';
+import { createReader } from '#acuity/reading/read.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { pairwise, spreadOf } from '#acuity/load/statistics.js';
 import { LINES_MAX } from '#rules/structure.js';
 import { closedLoop } from './load/generators.js';
+import { MODEL_FOLDER } from './paths.js';
 import { machine } from './machine.js';
 import { withService } from './server/service.js';
 import { spread } from './spread.js';
 import { UsageError } from './usage.js';
 import { wholeNumber } from './wholeNumber.js';
 
-/** A token of any kind of body may cost this many times what it costs as a plain request. */
+/** A token of any kind may cost this many times what it costs as the dearest plain request: one with its past. */
 const PRICE_MAX = 1.5;
+const PLAIN_KIND = 'past in lists';
 const CONNECTIONS = 8;
 
 export const USAGE = `npm run bench -- prices [options]
@@ -24,7 +31,7 @@ export const USAGE = `npm run bench -- prices [options]
   --repetitions N    of everything, one after the other (default 5)
   --seconds N        of each measurement (default 1)
 
-What the service works for a token: processor time of each kind of body, over its tokens, against a plain request. Ends
+What the service works for a token: processor time of each kind of body, over its tokens, against a plain request with its past in lists. Ends
 with 1 if one costs more than ${PRICE_MAX} times as much.`;
 
 /** A body, and the tokens that it costs. */
@@ -38,15 +45,40 @@ const [PLAIN = ''] = bodiesOf('baseline', 1);
 const SESSION = PLAIN.slice(1, -1);
 const BLOCK = 65_536;
 
-function single(body: string, tokens = 1 + furtherBlocks(Buffer.byteLength(body))): Kind {
-  return { body, tokens };
+const reader = createReader(DEFAULT_SERIES_LIMITS);
+const { measured: CONSTANTS } = (await loadBundle(MODEL_FOLDER)).manifest;
+
+/** What the service charges for reading a body or a line. */
+function reading(body: string): number {
+  return readingTokens(reader(Buffer.from(body), CONSTANTS), Buffer.byteLength(body));
 }
 
-function list(lines: readonly string[], tokens: number = lines.length): Kind {
-  const body = lines.map((line) => `${line}\n`).join('');
-  return {
+function single(body: string, tokens = 1): Kind {
+  return { body, tokens: tokens + furtherBlocks(Buffer.byteLength(body)) + reading(body) };
+}
+
+function list(lines: readonly string[]): Kind {
+  const body = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  const count = new ListCount(
     body,
-    tokens: Math.max(tokens, 1 + furtherBlocks(Buffer.byteLength(body))),
+    (bytes) => reader(bytes, CONSTANTS),
+    (found) => found <= LINES_MAX,
+  );
+  while (count.next());
+  const { tokens, fit } = measureList(count.found, count.wantsExplanation, {
+    tokensMax: Infinity,
+    dayMax: Infinity,
+    plainMax: LINES_MAX,
+  });
+  const isAdmitted = count.found.lines.length <= fit;
+  const read = isAdmitted ? lines.map((line) => reading(line.trim())) : [];
+  const least = 1 + furtherBlocks(body.length) + count.paid;
+  return {
+    body: body.toString(),
+    tokens:
+      (isAdmitted ? Math.max(tokens, least) : least) +
+      count.extra +
+      read.reduce((sum, more) => sum + more, 0),
     mediaType: NDJSON_TYPE,
   };
 }
@@ -78,6 +110,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'white space': single(`{${EMPTY}${' '.repeat(BLOCK - 100)}}`),
   'digits of one number': single(full(`{${EMPTY},"x":1#}`, '7')),
   'samples of 17 digits': single(full('{"current_session":{"HR_night":[#]}}', '61.81472368697139,')),
+  'samples with exponents': single(full('{"current_session":{"HR_night":[#]}}', '6e1,')),
+  'samples left out': single(full('{"current_session":{"HR_night":[#]}}', '-1,255,0,61,')),
   'samples that are no numbers': single(full('{"current_session":{"HR_night":[#]}}', 'null,')),
   'unknown members': single(
     `{${EMPTY}${times(2_000, 0).map((_, at) => `,"${at}":"\\u0061"`)}}`.replaceAll(',,', ','),
@@ -95,7 +129,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'refused: 64 measurements': single(measured(64, '51')),
   explained: single(`{${SESSION},"explain":true}`, EXPLAIN_TOKENS),
   'refused: explained': single(`{${WRONG},"explain":true}`),
-  'list: plain': list(times(100, PLAIN), 100),
+  'list: plain': list(times(100, PLAIN)),
   'list: empty sessions': list(times(LINES_MAX, `{${EMPTY}}`)),
   'list: line feeds': list([`{${EMPTY}}${'\n'.repeat(BLOCK - 100)}`]),
   'list: CRLF': list([`{${EMPTY}}${'\r\n'.repeat(BLOCK / 2 - 100)}`]),
@@ -105,10 +139,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'list: refused fields': list(times(LINES_MAX, `{${WRONG}}`)),
   'list: backslashes': list(times(LINES_MAX, `{${EMPTY},"x":"\\n"}`)),
   'list: refused explained': list(times(LINES_MAX, `{${WRONG},"explain":true}`)),
-  'list: 64 measurements each': list(times(100, measured(64, 51, EMPTY)), 100),
-  'list: too many lines': list(times(LINES_MAX + 1, '{}'), 1),
-  'list: too many, refused explained': list(times(LINES_MAX + 1, `{${WRONG},"explain":true}`), 1),
-  'list: explained': list(times(16, `{${SESSION},"explain":true}`), 16 * EXPLAIN_TOKENS),
+  'list: 64 measurements each': list(times(100, measured(64, 51, EMPTY))),
+  'list: too many lines': list(times(LINES_MAX + 1, '{}')),
+  'list: too many, refused explained': list(times(LINES_MAX + 1, `{${WRONG},"explain":true}`)),
+  'list: explained': list(times(16, `{${SESSION},"explain":true}`)),
 };
 
 /** The price of each kind of body for each token. @throws UsageError */
@@ -131,7 +165,7 @@ export async function runPrices(args: readonly string[]): Promise<void> {
         if (repetition > 0) seen.get(name)?.push((server.cpuMicros() - before) / requests / tokens);
       }
     }
-    const plain = seen.get('plain') ?? [];
+    const plain = seen.get(PLAIN_KIND) ?? [];
     const rows = [...seen].map(([name, micros]) => {
       const prices = pairwise(micros, plain, (value, other) => value / other);
       return { name, micros, prices, isDear: spreadOf(prices).median > PRICE_MAX };
@@ -145,7 +179,7 @@ export async function runPrices(args: readonly string[]): Promise<void> {
         spread(prices, 2),
         isDear ? 'too dear' : '',
       ]);
-    const head = ['kind of body', 'tokens', 'CPU µs a token', '× plain', ''];
+    const head = ['kind of body', 'tokens', 'CPU µs a token', `× ${PLAIN_KIND}`, ''];
     process.stdout.write(`${machine()}\n\n${markdownTable([head, ...table], { alignsRight: true })}\n`);
     if (rows.some(({ isDear }) => isDear)) process.exitCode = 1;
   });
@@ -164,7 +198,7 @@ function parse(args: readonly string[]) {
     const asked = values.kinds.split(',').filter((name) => name !== '');
     const unknown = asked.filter((name) => KINDS[name] === undefined);
     if (unknown.length > 0) throw new Error(`no kind is called ${unknown.join(', ')}`);
-    const names = asked.length === 0 ? Object.keys(KINDS) : [...new Set(['plain', ...asked])];
+    const names = asked.length === 0 ? Object.keys(KINDS) : [...new Set([PLAIN_KIND, ...asked])];
     const [repetitions, seconds] = [wholeNumber(values.repetitions), wholeNumber(values.seconds)];
     return { names, repetitions, seconds };
   } catch (error) {

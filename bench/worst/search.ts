@@ -1,5 +1,8 @@
 import { pick } from '#acuity/base/random.js';
 import type { BodyProblem } from '#acuity/contract/problems.js';
+import { furtherBlocks } from '#acuity/http/body.js';
+import { readingTokens } from '#acuity/http/readingTokens.js';
+import type { ReadRequest } from '#acuity/records/request.js';
 import { checkAnswer, verdictOn } from './answers.js';
 import {
   bodyOf,
@@ -34,11 +37,9 @@ export interface Dearest {
   readonly genome: Genome;
   readonly bytes: number;
   readonly ms: number;
-  /** Milliseconds per started 64 KiB: the unit that costs one token of a key. */
+  /** Milliseconds for each token that the body costs its key. */
   readonly msPerToken: number;
 }
-
-const TOKEN_BYTES = 65_536;
 
 export const FAMILIES: readonly Pick<Genome, 'kind' | 'item'>[] = [
   ...ELEMENT_NAMES.map((item) => ({ kind: 'element', item }) as const),
@@ -100,7 +101,9 @@ export function measure(genome: Genome, options: SearchOptions): Dearest {
   const answer = options.read(body);
   if (options.isChecked) checkAnswer(verdictOn(body), 'kind' in answer ? (answer as BodyProblem) : undefined);
   const ms = measureBody(body, options.read, options.measureMs);
-  return { genome, bytes: body.length, ms, msPerToken: ms / Math.ceil(body.length / TOKEN_BYTES) };
+  const tokens =
+    1 + furtherBlocks(body.length) + readingTokens(answer as BodyProblem | ReadRequest, body.length);
+  return { genome, bytes: body.length, ms, msPerToken: ms / tokens };
 }
 
 /** Milliseconds of processor time of one reading. */

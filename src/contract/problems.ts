@@ -120,7 +120,12 @@ export const FINDINGS_MAX = 8;
 /** A body that cannot be scored: not JSON (400) or not valid under the contract (422). */
 export type BodyProblem =
   | { readonly kind: 'malformed'; readonly byte: number }
-  | { readonly kind: 'unprocessable'; readonly findings: readonly Finding[] };
+  | {
+      readonly kind: 'unprocessable';
+      readonly findings: readonly Finding[];
+      /** Number of measurements in the body, if there are any: reading them costs. */
+      readonly newMeasurements?: number;
+    };
 
 export const MALFORMED = { status: 400, reason: 'Bad Request' } as const;
 export const UNPROCESSABLE = { status: 422, reason: 'Unprocessable Entity' } as const;

@@ -23,6 +23,7 @@ import type { ExchangeObserver, ExchangeRecord } from './exchange.js';
 import type { ListAnswer } from './listAnswer.js';
 import type { CountedLines } from './listCount.js';
 import type { ListTask } from './listPump.js';
+import { readingTokens } from './readingTokens.js';
 
 /** Lines are written once they reach this length together, and at the end. */
 const PIECE_CHARS = 16_384;
@@ -52,6 +53,8 @@ export interface ListContext {
   served(): void;
   /** Gives `count` back to the day's quota. */
   refund(admission: Admission, count: number): void;
+  /** Spends further tokens. */
+  spend(admission: Admission, tokens: number): void;
   onFault(error: unknown, requestId: string): void;
   /** `list` may have work. */
   wake(): void;
@@ -187,7 +190,10 @@ export class List implements ListTask {
     try {
       const line = this.lines[index];
       if (line === undefined) throw new RangeError('no such line');
-      const request = context.readRequest(list.lines.found.bytesOf(line), list.model.measured);
+      const bytes = list.lines.found.bytesOf(line);
+      const request = context.readRequest(bytes, list.model.measured);
+      const tokens = readingTokens(request, bytes.length);
+      if (tokens > 0) context.spend(list.first, tokens);
       if (isBodyProblem(request)) this.refuseBody(index, request);
       else if (request.explain && course.lane === list.plain) this.refuseBody(index, NO_EXPLANATIONS);
       else {

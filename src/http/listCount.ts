@@ -3,6 +3,7 @@ import { LINES_MAX } from '#rules/structure.js';
 import { LineFinder, type Line } from '../reading/lines.js';
 import { isBodyProblem, type RequestReader } from '../reading/read.js';
 import { furtherBlocks } from './body.js';
+import { emptyLineTokens, readingTokens } from './readingTokens.js';
 
 export interface CountedLines {
   readonly found: LineFinder;
@@ -10,32 +11,70 @@ export interface CountedLines {
   readonly wantsExplanation: readonly boolean[];
 }
 
+/** So many lines are found in one step. */
+const STEP_LINES = 64;
+/** So many lines are found for a token: it matters for lists that are refused then. */
+const FOUND_LINES = 256;
+
 /**
- * Finds the lines of a list, and those that request an explanation: they cost more, so this must be known
- * first.
+ * Finds the lines of a list, then those that request an explanation: they cost more, so this must be known first. Lines
+ * are read for that only if their number fits.
  */
 export class ListCount implements CountedLines {
   readonly found: LineFinder;
   readonly wantsExplanation: boolean[] = [];
+  /** Tokens of the work so far that lines pay with their own: for those found and those read. */
+  get paid(): number {
+    const { length } = this.found.lines;
+    return Math.max(0, Math.min(length - 1, this.linesRead + Math.floor(length / FOUND_LINES)));
+  }
+
+  /** Tokens of the work so far beyond those. */
+  get extra(): number {
+    return this.extraRead + emptyLineTokens(this.found.emptyBytes);
+  }
+
+  private linesRead = 0;
+  private extraRead = 0;
+  private isFound = false;
 
   constructor(
     bytes: Uint8Array,
     private readonly readRequest: (bytes: Uint8Array) => ReturnType<RequestReader>,
+    /** Whether so many lines may be admitted. */
+    private readonly fits: (lines: number) => boolean,
   ) {
     this.found = new LineFinder(bytes);
   }
 
-  /** Reads one more line; false if there is none. */
+  /** Does one step of the work; false if there is none. */
   next(): boolean {
-    const line = this.found.next();
+    if (!this.isFound) {
+      this.isFound = !this.findLines();
+      return !this.isFound || this.fits(this.found.lines.length);
+    }
+    const line = this.found.lines[this.wantsExplanation.length];
     if (line === undefined) return false;
-    if (line !== 'empty') this.wantsExplanation.push(this.asksForExplanation(line));
+    this.wantsExplanation.push(this.asksForExplanation(line));
+    return true;
+  }
+
+  /** @returns whether there may be more */
+  private findLines(): boolean {
+    for (let lines = 0; lines < STEP_LINES; lines++) {
+      const line = this.found.next();
+      if (line === undefined) return false;
+      if (line === 'empty') return true;
+    }
     return true;
   }
 
   private asksForExplanation(line: Line): boolean {
-    if (!line.mayExplain) return false;
-    const request = this.readRequest(this.found.bytesOf(line));
+    if (!this.found.mayExplain(line)) return false;
+    const bytes = this.found.bytesOf(line);
+    const request = this.readRequest(bytes);
+    this.linesRead++;
+    this.extraRead += readingTokens(request, bytes.length);
     return !isBodyProblem(request) && request.explain;
   }
 }

@@ -5,10 +5,11 @@ import type { BodyProblem } from '../contract/problems.js';
 import type { RequestReader } from '../reading/read.js';
 import type { LineLane, Scorer } from '../scoring/scorer.js';
 import { furtherBlocks } from './body.js';
+import { LINES_MAX } from '#rules/structure.js';
 import type { BodyBudget } from './bodyBudget.js';
 import type { Exchange, ExchangeObserver } from './exchange.js';
 import { List, type ListContext } from './list.js';
-import { ListCount, measureList, type CountedLines, type ListSize } from './listCount.js';
+import { ListCount, measureList, type ListSize } from './listCount.js';
 import { ListPump } from './listPump.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
@@ -74,6 +75,7 @@ export class Lists {
       understood: (request) => metrics.understood(request),
       found: (findings) => metrics.found(findings),
       refund: (admission, count) => rateLimiter.refund(admission, count),
+      spend: (admission, tokens) => rateLimiter.spend(admission, tokens, clock.nowMs()),
       wake: () => this.pump.wake(),
       ended: (list) => this.forget(list),
     };
@@ -98,8 +100,10 @@ export class Lists {
       exchange.failedUnexpectedly();
     };
     // With the model's constants: without them a line with measurements would be refused, so not be explained.
-    const count = new ListCount(list.bytes, (bytes) =>
-      readRequest(bytes, this.policy.scorer().model.measured),
+    const count = new ListCount(
+      list.bytes,
+      (bytes) => readRequest(bytes, this.policy.scorer().model.measured),
+      (lines) => lines <= Math.min(LINES_MAX, bucketOf(list.admission.key), this.dayMax(list.admission)),
     );
     this.pump.add({
       step: () => {
@@ -119,8 +123,11 @@ export class Lists {
   }
 
   /** @returns false if the list was refused */
-  private admit(exchange: Exchange, list: CompleteList, lines: CountedLines): boolean {
-    const { clock, deadlineMs } = this.options;
+  private admit(exchange: Exchange, list: CompleteList, lines: ListCount): boolean {
+    const { clock, deadlineMs, rateLimiter } = this.options;
+    // The work so far costs its tokens even if the list is refused.
+    const { paid, extra } = lines;
+    if (paid + extra > 0) rateLimiter.spend(list.admission, paid + extra, clock.nowMs());
     const isLate = exchange.expiresMs <= clock.monotonicMs();
     const overload = isLate ? 'deadline' : this.policy.overload();
     if (overload !== undefined) return refuse(() => exchange.overloaded(overload));
@@ -142,7 +149,7 @@ export class Lists {
     const holder = admission.key.keyIndex;
     const full = reserve(places, holder);
     if (full !== undefined) return refuse(() => exchange.overloaded(full));
-    const others = this.charge(exchange, admission, size);
+    const others = this.charge(exchange, admission, { ...size, paid });
     if (others === undefined) {
       for (const { lane, count } of places) lane.release(count, holder);
       return false;
@@ -171,13 +178,17 @@ export class Lists {
   }
 
   /**
-   * Charges the lines for their cost above the head and the blocks of the body, which are paid.
+   * Charges the lines for their cost above the head, the blocks of the body and what is `paid`.
    * @returns the admission that all lines but the first count for; undefined if the list was refused
    */
-  private charge(exchange: Exchange, admission: Admission, size: ListSize): Admission | undefined {
+  private charge(
+    exchange: Exchange,
+    admission: Admission,
+    size: ListSize & { readonly paid: number },
+  ): Admission | undefined {
     const { rateLimiter, clock } = this.options;
     const nowMs = clock.nowMs();
-    const tokens = Math.max(0, size.tokens - 1 - furtherBlocks(exchange.bodyBytes));
+    const tokens = Math.max(0, size.tokens - 1 - furtherBlocks(exchange.bodyBytes) - size.paid);
     if (size.count === 1 && size.tokens > bucketOf(admission.key)) {
       // As for a single request: the bucket could never hold the cost, so it goes into debt.
       rateLimiter.spend(admission, tokens, nowMs);

@@ -17,6 +17,7 @@ import { DISCARD_BYTES_MAX } from './discard.js';
 import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
 import { NO_EXPLANATIONS } from './list.js';
 import { Lists, type ListsOptions } from './lists.js';
+import { readingTokens } from './readingTokens.js';
 import { RefusalThrottle } from './refusalThrottle.js';
 import type { LoopLag } from './lag.js';
 import { OwnRequest, type OwnAnswer } from './ownRequest.js';
@@ -285,6 +286,8 @@ export class Predict implements ExchangeContext {
     const { metrics, readRequest } = this.options;
     try {
       const request = readRequest(bytes, this.scorer.model.measured);
+      const tokens = readingTokens(request, bytes.length);
+      if (tokens > 0 && payer !== undefined) this.spend(payer, tokens);
       if (isBodyProblem(request)) return this.refuseBody(scoring, request, payer);
       if (payer !== undefined) metrics.understood(request);
       if (request.history !== undefined) scoring.carryOn(request.history);

@@ -106,6 +106,7 @@ class Reading {
   private readonly outline: Outline;
   private readonly request: PredictionRequest;
   private unknownFields = 0;
+  private measurementsFound = 0;
 
   constructor(
     private readonly limits: SeriesLimits,
@@ -182,6 +183,7 @@ class Reading {
       this.find(loc, 'too_long', `List should have at most ${MEASUREMENTS_MAX} items`);
       return [];
     }
+    this.measurementsFound = items.length;
     return items.flatMap((item, index) => this.measurement(item, [...loc, index], night) ?? []);
   }
 
@@ -391,7 +393,9 @@ class Reading {
   /** A wrong unit is reported only if there are no other findings. */
   private refusal(): BodyProblem {
     const found = this.findings.length > 0 ? this.findings : this.unitFindings;
-    return { kind: 'unprocessable', findings: found.slice(0, FINDINGS_MAX) };
+    const findings = found.slice(0, FINDINGS_MAX);
+    const { measurementsFound: newMeasurements } = this;
+    return { kind: 'unprocessable', findings, ...(newMeasurements > 0 && { newMeasurements }) };
   }
 }
 

@@ -16,13 +16,13 @@ const X_AT = EXPLAIN.indexOf(LETTER_X);
 const X_TRIES = 16;
 /** So many bytes of empty lines are skipped at a time: some 70 µs. */
 const SKIP_BYTES = 65_536;
+/** Beyond so many bytes a search by the engine is cheaper than a loop. */
+const NEAR_BYTES = 48;
 
 /** Start and end of a line, without its line end. */
 export interface Line {
   readonly start: number;
   readonly end: number;
-  /** Whether an explanation may be requested: the bytes alone do not always decide it. */
-  readonly mayExplain: boolean;
 }
 
 /** Finds the lines of a list, one at a time, so that long work can pause in between. */
@@ -34,6 +34,8 @@ export class LineFinder {
   private readonly words: Uint32Array;
   private readonly wordsFrom: number;
   private at = 0;
+  /** Bytes of empty lines so far. */
+  emptyBytes = 0;
 
   constructor(bytes: Uint8Array) {
     this.body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -52,6 +54,11 @@ export class LineFinder {
     return this.body.subarray(start, end);
   }
 
+  /** Whether a line may ask for an explanation: the bytes alone do not always decide it. */
+  mayExplain({ start, end }: Line): boolean {
+    return mayExplain(this.body.subarray(start, end));
+  }
+
   /**
    * Finds the next line. Empty lines before it are skipped in one go: each a step would cost a hundred times the bytes.
    * @returns the line, 'empty' if more empty lines may come, or undefined if there is none, or too many
@@ -61,15 +68,24 @@ export class LineFinder {
     if (from >= body.length || this.lines.length > LINES_MAX) return undefined;
     const start = this.pastEmptyLines(from);
     this.at = start;
+    this.emptyBytes += start - from;
     if (start - from >= SKIP_BYTES || start >= body.length) return 'empty';
-    const found = body.indexOf(LINE_FEED, start);
-    const feed = found === -1 ? body.length : found;
+    const feed = this.nextFeed(start);
     this.at = feed + 1;
     const end = body[feed - 1] === CARRIAGE_RETURN ? feed - 1 : feed;
     if (end === start) return 'empty'; // the body ends with it
-    const line = { start, end, mayExplain: mayExplain(body.subarray(start, end)) };
+    const line = { start, end };
     this.lines.push(line);
     return line;
+  }
+
+  /** The position of the next line feed, or the end of the body. */
+  private nextFeed(from: number): number {
+    const { body } = this;
+    const near = Math.min(body.length, from + NEAR_BYTES);
+    for (let at = from; at < near; at++) if (body[at] === LINE_FEED) return at;
+    const found = body.indexOf(LINE_FEED, near);
+    return found === -1 ? body.length : found;
   }
 
   /** The position after the line ends that follow each other from `from` on, or after `SKIP_BYTES` of them. */

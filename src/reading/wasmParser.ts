@@ -81,6 +81,9 @@ interface OwnRequest extends ReadRequest {
   history: HistoryToCome | undefined;
   unknownFields: number;
   explain: boolean;
+  isExact: boolean;
+  slowNumbers: number;
+  newMeasurements: number;
   usual: Float64Array | undefined;
   adjustments: Float64Array | undefined;
 }
@@ -160,8 +163,11 @@ export class WasmParser {
     this.put(bytes);
     const request = this.requests[this.exports.read(this.input, bytes.length)];
     if (request === undefined) return undefined;
-    request.unknownFields = this.unknown[0]!; // two cells, as below
+    request.unknownFields = this.unknown[0]!; // three cells, as below
     request.explain = this.unknown[1] === 1;
+    request.isExact = false;
+    request.slowNumbers = this.unknown[2]!;
+    request.newMeasurements = 0;
     request.history = undefined;
     request.usual = undefined;
     request.adjustments = undefined;
@@ -197,10 +203,13 @@ export class WasmParser {
     constants: Measuring['constants'],
     given: readonly GivenMeasurement[] = NOTHING_MEASURED,
   ): ReadRequest {
-    const { unknownFields, explain } = request; // may be the same object that is written to here
+    const { unknownFields, explain, isExact, slowNumbers } = request; // may be the same object that is written to here
     const { records, targets } = this.request(PAST_MAX, unknownFields, explain);
     const { pastCount, next, usual } = this.desk.take(records, targets, day, { constants, given });
     const taken = this.request(pastCount, unknownFields, explain);
+    taken.isExact = isExact;
+    taken.slowNumbers = slowNumbers;
+    taken.newMeasurements = given.length;
     taken.history = next;
     taken.usual = usual;
     taken.adjustments = next.adjustments;
@@ -251,6 +260,9 @@ export class WasmParser {
     if (request === undefined) throw new RangeError(`${pastCount} past sessions`);
     request.unknownFields = unknownFields;
     request.explain = explain;
+    request.isExact = true;
+    request.slowNumbers = 0;
+    request.newMeasurements = 0;
     request.history = undefined;
     request.usual = undefined;
     request.adjustments = undefined;
@@ -309,7 +321,7 @@ export class WasmParser {
     this.outline = new Uint32Array(memory.buffer, LAYOUT.OUTLINE, 2 * LAYOUT.OUTLINE_LENGTH);
     this.misfits = new Int32Array(memory.buffer, LAYOUT.MISFITS, 1 + LAYOUT.MISFITS_MAX);
     this.keptFields = new Uint32Array(memory.buffer, this.keptTable, KEPT_ENTRY * this.keeps.length);
-    this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 2); // and EXPLAIN after it
+    this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 3); // EXPLAIN and SLOW_NUMBERS after it
     this.history = new Uint8Array(memory.buffer, LAYOUT.HISTORY, LAYOUT.HISTORY_LENGTH);
     this.texts = new Uint32Array(memory.buffer, LAYOUT.TEXTS, 2 * LAYOUT.TEXTS_LENGTH);
     const series = (1 + PAST_MAX) * SERIES_FIELDS.length;
@@ -322,6 +334,9 @@ export class WasmParser {
       pastCount,
       unknownFields: 0,
       explain: false,
+      isExact: false,
+      slowNumbers: 0,
+      newMeasurements: 0,
       history: undefined,
       usual: undefined,
       adjustments: undefined,

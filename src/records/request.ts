@@ -59,6 +59,12 @@ export interface ReadRequest extends PredictionRequest {
   readonly unknownFields: number;
   /** Whether an explanation is requested. */
   readonly explain: boolean;
+  /** Whether the exact path read it, which takes several times as long as the fast path. */
+  readonly isExact: boolean;
+  /** Numbers that took the parser several times as long as usual: long ones, and a quarter of the samples left out. */
+  readonly slowNumbers: number;
+  /** Number of measurements that it brings. */
+  readonly newMeasurements: number;
   /** The history for the answer; undefined if none was sent. */
   readonly history: HistoryToCome | undefined;
   /**

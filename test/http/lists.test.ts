@@ -148,6 +148,38 @@ t.test(
   },
 );
 
+/** `count` measurements, each wrong. */
+const measuredBody = (count: number): string =>
+  `{"current_session":{},"history":"","night":"2026-11-20","measurements":[${Array.from({ length: count }, () => '{}').join()}]}`;
+const EXPLAINED_WRONG = '{"current_session":{"age":"34"},"explain":true}';
+
+for (const [what, body, tokens] of [
+  ['a run of 64 KiB of line ends', `${LINE}${'\n\r\n'.repeat(22_000)}`, 5],
+  ['a body of 64 KiB for the exact path', `{"current_session":{},"current_session":{},"x":"${'x'.repeat(65_000)}"}`, 3],
+  ['16 measurements', measuredBody(16), 0],
+  ['64 measurements', measuredBody(64), 3],
+  ['two lines of 64 measurements', bodyOf(measuredBody(64), measuredBody(64)), 7],
+  ['too many lines', '{}\n'.repeat(1_001), 3],
+  ['too many lines that may ask for explanations', `${EXPLAINED_WRONG}\n`.repeat(1_001), 3],
+  ['lines that had to be read, once', `${EXPLAINED_WRONG}\n`.repeat(100), 99],
+] as const) {
+  t.test(`work beyond that of plain lines costs tokens: ${what}`, async (t) => {
+    const loop = openLoop(t);
+    answerAll(t, loop);
+    await sendList(loop, body);
+    t.equal(
+      loop.spent.reduce((sum, spent) => sum + spent, 0),
+      tokens,
+    );
+  });
+}
+
+t.test('a request of its own pays for the exact path too', async (t) => {
+  const loop = openLoop(t);
+  await send(loop.port, { headers: { 'X-API-Key': GOOD_KEY }, body: measuredBody(64) });
+  t.strictSame(loop.spent, [3]);
+});
+
 t.test('a line waits no longer than the deadline, read or not', async (t) => {
   const loop = openLoop(t, { deadlineMs: 50 });
   const connection = await post(t, loop, bodyOf(LINE, LINE));

@@ -1,5 +1,5 @@
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { MessageChannel, parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { BEAT_MS, Heartbeats } from '../base/heartbeats.js';
 import { BlockedLoops } from './blockedLoops.js';
@@ -28,9 +28,12 @@ export type FromProbeThread =
   | { readonly kind: 'connection'; readonly port: MessagePort };
 
 /**
- * For operators' pages, probes and scrapers. They need no more connections, and each takes a file descriptor.
+ * Connections without a request: whether a probe will come on one is known only when it has come. So a new connection
+ * is always taken, and the oldest of these is closed for it; a probe needs its place for milliseconds.
  */
-const CONNECTIONS_MAX = 128;
+const WAITING_MAX = 64;
+/** Requests that the main thread answers: pages, viewers, scrapers. Probes take none of these places. */
+const PASSED_MAX = 64;
 const TIMES = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -84,13 +87,35 @@ function run(main: MessagePort, { host, port, heartbeats: memory, silentMs }: Pr
     passed.end(body);
   };
 
+  /** Oldest first. */
+  const waiting = new Set<Socket>();
+  let passed = 0;
+  const keepWaiting = (socket: Socket): void => {
+    waiting.delete(socket);
+    if (socket.destroyed) return;
+    waiting.add(socket);
+    const [oldest] = waiting;
+    if (waiting.size > WAITING_MAX) oldest?.destroy();
+  };
+
   const server = createServer(TIMES, (request, response) => {
     const told = isRead(request) ? probe(request.url?.split('?', 1)[0] ?? '') : undefined;
-    if (told !== undefined) answer(response, told[0], { status: told[1] });
-    else if (request.method !== 'POST' || request.url !== TRY_PATH) passOn(request, response);
+    if (told !== undefined) return answer(response, told[0], { status: told[1] });
+    const { status, detail } = PROBLEMS.overloaded;
+    if (passed === PASSED_MAX) return answer(response, status, { detail });
+    passed++;
+    waiting.delete(request.socket);
+    response.once('close', () => {
+      passed--;
+      keepWaiting(request.socket);
+    });
+    if (request.method !== 'POST' || request.url !== TRY_PATH) passOn(request, response);
     else readBody(request, response, (body) => passOn(request, response, body));
   });
-  server.maxConnections = CONNECTIONS_MAX;
+  server.on('connection', (socket) => {
+    keepWaiting(socket);
+    socket.once('close', () => waiting.delete(socket));
+  });
   server.on('error', ({ message, code }: NodeJS.ErrnoException) => say({ kind: 'failed', message, code }));
   server.listen(port, host, () => {
     const bound = server.address() as AddressInfo;

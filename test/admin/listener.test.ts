@@ -329,12 +329,17 @@ t.test('without a Host, or with an empty one, only probes are answered', async (
   }
 });
 
-t.test('connections beyond a bound are closed; those that say nothing are let go', async (t) => {
-  const { admin, get } = await scene(t);
-  const opened = Array.from({ length: 140 }, () => Connection.open(admin.port));
-  const outcomes = await Promise.allSettled(opened);
-  const silent = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-  // Those beyond the bound at once, the others after the time that a head may take: then there is room again.
-  await Promise.all(silent.map((connection) => connection.closed()));
-  t.equal((await get('/healthz')).status, 200);
+t.test('half heads and pages that wait take no places from probes', async (t) => {
+  const { admin, get } = await scene(t, { text: () => new Promise<string>(() => {}) });
+  const heads = await Promise.all(Array.from({ length: 160 }, () => Connection.open(admin.port)));
+  await Promise.all(heads.map((connection) => connection.write('GET /readyz HTTP/1.1\r\nHost: a')));
+  const pages = await Promise.all(Array.from({ length: 64 }, () => Connection.open(admin.port)));
+  t.teardown(() => [...heads, ...pages].forEach((connection) => connection.destroy()));
+  await Promise.all(
+    pages.map((connection) => connection.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n')),
+  );
+  for (let probe = 0; probe < 60; probe++) t.equal((await get('/readyz')).status, 200);
+  t.match(await get('/metrics'), { status: 503, body: '{"detail":"Service overloaded"}' });
+  await Promise.all(heads.slice(0, 96).map((connection) => connection.closed()));
+  t.pass('the oldest connections that say nothing are closed');
 });

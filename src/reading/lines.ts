@@ -96,8 +96,8 @@ export class LineFinder {
     while (at < until) {
       if (body[at] === LINE_FEED) {
         at++;
-        const isWord = ((at - wordsFrom) & 3) === 0;
-        while (isWord && at < until && words[(at - wordsFrom) >> 2] === FOUR_LINE_FEEDS) at += 4;
+        if (((at - wordsFrom) & 3) !== 0) continue;
+        while (at < until && words[(at - wordsFrom) >> 2] === FOUR_LINE_FEEDS) at += 4;
       } else if (body[at] === CARRIAGE_RETURN && body[at + 1] === LINE_FEED) at += 2;
       else break;
     }

@@ -155,7 +155,11 @@ const EXPLAINED_WRONG = '{"current_session":{"age":"34"},"explain":true}';
 
 for (const [what, body, tokens] of [
   ['a run of 64 KiB of line ends', `${LINE}${'\n\r\n'.repeat(22_000)}`, 5],
-  ['a body of 64 KiB for the exact path', `{"current_session":{},"current_session":{},"x":"${'x'.repeat(65_000)}"}`, 3],
+  [
+    'a body of 64 KiB for the exact path',
+    `{"current_session":{},"current_session":{},"x":"${'x'.repeat(65_000)}"}`,
+    3,
+  ],
   ['16 measurements', measuredBody(16), 0],
   ['64 measurements', measuredBody(64), 3],
   ['two lines of 64 measurements', bodyOf(measuredBody(64), measuredBody(64)), 7],

@@ -24,6 +24,9 @@ import {
   MeasuredLabelSchema,
   MeasuredScoreSchema,
   ScoreRecordSchema,
+  TestAnswersSchema,
+  TestReactionsSchema,
+  TestResultSchema,
   requestSchema,
   sessionSchema,
 } from './request.js';
@@ -290,6 +293,9 @@ function schemas(limits: SeriesLimits): JsonObject {
     ScoreRecord: plain(ScoreRecordSchema),
     MeasuredScore: plain(MeasuredScoreSchema),
     MeasuredLabel: plain(MeasuredLabelSchema),
+    TestAnswers: plain(TestAnswersSchema),
+    TestReactions: plain(TestReactionsSchema),
+    TestResult: plain(TestResultSchema),
   };
   const shared = { ...named };
   const request = withRefs(plain(requestSchema(limits)), shared) as JsonObject;

@@ -1,20 +1,24 @@
 import Type from 'typebox';
 import {
+  ANSWERS,
   DEFAULT_SERIES_LIMITS,
   HISTORY_LENGTH_MAX,
   LABELS,
   LABEL_FIELDS,
-  MEASURED_FIELDS,
   MEASUREMENTS_MAX,
   NUMBER_BOUNDS,
   PAST_MAX,
+  REACTIONS,
   RELIABILITY_BOUNDS,
   SCORE_BOUNDS,
   SEXES,
+  TEST_SCORES,
   type NumberField,
   type SESSION_SCALARS,
   type SeriesLimits,
+  type TestScore,
 } from '#rules/fields.js';
+import { NORMS } from '../norms/norms.js';
 
 const optionalNumber = (field: NumberField, description: string) => {
   const { minimum, maximum, isWhole } = NUMBER_BOUNDS[field];
@@ -116,9 +120,7 @@ const measured = {
 
 /** A test of attention, memory or reasoning, or a questionnaire of stress. */
 export const MeasuredScoreSchema = Type.Object({
-  score: Type.Unsafe<Exclude<(typeof MEASURED_FIELDS)[number], (typeof LABEL_FIELDS)[number]>>({
-    enum: MEASURED_FIELDS.filter((field) => !(LABEL_FIELDS as readonly string[]).includes(field)),
-  }),
+  score: Type.Unsafe<TestScore>({ enum: TEST_SCORES }),
   value: score('What was measured: a percentile among people of that age and sex, 0 to 100.'),
   ...measured,
 });
@@ -130,8 +132,62 @@ export const MeasuredLabelSchema = Type.Object({
   ...measured,
 });
 
-/** An actual measurement of the person. */
-export const MeasurementSchema = Type.Union([MeasuredScoreSchema, MeasuredLabelSchema]);
+const ofTest = <Raw extends Type.TProperties>(test: object, raw: Raw) =>
+  Type.Object({
+    test: Type.Unsafe<string>({ type: 'string', ...test }),
+    ...raw,
+    score: Type.Optional(
+      Type.Unsafe<TestScore | null>({
+        enum: [...TEST_SCORES, null],
+        description: 'The score that the test measures; may be left out.',
+      }),
+    ),
+    ...measured,
+  });
+
+/** A questionnaire as it was answered. */
+export const TestAnswersSchema = ofTest(
+  { enum: ['pss10'] },
+  {
+    answers: Type.Array(Type.Integer({ minimum: 0, maximum: ANSWERS.maximum }), {
+      minItems: ANSWERS.count,
+      maxItems: ANSWERS.count,
+      description: 'The answers in the order of the questions, as they were given: 0 is never, 4 very often.',
+    }),
+  },
+);
+
+/** The reactions of a vigilance test. */
+export const TestReactionsSchema = ofTest(
+  { enum: ['vigilance_speed'] },
+  {
+    reactions_ms: Type.Array(Type.Number({ maximum: REACTIONS.maximumMs }), {
+      minItems: REACTIONS.least,
+      maxItems: REACTIONS.most,
+      description:
+        'From signal to press, in milliseconds. Those below 100 ms are false starts and left out; ' +
+        `${REACTIONS.least} others are needed.`,
+    }),
+  },
+);
+
+/** The result of a test on its own scale. */
+export const TestResultSchema = ofTest(
+  {
+    description: `${[...NORMS.keys()].join(', ')}, or a test of the operator’s own norms.`,
+    examples: [...NORMS.keys()],
+  },
+  { result: Type.Number({ description: 'The sum, count or speed on the scale of the norm.' }) },
+);
+
+/** An actual measurement of the person: a percentile or label, or the raw result of a test. */
+export const MeasurementSchema = Type.Union([
+  MeasuredScoreSchema,
+  MeasuredLabelSchema,
+  TestAnswersSchema,
+  TestReactionsSchema,
+  TestResultSchema,
+]);
 export type Measurement = Type.Static<typeof MeasurementSchema>;
 
 /** The whole request as callers write it, for validators, documents and tests. */
@@ -180,8 +236,9 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
         items: MeasurementSchema,
         maxItems: MEASUREMENTS_MAX,
         description:
-          'Results of tests, questionnaires and ratings of this person. Send each once, with history and night: the ' +
-          'history keeps it. The same score and day again replaces it.',
+          'Results of tests, questionnaires and ratings of this person: as percentiles, or as they were taken, of which ' +
+          'the service makes percentiles by the age and sex of the current session. Send each once, with history and ' +
+          'night: the history keeps it. The same score and day again replaces it.',
       }),
     ),
   });

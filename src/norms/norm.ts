@@ -1,28 +1,78 @@
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { NUMBER_BOUNDS, TEST_SCORES, type TestScore } from '#rules/fields.js';
+
+const CLOSED = { additionalProperties: false };
+const people = Type.Integer({ minimum: 1 });
+const words = Type.String({ minLength: 1 });
+const years = Type.Integer({ minimum: 0, maximum: NUMBER_BOUNDS.age.maximum });
+const OfSexSchema = Type.Object({ n: people, mean: Type.Number() }, CLOSED);
+
 /** How the raw results of a test are distributed among people: means and standard deviations by age and by sex. */
-export interface Norm {
-  /** What the person does in the test. */
-  readonly title: string;
-  /** The score that its percentile measures. A higher raw result means more of that score. */
-  readonly score: 'attention' | 'memory' | 'reasoning' | 'stress';
-  /** The unit of a raw result, which ranges from `least` to `most`. */
-  readonly unit: string;
-  readonly least: number;
-  readonly most: number;
-  readonly isWhole: boolean;
-  /** The source of the numbers. */
-  readonly source: string;
-  /** The people who were tested, and when. */
-  readonly population: string;
-  /** The number of all people, and their mean. */
-  readonly n: number;
-  readonly mean: number;
-  readonly sexes: Readonly<Record<'M' | 'F', { readonly n: number; readonly mean: number }>>;
-  /** Completed years, both ends included; the norm does not cover the years between the bands. */
-  readonly ages: readonly {
-    readonly from: number;
-    readonly to: number;
-    readonly n: number;
-    readonly mean: number;
-    readonly sd: number;
-  }[];
+const NormSchema = Type.Object(
+  {
+    /** What the person does in the test. */
+    title: words,
+    /** The score that its percentile measures. A higher raw result means more of that score. */
+    score: Type.Unsafe<TestScore>({ enum: TEST_SCORES }),
+    /** The unit of a raw result, which ranges from `least` to `most`. */
+    unit: words,
+    least: Type.Number(),
+    most: Type.Number(),
+    isWhole: Type.Boolean(),
+    /** The source of the numbers. */
+    source: words,
+    /** The people who were tested, and when. */
+    population: words,
+    /** The number of all people, and their mean. */
+    n: people,
+    mean: Type.Number(),
+    sexes: Type.Object({ M: OfSexSchema, F: OfSexSchema }, CLOSED),
+    /** Completed years, both ends included; the norm does not cover the years between the bands. */
+    ages: Type.Array(
+      Type.Object(
+        {
+          from: years,
+          to: years,
+          n: people,
+          mean: Type.Number(),
+          sd: Type.Number({ exclusiveMinimum: 0 }),
+        },
+        CLOSED,
+      ),
+      { minItems: 1 },
+    ),
+  },
+  CLOSED,
+);
+export type Norm = Type.Static<typeof NormSchema>;
+
+/** By the name of the test. */
+export type Norms = ReadonlyMap<string, Norm>;
+
+const NormsSchema = Type.Record(Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }), NormSchema, CLOSED);
+const normsCheck = Compile(NormsSchema);
+
+/** The norms in `value`, or what is wrong with it. */
+export function normsIn(value: unknown): Norms | string {
+  if (!normsCheck.Check(value)) {
+    const [error] = normsCheck.Errors(value);
+    return `${error?.instancePath.slice(1) || 'the file'} ${error?.message ?? 'is in another form'}`;
+  }
+  const norms = Object.entries(value);
+  for (const [name, norm] of norms) {
+    const mistake = mistakeIn(norm);
+    if (mistake !== undefined) return `${name}: ${mistake}`;
+  }
+  return new Map(norms);
+}
+
+/** What no schema says. */
+function mistakeIn({ least, most, ages }: Norm): string | undefined {
+  if (least >= most) return 'least is not below most';
+  const isInOrder = ages.every(
+    ({ from, to }, index) => from <= to && from > (ages[index - 1]?.to ?? -1),
+  );
+  if (!isInOrder) return 'ages are not in order, or overlap';
+  return ages.some(({ mean }) => mean < least || mean > most) ? 'the mean of an age is off the scale' : undefined;
 }

@@ -1,16 +1,31 @@
 import type { Command } from 'commander';
+import { messageOf } from '../base/errors.js';
 import { environment, readConfig, type Config } from '../config/options.js';
 import { asText, configurationTable, shown } from '../config/documentation.js';
+import { readNorms } from '../norms/norms.js';
 
 /** EX_CONFIG of sysexits.h. */
 const EXIT_MISCONFIGURED = 78;
 
-/** The configuration of this process. If it has mistakes, prints one line for each and exits with 78. */
+/**
+ * The configuration of this process. If it, or the file of norms that it names, has mistakes, prints one line for each
+ * and exits with 78.
+ */
 export function configOrExit(): Config {
   const reading = readConfig(environment());
-  if (reading.ok) return reading.config;
-  process.stderr.write(reading.mistakes.map((mistake) => `${mistake}\n`).join(''));
+  const mistakes = reading.ok ? normsMistakes(reading.config) : reading.mistakes;
+  if (reading.ok && mistakes.length === 0) return reading.config;
+  process.stderr.write(mistakes.map((mistake) => `${mistake}\n`).join(''));
   process.exit(EXIT_MISCONFIGURED);
+}
+
+function normsMistakes({ norms }: Config): readonly string[] {
+  try {
+    readNorms(norms);
+    return [];
+  } catch (error) {
+    return [messageOf(error)];
+  }
 }
 
 export function registerConfig(program: Command): void {

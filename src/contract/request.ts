@@ -132,6 +132,9 @@ export const MeasuredLabelSchema = Type.Object({
   ...measured,
 });
 
+export type PlainMeasurement =
+  Type.Static<typeof MeasuredScoreSchema> | Type.Static<typeof MeasuredLabelSchema>;
+
 const ofTest = <Raw extends Type.TProperties>(test: object, raw: Raw) =>
   Type.Object({
     test: Type.Unsafe<string>({ type: 'string', ...test }),

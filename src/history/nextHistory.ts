@@ -1,5 +1,5 @@
 import type { Thresholds } from '../pipeline/respond.js';
-import type { HistoryToCome, IgnoredMeasurement } from '../records/request.js';
+import type { HistoryToCome } from '../records/request.js';
 import { writeScores, type SessionScores } from './form.js';
 import { textOf } from './text.js';
 
@@ -10,6 +10,10 @@ const CRC_BYTES = 4;
  * when the answer is written.
  */
 export class NextHistory implements HistoryToCome {
+  readonly isOthers: boolean;
+  readonly adjustments: HistoryToCome['adjustments'];
+  readonly ignored: HistoryToCome['ignored'];
+  readonly tests: HistoryToCome['tests'];
   private readonly whole: Buffer;
 
   /** Copies `bytes`. */
@@ -17,10 +21,12 @@ export class NextHistory implements HistoryToCome {
     bytes: Buffer,
     /** Where the session starts in `bytes`; undefined if it is not kept. */
     private readonly session: number | undefined,
-    readonly isOthers: boolean,
-    readonly adjustments: Float64Array | undefined,
-    readonly ignored: readonly IgnoredMeasurement[],
+    { isOthers, adjustments, ignored, tests }: Omit<HistoryToCome, 'text'>,
   ) {
+    this.isOthers = isOthers;
+    this.adjustments = adjustments;
+    this.ignored = ignored;
+    this.tests = tests;
     this.whole = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
     this.whole.set(bytes);
   }

@@ -70,9 +70,9 @@ export function normsIn(value: unknown): Norms | string {
 /** What no schema says. */
 function mistakeIn({ least, most, ages }: Norm): string | undefined {
   if (least >= most) return 'least is not below most';
-  const isInOrder = ages.every(
-    ({ from, to }, index) => from <= to && from > (ages[index - 1]?.to ?? -1),
-  );
+  const isInOrder = ages.every(({ from, to }, index) => from <= to && from > (ages[index - 1]?.to ?? -1));
   if (!isInOrder) return 'ages are not in order, or overlap';
-  return ages.some(({ mean }) => mean < least || mean > most) ? 'the mean of an age is off the scale' : undefined;
+  return ages.some(({ mean }) => mean < least || mean > most)
+    ? 'the mean of an age is off the scale'
+    : undefined;
 }

@@ -21,7 +21,9 @@ export function readNorms(file: string): Norms {
 function normsOf(file: string | URL): Norms {
   const norms = normsIn(contentOf(file));
   if (typeof norms !== 'string') return norms;
-  throw new OperatorError(`ACUITY_NORMS must be a file in the form of packages/norms/published.json: ${norms}`);
+  throw new OperatorError(
+    `ACUITY_NORMS must be a file in the form of packages/norms/published.json: ${norms}`,
+  );
 }
 
 function contentOf(file: string | URL): unknown {
@@ -30,6 +32,9 @@ function contentOf(file: string | URL): unknown {
     if (!statSync(file).isFile()) throw new Error(`${String(file)} is no file`);
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new OperatorError(`ACUITY_NORMS must be a JSON file of norms: ${messageOf(error).replaceAll(/\s+/g, ' ')}`, { cause: error });
+    throw new OperatorError(
+      `ACUITY_NORMS must be a JSON file of norms: ${messageOf(error).replaceAll(/\s+/g, ' ')}`,
+      { cause: error },
+    );
   }
 }

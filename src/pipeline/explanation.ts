@@ -124,9 +124,7 @@ function isBeyond(change: number, limit = Infinity): boolean {
 
 /** Splits `change` among the groups in whole hundredths; the largest takes the rounding remainder. */
 function shared(floats: Float32Array, score: number, change: number): number[] {
-  const exact = CONTRIBUTORS.map(
-    (_, group) => floats[EXPLANATION.contributors + group * POINTS + score]!,
-  );
+  const exact = CONTRIBUTORS.map((_, group) => floats[EXPLANATION.contributors + group * POINTS + score]!);
   const parts = exact.map(hundredths);
   const largest = exact.reduce(
     (best, value, group) => (Math.abs(value) > Math.abs(exact[best]!) ? group : best),

@@ -3,7 +3,7 @@ import type { Against, Confidence } from '../contract/explanation.js';
 import type { ExplainedScore } from '../contract/response.js';
 
 /** One score of an answer, and what its explanation says of it. In points, in hundredths at most. */
-export interface ScoreToTell extends Omit<ExplainedScore, 'text'> {
+export interface ScoreToTell extends Omit<ExplainedScore, 'reference' | 'text'> {
   readonly name: (typeof SCORE_FIELDS)[number];
   readonly score: number;
   readonly against: Against;
@@ -38,7 +38,9 @@ export function sentencesOf(told: ScoreToTell): string {
   const nights =
     recent === undefined || whole(recent) === 0 ? '' : `; the last nights lie ${side(recent)} usual`;
   const tested =
-    measured === undefined ? '' : ` (${whole(Number((score - measured).toFixed(2)))} without what was measured)`;
+    measured === undefined
+      ? ''
+      : ` (${whole(Number((score - measured).toFixed(2)))} without what was measured)`;
   return (
     `${NAMES[name]} is ${whole(score)}${tested}${parts.join(', ')}${nights}. ` +
     `Another ordinary device would have put it between ${whole(low)} and ${whole(high)} four times in five ` +

@@ -28,7 +28,7 @@ import {
   MeasuredScoreSchema,
   ScoreRecordSchema,
   SessionFrameSchema,
-  type Measurement,
+  type PlainMeasurement,
   type ScoreRecord,
   type SessionFrame,
 } from '../contract/request.js';
@@ -36,12 +36,14 @@ import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
 import type { GivenMeasurement, PredictionRequest, ReadRequest } from '../records/request.js';
 import type { Measuring } from '../history/historyDesk.js';
+import type { Norms } from '../norms/norm.js';
+import { NORMS } from '../norms/norms.js';
 import { NIGHT_LENGTH, dayOf } from '../history/night.js';
 import type { WasmParser } from './wasmParser.js';
-import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
+import { Outline, type DecodedNumbers, type Fields, type JsonValue } from './outline.js';
 import { writeScalars, writeTarget } from '../records/write.js';
-import { finding, schemaFindings, words, type JsonObject, type Loc } from './findings.js';
-import { TestReader } from './testReader.js';
+import { elementFinding, finding, schemaFindings, words, type JsonObject, type Loc } from './findings.js';
+import { RawResults, type RawResult } from './rawResults.js';
 import { isUnitError, unitMessage } from './unitErrors.js';
 
 /**
@@ -69,28 +71,34 @@ const STRUCTURE_FINDING: Finding = {
   type: 'too_long',
 };
 
+export interface ReaderOptions extends SeriesLimits {
+  /** For raw results of tests; those of the service if absent. */
+  readonly norms?: Norms;
+  /** Measurements need neither history nor night, and are passed on. */
+  readonly measuredApart?: boolean;
+}
+
 /** Reads `bytes` into the memory of `parser`; the result is valid until the next request is read. */
 export function readExactly(
   bytes: Uint8Array,
-  limits: SeriesLimits,
+  options: ReaderOptions,
   parser: WasmParser,
   constants?: Measuring['constants'],
 ): ReadRequest | BodyProblem {
   parser.open(bytes);
-  return readOpened(limits, parser, constants);
+  return readOpened(options, parser, constants);
 }
 
 /** Like `readExactly`, for the bytes that are open in `parser`. */
 export function readOpened(
-  limits: SeriesLimits,
+  options: ReaderOptions,
   parser: WasmParser,
   constants?: Measuring['constants'],
-  measuredApart = false,
 ): ReadRequest | BodyProblem {
   const badByte = parser.check();
   if (badByte === 'beyondBounds') return { kind: 'unprocessable', findings: [STRUCTURE_FINDING] };
   if (badByte >= 0) return { kind: 'malformed', byte: badByte };
-  return new Reading(limits, parser, constants, measuredApart).read();
+  return new Reading(options, parser, constants).read();
 }
 
 /** For a model whose manifest lacks the `MeasuringConstants`. */
@@ -105,13 +113,19 @@ class Reading {
   private readonly request: PredictionRequest;
   private unknownFields = 0;
 
+  private readonly rawResults: RawResults;
+  /** Of the current session, if it is valid. */
+  private person: SessionFrame | undefined;
+  /** Whether a raw result has already asked for its age. */
+  private isAgeMissed = false;
+
   constructor(
-    private readonly limits: SeriesLimits,
+    private readonly options: ReaderOptions,
     private readonly parser: WasmParser,
     private readonly constants: Measuring['constants'],
-    private readonly measuredApart: boolean,
   ) {
     this.outline = new Outline(parser);
+    this.rawResults = new RawResults(this.outline, options.norms ?? NORMS);
     this.request = parser.written(PAST_MAX, 0);
   }
 
@@ -142,7 +156,8 @@ class Reading {
     targets.forEach((value, index) => this.scoreRecord(value, ['body', targetsName, index], index));
     if (this.findings.length + this.unitFindings.length > 0) return this.refusal();
     const request = this.parser.written(past.length, this.unknownFields, explain);
-    if (history === undefined) return this.measuredApart ? { ...request, measurements: given } : request;
+    if (history === undefined)
+      return this.options.measuredApart === true ? { ...request, measurements: given } : request;
     if (history === '') this.parser.desk.begin(request);
     return this.parser.placed(request, day, this.constants, given);
   }
@@ -170,12 +185,13 @@ class Reading {
     if (value !== undefined && this.outline.isEmptyArray(value)) return [];
     const items = this.list(value, loc, MEASUREMENTS_MAX);
     if (items === undefined || items.length === 0) return [];
-    if (!this.measuredApart && this.isAbsent(fields.get('history'))) {
+    if (this.options.measuredApart !== true && this.isAbsent(fields.get('history'))) {
       this.find(loc, 'value_error', 'Measurements are kept in the history: send that, or "" to begin one');
       return [];
     }
     if (this.constants === undefined) this.find(loc, 'value_error', UNMEASURABLE);
-    if (!this.measuredApart && this.isAbsent(fields.get('night'))) this.find(['body', 'night'], 'missing');
+    if (this.options.measuredApart !== true && this.isAbsent(fields.get('night')))
+      this.find(['body', 'night'], 'missing');
     if (items.length > MEASUREMENTS_MAX) {
       this.find(loc, 'too_long', `List should have at most ${MEASUREMENTS_MAX} items`);
       return [];
@@ -192,13 +208,28 @@ class Reading {
     const { fields, unknown } = this.outline.measurement(value);
     this.unknownFields += unknown;
     const frame = this.frame(fields, ['score', 'value', 'reliability']);
-    const wrong = new Map(measurementFindings(frame, loc));
+    const raw = this.rawResults.has(fields) ? this.rawResult(fields, frame, loc) : undefined;
+    const wrong = new Map(measurementFindings(raw === undefined ? frame : { ...frame, ...raw }, loc));
+    if (raw?.finding !== undefined) wrong.set(String(raw.finding.loc[loc.length]), raw.finding);
     const day = this.dayOfMeasurement(fields.get('on'), [...loc, 'on'], night);
     if (typeof day !== 'number') wrong.set('on', day);
     this.findings.push(...FIELD_NAMES.measurement.flatMap((field) => wrong.get(field) ?? []));
     if (wrong.size > 0 || typeof day !== 'number') return undefined;
-    const { score, value: measured, reliability } = frame as Measurement;
-    return { score, value: measured, day, reliability: reliability ?? undefined };
+    const { score, value: measured, reliability } = { ...(frame as PlainMeasurement), ...raw };
+    return { score, value: measured, day, reliability: reliability ?? undefined, test: raw?.test };
+  }
+
+  private rawResult(fields: Fields, frame: JsonObject, loc: Loc): RawResult {
+    const { person } = this;
+    if (person !== undefined && (person.age ?? undefined) === undefined && !this.isAgeMissed) {
+      this.isAgeMissed = true;
+      this.find(
+        ['body', 'current_session', 'age'],
+        'missing',
+        'Field required: the norms of tests go by age',
+      );
+    }
+    return this.rawResults.read(fields, frame, loc, person ?? {});
   }
 
   /** NaN if it is the day of a night that is missing or itself wrong. */
@@ -269,6 +300,7 @@ class Reading {
     found.push(...SESSION_SCALARS.flatMap((field) => wrong.get(field) ?? []));
     this.findings.push(...found);
     if (found.length > 0) return;
+    if (session === 0) this.person = frame as SessionFrame;
     writeScalars(frame as SessionFrame, this.request.records, session * LAYOUT.RECORD_LENGTH);
     for (const { field, msg } of sleepContradictions(frame as SessionFrame)) {
       this.unitFindings.push(finding([...loc, field], 'unit_error', msg));
@@ -305,7 +337,7 @@ class Reading {
     }
     if (!this.outline.isArray(value)) return [finding(loc, 'list_type')];
     // The fast path has summarised it, so it was valid.
-    const decode = (): DecodedSeries => this.outline.decodeSeries(value, field, this.limits);
+    const decode = (): DecodedNumbers => this.outline.numbers(value, samplesMax(field, this.options));
     const series = this.parser.isSummarised(value.start, field, session) ? undefined : decode();
     const found = series === undefined ? [] : this.summarised(series, field, loc, session);
     if (found.length > 0 || this.unitFindings.length >= FINDINGS_MAX) return found;
@@ -319,18 +351,16 @@ class Reading {
   }
 
   private summarised(
-    { isTooLong, misfits, samples }: DecodedSeries,
+    { isTooLong, misfits, samples }: DecodedNumbers,
     field: SeriesField,
     loc: Loc,
     session: number,
   ): Finding[] {
     if (isTooLong) {
-      return [finding(loc, 'too_long', `List should have at most ${samplesMax(field, this.limits)} items`)];
+      return [finding(loc, 'too_long', `List should have at most ${samplesMax(field, this.options)} items`)];
     }
     if (misfits.length === 0) this.parser.summariseSamples(samples.length, field, session);
-    return misfits.map(({ index, isInfinite }) =>
-      finding([...loc, index], isInfinite ? 'finite_number' : 'number_type'),
-    );
+    return misfits.map((misfit) => elementFinding(loc, misfit));
   }
 
   /** Below this level most samples can't be above 40, so there is nothing to count. */

@@ -1,5 +1,6 @@
 import type Type from 'typebox';
 import type { Finding, FindingType } from '../contract/problems.js';
+import type { Misfit } from './outline.js';
 
 /** The findings in a body that is refused, in the words of the contract. */
 
@@ -32,6 +33,11 @@ export function finding(loc: Loc, type: FindingType, msg: string = MESSAGES[type
   return { loc, msg, type };
 }
 
+/** The finding about an element of a list of numbers. */
+export function elementFinding(loc: Loc, { index, isInfinite }: Misfit): Finding {
+  return finding([...loc, index], isInfinite ? 'finite_number' : 'number_type');
+}
+
 interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
@@ -39,7 +45,11 @@ interface SchemaError {
 }
 
 /** The schema's own errors in our words: one for each field. */
-export function schemaFindings(check: SchemaCheck, value: JsonObject, loc: Loc): ReadonlyMap<string, Finding> {
+export function schemaFindings(
+  check: SchemaCheck,
+  value: JsonObject,
+  loc: Loc,
+): ReadonlyMap<string, Finding> {
   const byField = new Map<string, Finding>();
   if (check.Check(value)) return byField;
   for (const error of check.Errors(value)) {

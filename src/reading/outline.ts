@@ -5,9 +5,6 @@ import {
   SERIES_ALIASES,
   SERIES_FIELDS,
   SESSION_SCALARS,
-  samplesMax,
-  type SeriesField,
-  type SeriesLimits,
 } from '#rules/fields.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, SERIES_PLACES } from '../records/places.js';
@@ -32,18 +29,18 @@ export interface KnownFields {
   readonly unknown: number;
 }
 
-/** An element of a series that can't be a sample. */
+/** An element of an array that can't be a sample. */
 export interface Misfit {
   readonly index: number;
   /** Whether it is a number that is too large to represent; otherwise it is not a number. */
   readonly isInfinite: boolean;
 }
 
-export interface DecodedSeries {
+export interface DecodedNumbers {
   readonly isTooLong: boolean;
   /** The first ones, as many as an answer lists. */
   readonly misfits: readonly Misfit[];
-  /** All samples if there is no misfit; valid until another series is decoded. */
+  /** All numbers if there is no misfit; valid until another array is decoded. */
   readonly samples: Float32Array;
 }
 
@@ -163,9 +160,9 @@ export class Outline {
     }
   }
 
-  /** Decodes an array to the samples of the parser. */
-  decodeSeries({ start }: JsonValue, field: SeriesField, limits: SeriesLimits): DecodedSeries {
-    const length = this.parser.exports.decodeSeries(start, samplesMax(field, limits));
+  /** Decodes an array of at most `most` numbers to the samples of the parser. */
+  numbers({ start }: JsonValue, most: number): DecodedNumbers {
+    const length = this.parser.exports.decodeSeries(start, most);
     const { samples, misfits } = this.parser;
     return {
       isTooLong: length < 0,

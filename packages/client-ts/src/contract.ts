@@ -50,10 +50,24 @@ interface Measured {
   reliability?: number | null;
 }
 
-/** The result of a test, a questionnaire or a rating: a percentile among people of that age and sex, or a label. */
+type TestScore = 'attention' | 'memory' | 'reasoning' | 'stress';
+
+interface Tested extends Measured {
+  test: string;
+  /** That of the test; may be left out. */
+  score?: TestScore | null;
+}
+
+/**
+ * The result of a test, a questionnaire or a rating: a percentile among people of that age and sex, or a label; or the
+ * raw result of a test, of which the service makes a percentile.
+ */
 export type Measurement =
-  | ({ score: 'attention' | 'memory' | 'reasoning' | 'stress'; value: number } & Measured)
-  | ({ score: 'valence' | 'arousal'; value: 'Low' | 'High' } & Measured);
+  | ({ score: TestScore; value: number } & Measured)
+  | ({ score: 'valence' | 'arousal'; value: 'Low' | 'High' } & Measured)
+  | ({ answers: number[] } & Tested)
+  | ({ reactions_ms: number[] } & Tested)
+  | ({ result: number } & Tested);
 
 export interface PredictionRequestBody {
   current_session: Session;
@@ -101,6 +115,8 @@ export interface Explanation {
   /** `notable`: the scores to which a group adds more than on nine ordinary days in ten, and more than a point. */
   readonly contributors: readonly ({
     readonly group: string;
+    /** The group in words. */
+    readonly label: string;
     readonly notable: readonly NumericScore[];
   } & Readonly<Record<NumericScore, number>>)[];
 }
@@ -118,4 +134,6 @@ export interface ExplainedScore {
   /** The score minus the score without measurements; present if one of it counts. */
   readonly measured?: number;
   readonly explained: number;
+  /** All this in two sentences. */
+  readonly text: string;
 }

@@ -92,7 +92,8 @@ A schema can't say the following. A series that is mostly implausible is refused
 session whose fields contradict each other: sleep stages, one or all, in minutes beside seconds; a whole night in \
 minutes or hours; shares of sleep on two scales, or that add up to more than the whole; heart rate in place of \
 breathing. A \`history\` must be that of an answer; without one, \`night\` is ignored. No measurement may be of a day \
-after \`night\`. Fields that are not described here are ignored.
+after \`night\`. A raw result of a test needs the \`age\` of the current session, in the range of its norm, and must be \
+on its scale. Fields that are not described here are ignored.
 
 A body has at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ${STRUCTURE_BOUNDS.bracketsMax} objects and \
 arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings, keys included; beyond that it is refused with one \`too_long\` \

@@ -70,6 +70,15 @@ export const REQUEST_EXAMPLES = {
       ],
     },
   },
+  tested: {
+    summary: 'A questionnaire as it was answered: the service knows its norm',
+    value: {
+      current_session: session,
+      history: '',
+      night: '2026-11-21',
+      measurements: [{ test: 'pss10', answers: [2, 3, 1, 2, 1, 3, 2, 2, 1, 2], on: '2026-11-20' }],
+    },
+  },
   sparse: {
     summary: 'A wearable without breathing and sleep stages',
     value: {
@@ -113,6 +122,17 @@ export const RESPONSE_EXAMPLES = {
       stress: 42.86,
       inference_time_ms: 0.21,
       unmeasured: scores,
+      history: 'acu1.AQ',
+    },
+  },
+  tested: {
+    summary: 'With what became of the questionnaire',
+    value: {
+      ...scores,
+      stress: 55.74,
+      inference_time_ms: 0.21,
+      unmeasured: scores,
+      measured: [{ test: 'pss10', score: 'stress', value: 70.8, on: '2026-11-20' }],
       history: 'acu1.AQ',
     },
   },

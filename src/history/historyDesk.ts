@@ -214,9 +214,10 @@ function stated(constants: MeasuringConstants | undefined): MeasuringConstants {
 }
 
 function testsAmong(given: readonly GivenMeasurement[]): MeasuredTest[] {
-  return given.flatMap(({ test, score, value, day }) =>
-    test === undefined ? [] : [{ test, score, value: value as number, on: dateOf(day) }],
-  );
+  const tests: MeasuredTest[] = [];
+  for (const { test, score, value, day } of given)
+    if (test !== undefined) tests.push({ test, score, value: value as number, on: dateOf(day) });
+  return tests;
 }
 
 /** The later day; NaN means no day. */

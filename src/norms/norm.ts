@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Value } from 'typebox/value';
 import { NUMBER_BOUNDS, TEST_SCORES, type TestScore } from '#rules/fields.js';
 
 const CLOSED = { additionalProperties: false };
@@ -51,13 +51,13 @@ export type Norm = Type.Static<typeof NormSchema>;
 export type Norms = ReadonlyMap<string, Norm>;
 
 const NormsSchema = Type.Record(Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }), NormSchema, CLOSED);
-const normsCheck = Compile(NormsSchema);
 
 /** The norms in `value`, or what is wrong with it. */
 export function normsIn(value: unknown): Norms | string {
-  if (!normsCheck.Check(value)) {
-    const [error] = normsCheck.Errors(value);
-    return `${error?.instancePath.slice(1) || 'the file'} ${error?.message ?? 'is in another form'}`;
+  if (!Value.Check(NormsSchema, value)) {
+    const [error] = Value.Errors(NormsSchema, value);
+    const place = error?.instancePath.slice(1) || 'the file';
+    return `${place} ${error?.keyword === 'boolean' ? 'is no name there' : (error?.message ?? 'is wrong')}`;
   }
   const norms = Object.entries(value);
   for (const [name, norm] of norms) {

@@ -98,7 +98,8 @@ export const LISTED: ReadonlyMap<string, ListedResult> = new Map([
 /** The sum of the answers to the Perceived Stress Scale, 0 (never) to 4 (very often), as they were given: 0 to 40. */
 function pss10Sum(answers: Float32Array): number {
   let sum = 0;
-  for (const [index, answer] of answers.entries()) {
+  for (let index = 0; index < answers.length; index++) {
+    const answer = answers[index]!; // index < length
     if (!(Number.isInteger(answer) && answer >= 0 && answer <= ANSWERS.maximum)) return NaN;
     sum += TURNED.has(index + 1) ? ANSWERS.maximum - answer : answer;
   }

@@ -196,7 +196,12 @@ class Reading {
       this.find(loc, 'too_long', `List should have at most ${MEASUREMENTS_MAX} items`);
       return [];
     }
-    return items.flatMap((item, index) => this.measurement(item, [...loc, index], night) ?? []);
+    const given: GivenMeasurement[] = [];
+    for (const [index, item] of items.entries()) {
+      const one = this.measurement(item, [...loc, index], night);
+      if (one !== undefined) given.push(one);
+    }
+    return given;
   }
 
   private measurement(value: JsonValue, loc: Loc, night: number): GivenMeasurement | undefined {
@@ -209,14 +214,18 @@ class Reading {
     this.unknownFields += unknown;
     const frame = this.frame(fields, ['score', 'value', 'reliability']);
     const raw = this.rawResults.has(fields) ? this.rawResult(fields, frame, loc) : undefined;
-    const wrong = new Map(measurementFindings(raw === undefined ? frame : { ...frame, ...raw }, loc));
-    if (raw?.finding !== undefined) wrong.set(String(raw.finding.loc[loc.length]), raw.finding);
+    if (raw !== undefined) Object.assign(frame, { score: raw.score, value: raw.value });
+    const found = measurementFindings(frame, loc);
     const day = this.dayOfMeasurement(fields.get('on'), [...loc, 'on'], night);
+    if (found.size === 0 && raw?.finding === undefined && typeof day === 'number') {
+      const { score, value: measured, reliability } = frame as PlainMeasurement;
+      return { score, value: measured, day, reliability: reliability ?? undefined, test: raw?.test };
+    }
+    const wrong = new Map(found);
+    if (raw?.finding !== undefined) wrong.set(String(raw.finding.loc[loc.length]), raw.finding);
     if (typeof day !== 'number') wrong.set('on', day);
     this.findings.push(...FIELD_NAMES.measurement.flatMap((field) => wrong.get(field) ?? []));
-    if (wrong.size > 0 || typeof day !== 'number') return undefined;
-    const { score, value: measured, reliability } = { ...(frame as PlainMeasurement), ...raw };
-    return { score, value: measured, day, reliability: reliability ?? undefined, test: raw?.test };
+    return undefined;
   }
 
   private rawResult(fields: Fields, frame: JsonObject, loc: Loc): RawResult {

@@ -76,23 +76,18 @@ export class RawResults {
 
   /** The result on the scale of the norm. */
   private result(test: string, norm: Norm, fields: Fields, loc: Loc): number | Finding {
-    const at = (field: Form): Loc => [...loc, field];
     const listed = LISTED.get(test);
-    const [form, other] = FORMS.filter((one) => this.isGiven(fields.get(one)));
-    const forms: readonly Form[] = listed === undefined ? ['result'] : [listed.field, 'result'];
-    const expected = forms.join(' or ');
-    if (form === undefined) return finding(at('result'), 'missing', `Field required: ${expected}`);
-    for (const one of [form, other])
-      if (one !== undefined && !forms.includes(one))
-        return finding(at(one), 'value_error', `${test} takes ${expected}`);
-    if (other !== undefined) return finding(at(other), 'value_error', `Give one of ${forms.join(' and ')}`);
-    const value = fields.get(form)!; // it is given
+    const given = FORMS.filter((form) => this.isGiven(fields.get(form)));
+    const [form] = given;
+    const value = form && fields.get(form);
     const isListed = listed !== undefined && form === listed.field;
-    const result = isListed ? this.list(value, listed, at(form)) : this.number(value, at(form));
+    if (given.length !== 1 || value === undefined || !(isListed || form === 'result'))
+      return misplaced(test, given, listed, loc);
+    const at = [...loc, form];
+    const result = isListed ? this.list(value, listed, at) : this.number(value, at);
     if (typeof result !== 'number' || isOnScale(norm, result)) return result;
     const scale = scaleOf(test, norm);
-    const sentence = isListed ? `Expected ${listed.expected}; ${scale}` : scale;
-    return finding(at(form), 'value_error', sentence);
+    return finding(at, 'value_error', isListed ? `Expected ${listed.expected}; ${scale}` : scale);
   }
 
   private number(value: JsonValue, loc: Loc): number | Finding {
@@ -114,6 +109,20 @@ export class RawResults {
   private isGiven(value: JsonValue | undefined): boolean {
     return value !== undefined && !this.outline.isNull(value);
   }
+}
+
+/** The finding about a test without a result, or with another one than it takes. */
+function misplaced(
+  test: string,
+  given: readonly Form[],
+  listed: ListedResult | undefined,
+  loc: Loc,
+): Finding {
+  const taken: readonly Form[] = listed === undefined ? ['result'] : [listed.field, 'result'];
+  const names = taken.join(' or ');
+  const other = given.find((form) => !taken.includes(form)) ?? given[1];
+  if (other === undefined) return finding([...loc, 'result'], 'missing', `Field required: ${names}`);
+  return finding([...loc, other], 'value_error', `${test} takes ${names}`);
 }
 
 /** What contradicts a raw result in the fields beside it. */

@@ -7,25 +7,21 @@ import { readNorms } from '../norms/norms.js';
 /** EX_CONFIG of sysexits.h. */
 const EXIT_MISCONFIGURED = 78;
 
-/**
- * The configuration of this process. If it, or the file of norms that it names, has mistakes, prints one line for each
- * and exits with 78.
- */
+/** The configuration of this process. If it has mistakes, prints one line for each and exits with 78. */
 export function configOrExit(): Config {
   const reading = readConfig(environment());
-  const mistakes = reading.ok ? normsMistakes(reading.config) : reading.mistakes;
-  if (reading.ok && mistakes.length === 0) return reading.config;
-  process.stderr.write(mistakes.map((mistake) => `${mistake}\n`).join(''));
-  process.exit(EXIT_MISCONFIGURED);
+  if (!reading.ok) return exitWith(reading.mistakes);
+  try {
+    readNorms(reading.config.norms);
+    return reading.config;
+  } catch (error) {
+    return exitWith([messageOf(error)]);
+  }
 }
 
-function normsMistakes({ norms }: Config): readonly string[] {
-  try {
-    readNorms(norms);
-    return [];
-  } catch (error) {
-    return [messageOf(error)];
-  }
+function exitWith(mistakes: readonly string[]): never {
+  process.stderr.write(mistakes.map((mistake) => `${mistake}\n`).join(''));
+  process.exit(EXIT_MISCONFIGURED);
 }
 
 export function registerConfig(program: Command): void {

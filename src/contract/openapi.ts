@@ -23,10 +23,8 @@ import { LINES_MAX, STRUCTURE_BOUNDS } from '#rules/structure.js';
 import {
   MeasuredLabelSchema,
   MeasuredScoreSchema,
+  MeasuredTestSchema,
   ScoreRecordSchema,
-  TestAnswersSchema,
-  TestReactionsSchema,
-  TestResultSchema,
   requestSchema,
   sessionSchema,
 } from './request.js';
@@ -294,9 +292,7 @@ function schemas(limits: SeriesLimits): JsonObject {
     ScoreRecord: plain(ScoreRecordSchema),
     MeasuredScore: plain(MeasuredScoreSchema),
     MeasuredLabel: plain(MeasuredLabelSchema),
-    TestAnswers: plain(TestAnswersSchema),
-    TestReactions: plain(TestReactionsSchema),
-    TestResult: plain(TestResultSchema),
+    MeasuredTest: plain(MeasuredTestSchema),
   };
   const shared = { ...named };
   const request = withRefs(plain(requestSchema(limits)), shared) as JsonObject;

@@ -59,24 +59,16 @@ export const REQUEST_EXAMPLES = {
     value: { current_session: session, past_sessions: [earlierSession], past_targets: [earlierScores] },
   },
   measured: {
-    summary: 'A test of attention and a questionnaire of stress, with the history that keeps them',
+    summary:
+      'A percentile of attention and a questionnaire as it was answered, with the history that keeps them',
     value: {
       current_session: session,
       history: '',
       night: '2026-11-21',
       measurements: [
         { score: 'attention', value: 71, on: '2026-11-18', reliability: 0.7 },
-        { score: 'stress', value: 35 },
+        { test: 'pss10', answers: [1, 2, 1, 3, 3, 1, 3, 2, 1, 1] },
       ],
-    },
-  },
-  tested: {
-    summary: 'A questionnaire as it was answered: the service knows its norm',
-    value: {
-      current_session: session,
-      history: '',
-      night: '2026-11-21',
-      measurements: [{ test: 'pss10', answers: [2, 3, 1, 2, 1, 3, 2, 2, 1, 2], on: '2026-11-20' }],
     },
   },
   sparse: {
@@ -122,17 +114,7 @@ export const RESPONSE_EXAMPLES = {
       stress: 42.86,
       inference_time_ms: 0.21,
       unmeasured: scores,
-      history: 'acu1.AQ',
-    },
-  },
-  tested: {
-    summary: 'With what became of the questionnaire',
-    value: {
-      ...scores,
-      stress: 55.74,
-      inference_time_ms: 0.21,
-      unmeasured: scores,
-      measured: [{ test: 'pss10', score: 'stress', value: 70.8, on: '2026-11-20' }],
+      measured: [{ test: 'pss10', score: 'stress', value: 27.7, on: '2026-11-21' }],
       history: 'acu1.AQ',
     },
   },

@@ -135,62 +135,37 @@ export const MeasuredLabelSchema = Type.Object({
 export type PlainMeasurement =
   Type.Static<typeof MeasuredScoreSchema> | Type.Static<typeof MeasuredLabelSchema>;
 
-const ofTest = <Raw extends Type.TProperties>(test: object, raw: Raw) =>
-  Type.Object({
-    test: Type.Unsafe<string>({ type: 'string', ...test }),
-    ...raw,
-    score: Type.Optional(
-      Type.Unsafe<TestScore | null>({
-        enum: [...TEST_SCORES, null],
-        description: 'The score that the test measures; may be left out.',
-      }),
-    ),
-    ...measured,
-  });
-
-/** A questionnaire as it was answered. */
-export const TestAnswersSchema = ofTest(
-  { enum: ['pss10'] },
-  {
-    answers: Type.Array(Type.Integer({ minimum: 0, maximum: ANSWERS.maximum }), {
+/** The raw result of a test, in one of three forms. */
+export const MeasuredTestSchema = Type.Object({
+  test: Type.String({
+    description: `${[...NORMS.keys()].join(', ')}, or a test of the operator’s own norms.`,
+  }),
+  answers: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 0, maximum: ANSWERS.maximum }), {
       minItems: ANSWERS.count,
       maxItems: ANSWERS.count,
-      description: 'The answers in the order of the questions, as they were given: 0 is never, 4 very often.',
+      description: 'For pss10: the answers in the order of the questions, 0 for never to 4 for very often.',
     }),
-  },
-);
-
-/** The reactions of a vigilance test. */
-export const TestReactionsSchema = ofTest(
-  { enum: ['vigilance_speed'] },
-  {
-    reactions_ms: Type.Array(Type.Number({ maximum: REACTIONS.maximumMs }), {
+  ),
+  reactions_ms: Type.Optional(
+    Type.Array(Type.Number({ maximum: REACTIONS.maximumMs }), {
       minItems: REACTIONS.least,
       maxItems: REACTIONS.most,
       description:
-        'From signal to press, in milliseconds. Those below 100 ms are false starts and left out; ' +
-        `${REACTIONS.least} others are needed.`,
+        'For vigilance_speed: from signal to press, in milliseconds. Those below 100 are false starts and left out.',
     }),
-  },
-);
-
-/** The result of a test on its own scale. */
-export const TestResultSchema = ofTest(
-  {
-    description: `${[...NORMS.keys()].join(', ')}, or a test of the operator’s own norms.`,
-    examples: [...NORMS.keys()],
-  },
-  { result: Type.Number({ description: 'The sum, count or speed on the scale of the norm.' }) },
-);
+  ),
+  result: Type.Optional(
+    Type.Number({ description: 'For any test: the sum, count or speed on the scale of its norm.' }),
+  ),
+  score: Type.Optional(
+    Type.Unsafe<TestScore>({ enum: TEST_SCORES, description: 'That of the test; may be left out.' }),
+  ),
+  ...measured,
+});
 
 /** An actual measurement of the person: a percentile or label, or the raw result of a test. */
-export const MeasurementSchema = Type.Union([
-  MeasuredScoreSchema,
-  MeasuredLabelSchema,
-  TestAnswersSchema,
-  TestReactionsSchema,
-  TestResultSchema,
-]);
+export const MeasurementSchema = Type.Union([MeasuredScoreSchema, MeasuredLabelSchema, MeasuredTestSchema]);
 export type Measurement = Type.Static<typeof MeasurementSchema>;
 
 /** The whole request as callers write it, for validators, documents and tests. */

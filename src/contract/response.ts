@@ -19,6 +19,7 @@ import { ScoreRecordSchema } from './request.js';
 const points = (description: string) => Type.Number({ description });
 const percentile = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
 const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+const day = Type.String({ format: 'date', description: 'Its day.' });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 function each<Name extends string, Schema extends Type.TSchema>(
@@ -131,7 +132,7 @@ export const PredictionResponseSchema = Type.Object({
         test: Type.String(),
         score: Type.Unsafe<TestScore>({ enum: TEST_SCORES }),
         value: percentile('Its percentile among people of that age and sex.'),
-        on: Type.String({ format: 'date', description: 'Its day.' }),
+        on: day,
       }),
       { description: 'Only if raw results of tests were sent: what became of each.' },
     ),
@@ -140,7 +141,7 @@ export const PredictionResponseSchema = Type.Object({
     Type.Array(
       Type.Object({
         score: Type.Unsafe<(typeof MEASURED_FIELDS)[number]>({ enum: MEASURED_FIELDS }),
-        on: Type.String({ format: 'date', description: 'Its day.' }),
+        on: day,
       }),
       {
         description:

@@ -142,8 +142,7 @@ export class HistoryDesk {
     const length = form.encode(history);
     const session = isKept ? form.sessionAt(index) : undefined;
     const isOthers = this.isOthers(records, index, isKept);
-    const facts = { isOthers, adjustments, ignored, tests };
-    return new NextHistory(form.bytes.subarray(0, length), session, facts);
+    return new NextHistory(form.bytes.subarray(0, length), session, isOthers, adjustments, ignored, tests);
   }
 
   /** Adds the measurements; returns those that came too late. */

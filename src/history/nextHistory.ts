@@ -10,10 +10,6 @@ const CRC_BYTES = 4;
  * when the answer is written.
  */
 export class NextHistory implements HistoryToCome {
-  readonly isOthers: boolean;
-  readonly adjustments: HistoryToCome['adjustments'];
-  readonly ignored: HistoryToCome['ignored'];
-  readonly tests: HistoryToCome['tests'];
   private readonly whole: Buffer;
 
   /** Copies `bytes`. */
@@ -21,12 +17,11 @@ export class NextHistory implements HistoryToCome {
     bytes: Buffer,
     /** Where the session starts in `bytes`; undefined if it is not kept. */
     private readonly session: number | undefined,
-    { isOthers, adjustments, ignored, tests }: Omit<HistoryToCome, 'text'>,
+    readonly isOthers: boolean,
+    readonly adjustments: HistoryToCome['adjustments'],
+    readonly ignored: HistoryToCome['ignored'],
+    readonly tests: HistoryToCome['tests'],
   ) {
-    this.isOthers = isOthers;
-    this.adjustments = adjustments;
-    this.ignored = ignored;
-    this.tests = tests;
     this.whole = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
     this.whole.set(bytes);
   }

@@ -8,6 +8,11 @@ const words = Type.String({ minLength: 1 });
 const years = Type.Integer({ minimum: 0, maximum: NUMBER_BOUNDS.age.maximum });
 const OfSexSchema = Type.Object({ n: people, mean: Type.Number() }, CLOSED);
 
+const BandSchema = Type.Object(
+  { from: years, to: years, n: people, mean: Type.Number(), sd: Type.Number({ exclusiveMinimum: 0 }) },
+  CLOSED,
+);
+
 /** How the raw results of a test are distributed among people: means and standard deviations by age and by sex. */
 const NormSchema = Type.Object(
   {
@@ -29,19 +34,7 @@ const NormSchema = Type.Object(
     mean: Type.Number(),
     sexes: Type.Object({ M: OfSexSchema, F: OfSexSchema }, CLOSED),
     /** Completed years, both ends included; the norm does not cover the years between the bands. */
-    ages: Type.Array(
-      Type.Object(
-        {
-          from: years,
-          to: years,
-          n: people,
-          mean: Type.Number(),
-          sd: Type.Number({ exclusiveMinimum: 0 }),
-        },
-        CLOSED,
-      ),
-      { minItems: 1 },
-    ),
+    ages: Type.Array(BandSchema, { minItems: 1 }),
   },
   CLOSED,
 );
@@ -57,22 +50,13 @@ export function normsIn(value: unknown): Norms | string {
   if (!Value.Check(NormsSchema, value)) {
     const [error] = Value.Errors(NormsSchema, value);
     const place = error?.instancePath.slice(1) || 'the file';
-    return `${place} ${error?.keyword === 'boolean' ? 'is no name there' : (error?.message ?? 'is wrong')}`;
+    return `${place} ${error?.keyword === 'boolean' ? 'is no name there' : error?.message}`;
   }
-  const norms = Object.entries(value);
-  for (const [name, norm] of norms) {
-    const mistake = mistakeIn(norm);
-    if (mistake !== undefined) return `${name}: ${mistake}`;
+  const norms = new Map(Object.entries(value));
+  for (const [name, { least, most, ages }] of norms) {
+    const isInOrder = ages.every(({ from, to }, index) => from <= to && from > (ages[index - 1]?.to ?? -1));
+    if (!isInOrder) return `the ages of ${name} are not in order, or overlap`;
+    if (ages.some(({ mean }) => mean <= least || mean >= most)) return `a mean of ${name} is off its scale`;
   }
-  return new Map(norms);
-}
-
-/** What no schema says. */
-function mistakeIn({ least, most, ages }: Norm): string | undefined {
-  if (least >= most) return 'least is not below most';
-  const isInOrder = ages.every(({ from, to }, index) => from <= to && from > (ages[index - 1]?.to ?? -1));
-  if (!isInOrder) return 'ages are not in order, or overlap';
-  return ages.some(({ mean }) => mean < least || mean > most)
-    ? 'the mean of an age is off the scale'
-    : undefined;
+  return norms;
 }

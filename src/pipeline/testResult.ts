@@ -2,16 +2,9 @@ import { ANSWERS, REACTIONS } from '#rules/fields.js';
 import type { Norm } from '../norms/norm.js';
 import { normalCdf } from './normal.js';
 
-/** Raw results of tests, and where they lie among people. */
-
-/** Whom a percentile is among: people of this age in years and this sex; without a sex, of both. */
-export interface Tested {
-  readonly age: number;
-  readonly sex: 'M' | 'F' | undefined;
-}
-
 /**
- * The percentile of a raw result on the norm's scale, to a tenth; undefined if the norm has no people of that age.
+ * The percentile of a result, to a tenth, among people of that age in years and that sex; without a sex, of both.
+ * Undefined if the norm has no people of that age.
  *
  * It is that of a normal distribution with the mean of the age band, shifted by the difference of the sex from all
  * people, and the band's standard deviation.
@@ -19,7 +12,7 @@ export interface Tested {
 export function percentileOf(
   { ages, sexes, mean }: Norm,
   result: number,
-  { age, sex }: Tested,
+  { age, sex }: { readonly age: number; readonly sex: 'M' | 'F' | undefined },
 ): number | undefined {
   const years = Math.floor(age);
   const band = ages.find(({ from, to }) => years >= from && years <= to);
@@ -34,10 +27,8 @@ export function isOnScale({ least, most, isWhole }: Norm, result: number): boole
 
 /** The scale of a test and the ages of its norm, as a sentence. */
 export function scaleOf(name: string, { least, most, isWhole, unit, ages }: Norm): string {
-  return (
-    `${name} is a ${isWhole ? 'whole ' : ''}number from ${least} to ${most} (${unit}), ` +
-    `and its norm is of people ${spanOf(ages)}`
-  );
+  const number = `${isWhole ? 'whole ' : ''}number from ${least} to ${most}`;
+  return `${name} is a ${number} (${unit}), and its norm is of people ${spanOf(ages)}`;
 }
 
 /** The end of an age band without an upper end. */
@@ -55,45 +46,33 @@ function spanOf(ages: Norm['ages']): string {
     .join(' and ');
 }
 
-/** A raw result that comes as a list of numbers. */
-export interface ListedResult {
-  /** The field of a request. */
-  readonly field: 'answers' | 'reactions_ms';
-  readonly least: number;
-  readonly most: number;
-  /** What a valid list is. */
-  readonly expected: string;
-  /** The result on the scale of the norm; NaN if the list is not valid. */
-  readonly resultOf: (list: Float32Array) => number;
-}
-
-/** The questions that ask about good things. */
-const TURNED: ReadonlySet<number> = new Set([4, 5, 7, 8]);
 /** A faster press came before the signal could be seen. */
 const FALSE_START_MS = 100;
 
-/** By the name of the test; any test may come as its result instead. */
-export const LISTED: ReadonlyMap<string, ListedResult> = new Map([
-  [
-    'pss10',
-    {
-      field: 'answers',
-      least: ANSWERS.count,
-      most: ANSWERS.count,
-      expected: 'the ten answers to the scale in their order, each 0, 1, 2, 3 or 4',
-      resultOf: pss10Sum,
-    },
-  ],
-  [
-    'vigilance_speed',
-    {
-      field: 'reactions_ms',
-      ...REACTIONS,
-      expected: `at least ${REACTIONS.least} reactions of ${FALSE_START_MS} to ${REACTIONS.maximumMs} milliseconds`,
-      resultOf: vigilanceSpeed,
-    },
-  ],
+/** How a result may come as a list of numbers: its field, its length, and the result; NaN if the list is not as `expected`. */
+const ANSWERED = {
+  field: 'answers',
+  least: ANSWERS.count,
+  most: ANSWERS.count,
+  expected: 'the ten answers to the scale in their order, each 0, 1, 2, 3 or 4',
+  resultOf: pss10Sum,
+} as const;
+const REACTED = {
+  field: 'reactions_ms',
+  ...REACTIONS,
+  expected: `at least ${REACTIONS.least} reactions of ${FALSE_START_MS} to ${REACTIONS.maximumMs} milliseconds`,
+  resultOf: vigilanceSpeed,
+} as const;
+export type ListedResult = typeof ANSWERED | typeof REACTED;
+
+/** By the name of the test. */
+export const LISTED: ReadonlyMap<string, ListedResult> = new Map<string, ListedResult>([
+  ['pss10', ANSWERED],
+  ['vigilance_speed', REACTED],
 ]);
+
+/** The questions that ask about good things. */
+const TURNED: ReadonlySet<number> = new Set([4, 5, 7, 8]);
 
 /** The sum of the answers to the Perceived Stress Scale, 0 (never) to 4 (very often), as they were given: 0 to 40. */
 function pss10Sum(answers: Float32Array): number {
@@ -108,13 +87,7 @@ function pss10Sum(answers: Float32Array): number {
 
 /** The mean of 1000 / milliseconds. Presses within 100 ms of the signal are false starts and left out. */
 function vigilanceSpeed(reactionsMs: Float32Array): number {
-  let sum = 0;
-  let count = 0;
-  for (const ms of reactionsMs) {
-    if (ms > REACTIONS.maximumMs) return NaN;
-    if (ms < FALSE_START_MS) continue;
-    sum += 1000 / ms;
-    count++;
-  }
-  return count < REACTIONS.least ? NaN : sum / count;
+  const reactions = reactionsMs.filter((ms) => ms >= FALSE_START_MS);
+  if (reactions.length < REACTIONS.least || reactions.some((ms) => ms > REACTIONS.maximumMs)) return NaN;
+  return reactions.reduce((sum, ms) => sum + 1000 / ms, 0) / reactions.length;
 }

@@ -7,13 +7,9 @@ import { elementFinding, finding, words, type JsonObject, type Loc } from './fin
 import type { Fields, JsonValue, Outline } from './outline.js';
 
 const FORMS = ['answers', 'reactions_ms', 'result'] as const;
-type Form = (typeof FORMS)[number];
 
 /** A longer name is no test's. */
 const NAME_CHARS_MAX = 64;
-
-/** Of the session; without an age, percentiles are unknown. */
-type Person = Pick<SessionFrame, 'age' | 'sex'>;
 
 /** The raw result of a test as a measurement. */
 export interface RawResult {
@@ -38,52 +34,46 @@ export class RawResults {
   }
 
   /** Reads the measurement in `fields`; `frame` has its score and value. */
-  read(fields: Fields, frame: JsonObject, loc: Loc, person: Person): RawResult {
-    const named = fields.get('test');
-    const test = named === undefined ? '' : this.name(named);
-    const norm = this.norms.get(test);
-    const outcome =
-      norm === undefined
-        ? this.unnamed(named, [...loc, 'test'])
-        : (beside(test, norm, frame, loc) ?? this.percentile(test, norm, fields, loc, person));
-    const score = norm?.score ?? 'attention';
-    return typeof outcome === 'number'
-      ? { test, score, value: outcome }
-      : { test, score, value: 0, finding: outcome };
-  }
-
-  private name(value: JsonValue): string {
-    return this.outline.isString(value) ? (this.outline.text(value, NAME_CHARS_MAX) ?? '') : '';
-  }
-
-  private unnamed(value: JsonValue | undefined, loc: Loc): Finding {
-    if (!this.isGiven(value)) return finding(loc, 'missing');
-    return finding(loc, 'literal_error', `Input should be ${words([...this.norms.keys()])}`);
-  }
-
-  private percentile(
-    test: string,
-    norm: Norm,
+  read(
     fields: Fields,
+    frame: JsonObject,
     loc: Loc,
-    { age, sex }: Person,
-  ): number | Finding {
+    { age, sex }: Pick<SessionFrame, 'age' | 'sex'>,
+  ): RawResult {
+    const name = fields.get('test');
+    const isName = name !== undefined && this.outline.isString(name);
+    const test = isName ? (this.outline.text(name, NAME_CHARS_MAX) ?? '') : '';
+    const norm = this.norms.get(test);
+    const wrong = (field: string, type: Finding['type'], msg?: string): RawResult => ({
+      ...{ test, score: norm?.score ?? 'attention', value: 0 },
+      finding: finding([...loc, field], type, msg),
+    });
+    if (!this.isGiven(name)) return wrong('test', 'missing');
+    if (norm === undefined)
+      return wrong('test', 'literal_error', `Input should be ${words([...this.norms.keys()])}`);
+    const { score } = norm;
+    if ((frame['score'] ?? score) !== score)
+      return wrong('score', 'value_error', `${test} measures ${score}: leave score out`);
+    if ((frame['value'] ?? undefined) !== undefined)
+      return wrong('value', 'value_error', 'Give the raw result of the test, or score and value, not both');
     const result = this.result(test, norm, fields, loc);
-    if (typeof result !== 'number') return result;
+    if (typeof result !== 'number') return { test, score, value: 0, finding: result };
     const value = typeof age === 'number' ? percentileOf(norm, result, { age, sex: sex ?? undefined }) : 0;
-    return value ?? finding([...loc, 'test'], 'value_error', scaleOf(test, norm));
+    return value === undefined ? wrong('test', 'value_error', scaleOf(test, norm)) : { test, score, value };
   }
 
   /** The result on the scale of the norm. */
   private result(test: string, norm: Norm, fields: Fields, loc: Loc): number | Finding {
     const listed = LISTED.get(test);
     const given = FORMS.filter((form) => this.isGiven(fields.get(form)));
-    const [form] = given;
-    const value = form && fields.get(form);
+    const [form = 'result'] = given;
+    const value = fields.get(form);
     const isListed = listed !== undefined && form === listed.field;
-    if (given.length !== 1 || value === undefined || !(isListed || form === 'result'))
-      return misplaced(test, given, listed, loc);
+    const taken = listed === undefined ? 'result' : `one of ${listed.field} and result`;
     const at = [...loc, form];
+    if (value === undefined || given.length === 0) return finding(at, 'missing', `Field required: ${taken}`);
+    if (given.length > 1 || !(isListed || form === 'result'))
+      return finding(at, 'value_error', `${test} takes ${taken}`);
     const result = isListed ? this.list(value, listed, at) : this.number(value, at);
     if (typeof result !== 'number' || isOnScale(norm, result)) return result;
     const scale = scaleOf(test, norm);
@@ -109,30 +99,4 @@ export class RawResults {
   private isGiven(value: JsonValue | undefined): boolean {
     return value !== undefined && !this.outline.isNull(value);
   }
-}
-
-/** The finding about a test without a result, or with another one than it takes. */
-function misplaced(
-  test: string,
-  given: readonly Form[],
-  listed: ListedResult | undefined,
-  loc: Loc,
-): Finding {
-  const taken: readonly Form[] = listed === undefined ? ['result'] : [listed.field, 'result'];
-  const names = taken.join(' or ');
-  const other = given.find((form) => !taken.includes(form)) ?? given[1];
-  if (other === undefined) return finding([...loc, 'result'], 'missing', `Field required: ${names}`);
-  return finding([...loc, other], 'value_error', `${test} takes ${names}`);
-}
-
-/** What contradicts a raw result in the fields beside it. */
-function beside(test: string, { score }: Norm, frame: JsonObject, loc: Loc): Finding | undefined {
-  if ((frame['score'] ?? score) !== score)
-    return finding([...loc, 'score'], 'value_error', `${test} measures ${score}: leave score out`);
-  if ((frame['value'] ?? undefined) === undefined) return undefined;
-  return finding(
-    [...loc, 'value'],
-    'value_error',
-    'Give the raw result of the test, or score and value, not both',
-  );
 }

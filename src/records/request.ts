@@ -36,12 +36,10 @@ export interface GivenMeasurement {
 }
 
 /** What became of the raw result of a test. */
-export interface MeasuredTest {
+export interface MeasuredTest extends IgnoredMeasurement {
   readonly test: string;
-  readonly score: MeasuredField;
   /** Its percentile. */
   readonly value: number;
-  readonly on: string;
 }
 
 /** A measurement that came too late to count. */

@@ -52,12 +52,6 @@ interface Measured {
 
 type TestScore = 'attention' | 'memory' | 'reasoning' | 'stress';
 
-interface Tested extends Measured {
-  test: string;
-  /** That of the test; may be left out. */
-  score?: TestScore | null;
-}
-
 /**
  * The result of a test, a questionnaire or a rating: a percentile among people of that age and sex, or a label; or the
  * raw result of a test, of which the service makes a percentile.
@@ -65,9 +59,13 @@ interface Tested extends Measured {
 export type Measurement =
   | ({ score: TestScore; value: number } & Measured)
   | ({ score: 'valence' | 'arousal'; value: 'Low' | 'High' } & Measured)
-  | ({ answers: number[] } & Tested)
-  | ({ reactions_ms: number[] } & Tested)
-  | ({ result: number } & Tested);
+  | ({
+      test: string;
+      answers?: number[];
+      reactions_ms?: number[];
+      result?: number;
+      score?: TestScore;
+    } & Measured);
 
 export interface PredictionRequestBody {
   current_session: Session;

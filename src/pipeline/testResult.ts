@@ -87,7 +87,14 @@ function pss10Sum(answers: Float32Array): number {
 
 /** The mean of 1000 / milliseconds. Presses within 100 ms of the signal are false starts and left out. */
 function vigilanceSpeed(reactionsMs: Float32Array): number {
-  const reactions = reactionsMs.filter((ms) => ms >= FALSE_START_MS);
-  if (reactions.length < REACTIONS.least || reactions.some((ms) => ms > REACTIONS.maximumMs)) return NaN;
-  return reactions.reduce((sum, ms) => sum + 1000 / ms, 0) / reactions.length;
+  let sum = 0;
+  let count = 0;
+  for (let index = 0; index < reactionsMs.length; index++) {
+    const ms = reactionsMs[index]!; // index < length
+    if (ms > REACTIONS.maximumMs) return NaN;
+    if (ms < FALSE_START_MS) continue;
+    sum += 1000 / ms;
+    count++;
+  }
+  return count < REACTIONS.least ? NaN : sum / count;
 }

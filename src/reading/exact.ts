@@ -214,7 +214,10 @@ class Reading {
     this.unknownFields += unknown;
     const frame = this.frame(fields, ['score', 'value', 'reliability']);
     const raw = this.rawResults.has(fields) ? this.rawResult(fields, frame, loc) : undefined;
-    if (raw !== undefined) Object.assign(frame, { score: raw.score, value: raw.value });
+    if (raw !== undefined) {
+      frame['score'] = raw.score;
+      frame['value'] = raw.value;
+    }
     const found = measurementFindings(frame, loc);
     const day = this.dayOfMeasurement(fields.get('on'), [...loc, 'on'], night);
     if (found.size === 0 && raw?.finding === undefined && typeof day === 'number') {

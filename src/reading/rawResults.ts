@@ -89,7 +89,7 @@ export class RawResults {
   private list(value: JsonValue, { least, most, resultOf }: ListedResult, loc: Loc): number | Finding {
     if (!this.outline.isArray(value)) return finding(loc, 'list_type');
     const { isTooLong, misfits, samples } = this.outline.numbers(value, most);
-    if (isTooLong) return finding(loc, 'too_long', `List should have at most ${most} items`);
+    if (isTooLong) return finding(loc, 'too_long', `List should have at most ${most} items; of a longer test send the result`);
     const [misfit] = misfits;
     if (misfit !== undefined) return elementFinding(loc, misfit);
     if (samples.length < least) return finding(loc, 'too_short', `List should have at least ${least} items`);

@@ -99,8 +99,8 @@ export const MEASUREMENTS_MAX = 64;
 
 /** The answers to the Perceived Stress Scale: how many, and the highest of each; the lowest is 0. */
 export const ANSWERS = { count: 10, maximum: 4 } as const;
-/** The reactions of a vigilance test, which has some ten a minute, and the longest of them in milliseconds. */
-export const REACTIONS = { least: 20, most: 300, maximumMs: 30_000 } as const;
+/** The reactions of a vigilance test, which has some ten to twenty a minute, and the longest of them. */
+export const REACTIONS = { least: 20, most: 120, maximumMs: 30_000 } as const;
 
 /** All valid names in each kind of object in a request. */
 export const FIELD_NAMES = {

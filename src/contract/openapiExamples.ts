@@ -67,7 +67,7 @@ export const REQUEST_EXAMPLES = {
       night: '2026-11-21',
       measurements: [
         { score: 'attention', value: 71, on: '2026-11-18', reliability: 0.7 },
-        { test: 'pss10', answers: [1, 2, 1, 3, 3, 1, 3, 2, 1, 1] },
+        { test: 'pss10', answers: [2, 2, 2, 3, 3, 1, 3, 2, 1, 2] },
       ],
     },
   },
@@ -114,7 +114,7 @@ export const RESPONSE_EXAMPLES = {
       stress: 42.86,
       inference_time_ms: 0.21,
       unmeasured: scores,
-      measured: [{ test: 'pss10', score: 'stress', value: 27.7, on: '2026-11-21' }],
+      measured: [{ test: 'pss10', score: 'stress', value: 35.3, on: '2026-11-21' }],
       history: 'acu1.AQ',
     },
   },

@@ -58,6 +58,9 @@ export function explanationOf(row: ExplainedRow, quality: Quality, settings: Exp
     },
     scores: named(SCORE_FIELDS, (name, score) => {
       const { reference, change, low, high } = standing[score]!;
+      const most = largestOf(contributions[score]!);
+      const { label, notable } = contributors[most]!;
+      const points = contributions[score]![most]! / HUNDREDTHS;
       const told = {
         reference: reference / HUNDREDTHS,
         change: change / HUNDREDTHS,
@@ -67,16 +70,10 @@ export function explanationOf(row: ExplainedRow, quality: Quality, settings: Exp
         repeatability: [low / HUNDREDTHS, high / HUNDREDTHS],
         explained: explained[score] ?? 0,
       };
-      const parts = contributors.map(({ label, [name]: points, notable }) => ({
-        label,
-        points,
-        isNotable: notable.includes(name),
-      }));
       const value = hundredths(scores[offset + score]!) / HUNDREDTHS;
-      return {
-        ...told,
-        text: sentencesOf({ ...told, name, score: value, against, confidence, contributors: parts }),
-      };
+      const about = { name, score: value, against, confidence };
+      const text = sentencesOf(told, about, { label, points, isNotable: notable.includes(name) });
+      return Object.assign(told, { text });
     }),
     labels: {
       valence: probability(scores[offset + POINTS]!),
@@ -126,12 +123,16 @@ function isBeyond(change: number, limit = Infinity): boolean {
 function shared(floats: Float32Array, score: number, change: number): number[] {
   const exact = CONTRIBUTORS.map((_, group) => floats[EXPLANATION.contributors + group * POINTS + score]!);
   const parts = exact.map(hundredths);
-  const largest = exact.reduce(
-    (best, value, group) => (Math.abs(value) > Math.abs(exact[best]!) ? group : best),
+  parts[largestOf(exact)]! += change - parts.reduce((sum, part) => sum + part, 0);
+  return parts.map((part) => part + 0); // no −0
+}
+
+/** The index of the one farthest from 0, the first of equals. */
+function largestOf(values: readonly number[]): number {
+  return values.reduce(
+    (best, value, index) => (Math.abs(value) > Math.abs(values[best]!) ? index : best), // best < length
     0,
   );
-  parts[largest]! += change - parts.reduce((sum, part) => sum + part, 0);
-  return parts.map((part) => part + 0); // no −0
 }
 
 function confidenceOf(widest: number, { widths }: ExplainSettings): Confidence {

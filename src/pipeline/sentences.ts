@@ -2,22 +2,22 @@ import type { SCORE_FIELDS } from '#rules/fields.js';
 import type { Against, Confidence } from '../contract/explanation.js';
 import type { ExplainedScore } from '../contract/response.js';
 
-/** One score of an answer, and what its explanation says of it. In points, in hundredths at most. */
-export interface ScoreToTell extends Omit<ExplainedScore, 'reference' | 'text'> {
+/** A score in an answer. */
+export interface ToldScore {
   readonly name: (typeof SCORE_FIELDS)[number];
   readonly score: number;
   readonly against: Against;
   readonly confidence: Confidence;
-  readonly contributors: readonly Contributor[];
 }
 
-interface Contributor {
+/** The group of inputs that moved a score most. */
+export interface Mover {
   readonly label: string;
   readonly points: number;
   readonly isNotable: boolean;
 }
 
-const NAMES: Readonly<Record<ScoreToTell['name'], string>> = {
+const NAMES: Readonly<Record<ToldScore['name'], string>> = {
   C_SCORE: 'C_SCORE',
   attention: 'Attention',
   memory: 'Memory',
@@ -25,15 +25,21 @@ const NAMES: Readonly<Record<ScoreToTell['name'], string>> = {
   stress: 'Stress',
 };
 
-/** Two sentences about a score. They are about the recording and the network, never a diagnosis. */
-export function sentencesOf(told: ScoreToTell): string {
-  const { name, score, against, change, recent, notable, repeatability, explained, measured } = told;
+/**
+ * Two sentences about a score, in points, of hundredths at most. They are about the recording and the network, never a
+ * diagnosis.
+ */
+export function sentencesOf(
+  { change, recent, notable, repeatability, explained, measured }: Omit<ExplainedScore, 'reference' | 'text'>,
+  { name, score, against, confidence }: ToldScore,
+  most: Mover,
+): string {
   const [low = 0, high = 0] = repeatability;
   const isMoved = whole(change) !== 0;
   const parts = [
     standing(against, change),
     ...(isMoved ? [notable ? SELDOM : 'no more than ordinary days bring'] : []),
-    ...causes(told, isMoved),
+    ...cause(most, notable, isMoved),
   ];
   const nights =
     recent === undefined || whole(recent) === 0 ? '' : `; the last nights lie ${side(recent)} usual`;
@@ -44,7 +50,7 @@ export function sentencesOf(told: ScoreToTell): string {
   return (
     `${NAMES[name]} is ${whole(score)}${tested}${parts.join(', ')}${nights}. ` +
     `Another ordinary device would have put it between ${whole(low)} and ${whole(high)} four times in five ` +
-    `(confidence in the recording: ${told.confidence}); such recordings explain ${share(explained)} of what makes ` +
+    `(confidence in the recording: ${confidence}); such recordings explain ${share(explained)} of what makes ` +
     'people of one age and sex differ in it.'
   );
 }
@@ -63,15 +69,12 @@ function standing(against: Against, change: number): string {
   return points === 0 ? `, as on ${day}` : `, ${side(change)} ${day}`;
 }
 
-/** The group that moved the score most, if it comes to a point; if the score did not move, only a notable group. */
-function causes({ contributors, notable }: ScoreToTell, isMoved: boolean): string[] {
-  const most = contributors.reduce((one, other) =>
-    Math.abs(other.points) > Math.abs(one.points) ? other : one,
-  );
-  if (whole(most.points) === 0 || !(isMoved || most.isNotable)) return [];
-  const sign = most.points > 0 ? '+' : '−';
-  const measure = most.isNotable && !notable ? `, ${SELDOM}` : '';
-  return [`${isMoved ? 'mostly by' : 'but for'} ${most.label} (${sign}${whole(most.points)}${measure})`];
+/** What moved the score most, if it comes to a point; if the score did not move, only what is notable. */
+function cause({ label, points, isNotable }: Mover, isTold: boolean, isMoved: boolean): string[] {
+  if (whole(points) === 0 || !(isMoved || isNotable)) return [];
+  const sign = points > 0 ? '+' : '−';
+  const measure = isNotable && !isTold ? `, ${SELDOM}` : '';
+  return [`${isMoved ? 'mostly by' : 'but for'} ${label} (${sign}${whole(points)}${measure})`];
 }
 
 function side(points: number): string {

@@ -45,7 +45,9 @@ export class RawResults {
     const test = isName ? (this.outline.text(name, NAME_CHARS_MAX) ?? '') : '';
     const norm = this.norms.get(test);
     const wrong = (field: string, type: Finding['type'], msg?: string): RawResult => ({
-      ...{ test, score: norm?.score ?? 'attention', value: 0 },
+      test,
+      score: norm?.score ?? 'attention',
+      value: 0,
       finding: finding([...loc, field], type, msg),
     });
     if (!this.isGiven(name)) return wrong('test', 'missing');
@@ -89,7 +91,12 @@ export class RawResults {
   private list(value: JsonValue, { least, most, resultOf }: ListedResult, loc: Loc): number | Finding {
     if (!this.outline.isArray(value)) return finding(loc, 'list_type');
     const { isTooLong, misfits, samples } = this.outline.numbers(value, most);
-    if (isTooLong) return finding(loc, 'too_long', `List should have at most ${most} items; of a longer test send the result`);
+    if (isTooLong)
+      return finding(
+        loc,
+        'too_long',
+        `List should have at most ${most} items; of a longer test send the result`,
+      );
     const [misfit] = misfits;
     if (misfit !== undefined) return elementFinding(loc, misfit);
     if (samples.length < least) return finding(loc, 'too_short', `List should have at least ${least} items`);

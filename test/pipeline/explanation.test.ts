@@ -7,10 +7,11 @@ import { explanationOf, type ExplainSettings } from '#acuity/pipeline/explanatio
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { writeMixtures, writeShapley } from '#acuity/pipeline/mixtures.js';
 import { qualityOf, type Quality } from '#acuity/pipeline/quality.js';
-import { sentencesOf, type ScoreToTell } from '#acuity/pipeline/sentences.js';
+import { sentencesOf, type Mover, type ToldScore } from '#acuity/pipeline/sentences.js';
 import { ReferenceDay, hoursOf } from '#acuity/pipeline/referenceDay.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
+import type { ExplainedScore } from '#acuity/contract/response.js';
 import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { casesOf } from '../fixtures/sharedCases.js';
@@ -62,9 +63,17 @@ function rowOf(scores: readonly number[], contributions: readonly number[][], re
   return { scores: Float32Array.from([...scores, 0.54, 0.471]), offset: 0, floats };
 }
 
+interface SentenceCase {
+  readonly name: string;
+  readonly about: ToldScore;
+  readonly explained: ExplainedScore;
+  readonly most: Mover;
+  readonly expect: string;
+}
+
 t.test('a score in two sentences', async (t) => {
-  const cases = casesOf<{ name: string; told: ScoreToTell; expect: string }>('explanations');
-  for (const { name, told, expect } of cases) t.equal(sentencesOf(told), expect, name);
+  for (const { name, about, explained, most, expect } of casesOf<SentenceCase>('explanations'))
+    t.equal(sentencesOf(explained, about, most), expect, name);
   const { scores, contributors } = explanationOf(
     rowOf([50, 60, 50, 50, 50], [[0, -6, 0, 0, 0], ...Array.from({ length: 5 }, () => [0, 0, 0, 0, 0])]),
     QUALITY,

@@ -138,7 +138,7 @@ export type PlainMeasurement =
 /** The raw result of a test, in one of three forms. */
 export const MeasuredTestSchema = Type.Object({
   test: Type.String({
-    description: `${[...NORMS.keys()].join(', ')}, or a test of the operator’s own norms.`,
+    description: `${[...NORMS.keys()].join(', ')}, or a test of the operator’s own norms; with one of the three below.`,
   }),
   answers: Type.Optional(
     Type.Array(Type.Integer({ minimum: 0, maximum: ANSWERS.maximum }), {

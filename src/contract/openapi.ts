@@ -23,13 +23,12 @@ import { LINES_MAX, STRUCTURE_BOUNDS } from '#rules/structure.js';
 import {
   MeasuredLabelSchema,
   MeasuredScoreSchema,
-  MeasuredTestSchema,
   ScoreRecordSchema,
   requestSchema,
   sessionSchema,
 } from './request.js';
 import { PredictionResponseSchema } from './response.js';
-import { REQUEST_RULES, SESSION_RULES } from './together.js';
+import { MEASURED_RULES, REQUEST_RULES, SESSION_RULES } from './together.js';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = Readonly<Record<string, Json>>;
@@ -292,12 +291,12 @@ function schemas(limits: SeriesLimits): JsonObject {
     ScoreRecord: plain(ScoreRecordSchema),
     MeasuredScore: plain(MeasuredScoreSchema),
     MeasuredLabel: plain(MeasuredLabelSchema),
-    MeasuredTest: plain(MeasuredTestSchema),
   };
   const shared = { ...named };
   const request = withRefs(plain(requestSchema(limits)), shared) as JsonObject;
   named['PredictionRequest'] = { ...request, ...plain(REQUEST_RULES) };
   named['Session'] = { ...named['Session'], ...plain(SESSION_RULES) };
+  named['MeasuredScore'] = { ...named['MeasuredScore'], ...plain(MEASURED_RULES) };
   named['PredictionResponse'] = plain(PredictionResponseSchema);
   named['LineProblem'] = {
     type: 'object',

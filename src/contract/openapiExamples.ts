@@ -67,7 +67,7 @@ export const REQUEST_EXAMPLES = {
       night: '2026-11-21',
       measurements: [
         { score: 'attention', value: 71, on: '2026-11-18', reliability: 0.7 },
-        { test: 'pss10', answers: [2, 2, 2, 3, 3, 1, 3, 2, 1, 2] },
+        { test: 'pss10', score: 'stress', answers: [2, 2, 2, 3, 3, 1, 3, 2, 1, 2] },
       ],
     },
   },

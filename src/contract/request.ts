@@ -118,12 +118,13 @@ const measured = {
   ),
 };
 
-/** A test of attention, memory or reasoning, or a questionnaire of stress. */
-export const MeasuredScoreSchema = Type.Object({
+const percentile = {
   score: Type.Unsafe<TestScore>({ enum: TEST_SCORES }),
   value: score('What was measured: a percentile among people of that age and sex, 0 to 100.'),
-  ...measured,
-});
+};
+
+/** The percentile of a test of attention, memory or reasoning, or of a questionnaire of stress. */
+export const PercentileSchema = Type.Object({ ...percentile, ...measured });
 
 /** A rating of the mood. */
 export const MeasuredLabelSchema = Type.Object({
@@ -132,14 +133,20 @@ export const MeasuredLabelSchema = Type.Object({
   ...measured,
 });
 
-export type PlainMeasurement =
-  Type.Static<typeof MeasuredScoreSchema> | Type.Static<typeof MeasuredLabelSchema>;
+export type PlainMeasurement = Type.Static<typeof PercentileSchema> | Type.Static<typeof MeasuredLabelSchema>;
 
-/** The raw result of a test, in one of three forms. */
-export const MeasuredTestSchema = Type.Object({
-  test: Type.String({
-    description: `${[...NORMS.keys()].join(', ')}, or a test of the operator’s own norms; with one of the three below.`,
-  }),
+/**
+ * The percentile of a test or its raw result. One schema for both: the types that generators of clients make of two
+ * would be read as one another.
+ */
+export const MeasuredScoreSchema = Type.Object({
+  score: Type.Optional(percentile.score),
+  value: Type.Optional(percentile.value),
+  test: Type.Optional(
+    Type.String({
+      description: `Instead of score and value: ${[...NORMS.keys()].join(', ')}, or a test of the operator’s own norms; with one of the three below.`,
+    }),
+  ),
   answers: Type.Optional(
     Type.Array(Type.Integer({ minimum: 0, maximum: ANSWERS.maximum }), {
       minItems: ANSWERS.count,
@@ -158,14 +165,11 @@ export const MeasuredTestSchema = Type.Object({
   result: Type.Optional(
     Type.Number({ description: 'For any test: the sum, count or speed on the scale of its norm.' }),
   ),
-  score: Type.Optional(
-    Type.Unsafe<TestScore>({ enum: TEST_SCORES, description: 'That of the test; may be left out.' }),
-  ),
   ...measured,
 });
 
-/** An actual measurement of the person: a percentile or label, or the raw result of a test. */
-export const MeasurementSchema = Type.Union([MeasuredScoreSchema, MeasuredLabelSchema, MeasuredTestSchema]);
+/** An actual measurement of the person. */
+export const MeasurementSchema = Type.Union([MeasuredScoreSchema, MeasuredLabelSchema]);
 export type Measurement = Type.Static<typeof MeasurementSchema>;
 
 /** The whole request as callers write it, for validators, documents and tests. */

@@ -25,7 +25,7 @@ import {
 } from '#rules/fields.js';
 import {
   MeasuredLabelSchema,
-  MeasuredScoreSchema,
+  PercentileSchema,
   ScoreRecordSchema,
   SessionFrameSchema,
   type PlainMeasurement,
@@ -53,7 +53,7 @@ import { isUnitError, unitMessage } from './unitErrors.js';
 
 const sessionCheck = Compile(SessionFrameSchema);
 const scoreRecordCheck = Compile(ScoreRecordSchema);
-const measuredScoreCheck = Compile(MeasuredScoreSchema);
+const percentileCheck = Compile(PercentileSchema);
 const measuredLabelCheck = Compile(MeasuredLabelSchema);
 const TARGET_FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 
@@ -452,7 +452,7 @@ export function afterNight(loc: Loc): Finding {
 export function measurementFindings(frame: JsonObject, loc: Loc): ReadonlyMap<string, Finding> {
   const { score, value } = frame;
   const isOf = (fields: readonly unknown[]): boolean => fields.includes(score);
-  const wrong = schemaFindings(isOf(LABEL_FIELDS) ? measuredLabelCheck : measuredScoreCheck, frame, loc);
+  const wrong = schemaFindings(isOf(LABEL_FIELDS) ? measuredLabelCheck : percentileCheck, frame, loc);
   if (isOf(MEASURED_FIELDS)) return wrong;
   const known = new Map(wrong);
   if (score !== undefined) {

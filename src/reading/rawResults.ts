@@ -28,7 +28,7 @@ export class RawResults {
     private readonly norms: Norms,
   ) {}
 
-  /** Whether a measurement is the raw result of a test; null is absence. */
+  /** Whether a measurement is the raw result of a test; null is absence, and so is a list without elements. */
   has(fields: Fields): boolean {
     return this.isGiven(fields.get('test')) || FORMS.some((form) => this.isGiven(fields.get(form)));
   }
@@ -104,6 +104,6 @@ export class RawResults {
   }
 
   private isGiven(value: JsonValue | undefined): boolean {
-    return value !== undefined && !this.outline.isNull(value);
+    return value !== undefined && !this.outline.isNull(value) && !this.outline.isEmptyArray(value);
   }
 }

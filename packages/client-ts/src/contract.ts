@@ -57,15 +57,15 @@ type TestScore = 'attention' | 'memory' | 'reasoning' | 'stress';
  * raw result of a test, of which the service makes a percentile.
  */
 export type Measurement =
-  | ({ score: TestScore; value: number } & Measured)
-  | ({ score: 'valence' | 'arousal'; value: 'Low' | 'High' } & Measured)
   | ({
-      test: string;
+      score?: TestScore;
+      value?: number;
+      test?: string;
       answers?: number[];
       reactions_ms?: number[];
       result?: number;
-      score?: TestScore;
-    } & Measured);
+    } & Measured)
+  | ({ score: 'valence' | 'arousal'; value: 'Low' | 'High' } & Measured);
 
 export interface PredictionRequestBody {
   current_session: Session;

@@ -19,7 +19,7 @@ export interface BodyPagesOptions {
   /** The scoring model's constants; undefined if it takes no measurements. */
   readonly constants?: MeasuringConstants | undefined;
   /** The service's if absent. */
-  readonly norms?: Norms;
+  readonly norms?: Norms | undefined;
 }
 
 const REQUEST_NAMES: ReadonlySet<string> = new Set(FIELD_NAMES.request);
@@ -88,11 +88,7 @@ export class BodyPages {
     private readonly columns: RowColumns,
   ) {
     const parser = new WasmParser(limits, namesBeside(columns));
-    const readRequest = readerOf(parser, {
-      ...limits,
-      ...(norms && { norms }),
-      measuredApart: columns.history !== undefined,
-    });
+    const readRequest = readerOf(parser, { ...limits, norms, measuredApart: columns.history !== undefined });
     this.reader = { parser, readRequest: (bytes) => readRequest(bytes, constants) };
   }
 

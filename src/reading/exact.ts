@@ -73,7 +73,7 @@ const STRUCTURE_FINDING: Finding = {
 
 export interface ReaderOptions extends SeriesLimits {
   /** For raw results of tests; those of the service if absent. */
-  readonly norms?: Norms;
+  readonly norms?: Norms | undefined;
   /** Measurements need neither history nor night, and are passed on. */
   readonly measuredApart?: boolean;
 }

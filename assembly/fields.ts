@@ -60,11 +60,19 @@ export function measurementField(key: usize, length: i32): i32 {
   switch (length) {
     case 2:
       return same(key, 'on', 2) ? 2 : -1;
+    case 4:
+      return same(key, 'test', 4) ? 4 : -1;
     case 5:
       if (same(key, 'score', 5)) return 0;
       return same(key, 'value', 5) ? 1 : -1;
+    case 6:
+      return same(key, 'result', 6) ? 7 : -1;
+    case 7:
+      return same(key, 'answers', 7) ? 5 : -1;
     case 11:
       return same(key, 'reliability', 11) ? 3 : -1;
+    case 12:
+      return same(key, 'reactions_ms', 12) ? 6 : -1;
   }
   return -1;
 }

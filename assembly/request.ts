@@ -42,7 +42,7 @@ import { narrowNames, same } from './names';
 import { fillHistoryTables } from './historyText';
 import { decodeNumber, fillPowersOfTen, forgetLongNumbers, longNumbers } from './number';
 import { forgetKept, keepsFields, noteField } from './kept';
-import { SCORES, SCORE_MAX, SCORE_MIN, TARGET_FIELDS } from './rules';
+import { REACTIONS_MAX, SCORES, SCORE_MAX, SCORE_MIN, TARGET_FIELDS } from './rules';
 import { decodeArray } from './samples';
 import { forgetBreathing, summarise } from './series';
 import {
@@ -99,7 +99,7 @@ export function initialise(dayMax: i32, nightMax: i32): usize {
   fillHistoryTables();
   daySamplesMax = dayMax;
   nightSamplesMax = nightMax;
-  const samplesMax = max(dayMax, nightMax);
+  const samplesMax = max(max(dayMax, nightMax), REACTIONS_MAX);
   return (SAMPLES + (<usize>(samplesMax + SAMPLES_SLACK) << 2) + 15) & ~15;
 }
 

@@ -2,6 +2,7 @@
 
 export const PAST_MAX: i32 = 5;
 export const MEASUREMENTS_MAX: i32 = 64;
+export const REACTIONS_MAX: i32 = 120;
 export const SCORES: i32 = 5;
 export const TARGET_FIELDS: i32 = 7;
 export const HEART_LOW: f32 = 25;
@@ -65,6 +66,10 @@ export const NAMES: StaticArray<string> = [
   'value',
   'on',
   'reliability',
+  'test',
+  'answers',
+  'reactions_ms',
+  'result',
   '"Low"',
   '"High"',
 ];

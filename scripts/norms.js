@@ -1,12 +1,11 @@
 /**
  * `npm run norms`: computes the norms of packages/norms/computed.json from public data in the folder named by
- * VALIDATION_DATA, prints the number of people for each and how close it is to a normal distribution, and
- * writes the clients' tables. It writes only means and spreads.
+ * VALIDATION_DATA, and prints the number of people for each and how close it is to a normal distribution. It writes
+ * only means and spreads.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { normTables } from './normTables.js';
 import { failWith, ROOT, StepFailed } from './prepare.js';
 
 const NHANES = {
@@ -184,7 +183,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const norms = computeNorms(folder);
     const kept = JSON.stringify(norms, (key, value) => (key === 'below' ? undefined : value), 2);
     writeFileSync(join(ROOT, 'packages/norms/computed.json'), `${kept}\n`);
-    for (const [path, text] of Object.entries(normTables())) writeFileSync(join(ROOT, path), text);
     for (const [name, { n, sexes, ages, below }] of Object.entries(norms)) {
       const bands = ages.map(
         (band) => `${band.from}-${band.to === OLDEST ? '' : band.to}: ${band.mean} ± ${band.sd} (${band.n})`,

@@ -28,6 +28,8 @@ const TSC = 'node_modules/typescript/bin/tsc';
 
 /** The rules shared by the service and its clients. */
 const RULES = ['packages/rules/tsconfig.json', 'packages/rules/src'];
+/** The norms of tests, which are copied beside the code that reads them. */
+const NORMS = ['packages/norms'];
 /** The TypeScript client, which the server's package contains as `acuity/client`. */
 const CLIENT = ['packages/client-ts/tsconfig.json', 'packages/client-ts/src'];
 
@@ -82,7 +84,7 @@ export const STEPS = {
   },
   src: {
     needs: ['parser'],
-    inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...RULES, ...CLIENT],
+    inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...RULES, ...NORMS, ...CLIENT],
     outputs: ['dist/main.js'],
     command: [TSC, '-b', 'src', 'packages/client-ts'],
     compiled: { src: 'dist', 'packages/rules/src': 'dist/rules', 'packages/client-ts/src': 'dist/client' },
@@ -95,6 +97,7 @@ export const STEPS = {
       'tsconfig.json',
       'src',
       ...RULES,
+      ...NORMS,
       ...CLIENT,
       'test',
       'bench',

@@ -28,6 +28,7 @@ function assemblyConstants(rules) {
     i32: {
       PAST_MAX: rules.PAST_MAX,
       MEASUREMENTS_MAX: rules.MEASUREMENTS_MAX,
+      REACTIONS_MAX: rules.REACTIONS.most,
       SCORES: rules.SCORE_FIELDS.length,
       TARGET_FIELDS: FIELD_NAMES.target.length,
     },
@@ -209,7 +210,7 @@ function mapped(object, change) {
 }
 
 /** A value as Python source, one line per entry. */
-export function python(value, indent = '') {
+function python(value, indent = '') {
   const inner = `${indent}    `;
   if (Array.isArray(value)) {
     if (value.every((entry) => typeof entry === 'number')) return `(${value.join(', ')})`;

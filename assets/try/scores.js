@@ -1,6 +1,5 @@
 /** Draws an answer: the five scores on their axis, and what made the chosen one. Whole points: no score is known better. */
 import { byId, element, holding, setText } from '../dashboard/dom.js';
-import { describeScore } from './describeScore.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const NAMES = {
@@ -9,14 +8,6 @@ const NAMES = {
   memory: 'Memory',
   reasoning: 'Reasoning',
   stress: 'Stress',
-};
-const GROUPS = {
-  sleep_amount: 'amount of sleep',
-  sleep_quality: 'quality of sleep',
-  night_heart_rate: 'heart asleep',
-  day_heart_rate: 'heart by day',
-  breathing: 'breathing',
-  body: 'height and weight',
 };
 const AGAINST = {
   typical: 'a typical day at this age and sex',
@@ -112,11 +103,8 @@ function showLabels() {
 function explain() {
   const { explanation } = answer;
   setText(byId('why-title'), `Why: ${NAMES[chosen]}`);
-  setText(byId('sentences'), describeScore(answer, explanation, chosen).sentences.join(' '));
-  const parts = explanation.contributors.map((part) => ({
-    label: GROUPS[part.group] ?? part.group,
-    points: part[chosen],
-  }));
+  setText(byId('sentences'), explanation.scores[chosen].text);
+  const parts = explanation.contributors.map(({ label, [chosen]: points }) => ({ label, points }));
   const most = Math.max(POINTS_LEAST, ...parts.map(({ points }) => Math.abs(points)));
   byId('contributors').replaceChildren(
     ...parts.map(({ label, points }) =>

@@ -49,8 +49,7 @@ const FILES: ReadonlyMap<string, PageFile> = new Map([
   ...STYLES.map((path) => [`/${path}`, asset(path, STYLE)] as const),
   ['/dashboard/uplot.js', uplot('uPlot.esm.js', SCRIPT)],
   ['/dashboard/uplot.css', uplot('uPlot.min.css', STYLE)],
-  // The page describes a score as the client does, and shows a request as the reference does.
-  ['/try/describeScore.js', compiled('client/describeScore.js')],
+  // The page shows a request as the reference does.
   ['/try/codeSamples.js', compiled('contract/codeSamples.js')],
 ]);
 

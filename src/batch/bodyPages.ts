@@ -1,5 +1,6 @@
 import { PROBLEMS } from '../contract/problems.js';
 import { FIELD_NAMES, type SeriesLimits } from '#rules/fields.js';
+import type { Norms } from '../norms/norm.js';
 import { readerOf, type RequestReader } from '../reading/read.js';
 import { WasmParser } from '../reading/wasmParser.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
@@ -17,6 +18,8 @@ export interface BodyPagesOptions {
   readonly bodyMaxBytes: number;
   /** The scoring model's constants; undefined if it takes no measurements. */
   readonly constants?: MeasuringConstants | undefined;
+  /** The service's if absent. */
+  readonly norms?: Norms | undefined;
 }
 
 const REQUEST_NAMES: ReadonlySet<string> = new Set(FIELD_NAMES.request);
@@ -81,11 +84,11 @@ export class BodyPages {
   private rowsBefore = 0;
 
   constructor(
-    { limits, constants }: BodyPagesOptions,
+    { limits, constants, norms }: BodyPagesOptions,
     private readonly columns: RowColumns,
   ) {
     const parser = new WasmParser(limits, namesBeside(columns));
-    const readRequest = readerOf(parser, limits, columns.history !== undefined);
+    const readRequest = readerOf(parser, { ...limits, norms, measuredApart: columns.history !== undefined });
     this.reader = { parser, readRequest: (bytes) => readRequest(bytes, constants) };
   }
 

@@ -5,7 +5,7 @@ import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
 import { adjustedRow } from '../pipeline/measuredRow.js';
 import { againstOf, type Quality } from '../pipeline/quality.js';
 import { hundredths } from '../pipeline/respond.js';
-import type { HistoryToCome, IgnoredMeasurement, PredictionRequest } from '../records/request.js';
+import type { HistoryToCome, PredictionRequest } from '../records/request.js';
 import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import type { Page, RowProblem } from './page.js';
 
@@ -18,8 +18,8 @@ export class Job {
   readonly problems = new Map<number, RowProblem>();
   /** The network's output for rows moved by measurements. */
   readonly unmeasured = new Map<number, Float32Array>();
-  /** Measurements that came too late to count, by row. */
-  readonly ignored = new Map<number, readonly IgnoredMeasurement[]>();
+  /** What became of the measurements of a row, if there is something to tell. */
+  readonly measured = new Map<number, Pick<HistoryToCome, 'tests' | 'ignored'>>();
   /** Explanations as JSON, by row. */
   readonly explanations: string[] = [];
   /** Rows with neither scores nor a problem yet. */
@@ -94,7 +94,8 @@ export class RowPlace implements ScoreHandler {
   scored(row: ScoredRow, { inferMs }: Timing): void {
     const { job, index, history } = this;
     job.inferMs[index] = inferMs;
-    if (history !== undefined && history.ignored.length > 0) job.ignored.set(index, history.ignored);
+    const { tests = [], ignored = [] } = history ?? {};
+    if (tests.length + ignored.length > 0) job.measured.set(index, { tests, ignored });
     const adjustments = history?.adjustments;
     if (adjustments === undefined) this.answer(row, row.scores, row.offset);
     else {

@@ -1,4 +1,4 @@
-import { respond, withIgnored, withUnmeasured } from '../pipeline/respond.js';
+import { respond, withMeasured, withUnmeasured } from '../pipeline/respond.js';
 import type { ScoringModel } from '../scoring/scorer.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { Job } from './job.js';
@@ -50,9 +50,9 @@ export class LineWriter {
     const inferMs = this.isStream ? job.inferMs[row] : undefined;
     const plain = respond(job.scores, row * OUTPUT_COLUMNS, inferMs, thresholds);
     const unmeasured = job.unmeasured.get(row);
-    const ignored = job.ignored.get(row);
+    const history = job.measured.get(row);
     const told = unmeasured === undefined ? plain : withUnmeasured(plain, unmeasured, 0, thresholds);
-    const body = ignored === undefined ? told : withIgnored(told, ignored);
+    const body = history === undefined ? told : withMeasured(told, history);
     const explanation =
       this.options.explain === true ? `"explanation":${job.explanations[row] ?? 'null'},` : '';
     return `{${this.kept(job, row)}"row":${job.page.firstRow + row},${body.slice(1, -1)},${explanation}${this.model}`;

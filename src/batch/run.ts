@@ -3,6 +3,8 @@ import { usableCores } from '../config/cores.js';
 import type { Config } from '../config/options.js';
 import { OperatorError } from '../base/operatorError.js';
 import { removeDeadPartials } from '../files/partialFile.js';
+import type { Norms } from '../norms/norm.js';
+import { readNorms } from '../norms/norms.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import { FirstBadRows } from './badRows.js';
@@ -86,6 +88,7 @@ export class Run {
   private isMeasured = false;
   private constants: MeasuringConstants | undefined;
   private readonly state: StateFile | undefined;
+  private readonly norms: Norms;
   private readonly tables: TableReaders;
   private readonly badRows: FirstBadRows;
   /** The last message about a file's fields, and which file it was. */
@@ -99,6 +102,7 @@ export class Run {
     private readonly say: (line: string) => void,
   ) {
     this.badRows = new FirstBadRows(say);
+    this.norms = readNorms(config.norms);
     const { files, history, into, peopleMax, state, tables } = options;
     const order = history?.order;
     const isRead = into !== undefined;
@@ -286,8 +290,8 @@ export class Run {
 
   private get reading(): InputOptions {
     const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = this.config;
-    const { tables, constants } = this;
-    return { limits: { daySamplesMax, nightSamplesMax }, bodyMaxBytes, tables, constants };
+    const { tables, constants, norms } = this;
+    return { limits: { daySamplesMax, nightSamplesMax }, bodyMaxBytes, tables, constants, norms };
   }
 
   private hasUnmeasured(report: NamesReport): boolean {

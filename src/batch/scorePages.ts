@@ -170,11 +170,11 @@ class OrderedPages {
     this.isWriting = false;
   }
 
-  private count({ page, problems, ignored }: Job): void {
+  private count({ page, problems, measured }: Job): void {
     const { tally } = this.options;
     tally.lines += page.rows;
     tally.badLines += problems.size;
-    for (const measurements of ignored.values()) tally.ignored += measurements.length;
+    for (const { ignored } of measured.values()) tally.ignored += ignored.length;
     for (const [row, problem] of [...problems].toSorted(([a], [b]) => a - b)) {
       tally.firstBadLine ||= page.firstRow + row;
       this.options.onBad?.(page.firstRow + row, problem, page.origin?.(row));

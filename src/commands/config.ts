@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { messageOf } from '../base/errors.js';
 import { environment, readConfig, type Config } from '../config/options.js';
 import { asText, configurationTable, shown } from '../config/documentation.js';
+import { readNorms } from '../norms/norms.js';
 
 /** EX_CONFIG of sysexits.h. */
 const EXIT_MISCONFIGURED = 78;
@@ -8,8 +10,17 @@ const EXIT_MISCONFIGURED = 78;
 /** The configuration of this process. If it has mistakes, prints one line for each and exits with 78. */
 export function configOrExit(): Config {
   const reading = readConfig(environment());
-  if (reading.ok) return reading.config;
-  process.stderr.write(reading.mistakes.map((mistake) => `${mistake}\n`).join(''));
+  if (!reading.ok) return exitWith(reading.mistakes);
+  try {
+    readNorms(reading.config.norms);
+    return reading.config;
+  } catch (error) {
+    return exitWith([messageOf(error)]);
+  }
+}
+
+function exitWith(mistakes: readonly string[]): never {
+  process.stderr.write(mistakes.map((mistake) => `${mistake}\n`).join(''));
   process.exit(EXIT_MISCONFIGURED);
 }
 

@@ -156,6 +156,7 @@ function withDefaults(given: Given, machine: Machine): Config {
       ? resolve(machine.packageDir, 'native-models/acuity-base')
       : resolve(machine.workingDir, given.model);
   if (config.shadowModel !== '') config.shadowModel = resolve(machine.workingDir, config.shadowModel);
+  if (config.norms !== '') config.norms = resolve(machine.workingDir, config.norms);
   return Object.freeze(config);
 }
 

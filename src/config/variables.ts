@@ -164,6 +164,13 @@ export const VARIABLES = {
     schema: Type.Number({ default: 0.05, minimum: 0, maximum: 1 }),
     doc: 'Share of the answered requests that the shadow model scores too',
   },
+  norms: {
+    env: 'ACUITY_NORMS',
+    schema: Type.String({ default: '' }),
+    expects: 'a JSON file',
+    derived: 'none',
+    doc: 'File with norms of your own tests, and with your own norms of tests that have one, in the form of `packages/norms/published.json` (docs/MEASURED.md); read at the start',
+  },
   logLevel: {
     env: 'ACUITY_LOG_LEVEL',
     schema: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),

@@ -6,15 +6,20 @@ import { SCORE_FIELDS } from '#rules/fields.js';
 export const EXPLAIN_TOKENS = 8;
 
 /**
- * The groups of today's inputs that are swapped with the reference day, with the features of each (`features.ts`).
+ * The groups of today's inputs that are swapped with the reference day, in words, with the features of each
+ * (`features.ts`).
  */
 export const CONTRIBUTORS = [
-  { group: 'sleep_amount', features: ['sleep_time'] },
-  { group: 'sleep_quality', features: ['deep_share', 'rem_share', 'light_share', 'awake'] },
-  { group: 'night_heart_rate', features: ['hr_night'] },
-  { group: 'day_heart_rate', features: ['hr_day'] },
-  { group: 'breathing', features: ['rr_day', 'rr_night'] },
-  { group: 'body', features: ['height', 'weight', 'bmi'] },
+  { group: 'sleep_amount', label: 'the amount of sleep', features: ['sleep_time'] },
+  {
+    group: 'sleep_quality',
+    label: 'the quality of sleep',
+    features: ['deep_share', 'rem_share', 'light_share', 'awake'],
+  },
+  { group: 'night_heart_rate', label: 'the heart rate by night', features: ['hr_night'] },
+  { group: 'day_heart_rate', label: 'the heart rate by day', features: ['hr_day'] },
+  { group: 'breathing', label: 'breathing', features: ['rr_day', 'rr_night'] },
+  { group: 'body', label: 'height and weight', features: ['height', 'weight', 'bmi'] },
 ] as const;
 export const CONTRIBUTOR_GROUPS = CONTRIBUTORS.map(({ group }) => group);
 export type ContributorGroup = (typeof CONTRIBUTORS)[number]['group'];

@@ -28,7 +28,7 @@ import {
   sessionSchema,
 } from './request.js';
 import { PredictionResponseSchema } from './response.js';
-import { REQUEST_RULES, SESSION_RULES } from './together.js';
+import { MEASURED_RULES, REQUEST_RULES, SESSION_RULES } from './together.js';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = Readonly<Record<string, Json>>;
@@ -95,7 +95,8 @@ A schema can't say the following. A series that is mostly implausible is refused
 session whose fields contradict each other: sleep stages, one or all, in minutes beside seconds; a whole night in \
 minutes or hours; shares of sleep on two scales, or that add up to more than the whole; heart rate in place of \
 breathing. A \`history\` must be that of an answer; without one, \`night\` is ignored. No measurement may be of a day \
-after \`night\`. Fields that are not described here are ignored.
+after \`night\`. A raw result of a test needs the \`age\` of the current session, in the range of its norm, and must be \
+on its scale. Fields that are not described here are ignored.
 
 A body has at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ${STRUCTURE_BOUNDS.bracketsMax} objects and \
 arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings, keys included; beyond that it is refused with one \`too_long\` \
@@ -301,6 +302,7 @@ function schemas(limits: SeriesLimits): JsonObject {
   const request = withRefs(plain(requestSchema(limits)), shared) as JsonObject;
   named['PredictionRequest'] = { ...request, ...plain(REQUEST_RULES) };
   named['Session'] = { ...named['Session'], ...plain(SESSION_RULES) };
+  named['MeasuredScore'] = { ...named['MeasuredScore'], ...plain(MEASURED_RULES) };
   named['PredictionResponse'] = plain(PredictionResponseSchema);
   named['LineProblem'] = {
     type: 'object',

@@ -59,14 +59,15 @@ export const REQUEST_EXAMPLES = {
     value: { current_session: session, past_sessions: [earlierSession], past_targets: [earlierScores] },
   },
   measured: {
-    summary: 'A test of attention and a questionnaire of stress, with the history that keeps them',
+    summary:
+      'A percentile of attention and a questionnaire as it was answered, with the history that keeps them',
     value: {
       current_session: session,
       history: '',
       night: '2026-11-21',
       measurements: [
         { score: 'attention', value: 71, on: '2026-11-18', reliability: 0.7 },
-        { score: 'stress', value: 35 },
+        { test: 'pss10', score: 'stress', answers: [2, 2, 2, 3, 3, 1, 3, 2, 1, 2] },
       ],
     },
   },
@@ -113,6 +114,7 @@ export const RESPONSE_EXAMPLES = {
       stress: 42.86,
       inference_time_ms: 0.21,
       unmeasured: scores,
+      measured: [{ test: 'pss10', score: 'stress', value: 35.3, on: '2026-11-21' }],
       history: 'acu1.AQ',
     },
   },

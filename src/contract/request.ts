@@ -1,20 +1,24 @@
 import Type from 'typebox';
 import {
+  ANSWERS,
   DEFAULT_SERIES_LIMITS,
   HISTORY_LENGTH_MAX,
   LABELS,
   LABEL_FIELDS,
-  MEASURED_FIELDS,
   MEASUREMENTS_MAX,
   NUMBER_BOUNDS,
   PAST_MAX,
+  REACTIONS,
   RELIABILITY_BOUNDS,
   SCORE_BOUNDS,
   SEXES,
+  TEST_SCORES,
   type NumberField,
   type SESSION_SCALARS,
   type SeriesLimits,
+  type TestScore,
 } from '#rules/fields.js';
+import { NORMS } from '../norms/norms.js';
 
 const optionalNumber = (field: NumberField, description: string) => {
   const { minimum, maximum, isWhole } = NUMBER_BOUNDS[field];
@@ -114,19 +118,53 @@ const measured = {
   ),
 };
 
-/** A test of attention, memory or reasoning, or a questionnaire of stress. */
-export const MeasuredScoreSchema = Type.Object({
-  score: Type.Unsafe<Exclude<(typeof MEASURED_FIELDS)[number], (typeof LABEL_FIELDS)[number]>>({
-    enum: MEASURED_FIELDS.filter((field) => !(LABEL_FIELDS as readonly string[]).includes(field)),
-  }),
+const percentile = {
+  score: Type.Unsafe<TestScore>({ enum: TEST_SCORES }),
   value: score('What was measured: a percentile among people of that age and sex, 0 to 100.'),
-  ...measured,
-});
+};
+
+/** The percentile of a test of attention, memory or reasoning, or of a questionnaire of stress. */
+export const PercentileSchema = Type.Object({ ...percentile, ...measured });
 
 /** A rating of the mood. */
 export const MeasuredLabelSchema = Type.Object({
   score: Type.Unsafe<(typeof LABEL_FIELDS)[number]>({ enum: LABEL_FIELDS }),
   value: label('What the person said.'),
+  ...measured,
+});
+
+export type PlainMeasurement = Type.Static<typeof PercentileSchema> | Type.Static<typeof MeasuredLabelSchema>;
+
+/**
+ * The percentile of a test or its raw result. One schema for both: the types that generators of clients make of two
+ * would be read as one another.
+ */
+export const MeasuredScoreSchema = Type.Object({
+  score: Type.Optional(percentile.score),
+  value: Type.Optional(percentile.value),
+  test: Type.Optional(
+    Type.String({
+      description: `Instead of score and value: ${[...NORMS.keys()].join(', ')}, or a test of the operator’s own norms; with one of the three below.`,
+    }),
+  ),
+  answers: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 0, maximum: ANSWERS.maximum }), {
+      minItems: ANSWERS.count,
+      maxItems: ANSWERS.count,
+      description: 'For pss10: the answers in the order of the questions, 0 for never to 4 for very often.',
+    }),
+  ),
+  reactions_ms: Type.Optional(
+    Type.Array(Type.Number({ maximum: REACTIONS.maximumMs }), {
+      minItems: REACTIONS.least,
+      maxItems: REACTIONS.most,
+      description:
+        'For vigilance_speed: from signal to press, in milliseconds. Those below 100 are false starts and left out.',
+    }),
+  ),
+  result: Type.Optional(
+    Type.Number({ description: 'For any test: the sum, count or speed on the scale of its norm.' }),
+  ),
   ...measured,
 });
 
@@ -180,8 +218,9 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
         items: MeasurementSchema,
         maxItems: MEASUREMENTS_MAX,
         description:
-          'Results of tests, questionnaires and ratings of this person. Send each once, with history and night: the ' +
-          'history keeps it. The same score and day again replaces it.',
+          'Results of tests, questionnaires and ratings of this person: as percentiles, or as they were taken, of which ' +
+          'the service makes percentiles by the age and sex of the current session. Send each once, with history and ' +
+          'night: the history keeps it. The same score and day again replaces it.',
       }),
     ),
   });

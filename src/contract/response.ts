@@ -6,12 +6,20 @@ import {
   type Against,
   type ContributorGroup,
 } from './explanation.js';
-import { HISTORY_LENGTH_MAX, MEASURED_FIELDS, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
+import {
+  HISTORY_LENGTH_MAX,
+  MEASURED_FIELDS,
+  SCORE_FIELDS,
+  SERIES_FIELDS,
+  TEST_SCORES,
+  type TestScore,
+} from '#rules/fields.js';
 import { ScoreRecordSchema } from './request.js';
 
 const points = (description: string) => Type.Number({ description });
 const percentile = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
 const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+const day = Type.String({ format: 'date', description: 'Its day.' });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 function each<Name extends string, Schema extends Type.TSchema>(
@@ -46,11 +54,14 @@ export const ExplainedScoreSchema = Type.Object({
     points('The score less what it is without the measurements. Only where one of it counts.'),
   ),
   explained: probability('Share of what the score is about that such signals explain at all (model card).'),
+  text: Type.String({ description: 'All this in two sentences, in whole points, in English.' }),
 });
+export type ExplainedScore = Type.Static<typeof ExplainedScoreSchema>;
 
 /** What a group of today’s inputs adds to each score. */
 export const ContributorSchema = Type.Object({
   group: Type.Unsafe<ContributorGroup>({ enum: CONTRIBUTOR_GROUPS }),
+  label: Type.String({ description: 'The group in words.' }),
   ...each(SCORE_FIELDS, points('Points that this group adds; those of all groups make up the change.')),
   notable: Type.Array(Type.Unsafe<(typeof SCORE_FIELDS)[number]>({ enum: SCORE_FIELDS }), {
     description:
@@ -115,11 +126,22 @@ export const PredictionResponseSchema = Type.Object({
         'Only if measurements count: the scores without them. The history keeps these as past scores.',
     }),
   ),
+  measured: Type.Optional(
+    Type.Array(
+      Type.Object({
+        test: Type.String(),
+        score: Type.Unsafe<TestScore>({ enum: TEST_SCORES }),
+        value: percentile('Its percentile among people of that age and sex.'),
+        on: day,
+      }),
+      { description: 'Only if raw results of tests were sent: what became of each.' },
+    ),
+  ),
   measurements_ignored: Type.Optional(
     Type.Array(
       Type.Object({
         score: Type.Unsafe<(typeof MEASURED_FIELDS)[number]>({ enum: MEASURED_FIELDS }),
-        on: Type.String({ format: 'date', description: 'Its day.' }),
+        on: day,
       }),
       {
         description:

@@ -49,6 +49,12 @@ export const REQUEST_RULES = {
   },
 };
 
+/** The name of a test, or both others. */
+export const MEASURED_RULES = {
+  if: { required: ['test'] },
+  else: { required: ['score', 'value'] },
+};
+
 export const SESSION_RULES = {
   dependentSchemas: Object.fromEntries(
     Object.entries(SERIES_ALIASES).map(([name, alias]) => [alias, { anyOf: [empty(alias), empty(name)] }]),

@@ -2,7 +2,12 @@ import { LABEL_FIELDS, MEASURED_FIELDS, SCORE_FIELDS, type MeasuredField } from 
 import { isLabel, latentOf } from '../pipeline/measured.js';
 import { adjustmentsOf, type Adjustments, type MeasuringConstants } from '../pipeline/measuredRow.js';
 import { LAYOUT } from '../records/layout.js';
-import type { GivenMeasurement, IgnoredMeasurement, PredictionRequest } from '../records/request.js';
+import type {
+  GivenMeasurement,
+  IgnoredMeasurement,
+  MeasuredTest,
+  PredictionRequest,
+} from '../records/request.js';
 import { HistoryForm } from './form.js';
 import { History } from './history.js';
 import { decodeMeasurements } from './measuredForm.js';
@@ -37,6 +42,7 @@ export interface Measuring {
 
 const UNMEASURED: Measuring = { constants: undefined, given: [] };
 const NOTHING_IGNORED: readonly IgnoredMeasurement[] = [];
+const NO_TESTS: readonly MeasuredTest[] = [];
 
 /** Places sessions in their histories, one at a time. One for each thread. */
 export class HistoryDesk {
@@ -129,12 +135,14 @@ export class HistoryDesk {
     measuring: Measuring,
   ): NextHistory {
     const { form, history } = this;
-    const ignored = measuring.given.length === 0 ? NOTHING_IGNORED : this.measure(night, measuring);
+    const { given } = measuring;
+    const ignored = given.length === 0 ? NOTHING_IGNORED : this.measure(night, measuring);
+    const tests = given.length === 0 ? NO_TESTS : testsAmong(given);
     const adjustments = history.measurements.isEmpty ? undefined : this.adjustments(night, measuring);
     const length = form.encode(history);
     const session = isKept ? form.sessionAt(index) : undefined;
     const isOthers = this.isOthers(records, index, isKept);
-    return new NextHistory(form.bytes.subarray(0, length), session, isOthers, adjustments, ignored);
+    return new NextHistory(form.bytes.subarray(0, length), session, isOthers, adjustments, ignored, tests);
   }
 
   /** Adds the measurements; returns those that came too late. */
@@ -202,6 +210,13 @@ export class HistoryDesk {
 function stated(constants: MeasuringConstants | undefined): MeasuringConstants {
   if (constants === undefined) throw new Error('the model says nothing of measurements');
   return constants;
+}
+
+function testsAmong(given: readonly GivenMeasurement[]): MeasuredTest[] {
+  const tests: MeasuredTest[] = [];
+  for (const { test, score, value, day } of given)
+    if (test !== undefined) tests.push({ test, score, value: value as number, on: dateOf(day) });
+  return tests;
 }
 
 /** The later day; NaN means no day. */

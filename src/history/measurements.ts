@@ -78,8 +78,8 @@ export class Measurements {
     const index = MEASURED_FIELDS.indexOf(field);
     const { kept, older } = this.scores[index] ?? { kept: [], older: undefined };
     if (older !== undefined && measurement.day <= older.day) return false;
-    const others = kept.filter(({ day }) => day !== measurement.day);
-    const all = [...others, measurement].toSorted((one, other) => one.day - other.day);
+    const all = kept.filter(({ day }) => day !== measurement.day);
+    all.splice(all.findLastIndex(({ day }) => day < measurement.day) + 1, 0, measurement);
     const [oldest] = all;
     const isOneTooMany = oldest !== undefined && all.length > KEPT_MAX;
     this.scores[index] = isOneTooMany

@@ -1,5 +1,5 @@
 import type { Thresholds } from '../pipeline/respond.js';
-import type { HistoryToCome, IgnoredMeasurement } from '../records/request.js';
+import type { HistoryToCome } from '../records/request.js';
 import { writeScores, type SessionScores } from './form.js';
 import { textOf } from './text.js';
 
@@ -18,8 +18,9 @@ export class NextHistory implements HistoryToCome {
     /** Where the session starts in `bytes`; undefined if it is not kept. */
     private readonly session: number | undefined,
     readonly isOthers: boolean,
-    readonly adjustments: Float64Array | undefined,
-    readonly ignored: readonly IgnoredMeasurement[],
+    readonly adjustments: HistoryToCome['adjustments'],
+    readonly ignored: HistoryToCome['ignored'],
+    readonly tests: HistoryToCome['tests'],
   ) {
     this.whole = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
     this.whole.set(bytes);

@@ -18,7 +18,12 @@ export function dayOf(date: string): number | undefined {
 }
 
 export function dateOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, NIGHT_LENGTH);
+  const date = new Date(day * DAY_MS);
+  return `${date.getUTCFullYear()}-${twoDigits(date.getUTCMonth() + 1)}-${twoDigits(date.getUTCDate())}`;
+}
+
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : String(value);
 }
 
 /** The number in `text` from `start` to before `end`; NaN for anything but digits. */

@@ -3,7 +3,7 @@ import type { BodyProblem } from '../contract/problems.js';
 import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
 import { adjustedRow } from '../pipeline/measuredRow.js';
 import type { Quality } from '../pipeline/quality.js';
-import { respond, withExplanation, withHistory, withIgnored, withUnmeasured } from '../pipeline/respond.js';
+import { respond, withField, withHistory, withMeasured, withUnmeasured } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, ScoreHandler } from '../scoring/scorer.js';
 
@@ -41,11 +41,10 @@ function carried(
   quality: Quality | undefined,
   history: HistoryToCome,
 ): string {
-  const { adjustments, ignored } = history;
+  const { adjustments } = history;
   const told =
     adjustments === undefined ? plain(row, inferMs, quality) : measured(row, inferMs, quality, adjustments);
-  const body = ignored.length === 0 ? told : withIgnored(told, ignored);
-  return withHistory(body, history.text(row, row.model.thresholds));
+  return withHistory(withMeasured(told, history), history.text(row, row.model.thresholds));
 }
 
 function measured(
@@ -75,5 +74,5 @@ function explained(
 ): string {
   if (quality === undefined || model.explainSettings === undefined) return body;
   const row = { scores, offset, floats, unmeasured };
-  return withExplanation(body, explanationOf(row, quality, model.explainSettings));
+  return withField(body, 'explanation', explanationOf(row, quality, model.explainSettings));
 }

@@ -1,10 +1,11 @@
-import { CONTRIBUTOR_GROUPS, EXPLANATION, type Confidence } from '../contract/explanation.js';
+import { CONTRIBUTORS, EXPLANATION, type Confidence } from '../contract/explanation.js';
 import { SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import type { Explanation } from '../contract/response.js';
 import type { ExplainTable } from '../model/explainTable.js';
 import { isMoved, type Adjustments } from './measuredRow.js';
 import type { Quality } from './quality.js';
 import { hundredths } from './respond.js';
+import { sentencesOf } from './sentences.js';
 
 /** The part of an explanation that comes from the model's table, not from the worker. */
 export type ExplainSettings = Pick<ExplainTable, 'notable' | 'explained' | 'widths'>;
@@ -35,19 +36,32 @@ export function explanationOf(row: ExplainedRow, quality: Quality, settings: Exp
   const limits = settings.notable[quality.against === 'usual' ? 'usual' : 'lastNights'];
   const explained = quality.sessions > 0 ? settings.explained.history : settings.explained.alone;
   const hasRecent = quality.against === 'usual' && quality.sessions > 0;
+  const confidence = confidenceOf(widest, settings);
+  const { against } = quality;
+  const contributors = CONTRIBUTORS.map(({ group, label }, index) => ({
+    group,
+    label,
+    ...named(SCORE_FIELDS, (_, score) => contributions[score]![index]! / HUNDREDTHS), // one for each, as below
+    notable: SCORE_FIELDS.filter((_, score) =>
+      isBeyond(contributions[score]![index]!, limits.groups[quality.sessions]?.[index]?.[score]),
+    ),
+  }));
   return {
-    against: quality.against,
+    against,
     quality: {
-      confidence: confidenceOf(widest, settings),
+      confidence,
       sessions: quality.sessions,
       missing: [...quality.missing],
       implausible: [...quality.implausible],
       not_at_rest: [...quality.notAtRest],
       series: named(SERIES_FIELDS, (_, index) => ({ ...(quality.series[index] ?? { samples: 0, used: 0 }) })),
     },
-    scores: named(SCORE_FIELDS, (_, score) => {
-      const { reference, change, low, high } = standing[score]!; // one for each score, as below
-      return {
+    scores: named(SCORE_FIELDS, (name, score) => {
+      const { reference, change, low, high } = standing[score]!;
+      const most = largestOf(contributions[score]!);
+      const { label, notable } = contributors[most]!;
+      const points = contributions[score]![most]! / HUNDREDTHS;
+      const told = {
         reference: reference / HUNDREDTHS,
         change: change / HUNDREDTHS,
         ...(hasRecent ? { recent: recentOf(row, score, reference) / HUNDREDTHS } : {}),
@@ -56,18 +70,16 @@ export function explanationOf(row: ExplainedRow, quality: Quality, settings: Exp
         repeatability: [low / HUNDREDTHS, high / HUNDREDTHS],
         explained: explained[score] ?? 0,
       };
+      const value = hundredths(scores[offset + score]!) / HUNDREDTHS;
+      const about = { name, score: value, against, confidence };
+      const text = sentencesOf(told, about, { label, points, isNotable: notable.includes(name) });
+      return Object.assign(told, { text });
     }),
     labels: {
       valence: probability(scores[offset + POINTS]!),
       arousal: probability(scores[offset + POINTS + 1]!),
     },
-    contributors: CONTRIBUTOR_GROUPS.map((group, index) => ({
-      group,
-      ...named(SCORE_FIELDS, (_, score) => contributions[score]![index]! / HUNDREDTHS),
-      notable: SCORE_FIELDS.filter((_, score) =>
-        isBeyond(contributions[score]![index]!, limits.groups[quality.sessions]?.[index]?.[score]),
-      ),
-    })),
+    contributors,
   };
 }
 
@@ -109,16 +121,18 @@ function isBeyond(change: number, limit = Infinity): boolean {
 
 /** Splits `change` among the groups in whole hundredths; the largest takes the rounding remainder. */
 function shared(floats: Float32Array, score: number, change: number): number[] {
-  const exact = CONTRIBUTOR_GROUPS.map(
-    (_, group) => floats[EXPLANATION.contributors + group * POINTS + score]!,
-  );
+  const exact = CONTRIBUTORS.map((_, group) => floats[EXPLANATION.contributors + group * POINTS + score]!);
   const parts = exact.map(hundredths);
-  const largest = exact.reduce(
-    (best, value, group) => (Math.abs(value) > Math.abs(exact[best]!) ? group : best),
+  parts[largestOf(exact)]! += change - parts.reduce((sum, part) => sum + part, 0);
+  return parts.map((part) => part + 0); // no −0
+}
+
+/** The index of the one farthest from 0, the first of equals. */
+function largestOf(values: readonly number[]): number {
+  return values.reduce(
+    (best, value, index) => (Math.abs(value) > Math.abs(values[best]!) ? index : best), // best < length
     0,
   );
-  parts[largest]! += change - parts.reduce((sum, part) => sum + part, 0);
-  return parts.map((part) => part + 0); // no −0
 }
 
 function confidenceOf(widest: number, { widths }: ExplainSettings): Confidence {

@@ -1,5 +1,4 @@
-import type { Explanation } from '../contract/response.js';
-import type { IgnoredMeasurement } from '../records/request.js';
+import type { HistoryToCome } from '../records/request.js';
 
 /** The probability from which each label is High. */
 export interface Thresholds {
@@ -60,12 +59,20 @@ export function withUnmeasured(
   return `${body.slice(0, -1)},"unmeasured":${respond(scores, offset, undefined, thresholds)}}`;
 }
 
-/** The body of a 200 with the measurements that came too late appended. */
-export function withIgnored(body: string, ignored: readonly IgnoredMeasurement[]): string {
-  return `${body.slice(0, -1)},"measurements_ignored":${JSON.stringify(ignored)}}`;
+/** The body of a 200, made by `respond`, with the field `name` appended. */
+export function withField(
+  body: string,
+  name: 'explanation' | 'measured' | 'measurements_ignored',
+  value: object,
+): string {
+  return `${body.slice(0, -1)},"${name}":${JSON.stringify(value)}}`;
 }
 
-/** The body of a 200, made by `respond`, with the explanation appended. */
-export function withExplanation(body: string, explanation: Explanation): string {
-  return `${body.slice(0, -1)},"explanation":${JSON.stringify(explanation)}}`;
+/** The body of a 200 with what became of the request's measurements appended. */
+export function withMeasured(
+  body: string,
+  { tests, ignored }: Pick<HistoryToCome, 'tests' | 'ignored'>,
+): string {
+  const told = tests.length === 0 ? body : withField(body, 'measured', tests);
+  return ignored.length === 0 ? told : withField(told, 'measurements_ignored', ignored);
 }

@@ -1,4 +1,3 @@
-import type Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import {
   BREATHS_MEDIAN_MAX,
@@ -26,10 +25,10 @@ import {
 } from '#rules/fields.js';
 import {
   MeasuredLabelSchema,
-  MeasuredScoreSchema,
+  PercentileSchema,
   ScoreRecordSchema,
   SessionFrameSchema,
-  type Measurement,
+  type PlainMeasurement,
   type ScoreRecord,
   type SessionFrame,
 } from '../contract/request.js';
@@ -37,10 +36,14 @@ import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
 import type { GivenMeasurement, PredictionRequest, ReadRequest } from '../records/request.js';
 import type { Measuring } from '../history/historyDesk.js';
+import type { Norms } from '../norms/norm.js';
+import { NORMS } from '../norms/norms.js';
 import { NIGHT_LENGTH, dayOf } from '../history/night.js';
 import type { WasmParser } from './wasmParser.js';
-import { Outline, type DecodedSeries, type Fields, type JsonValue } from './outline.js';
+import { Outline, type DecodedNumbers, type Fields, type JsonValue } from './outline.js';
 import { writeScalars, writeTarget } from '../records/write.js';
+import { elementFinding, finding, schemaFindings, words, type JsonObject, type Loc } from './findings.js';
+import { RawResults, type RawResult } from './rawResults.js';
 import { isUnitError, unitMessage } from './unitErrors.js';
 
 /**
@@ -48,12 +51,9 @@ import { isUnitError, unitMessage } from './unitErrors.js';
  * the faster readers, and only it refuses.
  */
 
-type JsonObject = Record<string, unknown>;
-type Loc = readonly (string | number)[];
-
 const sessionCheck = Compile(SessionFrameSchema);
 const scoreRecordCheck = Compile(ScoreRecordSchema);
-const measuredScoreCheck = Compile(MeasuredScoreSchema);
+const percentileCheck = Compile(PercentileSchema);
 const measuredLabelCheck = Compile(MeasuredLabelSchema);
 const TARGET_FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 
@@ -71,28 +71,34 @@ const STRUCTURE_FINDING: Finding = {
   type: 'too_long',
 };
 
+export interface ReaderOptions extends SeriesLimits {
+  /** For raw results of tests; those of the service if absent. */
+  readonly norms?: Norms | undefined;
+  /** Measurements need neither history nor night, and are passed on. */
+  readonly measuredApart?: boolean;
+}
+
 /** Reads `bytes` into the memory of `parser`; the result is valid until the next request is read. */
 export function readExactly(
   bytes: Uint8Array,
-  limits: SeriesLimits,
+  options: ReaderOptions,
   parser: WasmParser,
   constants?: Measuring['constants'],
 ): ReadRequest | BodyProblem {
   parser.open(bytes);
-  return readOpened(limits, parser, constants);
+  return readOpened(options, parser, constants);
 }
 
 /** Like `readExactly`, for the bytes that are open in `parser`. */
 export function readOpened(
-  limits: SeriesLimits,
+  options: ReaderOptions,
   parser: WasmParser,
   constants?: Measuring['constants'],
-  measuredApart = false,
 ): ReadRequest | BodyProblem {
   const badByte = parser.check();
   if (badByte === 'beyondBounds') return { kind: 'unprocessable', findings: [STRUCTURE_FINDING] };
   if (badByte >= 0) return { kind: 'malformed', byte: badByte };
-  return new Reading(limits, parser, constants, measuredApart).read();
+  return new Reading(options, parser, constants).read();
 }
 
 /** For a model whose manifest lacks the `MeasuringConstants`. */
@@ -108,13 +114,19 @@ class Reading {
   private unknownFields = 0;
   private measurementsFound = 0;
 
+  private readonly rawResults: RawResults;
+  /** Of the current session, if it is valid. */
+  private person: SessionFrame | undefined;
+  /** Whether a raw result has already asked for its age. */
+  private isAgeMissed = false;
+
   constructor(
-    private readonly limits: SeriesLimits,
+    private readonly options: ReaderOptions,
     private readonly parser: WasmParser,
     private readonly constants: Measuring['constants'],
-    private readonly measuredApart: boolean,
   ) {
     this.outline = new Outline(parser);
+    this.rawResults = new RawResults(this.outline, options.norms ?? NORMS);
     this.request = parser.written(PAST_MAX, 0);
   }
 
@@ -145,7 +157,8 @@ class Reading {
     targets.forEach((value, index) => this.scoreRecord(value, ['body', targetsName, index], index));
     if (this.findings.length + this.unitFindings.length > 0) return this.refusal();
     const request = this.parser.written(past.length, this.unknownFields, explain);
-    if (history === undefined) return this.measuredApart ? { ...request, measurements: given } : request;
+    if (history === undefined)
+      return this.options.measuredApart === true ? { ...request, measurements: given } : request;
     if (history === '') this.parser.desk.begin(request);
     return this.parser.placed(request, day, this.constants, given);
   }
@@ -173,18 +186,24 @@ class Reading {
     if (value !== undefined && this.outline.isEmptyArray(value)) return [];
     const items = this.list(value, loc, MEASUREMENTS_MAX);
     if (items === undefined || items.length === 0) return [];
-    if (!this.measuredApart && this.isAbsent(fields.get('history'))) {
+    if (this.options.measuredApart !== true && this.isAbsent(fields.get('history'))) {
       this.find(loc, 'value_error', 'Measurements are kept in the history: send that, or "" to begin one');
       return [];
     }
     if (this.constants === undefined) this.find(loc, 'value_error', UNMEASURABLE);
-    if (!this.measuredApart && this.isAbsent(fields.get('night'))) this.find(['body', 'night'], 'missing');
+    if (this.options.measuredApart !== true && this.isAbsent(fields.get('night')))
+      this.find(['body', 'night'], 'missing');
     if (items.length > MEASUREMENTS_MAX) {
       this.find(loc, 'too_long', `List should have at most ${MEASUREMENTS_MAX} items`);
       return [];
     }
     this.measurementsFound = items.length;
-    return items.flatMap((item, index) => this.measurement(item, [...loc, index], night) ?? []);
+    const given: GivenMeasurement[] = [];
+    for (const [index, item] of items.entries()) {
+      const one = this.measurement(item, [...loc, index], night);
+      if (one !== undefined) given.push(one);
+    }
+    return given;
   }
 
   private measurement(value: JsonValue, loc: Loc, night: number): GivenMeasurement | undefined {
@@ -196,13 +215,35 @@ class Reading {
     const { fields, unknown } = this.outline.measurement(value);
     this.unknownFields += unknown;
     const frame = this.frame(fields, ['score', 'value', 'reliability']);
-    const wrong = new Map(measurementFindings(frame, loc));
+    const raw = this.rawResults.has(fields) ? this.rawResult(fields, frame, loc) : undefined;
+    if (raw !== undefined) {
+      frame['score'] = raw.score;
+      frame['value'] = raw.value;
+    }
+    const found = measurementFindings(frame, loc);
     const day = this.dayOfMeasurement(fields.get('on'), [...loc, 'on'], night);
+    if (found.size === 0 && raw?.finding === undefined && typeof day === 'number') {
+      const { score, value: measured, reliability } = frame as PlainMeasurement;
+      return { score, value: measured, day, reliability: reliability ?? undefined, test: raw?.test };
+    }
+    const wrong = new Map(found);
+    if (raw?.finding !== undefined) wrong.set(String(raw.finding.loc[loc.length]), raw.finding);
     if (typeof day !== 'number') wrong.set('on', day);
     this.findings.push(...FIELD_NAMES.measurement.flatMap((field) => wrong.get(field) ?? []));
-    if (wrong.size > 0 || typeof day !== 'number') return undefined;
-    const { score, value: measured, reliability } = frame as Measurement;
-    return { score, value: measured, day, reliability: reliability ?? undefined };
+    return undefined;
+  }
+
+  private rawResult(fields: Fields, frame: JsonObject, loc: Loc): RawResult {
+    const { person } = this;
+    if (person !== undefined && (person.age ?? undefined) === undefined && !this.isAgeMissed) {
+      this.isAgeMissed = true;
+      this.find(
+        ['body', 'current_session', 'age'],
+        'missing',
+        'Field required: the norms of tests go by age',
+      );
+    }
+    return this.rawResults.read(fields, frame, loc, person ?? {});
   }
 
   /** NaN if it is the day of a night that is missing or itself wrong. */
@@ -273,6 +314,7 @@ class Reading {
     found.push(...SESSION_SCALARS.flatMap((field) => wrong.get(field) ?? []));
     this.findings.push(...found);
     if (found.length > 0) return;
+    if (session === 0) this.person = frame as SessionFrame;
     writeScalars(frame as SessionFrame, this.request.records, session * LAYOUT.RECORD_LENGTH);
     for (const { field, msg } of sleepContradictions(frame as SessionFrame)) {
       this.unitFindings.push(finding([...loc, field], 'unit_error', msg));
@@ -309,7 +351,7 @@ class Reading {
     }
     if (!this.outline.isArray(value)) return [finding(loc, 'list_type')];
     // The fast path has summarised it, so it was valid.
-    const decode = (): DecodedSeries => this.outline.decodeSeries(value, field, this.limits);
+    const decode = (): DecodedNumbers => this.outline.numbers(value, samplesMax(field, this.options));
     const series = this.parser.isSummarised(value.start, field, session) ? undefined : decode();
     const found = series === undefined ? [] : this.summarised(series, field, loc, session);
     if (found.length > 0 || this.unitFindings.length >= FINDINGS_MAX) return found;
@@ -323,18 +365,16 @@ class Reading {
   }
 
   private summarised(
-    { isTooLong, misfits, samples }: DecodedSeries,
+    { isTooLong, misfits, samples }: DecodedNumbers,
     field: SeriesField,
     loc: Loc,
     session: number,
   ): Finding[] {
     if (isTooLong) {
-      return [finding(loc, 'too_long', `List should have at most ${samplesMax(field, this.limits)} items`)];
+      return [finding(loc, 'too_long', `List should have at most ${samplesMax(field, this.options)} items`)];
     }
     if (misfits.length === 0) this.parser.summariseSamples(samples.length, field, session);
-    return misfits.map(({ index, isInfinite }) =>
-      finding([...loc, index], isInfinite ? 'finite_number' : 'number_type'),
-    );
+    return misfits.map((misfit) => elementFinding(loc, misfit));
   }
 
   /** Below this level most samples can't be above 40, so there is nothing to count. */
@@ -402,32 +442,6 @@ class Reading {
 /** A body that is a session itself is the usual reason. */
 const NO_SESSION = 'Field required: wrap the session: {"current_session": {...}}';
 
-const MESSAGES: Readonly<Record<FindingType, string>> = {
-  missing: 'Field required',
-  object_type: 'Input should be an object',
-  list_type: 'Input should be a list',
-  number_type: 'Input should be a number',
-  bool_type: 'Input should be true or false',
-  string_type: 'Input should be a string',
-  date_type: 'Input should be a date of the form YYYY-MM-DD, from 1970 to 2149',
-  // Seconds are the only whole numbers of a request.
-  int_type: 'Input should be a whole number of seconds: hours times 3600, minutes times 60',
-  literal_error: 'Input should be one of the allowed values',
-  greater_than_equal: 'Input is too small',
-  less_than_equal: 'Input is too large',
-  too_long: 'List is too long',
-  too_short: 'List is too short',
-  finite_number: 'Input should be a finite number',
-  history_invalid:
-    'History is damaged or of another version: send that of the last answer as it was, or "" to begin a new one',
-  unit_error: 'Input seems to be in another unit',
-  value_error: 'Input is inconsistent',
-};
-
-function finding(loc: Loc, type: FindingType, msg: string = MESSAGES[type]): Finding {
-  return { loc, msg, type };
-}
-
 /** Two names of one field have a value each. */
 function aliasFinding(loc: Loc, alias: string, name: string): Finding {
   return finding([...loc, alias], 'value_error', `${alias} is an alias of ${name}: give one of the two`);
@@ -442,7 +456,7 @@ export function afterNight(loc: Loc): Finding {
 export function measurementFindings(frame: JsonObject, loc: Loc): ReadonlyMap<string, Finding> {
   const { score, value } = frame;
   const isOf = (fields: readonly unknown[]): boolean => fields.includes(score);
-  const wrong = schemaFindings(isOf(LABEL_FIELDS) ? measuredLabelCheck : measuredScoreCheck, frame, loc);
+  const wrong = schemaFindings(isOf(LABEL_FIELDS) ? measuredLabelCheck : percentileCheck, frame, loc);
   if (isOf(MEASURED_FIELDS)) return wrong;
   const known = new Map(wrong);
   if (score !== undefined) {
@@ -451,62 +465,4 @@ export function measurementFindings(frame: JsonObject, loc: Loc): ReadonlyMap<st
   }
   if (value !== undefined) known.delete('value'); // its bounds depend on the score
   return known;
-}
-
-interface SchemaError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: object;
-}
-
-/** The schema's own errors in our words: one for each field. */
-function schemaFindings(check: SchemaCheck, value: JsonObject, loc: Loc): ReadonlyMap<string, Finding> {
-  const byField = new Map<string, Finding>();
-  if (check.Check(value)) return byField;
-  for (const error of check.Errors(value)) {
-    for (const entry of translate(error, check.Type(), value, loc)) {
-      const field = String(entry.loc[loc.length]);
-      if (!byField.has(field)) byField.set(field, entry);
-    }
-  }
-  return byField;
-}
-
-interface SchemaCheck {
-  Check(value: unknown): boolean;
-  Errors(value: unknown): readonly SchemaError[];
-  Type(): Type.TObject;
-}
-
-function translate(error: SchemaError, schema: Type.TObject, value: JsonObject, loc: Loc): Finding[] {
-  const params = error.params as { requiredProperties?: string[]; limit?: number; allowedValues?: unknown[] };
-  if (error.keyword === 'required') {
-    return (params.requiredProperties ?? []).map((field) => finding([...loc, field], 'missing'));
-  }
-  const field = error.instancePath.split('/')[1] ?? '';
-  const at = [...loc, field];
-  switch (error.keyword) {
-    case 'minimum':
-      return [finding(at, 'greater_than_equal', `Input should be greater than or equal to ${params.limit}`)];
-    case 'maximum':
-      return [finding(at, 'less_than_equal', `Input should be less than or equal to ${params.limit}`)];
-    case 'enum':
-      return [finding(at, 'literal_error', `Input should be ${words(params.allowedValues ?? [])}`)];
-    default:
-      return [finding(at, typeFinding(schema.properties[field], value[field]))];
-  }
-}
-
-/** What is wrong with a value that is not of the schema's type. */
-function typeFinding(schema: unknown, value: unknown): FindingType {
-  if (typeof value !== 'number') return 'number_type';
-  if (!Number.isFinite(value)) return 'finite_number';
-  const types = [(schema as { type?: string | string[] } | undefined)?.type ?? []].flat();
-  return types.includes('integer') ? 'int_type' : 'number_type';
-}
-
-/** "'M', 'F' or null". */
-function words(values: readonly unknown[]): string {
-  const quoted = values.map((value) => (value === null ? 'null' : `'${String(value)}'`));
-  return `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
 }

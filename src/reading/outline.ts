@@ -5,9 +5,6 @@ import {
   SERIES_ALIASES,
   SERIES_FIELDS,
   SESSION_SCALARS,
-  samplesMax,
-  type SeriesField,
-  type SeriesLimits,
 } from '#rules/fields.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, SERIES_PLACES } from '../records/places.js';
@@ -32,18 +29,18 @@ export interface KnownFields {
   readonly unknown: number;
 }
 
-/** An element of a series that can't be a sample. */
+/** An element of an array that can't be a sample. */
 export interface Misfit {
   readonly index: number;
   /** Whether it is a number that is too large to represent; otherwise it is not a number. */
   readonly isInfinite: boolean;
 }
 
-export interface DecodedSeries {
+export interface DecodedNumbers {
   readonly isTooLong: boolean;
   /** The first ones, as many as an answer lists. */
   readonly misfits: readonly Misfit[];
-  /** All samples if there is no misfit; valid until another series is decoded. */
+  /** All numbers if there is no misfit; valid until another array is decoded. */
   readonly samples: Float32Array;
 }
 
@@ -79,6 +76,9 @@ const QUOTE = 0x22;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
+/** Text without escapes, the same in UTF-8. */
+const PLAIN = /^[ -[\]-~]*$/;
+
 /** A longer string is no word of the contract, even if every letter is written as an escape. */
 const WORD_BYTES_MAX = 2 + 6 * 'reasoning'.length;
 
@@ -110,7 +110,9 @@ export class Outline {
   /** The elements of an array, at most `most` + 1. */
   elements({ start }: JsonValue, most: number): JsonValue[] {
     const count = this.parser.exports.outlineElements(start, most + 1);
-    return Array.from({ length: count }, (_, index) => this.noted(index));
+    const values: JsonValue[] = [];
+    for (let index = 0; index < count; index++) values.push(this.noted(index));
+    return values;
   }
 
   isObject(value: JsonValue): boolean {
@@ -137,7 +139,7 @@ export class Outline {
   /** A string; undefined if it is longer than `charsMax`, even if each of its characters is an escape. */
   text({ start, end }: JsonValue, charsMax: number): string | undefined {
     if (end - start > 2 + 6 * charsMax) return undefined;
-    return JSON.parse(this.parser.bytes.toString('utf8', start, end)) as string;
+    return this.string(start, end);
   }
 
   /** A JavaScript value of the same type; the same value if the contract checks more than the type. */
@@ -149,9 +151,7 @@ export class Outline {
       case OPEN_ARRAY:
         return [];
       case QUOTE:
-        return end - start > WORD_BYTES_MAX
-          ? ''
-          : (JSON.parse(this.parser.bytes.toString('utf8', start, end)) as string);
+        return end - start > WORD_BYTES_MAX ? '' : this.string(start, end);
       case 0x74: // t
         return true;
       case 0x66: // f
@@ -163,23 +163,33 @@ export class Outline {
     }
   }
 
-  /** Decodes an array to the samples of the parser. */
-  decodeSeries({ start }: JsonValue, field: SeriesField, limits: SeriesLimits): DecodedSeries {
-    const length = this.parser.exports.decodeSeries(start, samplesMax(field, limits));
+  /** Decodes an array of at most `most` numbers to the samples of the parser. */
+  numbers({ start }: JsonValue, most: number): DecodedNumbers {
+    const length = this.parser.exports.decodeSeries(start, most);
     const { samples, misfits } = this.parser;
     return {
       isTooLong: length < 0,
-      misfits: length < 0 ? [] : Array.from(misfits.subarray(1, 1 + misfits[0]!), misfitOf),
+      misfits:
+        length < 0 || misfits[0] === 0
+          ? NO_MISFITS
+          : Array.from(misfits.subarray(1, 1 + misfits[0]!), misfitOf),
       samples: samples.subarray(0, Math.max(length, 0)),
     };
   }
 
+  /** The string in the quotes at `start` and before `end`. */
+  private string(start: number, end: number): string {
+    const text = this.parser.bytes.toString('latin1', start + 1, end - 1);
+    return PLAIN.test(text) ? text : (JSON.parse(this.parser.bytes.toString('utf8', start, end)) as string);
+  }
+
   private fields({ start }: JsonValue, kind: number, names: Names): KnownFields {
     const unknown = this.parser.exports.outlineFields(start, kind);
+    const { outline } = this.parser;
     const fields = new Map<string, JsonValue>();
-    for (const [index, name] of names.entries()) {
-      const value = this.noted(index);
-      if (name !== undefined && value.start > 0) fields.set(name, value);
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index];
+      if (name !== undefined && outline[2 * index]! > 0) fields.set(name, this.noted(index)); // as in `noted`
     }
     return { fields, unknown };
   }
@@ -193,6 +203,8 @@ export class Outline {
     return this.parser.bytes[start]!; // within the body
   }
 }
+
+const NO_MISFITS: readonly Misfit[] = [];
 
 /**
  * The parser notes the index of an infinite number, and −1 minus the index of an element that is not a

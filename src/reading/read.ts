@@ -1,7 +1,6 @@
 import type { BodyProblem } from '../contract/problems.js';
-import type { SeriesLimits } from '#rules/fields.js';
 import type { Measuring } from '../history/historyDesk.js';
-import { readOpened } from './exact.js';
+import { readOpened, type ReaderOptions } from './exact.js';
 import type { PredictionRequest, ReadRequest } from '../records/request.js';
 import { WasmParser } from './wasmParser.js';
 
@@ -22,15 +21,11 @@ export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome
  * The reader of one thread. The parser accepts or defers, and never refuses: a body that it does not accept
  * is read again on the exact path, which decides and words the refusal.
  */
-export function createReader(limits: SeriesLimits): RequestReader {
-  return readerOf(new WasmParser(limits), limits);
+export function createReader(options: ReaderOptions): RequestReader {
+  return readerOf(new WasmParser(options), options);
 }
 
-/**
- * Like `createReader`, with a parser that the caller may also ask for other fields of the body.
- * `measuredApart`: measurements need neither history nor night, and are passed on.
- */
-export function readerOf(parser: WasmParser, limits: SeriesLimits, measuredApart = false): RequestReader {
-  return (bytes, constants) =>
-    parser.read(bytes, constants) ?? readOpened(limits, parser, constants, measuredApart);
+/** Like `createReader`, with a parser that the caller may also ask for other fields of the body. */
+export function readerOf(parser: WasmParser, options: ReaderOptions): RequestReader {
+  return (bytes, constants) => parser.read(bytes, constants) ?? readOpened(options, parser, constants);
 }

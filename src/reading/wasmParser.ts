@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   PAST_MAX,
+  REACTIONS,
   SCALAR_BOUNDS,
   SERIES_FIELDS,
   isHeart,
@@ -126,7 +127,7 @@ export class WasmParser {
     private readonly keeps: readonly string[] = [],
   ) {
     this.exports = instantiate() as unknown as ParserExports;
-    this.samplesMax = Math.max(daySamplesMax, nightSamplesMax);
+    this.samplesMax = Math.max(daySamplesMax, nightSamplesMax, REACTIONS.most);
     this.keptTable = this.exports.initialise(daySamplesMax, nightSamplesMax);
     const names = keeps.map((name) => Buffer.from(name));
     this.input = afterNames(this.keptTable, names);

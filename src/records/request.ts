@@ -31,6 +31,15 @@ export interface GivenMeasurement {
   readonly day: number;
   /** Undefined: the model's. */
   readonly reliability: number | undefined;
+  /** Whose raw result was sent; undefined if the value itself was. */
+  readonly test?: string | undefined;
+}
+
+/** What became of the raw result of a test. */
+export interface MeasuredTest extends IgnoredMeasurement {
+  readonly test: string;
+  /** Its percentile. */
+  readonly value: number;
 }
 
 /** A measurement that came too late to count. */
@@ -44,6 +53,8 @@ export interface HistoryToCome {
   /** How its measurements move the scores (`pipeline/measuredRow.ts`); undefined if none counts. */
   readonly adjustments: Float64Array | undefined;
   readonly ignored: readonly IgnoredMeasurement[];
+  /** In the order of the request. */
+  readonly tests: readonly MeasuredTest[];
   /** Whether it seems to be another person's. */
   readonly isOthers: boolean;
   /** Its text, given the network's output `row`: five scores and two probabilities from `offset` on. */

@@ -20,6 +20,7 @@ import { RequestObserver } from '../http/requestObserver.js';
 import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
+import type { Norms } from '../norms/norm.js';
 import { createReader } from '../reading/read.js';
 import { Comparison } from '../scoring/comparison.js';
 import { openScorer } from '../scoring/openScorer.js';
@@ -33,6 +34,7 @@ import type { TracedRequest } from '../tracing/tracedRequest.js';
 /** What one event loop needs: plain data that can cross threads. */
 export interface EventLoopSetup {
   readonly config: Config;
+  readonly norms: Norms;
   readonly bundle: Bundle;
   /** This loop's share of the process's workers. */
   readonly workers: number;
@@ -229,12 +231,12 @@ type LoopParts = Pick<
 >;
 
 function createPredict(setup: EventLoopSetup, log: Log, parts: LoopParts, scorer: Scorer): Predict {
-  const { config } = setup;
+  const { config, norms } = setup;
   const { daySamplesMax, nightSamplesMax, deadlineMs, bodyMaxBytes, retryAfterS, overloadStatus } = config;
   return new Predict(
     {
       ...parts,
-      readRequest: createReader({ daySamplesMax, nightSamplesMax }),
+      readRequest: createReader({ daySamplesMax, nightSamplesMax, norms }),
       clock: systemClock,
       requestId: requestIds(),
       lagMaxMs: deadlineMs * LAG_SHARE,

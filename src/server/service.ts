@@ -22,6 +22,7 @@ import type { TryAnswer } from '../admin/tryDesk.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import { loadBundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
+import { readNorms } from '../norms/norms.js';
 import type { TraceExporter } from '../tracing/exporter.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelSwitch } from './modelSwitch.js';
@@ -187,6 +188,7 @@ class Service {
     this.eventLoops = await openEventLoops(
       {
         config,
+        norms: readNorms(config.norms),
         bundle,
         address: { host: config.host, port: config.port },
         limits: limits.memory,

@@ -190,7 +190,7 @@ t.test('the page /try loads only its own files, under the same policy, or is off
       if (!linked.includes(further)) linked.push(further);
     }
   }
-  t.ok(linked.includes('try/describeScore.js'));
+  t.ok(linked.includes('try/codeSamples.js'));
   t.equal(page.headers['content-security-policy'], (await on.get('/')).headers['content-security-policy']);
   t.notMatch(
     page.body,

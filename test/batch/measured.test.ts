@@ -36,6 +36,9 @@ function acuity(args: readonly string[], env: Readonly<Record<string, string>> =
   return ended(process.execPath, command, { cwd: REPOSITORY, env: whole });
 }
 
+const PUBLISHED = JSON.parse(readFileSync(join(REPOSITORY, 'packages/norms/published.json'), 'utf8')) as {
+  pss10: object;
+};
 const BY_PERSON = ['--person', 'person', '--order', 'night'];
 
 /** A row of a table: numbers that every format has as they are. */
@@ -270,16 +273,34 @@ t.test('a wrong cell is a bad row, told by its column; a measurement too late is
       measurements: [{ score: 'stress', value: '5' }],
     },
   ];
-  writeFileSync(join(dir, 'lines.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  const late = await acuity([join(dir, 'lines.ndjson'), ...BY_PERSON]);
+  const scale = { ...PUBLISHED.pss10, score: 'memory' };
+  writeFileSync(join(dir, 'norms.json'), JSON.stringify({ 'own-scale': scale }));
+  const raw = [
+    { test: 'pss10', result: 17 },
+    { test: 'own-scale', result: 17, on: dateOf(FIRST_DAY - 3) },
+  ];
+  const tested = { person: 'b', night: dateOf(FIRST_DAY), current_session: { age: 30 }, measurements: raw };
+  const ageless = { ...tested, person: 'c', current_session: {} };
+  const text = [...lines, tested, ageless].map((line) => `${JSON.stringify(line)}\n`).join('');
+  writeFileSync(join(dir, 'lines.ndjson'), text);
+  const late = await acuity([join(dir, 'lines.ndjson'), ...BY_PERSON], {
+    ACUITY_NORMS: join(dir, 'norms.json'),
+  });
   t.match(late.stderr, '2 measurements came too late to count');
   const scored = readFileSync(join(dir, 'lines.scores.ndjson'), 'utf8').trimEnd().split('\n');
   t.match(JSON.parse(scored[1] ?? '{}'), {
     measurements_ignored: [{ score: 'stress' }, { score: 'stress' }],
   });
+  t.match(JSON.parse(scored[2] ?? '{}'), {
+    measured: [
+      { test: 'pss10', score: 'stress', value: 47.5, on: dateOf(FIRST_DAY) },
+      { test: 'own-scale', score: 'memory', value: 47.5, on: dateOf(FIRST_DAY - 3) },
+    ],
+  });
   const wrong = readFileSync(join(dir, 'lines.bad.ndjson'), 'utf8');
   t.match(wrong, '"loc":["body","measurements",0,"on"]');
   t.match(wrong, '"loc":["body","measurements",0,"value"]');
+  t.match(wrong, '"loc":["body","current_session","age"]');
 });
 
 t.test('measurements that would be ignored end the run before any score, or are told', async (t) => {

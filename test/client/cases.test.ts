@@ -1,17 +1,10 @@
 import t, { type Test } from 'tap';
 import type { IgnoredMeasurement, Prediction } from '#acuity/client/answer.js';
 import { AcuityClient, type AcuityClientOptions } from '#acuity/client/client.js';
-import type { Explanation, PredictionRequestBody, ScoreRecord, Session } from '#acuity/client/contract.js';
-import {
-  describeScore,
-  type ExplainedScoreName,
-  type ScoreDescription,
-} from '#acuity/client/describeScore.js';
+import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/client/contract.js';
 import * as errors from '#acuity/client/errors.js';
 import { fieldWarnings } from '#acuity/client/fieldNames.js';
 import { memoryStorage } from '#acuity/client/history.js';
-import { percentileOf, pss10Sum, vigilanceSpeed, type Tested } from '#acuity/client/norms.js';
-import type { NormName } from '#acuity/client/normTables.js';
 import type { Person } from '#acuity/client/person.js';
 import { SessionBuilder, type Sample } from '#acuity/client/sessionBuilder.js';
 import type { Stage, StageDurations } from '#acuity/client/sleep.js';
@@ -185,45 +178,6 @@ function built(given: Given): { session: Session; wokeOn: string | null } {
   if (given.night) builder.night(...given.night);
   return { session: builder.build(), wokeOn: builder.wokeOn(given.zone) ?? null };
 }
-
-interface ExplanationCase {
-  readonly name: string;
-  readonly scores: ScoreRecord;
-  readonly explanation: Explanation;
-  readonly score: ExplainedScoreName;
-  readonly expect: ScoreDescription;
-}
-
-t.test('explanations', async (t) => {
-  for (const { name, scores, explanation, score, expect } of casesOf<ExplanationCase>('explanations')) {
-    t.strictSame(describeScore(scores, explanation, score), expect, name);
-  }
-});
-
-interface NormCase {
-  readonly name: string;
-  readonly norm?: NormName;
-  readonly result: number;
-  readonly who: Tested;
-  readonly pss10Sum?: readonly number[];
-  readonly vigilanceSpeed?: readonly number[];
-  readonly expect: { readonly percentile?: number; readonly value?: number; readonly has?: string };
-}
-
-t.test('norms', async (t) => {
-  for (const { name, norm, result, who, expect, ...raw } of casesOf<NormCase>('norms')) {
-    const found = (): number => {
-      if (norm !== undefined) return percentileOf(norm, result, who);
-      return raw.pss10Sum === undefined ? vigilanceSpeed(raw.vigilanceSpeed ?? []) : pss10Sum(raw.pss10Sum);
-    };
-    if (expect.has === undefined) {
-      t.equal(found(), expect.percentile ?? expect.value, name);
-      continue;
-    }
-    const error = t.throws(found, { name: 'RangeError' }, name) as unknown as Error;
-    t.ok(error.message.includes(expect.has), `${error.message} has ${expect.has}`);
-  }
-});
 
 t.test('sessions', async (t) => {
   for (const { name, build, expect } of casesOf<SessionCase>('sessions')) {

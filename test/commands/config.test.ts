@@ -46,6 +46,9 @@ for (const command of ['config', 'serve']) {
       'ACUITY_NONSENSE is not a known variable',
       'ACUITY_PORT must be an integer from 0 to 65535, not "x"',
     ]);
+    const norms = await acuity([command], { ACUITY_NORMS: 'package.json' });
+    t.equal(norms.code, 78);
+    t.match(norms.stderr, /^ACUITY_NORMS must be a file in the form of .*\n$/);
   });
 }
 

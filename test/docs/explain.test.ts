@@ -8,7 +8,7 @@ import { HOUR_AT_REST } from '#acuity/contract/features.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { qualityOf } from '#acuity/pipeline/quality.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
-import { respond, withExplanation } from '#acuity/pipeline/respond.js';
+import { respond, withField } from '#acuity/pipeline/respond.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { ExplainedModel } from '#training/explained.js';
 import { ServedModel } from '#training/served.js';
@@ -29,7 +29,7 @@ t.test('the saved answer is what the shipped network answers, and the page draws
   const quality = qualityOf(request);
   const { scores, floats } = await explained.explain(request);
   const plain = respond(scores, 0, SAVED.inference_time_ms, bundle.manifest.thresholds);
-  const body = withExplanation(plain, explanationOf({ scores, offset: 0, floats }, quality, table));
+  const body = withField(plain, 'explanation', explanationOf({ scores, offset: 0, floats }, quality, table));
   t.strictSame(JSON.parse(body), SAVED);
   const drawn = /<script type="application\/json" id="answer">([^<]*)<\/script>/.exec(
     page('docs/examples/explained.html'),

@@ -93,11 +93,11 @@ async function plainAnswer(t: Test, { port, key }: RunningServer, body: string):
   return answer.json();
 }
 
-/** Without the time of the run, and without the empty list that Java's class writes in the place of an absent one. */
+/** Without the time of the run, and without the empty lists that Java's class writes in the place of absent ones. */
 function comparable(answer: unknown): object {
-  const { inference_time_ms: _, measurements_ignored: ignored, ...rest } = answer as Record<string, unknown>;
-  const isEmpty = ignored === undefined || (Array.isArray(ignored) && ignored.length === 0);
-  return isEmpty ? rest : { ...rest, measurements_ignored: ignored };
+  const { inference_time_ms: _, ...rest } = answer as Record<string, unknown>;
+  const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+  return Object.fromEntries(Object.entries(rest).filter(([, value]) => !isEmpty(value)));
 }
 
 function missing({ commands, needs }: Generated): string | false {

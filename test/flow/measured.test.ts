@@ -454,6 +454,29 @@ t.test(
   },
 );
 
+t.test('a raw result is answered as its percentile, alone and in a list, and again', async (t) => {
+  const raw: Measurement[] = [{ test: 'pss10', answers: [2, 3, 1, 2, 1, 3, 2, 2, 1, 2], on: date(-1) }];
+  const body: Body = { night: date(0), history: '', explain: true, measurements: raw };
+  const answer = await predict(body);
+  const [tested] = answer.measured ?? [];
+  if (tested === undefined) throw new Error('nothing was measured');
+  const { test, ...percentile } = tested;
+  t.equal(test, 'pss10');
+  t.strictSame(without(await predict({ ...body, measurements: [percentile] })), without(answer, 'measured'));
+  t.match(answer.explanation?.scores.stress.text, /^Stress is \d+ \(\d+ without what was measured\)/);
+  t.match(answer.explanation?.contributors[0], { label: 'the amount of sleep' });
+  const again = await predict({ ...body, history: answer.history ?? '' });
+  t.strictSame(without(again), without(answer));
+  const line = JSON.stringify({ current_session: session(1), ...body });
+  const list = await sendOn(connection, {
+    headers: { ...headers, 'Content-Type': 'application/x-ndjson' },
+    body: `${line}\n${line.replace('pss10', 'digit_symbol')}\n`,
+  });
+  const [first = '', second = ''] = list.body.split('\n');
+  t.strictSame(without(JSON.parse(first) as PredictionResponse), without(answer));
+  t.match(JSON.parse(second), { status: 422, detail: [{ loc: ['body', 'measurements', 0, 'answers'] }] });
+});
+
 t.test('a model that says nothing of measurements takes none, nor a history that has some', async (t) => {
   const folder = copyModel(join(t.testdir({}), 'unmeasured'));
   changeManifest(folder, (manifest) => ({ ...manifest, measured: undefined }));

@@ -7,11 +7,14 @@ import { explanationOf, type ExplainSettings } from '#acuity/pipeline/explanatio
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
 import { writeMixtures, writeShapley } from '#acuity/pipeline/mixtures.js';
 import { qualityOf, type Quality } from '#acuity/pipeline/quality.js';
+import { sentencesOf, type Mover, type ToldScore } from '#acuity/pipeline/sentences.js';
 import { ReferenceDay, hoursOf } from '#acuity/pipeline/referenceDay.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
+import type { ExplainedScore } from '#acuity/contract/response.js';
 import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
 import { scoreRecord } from '../fixtures/bodies.js';
+import { casesOf } from '../fixtures/sharedCases.js';
 import { slowShapley } from '../fixtures/slowShapley.js';
 
 const read = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
@@ -59,6 +62,29 @@ function rowOf(scores: readonly number[], contributions: readonly number[][], re
   });
   return { scores: Float32Array.from([...scores, 0.54, 0.471]), offset: 0, floats };
 }
+
+interface SentenceCase {
+  readonly name: string;
+  readonly about: ToldScore;
+  readonly explained: ExplainedScore;
+  readonly most: Mover;
+  readonly expect: string;
+}
+
+t.test('a score in two sentences', async (t) => {
+  for (const { name, about, explained, most, expect } of casesOf<SentenceCase>('explanations'))
+    t.equal(sentencesOf(explained, about, most), expect, name);
+  const { scores, contributors } = explanationOf(
+    rowOf([50, 60, 50, 50, 50], [[0, -6, 0, 0, 0], ...Array.from({ length: 5 }, () => [0, 0, 0, 0, 0])]),
+    QUALITY,
+    SETTINGS,
+  );
+  t.match(scores.attention.text, /^Attention is 60, 6 below .* mostly by the amount of sleep \(−6\)\. /);
+  t.strictSame(
+    contributors.map(({ group, label }) => [group, label]),
+    CONTRIBUTORS.map(({ group, label }) => [group, label]),
+  );
+});
 
 const points = (most: number) => fc.double({ min: -most, max: most, noNaN: true });
 

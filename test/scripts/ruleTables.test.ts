@@ -8,8 +8,6 @@ const { ruleTables } = await script<{
   ruleTables(folder: string): Promise<Readonly<Record<string, string>>>;
 }>('ruleTables.js');
 
-const { normTables } = await script<{ normTables(): Readonly<Record<string, string>> }>('normTables.js');
-
 const { recordLayout } = await script<{ recordLayout(parser: Uint8Array): string }>('recordLayout.js');
 
 t.test('what is generated from packages/rules is what `npm run rules` writes', async (t) => {
@@ -23,10 +21,4 @@ t.test('what is generated from packages/rules is what `npm run rules` writes', a
 t.test('the layout of a record is the parser’s', async (t) => {
   const parser = readFileSync(join(REPOSITORY, 'dist/reading/parser.wasm'));
   t.equal(readFileSync(join(REPOSITORY, 'src/records/layout.ts'), 'utf8'), recordLayout(parser));
-});
-
-t.test('what is generated from packages/norms is what `npm run rules` writes', async (t) => {
-  for (const [path, text] of Object.entries(normTables())) {
-    t.equal(readFileSync(join(REPOSITORY, path), 'utf8'), text, path);
-  }
 });

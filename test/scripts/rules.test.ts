@@ -10,7 +10,7 @@ const CRUISER = join(REPOSITORY, 'node_modules/dependency-cruiser/bin/dependency
 const BREACHES: Readonly<Record<string, { readonly source: string; readonly rule: string }>> = {
   'src/base/log.ts': { source: `import '../config/options.js';`, rule: 'base-imports-down' },
   'src/pipeline/parse.ts': { source: `import '../http/publicListener.js';`, rule: 'pipeline-imports-down' },
-  'src/reading/parse.ts': { source: `import '../pipeline/parse.js';`, rule: 'reading-imports-down' },
+  'src/reading/parse.ts': { source: `import '../scoring/batcher.js';`, rule: 'reading-imports-down' },
   'src/records/a.ts': { source: `import '../pipeline/parse.js';`, rule: 'records-imports-down' },
   'src/scoring/batcher.ts': { source: `import 'piscina';`, rule: 'one-owner-piscina' },
   'src/http/publicListener.ts': { source: `import 'onnxruntime-node';`, rule: 'one-owner-onnxruntime-node' },

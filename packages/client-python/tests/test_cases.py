@@ -10,7 +10,6 @@ import unittest
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,6 @@ from acuity_client import (
     SessionBuilder,
     SqliteStorage,
     UnitError,
-    describe_score,
-    percentile_of,
-    pss10_sum,
-    vigilance_speed,
 )
 from acuity_client._moment import iso_of, moment_ms
 
@@ -277,47 +272,6 @@ def _samples(given: Any) -> Any:
     start_ms = moment_ms(given["from"], "a case")
     step = timedelta(seconds=given["everyS"]) // timedelta(milliseconds=1)
     return [{"at": iso_of(start_ms + index * step), "value": value} for index, value in enumerate(given["values"])]
-
-
-class Explanations(unittest.TestCase):
-    """What an explanation says, in words and numbers."""
-
-    def test_explanations(self) -> None:
-        for case in cases("explanations"):
-            with self.subTest(case["name"]):
-                said = describe_score(case["scores"], case["explanation"], case["score"])
-                self.assertEqual(list(said.sentences), case["expect"]["sentences"])
-                chart = asdict(said.chart)
-                chart["contributors"] = [
-                    {("isNotable" if key == "is_notable" else key): value for key, value in part.items()}
-                    for part in chart["contributors"]
-                ]
-                if chart["unmeasured"] is None:
-                    del chart["unmeasured"]
-                self.assertEqual(chart, case["expect"]["chart"])
-
-
-class Norms(unittest.TestCase):
-    """Raw results of tests as percentiles."""
-
-    def test_norms(self) -> None:
-        for case in cases("norms"):
-            with self.subTest(case["name"]):
-                expected = case["expect"]
-                if "has" not in expected:
-                    self.assertEqual(_measured(case), expected.get("percentile", expected.get("value")))
-                    continue
-                with self.assertRaises(ValueError) as caught:
-                    _measured(case)
-                self.assertIn(expected["has"], str(caught.exception))
-
-
-def _measured(case: dict[str, Any]) -> float:
-    if "norm" in case:
-        return percentile_of(case["norm"], case["result"], **case["who"])
-    if "pss10Sum" in case:
-        return pss10_sum(case["pss10Sum"])
-    return vigilance_speed(case["vigilanceSpeed"])
 
 
 class Checks(EachFace):

@@ -50,9 +50,21 @@ interface Measured {
   reliability?: number | null;
 }
 
-/** The result of a test, a questionnaire or a rating: a percentile among people of that age and sex, or a label. */
+type TestScore = 'attention' | 'memory' | 'reasoning' | 'stress';
+
+/**
+ * The result of a test, a questionnaire or a rating: a percentile among people of that age and sex, or a label; or the
+ * raw result of a test, of which the service makes a percentile.
+ */
 export type Measurement =
-  | ({ score: 'attention' | 'memory' | 'reasoning' | 'stress'; value: number } & Measured)
+  | ({
+      score?: TestScore;
+      value?: number;
+      test?: string;
+      answers?: number[];
+      reactions_ms?: number[];
+      result?: number;
+    } & Measured)
   | ({ score: 'valence' | 'arousal'; value: 'Low' | 'High' } & Measured);
 
 export interface PredictionRequestBody {
@@ -101,6 +113,8 @@ export interface Explanation {
   /** `notable`: the scores to which a group adds more than on nine ordinary days in ten, and more than a point. */
   readonly contributors: readonly ({
     readonly group: string;
+    /** The group in words. */
+    readonly label: string;
     readonly notable: readonly NumericScore[];
   } & Readonly<Record<NumericScore, number>>)[];
 }
@@ -118,4 +132,6 @@ export interface ExplainedScore {
   /** The score minus the score without measurements; present if one of it counts. */
   readonly measured?: number;
   readonly explained: number;
+  /** All this in two sentences. */
+  readonly text: string;
 }

@@ -77,8 +77,11 @@ export const SCALAR_BOUNDS = NUMBER_FIELDS.map((field) => ({ field, ...NUMBER_BO
 /** The order of the numeric scores in every row: the model's output and the past targets. */
 export const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'] as const;
 export const LABEL_FIELDS = ['valence', 'arousal'] as const;
-/** What can be measured of a person: all scores but the composite, and the labels. */
-export const MEASURED_FIELDS = ['attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
+/** What tests and questionnaires measure: all scores but the composite. */
+export const TEST_SCORES = ['attention', 'memory', 'reasoning', 'stress'] as const;
+export type TestScore = (typeof TEST_SCORES)[number];
+/** What can be measured of a person; the labels by ratings. */
+export const MEASURED_FIELDS = [...TEST_SCORES, ...LABEL_FIELDS] as const;
 export type MeasuredField = (typeof MEASURED_FIELDS)[number];
 /**
  * The share of the variance between people's single values that comes from lasting differences between
@@ -94,6 +97,11 @@ export const SEXES = ['M', 'F'] as const;
 /** Most measurements in one request. */
 export const MEASUREMENTS_MAX = 64;
 
+/** The answers to the Perceived Stress Scale: how many, and the highest of each; the lowest is 0. */
+export const ANSWERS = { count: 10, maximum: 4 } as const;
+/** The reactions of a vigilance test, which has some ten to twenty a minute, and the longest of them. */
+export const REACTIONS = { least: 20, most: 120, maximumMs: 30_000 } as const;
+
 /** All valid names in each kind of object in a request. */
 export const FIELD_NAMES = {
   request: [
@@ -108,6 +116,6 @@ export const FIELD_NAMES = {
   ],
   session: [...SERIES_FIELDS, SERIES_ALIASES.HR_night, SERIES_ALIASES.RR_night, ...SESSION_SCALARS],
   target: [...SCORE_FIELDS, ...LABEL_FIELDS],
-  measurement: ['score', 'value', 'on', 'reliability'],
+  measurement: ['score', 'value', 'on', 'reliability', 'test', 'answers', 'reactions_ms', 'result'],
 } as const;
 export type ObjectKind = keyof typeof FIELD_NAMES;

@@ -44,6 +44,10 @@ MEASUREMENT_FIELDS = (
     "value",
     "on",
     "reliability",
+    "test",
+    "answers",
+    "reactions_ms",
+    "result",
 )
 MEASURED_FIELDS = (
     "attention",

@@ -42,14 +42,14 @@ export function skippedIn(results, allowed) {
 }
 
 /**
- * The count of a run whose failed files were run again: a point that failed and does not fail alone has passed.
- * @param {Count} first  of all files
- * @param {Count} again  of the failed ones
- * @returns {Count}
+ * The line about a file that has ended.
+ * @param {import('./tapRun.js').FileResult} result
+ * @param {number} left  so many files have not ended
  */
-export function countAfterAnother(first, again) {
-  const passed = first.passed + Math.max(0, first.failed - again.failed);
-  return { ...first, passed, failed: again.failed };
+export function line({ path, seconds, passed, failed, skipped }, left) {
+  const name = path.replace(/^\.build\/test\//, '').replace(/\.test\.js$/, '');
+  const state = failed > 0 ? 'FAILED' : passed === 0 ? 'none' : 'ok';
+  return `${state.padEnd(6)} ${seconds.toFixed(1).padStart(6)} s  ${name}: ${summary({ passed, failed, skipped })}; ${left} left`;
 }
 
 /** @param {Count} count */

@@ -23,13 +23,18 @@ const FILE_S = 300;
  * @param {string} root
  * @param {readonly string[]} files  paths from the root
  * @param {number} jobs  so many files run at once
+ * @param {(result: FileResult) => void} ended  is called as each file ends
  * @returns {Promise<FileResult[]>}  in the order of `files`; what failed is written to standard output on the way
  */
-export async function runFiles(root, files, jobs) {
+export async function runFiles(root, files, jobs, ended) {
   const results = files.map(() => undefined);
   const waiting = files.entries();
   const work = async () => {
-    for (const [index, path] of waiting) results[index] = await runFile(root, path);
+    for (const [index, path] of waiting) {
+      const result = await runFile(root, path);
+      results[index] = result;
+      ended(result);
+    }
   };
   await Promise.all(Array.from({ length: jobs }, work));
   return results;

@@ -7,6 +7,22 @@ import { filesBelow, STEPS } from './prepare.js';
 const TESTS = '.build/test';
 /** Where modules are compiled to, by source folder; longest first, because one may be inside another. */
 const COMPILED = Object.entries(STEPS.all.compiled).toSorted(([a], [b]) => b.length - a.length);
+/**
+ * What `npm test` leaves to `npm run test:all`, as paths below test/ or their beginnings: callers in other languages,
+ * proxies and other programs, faults and floods, packages as they are released, tables of other engines.
+ */
+const LONG = [
+  'deploy/',
+  'flow/exampleBackend',
+  'flow/floods',
+  'flow/foreignClients',
+  'flow/generatedClients',
+  'flow/hanging',
+  'flow/schemathesis',
+  'packages/',
+  'simulation/',
+  'torture/',
+];
 /** Modules with which a test starts a process, a server in one, or a browser. */
 const STARTERS = new Set(['node:child_process', 'playwright-core']);
 
@@ -20,6 +36,11 @@ export function testFiles(root) {
     .map((path) => relative(root, path))
     .filter((path) => path.endsWith('.test.js'))
     .toSorted();
+}
+
+/** Whether a test file is one that only `npm run test:all` runs. @param {string} path  from the root */
+export function isLong(path) {
+  return LONG.some((start) => path.startsWith(`${TESTS}/${start}`));
 }
 
 /**

@@ -6,45 +6,48 @@ import { ended, writeRepository } from '../fixtures/scripts.js';
 
 const REPORT = `
   import { readFileSync } from 'node:fs';
+  const { env, argv } = process;
   process.stdout.write(JSON.stringify({
-    data: process.env.VALIDATION_DATA ?? null, cwd: process.cwd(), stdin: readFileSync(0, 'utf8'),
+    what: argv[2], data: env.VALIDATION_DATA ?? null, cwd: process.cwd(), stdin: readFileSync(0, 'utf8'),
   }) + '\\n');
-  process.exitCode = Number(process.env.CODE ?? 0);`;
+  process.exitCode = env.FAILS === argv[2] ? 1 : 0;`;
 
 async function ciRun(dir: string, env: Readonly<Record<string, string>> = {}) {
   const checkout = join(dir, 'checkout');
+  const scripts = { test: 'node report.js test', 'test:all': 'node report.js all' };
   writeRepository(checkout, {
-    'package.json': JSON.stringify({ name: 'fixture', type: 'module', scripts: { test: 'node report.js' } }),
+    'package.json': JSON.stringify({ name: 'fixture', type: 'module', scripts }),
     'report.js': REPORT,
   });
   const { code, stdout } = await ended('bash', [join(checkout, '.ci/run')], {
     cwd: dir,
     env: cleanEnvironment(env),
   });
-  const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as {
-    data: string | null;
-    cwd: string;
-    stdin: string;
-  };
-  return { code, report, checkout: realpathSync(checkout) };
+  const lines = stdout.trimEnd().split('\n').slice(-2);
+  const reports: unknown[] = lines.map((line) => JSON.parse(line));
+  return { code, reports, checkout: realpathSync(checkout) };
 }
 
-t.test('it runs npm test in the checkout, wherever it is called from, without standard input', async (t) => {
-  const { code, report, checkout } = await ciRun(t.testdir());
-  t.equal(code, 0);
-  t.strictSame(report, { data: null, cwd: checkout, stdin: '' });
-});
-
-t.test('data beside the checkout is named to the tests', async (t) => {
+t.test('it runs both kinds of tests in the checkout, from any folder, without standard input', async (t) => {
   const dir = t.testdir();
   mkdirSync(join(dir, 'shared/data'), { recursive: true });
-  t.equal((await ciRun(dir)).report.data, join(realpathSync(dir), 'shared/data'));
+  const { code, reports, checkout } = await ciRun(dir);
+  const data = join(realpathSync(dir), 'shared/data');
+  t.equal(code, 0);
+  t.strictSame(
+    reports,
+    ['test', 'all'].map((what) => ({ what, data, cwd: checkout, stdin: '' })),
+    'data beside the checkout is named to the tests',
+  );
 });
 
-t.test('data named by the caller is left alone', async (t) => {
-  t.equal((await ciRun(t.testdir(), { VALIDATION_DATA: '/elsewhere' })).report.data, '/elsewhere');
-});
-
-t.test('it fails when the tests fail', async (t) => {
-  t.not((await ciRun(t.testdir(), { CODE: '1' })).code, 0);
-});
+t.test(
+  'it fails where either fails, and runs both in any case; data named by the caller is left alone',
+  async (t) => {
+    for (const FAILS of ['test', 'all']) {
+      const { code, reports } = await ciRun(t.testdir(), { FAILS, VALIDATION_DATA: '/elsewhere' });
+      t.not(code, 0);
+      t.match(reports, [{ what: 'test', data: '/elsewhere' }, { what: 'all' }]);
+    }
+  },
+);

@@ -13,9 +13,9 @@ interface FileResult extends Count {
   readonly skips: readonly string[];
 }
 
-const { countAfterAnother, countOf, skippedIn, slowest, summary, isSuccess } = await script<{
-  countAfterAnother(first: Count, again: Count): Count;
+const { countOf, line, skippedIn, slowest, summary, isSuccess } = await script<{
   countOf(results: readonly Count[]): Count;
+  line(result: FileResult, left: number): string;
   slowest(results: readonly FileResult[], most: number): readonly string[];
   skippedIn(results: readonly FileResult[], allowed?: RegExp): readonly string[];
   summary(count: Count): string;
@@ -37,10 +37,16 @@ t.test('a run has succeeded where something passed and nothing failed', async (t
   t.equal(isSuccess(count(0, 0, 2)), false, 'only skipped');
 });
 
-t.test('what failed and does not fail alone has passed; what fails again has failed', async (t) => {
-  const first = count(90, 3, 2);
-  t.equal(summary(countAfterAnother(first, count(11, 1, 0))), '92 passed, 1 failed, 2 skipped');
-  t.equal(summary(countAfterAnother(first, count(0, 4, 0))), '90 passed, 4 failed, 2 skipped');
+t.test('the line about a file that has ended', async (t) => {
+  const file = (counts: Count) => ({
+    path: '.build/test/http/body.test.js',
+    seconds: 1.25,
+    skips: [],
+    ...counts,
+  });
+  t.equal(line(file(count(5, 0, 1)), 7), 'ok        1.3 s  http/body: 5 passed, 0 failed, 1 skipped; 7 left');
+  t.match(line(file(count(5, 1, 0)), 0), /^FAILED /);
+  t.match(line(file(count(0, 0, 1)), 0), /^none /, 'only skipped');
 });
 
 t.test('the slowest files', async (t) => {

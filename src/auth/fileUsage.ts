@@ -17,8 +17,8 @@ const UsageFile = Compile(
 );
 
 /**
- * The daily counts, in a file beside the key store that one server writes. At the end of a UTC day its counts move to
- * a file named after it: keys.usage.2030-01-31.json.
+ * The daily counts, in a file beside the key store that one server writes. With the first count of another UTC day its
+ * counts move to a file named after it: keys.usage.2030-01-31.json.
  */
 export class FileUsageStore implements UsageStore, UsageHistory {
   readonly #path: string;
@@ -31,14 +31,16 @@ export class FileUsageStore implements UsageStore, UsageHistory {
     this.#files = files;
   }
 
-  async read(): Promise<DailyUsage | undefined> {
+  async read(day: number): Promise<DailyUsage | undefined> {
     await this.#removeLeftovers();
     this.#last = await this.#readAt(this.#path);
-    return this.#last;
+    if (this.#last === undefined || this.#last.day <= day) return this.#last;
+    // The clock was ahead when it was written.
+    return (await this.#readAt(this.#pathOf(day))) ?? this.#last;
   }
 
   async write(usage: DailyUsage): Promise<void> {
-    if (this.#last !== undefined && this.#last.day < usage.day)
+    if (this.#last !== undefined && this.#last.day !== usage.day)
       await this.#writeAt(this.#pathOf(this.#last.day), this.#last);
     await this.#writeAt(this.#path, usage);
     this.#last = usage;

@@ -22,7 +22,7 @@ export const USED = 2;
 export const USED_BEFORE = 3;
 const SPENT = 2;
 const SETTLED = 3;
-/** The day that `USED_BEFORE` counts. */
+/** The day that `USED_BEFORE` counts: the one counted before `DAY`, which a clock set back makes a later one. */
 export const DAY_BEFORE = 10;
 export const TAKEN = 4;
 const MOST = 11;
@@ -38,7 +38,7 @@ const SPINS_MAX = 1000;
 const NAPS_MAX = 100;
 
 /** Clock readings of two threads differ by less than this; a larger step back means that the clock was set back. */
-const SET_BACK_MS = 1000;
+export const SET_BACK_MS = 1000;
 
 /** Unused keyIndexes cost no physical memory: the system maps zeroed pages at the first write. */
 export function allocateLimits(keysMax: number): SharedArrayBuffer {

@@ -1,4 +1,4 @@
-import { DAY, DAY_BEFORE, LimitEntries, USED, USED_BEFORE } from './limitEntries.js';
+import { DAY, DAY_BEFORE, LimitEntries, SET_BACK_MS, USED, USED_BEFORE } from './limitEntries.js';
 
 const DAY_MS = 86_400_000;
 
@@ -45,7 +45,7 @@ export class Limits extends LimitEntries {
   take(keyIndex: number, limits: KeyLimits, nowMs: number): number {
     const first = this.lock(keyIndex);
     const outcome = this.#takeToken(keyIndex, limits.ratePerS, nowMs)
-      ? this.#reserve(first, limits.dailyMax, dayOf(nowMs))
+      ? this.#reserve(first, limits.dailyMax, nowMs)
       : BURST_EXCEEDED;
     if (outcome !== BURST_EXCEEDED) this.mark(keyIndex);
     this.unlock(first);
@@ -65,7 +65,7 @@ export class Limits extends LimitEntries {
     const first = this.lock(keyIndex);
     const spent = ratePerS === null ? 0 : this.spentAt(keyIndex, ratePerS, nowMs);
     const isAffordable = ratePerS === null || spent + tokens <= BURST_S * ratePerS + TOKEN_TOLERANCE;
-    const outcome = isAffordable ? this.#reserve(first, dailyMax, dayOf(nowMs), count) : BURST_EXCEEDED;
+    const outcome = isAffordable ? this.#reserve(first, dailyMax, nowMs, count) : BURST_EXCEEDED;
     if (outcome >= 0) {
       if (ratePerS !== null) {
         this.settle(keyIndex, spent + tokens, nowMs);
@@ -103,7 +103,7 @@ export class Limits extends LimitEntries {
   leftOfDay(keyIndex: number, dailyMax: number | null, nowMs: number): number {
     if (dailyMax === null) return Infinity;
     const first = this.lock(keyIndex);
-    const day = this.#openDay(first, dayOf(nowMs));
+    const day = this.#openDay(first, nowMs);
     const left = this.mostOn(first, day, dailyMax) - this.cell(first + USED);
     this.unlock(first);
     return Math.max(0, left);
@@ -132,24 +132,27 @@ export class Limits extends LimitEntries {
     return isAffordable;
   }
 
-  #reserve(first: number, dailyMax: number | null, day: number, count = 1): number {
-    const charged = this.#openDay(first, day);
+  #reserve(first: number, dailyMax: number | null, nowMs: number, count = 1): number {
+    const charged = this.#openDay(first, nowMs);
     const used = this.cell(first + USED);
     if (dailyMax !== null && used + count > this.mostOn(first, charged, dailyMax)) return DAILY_EXCEEDED;
     this.cells[first + USED] = used + count;
     return charged;
   }
 
-  /** Starts the count of a new day. Returns the day being counted. */
-  #openDay(first: number, day: number): number {
+  /** Starts the count of a new day, or goes on with that of the day before. Returns the day being counted. */
+  #openDay(first: number, nowMs: number): number {
     const counted = this.cell(first + DAY);
-    // The day before: another thread's clock is past midnight already, so keep its day. Any earlier day: the clock
-    // was wrong, and a day in the future must not block the quota.
-    if (day === counted || day === counted - 1) return counted;
+    const day = dayOf(nowMs);
+    if (day === counted) return counted;
+    // Another thread's clock is past midnight already, so keep its day.
+    if (day === counted - 1 && msToNextDay(nowMs) <= SET_BACK_MS) return counted;
+    // Any other day in the future: the clock was wrong. It must neither block today's quota nor give it again.
+    const used = this.cell(first + DAY_BEFORE) === day ? this.cell(first + USED_BEFORE) : 0;
     this.cells[first + DAY_BEFORE] = counted;
     this.cells[first + USED_BEFORE] = this.cell(first + USED);
     this.cells[first + DAY] = day;
-    this.cells[first + USED] = 0;
+    this.cells[first + USED] = used;
     return day;
   }
 }

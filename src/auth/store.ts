@@ -71,7 +71,8 @@ export interface DailyUsage {
 
 /** Keeps the daily counts over a restart. */
 export interface UsageStore {
-  read(): Promise<DailyUsage | undefined>;
+  /** The counts of `day`, else those written last. */
+  read(day: number): Promise<DailyUsage | undefined>;
   write(usage: DailyUsage): Promise<void>;
 }
 

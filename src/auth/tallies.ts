@@ -18,7 +18,7 @@ export interface Tally {
   readonly used: number;
   /** The highest allowed count of that day; `null`: without a quota. */
   readonly most: number | null;
-  /** The last day counted before `day`. */
+  /** The last day counted before `day`: a later one where the clock was set back. */
   readonly dayBefore: number;
   readonly usedBefore: number;
   /** Tokens taken since the process started. */

@@ -6,6 +6,11 @@ import { Tallies } from './tallies.js';
 /** For reading counts, which need no limits. */
 const UNLIMITED: KeyLimits = { ratePerS: null, dailyMax: null };
 
+interface DailyCounts {
+  readonly day: number;
+  readonly used: ReadonlyMap<string, number>;
+}
+
 export interface UsageOptions extends LedgerParts {
   readonly store: UsageStore;
 }
@@ -19,9 +24,11 @@ export class Usage implements Ledger {
   #day: number;
   /** Key id → predictions of that day. */
   #used = new Map<string, number>();
+  /** The day counted before: its counts go on where the clock was ahead and is set back. */
+  #before: DailyCounts | undefined;
   #isSaved = true;
   /** Past days whose counts are not written yet. */
-  readonly #over: { readonly day: number; readonly used: ReadonlyMap<string, number> }[] = [];
+  readonly #over: DailyCounts[] = [];
   #saving: Promise<void> | undefined;
 
   constructor(options: UsageOptions) {
@@ -30,11 +37,12 @@ export class Usage implements Ledger {
     this.#day = dayOf(options.clock.nowMs());
   }
 
-  /** Restores the counts that an earlier server saved today. */
+  /** Restores what an earlier server counted today, else last: the clock may be wrong only now. */
   async restore(): Promise<void> {
     const { store, keys } = this.#options;
-    const saved = await store.read();
-    if (saved?.day !== this.#day) return;
+    const saved = await store.read(this.#day);
+    if (saved === undefined) return;
+    this.#day = saved.day;
     this.#used = new Map(Object.entries(saved.used));
     for (const { id, keyIndex } of keys.all()) {
       const used = saved.used[id];
@@ -93,9 +101,11 @@ export class Usage implements Ledger {
   }
 
   #begin(day: number, used: Map<string, number>): void {
-    if (!this.#isSaved) this.#over.push({ day: this.#day, used: this.#used });
+    const counted = { day: this.#day, used: this.#used };
+    if (!this.#isSaved) this.#over.push(counted);
+    this.#used = this.#before?.day === day ? new Map([...this.#before.used, ...used]) : used;
+    this.#before = counted;
     this.#day = day;
-    this.#used = used;
     this.#isSaved = false;
   }
 

@@ -149,6 +149,21 @@ t.test('a day counted by a clock that was far ahead is forgotten', async (t) => 
   t.equal(limits.take(KEY_INDEX, key, NOON_MS), dayOf(NOON_MS));
 });
 
+for (const days of [1, 2, 30]) {
+  t.test(`a clock set ${days} days forth and back gives no second quota for the day`, async (t) => {
+    const key = { ratePerS: null, dailyMax: 3 };
+    const limits = freshLimits();
+    const today = limits.take(KEY_INDEX, key, NOON_MS);
+    admitted(limits, key, 1, NOON_MS);
+    t.equal(admitted(limits, key, 5, NOON_MS + days * DAY_MS), 3, 'the other day has its own');
+    t.equal(limits.leftOfDay(KEY_INDEX, 3, NOON_MS), 1);
+    t.equal(limits.take(KEY_INDEX, key, NOON_MS), today);
+    t.equal(limits.take(KEY_INDEX, key, NOON_MS), DAILY_EXCEEDED);
+    limits.refund(KEY_INDEX, today);
+    t.equal(admitted(limits, key, 5, NOON_MS), 1);
+  });
+}
+
 t.test('a request beyond the daily quota costs its token all the same', async (t) => {
   const key = { ratePerS: 5, dailyMax: 1 };
   const limits = freshLimits();

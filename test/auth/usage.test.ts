@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { FileUsageStore } from '#acuity/auth/fileUsage.js';
+import type { IndexedRecord } from '#acuity/auth/keyTable.js';
+import { issue, type KeyOrder } from '#acuity/auth/lifecycle.js';
+import { allocateLimits } from '#acuity/auth/limitEntries.js';
+import { Limits } from '#acuity/auth/limits.js';
+import { Usage } from '#acuity/auth/usage.js';
+
+const DAY_MS = 86_400_000;
+const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
+const ORDER: KeyOrder = { kind: 'demo', ratePerS: null, dailyMax: 5 };
+const KEYS = [0, 1].map((keyIndex): IndexedRecord => {
+  const { record } = issue(ORDER, NOON_MS);
+  return { ...record, keyIndex, usableUntilMs: Infinity };
+});
+const [BUSY, IDLE] = KEYS as [IndexedRecord, IndexedRecord];
+
+/** How many of `attempts` predictions of that key are admitted. */
+function admitted(limits: Limits, key: IndexedRecord, attempts: number, nowMs: number): number {
+  const outcomes = Array.from({ length: attempts }, () => limits.take(key.keyIndex, key, nowMs));
+  return outcomes.filter((day) => day >= 0).length;
+}
+
+for (const [what, saves, restarts] of [
+  ['between two saves', [], []],
+  ['with a save each time', ['today', 'ahead', 'back'], []],
+  ['with a restart before', [], ['today']],
+  ['with a start ahead', [], ['today', 'ahead at first']],
+  ['with a restart once it is back', ['today'], ['back']],
+] as const) {
+  t.test(`a clock set two days forth and back gives no second quota: ${what}`, async (t) => {
+    const path = join(t.testdir(), 'keys.usage.json');
+    let nowMs = NOON_MS;
+    const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
+    const start = async () => {
+      const limits = new Limits(allocateLimits(KEYS.length));
+      const store = new FileUsageStore(path);
+      const keys = { at: (keyIndex: number) => KEYS[keyIndex], all: () => KEYS };
+      const usage = new Usage({ memory: limits.memory, clock, keys, store });
+      await usage.restore();
+      return { limits, usage, store };
+    };
+    let server = await start();
+    const at = async (moment: string): Promise<void> => {
+      if ((saves as readonly string[]).includes(moment)) await server.usage.save();
+      if (!(restarts as readonly string[]).includes(moment)) return;
+      await server.usage.close();
+      server = await start();
+    };
+    t.equal(admitted(server.limits, BUSY, 3, nowMs) + admitted(server.limits, IDLE, 5, nowMs), 8);
+    await at('today');
+    nowMs += 2 * DAY_MS;
+    await at('ahead at first');
+    t.equal(admitted(server.limits, BUSY, 4, nowMs), 4);
+    await at('ahead');
+    nowMs -= 2 * DAY_MS;
+    await at('back');
+    t.equal(admitted(server.limits, BUSY, 9, nowMs), 2);
+    t.equal(admitted(server.limits, IDLE, 9, nowMs), 0);
+    await server.usage.close();
+
+    server = await start();
+    t.equal(admitted(server.limits, BUSY, 9, nowMs) + admitted(server.limits, IDLE, 9, nowMs), 0);
+    const [today] = await server.store.days(20_000, 20_000);
+    t.strictSame(today?.used, { [BUSY.id]: 5, [IDLE.id]: 5 });
+  });
+}

@@ -80,6 +80,25 @@ t.test('the raw cases through deploy/haproxy.cfg', { skip }, async (t) => {
   t.equal(status, 200, 'the service serves on');
 });
 
+t.test('bytes beyond ASCII around a value: refused, as the library cuts them off', { skip }, async (t) => {
+  const { server, proxy } = await start(t);
+  const length = `Content-Length: ${BODY.length}`;
+  const key = `X-API-Key: ${server.key}`;
+  for (const byte of ['\u0080', '\u0085', '\u00a0', '\u00ff'])
+    for (const around of [(line: string) => line + byte, (line: string) => line.replace(': ', `: ${byte}`)])
+      for (const [lines, body, status] of [
+        [[key, length], BODY, 200],
+        [[around(key), length], BODY, 403],
+        [[key, around(length)], BODY, 400],
+        [[key, around('Transfer-Encoding: chunked')], chunked(BODY, 10), 400],
+      ] as const) {
+        const connection = await Connection.open(proxy.port);
+        const text = `POST /predict HTTP/1.1\r\nHost: test\r\nConnection: close\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+        await connection.write(Buffer.from(text, 'latin1'));
+        t.match(await connection.closed(), new RegExp(`^HTTP/1\\.1 ${status} `), JSON.stringify(lines));
+      }
+});
+
 t.test(
   'usual requests through it: answers and refusals of the service, long bodies, TLS',
   { skip },

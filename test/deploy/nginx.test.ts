@@ -43,3 +43,24 @@ t.test(
     t.ok(came.endsWith(BODY));
   },
 );
+
+t.test('bytes beyond ASCII around a value are refused', { skip: WITHOUT_NGINX }, async (t) => {
+  const service = await startRecordingService(t);
+  const port = await freePort();
+  await startNginx(t, port, documented(port, service.port));
+  const length = `Content-Length: ${BODY.length}`;
+  for (const [lines, body, status] of [
+    [['X-API-Key: k', length], BODY, 200],
+    [['X-API-Key: \u0085k', length], BODY, 403],
+    [['X-API-Key: k\u00ff', length], BODY, 403],
+    [[`${length}\u00ff`], BODY, 400],
+    [['Content-Length: \u008522'], BODY, 400],
+    [['Transfer-Encoding: \u0085chunked'], chunked(BODY, 10), 501],
+    [['Transfer-Encoding: chunked\u00ff'], chunked(BODY, 10), 501],
+  ] as const) {
+    const connection = await Connection.open(port);
+    const text = `POST /predict HTTP/1.1\r\nHost: test\r\nConnection: close\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+    await connection.write(Buffer.from(text, 'latin1'));
+    t.match(await connection.closed(), new RegExp(`^HTTP/1\\.1 ${status} `), JSON.stringify(lines));
+  }
+});

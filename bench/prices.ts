@@ -59,17 +59,12 @@ function single(body: string, tokens = 1): Kind {
 
 function list(lines: readonly string[]): Kind {
   const body = Buffer.from(lines.map((line) => `${line}\n`).join(''));
-  const count = new ListCount(
-    body,
-    (bytes) => reader(bytes, CONSTANTS),
-    (found) => found <= LINES_MAX,
-  );
-  while (count.next());
-  const { tokens, fit } = measureList(count.found, count.wantsExplanation, {
-    tokensMax: Infinity,
-    dayMax: Infinity,
-    plainMax: LINES_MAX,
+  const count = new ListCount(body, (bytes) => reader(bytes, CONSTANTS), {
+    fits: (found) => found <= LINES_MAX,
+    isWithinDay: () => true,
   });
+  while (count.next());
+  const { tokens, fit } = measureList(count, { tokensMax: Infinity, dayMax: Infinity, plainMax: LINES_MAX });
   const isAdmitted = count.found.lines.length <= fit;
   const read = isAdmitted ? lines.map((line) => reading(line.trim())) : [];
   const least = 1 + furtherBlocks(body.length) + count.paid;

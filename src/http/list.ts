@@ -73,7 +73,7 @@ export interface AdmittedList {
   /** Undefined if no line is to be explained. */
   readonly explained: LineLane | undefined;
   readonly holder: number;
-  /** The admissions that the first line and all others count for. */
+  /** The admissions that the first line which counts for the day, and all others of them, count for. */
   readonly first: Admission;
   readonly others: Admission;
   readonly admittedMs: number;
@@ -99,6 +99,8 @@ export class List implements ListTask {
   isGone = false;
   private readonly lines: readonly Line[];
   private readonly courses: readonly Course[];
+  /** The line that the head counts for: the first that can be scored, else the first. */
+  private readonly firstCounted: number;
   /** Answers that are not written yet, by line. */
   private readonly texts: (string | undefined)[];
   private readonly statuses: Uint16Array;
@@ -124,6 +126,7 @@ export class List implements ListTask {
     this.texts = Array.from<string | undefined>({ length: this.lines.length });
     this.statuses = new Uint16Array(this.lines.length);
     const indexes = [...this.lines.keys()];
+    this.firstCounted = indexes.find((index) => !lines.unscorable.has(index)) ?? 0;
     const isExplained = (index: number): boolean =>
       explained !== undefined && wantsExplanation[index] === true;
     this.courses = [
@@ -176,9 +179,8 @@ export class List implements ListTask {
   /** The caller hung up. */
   abort(): void {
     if (this.isOver) return;
-    const lost = this.lines.length - this.written;
     this.dropUnread();
-    this.refund(this.written, lost);
+    this.refund([...this.lines.keys()].slice(this.written));
     this.context.observer.listHungUp(this.list.record, this.lines.length);
     this.end();
   }
@@ -319,15 +321,18 @@ export class List implements ListTask {
   private noteWritten(first: number): void {
     const statuses = this.statuses.subarray(first, this.written);
     this.context.observer.linesWritten(this.list.record, statuses);
-    for (const [at, status] of statuses.entries()) if (status !== 200) this.refund(first + at, 1);
+    const refused = [...statuses.keys()].filter((at) => statuses[at] !== 200);
+    this.refund(refused.map((at) => first + at));
   }
 
-  /** Gives back `count` of the lines from `first` on. */
-  private refund(first: number, count: number): void {
-    const { list, context } = this;
-    const ofFirst = first === 0 && count > 0 ? 1 : 0;
+  /** Gives those of the lines back that were counted for the day. */
+  private refund(lines: readonly number[]): void {
+    const { list, context, firstCounted } = this;
+    const { unscorable } = list.lines;
+    const ofFirst = lines.includes(firstCounted) ? 1 : 0;
+    const ofOthers = lines.filter((index) => index !== firstCounted && !unscorable.has(index)).length;
     if (ofFirst > 0) context.refund(list.first, 1);
-    if (count > ofFirst) context.refund(list.others, count - ofFirst);
+    if (ofOthers > 0) context.refund(list.others, ofOthers);
   }
 
   private end(): void {

@@ -9,6 +9,16 @@ export interface CountedLines {
   readonly found: LineFinder;
   /** For each line, whether an explanation is requested. */
   readonly wantsExplanation: readonly boolean[];
+  /** Lines that can't be scored, where they had to be told apart: they do not count for the day. */
+  readonly unscorable: ReadonlySet<number>;
+}
+
+/** Up to how many lines a list may be admitted. */
+export interface CountBounds {
+  /** Whether so many lines may be admitted. */
+  fits(lines: number): boolean;
+  /** Whether the key may have so many more lines scored today. */
+  isWithinDay(lines: number): boolean;
 }
 
 /** So many lines are found in one step. */
@@ -18,11 +28,13 @@ const FOUND_LINES = 256;
 
 /**
  * Finds the lines of a list, then those that request an explanation: they cost more, so this must be known first. Lines
- * are read for that only if their number fits.
+ * are read for that only if their number fits. If there are more than are left of the day, all are read: only those
+ * that can be scored count.
  */
 export class ListCount implements CountedLines {
   readonly found: LineFinder;
   readonly wantsExplanation: boolean[] = [];
+  readonly unscorable = new Set<number>();
   /** Tokens of the work so far that lines pay with their own: for those found and those read. */
   get paid(): number {
     const { length } = this.found.lines;
@@ -37,12 +49,12 @@ export class ListCount implements CountedLines {
   private linesRead = 0;
   private extraRead = 0;
   private isFound = false;
+  private readsAll = false;
 
   constructor(
     bytes: Uint8Array,
     private readonly readRequest: (bytes: Uint8Array) => ReturnType<RequestReader>,
-    /** Whether so many lines may be admitted. */
-    private readonly fits: (lines: number) => boolean,
+    private readonly bounds: CountBounds,
   ) {
     this.found = new LineFinder(bytes);
   }
@@ -51,12 +63,15 @@ export class ListCount implements CountedLines {
   next(): boolean {
     if (!this.isFound) {
       this.isFound = !this.findLines();
-      return !this.isFound || this.fits(this.found.lines.length);
+      if (!this.isFound) return true;
+      const { length } = this.found.lines;
+      this.readsAll = !this.bounds.isWithinDay(length);
+      return this.bounds.fits(length);
     }
     const line = this.found.lines[this.wantsExplanation.length];
     if (line === undefined) return false;
-    this.wantsExplanation.push(this.asksForExplanation(line));
-    return true;
+    this.look(line);
+    return !this.readsAll || this.bounds.isWithinDay(this.wantsExplanation.length - this.unscorable.size);
   }
 
   /** @returns whether there may be more */
@@ -69,20 +84,23 @@ export class ListCount implements CountedLines {
     return true;
   }
 
-  private asksForExplanation(line: Line): boolean {
-    if (!this.found.mayExplain(line)) return false;
-    const bytes = this.found.bytesOf(line);
+  private look(line: Line): void {
+    const { found, wantsExplanation } = this;
+    if (!this.readsAll && !found.mayExplain(line)) return void wantsExplanation.push(false);
+    const bytes = found.bytesOf(line);
     const request = this.readRequest(bytes);
     this.linesRead++;
     this.extraRead += readingTokens(request, bytes.length);
-    return !isBodyProblem(request) && request.explain;
+    const isProblem = isBodyProblem(request);
+    if (isProblem) this.unscorable.add(wantsExplanation.length);
+    wantsExplanation.push(!isProblem && request.explain);
   }
 }
 
 /** Upper bounds of a list. */
 export interface ListBounds {
   readonly tokensMax: number;
-  /** What is left of the key's day, the request itself included. */
+  /** How many lines the key may still have scored today. */
   readonly dayMax: number;
   readonly plainMax: number;
 }
@@ -92,27 +110,34 @@ export interface ListSize {
   readonly plain: number;
   readonly explained: number;
   readonly tokens: number;
+  /** Lines that count for the day. */
+  readonly scorable: number;
   /** This many lines, from the first on, fit in any case: at least one, as it would alone. */
   readonly fit: number;
 }
 
+/** What of `CountedLines` tells a list's size. */
+interface SizedLines extends Omit<CountedLines, 'found'> {
+  readonly found: Pick<LineFinder, 'lines' | 'bytes'>;
+}
+
 export function measureList(
-  { lines, bytes }: Pick<LineFinder, 'lines' | 'bytes'>,
-  wantsExplanation: readonly boolean[],
+  { found: { lines, bytes }, wantsExplanation, unscorable }: SizedLines,
   { tokensMax, dayMax, plainMax }: ListBounds,
 ): ListSize {
   let explained = 0;
+  let scorable = 0;
   let tokens = 0;
   let fit = 0;
-  const countMax = Math.min(LINES_MAX, dayMax);
   for (const [index, { end }] of lines.entries()) {
     if (wantsExplanation[index] === true) explained++;
+    if (!unscorable.has(index)) scorable++;
     const count = index + 1;
     const plain = count - explained;
     const come = count === lines.length ? bytes : end;
     tokens = Math.max(plain + explained * EXPLAIN_TOKENS, 1 + furtherBlocks(come));
     const isWithin = plain <= plainMax && tokens <= tokensMax;
-    if (count === 1 || (isWithin && count <= countMax)) fit = count;
+    if (count === 1 || (isWithin && count <= LINES_MAX && scorable <= dayMax)) fit = count;
   }
-  return { count: lines.length, plain: lines.length - explained, explained, tokens, fit };
+  return { count: lines.length, plain: lines.length - explained, explained, tokens, scorable, fit };
 }

@@ -103,7 +103,10 @@ export class Lists {
     const count = new ListCount(
       list.bytes,
       (bytes) => readRequest(bytes, this.policy.scorer().model.measured),
-      (lines) => lines <= Math.min(LINES_MAX, bucketOf(list.admission.key), this.dayMax(list.admission)),
+      {
+        fits: (lines) => lines <= Math.min(LINES_MAX, bucketOf(list.admission.key)),
+        isWithinDay: (lines) => lines <= this.dayMax(list.admission),
+      },
     );
     this.pump.add({
       step: () => {
@@ -137,11 +140,10 @@ export class Lists {
     const isExplained = model.explainSettings !== undefined && lines.wantsExplanation.includes(true);
     const wantsExplanation = isExplained ? lines.wantsExplanation : [];
     const explained = isExplained ? scorer.explainedLines : undefined;
-    const size = measureList(lines.found, wantsExplanation, {
-      tokensMax: bucketOf(admission.key),
-      dayMax: this.dayMax(admission),
-      plainMax: plain.linesMax,
-    });
+    const size = measureList(
+      { found: lines.found, wantsExplanation, unscorable: lines.unscorable },
+      { tokensMax: bucketOf(admission.key), dayMax: this.dayMax(admission), plainMax: plain.linesMax },
+    );
     const problem = problemOf(size, explained?.linesMax ?? 0);
     if (problem !== undefined) return refuse(() => this.policy.refuseBody(exchange, problem, admission));
     const places: Places[] = [{ lane: plain, count: size.plain }];
@@ -179,7 +181,7 @@ export class Lists {
 
   /**
    * Charges the lines for their cost above the head, the blocks of the body and what is `paid`.
-   * @returns the admission that all lines but the first count for; undefined if the list was refused
+   * @returns the admission that all lines count for but the first that does; undefined if the list was refused
    */
   private charge(
     exchange: Exchange,
@@ -195,7 +197,7 @@ export class Lists {
       return admission;
     }
     if (size.count === 1 && tokens === 0) return admission;
-    const charge = { tokens, inAll: size.tokens, count: size.count - 1 };
+    const charge = { tokens, inAll: size.tokens, count: Math.max(0, size.scorable - 1) };
     const verdict = rateLimiter.admitMore(admission, charge, nowMs);
     if (verdict.outcome === 'admitted') return verdict;
     if (verdict.limit === 'daily') {

@@ -5,7 +5,7 @@ import { EXPLAIN_TOKENS } from '#acuity/contract/explanation.js';
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { furtherBlocks } from '#acuity/http/body.js';
 import { ListCount, measureList } from '#acuity/http/listCount.js';
-import { readingTokens } from '#acuity/http/readingTokens.js';
+import { EXACT_BYTES, readingTokens } from '#acuity/http/readingTokens.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { createReader } from '#acuity/reading/read.js';
@@ -90,13 +90,20 @@ function measured(count: number, value: unknown, session = SESSION): string {
   return `{${session},"history":"","night":"2026-11-20","measurements":${JSON.stringify(items)}}`;
 }
 
-/** A body of about a block, full of `item` where `#` stands. */
-function full(template: string, item: string): string {
-  return template.replace('#', item.repeat((BLOCK - 200) / item.length).replace(/,$/, ''));
+/** A body of almost `bytes`, full of `item` where `#` stands. */
+function full(template: string, item: string, bytes = BLOCK): string {
+  return template.replace('#', item.repeat((bytes - 200) / item.length).replace(/,$/, ''));
+}
+
+/** Escapes leave them to the exact path. */
+function unknownMembers(count: number): string {
+  return `{${EMPTY}${Array.from({ length: count }, (_, at) => `,"${at}":"\\u0061"`).join('')}}`;
 }
 
 const EMPTY = '"current_session":{}';
 const WRONG = '"current_session":{"age":"34"}';
+/** Leaves the body to the exact path. */
+const ESCAPED = '"\\u0063urrent_session":';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   plain: single(PLAIN),
@@ -104,16 +111,19 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'history begun': single(`{${SESSION},"history":"","night":"2026-11-20"}`),
   'white space': single(`{${EMPTY}${' '.repeat(BLOCK - 100)}}`),
   'digits of one number': single(full(`{${EMPTY},"x":1#}`, '7')),
+  samples: single(full('{"current_session":{"HR_night":[#]}}', '61.8,')),
   'samples of 17 digits': single(full('{"current_session":{"HR_night":[#]}}', '61.81472368697139,')),
   'samples with exponents': single(full('{"current_session":{"HR_night":[#]}}', '6e1,')),
   'samples left out': single(full('{"current_session":{"HR_night":[#]}}', '-1,255,0,61,')),
   'samples that are no numbers': single(full('{"current_session":{"HR_night":[#]}}', 'null,')),
-  'unknown members': single(
-    `{${EMPTY}${times(2_000, 0).map((_, at) => `,"${at}":"\\u0061"`)}}`.replaceAll(',,', ','),
-  ),
+  'unknown members': single(unknownMembers(2_000)),
+  'exact path: empty names': single(full(`{${ESCAPED}{},#}`, '"":0,', EXACT_BYTES)),
+  'exact path: exponents': single(full(`{${ESCAPED}{"HR_night":[#]}}`, '6e1,', EXACT_BYTES)),
+  'exact path: the same name': single(full(`{${ESCAPED}{#}}`, '"age":3,', EXACT_BYTES)),
+  'refused: samples': single(full('{"current_session":{"age":"a","HR_night":[#]}}', '61,', EXACT_BYTES)),
   'levels of arrays': single(`{${EMPTY},"x":${'['.repeat(60)}${']'.repeat(60)}}`),
   'beyond the structure': single(full(`{${EMPTY},"x":[#]}`, '{},')),
-  'escaped name': single(`{"\\u0063urrent_session":{}}`),
+  'escaped name': single(`{${ESCAPED}{}}`),
   'refused: JSON': single('{'),
   'refused: a field': single(`{${WRONG}}`),
   'refused: eight fields': single(

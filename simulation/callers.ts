@@ -1,4 +1,5 @@
 import { furtherBlocks } from '#acuity/http/body.js';
+import { EXACT_BYTES } from '#acuity/http/readingTokens.js';
 import { EXPLAIN_TOKENS } from '#acuity/contract/explanation.js';
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import type { Random } from '#acuity/base/random.js';
@@ -249,10 +250,7 @@ function tokensOf(body: string, isExplained: boolean): number {
   return 1 + furtherBlocks(body.length) + (isExplained ? EXPLAIN_TOKENS - 1 : 0);
 }
 
-/** The exact path, which alone refuses, reads so many bytes for a token. */
-const EXACT_BYTES = 16_384;
-
-/** What a body costs that is refused once it is read. */
+/** What a body costs that is refused once it is read: the exact path alone refuses. */
 export function refusedTokens({ length }: string): number {
   return 1 + Math.max(furtherBlocks(length), Math.ceil(length / EXACT_BYTES) - 1);
 }

@@ -135,11 +135,3 @@ t.test('what README.md and docs/SCORES.md say of real people is what the card fo
   for (const path of ['README.md', 'docs/SCORES.md'])
     t.match(words(page(path)), /than minutes asleep do, and next to nothing about single tests/, path);
 });
-
-t.test('what moves by how much stands in the changelog as in the card', async (t) => {
-  const heading = `### What moves scores from \\S+ to ${MANIFEST.version.replaceAll('.', '\\.')} of the network`;
-  const [, section = ''] = new RegExp(`${heading}\n([^]*?)\n##`).exec(page('CHANGELOG.md')) ?? [];
-  const rows = section.split('\n').filter((line) => /^\|.*[+−]\d+\.\d/.test(line));
-  t.ok(rows.length >= 8, heading);
-  for (const row of rows) t.ok(APPENDIX.includes(row), row);
-});

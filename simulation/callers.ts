@@ -245,13 +245,16 @@ function linesFault(answer: Answer, lines: readonly Line[]): string | undefined 
   return undefined;
 }
 
-/** `explain` is read by the exact path, which reads so many bytes for a token. */
+function tokensOf(body: string, isExplained: boolean): number {
+  return 1 + furtherBlocks(body.length) + (isExplained ? EXPLAIN_TOKENS - 1 : 0);
+}
+
+/** The exact path, which alone refuses, reads so many bytes for a token. */
 const EXACT_BYTES = 16_384;
 
-function tokensOf(body: string, isExplained: boolean): number {
-  const blocks = furtherBlocks(body.length);
-  if (!isExplained) return 1 + blocks;
-  return EXPLAIN_TOKENS + Math.max(blocks, Math.ceil(body.length / EXACT_BYTES) - 1);
+/** What a body costs that is refused once it is read. */
+export function refusedTokens({ length }: string): number {
+  return 1 + Math.max(furtherBlocks(length), Math.ceil(length / EXACT_BYTES) - 1);
 }
 
 function session(weight: number): object {

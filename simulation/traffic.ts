@@ -1,6 +1,6 @@
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { furtherBlocks } from '#acuity/http/body.js';
-import type { Ask } from './callers.js';
+import { refusedTokens, type Ask } from './callers.js';
 import type { Replica } from './replica.js';
 import type { Actor, Scheduler } from './scheduler.js';
 import { SimulatedRequest, SimulatedResponse, type Answer, type Head } from './socket.js';
@@ -278,13 +278,14 @@ function predictionsIn({ body }: Answer, { type }: Ask): number {
 
 /**
  * The least and the most of its rate that a refused request may have cost its key. Without a key, of another path or
- * beyond its limit it costs nothing; what was read costs what it costs.
+ * beyond its limit it costs nothing; what was read costs what it costs: of a list its lines as far as they were counted.
  */
 function costOfRefusal({ tokens, body, type }: Ask, status: number): readonly [number, number] {
-  const read = 1 + furtherBlocks(body.length);
-  if ([400, 415, 422].includes(status)) return [read, read];
+  const received = 1 + furtherBlocks(body.length);
+  if ([401, 403, 404, 405].includes(status)) return [0, 0];
+  if (type === NDJSON_TYPE) return [status === 429 ? 0 : 1, Math.max(received, tokens)];
+  if (status === 415) return [received, received];
+  if (status === 400 || status === 422) return [refusedTokens(body), refusedTokens(body)];
   if (status === 500) return [tokens, tokens];
-  if (status === 503 || status === 413) return [1, tokens];
-  // A list meets its limits at its head, or when its lines are counted.
-  return status === 429 && type === NDJSON_TYPE ? [0, read] : [0, 0];
+  return status === 503 || status === 413 ? [1, tokens] : [0, 0];
 }

@@ -1,4 +1,5 @@
-import type { Left, SleepRecord } from './records.js';
+import { grouped } from './grouped.js';
+import type { Left, SleepDetails, SleepRecord } from './records.js';
 
 /** A night: one sleep, or several that are one. @internal */
 export interface Night {
@@ -31,6 +32,8 @@ const DAY_MS = 24 * HOUR_MS;
 const GAP_MAX_MS = 3 * HOUR_MS;
 /** Parts of one night may overlap by this much. */
 const OVERLAP_MAX_MS = HOUR_MS / 6;
+/** A night in more pieces is no night: every stage would be one. */
+const PARTS_MAX = 48;
 /** A shorter sleep is no main sleep, unless its provider says so. */
 const MAIN_MIN_MS = 3 * HOUR_MS;
 /** A short sleep that ends this soon after a main one is no night of its own. */
@@ -42,17 +45,18 @@ const NOON_HOUR = 12;
 /** @internal */
 export function chooseNight(records: readonly SleepRecord[], window: Window): Choice {
   const left = new Remainder();
-  const kept = records.filter((record) => counts(record, window, left));
+  const kept = records.filter((record) => counts(record, window, left)).map(readOnce);
   const broken = kept.filter((record) => flawOf(record) !== undefined);
   const sound = kept.filter((record) => flawOf(record) === undefined);
-  const joined = bySource(sound).flatMap((ofSource) =>
+  const joined = [...grouped(sound, ({ source }) => source).values()].flatMap((ofSource) =>
     withParts(withoutDoubles(ofSource.map(alone), left), window),
   );
   const nights = withoutNaps(withoutDoubles(joined, left), window, left);
-  const recent = nights.filter(({ toMs }) => ageMs(toMs, window) <= window.hours * HOUR_MS);
-  const night = newest(recent, window, left);
+  const isRecent = ({ toMs }: Night) => ageMs(toMs, window) <= window.hours * HOUR_MS;
+  const night = newest(nights.filter(isRecent), window, left);
+  night?.parts[PARTS_MAX]?.field.fail(`is one of more than ${PARTS_MAX} pieces of a night`);
   if (night !== undefined)
-    for (const older of nights) if (!recent.includes(older)) left.addNight(older, 'an earlier night');
+    for (const older of nights) if (!isRecent(older)) left.addNight(older, 'an earlier night');
   for (const record of broken) {
     const why = flawOf(record) ?? '';
     const isOlder = Math.max(record.fromMs, record.toMs) <= (night?.toMs ?? -Infinity);
@@ -62,18 +66,31 @@ export function chooseNight(records: readonly SleepRecord[], window: Window): Ch
   return { night, why: night === undefined ? whyNone(records, nights, window, left) : '', left: left.all };
 }
 
-/** Sleeps that are not used, in the order of the records. */
+/** Sleeps that are not used. Of many the first are named, the others counted. */
 class Remainder {
-  readonly all: Left[] = [];
+  private readonly named: Left[] = [];
+  private more = 0;
+  /** Whether all of them end after the moment to score. */
+  areAllLater = true;
 
-  add({ field }: SleepRecord, why: string): void {
-    this.all.push({ what: field.place, why });
+  add({ field }: SleepRecord, why: string | (() => string)): void {
+    this.areAllLater &&= why === LATER;
+    if (this.named.length === NAMED_MAX) this.more++;
+    else this.named.push({ what: field.place, why: typeof why === 'string' ? why : why() });
   }
 
-  addNight({ parts }: Night, why: string): void {
+  addNight({ parts }: Night, why: string | (() => string)): void {
     for (const part of parts) this.add(part, why);
   }
+
+  get all(): readonly Left[] {
+    if (this.more === 0) return this.named;
+    return [...this.named, { what: 'sleep', why: `${this.more} more sleeps were not used` }];
+  }
 }
+
+const NAMED_MAX = 40;
+const LATER = 'ends after the moment to score';
 
 function ageMs(toMs: number, { atMs }: Window): number {
   return atMs === undefined ? 0 : atMs - toMs;
@@ -83,24 +100,30 @@ function counts(record: SleepRecord, window: Window, left: Remainder): boolean {
   const why =
     record.unusable ??
     (record.isNap === true ? 'a nap' : undefined) ??
-    (ageMs(record.toMs, window) < 0 ? 'ends after the moment to score' : undefined);
+    (ageMs(record.toMs, window) < 0 ? LATER : undefined);
   if (why !== undefined) left.add(record, why);
   return why === undefined;
+}
+
+/** Of many records of one time each is compared with the next. */
+function readOnce(record: SleepRecord): SleepRecord {
+  let read = (): SleepDetails => {
+    try {
+      const details = record.read();
+      read = () => details;
+    } catch (error) {
+      read = () => {
+        throw error;
+      };
+    }
+    return read();
+  };
+  return { ...record, read: () => read() };
 }
 
 function flawOf({ fromMs, toMs }: SleepRecord): string | undefined {
   if (toMs <= fromMs) return 'ends before it begins';
   return toMs - fromMs > DAY_MS ? 'is longer than a day' : undefined;
-}
-
-function bySource(records: readonly SleepRecord[]): SleepRecord[][] {
-  const groups = new Map<string, SleepRecord[]>();
-  for (const record of records) {
-    const group = groups.get(record.source ?? '');
-    if (group === undefined) groups.set(record.source ?? '', [record]);
-    else group.push(record);
-  }
-  return [...groups.values()];
 }
 
 function alone(record: SleepRecord): Night {
@@ -114,16 +137,21 @@ function lengthMs({ fromMs, toMs }: Night): number {
 /** Of overlapping sleeps the better one: the same night, recorded or sent more than once. */
 function withoutDoubles(nights: readonly Night[], left: Remainder): Night[] {
   const kept: Night[] = [];
+  let ofOneTime = 0;
   for (const night of nights.toSorted((a, b) => a.fromMs - b.fromMs)) {
     const last = kept.at(-1);
     if (last === undefined || !isSameTime(last, night)) {
       kept.push(night);
+      ofOneTime = 0;
       continue;
     }
-    const why = betterBecause(last, night);
+    const isRead = ++ofOneTime < READ_MAX;
+    const why = betterBecause(last, night, isRead);
     const [winner, loser, because] =
-      why === undefined ? [night, last, betterBecause(night, last) ?? 'was sent later'] : [last, night, why];
-    left.addNight(loser, `the same time as ${winner.parts[0].field.place}, which ${because}`);
+      why === undefined
+        ? [night, last, betterBecause(night, last, isRead) ?? 'was sent later']
+        : [last, night, why];
+    left.addNight(loser, () => `the same time as ${winner.parts[0].field.place}, which ${because}`);
     kept[kept.length - 1] = winner;
   }
   return kept;
@@ -133,49 +161,49 @@ function isSameTime(a: Night, b: Night): boolean {
   return a.toMs - b.fromMs > Math.min(OVERLAP_MAX_MS, lengthMs(a) / 2, lengthMs(b) / 2);
 }
 
+/** Of more records of one time only the lengths are compared. */
+const READ_MAX = 32;
+
 /** Why `a` is the better record of the same time; undefined if it is not. */
-function betterBecause(a: Night, b: Night): string | undefined {
+function betterBecause(a: Night, b: Night, isRead: boolean): string | undefined {
   const standing = (a.parts[0].standing ?? 0) - (b.parts[0].standing ?? 0);
   if (standing !== 0) return standing > 0 ? 'is more final' : undefined;
-  const [ofA, ofB] = [detailOf(a), detailOf(b)];
+  const [ofA, ofB] = isRead ? [detailOf(a), detailOf(b)] : [0, 0];
   // A scrap with stages is no better record of a night than the whole of it without.
   if (ofA !== ofB && Math.min(lengthMs(a), lengthMs(b)) * 2 >= Math.max(lengthMs(a), lengthMs(b)))
     return ofA > ofB ? 'says more' : undefined;
   return lengthMs(a) > lengthMs(b) ? 'is longer' : undefined;
 }
 
-/** 2 with stages, 1 without, 0 if unreadable. */
+/** 2 with stages, 1 without, 0 if unreadable: the error is thrown where it is the one that counts. */
 function detailOf({ parts }: Night): number {
+  if (parts.length > PARTS_MAX) return 0;
   try {
     return parts.every((part) => part.read().stages?.deep !== undefined) ? 2 : 1;
   } catch {
-    return 0; // read again, and its error thrown, where it is the one that counts
+    return 0;
   }
 }
 
 /** Sleeps of one source; those that are parts of one night are joined. */
 function withParts(nights: readonly Night[], window: Window): Night[] {
-  const joined: Night[] = [];
-  for (const night of nights) {
+  const joined: { fromMs: number; toMs: number; parts: [SleepRecord, ...SleepRecord[]] }[] = [];
+  for (const { fromMs, toMs, parts } of nights) {
     const last = joined.at(-1);
-    if (last !== undefined && isOne(last, night, window)) {
-      const [first, ...others] = last.parts;
-      joined[joined.length - 1] = {
-        fromMs: last.fromMs,
-        toMs: night.toMs,
-        parts: [first, ...others, ...night.parts],
-      };
-    } else {
-      joined.push(night);
+    if (last === undefined || !isOne(last, parts[0], window)) {
+      joined.push({ fromMs, toMs, parts: [...parts] });
+      continue;
     }
+    last.parts.push(...parts);
+    last.toMs = toMs;
   }
   return joined;
 }
 
-function isOne(a: Night, b: Night, window: Window): boolean {
+function isOne(a: Night, b: SleepRecord, window: Window): boolean {
   if (b.fromMs - a.toMs >= GAP_MAX_MS || b.toMs - a.fromMs > DAY_MS) return false;
   const last = a.parts.at(-1) ?? a.parts[0];
-  return [last, b.parts[0]].every((part) => !isAfternoon(hourOf(part, part.fromMs, window)));
+  return [last, b].every((part) => !isAfternoon(hourOf(part, part.fromMs, window)));
 }
 
 function hourOf(record: SleepRecord, ms: number, { clockMs }: Window): number {
@@ -188,21 +216,25 @@ function isAfternoon(hour: number): boolean {
 
 /** Short sleeps without a mark: by day, or soon after a main sleep. */
 function withoutNaps(nights: readonly Night[], window: Window, left: Remainder): Night[] {
-  const isShort = (night: Night) =>
-    lengthMs(night) < MAIN_MIN_MS && !night.parts.some(({ isMain }) => isMain === true);
-  return nights.filter((night) => {
-    if (!isShort(night)) return true;
-    const [first] = night.parts;
-    if (isAfternoon(hourOf(first, first.fromMs, window))) {
-      left.addNight(night, 'a short sleep of the afternoon is no night');
-      return false;
-    }
-    const main = nights.find(
-      (other) => !isShort(other) && other.toMs < night.toMs && night.toMs - other.toMs < SOON_MS,
-    );
-    if (main !== undefined) left.addNight(night, `a short sleep soon after ${main.parts[0].field.place}`);
-    return main === undefined;
-  });
+  let main: Night | undefined;
+  return nights
+    .toSorted((a, b) => a.toMs - b.toMs)
+    .filter((night) => {
+      const isShort = lengthMs(night) < MAIN_MIN_MS && !night.parts.some(({ isMain }) => isMain === true);
+      if (!isShort) {
+        main = night;
+        return true;
+      }
+      const [first] = night.parts;
+      const before = main;
+      const why = isAfternoon(hourOf(first, first.fromMs, window))
+        ? 'a short sleep of the afternoon is no night'
+        : before !== undefined && night.toMs - before.toMs < SOON_MS
+          ? () => `a short sleep soon after ${before.parts[0].field.place}`
+          : undefined;
+      if (why !== undefined) left.addNight(night, why);
+      return why === undefined;
+    });
 }
 
 /** The longest of those with the newest date of waking. */
@@ -214,7 +246,7 @@ function newest(nights: readonly Night[], window: Window, left: Remainder): Nigh
   if (first === undefined) return undefined;
   const older = others.filter(({ date }) => date !== first.date);
   for (const { night } of others.slice(0, others.length - older.length))
-    left.addNight(night, `of the same date as ${first.night.parts[0].field.place}, which is longer`);
+    left.addNight(night, () => `of the same date as ${first.night.parts[0].field.place}, which is longer`);
   for (const { night } of older) left.addNight(night, 'an earlier night');
   return first.night;
 }
@@ -238,8 +270,7 @@ function whyNone(
     left.addNight(latest, why);
     return `the newest ${why}`;
   }
-  if (left.all.every(({ why }) => why === 'ends after the moment to score'))
-    return 'all that were sent end after the moment to score';
+  if (left.areAllLater) return 'all that were sent end after the moment to score';
   const unmeasured = records.find(({ unusable = 'deleted' }) => unusable !== 'deleted');
   return unmeasured?.unusable ?? 'there are only naps and deleted ones';
 }

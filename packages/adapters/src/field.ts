@@ -90,6 +90,12 @@ export class Field {
     return typeof this.value === 'string' ? this.value : this.fail('expected a string');
   }
 
+  /** What a table says of a text; undefined if that is not in it. */
+  named<Value>(table: Readonly<Record<string, Value>>): Value | undefined {
+    const text = this.text();
+    return text !== undefined && Object.hasOwn(table, text) ? table[text] : undefined;
+  }
+
   flag(): boolean {
     if (this.isAbsent) return false;
     return typeof this.value === 'boolean' ? this.value : this.fail('expected true or false');

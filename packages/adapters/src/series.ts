@@ -55,8 +55,9 @@ export function ofDevice(
 ): readonly Sample[] {
   const bySource = new Map<string | undefined, Sample[]>();
   for (const one of series) {
-    const found = spans.flatMap((span) => within(span, one, signal));
-    bySource.set(one.source, [...(bySource.get(one.source) ?? []), ...found]);
+    const samples = bySource.get(one.source) ?? [];
+    bySource.set(one.source, samples);
+    for (const span of spans) for (const sample of within(span, one, signal)) samples.push(sample);
   }
   const general = bySource.get(undefined) ?? [];
   bySource.delete(undefined);

@@ -2,10 +2,13 @@ import { AdapterError } from './adapterError.js';
 
 /** Day, time and an optional offset; Apple Health writes spaces between them. */
 const TIME =
-  /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(\.\d+)?(?:\s*([Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?: *([Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
+/** A longer text is no time. */
+const TIME_LENGTH_MAX = 64;
 const DAY_MS = 86_400_000;
-/** No watch records other years. */
-const LAST_MS = Date.UTC(2150, 0, 1);
+/** No watch records other years: before 1973 a time is most likely of a clock that was never set. */
+export const FIRST_MS = 1e11;
+export const LAST_MS = Date.UTC(2150, 0, 1);
 
 /** A time as it was written. @internal */
 export interface Written {
@@ -17,14 +20,16 @@ export interface Written {
 
 /** Undefined if the text is no time at all. @internal */
 export function writtenTime(text: string): Written | undefined {
-  const found = TIME.exec(text);
+  const found = text.length > TIME_LENGTH_MAX ? null : TIME.exec(text);
   if (found === null) return undefined;
-  const [, day, minute, second = ':00', fraction = '', offset] = found;
-  const ms = Date.parse(`${day}T${minute}${second}${fraction}Z`);
-  // Date.parse goes on to the next day for 24:00 and to March for 30 February.
-  const isReal =
-    ms >= 0 && ms < LAST_MS && new Date(ms).toISOString().startsWith(`${day}T${minute}${second}`);
-  return { clockMs: isReal ? ms : undefined, offset };
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found.slice(1, 7).map((part) => Number(part ?? 0)); // prettier-ignore
+  const thousandths = Number((found[7] ?? '').slice(1, 4).padEnd(3, '0'));
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second, thousandths);
+  // Date.UTC goes on: from 30 February to March, from 24:00 to the next day.
+  const date = new Date(ms);
+  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && date.getUTCHours() === hour;
+  const isReal = isDay && minute < 60 && second < 60 && ms >= FIRST_MS && ms < LAST_MS;
+  return { clockMs: isReal ? ms : undefined, offset: found[8] };
 }
 
 /**
@@ -59,36 +64,96 @@ export function offsetMs(zone: string): number | undefined {
  * @internal
  */
 export function offsetAt(ms: number, zone: string): number {
-  const fixed = offsetMs(zone);
-  if (fixed !== undefined) return fixed;
-  const part = Object.fromEntries(
-    formatOf(zone)
-      .formatToParts(ms)
-      .map(({ type, value }) => [type, Number(value)]),
-  );
-  const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = part;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000;
+  return offsetMs(zone) ?? ZONES.of(zone).offsetAt(ms);
 }
 
-function formatOf(zone: string): Intl.DateTimeFormat {
-  // Some versions of Node take "+01" for a name.
-  if (typeof zone === 'string' && /^[a-z]/i.test(zone)) {
-    try {
-      return new Intl.DateTimeFormat('en-GB', {
-        timeZone: zone,
-        year: 'numeric',
-        month: '2-digit',
-        day: '2-digit',
-        hour: '2-digit',
-        minute: '2-digit',
-        second: '2-digit',
-        hourCycle: 'h23',
-      });
-    } catch {
-      // Said below, without the value.
+/** In so long a time no zone changes its offset twice: the shortest break of summer time, of Ramadan, was four weeks. */
+const SPAN_MS = 16 * DAY_MS;
+/** All spans of a dozen zones; some megabytes. */
+const SPANS_MAX = 50_000;
+const MINUTE_MS = 60_000;
+
+/** An offset that changes within a span, or (at Infinity) does not. */
+interface Change {
+  readonly atMs: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** A named zone. To ask Intl takes microseconds, so each span of time is asked for once. */
+class Zone {
+  readonly changes = new Map<number, Change>();
+
+  constructor(private readonly clock: Intl.DateTimeFormat) {}
+
+  offsetAt(ms: number): number {
+    const span = Math.floor(ms / SPAN_MS);
+    let change = this.changes.get(span);
+    if (change === undefined) {
+      ZONES.makeRoom();
+      change = this.changeFrom(span * SPAN_MS);
+      this.changes.set(span, change);
     }
+    return ms < change.atMs ? change.before : change.after;
   }
-  throw new AdapterError(
+
+  private changeFrom(fromMs: number): Change {
+    let [lowMs, highMs] = [fromMs, fromMs + SPAN_MS];
+    const [before, after] = [this.read(lowMs), this.read(highMs)];
+    if (before === after) return { atMs: Infinity, before, after };
+    // Since 1973 offsets change on whole minutes.
+    while (highMs - lowMs > MINUTE_MS) {
+      const middleMs = Math.floor((lowMs + highMs) / 2 / MINUTE_MS) * MINUTE_MS;
+      if (this.read(middleMs) === before) lowMs = middleMs;
+      else highMs = middleMs;
+    }
+    return { atMs: highMs, before, after };
+  }
+
+  /** @param ms  on a whole minute */
+  private read(ms: number): number {
+    const [day = 0, month = 0, year = 0, hour = 0, minute = 0] =
+      this.clock.format(ms).match(/\d+/g)?.map(Number) ?? [];
+    return Date.UTC(year, month - 1, day, hour, minute) - ms;
+  }
+}
+
+/** The zones that were asked for: as many as there are, of fifty kilobytes each; the spans of all are bounded. */
+class Zones {
+  private readonly byName = new Map<string, Zone>();
+  private spans = 0;
+
+  of(name: string): Zone {
+    // Some versions of Node take "+01" for a name.
+    if (typeof name !== 'string' || !/^[a-z][\w/+-]{1,60}$/i.test(name)) throw noZone();
+    const key = name.toLowerCase();
+    const zone = this.byName.get(key) ?? new Zone(clockOf(key));
+    this.byName.set(key, zone);
+    return zone;
+  }
+
+  /** For one more span. */
+  makeRoom(): void {
+    this.spans++;
+    if (this.spans < SPANS_MAX) return;
+    for (const zone of this.byName.values()) zone.changes.clear();
+    this.spans = 0;
+  }
+}
+
+const ZONES = new Zones();
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const two = '2-digit';
+  try {
+    return new Intl.DateTimeFormat('en-GB', { timeZone, year: 'numeric', month: two, day: two, hour: two, minute: two, hourCycle: 'h23' }); // prettier-ignore
+  } catch {
+    throw noZone(); // without the value
+  }
+}
+
+function noZone(): AdapterError {
+  return new AdapterError(
     ['zone'],
     'there is no such time zone; give an offset, as +01:00, or a name, as Europe/Berlin',
   );

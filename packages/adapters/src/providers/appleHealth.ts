@@ -5,7 +5,8 @@ import { adapt, givenMoment, withinHours, type Adapted, type AdapterOptions } fr
 import { elementsOf, type HealthRecord } from './appleExport.js';
 import { stretches } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
-import { bySource, groupsOf, piecesWithin, type Group, type Piece } from '../pieces.js';
+import { firstFrom } from '../firstFrom.js';
+import { groupsOf, type Group, type Piece } from '../pieces.js';
 import { Recent } from '../recent.js';
 import type { SleepRecord } from '../records.js';
 
@@ -194,7 +195,7 @@ function dayAt(text: string | undefined): number | undefined {
 
 function readingOf(record: HealthRecord): Reading {
   const at = record.get('startDate').moment();
-  const factor = PER_MINUTE[record.get('unit').text() ?? ''];
+  const factor = record.get('unit').named(PER_MINUTE);
   if (factor === undefined) return { at, value: NaN, field: record.field };
   const value = Number(record.get('value').value);
   return { at, value: isReading(value) ? value * factor : 0 };
@@ -202,28 +203,36 @@ function readingOf(record: HealthRecord): Reading {
 
 /** The records of devices overlap: the intervals of each are joined separately. */
 function sleepsOf(kept: Kept, place: Field): SleepRecord[] {
-  return bySource(kept.sleep.items()).flatMap((pieces) =>
-    groupsOf(pieces).map((group) => sleepOf(kept, place, pieces, group)),
-  );
+  const strange = [...kept.heart.items(), ...kept.breath.items()]
+    .filter(({ field }) => field !== undefined)
+    .toSorted((a, b) => a.at - b.at);
+  return groupsOf(kept.sleep.items()).map((group) => sleepOf(kept, place, strange, group));
 }
 
-function sleepOf(kept: Kept, place: Field, pieces: readonly Piece[], group: Group): SleepRecord {
-  const span = { fromMs: group[0].from, toMs: (group.at(-1) ?? group[0]).to };
-  const { first, last } = piecesWithin(pieces, span);
-  const field = first?.field ?? place;
+function sleepOf(
+  kept: Kept,
+  place: Field,
+  strange: readonly Reading[],
+  { span, stretches: group, first, last }: Group,
+): SleepRecord {
+  const { field } = first;
   const read = () => {
-    for (const signal of [kept.heart, kept.breath]) checkUnits(signal.items(), span.fromMs, span.toMs);
+    refuseWithin(strange, span);
     const isOld = kept.heart.lacks(dayOf(span.fromMs)) || kept.breath.lacks(dayOf(span.fromMs));
     const details = stretches(field, span, group);
-    return isOld ? { ...details, left: [...(details.left ?? []), { what: place.place, why: OLD }] } : details;
+    return isOld ? { ...details, left: [...(details.left ?? []), { what: place.place, why: OLD }] } : details; // prettier-ignore
   };
-  return { field, ...span, eastMs: last?.eastMs, source: last?.source, read };
+  return { field, ...span, eastMs: last.eastMs, source: last.source, read };
 }
 
 const OLD = 'samples go on for weeks after the newest sleep: give its morning as the moment to score';
 
-/** @throws AdapterError if a sample of the night has an unknown unit */
-function checkUnits(readings: readonly Reading[], fromMs: number, toMs: number): void {
-  const strange = readings.find(({ at, field }) => field !== undefined && at >= fromMs && at <= toMs);
-  strange?.field?.as(undefined).get('unit').fail('expected count/min');
+/**
+ * @param strange  samples of an unknown unit, oldest first
+ * @throws AdapterError if one of them is of the night
+ */
+function refuseWithin(strange: readonly Reading[], { fromMs, toMs }: Group['span']): void {
+  const first = strange[firstFrom(fromMs, strange, ({ at }) => at)];
+  if (first !== undefined && first.at <= toMs)
+    first.field?.as(undefined).get('unit').fail('expected count/min');
 }

@@ -59,13 +59,13 @@ function recordOf(field: Field): SleepRecord {
     ...durations(field, span, 'seconds', sleepS > 0 ? stages : { asleep: durationS }),
     breath: offsetSeries(field, 'timeOffsetSleepRespiration'),
   });
-  const validation = field.get('validation').text();
+  const validation = field.get('validation');
   return {
     field,
     ...span,
     eastMs: field.get('startTimeOffsetInSeconds').eastSeconds(),
-    unusable: validation === 'OFF_WRIST' ? 'the watch was off the wrist' : undefined,
-    standing: STANDINGS[validation ?? ''] ?? 1,
+    unusable: validation.text() === 'OFF_WRIST' ? 'the watch was off the wrist' : undefined,
+    standing: validation.named(STANDINGS) ?? 1,
     read,
   };
 }

@@ -1,7 +1,9 @@
-import type { Stage } from '../sleep.js';
+import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
+import { firstFrom } from '../firstFrom.js';
+import { grouped } from '../grouped.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
@@ -37,15 +39,15 @@ export function fromGoogleHealth({
   respiratory_rate: respiratoryRate,
   ...options
 }: GoogleHealthInput): Adapted {
-  const breaths = pointsOf(
-    new Field(respiratoryRate, 'respiratory_rate', options.zone),
-    'respiratoryRateSleepSummary',
-  );
+  const rates = new Field(respiratoryRate, 'respiratory_rate', options.zone);
+  const breaths = (pointsOf(rates, 'respiratoryRateSleepSummary') ?? [])
+    .map(({ field }) => ({ field, atMs: sampleMs(field) }))
+    .toSorted((a, b) => a.atMs - b.atMs);
   const records = pointsOf(new Field(sleep, 'sleep', options.zone), 'sleep');
   const hearts = new Field(heartRate, 'heart_rate', options.zone);
   return adapt(
     options,
-    records?.map((point) => recordOf(point, breaths ?? [])),
+    records?.map((point) => recordOf(point, breaths)),
     bySource(
       hearts.has('dataPoints') ? hearts.get('dataPoints') : hearts,
       pointsOf(hearts, 'heartRate') ?? [],
@@ -77,27 +79,23 @@ function sourceOf(field: Field): string | undefined {
 /** `list` answers with the points of every device and app. */
 function bySource(field: Field, points: readonly Point[]): Series[] {
   const value = (one: Field) => one.get('beatsPerMinute').quotedNumber();
-  return [...new Set(points.map(({ source }) => source))].map((source) => {
-    const own = points.filter((point) => point.source === source).map((point) => point.field);
-    return { ...series(field, own, sampleMs, value), source };
-  });
+  return [...grouped(points, ({ source }) => source)].map(([source, own]) => ({
+    ...series(field, own.map((point) => point.field), sampleMs, value), // prettier-ignore
+    source,
+  }));
 }
 
 function sampleMs(point: Field): number {
   return point.get('sampleTime', 'physicalTime').moment();
 }
 
-function recordOf({ field, source }: Point, breaths: readonly Point[]): SleepRecord {
+function recordOf({ field, source }: Point, breaths: readonly Summary[]): SleepRecord {
   const span = {
     fromMs: field.get('interval', 'startTime').moment(),
     toMs: field.get('interval', 'endTime').moment(),
   };
   const read = (): SleepDetails => {
-    const [breath] = breaths
-      .map((point) => point.field)
-      .filter((one) => sampleMs(one) >= span.fromMs && sampleMs(one) <= span.toMs + SUMMARY_LATE_MAX_MS)
-      .toSorted((a, b) => Math.abs(sampleMs(a) - span.toMs) - Math.abs(sampleMs(b) - span.toMs));
-    const average = breath?.get('fullSleepStats', 'breathsPerMinute');
+    const average = nearest(span, breaths)?.get('fullSleepStats', 'breathsPerMinute');
     return { ...stagesOf(field, span), ...(average !== undefined && { breathAverage: average }) };
   };
   const east = field.get('interval', 'endUtcOffset');
@@ -112,13 +110,29 @@ function recordOf({ field, source }: Point, breaths: readonly Point[]): SleepRec
   };
 }
 
+/** A summary of a sleep's breathing. */
+interface Summary {
+  readonly field: Field;
+  readonly atMs: number;
+}
+
+/** The summary nearest to the end of a sleep. @param breaths  oldest first */
+function nearest({ fromMs, toMs }: Span, breaths: readonly Summary[]): Field | undefined {
+  const index = firstFrom(toMs, breaths, ({ atMs }) => atMs);
+  const [before, after] = [breaths[index - 1], breaths[index]];
+  const early = before === undefined || before.atMs < fromMs ? Infinity : toMs - before.atMs;
+  const late = after === undefined ? Infinity : after.atMs - toMs;
+  if (late <= SUMMARY_LATE_MAX_MS && late <= early) return after?.field;
+  return early === Infinity ? undefined : before?.field;
+}
+
 /** "3600s", as protocol buffers write a duration; in milliseconds. */
 function secondsOf(field: Field): number | undefined {
   const found = /^(-?\d+)s$/.exec(field.text() ?? '');
   return found === null ? undefined : field.as(Number(found[1])).eastSeconds();
 }
 
-function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
+function stagesOf(field: Field, span: Span) {
   const summary = field.get('summary');
   const asleep = summary.get('minutesAsleep').quotedNumber();
   if (field.get('type').text() === 'CLASSIC') {
@@ -128,7 +142,7 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
   }
   const minutes: { [S in Stage | 'asleep']?: number | undefined } = { asleep };
   for (const one of summary.get('stagesSummary').items()) {
-    const stage = STAGES[one.get('type').text() ?? ''];
+    const stage = one.get('type').named(STAGES);
     if (stage !== undefined && stage !== 'asleep') minutes[stage] = one.get('minutes').quotedNumber();
   }
   if (Object.keys(minutes).length > 1) return durations(summary, span, 'minutes', minutes);
@@ -136,7 +150,7 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
     .get('stages')
     .items()
     .map((one) => ({
-      stage: STAGES[one.get('type').text() ?? ''],
+      stage: one.get('type').named(STAGES),
       from: one.get('startTime').moment(),
       to: one.get('endTime').moment(),
     }));

@@ -2,7 +2,7 @@ import type { Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
-import { bySource, groupsOf, piecesWithin, type Piece } from '../pieces.js';
+import { groupsOf, type Group, type Piece } from '../pieces.js';
 import type { Left, Series, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
@@ -67,7 +67,7 @@ function samplesOf(metric: Field): Samples {
       left: [{ what: list.place, why: 'its samples are those of whole days: export by minutes' }],
     };
   const unit = metric.get('units');
-  const factor = PER_MINUTE[unit.text() ?? ''] ?? unit.fail('expected count/min');
+  const factor = unit.named(PER_MINUTE) ?? unit.fail('expected count/min');
   const value = (one: Field) => {
     const average = one.get('Avg').number() ?? one.get('qty').number();
     return average === undefined ? undefined : average * factor;
@@ -86,7 +86,7 @@ function recordsOfMetric(metric: Field): SleepRecord[] {
   const pieces = items.filter(isPieces).flatMap(pieceOf);
   return [
     ...items.filter((one) => !isPieces(one)).map((one) => nightOf(one, metric.get('units'))),
-    ...bySource(pieces).flatMap(sleepsOf),
+    ...groupsOf(pieces).map(sleepOf),
   ];
 }
 
@@ -96,7 +96,7 @@ function nightOf(field: Field, units: Field): SleepRecord {
   const span = { fromMs: field.get('sleepStart').moment(), toMs: until.moment() };
   const source = field.get('source').text() ?? field.get('sleepSource').text();
   const read = (): SleepDetails => {
-    const unit = UNITS[units.text() as keyof typeof UNITS] ?? units.fail('expected hr');
+    const unit = units.named(UNITS) ?? units.fail('expected hr');
     const { isInBed, ...sums } = sumsOf(field, (span.toMs - span.fromMs) / UNIT_MS[unit]);
     const details = durations(field, span, unit, sums);
     const awake = { what: `${field.place}.awake`, why: IN_BED };
@@ -134,7 +134,7 @@ const SUMS = ['deep', 'rem', 'core', 'awake', 'asleep', 'totalSleep'] as const;
 function pieceOf(field: Field): Piece[] {
   const value = field.get('value');
   const stage =
-    STAGES[(value.text() ?? '').replaceAll(' ', '').toLowerCase()] ??
+    value.as((value.text() ?? '').replaceAll(' ', '').toLowerCase()).named(STAGES) ??
     value.fail('expected Awake, Asleep, In Bed, Core, REM, Deep or Unspecified');
   if (stage === 'inbed') return [];
   const until = field.get('endDate');
@@ -143,12 +143,8 @@ function pieceOf(field: Field): Piece[] {
   return to > from && to - from <= DAY_MS ? [{ field, stage, from, to, eastMs: until.eastMs(), source }] : []; // prettier-ignore
 }
 
-function sleepsOf(pieces: readonly Piece[]): SleepRecord[] {
-  return groupsOf(pieces).map((group) => {
-    const span = { fromMs: group[0].from, toMs: (group.at(-1) ?? group[0]).to };
-    const { first, last } = piecesWithin(pieces, span);
-    const field = first?.field ?? new Field(undefined, 'export');
-    const source = last?.source === '' ? undefined : last?.source;
-    return { field, ...span, eastMs: last?.eastMs, source, read: () => stretches(field, span, group) };
-  });
+function sleepOf({ span, stretches: group, first, last }: Group): SleepRecord {
+  const source = last.source === '' ? undefined : last.source;
+  const read = () => stretches(first.field, span, group);
+  return { field: first.field, ...span, eastMs: last.eastMs, source, read };
 }

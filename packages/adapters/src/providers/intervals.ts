@@ -1,7 +1,7 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { stretches } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
-import { groupsOf, piecesWithin, type Piece } from '../pieces.js';
+import { groupsOf, type Piece } from '../pieces.js';
 import type { SleepRecord } from '../records.js';
 import { series } from '../series.js';
 import { STAGES, type Stage } from '../sleep.js';
@@ -63,14 +63,8 @@ function sleepsOf(sent: Field, pieces: readonly Piece[]): SleepRecord[] {
     if (from < (sorted[index - 1]?.to ?? from))
       field.fail('overlaps another; give those of one device, each stretch once');
   });
-  return groupsOf(sorted).map((group) => {
-    const span = { fromMs: group[0].from, toMs: (group.at(-1) ?? group[0]).to };
-    const { first, last } = piecesWithin(sorted, span);
-    return {
-      field: first?.field ?? sent,
-      ...span,
-      eastMs: last?.eastMs,
-      read: () => stretches(sent, span, group),
-    };
+  return groupsOf(sorted).map(({ span, stretches: group, first, last }) => {
+    const read = () => stretches(sent, span, group);
+    return { field: first.field, ...span, eastMs: last.eastMs, read };
   });
 }

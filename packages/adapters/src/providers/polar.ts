@@ -40,12 +40,17 @@ export function fromPolar({ sleep, recharge, heart_rate: heartRate, ...options }
   const ofV3 = ofV4 === undefined ? rechargesOf(recharges) : undefined;
   const begin = newer?.[0] === undefined ? older?.[0]?.get('sleep_start_time') : beginOf(newer[0]);
   const days = new Field(heartRate, 'heart_rate', zone ?? offsetOf(begin));
+  const recharged = byDate(ofV4 ?? ofV3 ?? [], ofV4 === undefined ? 'date' : 'sleepResultDate');
   return adapt(
     options,
-    newer?.map((night) => recordOfV4(night, ofV4 ?? [])) ??
-      older?.map((night) => recordOf(night, ofV3 ?? [])),
+    newer?.map((night) => recordOfV4(night, recharged)) ?? older?.map((night) => recordOf(night, recharged)),
     heartDaysOf(days)?.map(heartOfV4) ?? daysOf(days)?.map(heartOf),
   );
+}
+
+/** The first of each date. */
+function byDate(recharges: readonly Field[], name: string): ReadonlyMap<string, Field> {
+  return new Map(recharges.toReversed().map((one) => [one.get(name).text() ?? '', one]));
 }
 
 function nightsOf(sent: Field): Field[] | undefined {
@@ -68,14 +73,13 @@ function offsetOf(begin: Field | undefined): string | undefined {
   return /(Z|[+-]\d\d:?\d\d)$/.exec(begin?.text() ?? '')?.[1];
 }
 
-function recordOf(field: Field, recharges: readonly Field[]): SleepRecord {
+function recordOf(field: Field, recharges: ReadonlyMap<string, Field>): SleepRecord {
   const span = {
     fromMs: field.get('sleep_start_time').moment(),
     toMs: field.get('sleep_end_time').moment(),
   };
   const read = (): SleepDetails => {
-    const day = field.get('date').text();
-    const recharge = recharges.find((one) => one.get('date').text() === day);
+    const recharge = recharges.get(field.get('date').text() ?? '');
     const begin = field.get('sleep_start_time').text() ?? '';
     return {
       ...stagesOf(field, span, begin),

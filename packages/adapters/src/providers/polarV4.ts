@@ -62,13 +62,12 @@ export function beginOf(night: Field): Field {
 }
 
 /** @internal */
-export function recordOfV4(field: Field, recharges: readonly Field[]): SleepRecord {
+export function recordOfV4(field: Field, recharges: ReadonlyMap<string, Field>): SleepRecord {
   const hypnogram = field.get('sleepResult', 'hypnogram');
   const end = hypnogram.get('sleepEnd');
   const span = { fromMs: beginOf(field).moment(), toMs: end.moment() };
   const read = (): SleepDetails => {
-    const day = field.get('sleepDate').text();
-    const recharge = recharges.find((one) => one.get('sleepResultDate').text() === day);
+    const recharge = recharges.get(field.get('sleepDate').text() ?? '');
     return {
       ...stagesOf(field, hypnogram, span),
       ...(recharge !== undefined && {
@@ -92,7 +91,7 @@ function stagesOf(field: Field, hypnogram: Field, span: { fromMs: number; toMs: 
   }
   const changes = hypnogram.get('sleepStateChanges').items();
   const points = changes.map((change) => ({
-    stage: STATES[change.get('newState').text() ?? ''],
+    stage: change.get('newState').named(STATES),
     // One at the end of the span, or after it, ends the last stretch.
     from: Math.min(span.fromMs + (secondsOf(change.get('offsetFromStart')) ?? 0) * 1000, span.toMs),
   }));

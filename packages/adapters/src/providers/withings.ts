@@ -1,7 +1,9 @@
 import type { Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { durations, stretches } from '../durations.js';
+import { durations, stretches, type Stretch } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
+import { firstFrom } from '../firstFrom.js';
+import { grouped } from '../grouped.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { offsetAt } from '../zone.js';
 
@@ -28,9 +30,10 @@ export function fromWithings({ summary, sleep, activity, ...options }: WithingsI
   const seen = new Field(activity, 'activity');
   const moments = momentsOf(seen);
   const samples = (name: string) => parts.map((part) => samplesOf(part.get(name)));
+  const states = statesOf(parts);
   return adapt(
     options,
-    records?.map((record) => recordOf(record, parts)),
+    records?.map((record) => recordOf(record, states)),
     [...samples('hr'), ...byDevice(seen, moments, 'heart_rate')],
     [...samples('rr'), ...byDevice(seen, moments, 'rr')],
   );
@@ -60,13 +63,7 @@ function byDevice(
   moments: readonly [seconds: string, values: Field][],
   name: string,
 ): Series[] {
-  const groups = new Map<string, [seconds: string, values: Field][]>();
-  for (const moment of moments) {
-    const device = deviceOf(moment[1]) ?? '';
-    const group = groups.get(device);
-    if (group === undefined) groups.set(device, [moment]);
-    else group.push(moment);
-  }
+  const groups = grouped(moments, ([, values]) => deviceOf(values) ?? '');
   return [...groups].map(([source, group]) => ({
     field: new Field(undefined, name, undefined, activity),
     samples: group.map(([seconds, values]) => ({ at: secondsMs(seconds, values), value: values.get(name).number() })), // prettier-ignore
@@ -84,11 +81,11 @@ function seriesOf(answer: Field, action: string): Field[] | undefined {
   return recordsOf(answer, { list: ['body', 'series'], what });
 }
 
-function recordOf(field: Field, parts: readonly Field[]): SleepRecord {
+function recordOf(field: Field, states: () => readonly Stretch[]): SleepRecord {
   const span = { fromMs: field.get('startdate').unixSeconds(), toMs: field.get('enddate').unixSeconds() };
   const data = field.get('data');
   const read = (): SleepDetails => ({
-    ...stagesOf(data, span, parts),
+    ...stagesOf(data, span, states),
     heartAverage: data.get('hr_average'),
     breathAverage: data.get('rr_average'),
   });
@@ -97,7 +94,7 @@ function recordOf(field: Field, parts: readonly Field[]): SleepRecord {
   return { field, ...span, eastMs, source: deviceOf(field), read };
 }
 
-function stagesOf(data: Field, span: { fromMs: number; toMs: number }, parts: readonly Field[]) {
+function stagesOf(data: Field, span: { fromMs: number; toMs: number }, states: () => readonly Stretch[]) {
   const given = {
     deep: data.get('deepsleepduration').number(),
     rem: data.get('remsleepduration').number(),
@@ -107,14 +104,24 @@ function stagesOf(data: Field, span: { fromMs: number; toMs: number }, parts: re
   };
   if (Object.values(given).some((value) => value !== undefined))
     return durations(data, span, 'seconds', given);
-  const intervals = parts
-    .map((part) => ({
-      stage: STATES[part.get('state').number() ?? -1],
-      from: part.get('startdate').unixSeconds(),
-      to: part.get('enddate').unixSeconds(),
-    }))
-    .filter(({ from, to }) => from >= span.fromMs && to <= span.toMs);
+  const ordered = states();
+  const first = firstFrom(span.fromMs, ordered, ({ from }) => from);
+  const until = firstFrom(span.toMs, ordered, ({ from }) => from);
+  const intervals = ordered.slice(first, until).filter(({ to }) => to <= span.toMs);
   return stretches(data, span, intervals);
+}
+
+/** The parts of the answer of `get`, oldest first, which are read if a summary says nothing of stages. */
+function statesOf(parts: readonly Field[]): () => readonly Stretch[] {
+  let states: readonly Stretch[] | undefined;
+  return () =>
+    (states ??= parts
+      .map((part) => ({
+        stage: STATES[part.get('state').number() ?? -1],
+        from: part.get('startdate').unixSeconds(),
+        to: part.get('enddate').unixSeconds(),
+      }))
+      .toSorted((a, b) => a.from - b.from));
 }
 
 /** An object of seconds since 1970 and values. */

@@ -9,7 +9,7 @@ import { Field } from './field.js';
 import { joined, type OwnSignal } from './joined.js';
 import type { Left, Series, SleepRecord } from './records.js';
 import { ofDevice } from './series.js';
-import { offsetAt } from './zone.js';
+import { FIRST_MS, LAST_MS, offsetAt } from './zone.js';
 
 /** The options of every adapter, besides the provider's data. */
 export interface AdapterOptions {
@@ -133,7 +133,9 @@ const NO_ZONE = 'says no local time: the date of the night is that in UTC; give 
 export function givenMoment({ at, zone }: AdapterOptions): number | undefined {
   if (at === undefined || at === null) return undefined;
   const field = new Field(at, 'at', zone);
-  return typeof at === 'string' ? field.moment() : field.located(() => momentMs(at, 'this'));
+  if (typeof at === 'string') return field.moment();
+  const ms = field.located(() => momentMs(at, 'this'));
+  return ms >= FIRST_MS && ms < LAST_MS ? ms : field.fail('is no point in time');
 }
 
 /** @internal */
@@ -147,11 +149,14 @@ function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** Names of apps and devices are shorter. */
+const SOURCE_LENGTH_MAX = 200;
+
 function usedSleep({ fromMs, toMs, parts }: Night): UsedSleep {
   return {
     from: isoOf(fromMs),
     to: isoOf(toMs),
-    source: parts[0].source ?? null,
+    source: parts[0].source?.slice(0, SOURCE_LENGTH_MAX) ?? null,
     parts: parts.map((part) => ({
       what: part.field.place,
       from: isoOf(part.fromMs),

@@ -41,7 +41,9 @@ export class Field {
 
   /** A field of an object, and of its objects. */
   get(...names: readonly string[]): Field {
-    return names.reduce<Field>((field, name) => field.child(name), this);
+    let field: Field = this;
+    for (const name of names) field = field.child(name);
+    return field;
   }
 
   private child(name: string): Field {

@@ -1,14 +1,18 @@
 import { AdapterError } from './adapterError.js';
 
 /** Day, time and an optional offset; Apple Health writes spaces between them. */
-const TIME =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?: *([Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
+const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(?:\.\d+)?)?(?: *([Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
 /** A longer text is no time. */
 const TIME_LENGTH_MAX = 64;
 const DAY_MS = 86_400_000;
 /** No watch records other years: before 1973 a time is most likely of a clock that was never set. */
 export const FIRST_MS = 1e11;
 export const LAST_MS = Date.UTC(2150, 0, 1);
+
+/** Two digits as a number; reading a day's samples is mostly this. */
+function twoAt(text: string, at: number): number {
+  return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+}
 
 /** A time as it was written. @internal */
 export interface Written {
@@ -22,14 +26,16 @@ export interface Written {
 export function writtenTime(text: string): Written | undefined {
   const found = text.length > TIME_LENGTH_MAX ? null : TIME.exec(text);
   if (found === null) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found.slice(1, 7).map((part) => Number(part ?? 0)); // prettier-ignore
-  const thousandths = Number((found[7] ?? '').slice(1, 4).padEnd(3, '0'));
-  const ms = Date.UTC(year, month - 1, day, hour, minute, second, thousandths);
+  const [, seconds = ':00', offset] = found;
+  const [month, day, hour, minute] = [twoAt(text, 5), twoAt(text, 8), twoAt(text, 11), twoAt(text, 14)];
+  const year = twoAt(text, 0) * 100 + twoAt(text, 2);
+  const second = twoAt(seconds, 1);
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second);
   // Date.UTC goes on: from 30 February to March, from 24:00 to the next day.
-  const date = new Date(ms);
-  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && date.getUTCHours() === hour;
-  const isReal = isDay && minute < 60 && second < 60 && ms >= FIRST_MS && ms < LAST_MS;
-  return { clockMs: isReal ? ms : undefined, offset: found[8] };
+  const isDay = month >= 1 && month <= 12 && new Date(ms).getUTCDate() === day;
+  const isReal = isDay && hour < 24 && minute < 60 && second < 60 && ms >= FIRST_MS && ms < LAST_MS;
+  const thousandths = seconds.length <= 4 ? 0 : Number(seconds.slice(4, 7).padEnd(3, '0'));
+  return { clockMs: isReal ? ms + thousandths : undefined, offset };
 }
 
 /**
@@ -40,12 +46,13 @@ export function writtenTime(text: string): Written | undefined {
  * @internal
  */
 export function localMs(clock: number, zone: string): number {
-  const offset = offsetMs(zone);
-  if (offset !== undefined) return clock - offset;
+  const place = ZONES.of(zone);
+  if (typeof place === 'number') return clock - place;
   // Of an hour that the clocks run through twice, the first; of one that they skip, as if they had not.
-  const [before, after] = [clock - offsetAt(clock - DAY_MS, zone), clock - offsetAt(clock + DAY_MS, zone)];
-  if (clock - offsetAt(before, zone) === before) return before;
-  return clock - offsetAt(after, zone) === after ? after : before;
+  const before = clock - place.offsetAt(clock - DAY_MS);
+  const after = clock - place.offsetAt(clock + DAY_MS);
+  if (before === after || clock - place.offsetAt(before) === before) return before;
+  return clock - place.offsetAt(after) === after ? after : before;
 }
 
 /** Milliseconds east of UTC; undefined if it is no offset. @internal */
@@ -64,7 +71,8 @@ export function offsetMs(zone: string): number | undefined {
  * @internal
  */
 export function offsetAt(ms: number, zone: string): number {
-  return offsetMs(zone) ?? ZONES.of(zone).offsetAt(ms);
+  const place = ZONES.of(zone);
+  return typeof place === 'number' ? place : place.offsetAt(ms);
 }
 
 /** In so long a time no zone changes its offset twice: the shortest break of summer time, of Ramadan, was four weeks. */
@@ -122,8 +130,17 @@ class Zone {
 class Zones {
   private readonly byName = new Map<string, Zone>();
   private spans = 0;
+  private lastName = 'Z';
+  private last: Zone | number = 0;
 
-  of(name: string): Zone {
+  /** A fixed offset, or a zone. Thousands of times ask for the same one after the other. */
+  of(name: string): Zone | number {
+    if (name !== this.lastName) this.last = offsetMs(name) ?? this.named(name);
+    this.lastName = name;
+    return this.last;
+  }
+
+  private named(name: string): Zone {
     // Some versions of Node take "+01" for a name.
     if (typeof name !== 'string' || !/^[a-z][\w/+-]{1,60}$/i.test(name)) throw noZone();
     const key = name.toLowerCase();

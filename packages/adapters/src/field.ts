@@ -166,6 +166,17 @@ export class Field {
   }
 }
 
+/**
+ * @param name  of the field that says whose a record is
+ * @throws AdapterError if they are of several people: their nights would become one
+ * @internal
+ */
+export function refuseOthers(name: string, ...lists: readonly (readonly Field[] | undefined)[]): void {
+  const named = lists.flatMap((records) => records?.map((record) => record.get(name)) ?? []);
+  const [first, ...others] = named.filter((field) => !field.isAbsent);
+  others.find(({ value }) => value !== first?.value)?.fail('is another person: send the answers of one');
+}
+
 /** How an answer holds its records. @internal */
 export interface Envelope {
   /** The path of the list. */

@@ -82,8 +82,21 @@ export function recordingProblem(error: unknown): RecordingProblem | undefined {
 function providerOf({ provider }: Recording): Provider {
   const known = PROVIDERS.find((name) => name === provider);
   if (known !== undefined) return known;
-  throw new AdapterError(['provider'], `expected one of ${PROVIDERS.join(', ')}`, 'literal_error');
+  const way = WAYS.find(([names]) => names.some((name) => name === provider))?.[1];
+  const sentence = `${way === undefined ? '' : `${way}; `}expected one of ${PROVIDERS.join(', ')}`;
+  throw new AdapterError(['provider'], sentence, 'literal_error');
 }
+
+const OF_ITS_OWN = 'its answers are not read: send its stages and heart rate as intervals';
+const BY_ANDROID = 'its files are not read: let it share with Health Connect, or send its table as intervals';
+
+/** Providers that are asked for and not read, and the way for their data. */
+const WAYS: readonly (readonly [names: readonly string[], way: string])[] = [
+  [['samsung_health', 'samsung', 'zepp', 'amazfit', 'mi_fitness', 'mi_fit', 'huami'], BY_ANDROID],
+  [['ultrahuman', 'eight_sleep', 'coros', 'suunto'], OF_ITS_OWN],
+  [['fitbit'], 'google_health reads what has replaced its Web API, fitbit_archive an export'],
+  [['vital'], 'it is called junction now'],
+];
 
 /** A field that is not read is told: most likely it is a mistyped one. */
 function unknownFields(recording: Recording, provider: Provider): Left[] {

@@ -86,7 +86,10 @@ export function secondsOfMinutes(minutes: StageDurations): StageDurations {
 /** @throws UnitError if the seconds are minutes or hours */
 export function checkSeconds(seconds: StageDurations): StageDurations {
   const total = sum(seconds);
-  if (total > 0 && total < NIGHT_SECONDS_MIN) {
+  const { deep, rem, light } = seconds;
+  // A night may have a minute awake and no stages.
+  const isSleepGiven = deep !== undefined || rem !== undefined || light !== undefined;
+  if (isSleepGiven && total > 0 && total < NIGHT_SECONDS_MIN) {
     throw new UnitError('sleep of less than a quarter of an hour: are these minutes or hours, not seconds?');
   }
   return mapStages(seconds, Math.round);

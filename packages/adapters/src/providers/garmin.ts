@@ -1,7 +1,8 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { durations } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { durations, stretches, type Stretch } from '../durations.js';
+import { Field, recordsOf, refuseOthers } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
+import { STAGES } from '../sleep.js';
 
 /**
  * Garmin Health API, unverified: its specification is for partners. The names are those of public samples and
@@ -28,9 +29,11 @@ const STANDINGS: Readonly<Record<string, number>> = {
 export function fromGarmin({ sleep, daily, respiration, ...options }: GarminInput): Adapted {
   const days = summariesOf(new Field(daily, 'daily', options.zone), 'dailies');
   const breaths = summariesOf(new Field(respiration, 'respiration', options.zone), 'allDayRespiration');
+  const sleeps = summariesOf(new Field(sleep, 'sleep', options.zone), 'sleeps');
+  refuseOthers('userId', sleeps, days, breaths);
   return adapt(
     options,
-    summariesOf(new Field(sleep, 'sleep', options.zone), 'sleeps')?.map(recordOf),
+    sleeps?.map(recordOf),
     days?.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
     breaths?.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),
   );
@@ -54,9 +57,15 @@ function recordOf(field: Field): SleepRecord {
   const durationS = field.get('durationInSeconds').number() ?? 0;
   const unmeasuredS = field.get('unmeasurableSleepInSeconds').number() ?? 0;
   const stagedS = sleepS + (stages.awake ?? 0) + unmeasuredS;
-  const span = { fromMs, toMs: fromMs + Math.max(durationS, stagedS) * 1000 };
+  const levels = sleepS > 0 ? [] : levelsOf(field.get('sleepLevelsMap'));
+  const lastMs = levels.reduce((last, { to }) => Math.max(last, to), 0);
+  const span = { fromMs, toMs: Math.max(fromMs + Math.max(durationS, stagedS) * 1000, lastMs) };
+  // Of a watch that detects no REM, deep and light are all of the sleep.
+  const sums = { ...stages, asleep: stages.rem === undefined ? sleepS : undefined };
   const read = (): SleepDetails => ({
-    ...durations(field, span, 'seconds', sleepS > 0 ? stages : { asleep: durationS }),
+    ...(levels.length > 0
+      ? stretches(field.get('sleepLevelsMap'), span, levels)
+      : durations(field, span, 'seconds', sleepS > 0 ? sums : { asleep: durationS })),
     breath: offsetSeries(field, 'timeOffsetSleepRespiration'),
   });
   const validation = field.get('validation');
@@ -68,6 +77,17 @@ function recordOf(field: Field): SleepRecord {
     standing: validation.named(STANDINGS) ?? 1,
     read,
   };
+}
+
+/** `{"deep": [{"startTimeInSeconds": …, "endTimeInSeconds": …}], …}` */
+function levelsOf(field: Field): Stretch[] {
+  return field.entries().flatMap(([level, ranges]) =>
+    ranges.items().map((one) => ({
+      stage: STAGES.find((stage) => stage === level),
+      from: one.get('startTimeInSeconds').unixSeconds(),
+      to: one.get('endTimeInSeconds').unixSeconds(),
+    })),
+  );
 }
 
 /** `{"0": 62, "15": 61}`: seconds after the beginning of the summary. */

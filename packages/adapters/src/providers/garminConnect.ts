@@ -1,6 +1,6 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { Field } from '../field.js';
+import { Field, refuseOthers } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
@@ -25,15 +25,16 @@ export function fromGarminConnect({
   respiration,
   ...options
 }: GarminConnectInput): Adapted {
-  const pairs = (sent: Field, name: string) =>
-    daysOf(sent, name)?.map((day) => pairSeries(day.get(name))) ?? [];
+  const days = daysOf(new Field(sleep, 'sleep', options.zone), 'dailySleepDTO');
+  const hearts = daysOf(new Field(heartRate, 'heart_rate', options.zone), 'heartRateValues');
+  const breaths = daysOf(new Field(respiration, 'respiration', options.zone), 'respirationValuesArray');
+  const nights = days?.map((day) => day.get('dailySleepDTO')).filter((night) => !night.isAbsent);
+  refuseOthers('userProfilePK', nights, hearts, breaths);
   return adapt(
     options,
-    daysOf(new Field(sleep, 'sleep', options.zone), 'dailySleepDTO')
-      ?.filter(isNight)
-      .map(recordOf),
-    pairs(new Field(heartRate, 'heart_rate', options.zone), 'heartRateValues'),
-    pairs(new Field(respiration, 'respiration', options.zone), 'respirationValuesArray'),
+    days?.filter(isNight).map(recordOf),
+    hearts?.map((day) => pairSeries(day.get('heartRateValues'))),
+    breaths?.map((day) => pairSeries(day.get('respirationValuesArray'))),
   );
 }
 

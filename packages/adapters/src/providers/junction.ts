@@ -1,6 +1,6 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { Field, recordsOf, refuseOthers } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
@@ -24,9 +24,11 @@ export function fromJunction({
   respiratory_rate: respiratoryRate,
   ...options
 }: JunctionInput): Adapted {
+  const sleeps = sleepsOf(new Field(sleep, 'sleep', options.zone));
+  refuseOthers('user_id', sleeps);
   return adapt(
     options,
-    sleepsOf(new Field(sleep, 'sleep', options.zone))?.map(recordOf),
+    sleeps?.map(recordOf),
     seriesOf(new Field(heartRate, 'heart_rate', options.zone)),
     seriesOf(new Field(respiratoryRate, 'respiratory_rate', options.zone)),
   );

@@ -25,6 +25,7 @@ export function fromOura({ sleep, heart_rate: heartRate, ...options }: OuraInput
     one: 'bedtime_start',
     what: 'the answer of /v2/usercollection/sleep, with data',
   });
+  records?.find(isScore)?.fail(DAILY);
   const sent = new Field(heartRate, 'heart_rate', options.zone);
   const samples = recordsOf(sent, {
     list: ['data'],
@@ -34,6 +35,14 @@ export function fromOura({ sleep, heart_rate: heartRate, ...options }: OuraInput
   const heart = series(sent.get('data'), samples ?? [], atMs, (one) => one.get('bpm').number());
   return adapt(options, records?.map(recordOf), [heart]);
 }
+
+/** `GET /v2/usercollection/daily_sleep` answers with scores of a night. */
+function isScore(document: Field): boolean {
+  return document.get('bedtime_start').isAbsent && document.has('contributors');
+}
+
+const DAILY =
+  'this is daily_sleep, which has scores and no sleep: send the answer of /v2/usercollection/sleep';
 
 function recordOf(field: Field): SleepRecord {
   const type = field.get('type').text();

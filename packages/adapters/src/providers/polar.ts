@@ -1,7 +1,7 @@
 import type { Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { durations, stretches } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { durations, SOME_UNKNOWN, stretches } from '../durations.js';
+import { Field, recordsOf, refuseOthers } from '../field.js';
 import { beginOf, heartDaysOf, heartOfV4, nightlyRechargesOf, nightSleepsOf, recordOfV4 } from './polarV4.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 
@@ -40,6 +40,7 @@ export function fromPolar({ sleep, recharge, heart_rate: heartRate, ...options }
   const ofV3 = ofV4 === undefined ? rechargesOf(recharges) : undefined;
   const begin = newer?.[0] === undefined ? older?.[0]?.get('sleep_start_time') : beginOf(newer[0]);
   const days = new Field(heartRate, 'heart_rate', zone ?? offsetOf(begin));
+  refuseOthers('polar_user', older, ofV3);
   const recharged = byDate(ofV4 ?? ofV3 ?? [], ofV4 === undefined ? 'date' : 'sleepResultDate');
   return adapt(
     options,
@@ -101,7 +102,7 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }, begin: s
     light: field.get('light_sleep').number(),
     awake: field.get('total_interruption_duration').number(),
   };
-  if (given.deep !== undefined || given.light !== undefined) return durations(field, span, 'seconds', given);
+  if (given.deep !== undefined || given.light !== undefined) return staged(field, span, given);
   const points = clockSeries(field.get('hypnogram'), span.fromMs, begin).samples;
   const intervals = points.map(({ at, value }, index) => ({
     stage: LEVELS[value ?? -1],
@@ -110,6 +111,18 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }, begin: s
   }));
   return stretches(field.get('hypnogram'), span, intervals);
 }
+
+/** The stages, beside which some sleep may have none. */
+function staged(field: Field, span: { fromMs: number; toMs: number }, given: StageSums) {
+  const unknown = field.get('unrecognized_sleep_stage');
+  const unknownS = unknown.number() ?? 0;
+  if (unknownS === 0) return durations(field, span, 'seconds', given);
+  const asleep = (given.deep ?? 0) + (given.rem ?? 0) + (given.light ?? 0) + unknownS;
+  const { left = [], ...rest } = durations(field, span, 'seconds', { ...given, asleep });
+  return { ...rest, left: left.length > 0 ? left : [{ what: unknown.place, why: SOME_UNKNOWN }] };
+}
+
+type StageSums = { readonly [S in Stage]: number | undefined };
 
 interface ClockSeries extends Series {
   readonly samples: readonly { readonly at: number; readonly value: number | undefined }[];

@@ -1,7 +1,7 @@
 import type { Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { Field, recordsOf, refuseOthers } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
@@ -31,8 +31,10 @@ const LEVELS: readonly (Stage | 'asleep' | undefined)[] = [
 /** The session of Terra's data. */
 export function fromTerra({ sleep, daily, ...options }: TerraInput): Adapted {
   const event = new Field(sleep, 'sleep', options.zone);
-  const days = dataOf(new Field(daily, 'daily', options.zone), 'daily')?.map(heartOf);
+  const day = new Field(daily, 'daily', options.zone);
+  const days = dataOf(day, 'daily')?.map(heartOf);
   const sleeps = dataOf(event, 'sleep')?.map((one) => recordOf(one, sourceOf(event)));
+  refuseOthers('user_id', [event.get('user'), day.get('user')]);
   return adapt(options, sleeps, days);
 }
 

@@ -1,6 +1,6 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { Field, recordsOf, refuseOthers } from '../field.js';
 import type { SleepDetails, SleepRecord } from '../records.js';
 import { offsetMs } from '../zone.js';
 
@@ -18,7 +18,9 @@ export function fromWhoop({ sleep, ...options }: WhoopInput): Adapted {
   const sent = new Field(sleep, 'sleep', options.zone);
   if (isEvent(sleep)) sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');
   const what = 'the answer of /v2/activity/sleep, with records';
-  return adapt(options, recordsOf(sent, { list: ['records'], one: 'start', what })?.map(recordOf));
+  const records = recordsOf(sent, { list: ['records'], one: 'start', what });
+  refuseOthers('user_id', records);
+  return adapt(options, records?.map(recordOf));
 }
 
 function isEvent(sent: unknown): boolean {

@@ -1,5 +1,7 @@
 /** What is true of a request wherever it is looked at: the service and the clients have it in common. */
 const RULES = '^packages/rules/';
+/** Sessions from what providers send: the service's own thread and the TypeScript client have it in common. */
+const ADAPTERS = '^packages/adapters/';
 
 /** The import arrows of docs/ARCHITECTURE.md, as rules. Each layer names the layers that it may import; all may import packages/rules. */
 const LAYERS = {
@@ -8,12 +10,13 @@ const LAYERS = {
   process: ['base'],
   config: ['base'],
   norms: ['base'],
-  contract: ['base', 'norms'],
+  contract: ['packages/adapters', 'base', 'norms'],
   model: ['base', 'files', 'config', 'contract'],
   records: ['contract'],
   pipeline: ['norms', 'contract', 'model', 'records'],
   history: ['base', 'contract', 'records', 'pipeline'],
   reading: ['norms', 'contract', 'records', 'pipeline', 'history'],
+  recording: ['packages/adapters', 'base', 'process', 'contract', 'reading'],
   auth: ['base', 'files', 'config', 'contract', 'model'],
   scoring: ['base', 'process', 'config', 'contract', 'model', 'records', 'reading', 'pipeline'],
   worker: [
@@ -35,6 +38,7 @@ const LAYERS = {
     'records',
     'history',
     'reading',
+    'recording',
     'pipeline',
     'scoring',
     'auth',
@@ -52,6 +56,7 @@ const LAYERS = {
     'records',
     'history',
     'reading',
+    'recording',
     'pipeline',
     'scoring',
     'auth',
@@ -70,6 +75,7 @@ const LAYERS = {
     'records',
     'history',
     'reading',
+    'recording',
     'pipeline',
     'scoring',
   ],
@@ -101,6 +107,10 @@ const OWNERS = {
   'prom-client': ['^src/admin/metricsExport\\.ts$'],
 };
 
+/** What an entry of LAYERS names: a folder of src, some of its files, or a package. */
+const pathOf = (name) =>
+  name.startsWith('packages/') ? `^${name}/` : name.includes('\\.') ? `^src/${name}` : `^src/${name}/`;
+
 const arrows = Object.entries(LAYERS).map(([layer, below]) => ({
   name: `${layer}-imports-down`,
   comment: `src/${layer} may import ${below.length === 0 ? 'nothing of ours' : below.join(', ')}`,
@@ -108,10 +118,7 @@ const arrows = Object.entries(LAYERS).map(([layer, below]) => ({
   from: { path: `^src/${layer}/` },
   to: {
     path: '^(src|packages|test|bench|native-models|scripts)/',
-    pathNot: [
-      RULES,
-      ...[layer, ...below].map((name) => (name.includes('\\.') ? `^src/${name}` : `^src/${name}/`)),
-    ],
+    pathNot: [RULES, ...[layer, ...below].map(pathOf)],
   },
 }));
 
@@ -131,11 +138,11 @@ module.exports = {
     {
       name: 'client-stands-alone',
       comment:
-        'what others install may bring nothing of the service but its rules, and nothing else than undici, which is optional',
+        'what others install may bring nothing of the service but its rules and adapters, and nothing else than undici, which is optional',
       severity: 'error',
       from: { path: '^packages/client-ts/src/' },
       to: {
-        pathNot: ['^packages/client-ts/src/', RULES, '(^|node_modules/)undici/'],
+        pathNot: ['^packages/client-ts/src/', RULES, ADAPTERS, '(^|node_modules/)undici/'],
         dependencyTypesNot: ['core'],
       },
     },
@@ -145,6 +152,13 @@ module.exports = {
       severity: 'error',
       from: { path: RULES },
       to: { pathNot: [RULES] },
+    },
+    {
+      name: 'adapters-stand-alone',
+      comment: 'pure TypeScript, as the rules are: browsers and phones load it',
+      severity: 'error',
+      from: { path: ADAPTERS },
+      to: { pathNot: [ADAPTERS, RULES] },
     },
     {
       name: 'no-circular',

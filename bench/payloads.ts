@@ -5,7 +5,7 @@ import { isDeepStrictEqual, parseArgs, promisify } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import { markdownTable } from '#acuity/base/table.js';
 import * as adapters from '#acuity/client/adapters.js';
-import { UnitError } from '#acuity/client/unitChecks.js';
+import { UnitError } from '#adapters/unitChecks.js';
 import { ROOT, sourcePath } from './paths.js';
 import { UsageError } from './usage.js';
 

@@ -19,6 +19,7 @@ const CHECKS = [
     '--config=.dependency-cruiser.cjs',
     'src',
     'packages/rules/src',
+    'packages/adapters/src',
     'packages/client-ts/src',
     'test',
     'bench',

@@ -6,7 +6,9 @@ import { holding } from './lock.js';
 import { failWith, filesBelow, install, ROOT, StepFailed } from './prepare.js';
 
 const PACKAGE = join(ROOT, 'packages/client-ts');
-/** Where the compiler finds the client and the rules in one folder: the package must not depend on other files. */
+/** The packages of this repository that the client imports. */
+const BROUGHT = ['rules', 'adapters'];
+/** Where the compiler finds the client and these in one folder: the package must not depend on other files. */
 const TOGETHER = join(ROOT, '.build/client-package');
 /** Built here and moved when complete, because other processes may be running the previous one. */
 const FRESH = join(ROOT, '.build/client-package-dist');
@@ -22,7 +24,7 @@ try {
 async function make() {
   for (const folder of [TOGETHER, FRESH]) rmSync(folder, { recursive: true, force: true });
   bring(join(PACKAGE, 'src'), TOGETHER);
-  bring(join(ROOT, 'packages/rules/src'), join(TOGETHER, 'rules'));
+  for (const name of BROUGHT) bring(join(ROOT, `packages/${name}/src`), join(TOGETHER, name));
   for (const format of ['esm', 'cjs']) {
     compile(format, '--emitDeclarationOnly');
     // Editors show the comments of the declarations; in the code they would be a quarter of the package.
@@ -35,14 +37,20 @@ async function make() {
   renameSync(FRESH, DIST);
 }
 
-/** Copies sources; their imports of the rules then point to a file beside them. */
+/** Copies sources; their imports of other packages then point to a file beside them. */
 function bring(from, to) {
   for (const source of filesBelow(from)) {
     const target = join(to, relative(from, source));
-    const rules = relative(dirname(target), join(TOGETHER, 'rules'));
-    const path = rules.startsWith('.') ? rules : `./${rules}`;
+    const pathTo = (name) => {
+      const path = relative(dirname(target), join(TOGETHER, name));
+      return path.startsWith('.') ? path : `./${path}`;
+    };
+    const text = BROUGHT.reduce(
+      (code, name) => code.replaceAll(`'#${name}/`, `'${pathTo(name)}/`),
+      readFileSync(source, 'utf8'),
+    );
     mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, readFileSync(source, 'utf8').replaceAll("'#rules/", `'${path}/`));
+    writeFileSync(target, text);
   }
 }
 

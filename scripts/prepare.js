@@ -28,6 +28,8 @@ const TSC = 'node_modules/typescript/bin/tsc';
 
 /** The rules shared by the service and its clients. */
 const RULES = ['packages/rules/tsconfig.json', 'packages/rules/src'];
+/** What makes sessions of providers' answers, in the service and in the TypeScript client. */
+const ADAPTERS = ['packages/adapters/tsconfig.json', 'packages/adapters/src'];
 /** The norms of tests, which are copied beside the code that reads them. */
 const NORMS = ['packages/norms'];
 /** The TypeScript client, which the server's package contains as `acuity/client`. */
@@ -76,6 +78,7 @@ export const STEPS = {
       'packages/client-ts/tsconfig.esm.json',
       'packages/client-ts/tsconfig.cjs.json',
       ...RULES,
+      ...ADAPTERS,
       ...CLIENT,
     ],
     outputs: ['packages/client-ts/dist/esm/entry.js', 'packages/client-ts/dist/cjs/package.json'],
@@ -84,10 +87,15 @@ export const STEPS = {
   },
   src: {
     needs: ['parser'],
-    inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...RULES, ...NORMS, ...CLIENT],
+    inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...RULES, ...ADAPTERS, ...NORMS, ...CLIENT],
     outputs: ['dist/main.js'],
     command: [TSC, '-b', 'src', 'packages/client-ts'],
-    compiled: { src: 'dist', 'packages/rules/src': 'dist/rules', 'packages/client-ts/src': 'dist/client' },
+    compiled: {
+      src: 'dist',
+      'packages/rules/src': 'dist/rules',
+      'packages/adapters/src': 'dist/adapters',
+      'packages/client-ts/src': 'dist/client',
+    },
   },
   all: {
     needs: ['parser'],
@@ -97,6 +105,7 @@ export const STEPS = {
       'tsconfig.json',
       'src',
       ...RULES,
+      ...ADAPTERS,
       ...NORMS,
       ...CLIENT,
       'test',
@@ -110,6 +119,7 @@ export const STEPS = {
     compiled: {
       src: 'dist',
       'packages/rules/src': 'dist/rules',
+      'packages/adapters/src': 'dist/adapters',
       'packages/client-ts/src': 'dist/client',
       test: '.build/test',
       bench: '.build/bench',

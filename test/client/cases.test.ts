@@ -5,12 +5,12 @@ import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/client
 import * as errors from '#acuity/client/errors.js';
 import { fieldWarnings } from '#acuity/client/fieldNames.js';
 import { memoryStorage } from '#acuity/client/history.js';
-import type { Person } from '#acuity/client/person.js';
-import { SessionBuilder, type Sample } from '#acuity/client/sessionBuilder.js';
-import type { Stage, StageDurations } from '#acuity/client/sleep.js';
+import type { Person } from '#adapters/person.js';
+import { SessionBuilder, type Sample } from '#adapters/sessionBuilder.js';
+import type { Stage, StageDurations } from '#adapters/sleep.js';
 import type { OpenTransport } from '#acuity/client/transport.js';
 import { undiciTransport } from '#acuity/client/undici.js';
-import { UnitError } from '#acuity/client/unitChecks.js';
+import { UnitError } from '#adapters/unitChecks.js';
 import { startScripted, type Reply } from '../fixtures/scriptedServer.js';
 import { startServer } from '../fixtures/server.js';
 import { casesOf, checkHistories, KEY, SCORES } from '../fixtures/sharedCases.js';

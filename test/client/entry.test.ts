@@ -4,7 +4,8 @@ import t from 'tap';
 import { REPOSITORY } from '../fixtures/repository.js';
 
 const DIST = join(REPOSITORY, 'dist/client');
-const RULES = join(REPOSITORY, 'dist/rules');
+/** What the client has in common with the service. */
+const SHARED = ['rules', 'adapters'].map((name) => [`#${name}/`, join(REPOSITORY, 'dist', name)] as const);
 
 t.test('the package is imported by its name and has what the documents use', async (t) => {
   const client = (await import('acuity/client')) as Record<string, unknown>;
@@ -37,23 +38,26 @@ function importsFrom(file: string, found = new Set<string>()): Set<string> {
   if (found.has(file)) return found;
   found.add(file);
   const source = readFileSync(file, 'utf8');
-  for (const [, from = ''] of source.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)) {
-    if (from.startsWith('.')) importsFrom(join(dirname(file), from), found);
-    else if (from.startsWith('#rules/')) importsFrom(join(RULES, from.slice('#rules/'.length)), found);
+  for (const [, from = ''] of source.matchAll(/(?:\bfrom |\bimport |\bimport\()'([^']+)'/g)) {
+    const shared = SHARED.find(([alias]) => from.startsWith(alias));
+    if (shared !== undefined) importsFrom(join(shared[1], from.slice(shared[0].length)), found);
+    else if (from.startsWith('.')) importsFrom(join(dirname(file), from), found);
     else if (!from.startsWith('node:')) found.add(from);
   }
   return found;
 }
 
 t.test(
-  'at run time the client brings the rules, nothing else of the service, and undici alone of others',
+  'at run time the client brings the rules and adapters, nothing else of the service, and undici alone of others',
   async (t) => {
     const found = new Set<string>();
     for (const file of readdirSync(DIST).filter((name) => name.endsWith('.js'))) {
       importsFrom(join(DIST, file), found);
     }
     const foreign = [...found]
-      .filter((from) => !from.startsWith(DIST) && !from.startsWith(RULES))
+      .filter(
+        (from) => ![DIST, ...SHARED.map(([, folder]) => folder)].some((folder) => from.startsWith(folder)),
+      )
       .map((from) => (isAbsolute(from) ? relative(DIST, from) : from));
     t.strictSame(foreign, ['undici']);
   },

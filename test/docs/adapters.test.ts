@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { PROVIDERS } from '#adapters/recording.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
@@ -10,7 +11,7 @@ import { startServer } from '../fixtures/server.js';
 
 const PAGE = readFileSync(join(REPOSITORY, 'docs/ADAPTERS.md'), 'utf8');
 const EXAMPLES = join(REPOSITORY, 'docs/examples/adapters');
-const SOURCES = join(REPOSITORY, 'packages/client-ts/src/adapters');
+const SOURCES = join(REPOSITORY, 'packages/adapters/src/providers');
 const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'];
 const EXAMPLE_BLOCK = /<!-- example: (\S+) -->\n```\w+\n([^]*?)```\n/g;
 
@@ -27,13 +28,13 @@ t.test('the page shows the examples as they are', async (t) => {
 });
 
 t.test('each provider has a section, which says where its shapes are documented, and when', async (t) => {
-  const cases = readdirSync(join(REPOSITORY, 'packages/cases/adapters'));
-  for (const provider of cases.map((file) => file.replace('.json', ''))) {
-    const name = `from${provider.charAt(0).toUpperCase()}${provider.slice(1)}`;
+  for (const provider of PROVIDERS.filter((name) => name !== 'intervals')) {
+    const file = provider.replaceAll(/_./g, (found) => found.slice(1).toUpperCase());
+    const name = `from${file.charAt(0).toUpperCase()}${file.slice(1)}`;
     const section = PAGE.split('\n## ').find((part) => part.includes(`\`${name}\``)) ?? '';
     t.match(section, /Documentation: .*https:\/\/\S+.*, 2026-\d\d-\d\d/, name);
     for (const point of ['Read', 'Missing', 'Traps']) t.match(section, `**${point}.**`, `${name}: ${point}`);
-    const source = readFileSync(join(SOURCES, `${provider}.ts`), 'utf8');
+    const source = readFileSync(join(SOURCES, `${file}.ts`), 'utf8');
     if (source.includes('nverified')) t.match(section, /[Uu]nverified/, `${name} is unverified`);
   }
 });
@@ -50,7 +51,7 @@ t.test('the first table names every provider, and leads to its section', async (
     name.toLowerCase().replace(/[()]/g, '').replaceAll(' ', '-'),
   );
   const led = [...table.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor = '']) => anchor);
-  t.equal(led.length, readdirSync(join(REPOSITORY, 'packages/cases/adapters')).length + 1);
+  t.equal(led.length, PROVIDERS.length);
   for (const anchor of led) t.ok(sections.includes(anchor), anchor);
 });
 

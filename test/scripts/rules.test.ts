@@ -25,6 +25,8 @@ const BREACHES: Readonly<Record<string, { readonly source: string; readonly rule
   'packages/client-ts/src/b.ts': { source: `import 'undici';`, rule: 'one-owner-undici' },
   'packages/rules/src/a.ts': { source: `import 'node:fs';`, rule: 'rules-stand-alone' },
   'packages/rules/src/b.ts': { source: `import '../../client-ts/src/b.js';`, rule: 'rules-stand-alone' },
+  'packages/adapters/src/a.ts': { source: `import 'node:fs';`, rule: 'adapters-stand-alone' },
+  'packages/adapters/src/b.ts': { source: `import '#rules/c.js';`, rule: '' },
   'src/batch/a.ts': { source: `import '../../packages/client-ts/src/b.js';`, rule: 'batch-imports-down' },
   'src/batch/b.ts': { source: `import '#rules/c.js';`, rule: '' },
   'packages/rules/src/c.ts': { source: 'export const A = 1;', rule: '' },

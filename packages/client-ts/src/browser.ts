@@ -50,5 +50,5 @@ export {
   WrongAddressError,
 } from './errors.js';
 export { NORMS, percentileOf, pss10Sum, vigilanceSpeed } from './norms.js';
-export { SessionBuilder } from './sessionBuilder.js';
-export { UnitError } from './unitChecks.js';
+export { SessionBuilder } from '#adapters/sessionBuilder.js';
+export { UnitError } from '#adapters/unitChecks.js';

@@ -35,7 +35,7 @@ import {
   type Outgoing,
   type Transport,
 } from './transport.js';
-import { checkRequest, unitWarnings, type UnitWarning } from './unitChecks.js';
+import { checkRequest, unitWarnings, type UnitWarning } from './unitWarnings.js';
 
 export interface AcuityClientOptions {
   /** Base address of the service, for instance `https://scores.example`, without `/predict`. */

@@ -47,11 +47,12 @@ export { NORMS, percentileOf, pss10Sum, vigilanceSpeed, type Tested } from './no
 export type { Norm } from './norm.js';
 export type { NormName } from './normTables.js';
 export type { Moment } from '#rules/moment.js';
-export type { Person } from './person.js';
+export type { Person } from '#adapters/person.js';
 export type { RetryOptions } from './retry.js';
-export { SessionBuilder, type Sample } from './sessionBuilder.js';
-export type { Stage, StageDurations, StageInterval } from './sleep.js';
-export { UnitError, type UnitWarning } from './unitChecks.js';
+export { SessionBuilder, type Sample } from '#adapters/sessionBuilder.js';
+export type { Stage, StageDurations, StageInterval } from '#adapters/sleep.js';
+export { UnitError } from '#adapters/unitChecks.js';
+export type { UnitWarning } from './unitWarnings.js';
 export type {
   ExplainedScore,
   Explanation,

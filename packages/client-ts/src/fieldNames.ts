@@ -1,7 +1,7 @@
 import type { ObjectKind } from '#rules/fields.js';
 import { meantField } from '#rules/slips.js';
 import type { PredictionRequestBody } from './contract.js';
-import type { UnitWarning } from './unitChecks.js';
+import type { UnitWarning } from './unitWarnings.js';
 
 /** A field that the service does not know and ignores: most likely a mistyped known one. */
 export interface FieldWarning {

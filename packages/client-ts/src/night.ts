@@ -1,9 +1,6 @@
-import { momentMs, type Moment } from '#rules/moment.js';
-import { offsetAt, offsetMs } from './adapters/zone.js';
 import type { Measurement, PredictionRequestBody } from './contract.js';
 
 const DAY_MS = 86_400_000;
-const OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /**
  * The date of waking as it is sent; undefined if there is none.
@@ -30,7 +27,8 @@ export function checkMeasured(measurements: readonly Measurement[]): void {
 }
 
 function isDate(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(text) && dateOf(Date.parse(text)) === text;
+  const ms = Date.parse(text);
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
 /** The night of a request, if it has one. @internal */
@@ -59,25 +57,4 @@ const MEASUREMENT = ['a measurement', 'the day on which it was taken'] as const;
 function refuseAhead(date: string, [what, remedy]: readonly [string, string]): void {
   if (Date.parse(date) - Date.now() <= DAY_MS || Number.isNaN(Date.parse(date))) return;
   throw new RangeError(`${what} lies ahead of this machine's clock: give ${remedy}, or set the clock`);
-}
-
-/**
- * The date of waking at a moment: in `zone`, else at the offset of the first of the moments that has one, else in
- * UTC.
- * @throws AdapterError if the zone is unknown
- * @internal
- */
-export function wakingDate(woke: Moment, at: Moment, zone: string | undefined): string {
-  const wokeMs = momentMs(woke, 'the end of the night');
-  const eastMs = zone === undefined ? eastOf(woke) || eastOf(at) : offsetAt(wokeMs, zone);
-  return dateOf(wokeMs + eastMs);
-}
-
-function eastOf(moment: Moment): number {
-  const written = typeof moment === 'string' ? OFFSET.exec(moment.trim()) : null;
-  return offsetMs(written?.[0] ?? 'Z') ?? 0;
-}
-
-function dateOf(ms: number): string {
-  return Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 10);
 }

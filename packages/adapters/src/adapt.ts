@@ -1,0 +1,212 @@
+import { momentMs, type Moment } from '#rules/moment.js';
+import type { Signal } from '#rules/plausible.js';
+import type { Session } from './session.js';
+import type { Person } from './person.js';
+import { SessionBuilder, type Sample } from './sessionBuilder.js';
+import { AdapterError } from './adapterError.js';
+import { chooseNight, dateOf, type Night } from './choose.js';
+import { Field } from './field.js';
+import { joined, type OwnSignal } from './joined.js';
+import type { Left, Series, SleepRecord } from './records.js';
+import { ofDevice } from './series.js';
+import { FIRST_MS, LAST_MS, offsetAt } from './zone.js';
+
+/** The options of every adapter, besides the provider's data. */
+export interface AdapterOptions {
+  /** The moment to score; by default the end of the newest night. */
+  readonly at?: Moment;
+  readonly person?: Person;
+  /** The zone for times without one: an offset ("+01:00") or a name ("Europe/Berlin"). */
+  readonly zone?: string;
+  /** How many hours before `at` a night may have ended; by default 20. Only with `at`. */
+  readonly newest_night_within_hours?: number;
+}
+
+/** The sleep that a night was made of. */
+export interface UsedSleep {
+  /** ISO 8601 with Z. */
+  readonly from: string;
+  readonly to: string;
+  /** The device, app or provider that recorded it, if the answer says so. */
+  readonly source: string | null;
+  /** More than one if the night came in parts. */
+  readonly parts: readonly { readonly what: string; readonly from: string; readonly to: string }[];
+}
+
+/**
+ * The session with its moment and night (the arguments of `History.score`), what it was made of, and what was left
+ * out.
+ */
+export interface Adapted {
+  /** ISO 8601 with Z. */
+  readonly at: string;
+  /** The date of waking, such as "2026-11-21"; null if the session has no night. */
+  readonly night: string | null;
+  readonly session: Session;
+  readonly sleep: UsedSleep | null;
+  /** Data that was sent and not used. */
+  readonly left: readonly Left[];
+}
+
+const HOUR_MS = 3_600_000;
+const NIGHT_WITHIN_HOURS = 20;
+
+/**
+ * The session of a provider's records.
+ * @param sleeps  every sleep it sent; undefined if sleep was not asked for
+ * @param heart  samples besides those of the sleep: for the hour before, and for the night if the sleep has none
+ * @internal
+ */
+export function adapt(
+  options: AdapterOptions,
+  sleeps: readonly SleepRecord[] | undefined,
+  heart: readonly Series[] = [],
+  breath: readonly Series[] = [],
+): Adapted {
+  const zone = options.zone ?? undefined; // null from plain JavaScript
+  const givenMs = givenMoment(options);
+  const eastMs = (record: SleepRecord, ms: number) =>
+    record.eastMs ?? (zone === undefined ? undefined : offsetAt(ms, zone));
+  const window = {
+    atMs: givenMs,
+    hours: withinHours(options.newest_night_within_hours),
+    clockMs: (record: SleepRecord, ms: number) => ms + (eastMs(record, ms) ?? 0),
+  };
+  if (zone !== undefined) offsetAt(0, zone);
+  const { night, why, left } = chooseNight(sleeps ?? [], window);
+  const atMs = givenMs ?? night?.toMs;
+  if (atMs === undefined) {
+    if (sleeps === undefined)
+      throw new AdapterError(['at'], 'is missing, and there is no sleep whose end it could be');
+    throw new AdapterError(['sleep'], `no night to score: ${why}`);
+  }
+  const hour = { fromMs: Math.max(atMs - HOUR_MS, night === undefined ? 0 : night.toMs + 1), toMs: atMs };
+  const source = night?.parts[0].source;
+  const day = dayOf(atMs, options.person ?? {}, [
+    ofDevice('heart rate', [hour], heart, source),
+    ofDevice('respiratory rate', [hour], breath, source),
+  ]);
+  if (night === undefined) {
+    if (day.HR_day_1h?.length === 0 && day.RR_day_1h?.length === 0)
+      throw new AdapterError(['sleep'], `no night to score: ${why}, and no sample of the hour before`);
+    const none = sleeps === undefined || left.length > 0 ? [] : [{ what: 'sleep', why }];
+    return {
+      at: isoOf(atMs),
+      night: null,
+      session: { ...day, HR_night: [], RR_night: [] },
+      sleep: null,
+      left: [...none, ...left],
+    };
+  }
+  const ofNight = nightOf(night, heart, breath);
+  const { HR_day_1h, RR_day_1h } = day;
+  if (Object.values({ ...ofNight.session, HR_day_1h, RR_day_1h }).every(isNothing))
+    throw new AdapterError(night.parts[0].field.path, NOTHING);
+  const [last] = night.parts.slice(-1);
+  const isDateKnown = last === undefined || eastMs(last, night.toMs) !== undefined;
+  return {
+    at: isoOf(atMs),
+    night: dateOf(night, window),
+    session: { ...ofNight.session, ...day },
+    sleep: usedSleep(night),
+    left: [
+      ...left,
+      ...ofNight.left,
+      ...(isDateKnown ? [] : [{ what: night.parts[0].field.place, why: NO_ZONE }]),
+    ],
+  };
+}
+
+const NOTHING =
+  'says neither how long nor in which stages somebody slept, and has no heart rate or breathing';
+
+function isNothing(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+const NO_ZONE = 'says no local time: the date of the night is that in UTC; give the zone of the person';
+
+/**
+ * @throws AdapterError if it is no moment
+ * @internal
+ */
+export function givenMoment({ at, zone }: AdapterOptions): number | undefined {
+  if (at === undefined || at === null) return undefined;
+  const field = new Field(at, 'at', zone);
+  if (typeof at === 'string') return field.moment();
+  const ms = field.located(() => momentMs(at, 'this'));
+  return ms >= FIRST_MS && ms < LAST_MS ? ms : field.fail('is no point in time');
+}
+
+/** @internal */
+export function withinHours(hours: number | undefined): number {
+  if (hours === undefined || hours === null) return NIGHT_WITHIN_HOURS;
+  if (typeof hours === 'number' && hours > 0 && hours < Infinity) return hours;
+  throw new AdapterError(['newest_night_within_hours'], 'expected a number of hours above 0');
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Names of apps and devices are shorter. */
+const SOURCE_LENGTH_MAX = 200;
+
+function usedSleep({ fromMs, toMs, parts }: Night): UsedSleep {
+  return {
+    from: isoOf(fromMs),
+    to: isoOf(toMs),
+    source: parts[0].source?.slice(0, SOURCE_LENGTH_MAX) ?? null,
+    parts: parts.map((part) => ({
+      what: part.field.place,
+      from: isoOf(part.fromMs),
+      to: isoOf(part.toMs),
+    })),
+  };
+}
+
+function dayOf(
+  atMs: number,
+  person: Person,
+  [heart, breath]: readonly [readonly Sample[], readonly Sample[]],
+): Session {
+  const {
+    HR_night: _heart,
+    RR_night: _breath,
+    ...day
+  } = new SessionBuilder(atMs).person(person).heartRate(heart).respiratoryRate(breath).build();
+  return day;
+}
+
+/** The sleep's own series, else its average, else the series of another device. */
+function nightOf(
+  night: Night,
+  heart: readonly Series[],
+  breath: readonly Series[],
+): { session: Session; left: readonly Left[] } {
+  const { field, source } = night.parts[0];
+  const details = joined(night);
+  const left = [...details.left];
+  const samplesOf = (signal: Signal, beside: readonly Series[], own: OwnSignal) => {
+    if (own.samples.length > 0) return own.samples;
+    const same = beside.filter((one) => one.source === undefined || one.source === source);
+    const ofSame = ofDevice(signal, night.parts, same, source);
+    if (ofSame.length > 0 || own.average !== undefined) return ofSame;
+    const others = ofDevice(signal, night.parts, beside, source);
+    if (others.length > 0 && source !== undefined)
+      left.push({ what: field.place, why: `no ${signal} of its own device: that of another was taken` });
+    return others;
+  };
+  const builder = new SessionBuilder(night.toMs)
+    .night(night.fromMs, night.toMs)
+    .heartRate(samplesOf('heart rate', heart, details.heart))
+    .respiratoryRate(samplesOf('respiratory rate', breath, details.breath));
+  const session = field.located(() => builder.sleepSeconds(details.stages).build());
+  if (session.sleepTimeSeconds === undefined && details.asleepS !== undefined)
+    session.sleepTimeSeconds = Math.round(details.asleepS);
+  if (session.HR_night?.length === 0 && details.heart.average !== undefined)
+    session.HR_night = [details.heart.average];
+  if (session.RR_night?.length === 0 && details.breath.average !== undefined)
+    session.RR_night = [details.breath.average];
+  return { session, left };
+}

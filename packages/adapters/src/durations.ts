@@ -1,0 +1,148 @@
+import { measureStages, type Stage } from './sleep.js';
+import { UnitError } from './unitChecks.js';
+import type { Field } from './field.js';
+import type { SleepDetails } from './records.js';
+
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'left'>;
+
+const UNIT_S = { milliseconds: 0.001, seconds: 1, minutes: 60, hours: 3_600 } as const;
+
+/**
+ * Seconds of the known stages. Devices without stages report all three stages of sleep as zero.
+ * @param field  the field to name if the stages can't be those of a sleep from `fromMs` to `toMs`
+ * @throws UnitError if they add up to far more or far less than the length of the sleep
+ * @internal
+ */
+export function durations(
+  field: Field,
+  { fromMs, toMs }: Span,
+  unit: keyof typeof UNIT_S,
+  given: { readonly [S in Stage | 'asleep']?: number | undefined },
+): Durations {
+  const seconds = (value: number | undefined) => (value === undefined ? undefined : value * UNIT_S[unit]);
+  if (Object.values(given).some((value) => value !== undefined && value < 0))
+    field.fail('a duration is negative');
+  const [deep, rem, light, awake] = [given.deep, given.rem, given.light, given.awake].map(seconds);
+  const sum = (deep ?? 0) + (rem ?? 0) + (light ?? 0);
+  const statedS = seconds(given.asleep);
+  const spanS = (toMs - fromMs) / 1000;
+  const hasAll = deep !== undefined && rem !== undefined && light !== undefined;
+  const isInBed = hasAll && statedS !== undefined && isTimeInBed(statedS, sum, awake ?? 0, spanS);
+  const asleepS = isInBed ? sum : statedS;
+  const isStaged = sum > 0 || asleepS === undefined || asleepS === 0;
+  const sleepS = Math.max(sum, asleepS ?? 0);
+  const isWhole = sleepS > 0 && (hasAll || asleepS !== undefined);
+  const least = isWhole ? (awake === undefined ? 10 : 4) : 30;
+  const isSleepGiven = [deep, rem, light, asleepS].some((value) => value !== undefined);
+  // The time awake alone may be a minute.
+  const far = distance(sleepS, awake ?? 0, spanS, isSleepGiven ? spanS / least : 0);
+  if (far !== undefined)
+    throw new UnitError(`expected ${unit}; they add up to far ${far} than the sleep is long`, field.path);
+  const isPartial = hasAll && sum < (asleepS ?? 0) * PART;
+  // The service would derive no REM sleep at all from deep and light sleep that are the whole.
+  const isWithoutRem = rem === undefined && deep !== undefined && light !== undefined && isSame(sum, asleepS);
+  const hasStages = isStaged && !isPartial;
+  const why = isInBed ? IN_BED : isStaged && isPartial ? PARTIAL : isWithoutRem ? WITHOUT_REM : undefined;
+  const left = why === undefined ? [] : [{ what: field.place, why }];
+  return {
+    stages: {
+      ...(hasStages && deep !== undefined && { deep }),
+      ...(hasStages && rem !== undefined && { rem }),
+      ...(hasStages && light !== undefined && !isWithoutRem && { light }),
+      ...(awake !== undefined && { awake }),
+    },
+    asleepS,
+    left,
+  };
+}
+
+/** Stages that add up to a smaller share of the stated sleep, or of its time, do not cover the whole sleep. */
+const PART = 0.75;
+const UNCOVERED = 'its stages cover less than three quarters of the sleep: they were not taken';
+const PARTIAL = 'its stages add up to far less than the sleep that it states: only that is taken';
+const WITHOUT_REM = 'no REM sleep was detected: it is in the light sleep, of which only the sum is taken';
+const IN_BED = 'its total has the time awake in it: the stages are taken';
+export const SOME_UNKNOWN = 'sleep of no known stage: it is not counted, the stages are';
+const MOST_UNKNOWN = 'more than a quarter of its sleep is of no known stage: only the sum is taken';
+
+/** Sums differ by rounding to minutes. */
+const ROUNDING_S = 120;
+
+function fits(seconds: number, spanS: number): boolean {
+  return seconds <= spanS * 1.05 + 120;
+}
+
+function isSame(seconds: number, other: number | undefined): boolean {
+  return other !== undefined && Math.abs(seconds - other) <= ROUNDING_S;
+}
+
+/** Whether a total is that of the time in bed: too long beside the time awake, and just as long as all together. */
+function isTimeInBed(statedS: number, stagesS: number, awakeS: number, spanS: number): boolean {
+  return !fits(statedS + awakeS, spanS) && isSame(stagesS + awakeS, statedS);
+}
+
+/**
+ * Whether sleep and time awake are impossible for a sleep of this length. A person may lie awake nearly all night;
+ * durations that are not given, of stages or of time awake, may be the rest.
+ * @param leastS  sleep and time awake are together at least this
+ */
+function distance(
+  sleepS: number,
+  awakeS: number,
+  spanS: number,
+  leastS: number,
+): 'more' | 'less' | undefined {
+  if (!fits(sleepS + awakeS, spanS)) return 'more';
+  const isMinutesBesideSeconds = sleepS < spanS / 30 && sleepS * 60 > spanS / 2 && fits(sleepS * 60 + awakeS, spanS); // prettier-ignore
+  const isShort = sleepS + awakeS > 0 && sleepS + awakeS < leastS;
+  return isShort || isMinutesBesideSeconds ? 'less' : undefined;
+}
+
+/** An interval of one stage; `asleep` is sleep in an unknown stage, undefined is unknown. @internal */
+export interface Stretch {
+  readonly stage: Stage | 'asleep' | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Seconds of stages in intervals; if much of the sleep has an unknown stage, only their sum.
+ * @param stated  seconds that the provider states
+ * @internal
+ */
+export function stretches(
+  field: Field,
+  span: Span,
+  intervals: readonly Stretch[],
+  stated: { readonly asleep?: number | undefined; readonly awake?: number | undefined } = {},
+): Durations {
+  const known = intervals.filter(({ stage }) => stage !== undefined);
+  if (known.length === 0) return durations(field, span, 'seconds', stated);
+  const named = known.map((one) => ({ ...one, stage: STAGED[one.stage ?? 'asleep'] }));
+  const { deep = 0, rem = 0, light = 0, awake = 0 } = field.located(() => measureStages(named).seconds);
+  const asleepS = deep + rem + light;
+  const unknownS = Math.round(sumMs(known.filter(({ stage }) => stage === 'asleep')) / 1000);
+  const take = (given: Parameters<typeof durations>[3], why: string | undefined) => {
+    const { left = [], ...rest } = durations(field, span, 'seconds', given);
+    return { ...rest, left: why === undefined ? left : [...left, { what: field.place, why }] };
+  };
+  if (asleepS + awake < ((span.toMs - span.fromMs) / 1000) * PART) return take(stated, UNCOVERED);
+  if (unknownS > asleepS * (1 - PART)) {
+    // Sleep of no known stage alone says nothing of the time awake in between.
+    const sums = { asleep: stated.asleep ?? asleepS, awake: stated.awake ?? (awake > 0 ? awake : undefined) };
+    return take(sums, unknownS < asleepS ? MOST_UNKNOWN : undefined);
+  }
+  const stages = { deep, rem, light: light - unknownS, awake: stated.awake ?? awake };
+  return take({ ...stages, asleep: stated.asleep }, unknownS > 0 ? SOME_UNKNOWN : undefined);
+}
+
+function sumMs(intervals: readonly Stretch[]): number {
+  return intervals.reduce((sum, { from, to }) => sum + to - from, 0);
+}
+
+const STAGED = { deep: 'deep', rem: 'rem', light: 'light', awake: 'awake', asleep: 'light' } as const;

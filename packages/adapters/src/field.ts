@@ -1,0 +1,213 @@
+import { UnitError } from './unitChecks.js';
+import { AdapterError, placeOf, type Path } from './adapterError.js';
+import { lookOf } from './looks.js';
+import { localMs, offsetMs, writtenTime } from './zone.js';
+
+const DAY_S = 86_400;
+
+/** A value within a provider's data, and its path. null counts as absent. @internal */
+export class Field {
+  constructor(
+    readonly value: unknown,
+    private readonly name: string | number,
+    /** The zone for times within it that have none. */
+    readonly zone?: string | null,
+    private readonly parent?: Field,
+  ) {}
+
+  /** Made only when it is asked for: most fields are read without an error. */
+  get path(): Path {
+    return this.parent === undefined ? [this.name] : [...this.parent.path, this.name];
+  }
+
+  /** The path as text. */
+  get place(): string {
+    return placeOf(this.path);
+  }
+
+  /** Another value in its place. */
+  as(value: unknown): Field {
+    return new Field(value, this.name, this.zone, this.parent);
+  }
+
+  /** The same value, its times in another zone. */
+  in(zone: string | undefined): Field {
+    return new Field(this.value, this.name, zone, this.parent);
+  }
+
+  get isAbsent(): boolean {
+    return this.value === undefined || this.value === null;
+  }
+
+  /** A field of an object, and of its objects. */
+  get(...names: readonly string[]): Field {
+    let field: Field = this;
+    for (const name of names) field = field.child(name);
+    return field;
+  }
+
+  private child(name: string): Field {
+    if (this.isAbsent) return new Field(undefined, name, this.zone, this);
+    if (typeof this.value !== 'object' || Array.isArray(this.value)) this.fail('expected an object');
+    const { value } = this;
+    const own = Object.hasOwn(value as object, name)
+      ? (value as Readonly<Record<string, unknown>>)[name]
+      : undefined;
+    return new Field(own, name, this.zone, this);
+  }
+
+  /** Whether it is an object that has this field, even if null. */
+  has(name: string): boolean {
+    return typeof this.value === 'object' && this.value !== null && Object.hasOwn(this.value, name);
+  }
+
+  /** The elements of an array; none if it is absent. */
+  items(): Field[] {
+    if (this.isAbsent) return [];
+    if (!Array.isArray(this.value)) this.fail('expected an array');
+    return this.value.map((item, index) => new Field(item, index, this.zone, this));
+  }
+
+  /** The fields of an object, by their names; none if it is absent. */
+  entries(): [name: string, field: Field][] {
+    if (this.isAbsent) return [];
+    if (typeof this.value !== 'object' || Array.isArray(this.value)) this.fail('expected an object');
+    return Object.keys(this.value as object).map((name) => [name, this.child(name)]);
+  }
+
+  number(): number | undefined {
+    if (this.isAbsent) return undefined;
+    if (typeof this.value !== 'number' || !Number.isFinite(this.value)) this.fail('expected a number');
+    return this.value;
+  }
+
+  /** A number, also in quotes, as protocol buffers write whole numbers in JSON. */
+  quotedNumber(): number | undefined {
+    if (typeof this.value !== 'string') return this.number();
+    return /^\d+(\.\d+)?$/.test(this.value) ? Number(this.value) : this.fail('expected a number');
+  }
+
+  text(): string | undefined {
+    if (this.isAbsent) return undefined;
+    return typeof this.value === 'string' ? this.value : this.fail('expected a string');
+  }
+
+  /** What a table says of a text; undefined if that is not in it. */
+  named<Value>(table: Readonly<Record<string, Value>>): Value | undefined {
+    const text = this.text();
+    return text !== undefined && Object.hasOwn(table, text) ? table[text] : undefined;
+  }
+
+  flag(): boolean {
+    if (this.isAbsent) return false;
+    return typeof this.value === 'boolean' ? this.value : this.fail('expected true or false');
+  }
+
+  /** Milliseconds since 1970 of an ISO 8601 time; one without an offset is in `zone`. */
+  moment(): number {
+    const written = writtenTime(this.required(this.text()).trim());
+    if (written === undefined) this.fail('expected a time in ISO 8601');
+    if (written.clockMs === undefined) this.fail('is no point in time');
+    const own = written.offset ?? this.zone ?? undefined;
+    if (own === undefined) this.fail('a local time without an offset; give the zone of the person');
+    return localMs(written.clockMs, own);
+  }
+
+  /** The offset that a time states, in milliseconds east of UTC; undefined if it states none or only "Z". */
+  eastMs(): number | undefined {
+    const offset = writtenTime((this.text() ?? '').trim())?.offset;
+    return offset === undefined || offset.toUpperCase() === 'Z' ? undefined : offsetMs(offset);
+  }
+
+  /** Milliseconds since 1970 of seconds since 1970. */
+  unixSeconds(): number {
+    const seconds = this.required(this.number());
+    if (!(seconds > 1e8 && seconds < 1e11)) this.fail('expected seconds since 1970');
+    return seconds * 1000;
+  }
+
+  /** An offset from UTC in seconds, in milliseconds. */
+  eastSeconds(): number | undefined {
+    const seconds = this.number();
+    if (seconds !== undefined && Math.abs(seconds) > DAY_S) this.fail('expected seconds east of UTC');
+    return seconds === undefined ? undefined : seconds * 1000;
+  }
+
+  /** Milliseconds since 1970. */
+  unixMs(): number {
+    const ms = this.required(this.number());
+    if (!(ms > 1e11 && ms < 1e14)) this.fail('expected milliseconds since 1970');
+    return ms;
+  }
+
+  required<Value>(value: Value | undefined): Value {
+    return value === undefined ? this.fail('is missing') : value;
+  }
+
+  fail(what: string, type?: AdapterError['type']): never {
+    throw new AdapterError(this.path, what, type);
+  }
+
+  /** Names this field in what `work` throws. */
+  located<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof UnitError) throw new UnitError(error.message, this.path);
+      if (error instanceof RangeError && !(error instanceof AdapterError)) this.fail(error.message);
+      throw error;
+    }
+  }
+
+  /** The error for another form than the documented one: says what was expected and, if it can tell, what this is. */
+  expected(what: string): never {
+    const look = lookOf(this.value);
+    return this.fail(`expected ${what}${look === undefined ? '' : `; ${look}`}`);
+  }
+}
+
+/**
+ * @param name  of the field that says whose a record is
+ * @throws AdapterError if they are of several people: their nights would become one
+ * @internal
+ */
+export function refuseOthers(name: string, ...lists: readonly (readonly Field[] | undefined)[]): void {
+  const named = lists.flatMap((records) => records?.map((record) => record.get(name)) ?? []);
+  const [first, ...others] = named.filter((field) => !field.isAbsent);
+  others.find(({ value }) => value !== first?.value)?.fail('is another person: send the answers of one');
+}
+
+/** How an answer holds its records. @internal */
+export interface Envelope {
+  /** The path of the list. */
+  readonly list?: readonly string[];
+  /** A field of a single record: a record may take the place of the answer. */
+  readonly one?: string;
+  /** The answer may be the list itself. */
+  readonly isList?: boolean;
+  /** The answer omits its list if it is empty, as protocol buffers do. */
+  readonly omitsEmpty?: boolean;
+  /** Names the answer in the message. */
+  readonly what: string;
+}
+
+/**
+ * The records of an answer; undefined if it was not sent. An answer without records is no error; anything that is
+ * not an answer is. @internal
+ */
+export function recordsOf(
+  answer: Field,
+  { list = [], one, isList, omitsEmpty, what }: Envelope,
+): Field[] | undefined {
+  if (answer.isAbsent) return undefined;
+  if (Array.isArray(answer.value)) return isList === true ? answer.items() : answer.expected(what);
+  if (typeof answer.value !== 'object') answer.expected(what);
+  if (one !== undefined && !answer.get(one).isAbsent) return [answer];
+  if (omitsEmpty === true && Object.keys(answer.value as object).length === 0) return [];
+  let found = answer;
+  for (const name of list) {
+    if (typeof found.value !== 'object' || Array.isArray(found.value)) answer.expected(what);
+    found = found.get(name);
+  }
+  return found === answer || !Array.isArray(found.value) ? answer.expected(what) : found.items();
+}

@@ -1,0 +1,61 @@
+import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { durations } from '../durations.js';
+import { Field, recordsOf } from '../field.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { series } from '../series.js';
+
+/**
+ * Archives of Fitbit (Google Takeout): the files `sleep-*.json` and `heart_rate-*.json`. The sleep logs are those of
+ * the Fitbit Web API, https://dev.fitbit.com/build/reference/web-api/sleep, 2026-11-22; their times are local.
+ * Unverified: the format of the heart rate's files, and that its times are UTC, which no document says.
+ */
+export interface FitbitArchiveInput extends AdapterOptions {
+  /** The content of `sleep-*.json`, or of several, one after the other. */
+  readonly sleep?: unknown;
+  /** The content of `heart_rate-*.json`, in the same way. */
+  readonly heart_rate?: unknown;
+}
+
+/** The session of an archive of Fitbit. */
+export function fromFitbitArchive({ sleep, heart_rate: heartRate, ...options }: FitbitArchiveInput): Adapted {
+  const logs = recordsOf(new Field(sleep, 'sleep', options.zone), {
+    isList: true,
+    what: 'the list of a file sleep-*.json of the archive',
+  });
+  const field = new Field(heartRate, 'heart_rate');
+  const samples = recordsOf(field, {
+    isList: true,
+    what: 'the list of a file heart_rate-*.json of the archive',
+  });
+  const value = (one: Field) => one.get('value', 'bpm').number();
+  const heart = series(field, samples ?? [], (one) => heartMs(one.get('dateTime')), value);
+  return adapt(options, logs?.map(recordOf), [heart]);
+}
+
+/** "03/01/26 06:45:00", month first. */
+function heartMs(field: Field): number {
+  const found = /^(\d\d)\/(\d\d)\/(\d\d) (\d\d:\d\d:\d\d)$/.exec(field.text() ?? '');
+  if (found === null) field.fail('expected a time as 03/01/26 06:45:00');
+  return field.as(`20${found[3]}-${found[1]}-${found[2]}T${found[4]}Z`).moment();
+}
+
+function recordOf(field: Field): SleepRecord {
+  const span = {
+    fromMs: field.get('startTime').moment(),
+    toMs: field.get('endTime').moment(),
+  };
+  const main = field.get('mainSleep');
+  const summary = field.get('levels', 'summary');
+  const minutes = (stage: string) => summary.get(stage, 'minutes').number();
+  const read = (): SleepDetails => {
+    const asleep = field.get('minutesAsleep').number();
+    // A classic log knows asleep, restless and awake: only the sum of sleep is known.
+    const isClassic = field.get('type').text() === 'classic';
+    const stages = isClassic
+      ? { awake: field.get('minutesAwake').number() }
+      : { deep: minutes('deep'), rem: minutes('rem'), light: minutes('light'), awake: minutes('wake') };
+    return durations(summary, span, 'minutes', { ...stages, asleep });
+  };
+  // A second log of the night is not the main one, and no nap: when it was decides.
+  return { field, ...span, isMain: main.flag(), read };
+}

@@ -1,0 +1,103 @@
+import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { durations, stretches, type Stretch } from '../durations.js';
+import { Field, recordsOf, refuseOthers } from '../field.js';
+import type { Series, SleepDetails, SleepRecord } from '../records.js';
+import { STAGES } from '../sleep.js';
+
+/**
+ * Garmin Health API, unverified: its specification is for partners. The names are those of public samples and
+ * libraries, 2026-11-22. Times and durations are seconds; samples are dated in seconds after the beginning of their
+ * summary.
+ */
+export interface GarminInput extends AdapterOptions {
+  /** Sleep summaries: the list, or a notification with `sleeps`. */
+  readonly sleep?: unknown;
+  /** Daily summaries, which have heart rate: the list, or a notification with `dailies`. */
+  readonly daily?: unknown;
+  /** Respiration summaries: the list, or a notification with `allDayRespiration`. */
+  readonly respiration?: unknown;
+}
+
+/** Tentative summaries come first, final ones some time later. */
+const STANDINGS: Readonly<Record<string, number>> = {
+  AUTO_TENTATIVE: 0,
+  ENHANCED_TENTATIVE: 0,
+  ENHANCED_FINAL: 2,
+};
+
+/** The session of Garmin's summaries. */
+export function fromGarmin({ sleep, daily, respiration, ...options }: GarminInput): Adapted {
+  const days = summariesOf(new Field(daily, 'daily', options.zone), 'dailies');
+  const breaths = summariesOf(new Field(respiration, 'respiration', options.zone), 'allDayRespiration');
+  const sleeps = summariesOf(new Field(sleep, 'sleep', options.zone), 'sleeps');
+  refuseOthers('userId', sleeps, days, breaths);
+  return adapt(
+    options,
+    sleeps?.map(recordOf),
+    days?.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
+    breaths?.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),
+  );
+}
+
+function summariesOf(sent: Field, name: string): Field[] | undefined {
+  const what = `the list of summaries, or a notification with ${name}`;
+  return recordsOf(sent, { list: [name], isList: true, what });
+}
+
+function recordOf(field: Field): SleepRecord {
+  const fromMs = field.get('startTimeInSeconds').unixSeconds();
+  const stages = {
+    deep: field.get('deepSleepDurationInSeconds').number(),
+    rem: field.get('remSleepInSeconds').number(),
+    light: field.get('lightSleepDurationInSeconds').number(),
+    awake: field.get('awakeDurationInSeconds').number(),
+  };
+  const sleepS = (stages.deep ?? 0) + (stages.rem ?? 0) + (stages.light ?? 0);
+  // In most samples the duration is that of sleep, in some it has the time awake in it: the sleep ends where both fit.
+  const durationS = field.get('durationInSeconds').number() ?? 0;
+  const unmeasuredS = field.get('unmeasurableSleepInSeconds').number() ?? 0;
+  const stagedS = sleepS + (stages.awake ?? 0) + unmeasuredS;
+  const levels = sleepS > 0 ? [] : levelsOf(field.get('sleepLevelsMap'));
+  const lastMs = levels.reduce((last, { to }) => Math.max(last, to), 0);
+  const span = { fromMs, toMs: Math.max(fromMs + Math.max(durationS, stagedS) * 1000, lastMs) };
+  // Of a watch that detects no REM, deep and light are all of the sleep.
+  const sums = { ...stages, asleep: stages.rem === undefined ? sleepS : undefined };
+  const read = (): SleepDetails => ({
+    ...(levels.length > 0
+      ? stretches(field.get('sleepLevelsMap'), span, levels)
+      : durations(field, span, 'seconds', sleepS > 0 ? sums : { asleep: durationS })),
+    breath: offsetSeries(field, 'timeOffsetSleepRespiration'),
+  });
+  const validation = field.get('validation');
+  return {
+    field,
+    ...span,
+    eastMs: field.get('startTimeOffsetInSeconds').eastSeconds(),
+    unusable: validation.text() === 'OFF_WRIST' ? 'the watch was off the wrist' : undefined,
+    standing: validation.named(STANDINGS) ?? 1,
+    read,
+  };
+}
+
+/** `{"deep": [{"startTimeInSeconds": …, "endTimeInSeconds": …}], …}` */
+function levelsOf(field: Field): Stretch[] {
+  return field.entries().flatMap(([level, ranges]) =>
+    ranges.items().map((one) => ({
+      stage: STAGES.find((stage) => stage === level),
+      from: one.get('startTimeInSeconds').unixSeconds(),
+      to: one.get('endTimeInSeconds').unixSeconds(),
+    })),
+  );
+}
+
+/** `{"0": 62, "15": 61}`: seconds after the beginning of the summary. */
+function offsetSeries(summary: Field, name: string): Series {
+  const field = summary.get(name);
+  if (field.isAbsent) return { field, samples: [] };
+  const fromMs = summary.get('startTimeInSeconds').unixSeconds();
+  const samples = field.entries().map(([seconds, value]) => {
+    if (!/^\d+$/.test(seconds)) value.fail('expected seconds after the beginning');
+    return { at: fromMs + Number(seconds) * 1000, value: value.number() };
+  });
+  return { field, samples };
+}

@@ -1,0 +1,106 @@
+import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { durations } from '../durations.js';
+import { Field, refuseOthers } from '../field.js';
+import type { Series, SleepDetails, SleepRecord } from '../records.js';
+import { series } from '../series.js';
+
+/**
+ * Garmin Connect, as python-garminconnect and garth (`connectapi`) return its answers: not documented by Garmin, and
+ * unverified beyond the models and recorded answers of these libraries, 2026-11-22. Times are milliseconds since
+ * 1970, some of them texts without an offset, which are UTC; durations are seconds.
+ */
+export interface GarminConnectInput extends AdapterOptions {
+  /** The answer of `…/dailySleepData` (`get_sleep_data`), or the answers of several days. */
+  readonly sleep?: unknown;
+  /** The answer of `…/dailyHeartRate` (`get_heart_rates`), or of several days, for the hour before. */
+  readonly heart_rate?: unknown;
+  /** The answer of `…/daily/respiration` (`get_respiration_data`), or of several days. */
+  readonly respiration?: unknown;
+}
+
+/** The session of Garmin Connect's answers. */
+export function fromGarminConnect({
+  sleep,
+  heart_rate: heartRate,
+  respiration,
+  ...options
+}: GarminConnectInput): Adapted {
+  const days = daysOf(new Field(sleep, 'sleep', options.zone), 'dailySleepDTO');
+  const hearts = daysOf(new Field(heartRate, 'heart_rate', options.zone), 'heartRateValues');
+  const breaths = daysOf(new Field(respiration, 'respiration', options.zone), 'respirationValuesArray');
+  const nights = days?.map((day) => day.get('dailySleepDTO')).filter((night) => !night.isAbsent);
+  refuseOthers('userProfilePK', nights, hearts, breaths);
+  return adapt(
+    options,
+    days?.filter(isNight).map(recordOf),
+    hearts?.map((day) => pairSeries(day.get('heartRateValues'))),
+    breaths?.map((day) => pairSeries(day.get('respirationValuesArray'))),
+  );
+}
+
+/** The answers of days; an empty answer names its missing parts with null. */
+function daysOf(sent: Field, name: string): Field[] | undefined {
+  if (sent.isAbsent) return undefined;
+  const days = (Array.isArray(sent.value) ? sent.items() : [sent]).filter((day) => !day.isAbsent);
+  if (!days.every((day) => day.has(name)))
+    sent.expected(`the answer of a day, with ${name}, or a list of such`);
+  return days;
+}
+
+/** Whether there is a night: a day without the watch has all fields, all null. */
+function isNight(day: Field): boolean {
+  const dto = day.get('dailySleepDTO');
+  return ['sleepStartTimestampGMT', 'sleepTimeSeconds'].some((name) => !dto.get(name).isAbsent);
+}
+
+function recordOf(answer: Field): SleepRecord {
+  const field = answer.get('dailySleepDTO');
+  const end = field.get('sleepEndTimestampGMT');
+  const span = { fromMs: timeMs(field.get('sleepStartTimestampGMT')), toMs: timeMs(end) };
+  const local = field.get('sleepEndTimestampLocal');
+  const read = (): SleepDetails => ({
+    ...durations(field, span, 'seconds', {
+      deep: field.get('deepSleepSeconds').number(),
+      rem: field.get('remSleepSeconds').number(),
+      light: field.get('lightSleepSeconds').number(),
+      awake: field.get('awakeSleepSeconds').number(),
+      asleep: field.get('sleepTimeSeconds').number(),
+    }),
+    heart: listSeries(answer.get('sleepHeartRate'), 'startGMT', 'value'),
+    heartAverage: field.get('avgHeartRate'),
+    breath: listSeries(answer.get('wellnessEpochRespirationDataDTOList'), 'startTimeGMT', 'respirationValue'),
+    breathAverage: field.get('averageRespirationValue'),
+  });
+  return {
+    field,
+    ...span,
+    eastMs: local.isAbsent ? undefined : timeMs(local) - span.toMs,
+    standing: field.get('sleepWindowConfirmationType').text()?.includes('final') === true ? 1 : 0,
+    read,
+  };
+}
+
+/** Milliseconds since 1970, or a text in UTC that does not say so. */
+function timeMs(field: Field): number {
+  return typeof field.value === 'string' ? field.in('Z').moment() : field.unixMs();
+}
+
+function listSeries(field: Field, at: string, value: string): Series {
+  return series(
+    field,
+    field.items(),
+    (one) => timeMs(one.get(at)),
+    (one) => one.get(value).number(),
+  );
+}
+
+/** `[[1772431200000, 61], …]` */
+function pairSeries(field: Field): Series {
+  const at = (pair: Field, index: number) => pair.items()[index] ?? pair.fail('expected a time and a value');
+  return series(
+    field,
+    field.items(),
+    (pair) => timeMs(at(pair, 0)),
+    (pair) => at(pair, 1).number(),
+  );
+}

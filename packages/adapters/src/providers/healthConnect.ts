@@ -1,0 +1,85 @@
+import type { Stage } from '../sleep.js';
+import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { stretches } from '../durations.js';
+import { Field, recordsOf } from '../field.js';
+import type { SleepRecord } from '../records.js';
+import { series } from '../series.js';
+import { offsetMs } from '../zone.js';
+
+/**
+ * Health Connect (Android): the records by the names of their fields in
+ * https://developer.android.com/reference/kotlin/androidx/health/connect/client/records, 2026-11-22, with times in
+ * ISO 8601. An app has to send them: Health Connect itself has no JSON.
+ */
+export interface HealthConnectInput extends AdapterOptions {
+  /** Records of `SleepSessionRecord`, */
+  readonly sleep?: unknown;
+  /** `HeartRateRecord`, */
+  readonly heart_rate?: unknown;
+  /** and `RespiratoryRateRecord`. */
+  readonly respiratory_rate?: unknown;
+}
+
+/** By number; 0 is unknown. */
+const STAGES: readonly (Stage | 'asleep' | undefined)[] = [
+  undefined,
+  'awake',
+  'asleep',
+  'awake',
+  'light',
+  'deep',
+  'rem',
+  'awake',
+];
+
+/** The session of Health Connect's records. */
+export function fromHealthConnect({
+  sleep,
+  heart_rate: heartRate,
+  respiratory_rate: respiratoryRate,
+  ...options
+}: HealthConnectInput): Adapted {
+  const hearts = new Field(heartRate, 'heart_rate', options.zone);
+  const samples = listOf(hearts, 'HeartRateRecord')?.flatMap((record) => record.get('samples').items());
+  const breaths = new Field(respiratoryRate, 'respiratory_rate', options.zone);
+  const rates = listOf(breaths, 'RespiratoryRateRecord');
+  const atMs = (one: Field) => one.get('time').moment();
+  return adapt(
+    options,
+    listOf(new Field(sleep, 'sleep', options.zone), 'SleepSessionRecord')?.map(recordOf),
+    [series(hearts, samples ?? [], atMs, (one) => one.get('beatsPerMinute').number())],
+    [series(breaths, rates ?? [], atMs, (one) => one.get('rate').number())],
+  );
+}
+
+function listOf(sent: Field, type: string): Field[] | undefined {
+  return recordsOf(sent, { isList: true, what: `a list of ${type}` });
+}
+
+/** A session without stages says when a person was in bed, not how long they slept. */
+function recordOf(field: Field): SleepRecord {
+  const span = { fromMs: field.get('startTime').moment(), toMs: field.get('endTime').moment() };
+  const stages = field.get('stages');
+  const read = () => {
+    const intervals = stages.items().map((one) => ({
+      stage: STAGES[one.get('stage').number() ?? 0],
+      from: one.get('startTime').moment(),
+      to: one.get('endTime').moment(),
+    }));
+    return stretches(stages, span, intervals);
+  };
+  const east = field.get('endZoneOffset').text();
+  return {
+    field,
+    ...span,
+    eastMs: east === undefined ? field.get('endTime').eastMs() : offsetMs(east),
+    source: appOf(field),
+    read,
+  };
+}
+
+/** The package of the app that wrote it: a string, or an object with the name. */
+function appOf(field: Field): string | undefined {
+  const origin = field.get('metadata', 'dataOrigin');
+  return typeof origin.value === 'string' ? origin.value : origin.get('packageName').text();
+}

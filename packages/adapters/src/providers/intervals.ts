@@ -1,0 +1,70 @@
+import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { stretches } from '../durations.js';
+import { Field, recordsOf } from '../field.js';
+import { groupsOf, type Piece } from '../pieces.js';
+import type { SleepRecord } from '../records.js';
+import { series } from '../series.js';
+import { STAGES, type Stage } from '../sleep.js';
+
+/** A table of one's own: intervals of stages, and samples in any order, with times in ISO 8601. */
+export interface IntervalsInput extends AdapterOptions {
+  /** `[{stage, from, to}]`; a stage is `deep`, `rem`, `light` or `awake`. Without overlap: those of one device. */
+  readonly stages?: unknown;
+  /** `[{at, value}]` in beats per minute. */
+  readonly heart_rate?: unknown;
+  /** `[{at, value}]` in breaths per minute. */
+  readonly respiratory_rate?: unknown;
+}
+
+/** The session of a table. */
+export function fromIntervals({
+  stages,
+  heart_rate: heartRate,
+  respiratory_rate: respiratoryRate,
+  ...options
+}: IntervalsInput): Adapted {
+  const sent = new Field(stages, 'stages', options.zone);
+  const pieces = recordsOf(sent, { isList: true, what: 'a list of intervals, with stage, from and to' })?.map(
+    pieceOf,
+  );
+  const samples = (value: unknown, name: string) => {
+    const field = new Field(value, name, options.zone);
+    const items = recordsOf(field, { isList: true, what: 'a list of samples, with at and value' });
+    return [
+      series(
+        field,
+        items ?? [],
+        (one) => one.get('at').moment(),
+        (one) => one.get('value').number(),
+      ),
+    ];
+  };
+  return adapt(
+    options,
+    pieces && sleepsOf(sent, pieces),
+    samples(heartRate, 'heart_rate'),
+    samples(respiratoryRate, 'respiratory_rate'),
+  );
+}
+
+function pieceOf(field: Field): Piece {
+  const stage = field.get('stage');
+  const name = stage.required(stage.text());
+  if (!STAGES.includes(name as Stage)) stage.fail(`expected one of ${STAGES.join(', ')}`, 'literal_error');
+  const until = field.get('to');
+  const [from, to] = [field.get('from').moment(), until.moment()];
+  if (to < from) field.fail('ends before it begins');
+  return { field, stage: name as Stage, from, to, eastMs: until.eastMs(), source: '' };
+}
+
+function sleepsOf(sent: Field, pieces: readonly Piece[]): SleepRecord[] {
+  const sorted = pieces.toSorted((a, b) => a.from - b.from);
+  sorted.forEach(({ from, field }, index) => {
+    if (from < (sorted[index - 1]?.to ?? from))
+      field.fail('overlaps another; give those of one device, each stretch once');
+  });
+  return groupsOf(sorted).map(({ span, stretches: group, first, last }) => {
+    const read = () => stretches(sent, span, group);
+    return { field: first.field, ...span, eastMs: last.eastMs, read };
+  });
+}

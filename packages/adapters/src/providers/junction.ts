@@ -1,0 +1,99 @@
+import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { durations } from '../durations.js';
+import { Field, recordsOf, refuseOthers } from '../field.js';
+import type { Series, SleepDetails, SleepRecord } from '../records.js';
+import { series } from '../series.js';
+
+/**
+ * Junction (earlier Vital): models of its API, https://docs.junction.com and
+ * https://github.com/tryVital/vital-python (src/vital/types), 2026-11-22. Times are UTC. "bpm" as the unit of
+ * respiratory rate means breaths.
+ */
+export interface JunctionInput extends AdapterOptions {
+  /** A webhook event `daily.data.sleep.*`, or the answer of `GET /v2/summary/sleep/{user_id}`. */
+  readonly sleep?: unknown;
+  /** The answers of `GET /v2/timeseries/{user_id}/heartrate/grouped` and `…/respiratory_rate/grouped`. */
+  readonly heart_rate?: unknown;
+  readonly respiratory_rate?: unknown;
+}
+
+/** The session of Junction's data. */
+export function fromJunction({
+  sleep,
+  heart_rate: heartRate,
+  respiratory_rate: respiratoryRate,
+  ...options
+}: JunctionInput): Adapted {
+  const sleeps = sleepsOf(new Field(sleep, 'sleep', options.zone));
+  refuseOthers('user_id', sleeps);
+  return adapt(
+    options,
+    sleeps?.map(recordOf),
+    seriesOf(new Field(heartRate, 'heart_rate', options.zone)),
+    seriesOf(new Field(respiratoryRate, 'respiratory_rate', options.zone)),
+  );
+}
+
+function sleepsOf(sent: Field): Field[] | undefined {
+  const what = 'an event daily.data.sleep.*, or the answer of /v2/summary/sleep, with sleep';
+  const records = recordsOf(sent, { list: ['sleep'], one: 'event_type', what });
+  if (records?.[0] !== sent) return records;
+  const event = sent.get('event_type').text() ?? '';
+  if (!/^daily\.data\.sleep\.(created|updated)$/.test(event))
+    sent.get('event_type').fail('expected daily.data.sleep.created or .updated');
+  return [sent.get('data')];
+}
+
+function recordOf(field: Field): SleepRecord {
+  const type = field.get('type').text();
+  const [start, stop] = [field.get('bedtime_start'), field.get('bedtime_stop')];
+  // A day without sleep may have its record, with every field null.
+  if (start.isAbsent && stop.isAbsent)
+    return { field, fromMs: 0, toMs: 0, unusable: 'has no times', read: () => ({}) };
+  const span = { fromMs: start.moment(), toMs: stop.moment() };
+  const read = (): SleepDetails => {
+    if (type === 'unknown') field.get('type').fail('the recording is still going on');
+    const stream = field.get('sleep_stream');
+    return {
+      ...durations(field, span, 'seconds', {
+        deep: field.get('deep').number(),
+        rem: field.get('rem').number(),
+        light: field.get('light').number(),
+        awake: field.get('awake').number(),
+        asleep: field.get('total').number(),
+      }),
+      heart: samplesOf(stream.get('heartrate')),
+      breath: samplesOf(stream.get('respiratory_rate')),
+      heartAverage: field.get('hr_average'),
+      breathAverage: field.get('respiratory_rate'),
+    };
+  };
+  return {
+    field,
+    ...span,
+    eastMs: field.get('timezone_offset').eastSeconds(),
+    isNap: type === 'acknowledged_nap',
+    source: field.get('source', 'provider').text(),
+    read,
+  };
+}
+
+/** A provider may have several devices: the one with the most samples. */
+function seriesOf(sent: Field): Series[] {
+  if (sent.isAbsent) return [];
+  if (Array.isArray(sent.value) || typeof sent.value !== 'object' || sent.get('groups').isAbsent)
+    sent.expected('the answer of a grouped timeseries, with groups');
+  return sent
+    .get('groups')
+    .entries()
+    .flatMap(([source, group]) => {
+      const all = group.items().map((device) => samplesOf(device.get('data')));
+      const [most] = all.toSorted((a, b) => b.samples.length - a.samples.length);
+      return most === undefined ? [] : [{ ...most, source }];
+    });
+}
+
+function samplesOf(field: Field): Series {
+  const atMs = (one: Field) => one.get('timestamp').moment();
+  return series(field, field.items(), atMs, (one) => one.get('value').number());
+}

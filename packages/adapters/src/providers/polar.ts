@@ -1,0 +1,158 @@
+import type { Stage } from '../sleep.js';
+import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { durations, SOME_UNKNOWN, stretches } from '../durations.js';
+import { Field, recordsOf, refuseOthers } from '../field.js';
+import { beginOf, heartDaysOf, heartOfV4, nightlyRechargesOf, nightSleepsOf, recordOfV4 } from './polarV4.js';
+import type { Series, SleepDetails, SleepRecord } from '../records.js';
+
+/**
+ * Polar AccessLink v3: https://www.polar.com/accesslink-api (sleep, nightly recharge, continuous heart rate),
+ * 2026-11-22. Within a night the times are clock times without a date: they are dated from the sleep's beginning, in
+ * its offset. Answers of v4 are read as well.
+ */
+export interface PolarInput extends AdapterOptions {
+  /** The answer of `GET /v3/users/sleep`, or one night of it; or those of `GET /v4/data/sleeps`. */
+  readonly sleep?: unknown;
+  /**
+   * The answer of `GET /v3/users/nightly-recharge`, or one night of it, or of `/v4/data/nightly-recharge-results`,
+   * for breathing.
+   */
+  readonly recharge?: unknown;
+  /**
+   * The answer of `GET /v3/users/continuous-heart-rate/{date}` or `/v4/data/continuous-samples`, with times in the
+   * offset of the sleep or `zone`.
+   */
+  readonly heart_rate?: unknown;
+}
+
+const DAY_MS = 86_400_000;
+/** By number; 5 is unknown. */
+const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
+
+/** The session of Polar's answers. */
+export function fromPolar({ sleep, recharge, heart_rate: heartRate, ...options }: PolarInput): Adapted {
+  const { zone } = options;
+  const nights = new Field(sleep, 'sleep', zone);
+  const newer = nightSleepsOf(nights);
+  const older = newer === undefined ? nightsOf(nights) : undefined;
+  const recharges = new Field(recharge, 'recharge', zone);
+  const ofV4 = nightlyRechargesOf(recharges);
+  const ofV3 = ofV4 === undefined ? rechargesOf(recharges) : undefined;
+  const begin = newer?.[0] === undefined ? older?.[0]?.get('sleep_start_time') : beginOf(newer[0]);
+  const days = new Field(heartRate, 'heart_rate', zone ?? offsetOf(begin));
+  refuseOthers('polar_user', older, ofV3);
+  const recharged = byDate(ofV4 ?? ofV3 ?? [], ofV4 === undefined ? 'date' : 'sleepResultDate');
+  return adapt(
+    options,
+    newer?.map((night) => recordOfV4(night, recharged)) ?? older?.map((night) => recordOf(night, recharged)),
+    heartDaysOf(days)?.map(heartOfV4) ?? daysOf(days)?.map(heartOf),
+  );
+}
+
+/** The first of each date. */
+function byDate(recharges: readonly Field[], name: string): ReadonlyMap<string, Field> {
+  return new Map(recharges.toReversed().map((one) => [one.get(name).text() ?? '', one]));
+}
+
+function nightsOf(sent: Field): Field[] | undefined {
+  const what = 'the answer of /v3/users/sleep, with nights, or of /v4/data/sleeps, with nightSleeps';
+  return recordsOf(sent, { list: ['nights'], one: 'sleep_start_time', what });
+}
+
+function rechargesOf(sent: Field): Field[] | undefined {
+  const what = 'the answer of /v3/users/nightly-recharge, with recharges, or that of v4';
+  return recordsOf(sent, { list: ['recharges'], one: 'date', what });
+}
+
+function daysOf(sent: Field): Field[] | undefined {
+  const what = 'the answer of /v3/users/continuous-heart-rate, of a day or with heart_rates, or that of v4';
+  return recordsOf(sent, { list: ['heart_rates'], one: 'date', what });
+}
+
+/** The offset with which the sleep's start time is written. */
+function offsetOf(begin: Field | undefined): string | undefined {
+  return /(Z|[+-]\d\d:?\d\d)$/.exec(begin?.text() ?? '')?.[1];
+}
+
+function recordOf(field: Field, recharges: ReadonlyMap<string, Field>): SleepRecord {
+  const span = {
+    fromMs: field.get('sleep_start_time').moment(),
+    toMs: field.get('sleep_end_time').moment(),
+  };
+  const read = (): SleepDetails => {
+    const recharge = recharges.get(field.get('date').text() ?? '');
+    const begin = field.get('sleep_start_time').text() ?? '';
+    return {
+      ...stagesOf(field, span, begin),
+      heart: clockSeries(field.get('heart_rate_samples'), span.fromMs, begin),
+      ...(recharge !== undefined && {
+        heartAverage: recharge.get('heart_rate_avg'),
+        breath: clockSeries(recharge.get('breathing_samples'), span.fromMs, begin),
+        breathAverage: recharge.get('breathing_rate_avg'),
+      }),
+    };
+  };
+  return { field, ...span, eastMs: field.get('sleep_end_time').eastMs(), read };
+}
+
+function stagesOf(field: Field, span: { fromMs: number; toMs: number }, begin: string) {
+  const given = {
+    deep: field.get('deep_sleep').number(),
+    rem: field.get('rem_sleep').number(),
+    light: field.get('light_sleep').number(),
+    awake: field.get('total_interruption_duration').number(),
+  };
+  if (given.deep !== undefined || given.light !== undefined) return staged(field, span, given);
+  const points = clockSeries(field.get('hypnogram'), span.fromMs, begin).samples;
+  const intervals = points.map(({ at, value }, index) => ({
+    stage: LEVELS[value ?? -1],
+    from: at,
+    to: points[index + 1]?.at ?? span.toMs,
+  }));
+  return stretches(field.get('hypnogram'), span, intervals);
+}
+
+/** The stages, beside which some sleep may have none. */
+function staged(field: Field, span: { fromMs: number; toMs: number }, given: StageSums) {
+  const unknown = field.get('unrecognized_sleep_stage');
+  const unknownS = unknown.number() ?? 0;
+  if (unknownS === 0) return durations(field, span, 'seconds', given);
+  const asleep = (given.deep ?? 0) + (given.rem ?? 0) + (given.light ?? 0) + unknownS;
+  const { left = [], ...rest } = durations(field, span, 'seconds', { ...given, asleep });
+  return { ...rest, left: left.length > 0 ? left : [{ what: unknown.place, why: SOME_UNKNOWN }] };
+}
+
+type StageSums = { readonly [S in Stage]: number | undefined };
+
+interface ClockSeries extends Series {
+  readonly samples: readonly { readonly at: number; readonly value: number | undefined }[];
+}
+
+/** `{"23:39": 58, "00:04": 56}`: the first time at or after the beginning that has this clock time. */
+function clockSeries(field: Field, fromMs: number, begin: string): ClockSeries {
+  const [, hour = '0', minute = '0', second = '0'] = /T(\d\d):(\d\d)(?::(\d\d))?/.exec(begin) ?? [];
+  const midnightMs = fromMs - ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000;
+  const samples = field.entries().map(([clock, value]) => {
+    const ms = midnightMs + clockMs(clock, value);
+    // Samples carry whole minutes: one of the minute that the sleep began in is of the same day.
+    return { at: ms < fromMs - 60_000 ? ms + DAY_MS : Math.max(ms, fromMs), value: value.number() };
+  });
+  return { field, samples: samples.toSorted((a, b) => a.at - b.at) };
+}
+
+function clockMs(clock: string, field: Field): number {
+  const found = /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/.exec(clock);
+  if (found === null) field.fail('expected a time of the clock, as 23:39');
+  return ((Number(found[1]) * 60 + Number(found[2])) * 60 + Number(found[3] ?? 0)) * 1000;
+}
+
+function heartOf(day: Field): Series {
+  const date = day.get('date').text() ?? day.get('date').fail('is missing');
+  const list = day.get('heart_rate_samples');
+  const samples = list.items().map((one) => {
+    const clock = one.get('sample_time');
+    const at = clock.as(`${date}T${clock.text()}`).moment();
+    return { at, value: one.get('heart_rate').number() };
+  });
+  return { field: list, samples };
+}

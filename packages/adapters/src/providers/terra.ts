@@ -1,0 +1,114 @@
+import type { Stage } from '../sleep.js';
+import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { durations, stretches } from '../durations.js';
+import { Field, recordsOf, refuseOthers } from '../field.js';
+import type { Series, SleepDetails, SleepRecord } from '../records.js';
+import { series } from '../series.js';
+
+/**
+ * Terra: data models of its OpenAPI description, https://github.com/tryterra/openapi (schemas/core), 2026-11-22.
+ * Times without an offset are local, unless `metadata.timestamp_localization` says UTC (0).
+ */
+export interface TerraInput extends AdapterOptions {
+  /** A webhook event of type `sleep`, or the answer of `GET /sleep`. */
+  readonly sleep?: unknown;
+  /** The same of type `daily`, for the heart rate of the day. */
+  readonly daily?: unknown;
+}
+
+const UTC = 0;
+/** By number; 0 is unknown. */
+const LEVELS: readonly (Stage | 'asleep' | undefined)[] = [
+  undefined,
+  'awake',
+  'asleep',
+  'awake',
+  'light',
+  'deep',
+  'rem',
+];
+
+/** The session of Terra's data. */
+export function fromTerra({ sleep, daily, ...options }: TerraInput): Adapted {
+  const event = new Field(sleep, 'sleep', options.zone);
+  const day = new Field(daily, 'daily', options.zone);
+  const days = dataOf(day, 'daily')?.map(heartOf);
+  const sleeps = dataOf(event, 'sleep')?.map((one) => recordOf(one, sourceOf(event)));
+  refuseOthers('user_id', [event.get('user'), day.get('user')]);
+  return adapt(options, sleeps, days);
+}
+
+function dataOf(event: Field, type: string): Field[] | undefined {
+  const what = `an event of type ${type}, or the answer of GET /${type}, with data`;
+  const records = recordsOf(event, { list: ['data'], what });
+  const given = event.get('type').text();
+  if (given !== undefined && given !== type) event.get('type').fail(`expected an event of type ${type}`);
+  return records;
+}
+
+function sourceOf(event: Field): string | undefined {
+  return event.get('user').isAbsent ? undefined : event.get('user', 'provider').text();
+}
+
+/** The record with the zone of its times, if it says that they are in UTC. */
+function localised(record: Field): Field {
+  return record.get('metadata', 'timestamp_localization').number() === UTC ? record.in('Z') : record;
+}
+
+function recordOf(sent: Field, source: string | undefined): SleepRecord {
+  const field = localised(sent);
+  const span = {
+    fromMs: field.get('metadata', 'start_time').moment(),
+    toMs: field.get('metadata', 'end_time').moment(),
+  };
+  const read = (): SleepDetails => {
+    const breaths = field.get('respiration_data', 'breaths_data');
+    return {
+      ...stagesOf(field.get('sleep_durations_data'), span),
+      heart: heartOf(field),
+      breath: samplesOf(breaths.get('samples'), 'breaths_per_min'),
+      heartAverage: field.get('heart_rate_data', 'summary', 'avg_hr_bpm'),
+      breathAverage: breaths.get('avg_breaths_per_min'),
+    };
+  };
+  return {
+    field,
+    ...span,
+    eastMs: field.get('metadata', 'end_time').eastMs(),
+    isNap: field.get('metadata', 'is_nap').flag(),
+    source,
+    read,
+  };
+}
+
+function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
+  const asleep = field.get('asleep');
+  const given = durations(asleep, span, 'seconds', {
+    deep: asleep.get('duration_deep_sleep_state_seconds').number(),
+    rem: asleep.get('duration_REM_sleep_state_seconds').number(),
+    light: asleep.get('duration_light_sleep_state_seconds').number(),
+    awake: field.get('awake', 'duration_awake_state_seconds').number(),
+    asleep: asleep.get('duration_asleep_state_seconds').number(),
+  });
+  const isKnown = given.asleepS !== undefined || Object.keys(given.stages ?? {}).length > 0;
+  if (isKnown) return given;
+  const samples = field.get('hypnogram_samples').items();
+  const points = samples.map((one) => ({
+    stage: LEVELS[one.get('level').number() ?? 0],
+    from: one.get('timestamp').moment(),
+  }));
+  return stretches(
+    field.get('hypnogram_samples'),
+    span,
+    points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? span.toMs })),
+  );
+}
+
+function heartOf(record: Field): Series {
+  return samplesOf(localised(record).get('heart_rate_data', 'detailed', 'hr_samples'), 'bpm');
+}
+
+function samplesOf(samples: Field, name: string): Series {
+  const atMs = (one: Field) => one.get('timestamp').moment();
+  return series(samples, samples.items(), atMs, (one) => one.get(name).number());
+}

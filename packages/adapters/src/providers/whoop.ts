@@ -1,0 +1,54 @@
+import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { durations } from '../durations.js';
+import { Field, recordsOf, refuseOthers } from '../field.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { offsetMs } from '../zone.js';
+
+/**
+ * WHOOP API v2: https://developer.whoop.com/api (sleep), 2026-11-22. Durations are milliseconds. There is no series:
+ * the respiratory rate is an average of the night, and heart rate of the night stays missing.
+ */
+export interface WhoopInput extends AdapterOptions {
+  /** The answer of `GET /v2/activity/sleep`, or one sleep of it. */
+  readonly sleep?: unknown;
+}
+
+/** The session of WHOOP's answer. */
+export function fromWhoop({ sleep, ...options }: WhoopInput): Adapted {
+  const sent = new Field(sleep, 'sleep', options.zone);
+  if (isEvent(sleep)) sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');
+  const what = 'the answer of /v2/activity/sleep, with records';
+  const records = recordsOf(sent, { list: ['records'], one: 'start', what });
+  refuseOthers('user_id', records);
+  return adapt(options, records?.map(recordOf));
+}
+
+function isEvent(sent: unknown): boolean {
+  return typeof sent === 'object' && sent !== null && 'type' in sent && 'id' in sent;
+}
+
+function recordOf(field: Field): SleepRecord {
+  const span = { fromMs: field.get('start').moment(), toMs: field.get('end').moment() };
+  const read = (): SleepDetails => {
+    if (field.get('score_state').text() !== 'SCORED')
+      field.get('score_state').fail('this sleep has no score yet, or none at all');
+    const stages = field.get('score', 'stage_summary');
+    const given = durations(stages, span, 'milliseconds', {
+      deep: stages.get('total_slow_wave_sleep_time_milli').number(),
+      rem: stages.get('total_rem_sleep_time_milli').number(),
+      light: stages.get('total_light_sleep_time_milli').number(),
+      awake: stages.get('total_awake_time_milli').number(),
+    });
+    return { ...given, breathAverage: field.get('score', 'respiratory_rate') };
+  };
+  const east = field.get('timezone_offset').text();
+  const isNap = field.get('nap').flag();
+  return {
+    field,
+    ...span,
+    eastMs: east === undefined ? undefined : offsetMs(east),
+    isNap,
+    isMain: !isNap,
+    read,
+  };
+}

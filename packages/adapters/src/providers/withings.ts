@@ -1,0 +1,138 @@
+import type { Stage } from '../sleep.js';
+import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { durations, stretches, type Stretch } from '../durations.js';
+import { Field, recordsOf } from '../field.js';
+import { firstFrom } from '../firstFrom.js';
+import { grouped } from '../grouped.js';
+import type { Series, SleepDetails, SleepRecord } from '../records.js';
+import { offsetAt } from '../zone.js';
+
+/**
+ * Withings: https://developer.withings.com/api-reference (sleepv2-get, sleepv2-getsummary,
+ * measurev2-getintradayactivity), 2026-11-22. Times are seconds since 1970, durations seconds. An error comes with HTTP 200 and a `status` other than 0.
+ */
+export interface WithingsInput extends AdapterOptions {
+  /** The answer of `getsummary`, with the data fields of the stages, `hr_average` and `rr_average`. */
+  readonly summary?: unknown;
+  /** The answer of `get`, with the data fields `hr` and `rr`. */
+  readonly sleep?: unknown;
+  /** The answer of `getintradayactivity`, with the data fields `heart_rate` and `rr`, which a watch measured by day. */
+  readonly activity?: unknown;
+}
+
+/** By number; 4 is entered by hand, 5 unknown. */
+const STATES: readonly (Stage | 'asleep')[] = ['awake', 'light', 'deep', 'rem', 'asleep'];
+
+/** The session of Withings' answers. */
+export function fromWithings({ summary, sleep, activity, ...options }: WithingsInput): Adapted {
+  const parts = seriesOf(new Field(sleep, 'sleep'), 'get') ?? [];
+  const records = seriesOf(new Field(summary, 'summary'), 'getsummary');
+  const seen = new Field(activity, 'activity');
+  const moments = momentsOf(seen);
+  const samples = (name: string) => parts.map((part) => samplesOf(part.get(name)));
+  const states = statesOf(parts);
+  return adapt(
+    options,
+    records?.map((record) => recordOf(record, states)),
+    [...samples('hr'), ...byDevice(seen, moments, 'heart_rate')],
+    [...samples('rr'), ...byDevice(seen, moments, 'rr')],
+  );
+}
+
+function checkStatus(answer: Field): void {
+  if (typeof answer.value !== 'object' || Array.isArray(answer.value)) return;
+  const status = answer.get('status').number();
+  if (status !== undefined && status !== 0) answer.get('status').fail('the answer is an error');
+}
+
+/** `{"1772431200": {"heart_rate": 61, …}}`; an empty array if there are none. */
+function momentsOf(answer: Field): [seconds: string, values: Field][] {
+  if (answer.isAbsent) return [];
+  checkStatus(answer);
+  const body = answer.has('body') ? answer.get('body') : undefined;
+  const moments = body?.has('series') === true ? body.get('series') : undefined;
+  const isEmpty = Array.isArray(moments?.value) && moments.value.length === 0;
+  if (moments === undefined || (Array.isArray(moments.value) && !isEmpty))
+    return answer.expected('the answer of getintradayactivity, with body.series of moments');
+  return isEmpty ? [] : moments.entries();
+}
+
+/** A watch beside a mat is another device: its samples count for the night only if the sleep's own device has none. */
+function byDevice(
+  activity: Field,
+  moments: readonly [seconds: string, values: Field][],
+  name: string,
+): Series[] {
+  const groups = grouped(moments, ([, values]) => deviceOf(values) ?? '');
+  return [...groups].map(([source, group]) => ({
+    field: new Field(undefined, name, undefined, activity),
+    samples: group.map(([seconds, values]) => ({ at: secondsMs(seconds, values), value: values.get(name).number() })), // prettier-ignore
+    source,
+  }));
+}
+
+function deviceOf(field: Field): string | undefined {
+  return field.get('hash_deviceid').text() ?? field.get('deviceid').text();
+}
+
+function seriesOf(answer: Field, action: string): Field[] | undefined {
+  checkStatus(answer);
+  const what = `the answer of ${action}, with body.series`;
+  return recordsOf(answer, { list: ['body', 'series'], what });
+}
+
+function recordOf(field: Field, states: () => readonly Stretch[]): SleepRecord {
+  const span = { fromMs: field.get('startdate').unixSeconds(), toMs: field.get('enddate').unixSeconds() };
+  const data = field.get('data');
+  const read = (): SleepDetails => ({
+    ...stagesOf(data, span, states),
+    heartAverage: data.get('hr_average'),
+    breathAverage: data.get('rr_average'),
+  });
+  const zone = field.get('timezone').text();
+  const eastMs = zone === undefined ? undefined : offsetAt(span.toMs, zone);
+  return { field, ...span, eastMs, source: deviceOf(field), read };
+}
+
+function stagesOf(data: Field, span: { fromMs: number; toMs: number }, states: () => readonly Stretch[]) {
+  const given = {
+    deep: data.get('deepsleepduration').number(),
+    rem: data.get('remsleepduration').number(),
+    light: data.get('lightsleepduration').number(),
+    awake: data.get('wakeupduration').number(),
+    asleep: data.get('total_sleep_time').number(),
+  };
+  if (Object.values(given).some((value) => value !== undefined))
+    return durations(data, span, 'seconds', given);
+  const ordered = states();
+  const first = firstFrom(span.fromMs, ordered, ({ from }) => from);
+  const until = firstFrom(span.toMs, ordered, ({ from }) => from);
+  const intervals = ordered.slice(first, until).filter(({ to }) => to <= span.toMs);
+  return stretches(data, span, intervals);
+}
+
+/** The parts of the answer of `get`, oldest first, which are read if a summary says nothing of stages. */
+function statesOf(parts: readonly Field[]): () => readonly Stretch[] {
+  let states: readonly Stretch[] | undefined;
+  return () =>
+    (states ??= parts
+      .map((part) => ({
+        stage: STATES[part.get('state').number() ?? -1],
+        from: part.get('startdate').unixSeconds(),
+        to: part.get('enddate').unixSeconds(),
+      }))
+      .toSorted((a, b) => a.from - b.from));
+}
+
+/** An object of seconds since 1970 and values. */
+function samplesOf(field: Field): Series {
+  const samples = field.entries().map(([seconds, value]) => ({
+    at: secondsMs(seconds, value),
+    value: value.number(),
+  }));
+  return { field, samples };
+}
+
+function secondsMs(seconds: string, field: Field): number {
+  return field.as(/^\d+$/.test(seconds) ? Number(seconds) : 0).unixSeconds();
+}

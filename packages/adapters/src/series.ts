@@ -1,0 +1,67 @@
+import type { Signal } from '#rules/plausible.js';
+import type { Sample } from './sessionBuilder.js';
+import { checkUnit, isReading } from './unitChecks.js';
+import type { Field } from './field.js';
+import type { Series } from './records.js';
+
+/** Samples of a list of objects; those without a time or a value are left out. @internal */
+export function series(
+  field: Field,
+  items: readonly Field[],
+  atMs: (item: Field) => number,
+  value: (item: Field) => number | undefined,
+): Series {
+  const samples = items.flatMap((item) => {
+    const number = item.isAbsent ? undefined : value(item);
+    return number === undefined ? [] : [{ at: atMs(item), value: number }];
+  });
+  return { field, samples };
+}
+
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * The readings of a series within a span.
+ * @throws UnitError if most of them are impossible for the signal
+ * @internal
+ */
+export function within({ fromMs, toMs }: Span, series: Series | undefined, signal: Signal): Sample[] {
+  if (series === undefined) return [];
+  const found = series.samples.filter(({ at, value }) => {
+    const ms = Number(at);
+    return ms >= fromMs && ms <= toMs && isReading(value);
+  });
+  series.field.located(() =>
+    checkUnit(
+      signal,
+      found.map(({ value }) => value ?? NaN),
+    ),
+  );
+  return found;
+}
+
+/**
+ * The readings of one device within spans: those of `source` if it has some, else those of the device with the most.
+ * A series without a source belongs to every device. @internal
+ */
+export function ofDevice(
+  signal: Signal,
+  spans: readonly Span[],
+  series: readonly Series[],
+  source: string | undefined,
+): readonly Sample[] {
+  const bySource = new Map<string | undefined, Sample[]>();
+  for (const one of series) {
+    const samples = bySource.get(one.source) ?? [];
+    bySource.set(one.source, samples);
+    for (const span of spans) for (const sample of within(span, one, signal)) samples.push(sample);
+  }
+  const general = bySource.get(undefined) ?? [];
+  bySource.delete(undefined);
+  const own = source === undefined ? [] : (bySource.get(source) ?? []);
+  const [most = []] = [...bySource.values()].toSorted((a, b) => b.length - a.length);
+  return [...general, ...(own.length > 0 ? own : most)];
+}

@@ -1,0 +1,89 @@
+import { HEART_RATE_MESSAGE, isHeartRate, sleepContradictions } from '#rules/contradictions.js';
+import { SERIES_ALIASES } from '#rules/fields.js';
+import {
+  BREATHS_PER_BEAT_MAX,
+  PLAUSIBLE,
+  SENTINELS,
+  SUSPECT_SAMPLES_MIN,
+  type Signal,
+} from '#rules/plausible.js';
+import { placeOf, type Path } from './adapterError.js';
+import type { Session } from './session.js';
+
+/** A value that is most likely in another unit than the service expects. The message never holds the value. */
+export class UnitError extends RangeError {
+  override readonly name = 'UnitError';
+  readonly type = 'unit_error';
+
+  constructor(
+    /** The message without the field. */
+    readonly sentence: string,
+    /** Empty if it is not about one field. */
+    readonly path: Path = [],
+  ) {
+    super(path.length === 0 ? sentence : `${placeOf(path)}: ${sentence}`);
+  }
+}
+
+const NO_READINGS: ReadonlySet<number> = new Set(SENTINELS);
+
+/** @internal */
+export function isReading(value: number | null | undefined): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && !NO_READINGS.has(value);
+}
+
+/**
+ * @throws UnitError if most readings of a series are impossible for the signal
+ * @internal
+ */
+export function checkUnit(signal: Signal, readings: readonly number[]): void {
+  const { unit, min, max, mistakes } = PLAUSIBLE[signal];
+  const suspects = readings.filter((value) => value < min || value > max);
+  if (suspects.length < SUSPECT_SAMPLES_MIN || suspects.length <= readings.length / 2) return;
+  const likely = mistakes.find(([low, high]) => {
+    const matching = readings.filter((value) => value >= low && value <= high);
+    return matching.length > readings.length / 2;
+  });
+  const guess = likely === undefined ? 'most readings lie outside' : `these look like ${likely[2]}`;
+  throw new UnitError(`${signal} is ${unit}, ${min} to ${max}; ${guess}`);
+}
+
+/**
+ * @throws UnitError if the fields of a session can't all be in the units that they have
+ * @internal
+ */
+export function checkSession(session: Session | null | undefined, place: string): void {
+  if (typeof session !== 'object' || session === null) return;
+  for (const field of BREATHING) {
+    const values = session[field];
+    if (Array.isArray(values) && isHeartRate(values)) {
+      throw new UnitError(`${place}.${field}: ${HEART_RATE_MESSAGE}`);
+    }
+  }
+  const [found] = sleepContradictions(numbersOf(session));
+  if (found !== undefined) throw new UnitError(`${place}.${found.field}: ${found.msg}`);
+}
+
+const BREATHING = ['RR_day_1h', 'RR_night', SERIES_ALIASES.RR_night] as const;
+
+/** @internal Without values other than numbers, which callers in plain JavaScript may have put there. */
+export function numbersOf(session: Session): Session {
+  return Object.fromEntries(Object.entries(session).filter(([, value]) => typeof value === 'number'));
+}
+
+/**
+ * @throws UnitError if breathing is as fast as the heart: one series was given twice, or the two were swapped
+ * @internal
+ */
+export function checkApart(heart: readonly number[], breath: readonly number[]): void {
+  if (heart.length < SUSPECT_SAMPLES_MIN || breath.length < SUSPECT_SAMPLES_MIN) return;
+  if (median(breath) <= BREATHS_PER_BEAT_MAX * median(heart)) return;
+  throw new UnitError(
+    'respiratory rate is about as high as heart rate; was one series given for both, or swapped?',
+  );
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? NaN;
+}

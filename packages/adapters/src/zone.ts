@@ -1,0 +1,177 @@
+import { AdapterError } from './adapterError.js';
+
+/** Day, time and an optional offset; Apple Health writes spaces between them. */
+const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(?:\.\d+)?)?(?: *([Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
+/** A longer text is no time. */
+const TIME_LENGTH_MAX = 64;
+const DAY_MS = 86_400_000;
+/** No watch records other years: before 1973 a time is most likely of a clock that was never set. */
+export const FIRST_MS = 1e11;
+export const LAST_MS = Date.UTC(2150, 0, 1);
+
+/** Two digits as a number; reading a day's samples is mostly this. */
+function twoAt(text: string, at: number): number {
+  return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+}
+
+/** A time as it was written. @internal */
+export interface Written {
+  /** The local time, read as if it were UTC; undefined if there is no such time, as on 30 February. */
+  readonly clockMs: number | undefined;
+  /** "Z", "+01:00"; undefined if there is none. */
+  readonly offset: string | undefined;
+}
+
+/** Undefined if the text is no time at all. @internal */
+export function writtenTime(text: string): Written | undefined {
+  const found = text.length > TIME_LENGTH_MAX ? null : TIME.exec(text);
+  if (found === null) return undefined;
+  const [, seconds = ':00', offset] = found;
+  const [month, day, hour, minute] = [twoAt(text, 5), twoAt(text, 8), twoAt(text, 11), twoAt(text, 14)];
+  const year = twoAt(text, 0) * 100 + twoAt(text, 2);
+  const second = twoAt(seconds, 1);
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second);
+  // Date.UTC goes on: from 30 February to March, from 24:00 to the next day.
+  const isDay = month >= 1 && month <= 12 && new Date(ms).getUTCDate() === day;
+  const isReal = isDay && hour < 24 && minute < 60 && second < 60 && ms >= FIRST_MS && ms < LAST_MS;
+  const thousandths = seconds.length <= 4 ? 0 : Number(seconds.slice(4, 7).padEnd(3, '0'));
+  return { clockMs: isReal ? ms + thousandths : undefined, offset };
+}
+
+/**
+ * Milliseconds since 1970 of a local time.
+ * @param clock  the local time, read as if it were UTC
+ * @param zone  an offset ("+01:00", "Z") or a name ("Europe/Berlin")
+ * @throws AdapterError if the zone is unknown
+ * @internal
+ */
+export function localMs(clock: number, zone: string): number {
+  const place = ZONES.of(zone);
+  if (typeof place === 'number') return clock - place;
+  // Of an hour that the clocks run through twice, the first; of one that they skip, as if they had not.
+  const before = clock - place.offsetAt(clock - DAY_MS);
+  const after = clock - place.offsetAt(clock + DAY_MS);
+  if (before === after || clock - place.offsetAt(before) === before) return before;
+  return clock - place.offsetAt(after) === after ? after : before;
+}
+
+/** Milliseconds east of UTC; undefined if it is no offset. @internal */
+export function offsetMs(zone: string): number | undefined {
+  if (typeof zone !== 'string') return undefined;
+  if (zone.toUpperCase() === 'Z') return 0;
+  const found = /^([+-])([01]\d|2[0-3]):?([0-5]\d)$/.exec(zone);
+  if (found === null) return undefined;
+  const minutes = Number(found[2]) * 60 + Number(found[3]);
+  return (found[1] === '-' ? -minutes : minutes) * 60_000;
+}
+
+/**
+ * How far `zone` is east of UTC at a moment, in milliseconds.
+ * @throws AdapterError as above
+ * @internal
+ */
+export function offsetAt(ms: number, zone: string): number {
+  const place = ZONES.of(zone);
+  return typeof place === 'number' ? place : place.offsetAt(ms);
+}
+
+/** In so long a time no zone changes its offset twice: the shortest break of summer time, of Ramadan, was four weeks. */
+const SPAN_MS = 16 * DAY_MS;
+/** All spans of a dozen zones; some megabytes. */
+const SPANS_MAX = 50_000;
+const MINUTE_MS = 60_000;
+
+/** An offset that changes within a span, or (at Infinity) does not. */
+interface Change {
+  readonly atMs: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** A named zone. To ask Intl takes microseconds, so each span of time is asked for once. */
+class Zone {
+  readonly changes = new Map<number, Change>();
+
+  constructor(private readonly clock: Intl.DateTimeFormat) {}
+
+  offsetAt(ms: number): number {
+    const span = Math.floor(ms / SPAN_MS);
+    let change = this.changes.get(span);
+    if (change === undefined) {
+      ZONES.makeRoom();
+      change = this.changeFrom(span * SPAN_MS);
+      this.changes.set(span, change);
+    }
+    return ms < change.atMs ? change.before : change.after;
+  }
+
+  private changeFrom(fromMs: number): Change {
+    let [lowMs, highMs] = [fromMs, fromMs + SPAN_MS];
+    const [before, after] = [this.read(lowMs), this.read(highMs)];
+    if (before === after) return { atMs: Infinity, before, after };
+    // Since 1973 offsets change on whole minutes.
+    while (highMs - lowMs > MINUTE_MS) {
+      const middleMs = Math.floor((lowMs + highMs) / 2 / MINUTE_MS) * MINUTE_MS;
+      if (this.read(middleMs) === before) lowMs = middleMs;
+      else highMs = middleMs;
+    }
+    return { atMs: highMs, before, after };
+  }
+
+  /** @param ms  on a whole minute */
+  private read(ms: number): number {
+    const [day = 0, month = 0, year = 0, hour = 0, minute = 0] =
+      this.clock.format(ms).match(/\d+/g)?.map(Number) ?? [];
+    return Date.UTC(year, month - 1, day, hour, minute) - ms;
+  }
+}
+
+/** The zones that were asked for: as many as there are, of fifty kilobytes each; the spans of all are bounded. */
+class Zones {
+  private readonly byName = new Map<string, Zone>();
+  private spans = 0;
+  private lastName = 'Z';
+  private last: Zone | number = 0;
+
+  /** A fixed offset, or a zone. Thousands of times ask for the same one after the other. */
+  of(name: string): Zone | number {
+    if (name !== this.lastName) this.last = offsetMs(name) ?? this.named(name);
+    this.lastName = name;
+    return this.last;
+  }
+
+  private named(name: string): Zone {
+    // Some versions of Node take "+01" for a name.
+    if (typeof name !== 'string' || !/^[a-z][\w/+-]{1,60}$/i.test(name)) throw noZone();
+    const key = name.toLowerCase();
+    const zone = this.byName.get(key) ?? new Zone(clockOf(key));
+    this.byName.set(key, zone);
+    return zone;
+  }
+
+  /** For one more span. */
+  makeRoom(): void {
+    this.spans++;
+    if (this.spans < SPANS_MAX) return;
+    for (const zone of this.byName.values()) zone.changes.clear();
+    this.spans = 0;
+  }
+}
+
+const ZONES = new Zones();
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const two = '2-digit';
+  try {
+    return new Intl.DateTimeFormat('en-GB', { timeZone, year: 'numeric', month: two, day: two, hour: two, minute: two, hourCycle: 'h23' }); // prettier-ignore
+  } catch {
+    throw noZone(); // without the value
+  }
+}
+
+function noZone(): AdapterError {
+  return new AdapterError(
+    ['zone'],
+    'there is no such time zone; give an offset, as +01:00, or a name, as Europe/Berlin',
+  );
+}

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Adapted } from '#adapters/adapt.js';
+import { fromAppleHealth, type AppleHealthInput } from '#adapters/providers/appleHealth.js';
+import {
+  PROVIDERS,
+  readRecording,
+  recordingProblem,
+  type Recording,
+  type RecordingProblem,
+} from '#adapters/recording.js';
+import type { Session } from '#adapters/session.js';
+import { REPOSITORY } from '../fixtures/repository.js';
+
+/** The cases of packages/cases/adapters: what a provider sent, and the session of it. */
+const FOLDER = join(REPOSITORY, 'packages/cases/adapters');
+
+type Expected = Adapted | { readonly error: RecordingProblem };
+
+interface Case {
+  readonly name: string;
+  readonly trap?: string;
+  readonly recording: Recording;
+  readonly person?: Partial<Session>;
+  readonly expect: Expected;
+}
+
+const ALL: readonly Case[] = PROVIDERS.flatMap((provider) => casesOf<Case>(provider));
+
+function casesOf<Of>(name: string): readonly Of[] {
+  return JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8')) as Of[];
+}
+
+/** What a recording becomes; an error that says nothing of it is thrown. */
+function outcomeOf(work: () => Adapted): Expected {
+  try {
+    return work();
+  } catch (error) {
+    const problem = recordingProblem(error);
+    if (problem === undefined) throw error;
+    return { error: problem };
+  }
+}
+
+t.test('every provider has cases, and every file of cases its provider', async (t) => {
+  const files = readdirSync(FOLDER).map((file) => file.replace('.json', ''));
+  t.strictSame(files.toSorted(), [...PROVIDERS, 'apple_export'].toSorted());
+});
+
+for (const provider of PROVIDERS) {
+  t.test(provider, async (t) => {
+    for (const { name, trap, recording, person, expect } of casesOf<Case>(provider)) {
+      const before = JSON.stringify(recording);
+      t.strictSame(outcomeOf(() => readRecording(recording, person)), expect, trap === undefined ? name : `${name} (${trap})`); // prettier-ignore
+      t.equal(JSON.stringify(recording), before, `${name}: what was sent stays as it was`);
+    }
+  });
+}
+
+t.test('the export of the Health app', async (t) => {
+  for (const { name, input, expect } of casesOf<{ name: string; input: AppleHealthInput; expect: Expected }>(
+    'apple_export',
+  ))
+    // prettier-ignore
+    t.strictSame(outcomeOf(() => fromAppleHealth(input)), expect, name);
+});
+
+t.test('a time without an offset is in the zone of the person', async (t) => {
+  for (const { name, recording, person, expect } of ALL) {
+    if ('error' in expect || recording['zone'] !== undefined) continue;
+    const { session, sleep } = readRecording(withoutOffsets(recording), person);
+    t.strictSame({ session, sleep }, { session: expect.session, sleep: expect.sleep }, name);
+  }
+});
+
+const WRITTEN = /(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(?:Z|([+-]\d\d):?(\d\d))(?=\\?")/g;
+
+/** The same moments without offsets, and their zone; in UTC where the offsets differ. */
+function withoutOffsets({ at, ...recording }: Recording): Recording {
+  const sent = JSON.stringify(recording);
+  const offsetOf = (hours: string | undefined, minutes: string) =>
+    hours === undefined ? 'Z' : `${hours}:${minutes}`;
+  const offsets = new Set(
+    [...sent.matchAll(WRITTEN)].map(([, , hours, minutes = '']) => offsetOf(hours, minutes)),
+  );
+  const [zone = 'Z'] = offsets.size === 1 ? offsets : [];
+  const text = sent.replace(WRITTEN, (_, clock: string, hours: string | undefined, minutes: string) => {
+    if (offsets.size === 1) return clock;
+    return new Date(clock.replace(' ', 'T') + offsetOf(hours, minutes)).toISOString().slice(0, -1);
+  });
+  return { ...(JSON.parse(text) as Recording), ...(at !== undefined && { at }), zone };
+}
+
+t.test('no error holds a value', async (t) => {
+  for (const { name, recording, expect } of ALL) {
+    if (!('error' in expect)) continue;
+    const { path, sentence } = expect.error;
+    const told = valuesOf(recording).filter((value) => `${path.join('.')} ${sentence}`.includes(value));
+    t.strictSame(told, [], name);
+  }
+});
+
+/** Numbers and times within what was sent, as text; of few digits they might be an index or a limit. */
+function valuesOf(sent: unknown): string[] {
+  if (typeof sent === 'object' && sent !== null) return Object.values(sent).flatMap(valuesOf);
+  const text = String(sent);
+  return /\d/.test(text) && text.length >= 4 ? [text] : [];
+}

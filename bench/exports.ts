@@ -7,7 +7,7 @@ import { messageOf } from '#acuity/base/errors.js';
 import { markdownTable } from '#acuity/base/table.js';
 import { writeExport, type MadeExport } from './exports/file.js';
 import { machine } from './machine.js';
-import { compiledPath, ROOT, sourcePath } from './paths.js';
+import { compiledPath } from './paths.js';
 import { UsageError } from './usage.js';
 
 export const USAGE = `npm run bench -- exports [options]
@@ -15,11 +15,8 @@ export const USAGE = `npm run bench -- exports [options]
   --megabytes LIST  sizes of the export (default 200,2000)
   --years N         that it covers (default 10)
 
-An export of the Health app is made in a temporary folder and read by both clients' adapters, with the moment to score
-and without it. Python is left out where there is none.`;
-
-const LANGUAGES = ['TypeScript', 'Python'] as const;
-type Language = (typeof LANGUAGES)[number];
+An export of the Health app is made in a temporary folder and read by its adapter, with the moment to score and without
+it.`;
 
 /** The output of a reader. */
 interface Said {
@@ -35,7 +32,6 @@ const run = promisify(execFile);
 /** What a long export of Apple Health costs to read. @throws UsageError */
 export async function runExports(args: readonly string[]): Promise<void> {
   const { sizes, years } = optionsOf(args);
-  const languages = (await hasPython()) ? LANGUAGES : LANGUAGES.slice(0, 1);
   const folder = mkdtempSync(join(tmpdir(), 'acuity-export-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const rows: string[][] = [];
@@ -43,19 +39,15 @@ export async function runExports(args: readonly string[]): Promise<void> {
     const path = join(folder, 'export.xml');
     const made = writeExport(path, megabytes, years);
     const size = `${Math.round(statSync(path).size / 1e6)} MB, ${made.records} records`;
-    for (const language of languages) {
-      for (const at of [made.at, undefined]) {
-        const { seconds, peakKb } = checked(await read(language, path, at), made);
-        const moment = at === undefined ? 'the newest' : 'given';
-        rows.push([size, language, moment, seconds.toFixed(1), String(Math.round(peakKb / 1024))]);
-      }
+    for (const at of [made.at, undefined]) {
+      const { seconds, peakKb } = checked(await read(path, at), made);
+      const moment = at === undefined ? 'the newest' : 'given';
+      rows.push([size, moment, seconds.toFixed(1), String(Math.round(peakKb / 1024))]);
     }
     rmSync(path);
   }
   console.log(`${machine()}\n`);
-  console.log(
-    markdownTable([['export', 'client', 'moment to score', 'seconds', 'most memory, MiB'], ...rows]),
-  );
+  console.log(markdownTable([['export', 'moment to score', 'seconds', 'most memory, MiB'], ...rows]));
 }
 
 function optionsOf(args: readonly string[]): { sizes: readonly number[]; years: number } {
@@ -76,22 +68,9 @@ function optionsOf(args: readonly string[]): { sizes: readonly number[]; years: 
   }
 }
 
-async function hasPython(): Promise<boolean> {
-  const recent = 'import sys; sys.exit(sys.version_info < (3, 10))';
-  return run('python3', ['-c', recent]).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function read(language: Language, path: string, at: string | undefined): Promise<Said> {
-  const args = [path, ...(at === undefined ? [] : [at])];
-  const [command, script] =
-    language === 'Python'
-      ? ['python3', sourcePath('exports', 'read.py')]
-      : [process.execPath, compiledPath('exports', 'read.js')];
-  const PYTHONPATH = join(ROOT, 'packages/client-python/src');
-  const { stdout } = await run(command, [script, ...args], { env: { ...process.env, PYTHONPATH } });
+async function read(path: string, at: string | undefined): Promise<Said> {
+  const args = [compiledPath('exports', 'read.js'), path, ...(at === undefined ? [] : [at])];
+  const { stdout } = await run(process.execPath, args);
   return JSON.parse(stdout) as Said;
 }
 

@@ -13,6 +13,7 @@ const { runExports, USAGE: EXPORTS } = await import('./exports.js');
 const { runLists, USAGE: LISTS } = await import('./lists.js');
 const { runParquet, USAGE: PARQUET } = await import('./parquet.js');
 const { runPayloads, USAGE: PAYLOADS } = await import('./payloads.js');
+const { runRecordings, USAGE: RECORDINGS } = await import('./recordings.js');
 const { runPrices, USAGE: PRICES } = await import('./prices.js');
 const { runStages, USAGE: STAGES } = await import('./stages.js');
 
@@ -40,7 +41,7 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
     run: runExplained,
   },
   exports: {
-    answers: 'what a long export of Apple Health costs to read, in both clients',
+    answers: 'what a long export of Apple Health costs to read',
     usage: EXPORTS,
     run: runExports,
   },
@@ -54,8 +55,13 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
     usage: PARQUET,
     run: runParquet,
   },
+  recordings: {
+    answers: 'which recordings of each provider take the longest to read, and how long',
+    usage: RECORDINGS,
+    run: runRecordings,
+  },
   payloads: {
-    answers: "what both clients' adapters make of a folder of payloads",
+    answers: 'what becomes of a folder of recordings',
     usage: PAYLOADS,
     run: runPayloads,
   },

@@ -1,50 +1,34 @@
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual, parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
+import { readRecording, recordingProblem, type Recording } from '#adapters/recording.js';
 import { messageOf } from '#acuity/base/errors.js';
 import { markdownTable } from '#acuity/base/table.js';
-import * as adapters from '#acuity/client/adapters.js';
-import { UnitError } from '#adapters/unitChecks.js';
-import { ROOT, sourcePath } from './paths.js';
 import { UsageError } from './usage.js';
 
 export const USAGE = `npm run bench -- payloads FOLDER
 
-What both clients' adapters make of payloads of your own: each file FOLDER/*.json is an object with "provider" (as
-"oura", "googleHealth") and "input" (what the function takes, as in packages/cases/adapters). Python is left out where
-there is none.`;
+What becomes of payloads of your own: each file FOLDER/*.json is a recording, as docs/ADAPTERS.md has it.`;
 
-interface Payload {
-  readonly provider: string;
-  readonly input: unknown;
-}
-
-type Said = { readonly night: string | null; readonly session: unknown } | { readonly refused: string };
-
-const ADAPTERS = adapters as unknown as Readonly<Record<string, (input: unknown) => adapters.Adapted>>;
-const run = promisify(execFile);
-
-/** What comes of a folder of payloads, in both clients. @throws UsageError */
+/** What comes of a folder of payloads. @throws UsageError */
 export async function runPayloads(args: readonly string[]): Promise<void> {
   const files = filesOf(args);
-  const payloads = files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Payload);
+  const payloads = files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Recording);
   const said = payloads.map(saidOf);
-  const inPython = await saidInPython(files);
   const rows = said.map((one, index) => [
-    payloads[index]?.provider ?? '',
+    String(payloads[index]?.['provider']),
     files[index]?.split('/').at(-1) ?? '',
-    'refused' in one ? `refused: ${one.refused}` : (one.night ?? 'the day alone'),
-    inPython === undefined ? 'not run' : isDeepStrictEqual(one, inPython[index]) ? 'the same' : 'differs',
+    one,
   ]);
-  console.log(`${markdownTable([['provider', 'file', 'TypeScript', 'Python'], ...rows])}\n`);
-  const refused = said.filter((one) => 'refused' in one).length;
-  const providers = new Set(payloads.map(({ provider }) => provider)).size;
-  const differ = rows.filter((row) => row[3] === 'differs').length;
+  console.log(`${markdownTable([['provider', 'file', 'night'], ...rows])}\n`);
+  const refused = said.filter((one) => one.startsWith(REFUSED)).length;
+  const providers = new Set(rows.map(([provider]) => provider)).size;
   console.log(
-    `${said.length} payloads of ${providers} providers: ${said.length - refused} read, ${refused} refused; in ${differ} the clients differ`,
+    `${said.length} payloads of ${providers} providers: ${said.length - refused} read, ${refused} refused`,
   );
 }
+
+const REFUSED = 'refused: ';
 
 function filesOf(args: readonly string[]): string[] {
   try {
@@ -59,30 +43,12 @@ function filesOf(args: readonly string[]): string[] {
   }
 }
 
-function saidOf({ provider, input }: Payload): Said {
-  const adapter = ADAPTERS[`from${provider.charAt(0).toUpperCase()}${provider.slice(1)}`];
-  if (adapter === undefined) throw new UsageError(`there is no adapter of ${provider}`);
+function saidOf(recording: Recording): string {
   try {
-    const { night, session } = adapter(input);
-    return { night, session };
+    return readRecording(recording).night ?? 'the day alone';
   } catch (error) {
-    if (error instanceof adapters.AdapterError || error instanceof UnitError)
-      return { refused: `${error.name}: ${error.message}` };
-    throw error;
+    const problem = recordingProblem(error);
+    if (problem === undefined) throw error;
+    return `${REFUSED}${problem.path.join('.')}: ${problem.sentence}`;
   }
-}
-
-async function saidInPython(files: readonly string[]): Promise<Said[] | undefined> {
-  const isThere = await run('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) return undefined;
-  const env = { ...process.env, PYTHONPATH: join(ROOT, 'packages/client-python/src') };
-  const script = sourcePath('payloads', 'read.py');
-  const { stdout } = await run('python3', ['-B', script, ...files], { env, maxBuffer: 1 << 28 });
-  return stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Said);
 }

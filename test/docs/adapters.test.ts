@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { PROVIDERS } from '#adapters/recording.js';
+import t from 'tap';
+import { PROVIDERS, readRecording, type Recording } from '#adapters/recording.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
@@ -19,34 +18,24 @@ t.test('the page shows the examples as they are', async (t) => {
   const shown = [...PAGE.matchAll(EXAMPLE_BLOCK)];
   for (const [, name = '', code] of shown) t.equal(code, readFileSync(join(EXAMPLES, name), 'utf8'), name);
   const names = shown.map(([, name]) => name).toSorted();
-  t.strictSame(
-    names,
-    readdirSync(EXAMPLES)
-      .filter((name) => !/\.(json|csv)$/.test(name))
-      .toSorted(),
-  );
+  t.strictSame(names, readdirSync(EXAMPLES).toSorted());
 });
 
 t.test('each provider has a section, which says where its shapes are documented, and when', async (t) => {
-  for (const provider of PROVIDERS.filter((name) => name !== 'intervals')) {
+  for (const provider of PROVIDERS) {
+    const section = PAGE.split('\n## ').find((part) => part.includes(`\`"provider": "${provider}"\``)) ?? '';
+    for (const point of ['Read', 'Missing', 'Traps'])
+      t.match(section, `**${point}.**`, `${provider}: ${point}`);
+    if (provider === 'intervals') continue;
+    t.match(section, /Documentation: .*https:\/\/\S+.*, 2026-\d\d-\d\d/, provider);
     const file = provider.replaceAll(/_./g, (found) => found.slice(1).toUpperCase());
-    const name = `from${file.charAt(0).toUpperCase()}${file.slice(1)}`;
-    const section = PAGE.split('\n## ').find((part) => part.includes(`\`${name}\``)) ?? '';
-    t.match(section, /Documentation: .*https:\/\/\S+.*, 2026-\d\d-\d\d/, name);
-    for (const point of ['Read', 'Missing', 'Traps']) t.match(section, `**${point}.**`, `${name}: ${point}`);
     const source = readFileSync(join(SOURCES, `${file}.ts`), 'utf8');
-    if (source.includes('nverified')) t.match(section, /[Uu]nverified/, `${name} is unverified`);
+    if (source.includes('nverified')) t.match(section, /[Uu]nverified/, `${provider} is unverified`);
   }
 });
 
-const PREPARED = join(REPOSITORY, '.build/python/bin/python');
-const python = existsSync(PREPARED) ? PREPARED : 'python3';
-const isRecent = spawnSync(python, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0;
-
 t.test('the first table names every provider, and leads to its section', async (t) => {
-  const [, table = ''] = PAGE.split('\n\n').filter(
-    (part) => part.startsWith('| ') || part.startsWith('Each'),
-  );
+  const table = PAGE.split('\n\n').find((part) => part.startsWith('| provider |')) ?? '';
   const sections = [...PAGE.matchAll(/^## (.+)$/gm)].map(([, name = '']) =>
     name.toLowerCase().replace(/[()]/g, '').replaceAll(' ', '-'),
   );
@@ -55,22 +44,24 @@ t.test('the first table names every provider, and leads to its section', async (
   for (const anchor of led) t.ok(sections.includes(anchor), anchor);
 });
 
-t.test('each example scores a night', async (t) => {
+t.test('the first example is a night and an hour, and all of it is used', async (t) => {
+  const text = readFileSync(join(EXAMPLES, 'recording.json'), 'utf8');
+  const { recording, ...person } = (JSON.parse(text) as { current_session: { recording: Recording } })
+    .current_session;
+  const { night, session, left } = readRecording(recording, person);
+  t.equal(night, '2026-03-02');
+  t.match(session, { HR_day_1h: [68], sleepTimeSeconds: 27_000, age: 34 });
+  t.strictSame(left, []);
+});
+
+t.test('the example in JavaScript scores it', async (t) => {
   const server = await startServer(t);
   const env = cleanEnvironment({
     ACUITY_URL: `http://127.0.0.1:${server.port}`,
     ACUITY_API_KEY: server.key,
-    PYTHONPATH: join(REPOSITORY, 'packages/client-python/src'),
   });
-  const run = async (t: Test, command: string, ...args: string[]) => {
-    const { code, stdout, stderr } = await ended(command, args, { cwd: REPOSITORY, env });
-    t.equal(code, 0, stderr);
-    t.equal(stderr, '');
-    for (const field of SCORE_FIELDS) t.match(stdout, field);
-  };
-  for (const name of ['oura', 'terra', 'table']) {
-    await t.test(`${name} in JavaScript`, (t) => run(t, process.execPath, join(EXAMPLES, `${name}.js`)));
-    const skip = !isRecent && 'there is no Python 3.10 or newer here';
-    await t.test(`${name} in Python`, { skip }, (t) => run(t, python, '-B', join(EXAMPLES, `${name}.py`)));
-  }
+  const { code, stdout, stderr } = await ended(process.execPath, [join(EXAMPLES, 'oura.js')], { cwd: REPOSITORY, env }); // prettier-ignore
+  t.equal(code, 0, stderr);
+  t.equal(stderr, '');
+  for (const field of SCORE_FIELDS) t.match(stdout, field);
 });

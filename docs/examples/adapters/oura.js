@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { AcuityClient, History, memoryStorage } from 'acuity/client';
+import { AcuityClient } from 'acuity/client';
 import { fromOura } from 'acuity/client/adapters';
 
-const sent = JSON.parse(readFileSync('docs/examples/adapters/oura.json', 'utf8')); // what the API answered
-const { at, night, session, left } = fromOura({
-  ...sent,
-  at: '2026-03-02T06:30:00Z',
-  person: { age: 34, sex: 'F' },
-});
-const history = new History(AcuityClient.fromEnvironment(process.env), memoryStorage());
-const { scores } = await history.score('person-1', at, session, { night });
+const request = JSON.parse(readFileSync('docs/examples/adapters/recording.json', 'utf8'));
+const { recording, age, sex } = request.current_session; // what the API answered
+const { session, left } = fromOura({ ...recording, person: { age, sex } });
 for (const { what, why } of left) console.warn(what, why); // what was sent and not used
+const client = AcuityClient.fromEnvironment(process.env);
+const { scores } = await client.predict({ current_session: session });
 console.log(scores);
+await client.close();

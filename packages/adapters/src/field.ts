@@ -40,9 +40,9 @@ export class Field {
   }
 
   /** A field of an object, and of its objects. */
-  get(...names: readonly string[]): Field {
-    let field: Field = this;
-    for (const name of names) field = field.child(name);
+  get(name: string, ...names: readonly string[]): Field {
+    let field = this.child(name);
+    for (const inner of names) field = field.child(inner);
     return field;
   }
 

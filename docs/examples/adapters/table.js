@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { AcuityClient, History, memoryStorage, SessionBuilder } from 'acuity/client';
+import { AcuityClient, History, memoryStorage } from 'acuity/client';
+import { SessionBuilder } from 'acuity/client/adapters';
 
 const [, ...lines] = readFileSync('docs/examples/adapters/night.csv', 'utf8').trim().split('\n');
 const rows = lines.map((line) => line.split(',')); // from, to, what, value
@@ -11,5 +12,5 @@ const builder = new SessionBuilder(at)
   .respiratoryRate(of('breath'))
   .sleepStages(stages);
 const history = new History(AcuityClient.fromEnvironment(process.env), memoryStorage());
-const { scores } = await history.score('person-1', at, builder.build(), { night: '2026-03-02' });
+const { scores } = await history.score('person-1', builder.build(), { night: '2026-03-02' });
 console.log(scores);

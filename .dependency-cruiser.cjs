@@ -79,6 +79,7 @@ const LAYERS = {
     'pipeline',
     'scoring',
   ],
+  adapt: ['packages/adapters', 'base'],
   judge: ['base', 'config', 'contract', 'model', 'records', 'pipeline', 'batch'],
   load: ['base', 'contract'],
   tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],
@@ -102,7 +103,6 @@ const OWNERS = {
   pino: ['^src/process/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],
-  undici: ['^packages/client-ts/src/undici\\.ts$'],
   '@opentelemetry': ['^src/tracing/exporter\\.ts$'],
   'prom-client': ['^src/admin/metricsExport\\.ts$'],
 };
@@ -138,11 +138,11 @@ module.exports = {
     {
       name: 'client-stands-alone',
       comment:
-        'what others install may bring nothing of the service but its rules and adapters, and nothing else than undici, which is optional',
+        'what others install may bring nothing of the service but its rules and adapters, and nothing of others',
       severity: 'error',
       from: { path: '^packages/client-ts/src/' },
       to: {
-        pathNot: ['^packages/client-ts/src/', RULES, ADAPTERS, '(^|node_modules/)undici/'],
+        pathNot: ['^packages/client-ts/src/', RULES, ADAPTERS],
         dependencyTypesNot: ['core'],
       },
     },

@@ -57,7 +57,7 @@ function bring(from, to) {
 /** Removes declarations that no entry point reaches: a tenth of the package. */
 function dropUnusedDeclarations(folder) {
   const used = new Set();
-  for (const name of ['entry', 'undici', 'adapters']) follow(join(folder, `${name}.d.ts`), used);
+  for (const name of ['entry', 'adapters']) follow(join(folder, `${name}.d.ts`), used);
   const declarations = filesBelow(folder).filter((file) => file.endsWith('.d.ts'));
   for (const file of declarations) if (!used.has(file)) rmSync(file);
 }

@@ -13,6 +13,7 @@ export const PLACES = {
     /"packages\/client-ts": \{\n {6}"name": "acuity-client",\n {6}"version": "([^"]+)"/,
   ],
   'packages/client-ts/package.json': [JSON_VERSION],
+  'packages/client-ts/src/version.ts': [/^export const VERSION = '([^']+)'/m],
   'packages/client-python/pyproject.toml': [/^version = "([^"]+)"/m],
   'packages/client-python/src/acuity_client/__init__.py': [/^__version__ = "([^"]+)"/m],
   'deploy/helm/Chart.yaml': [/^version: (.+)$/m, /^appVersion: (.+)$/m],

@@ -2,6 +2,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { registerAdapt } from './commands/adapt.js';
 import { configOrExit, registerConfig } from './commands/config.js';
 import { registerHistory } from './commands/history.js';
 import { registerJudge } from './commands/judge.js';
@@ -20,6 +21,7 @@ export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<
     .enablePositionalOptions(); // `--version` after a command belongs to the command
   registerServe(program, hooks);
   registerScore(program);
+  registerAdapt(program);
   registerJudge(program);
   registerModel(program);
   registerTune(program);

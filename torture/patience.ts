@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AcuityClient } from '#acuity/client/client.js';
 import { OverloadedError } from '#acuity/client/errors.js';
-import { plainHttpTransport } from '#acuity/client/nodeTransports.js';
-import type { OpenTransport } from '#acuity/client/transport.js';
+import { NodeTransport, type Transport } from '#acuity/client/transport.js';
 import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { messageOf } from '#acuity/base/errors.js';
 import { createKey } from '#acuity/auth/key.js';
@@ -28,6 +27,7 @@ const OVERLOAD_S: Readonly<Record<Form, number>> = { short: 3, long: 30 };
 const LOAD = { during: 2, after: 0.5 };
 /** Each is a separate backend with its own connections and gate. */
 const BACKENDS = 50;
+const CONNECTIONS = 32;
 const TICK_MS = 5;
 
 export const patience: Part = {
@@ -47,7 +47,7 @@ export const patience: Part = {
       demoKeyInPython(server, forPython, nights),
     ]);
     say('twice the load, as computed');
-    const computed = await overloaded(scope, form, plainHttpTransport);
+    const computed = await overloaded(scope, form, () => new NodeTransport(CONNECTIONS));
     say('twice the load, one second for all');
     const constant = await overloaded(scope, form, toldOneSecond);
     const what = `twice the load for ${OVERLOAD_S[form]} s, then half`;
@@ -168,20 +168,18 @@ function trialOf(what: string, { asked, lost, recoveryS, attemptsMax, failures }
 }
 
 /** The fixed wait that every overload refusal had before it was computed. */
-const toldOneSecond: OpenTransport = (options) => {
-  const { send, close } = plainHttpTransport(options);
+function toldOneSecond(): Transport {
+  const transport = new NodeTransport(CONNECTIONS);
   return {
-    close,
+    close: () => transport.close(),
     async send(request) {
-      const answered = await send(request);
-      const header = (name: string): string | undefined =>
-        name === 'retry-after' && answered.status === 503 ? '1' : answered.header(name);
-      return { ...answered, header };
+      const { status, headers, body } = await transport.send(request);
+      return { status, headers: status === 503 ? { ...headers, 'retry-after': '1' } : headers, body };
     },
   };
-};
+}
 
-async function overloaded(scope: Teardown, form: Form, transport: OpenTransport): Promise<Overloaded> {
+async function overloaded(scope: Teardown, form: Form, open: () => Transport): Promise<Overloaded> {
   const scorer = new PacedScorer();
   const loop = openLoop(scope, { scorer, anyKey: true, random: Math.random, retryAfterS: 1 });
   const startMs = performance.now();
@@ -200,7 +198,7 @@ async function overloaded(scope: Teardown, form: Form, transport: OpenTransport)
   const url = `http://127.0.0.1:${loop.port}`;
   const clients = Array.from(
     { length: BACKENDS },
-    () => new AcuityClient({ url, apiKey: createKey('live'), transport, hooks: { onAttempt } }),
+    () => new AcuityClient({ url, apiKey: createKey('live'), transport: open(), hooks: { onAttempt } }),
   );
   let lost = 0;
   let asked = 0;

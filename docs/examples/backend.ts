@@ -5,21 +5,9 @@ import {
   History,
   InvalidRequestError,
   RateLimitedError,
-  SessionBuilder,
-  UnitError,
   type HistoryStorage,
-  type Sample,
-  type StageInterval,
-  type StoredHistory,
+  type Recording,
 } from 'acuity/client';
-
-/** What your wearable's API gave you for one night. */
-interface Night {
-  at: string;
-  stages: StageInterval[];
-  heartRate: Sample[];
-  respiratoryRate: Sample[];
-}
 
 /** Yours would be a table: one row for each person, the history as text. This one is for one process alone. */
 class Folder implements HistoryStorage {
@@ -31,7 +19,11 @@ class Folder implements HistoryStorage {
     return this.read(person);
   }
 
-  async save(person: string, next: string | undefined, previous: StoredHistory): Promise<boolean> {
+  async save(
+    person: string,
+    next: string | undefined,
+    previous: string | null | undefined,
+  ): Promise<boolean> {
     if (this.read(person) !== previous) return false;
     if (next === undefined) rmSync(this.file(person));
     else writeFileSync(this.file(person), next);
@@ -54,24 +46,23 @@ const client = AcuityClient.fromEnvironment(process.env, {
 });
 const history = new History(client, new Folder(process.argv[2] ?? 'histories'));
 
-async function scoreNight(person: string, night: Night): Promise<void> {
+async function scoreNight(person: string, recording: Recording): Promise<void> {
   try {
-    const builder = new SessionBuilder(night.at)
-      .person({ bornAt: '1991-05-17', heightCm: 178, weightKg: 74, sex: 'F' })
-      .heartRate(night.heartRate)
-      .respiratoryRate(night.respiratoryRate)
-      .sleepStages(night.stages);
-    const woke = builder.wokeOn('Europe/Berlin'); // of the person; sent again, the night replaces itself
-    const { scores, modelVersion } = await history.score(person, night.at, builder.build(), { night: woke });
-    console.log(JSON.stringify({ person, ...scores, modelVersion }));
+    const session = { recording, age: 34, height_cm: 178, weight_kg: 74, sex: 'F' } as const;
+    const prediction = await history.score(person, session); // sent again, the night replaces itself
+    for (const { what, why } of prediction.recording?.left ?? []) console.warn(what, why);
+    console.log(JSON.stringify({ person, ...prediction.scores, modelVersion: prediction.modelVersion }));
   } catch (error) {
-    if (error instanceof UnitError) console.error('wrong unit:', error.message);
-    else if (error instanceof InvalidRequestError) console.error('refused:', error.findings);
+    if (error instanceof InvalidRequestError) console.error('refused:', error.findings);
     else if (error instanceof RateLimitedError) console.error('come back in', error.retryAfterS, 's');
     else if (error instanceof AcuityError) console.error(error.name, error.requestId, error.message);
     else throw error;
   }
 }
 
-await scoreNight('person-1', JSON.parse(readFileSync('docs/examples/wearable.json', 'utf8')) as Night);
+// What your wearable's API gave you for one night, as it came.
+await scoreNight(
+  'person-1',
+  JSON.parse(readFileSync('docs/examples/callers/oura.json', 'utf8')) as Recording,
+);
 await client.close();

@@ -150,7 +150,7 @@ t.test(
     const history = new History(client, memoryStorage());
     const expected: unknown[] = [];
     for (const { person, at, session } of rows) {
-      const prediction = await history.score(person, at, session).catch(() => undefined);
+      const prediction = await history.score(person, session).catch(() => undefined);
       if (prediction !== undefined) expected.push({ person, at, ...prediction.scores });
     }
     t.equal(expected.length, rows.length - 1);

@@ -1,30 +1,21 @@
+import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import t from 'tap';
 import {
   AcuityClient,
   type AcuityClientOptions,
   type AttemptReport,
-  type ClientParts,
   type RetryReport,
 } from '#acuity/client/client.js';
 import * as errors from '#acuity/client/errors.js';
 import { AcuityClient as BrowserClient } from '#acuity/client/browser.js';
 import type { FieldWarning } from '#acuity/client/fieldNames.js';
 import { refuseBrowser } from '#acuity/client/place.js';
-import type { Incoming, Outgoing } from '#acuity/client/transport.js';
+import type { Incoming, Outgoing, Transport } from '#acuity/client/transport.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
-import type { PredictionRequestBody, Session } from '#acuity/client/contract.js';
+import type { PredictionRequestBody } from '#acuity/client/contract.js';
+import { clientTo, KEY, SCORES } from '../fixtures/sharedCases.js';
 
-const KEY = `sk_live_${'A1b2'.repeat(9)}Zz`;
-const SCORES = {
-  C_SCORE: 50,
-  attention: 51,
-  memory: 49,
-  reasoning: 50,
-  stress: 40,
-  valence: 'High',
-  arousal: 'Low',
-} as const;
 const SAMPLE = 61.8731;
 const REQUEST = { current_session: { HR_night: [SAMPLE, 62, 63] } };
 
@@ -44,48 +35,28 @@ const BUSY: Reply = { status: 503, body: { detail: 'Service overloaded' }, heade
 /** A client whose network gives one reply after the other. */
 function clientWith(replies: readonly (Reply | Error)[], options: Partial<AcuityClientOptions> = {}) {
   const sent: Outgoing[] = [];
-  const pauses: number[] = [];
   const left = [...replies];
-  const parts: ClientParts = {
-    random: () => 0.5,
-    pause: async (ms) => void pauses.push(ms),
-    transport: {
-      close: async () => undefined,
-      async send(request): Promise<Incoming> {
-        sent.push(request);
-        const reply = left.shift();
-        if (reply === undefined) throw new Error('one request more than expected');
-        if (reply instanceof Error) throw reply;
-        const { status, body, headers = {} } = reply;
-        const text = typeof body === 'string' ? body : JSON.stringify(body ?? {});
-        return { status, text, header: (name) => headers[name] };
-      },
+  const transport: Transport = {
+    close: async () => undefined,
+    async send(request) {
+      sent.push(request);
+      const reply = left.shift();
+      if (reply === undefined) throw new Error('one request more than expected');
+      if (reply instanceof Error) throw reply;
+      return answerOf(reply);
     },
   };
-  const client = new AcuityClient({ url: 'http://127.0.0.1:8080', apiKey: KEY, ...options }, parts);
-  return { client, sent, pauses };
+  return { ...clientTo(t, 'http://127.0.0.1:8080', { transport, ...options }), sent };
+}
+
+function answerOf({ status, body, headers = {} }: Reply): Incoming {
+  const bytes = Buffer.from(JSON.stringify(body ?? {}));
+  return { status, headers, body: Readable.from([bytes]) };
 }
 
 function broken(code: string): Error {
   return Object.assign(new Error('broken'), { code });
 }
-
-t.test('a 200 gives the seven scores, and beside them what to keep', async (t) => {
-  const { client, sent } = clientWith([
-    { ...OK, headers: { 'x-model-version': '7', 'x-request-id': 'mine' } },
-  ]);
-  t.strictSame(await client.predict(REQUEST, { requestId: 'mine' }), {
-    scores: SCORES,
-    modelVersion: '7',
-    requestId: 'mine',
-    inferenceTimeMs: 0.2,
-  });
-  t.match(sent[0], {
-    path: '/predict',
-    body: JSON.stringify(REQUEST),
-    headers: { 'x-api-key': KEY, 'content-type': 'application/json', 'x-request-id': 'mine' },
-  });
-});
 
 t.test('the caller’s trace goes with each attempt, and nothing else of it', async (t) => {
   let attempts = 0;
@@ -103,8 +74,10 @@ t.test('the caller’s trace goes with each attempt, and nothing else of it', as
     'content-type': 'application/json',
     'x-request-id': 'mine',
     'x-deadline-ms': '10000',
+    'user-agent': /^acuity-client-ts\/\d/,
   };
-  t.strictSame(
+  t.notMatch(JSON.stringify(sent), 'baggage');
+  t.match(
     sent.map(({ headers }) => headers),
     [1, 2].map((attempt) => ({
       traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(15)}${attempt}-01`,
@@ -146,92 +119,27 @@ t.test('each refusal of the contract has an error of its own', async (t) => {
   }
 });
 
-t.test('a 422 says where and why', async (t) => {
-  const finding = { loc: ['body', 'current_session', 'age'], msg: 'too large', type: 'less_than_equal' };
-  const { client } = clientWith([{ status: 422, body: { detail: [finding] } }]);
-  await t.rejects(client.predict(REQUEST), {
-    findings: [finding],
-    message: /body\.current_session\.age: too large/,
-  });
-});
-
-t.test('what is no answer of the service is called so', async (t) => {
-  for (const reply of [
-    { status: 200, body: '<html>' },
-    { status: 200, body: {} },
-    { status: 302 },
-    { status: 502, body: '<html>' },
-  ]) {
-    await t.rejects(clientWith([reply]).client.predict(REQUEST), errors.UnexpectedAnswerError);
-  }
-});
-
-t.test('429, 503 and broken connections are tried again under the same id', async (t) => {
-  const limited: Reply = { status: 429, headers: { 'retry-after': '2' } };
-  const { client, sent, pauses } = clientWith([BUSY, limited, broken('ECONNRESET'), OK], {
-    retry: { retries: 3 },
-  });
-  t.strictSame((await client.predict(REQUEST)).scores, SCORES);
-  t.strictSame(pauses, [1_000 + 100, 2_000 + 100, 200]);
-  t.equal(new Set(sent.map(({ headers }) => headers['x-request-id'])).size, 1);
-});
-
-t.test('no other refusal is tried again', async (t) => {
-  for (const [status] of REFUSALS) {
-    if (status === 429 || status === 503) continue;
-    const { client, sent } = clientWith([{ status }, OK]);
-    await t.rejects(client.predict(REQUEST));
-    t.equal(sent.length, 1, String(status));
-  }
-});
-
-t.test('attempts end, with the last refusal', async (t) => {
-  const { client, sent } = clientWith([BUSY, BUSY, BUSY, OK]);
-  await t.rejects(client.predict(REQUEST), { name: 'OverloadedError', retryAfterS: 1 });
-  t.equal(sent.length, 3);
-  await t.rejects(clientWith([broken('ECONNREFUSED')], { retry: { retries: 0 } }).client.predict(REQUEST), {
-    name: 'ConnectionError',
-    message: /^http:\/\/127\.0\.0\.1:\d+: connection refused; .* \(ECONNREFUSED\)$/,
-  });
-});
-
-t.test('a daily quota is not waited for', async (t) => {
-  const quota: Reply = { status: 429, headers: { 'retry-after': '40000', ratelimit: '"daily";r=0;t=40000' } };
-  const { client, sent } = clientWith([quota, OK]);
-  const error: unknown = await client.predict(REQUEST).catch((caught: unknown) => caught);
-  t.match(error, { name: 'RateLimitedError', retryAfterS: 40_000, rateLimit: '"daily";r=0;t=40000' });
-  t.equal(sent.length, 1);
-});
-
 /** A service that has nothing left for the key until it is told otherwise; callers that pause are held. */
 function spentKey(options: Partial<AcuityClientOptions> = {}) {
   const sent: string[] = [];
   const pauses: number[] = [];
   const paused: (() => void)[] = [];
   let hasTokens = false;
-  const limited = { 'retry-after': '20', ratelimit: '"burst";r=0;t=20' } as Readonly<Record<string, string>>;
-  const client = new AcuityClient(
-    { url: 'http://127.0.0.1:8080', apiKey: KEY, ...options },
-    {
-      random: () => 0,
-      pause: (ms) => {
-        pauses.push(ms);
-        return new Promise((resolve) => paused.push(resolve));
-      },
-      transport: {
-        close: async () => undefined,
-        async send({ headers }): Promise<Incoming> {
-          sent.push(headers['x-request-id'] ?? '');
-          const { status, body } = hasTokens ? OK : { status: 429, body: { detail: 'Rate limit exceeded' } };
-          return {
-            status,
-            text: JSON.stringify(body),
-            header: (name) => (hasTokens ? undefined : limited[name]),
-          };
-        },
-      },
+  const limited = { 'retry-after': '20', ratelimit: '"burst";r=0;t=20' };
+  const transport: Transport = {
+    close: async () => undefined,
+    async send({ headers }) {
+      sent.push(headers['x-request-id'] ?? '');
+      const refused = { status: 429, body: { detail: 'Rate limit exceeded' }, headers: limited };
+      return answerOf(hasTokens ? OK : refused);
     },
-  );
+  };
+  const pause = (ms: number): Promise<void> => {
+    pauses.push(ms);
+    return new Promise((resolve) => paused.push(resolve));
+  };
+  const known = { url: 'http://127.0.0.1:8080', apiKey: KEY, transport, ...options };
+  const client = new AcuityClient(known, { random: () => 0, pause });
   const refill = (): void => {
     hasTokens = true;
     for (const go of paused.splice(0)) go();
@@ -285,64 +193,55 @@ t.test(
   },
 );
 
-t.test('a Retry-After that is a date counts, another text does not', async (t) => {
-  const date = new Date(Date.now() - 5_000).toUTCString();
-  const { client, pauses } = clientWith([
-    { status: 503, headers: { 'retry-after': date } },
-    { status: 503, headers: { 'retry-after': 'soon' } },
-    OK,
-  ]);
-  await client.predict(REQUEST);
-  t.strictSame(pauses, [100, 200]);
-});
-
-/** A network that never answers but gives up when it is told to. */
-const silent: Partial<ClientParts> = {
-  transport: {
+t.test('a caller that gives up is given its own reason, in an attempt and in a pause', async (t) => {
+  const controller = new AbortController();
+  const silent: Transport = {
     close: async () => undefined,
     send: ({ signal }) =>
-      new Promise((_, reject) => {
-        const alive = setInterval(() => undefined, 1_000); // the time-out alone keeps no process alive
-        signal.addEventListener('abort', () => {
-          clearInterval(alive);
-          reject(signal.reason as Error);
-        });
-      }),
-  },
-};
-
-t.test('silence ends with the time-out, and is not tried again', async (t) => {
-  const client = new AcuityClient({ url: 'http://localhost', apiKey: KEY, timeoutMs: 5 }, silent);
-  await t.rejects(client.predict(REQUEST), { name: 'TimeoutError', message: /no answer within 5 ms$/ });
-});
-
-t.test('a caller that gives up is given its own reason', async (t) => {
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+  };
+  const outcome = clientWith([], { transport: silent }).client.predict(REQUEST, {
+    signal: controller.signal,
+  });
   const reason = new Error('changed my mind');
-  const controller = new AbortController();
-  const client = new AcuityClient({ url: 'http://localhost', apiKey: KEY }, silent);
-  const outcome = client.predict(REQUEST, { signal: controller.signal });
   controller.abort(reason);
   await t.rejects(outcome, reason);
+
+  const inPause = new AbortController();
+  const busy: Transport = { close: async () => undefined, send: async () => answerOf({ status: 503 }) };
+  const hooks = { onRetry: () => inPause.abort(new Error('enough')) };
+  const retry = { firstPauseMs: 10_000 };
+  const options = { url: 'http://localhost', apiKey: KEY, transport: busy, retry, hooks };
+  const paused = new AcuityClient(options).predict(REQUEST, { signal: inPause.signal });
+  await t.rejects(paused, { message: 'enough' });
 });
 
-t.test('a caller that gives up in a pause is given its own reason too', async (t) => {
-  const { transport } = {
-    transport: {
-      close: async () => undefined,
-      send: async () => ({ status: 503, text: '{}', header: () => undefined }),
-    },
+t.test('headers of the answer come with scores and refusals', async (t) => {
+  const headers = {
+    ratelimit: '"second";r=1;t=1',
+    'server-timing': 'total;dur=1.2',
+    'x-request-id': 'theirs',
   };
-  const controller = new AbortController();
-  const client = new AcuityClient(
-    {
-      url: 'http://localhost',
-      apiKey: KEY,
-      retry: { firstPauseMs: 10_000 },
-      hooks: { onRetry: () => controller.abort(new Error('enough')) },
-    },
-    { transport, random: () => 1 },
-  );
-  await t.rejects(client.predict(REQUEST, { signal: controller.signal }), { message: 'enough' });
+  const { client } = clientWith([
+    { ...OK, headers },
+    { status: 403, headers },
+  ]);
+  t.match(await client.predict(REQUEST), { headers, requestId: 'theirs' });
+  const refused: unknown = await client.predict(REQUEST).catch((error: unknown) => error);
+  t.match(refused, { headers, requestId: 'theirs' });
+});
+
+t.test('a recording is passed on, and what was found in it handed out', async (t) => {
+  const recording = { at: '2026-03-02T06:30:00Z', night: '2026-03-02', sleep: null, left: [] };
+  const measured = [{ test: 'pss10', score: 'stress', value: 67.1, on: '2026-03-01' }];
+  const { client, sent } = clientWith([{ ...OK, body: { ...(OK.body as object), recording, measured } }]);
+  const request: PredictionRequestBody = {
+    current_session: { recording: { provider: 'oura', sleep: { data: [] } }, age: 34 },
+    history: '',
+    measurements: [{ test: 'pss10', answers: [2, 3, 1, 2, 1, 3, 2, 2, 1, 2], on: '2026-03-01' }],
+  };
+  t.match(await client.predict(request), { recording, measured });
+  t.strictSame(JSON.parse(sent[0]?.body ?? ''), request);
 });
 
 t.test('hooks tell of attempts and pauses, and nothing that is anybody’s', async (t) => {
@@ -378,7 +277,7 @@ t.test('neither the client nor an error shows the key or a sample', async (t) =>
 t.test('the address is the base address, and not in clear over a network', async (t) => {
   const { sent, client } = clientWith([OK], { url: 'https://api.example/scores/' });
   await client.predict(REQUEST);
-  t.equal(sent[0]?.path, '/scores/predict');
+  t.equal(sent[0]?.url, 'https://api.example/scores/predict');
   for (const url of [
     'http://127.0.0.1:1',
     'http://localhost:1',
@@ -480,39 +379,6 @@ t.test('or a hook is told each time, and the process nothing', async (t) => {
   t.strictSame(told, [...each, ...each]);
 });
 
-t.test('a few minutes of sleep beside a long series of the night are sent, and warned of', async (t) => {
-  const night = (samples: number, sleepTimeSeconds: number): Session => ({
-    RR_night: Array.from({ length: samples }, (_, index) => 14 + (index % 3)),
-    sleepTimeSeconds,
-  });
-  const past_targets = [SCORES, SCORES];
-  const request = {
-    current_session: night(101, 435),
-    past_sessions: [night(100, 435), night(200, 901)],
-    past_targets,
-  };
-  const { client, sent } = clientWith([OK, OK]);
-  const heard = await warningsDuring(async () => {
-    await client.predict(request);
-    await client.predict(request);
-  });
-  t.match(heard, [
-    {
-      name: 'AcuityWarning',
-      code: 'ACUITY_UNIT',
-      message: /^current_session\.sleepTimeSeconds: So few seconds/,
-    },
-  ]);
-  t.equal(heard.length, 1);
-  t.notOk(heard[0]?.message.includes('435'));
-  t.equal(sent.length, 2);
-
-  const told: unknown[] = [];
-  const hooked = clientWith([OK], { hooks: { onWarning: (warning) => void told.push(warning) } });
-  await hooked.client.predict({ current_session: {}, past_sessions: [night(101, 900), {}], past_targets });
-  t.match(told, [{ loc: ['body', 'past_sessions', 0], name: 'sleepTimeSeconds', msg: /in minutes\?$/ }]);
-});
-
 t.test('as many names as a caller may invent are warned of', async (t) => {
   const { client } = clientWith(Array.from({ length: 300 }, () => OK));
   const heard = await warningsDuring(async () => {
@@ -521,34 +387,6 @@ t.test('as many names as a caller may invent are warned of', async (t) => {
     }
   });
   t.equal(heard.length, 100);
-});
-
-const CONTRADICTORY: readonly (readonly [session: Session, message: RegExp])[] = [
-  [
-    { sleepTimeSeconds: 25_200, deepSleepSeconds: 91, remSleepSeconds: 101, lightSleepSeconds: 231 },
-    /deepSleepSeconds: .*minutes beside sleepTimeSeconds/,
-  ],
-  [
-    { sleepTimeSeconds: 421, deepSleepSeconds: 91, remSleepSeconds: 101 },
-    /sleepTimeSeconds: .*looks like minutes/,
-  ],
-  [{ deepPercentage: 61, remPercentage: 52 }, /deepPercentage: .*more than the whole/],
-  [{ RR_night_imputed: Array(12).fill(58.5) as number[] }, /RR_night_imputed: .*heart rate/],
-];
-
-t.test('a session that contradicts itself is not sent', async (t) => {
-  const { client, sent } = clientWith([]);
-  for (const [session, message] of CONTRADICTORY) {
-    const { message: text } = await client.predict({ current_session: session }).then(
-      () => t.fail('it was sent') as never,
-      (error: Error) => error,
-    );
-    t.match(text, message);
-    t.notMatch(text, /421|9[1]|101|61|58\.5/);
-    const past = { current_session: {}, past_sessions: [{}, session], past_targets: [SCORES, SCORES] };
-    await t.rejects(client.predict(past), { name: 'UnitError', message: /^past_sessions\[1\]\./ });
-  }
-  t.equal(sent.length, 0);
 });
 
 t.test('what is no request is the service’s to refuse', async (t) => {

@@ -1,13 +1,10 @@
 import t, { type Test } from 'tap';
-import { AcuityClient, type AcuityClientOptions } from '#acuity/client/client.js';
 import type { PredictionRequestBody } from '#acuity/client/contract.js';
 import { KeyMissingError, KeyRejectedError } from '#acuity/client/errors.js';
 import type { Outcome, PredictManyOptions } from '#acuity/client/lists.js';
-import { fetchTransport } from '#acuity/client/nodeTransports.js';
-import type { OpenTransport } from '#acuity/client/transport.js';
-import { undiciTransport } from '#acuity/client/undici.js';
+import type { Transport } from '#acuity/client/transport.js';
 import { startScripted, type Reply } from '../fixtures/scriptedServer.js';
-import { casesOf, KEY, SCORES } from '../fixtures/sharedCases.js';
+import { casesOf, clientTo, KEY, SCORES } from '../fixtures/sharedCases.js';
 
 interface ListReply extends Omit<Reply, 'text'> {
   readonly lines?: readonly unknown[];
@@ -19,7 +16,7 @@ type Expected = number | { readonly error?: string; readonly has?: string; reado
 
 interface ListCase {
   readonly name: string;
-  readonly options?: { readonly retries?: number; readonly timeoutMs?: number };
+  readonly options?: { readonly retries?: number; readonly timeoutMs?: number; readonly deadlineMs?: number };
   readonly lists?: PredictManyOptions;
   readonly requests: readonly (number | PredictionRequestBody)[];
   readonly keys?: readonly string[];
@@ -61,14 +58,6 @@ function replyTo(
   };
 }
 
-function clientTo(t: Test, url: string, options: Partial<AcuityClientOptions> = {}) {
-  const pauses: number[] = [];
-  const parts = { random: () => 0.5, pause: async (ms: number) => void pauses.push(ms) };
-  const client = new AcuityClient({ url, apiKey: KEY, ...options }, parts);
-  t.teardown(() => client.close());
-  return { client, pauses };
-}
-
 function* inputOf({ requests, keys, inputFails }: ListCase) {
   for (const [index, one] of requests.entries()) {
     const request = typeof one === 'number' ? requestOf(one) : one;
@@ -92,29 +81,22 @@ function checkOutcome(t: Test, outcome: Outcome<unknown>, expected: Expected): v
   t.match(outcome.error, fields);
 }
 
-const TRANSPORTS: Readonly<Record<string, OpenTransport | undefined>> = {
-  'node:http': undefined,
-  fetch: fetchTransport,
-  undici: undiciTransport,
-};
+t.test('lists', async (t) => {
+  for (const one of casesOf<ListCase>('lists')) await t.test(one.name, (t) => check(t, one));
+});
 
-for (const [name, transport] of Object.entries(TRANSPORTS)) {
-  t.test(`lists, by ${name}`, async (t) => {
-    for (const one of casesOf<ListCase>('lists')) await t.test(one.name, (t) => check(t, one, transport));
-  });
-}
-
-async function check(t: Test, one: ListCase, transport: OpenTransport | undefined): Promise<void> {
-  const { options: { timeoutMs, ...retry } = {}, lists, replies = [], expect } = one;
+async function check(t: Test, one: ListCase): Promise<void> {
+  const {
+    options: { timeoutMs = 10_000, deadlineMs = 60_000, ...retry } = {},
+    lists,
+    replies = [],
+    expect,
+  } = one;
   const left = [...replies];
   const { url, received } = await startScripted(t, (body) =>
     replyTo(body as PredictionRequestBody[], left.shift()),
   );
-  const { client, pauses } = clientTo(t, url, {
-    retry,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(transport !== undefined && { transport }),
-  });
+  const { client, pauses } = clientTo(t, url, { retry, timeoutMs, deadlineMs });
   const outcomes: Outcome<unknown>[] = [];
   let thrown: unknown;
   try {
@@ -222,20 +204,35 @@ t.test('a signal ends the run with its reason', async (t) => {
   await t.rejects(client.predictMany(input, { signal: controller.signal }).next(), reason);
 });
 
+/** Answers each list by what `pieces` makes of its lines. */
+function answeringBy(pieces: (lines: string[], signal: AbortSignal) => AsyncIterable<Uint8Array>): Transport {
+  return {
+    close: async () => undefined,
+    async send({ body, signal }) {
+      const requests = body
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as PredictionRequestBody);
+      return {
+        status: 200,
+        headers: {},
+        body: pieces(
+          requests.map((one) => `${scored(one)}\n`),
+          signal,
+        ),
+      };
+    },
+  };
+}
+
 t.test('outcomes come while the answer still does', async (t) => {
   let more: () => void = () => undefined;
   const waiting = new Promise<void>((resolve) => (more = resolve));
-  const head = { status: 200, header: () => undefined };
-  const transport: OpenTransport = () => ({
-    close: async () => undefined,
-    async send({ body, onText }) {
-      const lines = body.split('\n').filter((line) => line !== '');
-      const text = lines.map((line) => `${scored(JSON.parse(line) as PredictionRequestBody)}\n`).join('');
-      onText?.(text.slice(0, 200), head);
-      await waiting;
-      onText?.(text.slice(200), head);
-      return { ...head, text: '' };
-    },
+  const transport = answeringBy(async function* (lines) {
+    const bytes = Buffer.from(lines.join(''));
+    yield bytes.subarray(0, 200);
+    await waiting;
+    yield bytes.subarray(200);
   });
   const { client } = clientTo(t, 'http://127.0.0.1:1', { transport });
   const outcomes = client.predictMany([1, 2, 3].map(requestOf));
@@ -246,38 +243,13 @@ t.test('outcomes come while the answer still does', async (t) => {
   t.match(await outcomes.next(), { done: true });
 });
 
-t.test('a transport that only gives whole answers does', async (t) => {
-  const transport: OpenTransport = () => ({
-    close: async () => undefined,
-    send: async ({ body }) => {
-      const lines = body.split('\n').filter((line) => line !== '');
-      return {
-        status: 200,
-        header: () => undefined,
-        text: lines.map((line) => scored(JSON.parse(line) as PredictionRequestBody)).join('\n'),
-      };
-    },
-  });
-  const { client } = clientTo(t, 'http://127.0.0.1:1', { transport });
-  let sum = 0;
-  for await (const { prediction } of client.predictMany([1, 2, 3].map(requestOf))) {
-    sum += prediction?.scores.attention ?? 0;
-  }
-  t.equal(sum, 0.006);
-});
-
 t.test('an answer that takes its time, but goes on, is waited for', async (t) => {
-  const head = { status: 200, header: () => undefined };
-  const transport: OpenTransport = () => ({
-    close: async () => undefined,
-    async send({ body, onText, signal }) {
-      for (const line of body.split('\n').filter((text) => text !== '')) {
-        await new Promise((resolve) => setTimeout(resolve, 150));
-        signal.throwIfAborted();
-        onText?.(`${scored(JSON.parse(line) as PredictionRequestBody)}\n`, head);
-      }
-      return { ...head, text: '' };
-    },
+  const transport = answeringBy(async function* (lines, signal) {
+    for (const line of lines) {
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      signal.throwIfAborted();
+      yield Buffer.from(line);
+    }
   });
   const { client } = clientTo(t, 'http://127.0.0.1:1', { transport, timeoutMs: 600 });
   for await (const { error } of client.predictMany([1, 2, 3, 4, 5, 6].map(requestOf)))

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { AcuityClient } from '#acuity/client/client.js';
 import { startScripted } from '../fixtures/scriptedServer.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
@@ -65,15 +64,6 @@ t.test('what travels in clear meets no proxy of the environment', { skip }, asyn
   t.equal(await outcomeTo(url.replace('127.0.0.1', 'localhost'), proxy), 'scored');
   t.strictSame(seen, []);
   t.equal(received.length, 2);
-});
-
-t.test('nor does it go by fetch, which follows the environment', async (t) => {
-  const { url, received } = await startScripted(t, () => ({ body: BODY }));
-  t.intercept(globalThis, 'fetch', { value: () => Promise.reject(new Error('by fetch')) });
-  const client = new AcuityClient({ url, apiKey: KEY, retry: { retries: 0 } });
-  t.teardown(() => client.close());
-  t.equal((await client.predict({ current_session: { HR_night: [SAMPLE] } })).scores.attention, 51);
-  t.equal(received.length, 1);
 });
 
 t.test('https takes the tunnel that the environment names, and shows it nothing', { skip }, async (t) => {

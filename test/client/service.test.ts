@@ -9,7 +9,6 @@ import {
   RateLimitedError,
   RequestTooLargeError,
   WrongAddressError,
-  type FormerEntry,
   type RetryReport,
   type Session,
 } from 'acuity/client';
@@ -79,7 +78,7 @@ t.test('the client and the running service', async (t) => {
   const BAD: Session = { HR_night: [72, 71, 70], sleepTimeSeconds: 10_800, age: 40, sex: 'F' };
   const scoreNights = async (history: History, days: readonly number[]): Promise<void> => {
     for (const day of days) {
-      await history.score('a', `${dateOf(day)}T07:00:00Z`, night(day), { night: dateOf(day) });
+      await history.score('a', night(day), { night: dateOf(day) });
     }
   };
 
@@ -90,33 +89,11 @@ t.test('the client and the running service', async (t) => {
     const attention = new Set<number>();
     const stored = new Set<unknown>();
     for (let hour = 0; hour < 24; hour++) {
-      const at = Date.parse(`${dateOf(7)}T07:00:00Z`) + hour * 3_600_000;
-      attention.add((await history.score('a', at, BAD, { night: dateOf(7) })).scores.attention);
+      attention.add((await history.score('a', BAD, { night: dateOf(7) })).scores.attention);
       stored.add(await storage.load('a'));
     }
     t.equal(attention.size, 1);
     t.equal(stored.size, 1);
-  });
-
-  await t.test('what the former client stored is moved over with the same scores', async (t) => {
-    const former: FormerEntry[] = [];
-    const past = () => ({
-      past_sessions: former.map(({ session }) => session),
-      past_targets: former.map(({ scores }) => scores),
-    });
-    for (const day of [1, 2, 3, 4, 5]) {
-      const { scores, modelVersion } = await client.predict({ current_session: night(day), ...past() });
-      former.push({ at: `${dateOf(day)}T07:00:00.000Z`, modelVersion, session: night(day), scores });
-    }
-    const storage = memoryStorage();
-    await storage.save('a', JSON.stringify(former), undefined);
-    const history = new History(client, storage);
-    const byLists = await client.predict({ current_session: BAD, ...past() });
-    const moved = await history.score('a', `${dateOf(6)}T07:00:00Z`, BAD, { night: dateOf(6) });
-    t.strictSame(moved.scores, byLists.scores);
-    t.match(await storage.load('a'), /^acu1[.][\w-]+$/);
-    const again = await history.score('a', `${dateOf(6)}T19:00:00Z`, BAD, { night: dateOf(6) });
-    t.strictSame(again.scores, moved.scores);
   });
 
   await t.test('a night that comes late is judged against what was before it', async (t) => {
@@ -125,7 +102,7 @@ t.test('the client and the running service', async (t) => {
     await scoreNights(new History(client, inOrder), [1, 2, 3]);
     const [late, known] = [storage, inOrder].map((one) => new History(client, one));
     const next = (history: History | undefined, day: number) =>
-      history?.score('a', `${dateOf(9)}T07:00:00Z`, night(day), { night: dateOf(3) });
+      history?.score('a', night(day), { night: dateOf(3) });
     t.strictSame((await next(late, 3))?.scores, (await next(known, 3))?.scores);
   });
 
@@ -135,10 +112,10 @@ t.test('the client and the running service', async (t) => {
     const damaged = String(await storage.load('a')).replace(/.$/, '!');
     await storage.save('b', damaged, undefined);
     const history = new History(client, storage);
-    const scoring = history.score('b', `${dateOf(2)}T07:00:00Z`, night(2), { night: dateOf(2) });
+    const scoring = history.score('b', night(2), { night: dateOf(2) });
     await t.rejects(scoring, HistoryInvalidError);
     t.equal(await storage.load('b'), damaged);
     await history.forget('b');
-    t.match(await history.score('b', `${dateOf(2)}T07:00:00Z`, night(2)), { history: /^acu1[.]/ });
+    t.match(await history.score('b', night(2)), { history: /^acu1[.]/ });
   });
 });

@@ -1,155 +1,115 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { fetchTransport, plainHttpTransport } from '#acuity/client/nodeTransports.js';
-import {
-  isConnectionFailure,
-  KEEP_ALIVE_MS,
-  type OpenTransport,
-  type Transport,
-} from '#acuity/client/transport.js';
-import { undiciTransport } from '#acuity/client/undici.js';
+import { isConnectionFailure, NodeTransport, textOf } from '#acuity/client/transport.js';
+import { clientTo, SCORES } from '../fixtures/sharedCases.js';
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+const CONNECTIONS = 4;
+const SCORED = JSON.stringify({ ...SCORES, inference_time_ms: 0 });
 
-async function serverWith(t: Test, handle: Handler): Promise<{ server: Server; origin: string }> {
+async function serverWith(
+  t: Test,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<{ server: Server; url: string; opened: () => number }> {
   const server = createServer(handle);
+  let opened = 0;
+  server.on('connection', () => opened++);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
     server.closeAllConnections();
     server.close();
   });
-  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { server, url, opened: () => opened };
 }
 
-const CONNECTIONS = 4;
-
-function transportTo(t: Test, open: OpenTransport, origin: string): Transport {
-  const transport = open({ origin, connections: CONNECTIONS, connectTimeoutMs: 5_000 });
+function transportOf(t: Test): NodeTransport {
+  const transport = new NodeTransport(CONNECTIONS);
   t.teardown(() => transport.close());
   return transport;
 }
 
-const request = (body = '{}') => ({
-  path: '/predict',
+const request = (url: string, body = '{}') => ({
+  url: `${url}/predict`,
   headers: { 'x-a': '1' },
   body,
   signal: new AbortController().signal,
 });
 
-t.test('connections are given up before the service closes them', async (t) => {
-  t.ok(
-    KEEP_ALIVE_MS <= 8_000,
-    'the service closes idle connections after 10 s, some of them two seconds early',
-  );
+t.test('requests one after the other share a connection, and are sent with their length', async (t) => {
+  const lengths = new Set<string>();
+  const { url, opened } = await serverWith(t, ({ headers }, response) => {
+    lengths.add(`${headers['content-length']} ${headers['transfer-encoding']}`);
+    response.end('{"a":1}');
+  });
+  const transport = transportOf(t);
+  for (let count = 0; count < 20; count++)
+    t.equal(await textOf(await transport.send(request(url, '{"é":1}'))), '{"a":1}');
+  t.equal(opened(), 1);
+  t.strictSame([...lengths], ['8 undefined']);
 });
 
-const TRANSPORTS: Readonly<Record<string, OpenTransport>> = {
-  fetch: fetchTransport,
-  'node:http': plainHttpTransport,
-  undici: undiciTransport,
-};
-
-for (const [name, open] of Object.entries(TRANSPORTS)) void t.test(name, async (t) => suite(t, open));
-
-function suite(t: Test, open: OpenTransport): void {
-  void t.test('requests one after the other share connections', async (t) => {
-    let opened = 0;
-    const { server, origin } = await serverWith(t, (_, response) => response.end('{"a":1}'));
-    server.on('connection', () => opened++);
-    const transport = transportTo(t, open, origin);
-    for (let count = 0; count < 20; count++) {
-      const { status, text } = await transport.send(request());
-      t.strictSame([status, text], [200, '{"a":1}']);
-    }
-    t.ok(opened <= 4, `${opened} connections`);
-  });
-
-  void t.test(
-    'requests at once take no more connections than allowed, and none waits for another',
-    async (t) => {
-      let opened = 0;
-      let underWay = 0;
-      let most = 0;
-      const { server, origin } = await serverWith(t, (_, response) => {
-        most = Math.max(most, ++underWay);
-        setImmediate(() => {
-          underWay--;
-          response.end();
-        });
-      });
-      server.on('connection', () => opened++);
-      const transport = transportTo(t, open, origin);
-      await Promise.all(Array.from({ length: 40 }, () => transport.send(request())));
-      t.ok(most <= CONNECTIONS, `${most} requests at once`);
-      // fetch may open another connection while the former one is not yet free again.
-      if (open !== fetchTransport) t.ok(opened <= CONNECTIONS, `${opened} connections`);
-    },
-  );
-
-  void t.test('a broken connection is told from a misused client', async (t) => {
-    const { server, origin } = await serverWith(t, (incoming) => incoming.socket.destroy());
-    const transport = transportTo(t, open, origin);
-    t.ok(isConnectionFailure(await transport.send(request()).catch((error: unknown) => error)));
-    server.close();
-    server.closeAllConnections();
-    const refused = open({ origin, connections: 1, connectTimeoutMs: 5_000 });
-    t.ok(isConnectionFailure(await refused.send(request()).catch((error: unknown) => error)));
-    await refused.close();
-    t.notOk(isConnectionFailure(await refused.send(request()).catch((error: unknown) => error)));
-    t.notOk(isConnectionFailure(new TypeError('no')));
-  });
-
-  void t.test('an endless answer is cut', async (t) => {
-    const { origin } = await serverWith(t, (_, response) => {
-      const write = (): void => {
-        while (response.writable && response.write(Buffer.alloc(65_536)));
-      };
-      response.on('drain', write);
-      write();
+t.test('requests at once take no more connections than allowed', async (t) => {
+  let underWay = 0;
+  let most = 0;
+  const { url, opened } = await serverWith(t, (_, response) => {
+    most = Math.max(most, ++underWay);
+    setImmediate(() => {
+      underWay--;
+      response.end();
     });
-    await t.rejects(transportTo(t, open, origin).send(request()));
   });
+  const transport = transportOf(t);
+  await Promise.all(Array.from({ length: 40 }, () => transport.send(request(url)).then(textOf)));
+  t.ok(most <= CONNECTIONS, `${most} requests at once`);
+  t.ok(opened() <= CONNECTIONS, `${opened()} connections`);
+});
 
-  void t.test('who gives up while waiting for a connection is told so, and takes none', async (t) => {
-    const held: ServerResponse[] = [];
-    const { origin } = await serverWith(t, (_, response) => void held.push(response));
-    const transport = transportTo(t, open, origin);
-    const first = Array.from({ length: CONNECTIONS }, () => transport.send(request()));
-    const controller = new AbortController();
-    const waiting = transport.send({ ...request(), signal: controller.signal });
-    controller.abort(new Error('enough'));
-    await t.rejects(waiting, { message: 'enough' });
-    while (held.length < CONNECTIONS) await new Promise((resolve) => setImmediate(resolve));
-    for (const response of held) response.end('{}');
-    t.equal((await Promise.all(first)).length, CONNECTIONS);
+t.test('a broken connection is told from a misused client', async (t) => {
+  const { server, url } = await serverWith(t, (incoming) => incoming.socket.destroy());
+  const transport = transportOf(t);
+  const failure = (): Promise<unknown> => transport.send(request(url)).catch((error: unknown) => error);
+  t.ok(isConnectionFailure(await failure()));
+  server.close();
+  server.closeAllConnections();
+  t.ok(isConnectionFailure(await failure()));
+  const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+  t.ok(isConnectionFailure(new TypeError('fetch failed', { cause: reset })));
+  t.notOk(isConnectionFailure(new TypeError('no')));
+});
+
+t.test('an endless answer is cut', async (t) => {
+  const { url } = await serverWith(t, (_, response) => {
+    const write = (): void => {
+      while (response.writable && response.write(Buffer.alloc(65_536)));
+    };
+    response.on('drain', write);
+    write();
   });
+  const outcome = clientTo(t, url, { retry: { retries: 0 } }).client.predict({ current_session: {} });
+  await t.rejects(outcome, { name: 'ConnectionError', message: /ERR_ANSWER_TOO_LONG/ });
+});
 
-  void t.test('closing waits for what is under way', async (t) => {
-    const { origin } = await serverWith(t, (_, response) => void setImmediate(() => response.end('{}')));
-    const transport = transportTo(t, open, origin);
-    const answer = transport.send(request());
-    await transport.close();
-    t.equal((await answer).status, 200);
-    await t.rejects(transport.send(request()));
-  });
+t.test('who gives up while waiting for a connection is told so, and takes none', async (t) => {
+  const held: ServerResponse[] = [];
+  const { url } = await serverWith(t, (_, response) => void held.push(response));
+  const { client } = clientTo(t, url, { connections: CONNECTIONS });
+  const first = Array.from({ length: CONNECTIONS }, () => client.predict({ current_session: {} }));
+  while (held.length < CONNECTIONS) await new Promise((resolve) => setImmediate(resolve));
+  const controller = new AbortController();
+  const waiting = client.predict({ current_session: {} }, { signal: controller.signal });
+  setImmediate(() => controller.abort(new Error('enough')));
+  await t.rejects(waiting, { message: 'enough' });
+  for (const response of held) response.end(SCORED);
+  t.equal((await Promise.all(first)).length, CONNECTIONS);
+  t.equal(held.length, CONNECTIONS);
+});
 
-  void t.test('a redirect is not followed', async (t) => {
-    const { origin } = await serverWith(t, (_, response) => {
-      response.writeHead(307, { location: '/elsewhere' }).end();
-    });
-    t.equal((await transportTo(t, open, origin).send(request())).status, 307);
-  });
-}
-
-t.test('a body is sent with its length: in chunks it would cost a connection each time', async (t) => {
-  for (const open of [fetchTransport, undiciTransport]) {
-    const lengths: (string | undefined)[] = [];
-    const { origin } = await serverWith(t, (asked, response) => {
-      lengths.push(asked.headers['content-length'], asked.headers['transfer-encoding']);
-      asked.resume().once('end', () => response.end('{}'));
-    });
-    await transportTo(t, open, origin).send(request('{"é":1}'));
-    t.strictSame(lengths, ['8', undefined], open.name);
-  }
+t.test('closing waits for what is under way', async (t) => {
+  const { url } = await serverWith(t, (_, response) => void setImmediate(() => response.end(SCORED)));
+  const { client } = clientTo(t, url);
+  const answer = client.predict({ current_session: {} });
+  await client.close();
+  t.strictSame((await answer).scores, SCORES);
+  await t.rejects(client.predict({ current_session: {} }), { name: 'TypeError', message: /closed/ });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import * as clientErrors from '#acuity/client/errors.js';
+import { errorFor } from '#acuity/client/refusals.js';
 import { DEFAULT_RETRY } from '#acuity/client/retry.js';
 import { KEEP_ALIVE_MS } from '#acuity/client/transport.js';
 import {
@@ -90,9 +91,10 @@ t.test('the SDK’s error beside each refusal is the one that is thrown', async 
       findings: [],
       requestId: '',
       retryAfterS: undefined,
-      rateLimit: undefined,
+      limit: undefined,
+      headers: {},
     };
-    t.equal(`\`${clientErrors.errorFor(refusal).name}\``, error?.split(';')[0]);
+    t.equal(`\`${errorFor(refusal).name}\``, error?.split(';')[0]);
   }
   for (const name of Object.keys(clientErrors).filter((name) => name.endsWith('Error')))
     t.match(ERRORS, `\`${name}\``);

@@ -11,9 +11,24 @@ const EXAMPLES = join(REPOSITORY, 'docs/examples');
 const EXAMPLE_BLOCK = /<!-- example: (\S+) -->\n```\w+\n([^]*?)```\n/g;
 const PYTHON_EXAMPLES = join(REPOSITORY, 'packages/client-python/examples');
 
+/** The programs of docs/CALLERS.md. */
+const CALLERS = [
+  ['bash', 'morning.sh'],
+  ['go', 'morning.go'],
+  ['java', 'Morning.java'],
+  ['python3', 'morning.py'],
+  [process.execPath, 'morning.js'],
+] as const;
+
 t.test('the documents show the examples as they are', async (t) => {
   const shown = new Set<string>();
-  for (const document of ['README.md', 'docs/API.md', 'docs/CLIENTS.md', 'docs/MEASURED.md']) {
+  for (const document of [
+    'README.md',
+    'docs/API.md',
+    'docs/CALLERS.md',
+    'docs/CLIENTS.md',
+    'docs/MEASURED.md',
+  ]) {
     for (const [, name = '', code] of readFileSync(join(REPOSITORY, document), 'utf8').matchAll(
       EXAMPLE_BLOCK,
     )) {
@@ -22,8 +37,9 @@ t.test('the documents show the examples as they are', async (t) => {
       t.equal(code, readFileSync(join(folder, name), 'utf8'), `${name} in ${document}`);
     }
   }
-  const all = ['backend.ts', 'measured.js', 'measured.py', 'predict.py', 'predict.sh', 'score.js'];
-  t.strictSame([...shown].sort(), all);
+  const callers = CALLERS.map(([, file]) => `callers/${file}`);
+  const all = ['backend.ts', ...callers, 'measured.js', 'measured.py', 'predict.sh', 'score.js'];
+  t.strictSame([...shown].sort(), all.sort());
 });
 
 t.test('the examples have the types that the SDK has', async (t) => {
@@ -61,7 +77,8 @@ function compiled(name: string): string {
   return path;
 }
 
-const exists = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
+const exists = (command: string): boolean =>
+  spawnSync(command, [command === 'go' ? 'version' : '--version']).status === 0;
 const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'];
 
 t.test('each example runs as it is written', async (t) => {
@@ -84,7 +101,7 @@ t.test('each example runs as it is written', async (t) => {
 
   await t.test('a measurement', async (t) => {
     const printed = await run(t, process.execPath, join(EXAMPLES, 'measured.js'));
-    t.match(printed, /stress: \d+(\.\d+)?, unmeasured: \d/);
+    t.match(printed, /stress: \d+(\.\d+)?, unmeasured: \d.* percentile: \d/);
   });
 
   await t.test('a backend, twice: the second time with history', async (t) => {
@@ -100,8 +117,21 @@ t.test('each example runs as it is written', async (t) => {
     t.strictSame(Object.keys(JSON.parse(printed) as object), [...SCORE_FIELDS, 'inference_time_ms']);
   });
 
-  await t.test('Python', { skip: !exists('python3') && 'there is no Python here' }, async (t) => {
-    const printed = await run(t, 'python3', join(EXAMPLES, 'predict.py'));
-    t.strictSame(Object.keys(JSON.parse(printed) as object), [...SCORE_FIELDS, 'inference_time_ms']);
-  });
+  for (const [command, file] of CALLERS) {
+    await t.test(
+      `a morning: ${file}`,
+      { skip: !exists(command) && `there is no ${command} here` },
+      async (t) => {
+        const stored = join(t.testdir(), 'person-1.history');
+        const args = command === 'go' ? ['run'] : [];
+        const outputs: string[] = [];
+        for (let morning = 0; morning < 2; morning++)
+          outputs.push(await run(t, command, ...args, join(EXAMPLES, 'callers', file), stored));
+        const [first = ''] = outputs;
+        t.match(first, /^2026-03-02\nStress is \d+, .* a typical day at this age and sex.*\n$/);
+        t.equal(outputs[1], first, 'the same night with the history of the first answer');
+        t.match(readFileSync(stored, 'utf8'), /^acu1[.][\w-]+$/);
+      },
+    );
+  }
 });

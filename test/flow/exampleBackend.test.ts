@@ -218,14 +218,14 @@ async function measures(t: Test, address: string): Promise<void> {
   t.match(await (await react({ reactionsMs: 'fast' })).json(), { why: /no result of the reaction test/ });
   const foreign = { 'sec-fetch-site': 'cross-site' };
   t.equal((await fetch(`${at}/questions`, { method: 'POST', body: form, headers: foreign })).status, 403);
-  for (const body of EVENTS.slice(0, 4)) await send(address, body.replaceAll('person-1', 'person-3'));
+  for (const body of EVENTS.slice(0, 5)) await send(address, body.replaceAll('person-1', 'person-3'));
   const page = await (await fetch(at)).text();
   t.match(page, /<th scope="row">2026-02-11<\/th><td>attention<\/td><td class="number">32<\/td><td>counts/);
   t.match(page, 'class="unmeasured"', 'the course without it');
   t.match(page, /<td>stress<\/td><td class="number">67<\/td><td>waits/, 'today is after those nights');
   const forgotten = await fetch(`${at}/forget-measured`, { method: 'POST' });
   t.match(await forgotten.text(), 'The next score is of the nights alone');
-  await send(address, (EVENTS[4] ?? '').replaceAll('person-1', 'person-3'));
+  await send(address, (EVENTS[5] ?? '').replaceAll('person-1', 'person-3'));
   const after = await (await fetch(at)).text();
   t.match(after, 'Nothing yet.');
   t.equal(

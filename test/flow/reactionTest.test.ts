@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { NORMS } from '#acuity/client/norms.js';
+import { NORMS } from '#acuity/norms/norms.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 
 /** The reaction test of examples/backend in a browser, pressed by a script that keeps times of its own. */
@@ -162,7 +162,12 @@ t.test('an age without a norm is reported before the three minutes of the test',
   const { address } = await serve(t);
   const page = await open(t, address);
   const spans = await page.getAttribute('#test', 'data-ages');
-  t.equal(spans, NORMS.vigilance_speed.ages.map(({ from, to }) => `${from}-${to}`).join(' '));
+  t.equal(
+    spans,
+    NORMS.get('vigilance_speed')
+      ?.ages.map(({ from, to }) => `${from}-${to}`)
+      .join(' '),
+  );
   await page.fill('#age', '45');
   await page.click('button.act');
   t.match(await page.textContent('#told'), /norms for ages 20 to 30 and 65 to 75 alone/);

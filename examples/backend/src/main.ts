@@ -15,6 +15,7 @@ const client = AcuityClient.fromEnvironment(env);
 const server = backend({
   store,
   history: new History(client, store),
+  client,
   secret: env['TERRA_SIGNING_SECRET'],
   zone: env['TERRA_ZONE'],
   questions: questionsFrom(env['PSS10_QUESTIONS']),

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { NORMS, percentileOf, pss10Sum, vigilanceSpeed, type NormName, type Tested } from 'acuity-client';
+import { InvalidRequestError, type AcuityClient, type Measurement } from 'acuity-client';
 import { documentOf, escaped } from './document.js';
 import type { Store } from './store.js';
 
 const QUESTIONS = 10;
 const ANSWERS = ['never', 'almost never', 'sometimes', 'fairly often', 'very often'] as const;
-const DATE = /^\d{4}-\d\d-\d\d$/;
 
 /** The outcome of a result, in words. */
 export interface Told {
@@ -56,19 +55,22 @@ function pathOf(person: string): string {
   return `/people/${encodeURIComponent(person)}`;
 }
 
+/** What a result needs: where it is kept, and the service, which knows the norms. */
+export interface Keeping {
+  readonly store: Store;
+  readonly client: AcuityClient;
+}
+
 /**
  * Stores the result of the scale, as the form sends it.
  * @throws RangeError if an answer or the age is missing, or there is no norm for that age
  */
-export function keepQuestions(store: Store, person: string, form: URLSearchParams): Promise<Told> {
-  const answers = Array.from({ length: QUESTIONS }, (_, index) => Number(form.get(`q${index + 1}`) ?? NaN));
+export function keepQuestions(keeping: Keeping, person: string, form: URLSearchParams): Promise<Told> {
+  const given = Array.from({ length: QUESTIONS }, (_, index) => form.get(`q${index + 1}`));
+  const answers = given.flatMap((answer) => (answer === null ? [] : [Number(answer)]));
+  if (answers.length < QUESTIONS) throw new RangeError('the scale has ten answers');
   const on = new Date().toISOString().slice(0, 10);
-  return keep(store, person, {
-    norm: 'pss10',
-    result: pss10Sum(answers),
-    who: testedOf(form.get('age'), form.get('sex')),
-    on,
-  });
+  return keep(keeping, person, { test: 'pss10', answers, on }, whoOf(form.get('age'), form.get('sex')));
 }
 
 /** The body that the page of the reaction test sends. */
@@ -84,36 +86,44 @@ export interface ReactionResult {
  * each reaction.
  * @throws RangeError if it is not a test, or there is no norm for that age
  */
-export function keepReactions(
-  store: Store,
+export async function keepReactions(
+  keeping: Keeping,
   person: string,
   { age, sex, on, reactionsMs }: ReactionResult,
   delayMs: number,
 ): Promise<Told> {
   const isList = Array.isArray(reactionsMs) && reactionsMs.every((ms) => typeof ms === 'number');
-  if (!isList || typeof on !== 'string' || !DATE.test(on))
-    throw new RangeError('this is no result of the reaction test');
-  const result = vigilanceSpeed((reactionsMs as number[]).map((ms) => ms - delayMs));
-  return keep(store, person, { norm: 'vigilance_speed', result, who: testedOf(age, sex), on });
+  if (!isList || typeof on !== 'string') throw new RangeError('this is no result of the reaction test');
+  const reactions_ms = (reactionsMs as number[]).map((ms) => ms - delayMs);
+  return keep(keeping, person, { test: 'vigilance_speed', reactions_ms, on }, whoOf(age, sex));
 }
 
-interface Result {
-  readonly norm: NormName;
-  readonly result: number;
-  readonly who: Tested;
-  readonly on: string;
+interface Who {
+  readonly age: number;
+  readonly sex: 'M' | 'F' | null;
 }
 
-async function keep(store: Store, person: string, { norm, result, who, on }: Result): Promise<Told> {
-  const value = percentileOf(norm, result, who);
-  const measurement = { score: NORMS[norm].score, value, on };
-  await store.measure(person, measurement);
-  const among =
-    who.sex === 'M' ? 'men of your age' : who.sex === 'F' ? 'women of your age' : 'people of your age';
-  const told = `More ${NORMS[norm].score} than ${value.toFixed(0)} in 100 ${among}. It counts from the next night on.`;
+/** The percentile of a result is asked for with an empty session, so that the person learns it at once. */
+async function keep(
+  { store, client }: Keeping,
+  person: string,
+  taken: Measurement & { readonly on: string },
+  who: Who,
+): Promise<Told> {
+  const request = { current_session: { ...who }, history: '', night: taken.on, measurements: [taken] };
+  const { measured = [] } = await client.predict(request).catch((error: unknown) => {
+    if (!(error instanceof InvalidRequestError)) throw error;
+    throw new RangeError(error.findings.map(({ msg }) => msg).join('; '));
+  });
+  const [result] = measured;
+  if (result === undefined) throw new RangeError('the service knows no raw results');
+  const { score, value, on } = result;
+  await store.measure(person, { score, value, on });
+  const among = who.sex === 'M' ? 'men' : who.sex === 'F' ? 'women' : 'people';
+  const told = `More ${score} than ${value.toFixed(0)} in 100 ${among} of your age. It counts from the next night on.`;
   return { told };
 }
 
-function testedOf(age: unknown, sex: unknown): Tested {
-  return { age: Number(age ?? NaN), ...((sex === 'M' || sex === 'F') && { sex }) };
+function whoOf(age: unknown, sex: unknown): Who {
+  return { age: Number(age ?? NaN), sex: sex === 'M' || sex === 'F' ? sex : null };
 }

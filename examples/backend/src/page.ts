@@ -42,8 +42,8 @@ function table(nights: readonly Night[]): string {
   const heads = SCORES.map(([, name]) => `<th class="number">${name}</th>`).join('');
   const rows = nights.toReversed().map(({ night, scores, quality, notes }) => {
     const numbers = SCORES.map(([score]) => `<td class="number">${scores[score].toFixed(0)}</td>`).join('');
-    const parts = [quality.heart, quality.breath, quality.sleep]
-      .map((part) => `<td${part === 'series' || part === 'stages' ? '' : ' class="weak"'}>${part}</td>`)
+    const parts = [quality?.heart, quality?.breath, quality?.sleep]
+      .map((part) => `<td${part === 'series' || part === 'stages' ? '' : ' class="weak"'}>${part ?? ''}</td>`)
       .join('');
     const note = `<td class="note">${notes.map(escaped).join('; ')}</td>`;
     return `<tr><th scope="row">${night}</th>${numbers}<td>${scores.valence}</td><td>${scores.arousal}</td>${parts}${note}</tr>`;

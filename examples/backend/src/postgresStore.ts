@@ -4,11 +4,8 @@ import type { Dated, Night, Store, Unscored } from './store.js';
 /** PostgreSQL, for any number of processes. */
 export async function postgresStore(url: string): Promise<Store> {
   const pool = new pg.Pool({ connectionString: url, max: 4 });
-  // `entries` is the history; earlier versions of the client stored a list there, as jsonb, which is read and
-  // converted.
   await pool.query(`
     CREATE TABLE IF NOT EXISTS history (person text PRIMARY KEY, entries text NOT NULL);
-    ALTER TABLE history ALTER COLUMN entries TYPE text;
     CREATE TABLE IF NOT EXISTS morning (
       person text NOT NULL, date date NOT NULL, night jsonb NOT NULL, PRIMARY KEY (person, date)
     );

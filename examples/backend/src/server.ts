@@ -1,8 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { readFileSync } from 'node:fs';
-import { AcuityError, UnitError, type History } from 'acuity-client';
-import { AdapterError } from 'acuity-client/adapters';
+import {
+  AcuityError,
+  HistoryInvalidError,
+  InvalidRequestError,
+  type AcuityClient,
+  type History,
+} from 'acuity-client';
 import { STYLE } from './document.js';
 import {
   keepQuestions,
@@ -12,13 +17,21 @@ import {
   type ReactionResult,
 } from './measuring.js';
 import { pageOfPeople, pageOfPerson } from './page.js';
-import { MEASUREMENTS_MAX, personOf, receivedAt, scoreEvent, type TerraEvent } from './scoring.js';
+import {
+  MEASUREMENTS_MAX,
+  personOf,
+  receivedAt,
+  scoreEvent,
+  sentenceOf,
+  type TerraEvent,
+} from './scoring.js';
 import type { Store } from './store.js';
 import { USUAL_NIGHTS } from './weeks.js';
 
 export interface BackendOptions {
   readonly store: Store;
   readonly history: History;
+  readonly client: AcuityClient;
   /** If given, webhooks without Terra's signature are refused. */
   readonly secret?: string | undefined;
   /** For times without a zone. */
@@ -40,7 +53,7 @@ interface Answer {
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
 const NIGHTS_MAX = 28;
 const UNSCORED_MAX = 10;
-/** Events saying that no more nights will come: the adapter explains them. */
+/** Events saying that no more nights will come: the service says so. */
 const OF_CONNECTION = ['connection_error', 'access_revoked', 'deauth'];
 const SIGNATURE_AGE_MAX_S = 300;
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -105,7 +118,7 @@ function nameOf(person = ''): string {
 
 /** A person's answers or test result; accepted only from a page of this server. */
 async function result(
-  { store, history, reactionDelayMs }: BackendOptions,
+  { store, history, client, reactionDelayMs }: BackendOptions,
   request: IncomingMessage,
   person: string,
   what: string,
@@ -119,12 +132,12 @@ async function result(
   const body = (await bodyOf(request)) ?? '';
   const isForm = what === 'questions';
   try {
-    if (isForm)
-      return html(
-        pageAfter(person, 'Thank you', (await keepQuestions(store, person, new URLSearchParams(body))).told),
-      );
+    if (isForm) {
+      const { told } = await keepQuestions({ store, client }, person, new URLSearchParams(body));
+      return html(pageAfter(person, 'Thank you', told));
+    }
     const sent = JSON.parse(body) as ReactionResult;
-    return json(200, await keepReactions(store, person, sent, reactionDelayMs));
+    return json(200, await keepReactions({ store, client }, person, sent, reactionDelayMs));
   } catch (error) {
     if (error instanceof SyntaxError) return json(400, { error: 'no JSON' });
     if (!(error instanceof RangeError)) throw error;
@@ -157,9 +170,10 @@ async function webhook(options: BackendOptions, request: IncomingMessage): Promi
     return json(200, { scored: true, person });
   } catch (error) {
     // An invalid event stays invalid and is for a person to look at; the message names the field, not the value.
-    if (error instanceof AdapterError || error instanceof UnitError || error instanceof RangeError) {
-      await options.store.leave(person, { at: receivedAt(event), why: error.message });
-      return json(200, { scored: false, why: error.message });
+    if (error instanceof InvalidRequestError && !(error instanceof HistoryInvalidError)) {
+      const why = error.findings.map(sentenceOf).join('; ');
+      await options.store.leave(person, { at: receivedAt(event), why });
+      return json(200, { scored: false, why });
     }
     if (error instanceof AcuityError) return json(503, { error: error.name });
     throw error;

@@ -11,7 +11,6 @@ export function sqliteStore(file: string): Store {
   own(file);
   const database = new Database(file);
   database.pragma('journal_mode = WAL');
-  // `entries` is the history; earlier versions of the client stored a list there, which is read and converted.
   database.exec(`
     CREATE TABLE IF NOT EXISTS history (person TEXT PRIMARY KEY, entries TEXT NOT NULL);
     CREATE TABLE IF NOT EXISTS morning (

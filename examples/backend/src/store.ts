@@ -25,8 +25,8 @@ export interface Night {
   readonly scores: ScoreRecord;
   /** The scores without measurements, if these count. */
   readonly unmeasured?: ScoreRecord;
-  readonly quality: Quality;
-  /** Absent for nights stored by an older version of this example. */
+  /** Absent where the service can't explain. */
+  readonly quality?: Quality;
   readonly explained?: Explained;
   /** The date of waking, unique for a person. */
   readonly night: string;

@@ -177,5 +177,5 @@ function quantile(values: readonly number[], share: number): number {
 }
 
 export function isPartial({ quality }: Night): boolean {
-  return quality.heart !== 'series' || quality.breath !== 'series' || quality.sleep !== 'stages';
+  return quality?.heart !== 'series' || quality.breath !== 'series' || quality.sleep !== 'stages';
 }

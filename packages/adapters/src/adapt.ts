@@ -4,7 +4,7 @@ import type { Session } from './session.js';
 import type { Person } from './person.js';
 import { SessionBuilder, type Sample } from './sessionBuilder.js';
 import { AdapterError } from './adapterError.js';
-import { chooseNight, dateOf, type Night } from './choose.js';
+import { chooseNight, dateOf, type Night, type Window } from './choose.js';
 import { Field } from './field.js';
 import { joined, type OwnSignal } from './joined.js';
 import type { Left, Series, SleepRecord } from './records.js';
@@ -20,7 +20,19 @@ export interface AdapterOptions {
   readonly zone?: string;
   /** How many hours before `at` a night may have ended; by default 20. Only with `at`. */
   readonly newest_night_within_hours?: number;
+  /** @internal */
+  readonly [RECORDS]?: (records: Records) => void;
 }
+
+/** What a provider's answers hold, before a night is chosen. @internal */
+export interface Records {
+  readonly sleeps: readonly SleepRecord[];
+  readonly heart: readonly Series[];
+  readonly breath: readonly Series[];
+}
+
+/** Takes the records, and no night is chosen: for those who want every night. @internal */
+export const RECORDS = Symbol('records');
 
 /** The sleep that a night was made of. */
 export interface UsedSleep {
@@ -63,16 +75,13 @@ export function adapt(
   heart: readonly Series[] = [],
   breath: readonly Series[] = [],
 ): Adapted {
-  const zone = options.zone ?? undefined; // null from plain JavaScript
+  const take = options[RECORDS];
+  if (take !== undefined) {
+    take({ sleeps: sleeps ?? [], heart, breath });
+    return { at: '', night: null, session: {}, sleep: null, left: [] };
+  }
   const givenMs = givenMoment(options);
-  const eastMs = (record: SleepRecord, ms: number) =>
-    record.eastMs ?? (zone === undefined ? undefined : offsetAt(ms, zone));
-  const window = {
-    atMs: givenMs,
-    hours: withinHours(options.newest_night_within_hours),
-    clockMs: (record: SleepRecord, ms: number) => ms + (eastMs(record, ms) ?? 0),
-  };
-  if (zone !== undefined) offsetAt(0, zone);
+  const window = windowOf(options, givenMs);
   const { night, why, left } = chooseNight(sleeps ?? [], window);
   const atMs = givenMs ?? night?.toMs;
   if (atMs === undefined) {
@@ -98,22 +107,66 @@ export function adapt(
       left: [...none, ...left],
     };
   }
+  const adapted = adaptedNight(night, { window, atMs, day, heart, breath });
+  return { ...adapted, left: [...left, ...adapted.left] };
+}
+
+/**
+ * The zone of a record, or else that of the options, says which date it is.
+ * @throws AdapterError if the zone is unknown
+ * @internal
+ */
+export function windowOf(options: AdapterOptions, atMs: number | undefined): Window {
+  const zone = options.zone ?? undefined; // null from plain JavaScript
+  if (zone !== undefined) offsetAt(0, zone);
+  const eastMs = (record: SleepRecord, ms: number) =>
+    record.eastMs ?? (zone === undefined ? undefined : offsetAt(ms, zone));
+  return {
+    atMs,
+    hours: withinHours(options.newest_night_within_hours),
+    clockMs: (record, ms) => ms + (eastMs(record, ms) ?? 0),
+    isDateKnown: (record, ms) => eastMs(record, ms) !== undefined,
+  };
+}
+
+/**
+ * The session of a night at its end.
+ * @throws AdapterError or UnitError if it can't be scored
+ * @internal
+ */
+export function sessionOfNight(
+  night: Night,
+  { person = {} }: AdapterOptions,
+  window: Window,
+  beside: Pick<Records, 'heart' | 'breath'>,
+): Adapted {
+  return adaptedNight(night, {
+    window,
+    atMs: night.toMs,
+    day: dayOf(night.toMs, person, [[], []]),
+    ...beside,
+  });
+}
+
+interface Around extends Pick<Records, 'heart' | 'breath'> {
+  readonly window: Window;
+  readonly atMs: number;
+  readonly day: Session;
+}
+
+function adaptedNight(night: Night, { window, atMs, day, heart, breath }: Around): Adapted {
   const ofNight = nightOf(night, heart, breath);
   const { HR_day_1h, RR_day_1h } = day;
   if (Object.values({ ...ofNight.session, HR_day_1h, RR_day_1h }).every(isNothing))
     throw new AdapterError(night.parts[0].field.path, NOTHING);
   const [last] = night.parts.slice(-1);
-  const isDateKnown = last === undefined || eastMs(last, night.toMs) !== undefined;
+  const isDateKnown = last === undefined || window.isDateKnown(last, night.toMs);
   return {
     at: isoOf(atMs),
     night: dateOf(night, window),
     session: { ...ofNight.session, ...day },
     sleep: usedSleep(night),
-    left: [
-      ...left,
-      ...ofNight.left,
-      ...(isDateKnown ? [] : [{ what: night.parts[0].field.place, why: NO_ZONE }]),
-    ],
+    left: [...ofNight.left, ...(isDateKnown ? [] : [{ what: night.parts[0].field.place, why: NO_ZONE }])],
   };
 }
 

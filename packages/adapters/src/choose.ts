@@ -24,6 +24,8 @@ export interface Window {
   readonly hours: number;
   /** The local time of a moment of a sleep, read as if it were UTC. */
   readonly clockMs: (record: SleepRecord, ms: number) => number;
+  /** Whether the local time is known; else it is UTC. */
+  readonly isDateKnown: (record: SleepRecord, ms: number) => boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -45,16 +47,10 @@ const NOON_HOUR = 12;
 /** @internal */
 export function chooseNight(records: readonly SleepRecord[], window: Window): Choice {
   const left = new Remainder();
-  const kept = records.filter((record) => counts(record, window, left)).map(readOnce);
-  const broken = kept.filter((record) => flawOf(record) !== undefined);
-  const sound = kept.filter((record) => flawOf(record) === undefined);
-  const joined = [...grouped(sound, ({ source }) => source).values()].flatMap((ofSource) =>
-    withParts(withoutDoubles(ofSource.map(alone), left), window),
-  );
-  const nights = withoutNaps(withoutDoubles(joined, left), window, left);
+  const { nights, broken } = nightsOf(records, window, left);
   const isRecent = ({ toMs }: Night) => ageMs(toMs, window) <= window.hours * HOUR_MS;
   const night = newest(nights.filter(isRecent), window, left);
-  night?.parts[PARTS_MAX]?.field.fail(`is one of more than ${PARTS_MAX} pieces of a night`);
+  night?.parts[PARTS_MAX]?.field.fail(MANY_PARTS);
   if (night !== undefined)
     for (const older of nights) if (!isRecent(older)) left.addNight(older, 'an earlier night');
   for (const record of broken) {
@@ -66,6 +62,41 @@ export function chooseNight(records: readonly SleepRecord[], window: Window): Ch
   return { night, why: night === undefined ? whyNone(records, nights, window, left) : '', left: left.all };
 }
 
+/** Every night, the longest of each date of waking, in order. @internal */
+export function everyNight(
+  records: readonly SleepRecord[],
+  window: Window,
+): { readonly nights: readonly Night[]; readonly left: readonly Left[] } {
+  const left = new Remainder(Infinity);
+  const { nights, broken } = nightsOf(records, window, left);
+  for (const record of broken) left.add(record, flawOf(record) ?? '');
+  const longest = new Map<string, Night>();
+  for (const night of nights.toSorted((a, b) => lengthMs(b) - lengthMs(a))) {
+    const date = dateOf(night, window);
+    if (longest.has(date)) left.addNight(night, 'of the same date as a longer night');
+    else if (night.parts.length > PARTS_MAX) left.addNight(night, MANY_PARTS);
+    else longest.set(date, night);
+  }
+  return { nights: [...longest.values()].toSorted((a, b) => a.toMs - b.toMs), left: left.all };
+}
+
+const MANY_PARTS = `is one of more than ${PARTS_MAX} pieces of a night`;
+
+/** The nights, and the records that can be none. */
+function nightsOf(
+  records: readonly SleepRecord[],
+  window: Window,
+  left: Remainder,
+): { readonly nights: readonly Night[]; readonly broken: readonly SleepRecord[] } {
+  const kept = records.filter((record) => counts(record, window, left)).map(readOnce);
+  const sound = kept.filter((record) => flawOf(record) === undefined);
+  const joined = [...grouped(sound, ({ source }) => source).values()].flatMap((ofSource) =>
+    withParts(withoutDoubles(ofSource.map(alone), left), window),
+  );
+  const nights = withoutNaps(withoutDoubles(joined, left), window, left);
+  return { nights, broken: kept.filter((record) => flawOf(record) !== undefined) };
+}
+
 /** Sleeps that are not used. Of many the first are named, the others counted. */
 class Remainder {
   private readonly named: Left[] = [];
@@ -73,9 +104,11 @@ class Remainder {
   /** Whether all of them end after the moment to score. */
   areAllLater = true;
 
+  constructor(private readonly namedMax = NAMED_MAX) {}
+
   add({ field }: SleepRecord, why: string | (() => string)): void {
     this.areAllLater &&= why === LATER;
-    if (this.named.length === NAMED_MAX) this.more++;
+    if (this.named.length === this.namedMax) this.more++;
     else this.named.push({ what: field.place, why: typeof why === 'string' ? why : why() });
   }
 

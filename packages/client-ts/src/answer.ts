@@ -1,6 +1,14 @@
-import type { Explanation, Finding, Measurement, ScoreRecord } from './contract.js';
-import { errorFor, type RefusedError } from './errors.js';
-import type { AnswerHead, Incoming } from './transport.js';
+import type {
+  Explanation,
+  Finding,
+  IgnoredMeasurement,
+  MeasuredResult,
+  ReadRecording,
+  ScoreRecord,
+} from './contract.js';
+import type { Headers, RefusedError } from './errors.js';
+import { errorFor } from './refusals.js';
+import { textOf, type AnswerHead, type Incoming } from './transport.js';
 
 /** The service's answer for one session. */
 export interface Prediction {
@@ -8,33 +16,28 @@ export interface Prediction {
   /** Version of the network that gave the scores; store it with them. */
   readonly modelVersion: string;
   readonly requestId: string;
+  /** Of the whole answer, if the request was sent in a list. */
+  readonly headers: Headers;
   readonly inferenceTimeMs: number;
   /** Present if it was requested (`explain`) and the service can explain. */
   readonly explanation?: Explanation;
   /** Present if the request had a history; send it with the person's next request. */
   readonly history?: string;
+  /** Present if the session had a recording: the night that was found in it, and what was left. */
+  readonly recording?: ReadRecording;
+  /** Present if the request had raw results of tests: their percentiles. */
+  readonly measured?: readonly MeasuredResult[];
   /** Present if measurements count: the scores without them. */
   readonly unmeasured?: ScoreRecord;
   /** Present if some measurements came too late to count. */
   readonly measurementsIgnored?: readonly IgnoredMeasurement[];
 }
 
-/** A measurement older than the newest that the history no longer keeps one by one. */
-export interface IgnoredMeasurement {
-  readonly score: Measurement['score'];
-  readonly on: string;
-}
-
 /** Reads the answer to the request `sentId`: its scores, or the error of the kind that fits. */
-export function readAnswer(answer: Incoming, sentId: string): Prediction | RefusedError {
-  const body = parse(answer.text);
+export async function readAnswer(answer: Incoming, sentId: string): Promise<Prediction | RefusedError> {
+  const body = parse(await textOf(answer));
   if (answer.status === 200 && isPrediction(body)) return predictionOf(body, answer, sentId);
-  return refusalOf(answer.status, body, answer, sentId);
-}
-
-/** The error of an answer without scores. */
-export function readRefusal(answer: Incoming, sentId: string): RefusedError {
-  return refusalOf(answer.status, parse(answer.text), answer, sentId);
+  return refusalOf(answer, body, sentId);
 }
 
 /**
@@ -48,37 +51,40 @@ export function readLine(
 ): Prediction | RefusedError | undefined {
   const body = parse(line);
   if (isPrediction(body)) return predictionOf(body, head, sentId);
-  if (typeof body !== 'object' || body === null || !('status' in body) || !('detail' in body))
-    return undefined;
-  return typeof body.status === 'number' ? refusalOf(body.status, body, head, sentId) : undefined;
+  const { status, detail } = (body ?? {}) as { status?: unknown; detail?: unknown };
+  if (typeof status !== 'number' || detail === undefined) return undefined;
+  return refusalOf({ ...head, status }, body, sentId);
 }
 
-function predictionOf(body: Scored, head: AnswerHead, sentId: string): Prediction {
-  const { inference_time_ms: inferenceTimeMs, explanation, history, unmeasured } = body;
+function predictionOf(body: Scored, { headers }: AnswerHead, sentId: string): Prediction {
+  const { explanation, history, recording, measured, unmeasured } = body;
   const { measurements_ignored: measurementsIgnored } = body;
   return {
     scores: scoresOf(body),
-    inferenceTimeMs,
-    requestId: head.header('x-request-id') ?? sentId,
-    modelVersion: head.header('x-model-version') ?? '',
-    ...(explanation !== undefined && { explanation }),
+    inferenceTimeMs: body.inference_time_ms,
+    modelVersion: headers['x-model-version'] ?? '',
+    requestId: headers['x-request-id'] ?? sentId,
+    headers,
+    ...(explanation && { explanation }),
     ...(history !== undefined && { history }),
-    ...(unmeasured !== undefined && { unmeasured: scoresOf(unmeasured) }),
-    ...(measurementsIgnored !== undefined && { measurementsIgnored }),
+    ...(recording && { recording }),
+    ...(measured && { measured }),
+    ...(unmeasured && { unmeasured: scoresOf(unmeasured) }),
+    ...(measurementsIgnored && { measurementsIgnored }),
   };
 }
 
-function refusalOf(status: number, body: unknown, head: AnswerHead, sentId: string): RefusedError {
+/** The error of an answer without scores. One without `detail` is not from the service. */
+export function refusalOf({ status, headers }: AnswerHead, body: unknown, sentId: string): RefusedError {
   const detail = (body as { detail?: unknown } | null | undefined)?.detail;
-  // An answer without detail is not from the service; a proxy's 503 is retried all the same.
   return errorFor({
     status,
+    headers,
+    requestId: headers['x-request-id'] ?? sentId,
     detail: typeof detail === 'string' ? detail : '',
     findings: Array.isArray(detail) ? detail.filter(isFinding) : [],
-    requestId: head.header('x-request-id') ?? sentId,
-    retryAfterS: secondsOf(head.header('retry-after')),
-    rateLimit: head.header('ratelimit'),
-    limit: limitOf(head.header('ratelimit'), head.header('ratelimit-policy')),
+    retryAfterS: secondsOf(headers['retry-after']),
+    limit: limitOf(headers['ratelimit'], headers['ratelimit-policy']),
   });
 }
 
@@ -89,7 +95,7 @@ function limitOf(state = '', policy = ''): string | undefined {
   return most === undefined ? undefined : `${most} in ${seconds} s`;
 }
 
-function parse(text: string): unknown {
+export function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -97,13 +103,15 @@ function parse(text: string): unknown {
   }
 }
 
-type Scored = ScoreRecord & {
+interface Scored extends ScoreRecord {
   readonly inference_time_ms: number;
   readonly explanation?: Explanation;
   readonly history?: string;
+  readonly recording?: ReadRecording;
+  readonly measured?: readonly MeasuredResult[];
   readonly unmeasured?: ScoreRecord;
   readonly measurements_ignored?: readonly IgnoredMeasurement[];
-};
+}
 
 const SCORES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
 

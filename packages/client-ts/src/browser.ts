@@ -1,6 +1,6 @@
 /**
- * The entry for bundlers of web pages, in place of `entry.ts`, with the same names. Everything that needs no key
- * works, so code that server and page share can be bundled; the rest throws an error that says why.
+ * The entry for bundlers of web pages, in place of `entry.ts`, with the same names: code that server and page share
+ * can be bundled, and what needs a key throws an error that says why.
  */
 import { refuseBrowser } from './place.js';
 
@@ -17,38 +17,15 @@ export class AcuityClient {
   }
 }
 
-/** Throws as the client does, which it would need. */
 export class History extends AcuityClient {}
 
-/** @throws Error always: histories belong on the server, as the client does */
+export class NodeTransport extends AcuityClient {}
+
 export function memoryStorage(): void {
   refuseBrowser(WEB_PAGE);
 }
 
 /** Never thrown on a page; here for `instanceof`. */
-export class HistoryContendedError extends Error {
-  override readonly name = 'HistoryContendedError';
-}
+export class HistoryContendedError extends Error {}
 
-export { describeScore } from './describeScore.js';
-export {
-  AcuityError,
-  ConnectionError,
-  HistoryInvalidError,
-  InvalidRequestError,
-  KeyMissingError,
-  KeyRejectedError,
-  MalformedRequestError,
-  OverloadedError,
-  RateLimitedError,
-  RefusedError,
-  RequestTooLargeError,
-  ServiceError,
-  TimeoutError,
-  UnexpectedAnswerError,
-  UnsupportedMediaTypeError,
-  WrongAddressError,
-} from './errors.js';
-export { NORMS, percentileOf, pss10Sum, vigilanceSpeed } from './norms.js';
-export { SessionBuilder } from '#adapters/sessionBuilder.js';
-export { UnitError } from '#adapters/unitChecks.js';
+export * from './errors.js';

@@ -5,18 +5,14 @@ import type { PredictionRequestBody } from './contract.js';
 import {
   AcuityError,
   ConnectionError,
-  OverloadedError,
   RateLimitedError,
   RefusedError,
   TimeoutError,
   UnexpectedAnswerError,
 } from './errors.js';
-import { fetchTransport, plainHttpTransport } from './nodeTransports.js';
-import { Gate, isTurnGiven, type Held } from './gate.js';
 import { fieldWarnings, ProcessWarnings, type FieldWarning } from './fieldNames.js';
-import { checkNightOf } from './night.js';
-import { refuseBrowser } from './place.js';
-import { isOpen, ListAnswer, type Line } from './listAnswer.js';
+import { Gate, isTurnGiven } from './gate.js';
+import { ListAnswer, type Line } from './listAnswer.js';
 import {
   listLimits,
   outcomesOf,
@@ -25,17 +21,13 @@ import {
   type PredictManyOptions,
   type Requests,
 } from './lists.js';
+import { refuseAhead } from './night.js';
 import { Patience } from './patience.js';
-import { DEFAULT_RETRY, pauseBefore, type RetryOptions } from './retry.js';
-import {
-  causeOf,
-  isConnectionFailure,
-  type Incoming,
-  type OpenTransport,
-  type Outgoing,
-  type Transport,
-} from './transport.js';
-import { checkRequest, unitWarnings, type UnitWarning } from './unitWarnings.js';
+import { refuseBrowser } from './place.js';
+import { mayPass } from './refusals.js';
+import { DEFAULT_RETRY, pauseBefore, type PredictOptions, type RetryOptions } from './retry.js';
+import { causeOf, isConnectionFailure, NodeTransport, type Incoming, type Transport } from './transport.js';
+import { VERSION } from './version.js';
 
 export interface AcuityClientOptions {
   /** Base address of the service, for instance `https://scores.example`, without `/predict`. */
@@ -44,8 +36,8 @@ export interface AcuityClientOptions {
   /** Longest wait for the answer of one attempt. Default 10,000. */
   readonly timeoutMs?: number;
   /**
-   * Longest time for a whole call, pauses included: no attempt begins later, and a longer wait that the
-   * service asks for is not taken. Default 60,000.
+   * Longest time for a whole call, pauses included: an attempt ends then however its answer trickles, and a longer
+   * wait that the service asks for is not taken. Default 60,000.
    */
   readonly deadlineMs?: number;
   /** Most connections open at once. Default 32. */
@@ -53,15 +45,12 @@ export interface AcuityClientOptions {
   readonly retry?: Partial<RetryOptions>;
   /** Called with events, for logs and metrics; they never contain keys or biometric values. */
   readonly hooks?: ClientHooks;
-  /**
-   * The transport of requests: by default Node's `fetch` or `node:http`; or `undiciTransport` of
-   * `acuity-client/undici`, or your own.
-   */
-  readonly transport?: OpenTransport;
+  /** Carries the requests, instead of Node's own HTTP client. */
+  readonly transport?: Transport;
   /**
    * Writes the caller's trace context before each attempt, as OpenTelemetry does: `(carrier) =>
    * propagation.inject(context.active(), carrier)`. Only `traceparent` and `tracestate` are sent. Not needed
-   * if an instrumentation of `fetch`, undici or `node:http` already does so.
+   * if an instrumentation of `node:http` already does so.
    */
   readonly propagate?: (carrier: Record<string, string>) => void;
   /** Allows `http:` to another machine: biometrics and the key then travel in clear. Default false. */
@@ -74,10 +63,10 @@ export interface ClientHooks {
   /** Another attempt follows after a pause. */
   onRetry?(retry: RetryReport): void;
   /**
-   * A field is about to be ignored, most likely because its name is mistyped; or (with `msg`) it is scored
-   * but may be in another unit. Without this hook, `process.emitWarning` is called once for each name.
+   * A field is about to be ignored, most likely because its name is mistyped. Without this hook,
+   * `process.emitWarning` is called once for each name.
    */
-  onWarning?(warning: FieldWarning | UnitWarning): void;
+  onWarning?(warning: FieldWarning): void;
 }
 
 export interface AttemptReport {
@@ -89,43 +78,19 @@ export interface AttemptReport {
   readonly requestBytes: number;
 }
 
-export interface RetryReport {
-  readonly requestId: string;
-  /** The attempt that failed. */
-  readonly attempt: number;
-  readonly status: number | undefined;
+/** `attempt` is the one that failed. */
+export interface RetryReport extends Pick<AttemptReport, 'requestId' | 'attempt' | 'status'> {
   readonly pauseMs: number;
 }
 
-export interface PredictOptions {
-  /** Your own id for the request, `[A-Za-z0-9._-]{1,128}`; by default one is made. */
-  readonly requestId?: string;
-  /** Longest wait for the answer of one attempt, in place of the client's. */
-  readonly timeoutMs?: number;
-  /** Longest time for the whole call, in place of the client's. */
-  readonly deadlineMs?: number;
-  /** Attempts after the first, in place of the client's. */
-  readonly retries?: number;
-  /** Aborts the call, pauses between attempts included. */
-  readonly signal?: AbortSignal;
-}
-
-/** What tests use instead of the network, chance and time. */
+/** What tests use instead of chance and time. */
 export interface ClientParts {
-  readonly transport: Transport;
   readonly random: () => number;
   readonly pause: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** Names of the variables that `fromEnvironment` reads. */
-export const URL_VARIABLE = 'ACUITY_URL';
-export const KEY_VARIABLE = 'ACUITY_API_KEY';
-
-const DEFAULT_TIMEOUT_MS = 10_000;
-const DEFAULT_DEADLINE_MS = 60_000;
 /** The service accepts no longer patience than this. */
 const PATIENCE_MAX_MS = 600_000;
-const DEFAULT_CONNECTIONS = 32;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const KEY_FORM = /^sk_(demo|live)_[0-9A-Za-z]{38}$/;
 
@@ -133,7 +98,7 @@ const KEY_FORM = /^sk_(demo|live)_[0-9A-Za-z]{38}$/;
 export class AcuityClient {
   readonly #apiKey: string;
   readonly #origin: string;
-  readonly #path: string;
+  readonly #url: string;
   readonly #transport: Transport;
   readonly #retry: RetryOptions;
   readonly #timeoutMs: number;
@@ -141,8 +106,10 @@ export class AcuityClient {
   readonly #gate = new Gate();
   readonly #hooks: ClientHooks;
   readonly #propagate: AcuityClientOptions['propagate'];
-  readonly #parts: Omit<ClientParts, 'transport'>;
+  readonly #parts: ClientParts;
   readonly #warnings = new ProcessWarnings();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #isClosed = false;
 
   /**
    * @throws Error in a browser
@@ -150,19 +117,17 @@ export class AcuityClient {
    */
   constructor(options: AcuityClientOptions, parts: Partial<ClientParts> = {}) {
     refuseBrowser();
-    const { origin, path } = readAddress(options.url, options.allowPlainHttp ?? false);
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, connections = DEFAULT_CONNECTIONS } = options;
+    const { timeoutMs = 10_000, deadlineMs = 60_000, connections = 32 } = options;
+    this.#url = readAddress(options.url, options.allowPlainHttp ?? false);
+    this.#origin = new URL(this.#url).origin;
     this.#apiKey = readKey(options.apiKey);
-    this.#origin = origin;
-    this.#path = path;
     this.#retry = { ...DEFAULT_RETRY, ...options.retry };
     this.#timeoutMs = timeoutMs;
-    this.#deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS;
+    this.#deadlineMs = deadlineMs;
     this.#hooks = options.hooks ?? {};
     this.#propagate = options.propagate;
-    const open = options.transport ?? (origin.startsWith('http:') ? plainHttpTransport : fetchTransport);
-    this.#transport = parts.transport ?? open({ origin, connections, connectTimeoutMs: timeoutMs });
-    this.#parts = { random: parts.random ?? Math.random, pause: parts.pause ?? pause };
+    this.#transport = options.transport ?? new NodeTransport(connections);
+    this.#parts = { random: Math.random, pause, ...parts };
   }
 
   /**
@@ -174,18 +139,16 @@ export class AcuityClient {
     environment: Readonly<Record<string, string | undefined>>,
     options: Partial<AcuityClientOptions> = {},
   ): AcuityClient {
-    const url = options.url ?? environment[URL_VARIABLE];
-    const apiKey = options.apiKey ?? environment[KEY_VARIABLE];
-    if (!url) throw new TypeError(`no address: set ${URL_VARIABLE} to the base address of the service`);
-    if (!apiKey) throw new TypeError(`no key: set ${KEY_VARIABLE} to the key that the operator issued`);
+    const { url = environment['ACUITY_URL'], apiKey = environment['ACUITY_API_KEY'] } = options;
+    if (!url) throw new TypeError('no address: set ACUITY_URL to the base address of the service');
+    if (!apiKey) throw new TypeError('no key: set ACUITY_API_KEY to the key that the operator issued');
     return new AcuityClient({ ...options, url, apiKey });
   }
 
   /**
-   * Scores one request; refusals for lack of room (429, 503) and broken connections are tried again.
-   * @throws UnitError if a session contradicts itself, RangeError if `night` is in the future: before
-   * anything is sent
-   * @throws AcuityError of the kind that fits, or the signal's reason
+   * Scores one request; refusals for lack of room (429, 503), a proxy's 502 and 504, and broken connections are
+   * tried again.
+   * @throws AcuityError of the kind that fits, or the signal's reason; RangeError if `night` is in the future
    */
   async predict(request: PredictionRequestBody, options: PredictOptions = {}): Promise<Prediction> {
     const requestId = options.requestId ?? randomUUID();
@@ -223,32 +186,29 @@ export class AcuityClient {
   ): AsyncGenerator<Outcome<unknown>, void, undefined> {
     const desk: ListDesk = {
       encode: (request) => this.#encode(request),
-      send: (lines, stop, ...told) => this.#sendLines(lines, { ...options, signal: stop }, ...told),
+      send: (lines, stop, givesWay) => this.#sendLines(lines, { ...options, signal: stop }, givesWay),
     };
     return outcomesOf(requests, desk, listLimits(options), signal);
   }
 
-  async #sendLines(
-    lines: readonly Line[],
-    options: PredictOptions,
-    told: () => void,
-    givesWay: () => boolean,
-  ): Promise<void> {
+  async #sendLines(lines: readonly Line[], options: PredictOptions, givesWay: () => boolean): Promise<void> {
     const call = this.#call(randomUUID(), options);
     await this.#persist(call, async (attempt) => {
-      const open = lines.filter(isOpen);
-      const outcome = await this.#attempt(call, attempt, new ListAnswer(open, call.requestId, told));
+      const open = lines.filter(({ isOpen }) => isOpen);
+      const outcome = await this.#attempt(call, attempt, new ListAnswer(open, call.requestId));
       if (outcome === true || (outcome instanceof RateLimitedError && givesWay())) return true;
       // If the connection breaks after the last line, nothing is lost.
-      return open.some(isOpen) || outcome instanceof UnexpectedAnswerError ? outcome : true;
+      const isLost = open.some(({ isOpen }) => isOpen);
+      return isLost || outcome instanceof UnexpectedAnswerError ? outcome : true;
     });
   }
 
   #encode(request: PredictionRequestBody): string {
-    this.#warn(fieldWarnings(request));
-    checkRequest(request);
-    this.#warn(unitWarnings(request));
-    checkNightOf(request);
+    for (const warning of fieldWarnings(request)) {
+      if (this.#hooks.onWarning === undefined) this.#warnings.tell(warning);
+      else this.#hooks.onWarning(warning);
+    }
+    refuseAhead(request);
     return JSON.stringify(request);
   }
 
@@ -258,12 +218,20 @@ export class AcuityClient {
     return { requestId, signal, timeoutMs, retries, endsMs: performance.now() + deadlineMs };
   }
 
+  #persist<T>(call: Call, make: (attempt: number) => Promise<T | AcuityError>): Promise<T> {
+    if (this.#isClosed) throw new TypeError('the client is closed');
+    const outcome = this.#attempts(call, make);
+    const settled = outcome.catch(() => undefined);
+    this.#underWay.add(settled);
+    void settled.then(() => this.#underWay.delete(settled));
+    return outcome;
+  }
+
   /** Makes attempts until one succeeds; throws the error of the last one. */
-  async #persist<T>(call: Call, make: (attempt: number) => Promise<T | AcuityError>): Promise<T> {
+  async #attempts<T>(call: Call, make: (attempt: number) => Promise<T | AcuityError>): Promise<T> {
     const { requestId, signal } = call;
     for (let attempt = 1, failures = 0; ; attempt++) {
-      for (let held = this.#held(call); held !== undefined; held = this.#held(call))
-        await this.#wait(call, held);
+      await this.#turn(call);
       const outcome = await make(attempt);
       if (!(outcome instanceof AcuityError)) return outcome;
       const status = outcome instanceof RefusedError ? outcome.status : undefined;
@@ -277,36 +245,34 @@ export class AcuityClient {
   }
 
   /**
-   * The service has refused another call of this client for its rate. A call without retries is sent all the
-   * same.
+   * Waits while the key's rate is used up, as another call of this client was told. A call without retries is sent
+   * all the same.
    */
-  #held({ retries, closing }: Call): Held | undefined {
-    return retries > 0 ? this.#gate.holds(closing) : undefined;
-  }
-
-  async #wait(call: Call, { leftMs, refusal, closing }: Held): Promise<void> {
-    if (performance.now() + leftMs > call.endsMs) throw refusal(call.requestId);
-    call.closing = closing;
-    // No random part: calls that have waited go before those refused just now, so that none waits for ever.
-    await this.#parts.pause(leftMs, call.signal);
+  async #turn(call: Call): Promise<void> {
+    for (
+      let held = this.#gate.holds(call.closing);
+      held !== undefined;
+      held = this.#gate.holds(call.closing)
+    ) {
+      if (call.retries === 0) return;
+      if (performance.now() + held.leftMs > call.endsMs) throw held.refusal(call.requestId);
+      call.closing = held.closing;
+      // No random part: calls that have waited go before those refused just now, so that none waits for ever.
+      await this.#parts.pause(held.leftMs, call.signal);
+    }
   }
 
   /** Finishes the calls in flight and closes the connections. */
-  close(): Promise<void> {
-    return this.#transport.close();
-  }
-
-  #warn(warnings: readonly (FieldWarning | UnitWarning)[]): void {
-    for (const warning of warnings) {
-      if (this.#hooks.onWarning === undefined) this.#warnings.tell(warning);
-      else this.#hooks.onWarning(warning);
-    }
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#underWay);
+    await this.#transport.close();
   }
 
   /** One request and its answer. Throws only errors that no further attempt could fix. */
   async #attempt<T>(call: Call, attempt: number, exchange: Exchange<T>): Promise<T | AcuityError> {
-    const { requestId, signal, timeoutMs } = call;
-    const { contentType, body, onText, read } = exchange;
+    const { requestId, signal, timeoutMs, endsMs } = call;
+    const { contentType, body, read } = exchange;
     const startedMs = performance.now();
     const report = (status: number | undefined): void =>
       this.#hooks.onAttempt?.({
@@ -316,70 +282,64 @@ export class AcuityClient {
         durationMs: performance.now() - startedMs,
         requestBytes: Buffer.byteLength(body),
       });
-    const patience = new Patience(timeoutMs, signal);
-    let answer: Incoming;
+    const patience = new Patience(timeoutMs, endsMs, signal);
     try {
-      const headers = this.#headers(requestId, timeoutMs, contentType);
-      const sending = { path: this.#path, headers, body, signal: patience.signal };
-      answer = await this.#transport.send(
-        onText === undefined ? sending : { ...sending, onText: patience.renewedBy(onText) },
-      );
+      const headers = this.#headers(requestId, Math.min(timeoutMs, endsMs - startedMs), contentType);
+      const answer = await this.#transport.send({ url: this.#url, headers, body, signal: patience.signal });
+      const isList = answer.status === 200 && exchange.isList;
+      const outcome = await read(isList ? { ...answer, body: patience.renewedBy(answer.body) } : answer);
+      report(answer.status);
+      return outcome;
     } catch (error) {
       report(undefined);
       signal?.throwIfAborted();
-      if (patience.isOver)
-        return new TimeoutError(`${this.#origin}: no answer within ${timeoutMs} ms`, requestId);
+      if (patience.over !== '') return new TimeoutError(`${this.#origin}: ${patience.over}`, requestId);
       if (error instanceof AcuityError) return error;
       if (!isConnectionFailure(error)) throw error;
       return new ConnectionError(`${this.#origin}: ${causeOf(error)}`, requestId, { cause: error });
     } finally {
       patience.end();
     }
-    report(answer.status);
-    return read(answer);
   }
 
-  #headers(requestId: string, timeoutMs: number, contentType: string): Record<string, string> {
+  #headers(requestId: string, patienceMs: number, contentType: string): Record<string, string> {
     return {
       ...traceHeaders(this.#propagate),
       'x-api-key': this.#apiKey,
       'content-type': contentType,
+      'user-agent': `acuity-client-ts/${VERSION}`,
       'x-request-id': requestId,
       // The service need not score requests that the caller no longer waits for.
-      'x-deadline-ms': String(Math.max(1, Math.min(PATIENCE_MAX_MS, Math.ceil(timeoutMs)))),
+      'x-deadline-ms': String(Math.max(1, Math.min(PATIENCE_MAX_MS, Math.ceil(patienceMs)))),
     };
   }
 
   #pauseAfter(error: AcuityError, { retries, endsMs }: Call, attempt: number): number | undefined {
-    const isPassing =
-      error instanceof RateLimitedError ||
-      error instanceof OverloadedError ||
-      error instanceof ConnectionError;
-    if (!isPassing) return undefined;
-    const retryAfterS = error instanceof ConnectionError ? undefined : error.retryAfterS;
+    if (!mayPass(error)) return undefined;
+    const retryAfterS = error instanceof RefusedError ? error.retryAfterS : undefined;
     const pauseMs = pauseBefore({ attempt, retryAfterS }, { ...this.#retry, retries }, this.#parts.random);
     return pauseMs !== undefined && performance.now() + pauseMs > endsMs ? undefined : pauseMs;
   }
 }
 
-const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
-
 /** The trace context that `propagate` wrote; baggage and all else stay with the caller. */
 function traceHeaders(propagate: AcuityClientOptions['propagate']): Record<string, string> {
-  if (propagate === undefined) return {};
   const carrier: Record<string, string> = {};
-  propagate(carrier);
-  const found: Record<string, string> = {};
-  for (const name of TRACE_HEADERS) if (carrier[name] !== undefined) found[name] = carrier[name];
-  return found;
+  propagate?.(carrier);
+  const { traceparent, tracestate } = carrier;
+  return {
+    ...(traceparent !== undefined && { traceparent }),
+    ...(tracestate !== undefined && { tracestate }),
+  };
 }
 
 /** What an attempt sends, and how its answer is read. */
 interface Exchange<T> {
   readonly contentType: string;
   readonly body: string;
-  readonly onText?: Outgoing['onText'];
-  readonly read: (answer: Incoming) => T | AcuityError;
+  /** Its answer may take long, as long as it goes on. */
+  readonly isList?: true;
+  readonly read: (answer: Incoming) => Promise<T | AcuityError>;
 }
 
 interface Call {
@@ -404,7 +364,8 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-function readAddress(url: string, allowPlainHttp: boolean): { origin: string; path: string } {
+/** The URL of the endpoint below the given address. */
+function readAddress(url: string, allowPlainHttp: boolean): string {
   const base = URL.canParse(url) ? new URL(url) : undefined;
   if (base === undefined || !/^https?:$/.test(base.protocol)) {
     throw new TypeError('the address must be an http or https URL');
@@ -419,7 +380,7 @@ function readAddress(url: string, allowPlainHttp: boolean): { origin: string; pa
   }
   const prefix = base.pathname.replace(/\/+$/, '');
   if (prefix.endsWith('/predict')) throw new TypeError('give the base address, without /predict');
-  return { origin: base.origin, path: `${prefix}/predict` };
+  return `${base.origin}${prefix}/predict`;
 }
 
 function readKey(key: string): string {

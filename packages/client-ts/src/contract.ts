@@ -1,22 +1,37 @@
-import type { Session } from '#adapters/session.js';
+import type { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
+import type { Adapted } from '#adapters/adapt.js';
+import type { Provider } from '#adapters/recording.js';
+import type { Session as SessionFields } from '#adapters/session.js';
+
+/** Requests and answers, as they are in JSON. A test compares these types with the service's schemas. */
+
+/** The fields of a night, or a recording of it with age, height, weight and sex beside. */
+export interface Session extends SessionFields {
+  recording?: Recording | null;
+}
 
 /**
- * Requests and answers, as they are in JSON. Written out here because the package stands alone; a test compares
- * these types with the service's schemas.
+ * What a provider answered, unchanged, under the names of docs/ADAPTERS.md: the service finds the night in it.
+ * `intervals` is the table of your own.
  */
+export interface Recording {
+  provider: Provider;
+  /** The moment to score; by default the end of the newest night. */
+  at?: string | null;
+  /** For times without one: an offset ("+01:00") or a name ("Europe/Berlin"). */
+  zone?: string | null;
+  newest_night_within_hours?: number | null;
+  [answer: string]: unknown;
+}
 
-export type { Session };
+/** What the service found in a recording: the night, what it is made of, and what was left out. */
+export type ReadRecording = Omit<Adapted, 'session'>;
+
+type NumericScore = (typeof SCORE_FIELDS)[number];
+type Label = (typeof LABEL_FIELDS)[number];
 
 /** The seven scores of a session. 50 is typical for the person's age and sex. */
-export interface ScoreRecord {
-  C_SCORE: number;
-  attention: number;
-  memory: number;
-  reasoning: number;
-  stress: number;
-  valence: 'Low' | 'High';
-  arousal: 'Low' | 'High';
-}
+export type ScoreRecord = Record<NumericScore, number> & Record<Label, 'Low' | 'High'>;
 
 interface Measured {
   /** The date of the measurement, such as "2026-11-10"; by default `night`. */
@@ -25,22 +40,34 @@ interface Measured {
   reliability?: number | null;
 }
 
-type TestScore = 'attention' | 'memory' | 'reasoning' | 'stress';
-
 /**
  * The result of a test, a questionnaire or a rating: a percentile among people of that age and sex, or a label; or the
  * raw result of a test, of which the service makes a percentile.
  */
 export type Measurement =
   | ({
-      score?: TestScore;
+      score?: Exclude<NumericScore, 'C_SCORE'>;
       value?: number;
       test?: string;
       answers?: number[];
       reactions_ms?: number[];
       result?: number;
     } & Measured)
-  | ({ score: 'valence' | 'arousal'; value: 'Low' | 'High' } & Measured);
+  | ({ score: Label; value: 'Low' | 'High' } & Measured);
+
+/** The percentile that the service made of a raw result. */
+export interface MeasuredResult {
+  readonly test: string;
+  readonly score: Exclude<NumericScore, 'C_SCORE'>;
+  readonly value: number;
+  readonly on: string;
+}
+
+/** A measurement older than the newest that the history no longer keeps one by one. */
+export interface IgnoredMeasurement {
+  readonly score: Exclude<NumericScore, 'C_SCORE'> | Label;
+  readonly on: string;
+}
 
 export interface PredictionRequestBody {
   current_session: Session;
@@ -67,9 +94,7 @@ export interface Finding {
   readonly type: string;
 }
 
-type NumericScore = 'C_SCORE' | 'attention' | 'memory' | 'reasoning' | 'stress';
-
-/** The answer to `explain`. */
+/** The answer to `explain`; docs/EXPLAIN.md says what each field means. */
 export interface Explanation {
   /** The day with which today is compared: `usual` from ten nights on in the long run of the history. */
   readonly against: 'typical' | 'last nights' | 'usual';
@@ -78,18 +103,17 @@ export interface Explanation {
     readonly sessions: number;
     readonly missing: readonly string[];
     readonly implausible: readonly string[];
-    /** Series of an hour that was not at rest: left out, and listed in `missing` too. */
     readonly not_at_rest: readonly string[];
     readonly series: Readonly<Record<string, { readonly samples: number; readonly used: number }>>;
   };
   readonly scores: Readonly<Record<NumericScore, ExplainedScore>>;
   /** The probability of `High`. */
-  readonly labels: { readonly valence: number; readonly arousal: number };
-  /** `notable`: the scores to which a group adds more than on nine ordinary days in ten, and more than a point. */
+  readonly labels: Readonly<Record<Label, number>>;
   readonly contributors: readonly ({
     readonly group: string;
     /** The group in words. */
     readonly label: string;
+    /** The scores to which the group adds more than on nine ordinary days in ten, and more than a point. */
     readonly notable: readonly NumericScore[];
   } & Readonly<Record<NumericScore, number>>)[];
 }
@@ -97,14 +121,9 @@ export interface Explanation {
 export interface ExplainedScore {
   readonly reference: number;
   readonly change: number;
-  /**
-   * How far a day like the last nights is from `reference`; present if the reference is a usual day and there are
-   * last nights.
-   */
   readonly recent?: number;
   readonly notable: boolean;
   readonly repeatability: readonly [number, number];
-  /** The score minus the score without measurements; present if one of it counts. */
   readonly measured?: number;
   readonly explained: number;
   /** All this in two sentences. */

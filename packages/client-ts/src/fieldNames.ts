@@ -1,7 +1,6 @@
 import type { ObjectKind } from '#rules/fields.js';
 import { meantField } from '#rules/slips.js';
 import type { PredictionRequestBody } from './contract.js';
-import type { UnitWarning } from './unitWarnings.js';
 
 /** A field that the service does not know and ignores: most likely a mistyped known one. */
 export interface FieldWarning {
@@ -13,22 +12,22 @@ export interface FieldWarning {
   readonly meant: string;
 }
 
+const KINDS: Readonly<Record<string, ObjectKind>> = {
+  current_session: 'session',
+  past_sessions: 'session',
+  past_targets: 'target',
+  past_target: 'target',
+  measurements: 'measurement',
+};
+
 /** The names in `request` that are a typing error away from a field that their object lacks. */
 export function fieldWarnings(request: PredictionRequestBody): FieldWarning[] {
-  const { current_session: current, past_sessions: past } = request;
-  return [
-    ...warningsOf(request, 'request', ['body']),
-    ...warningsOf(current, 'session', ['body', 'current_session']),
-    ...warningsOfAll(past, 'session', 'past_sessions'),
-    ...warningsOfAll(request.past_targets, 'target', 'past_targets'),
-    ...warningsOfAll(request.past_target, 'target', 'past_target'),
-    ...warningsOfAll(request.measurements, 'measurement', 'measurements'),
-  ];
-}
-
-function warningsOfAll(objects: unknown, kind: ObjectKind, field: string): FieldWarning[] {
-  if (!Array.isArray(objects)) return [];
-  return (objects as unknown[]).flatMap((object, index) => warningsOf(object, kind, ['body', field, index]));
+  const fields = Object.entries(KINDS).flatMap(([field, kind]) => {
+    const value: unknown = request[field as keyof PredictionRequestBody];
+    if (!Array.isArray(value)) return warningsOf(value, kind, ['body', field]);
+    return value.flatMap((object, index) => warningsOf(object, kind, ['body', field, index]));
+  });
+  return [...warningsOf(request, 'request', ['body']), ...fields];
 }
 
 function warningsOf(object: unknown, kind: ObjectKind, loc: FieldWarning['loc']): FieldWarning[] {
@@ -49,17 +48,11 @@ const WARNED_MAX = 100;
 export class ProcessWarnings {
   readonly #told = new Set<string>();
 
-  tell(warning: FieldWarning | UnitWarning): void {
-    const { loc, name } = warning;
-    const place = loc.filter((step) => typeof step === 'string').slice(1);
-    const path = [...place, name].join('.');
+  tell({ loc, name, meant }: FieldWarning): void {
+    const path = [...loc.filter((step) => typeof step === 'string').slice(1), name].join('.');
     if (this.#told.has(path) || this.#told.size === WARNED_MAX) return;
     this.#told.add(path);
-    if ('msg' in warning) {
-      process.emitWarning(`${path}: ${warning.msg}`, { type: 'AcuityWarning', code: 'ACUITY_UNIT' });
-      return;
-    }
-    const sentence = `${path} is no field that the service knows: it is ignored. Did you mean ${warning.meant}?`;
+    const sentence = `${path} is no field that the service knows: it is ignored. Did you mean ${meant}?`;
     process.emitWarning(sentence, { type: 'AcuityWarning', code: 'ACUITY_UNKNOWN_FIELD' });
   }
 }

@@ -1,4 +1,4 @@
-import { RateLimitedError, type AcuityError, type Refusal } from './errors.js';
+import { RateLimitedError, type AcuityError } from './errors.js';
 
 /** A refusal for the key's rate that says when to ask again. */
 export interface TurnGiven extends RateLimitedError {
@@ -25,39 +25,20 @@ export interface Held {
 export class Gate {
   #opensMs = 0;
   #closing = 0;
-  #detail = '';
-  #rateLimit: string | undefined;
-  #limit: string | undefined;
+  #last: TurnGiven | undefined;
 
   /** @returns the number of this closing; the refused call waits for it by itself */
-  close({ retryAfterS, detail, rateLimit, limit }: TurnGiven): number {
-    this.#opensMs = Math.max(this.#opensMs, performance.now() + retryAfterS * 1000);
-    this.#detail = detail;
-    this.#rateLimit = rateLimit;
-    this.#limit = limit;
+  close(refused: TurnGiven): number {
+    this.#opensMs = Math.max(this.#opensMs, performance.now() + refused.retryAfterS * 1000);
+    this.#last = refused;
     return ++this.#closing;
   }
 
   /** `waited`: the last closing that the call has waited for; undefined if the call may be sent. */
   holds(waited: number | undefined): Held | undefined {
     const leftMs = this.#opensMs - performance.now();
-    const closing = this.#closing;
-    if (leftMs <= 0 || closing === waited) return undefined;
-    return {
-      leftMs,
-      closing,
-      refusal: (requestId) => {
-        const refusal: Refusal = {
-          status: 429,
-          requestId,
-          detail: this.#detail,
-          findings: [],
-          retryAfterS: Math.ceil(leftMs / 1000),
-          rateLimit: this.#rateLimit,
-          limit: this.#limit,
-        };
-        return new RateLimitedError(refusal);
-      },
-    };
+    const [closing, last] = [this.#closing, this.#last];
+    if (last === undefined || leftMs <= 0 || closing === waited) return undefined;
+    return { leftMs, closing, refusal: (id) => last.of(id, Math.ceil(leftMs / 1000)) };
   }
 }

@@ -1,40 +1,33 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { momentMs, type Moment } from '#rules/moment.js';
 import type { Prediction } from './answer.js';
-import type { AcuityClient, PredictOptions } from './client.js';
+import type { AcuityClient } from './client.js';
 import type { Measurement, PredictionRequestBody, Session } from './contract.js';
 import { AcuityError } from './errors.js';
-import { formerEntries, moveOver, requestOf, type FormerEntry } from './formerHistory.js';
 import { withoutMeasurements } from './measuredHistory.js';
-import { checkMeasured, checkNight } from './night.js';
-import { pauseBefore, type RetryOptions } from './retry.js';
-
-/** The stored value for a person: the history as text, or the list of an earlier version of the client. */
-export type StoredHistory = string | readonly FormerEntry[] | null | undefined;
+import { pauseBefore, type PredictOptions, type RetryOptions } from './retry.js';
 
 /**
  * The caller's storage of one text per person. It is health data, under the caller's own rules for such data.
  */
 export interface HistoryStorage {
   /** The text last saved for `person`; undefined, null or empty if there is none. */
-  load(person: string): Promise<StoredHistory>;
+  load(person: string): Promise<string | null | undefined>;
   /**
    * Replaces `previous`, as `load` returned it, by `next` in one step. If something else is stored by now,
    * changes nothing and returns false. Without `next`, deletes.
    */
-  save(person: string, next: string | undefined, previous: StoredHistory): Promise<boolean>;
+  save(person: string, next: string | undefined, previous: string | null | undefined): Promise<boolean>;
 }
 
 /** Options that may be given with a session. */
 export interface HistoryOptions extends PredictOptions {
-  /** The date of waking, for instance "2026-11-21", as in `Adapted.night` and `SessionBuilder.wokeOn()`. */
-  readonly night?: string | null | undefined;
-  /** Measurements since the last night, each given once; the history keeps them. Needs `night`. */
-  readonly measurements?: readonly Measurement[] | null | undefined;
   /**
-   * Requests `explanation` with the scores: from the sixteenth night on it compares the day with the person's
-   * usual ones.
+   * The date of waking, for instance "2026-11-21", as in `Adapted.night` and `SessionBuilder.wokeOn()`. Not needed
+   * with a recording, which has one.
    */
+  readonly night?: string | null | undefined;
+  /** Measurements since the last night, each given once; the history keeps them. */
+  readonly measurements?: readonly Measurement[] | null | undefined;
+  /** Requests `explanation` with the scores. */
   readonly explain?: boolean | undefined;
 }
 
@@ -71,28 +64,20 @@ export class History {
   }
 
   /**
-   * Scores `session` with the person's history, where `night` gives its place. A night scored again replaces
+   * Scores `session` with the person's history, where its night gives its place. A night scored again replaces
    * its earlier entry; a session without a night is always a new one.
-   * @throws RangeError if a date is not valid or in the future, HistoryInvalidError if the stored history is
-   * damaged, HistoryContendedError, errors of the client or the storage; the history is then unchanged
+   * @throws HistoryInvalidError if the stored history is damaged, HistoryContendedError, errors of the client or
+   * the storage; the history is then unchanged
    */
-  async score(
-    person: string,
-    at: Moment,
-    session: Session,
-    options: HistoryOptions = {},
-  ): Promise<Prediction> {
-    const { night, measurements: given, explain = false, ...others } = options;
-    const measurements = given ?? [];
-    checkMeasured(measurements);
-    const atMs = momentMs(at, 'the moment of the session');
-    const asked = { atMs, night: checkNight(night), session, measurements, explain };
-    const predict = (request: PredictionRequestBody): Promise<WithHistory> => this.#predict(request, others);
-    return this.#inTurn(person, (stored) => {
-      const former = formerEntries(stored);
-      if (former !== undefined) return moveOver(former, asked, predict);
-      return predict({ ...requestOf(asked), history: typeof stored === 'string' ? stored : '' });
-    });
+  async score(person: string, session: Session, options: HistoryOptions = {}): Promise<Prediction> {
+    const { night, measurements, explain, ...others } = options;
+    const request = {
+      current_session: session,
+      ...(typeof night === 'string' && { night }),
+      ...(measurements?.length && { measurements: [...measurements] }),
+      ...(explain && { explain }),
+    };
+    return this.#inTurn(person, (stored) => this.#predict({ ...request, history: stored ?? '' }, others));
   }
 
   /**
@@ -101,15 +86,17 @@ export class History {
    */
   async forgetMeasurements(person: string): Promise<void> {
     await this.#inTurn(person, async (stored) => {
-      const isHistory = typeof stored === 'string' && stored !== '' && formerEntries(stored) === undefined;
-      const history = isHistory ? withoutMeasurements(stored) : undefined;
-      return { history, isAsStored: !isHistory || history === stored };
+      const history = stored ? withoutMeasurements(stored) : undefined;
+      return { history, isAsStored: !stored || history === stored };
     });
   }
 
   /** Deletes everything stored for `person`. */
   async forget(person: string): Promise<void> {
-    await this.#inTurn(person, async () => ({ history: undefined }));
+    await this.#inTurn(person, async (stored) => ({
+      history: undefined,
+      isAsStored: (stored ?? null) === null,
+    }));
   }
 
   async #predict(request: PredictionRequestBody, options: PredictOptions): Promise<WithHistory> {
@@ -119,14 +106,8 @@ export class History {
     throw new AcuityError('the service gave no history: it is older than this client, update it', requestId);
   }
 
-  /**
-   * Does `work` after the person's other calls, and again with the newly stored history if another process
-   * stored first.
-   */
-  async #inTurn<Done extends ToStore>(
-    person: string,
-    work: (stored: StoredHistory) => Promise<Done>,
-  ): Promise<Done> {
+  /** Does `work` after the person's other calls. */
+  async #inTurn<Done extends ToStore>(person: string, work: Work<Done>): Promise<Done> {
     const before = this.#last.get(person) ?? Promise.resolve();
     const result = before.then(() => this.#swap(person, work));
     const settled = result.catch(() => undefined); // the next in line does not care how this one ended
@@ -138,21 +119,19 @@ export class History {
     }
   }
 
-  async #swap<Done extends ToStore>(
-    person: string,
-    work: (stored: StoredHistory) => Promise<Done>,
-  ): Promise<Done> {
+  /** Does `work`, and again with the newly stored history if another process stored first. */
+  async #swap<Done extends ToStore>(person: string, work: Work<Done>): Promise<Done> {
     for (let attempt = 1; ; attempt++) {
       const stored = await this.#storage.load(person);
       const done = await work(stored);
-      if (done.isAsStored || (done.history === undefined && (stored ?? undefined) === undefined)) return done;
+      if (done.isAsStored) return done;
       const isTaken: unknown = await this.#storage.save(person, done.history, stored);
       if (isTaken === true) return done;
-      // A storage of the former kind returns nothing, and would be written again and again.
+      // A storage that returns nothing would be written again and again.
       if (isTaken !== false) throw new TypeError('save() of a history storage gives true or false');
       const pauseMs = pauseBefore({ attempt, retryAfterS: undefined }, CONTENTION, Math.random);
       if (pauseMs === undefined) throw new HistoryContendedError();
-      await sleep(pauseMs);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 }
@@ -163,12 +142,14 @@ interface ToStore {
   readonly isAsStored?: boolean;
 }
 
+type Work<Done extends ToStore> = (stored: string | null | undefined) => Promise<Done>;
+
 /** The result, with the history to store. */
 type WithHistory = Prediction & { readonly history: string };
 
 /** A storage in memory, lost when the process ends: for trials and tests. */
 export function memoryStorage(): HistoryStorage {
-  const stored = new Map<string, StoredHistory>();
+  const stored = new Map<string, string>();
   return {
     load: async (person) => stored.get(person),
     save: async (person, next, previous) => {

@@ -1,4 +1,4 @@
-import { readLine, readRefusal, type Prediction } from './answer.js';
+import { parse, readLine, refusalOf, type Prediction } from './answer.js';
 import {
   ConnectionError,
   OverloadedError,
@@ -8,93 +8,81 @@ import {
   type Refusal,
   type RefusedError,
 } from './errors.js';
-import { ANSWER_BYTES_MAX, tooLong, type AnswerHead, type Incoming } from './transport.js';
+import { linesOf, textOf, type Incoming } from './transport.js';
 
-/** One request of a list, and its outcome. */
-export interface Line {
+/** How one request of a list ended; `fault` ends the whole run. */
+export type Settled =
+  { readonly prediction: Prediction } | { readonly error: Error } | { readonly fault: unknown };
+
+/** One request of a list, until it has its outcome. */
+export class Line {
   /** JSON; empty once the line is settled. */
   text: string;
   readonly bytes: number;
-  settled: Prediction | Error | undefined;
+  readonly settled: Promise<Settled>;
+  isOpen = true;
   /** The refusal in the last attempt, if another attempt may succeed (500, 503). */
   failed: RefusedError | undefined;
+  #resolve: (settled: Settled) => void = () => undefined;
+
+  constructor(text: string) {
+    this.text = text;
+    this.bytes = Buffer.byteLength(text) + 1;
+    this.settled = new Promise((resolve) => (this.#resolve = resolve));
+  }
+
+  settle(settled: Settled): void {
+    this.text = '';
+    this.isOpen = false;
+    this.#resolve(settled);
+  }
 }
 
-export function isOpen({ settled }: Line): boolean {
-  return settled === undefined;
-}
-
-export function settle(line: Line, outcome: Prediction | Error): void {
-  line.text = '';
-  line.settled = outcome;
-}
-
-/** One attempt's list in flight: settles each line when its answer arrives. */
+/** One attempt's list: settles each line when its answer arrives. */
 export class ListAnswer {
   readonly contentType = 'application/x-ndjson';
+  readonly isList = true;
   readonly body: string;
   readonly #lines: readonly Line[];
   readonly #requestId: string;
-  readonly #told: () => void;
-  /** The part of an unfinished line that has arrived. */
-  #rest = '';
   #answered = 0;
   #failed: RefusedError | undefined;
 
-  constructor(lines: readonly Line[], requestId: string, told: () => void) {
+  constructor(lines: readonly Line[], requestId: string) {
     this.#lines = lines;
     this.#requestId = requestId;
-    this.#told = told;
     this.body = lines.map(({ text }) => `${text}\n`).join('');
     for (const line of lines) line.failed = undefined;
   }
 
-  /** @throws UnexpectedAnswerError if it is no answer to this list */
-  readonly onText = (piece: string, head: AnswerHead): void => {
-    const lines = (this.#rest + piece).split('\n');
-    this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > ANSWER_BYTES_MAX) throw tooLong();
-    for (const line of lines) if (line.trim() !== '') this.#take(line, head);
-    this.#told();
-  };
-
-  /** @returns true if no line has to be sent again */
-  readonly read = (answer: Incoming): true | AcuityError => {
-    if (answer.status !== 200) return readRefusal(answer, this.#requestId);
-    if (answer.text !== '') this.onText(answer.text, answer);
-    if (this.#rest !== '') this.#takeLast(answer);
-    if (this.#answered < this.#lines.length) {
-      return new ConnectionError('the answer ended before its last line', this.#requestId);
+  /**
+   * @returns true if no line has to be sent again
+   * @throws UnexpectedAnswerError if it is no answer to this list
+   */
+  readonly read = async (answer: Incoming): Promise<true | AcuityError> => {
+    if (answer.status !== 200) return refusalOf(answer, parse(await textOf(answer)), this.#requestId);
+    for await (const { text, hasEnd } of linesOf(answer)) {
+      const said = readLine(text, answer, this.#requestId);
+      // A last line that was cut is ignored, and its request is sent again.
+      if (hasEnd || said !== undefined || !text.startsWith('{')) this.#take(said);
     }
-    return this.#failed === undefined ? true : this.#toRepeat(this.#failed);
+    if (this.#answered < this.#lines.length)
+      return new ConnectionError('the answer ended before its last line', this.#requestId);
+    if (this.#failed === undefined) return true;
+    // A 500 for a line concerns one request: unlike a 500 for a whole answer, it may be temporary.
+    return new OverloadedError(this.#refusal(this.#failed));
   };
 
-  /** The last line may lack its line end. A truncated line is ignored, and its request is sent again. */
-  #takeLast(head: AnswerHead): void {
-    const rest = this.#rest;
-    if (!rest.startsWith('{') || readLine(rest, head, this.#requestId) !== undefined) this.#take(rest, head);
-    this.#told();
-  }
-
-  #take(text: string, head: AnswerHead): void {
+  #take(said: Prediction | RefusedError | undefined): void {
     const line = this.#lines[this.#answered++];
-    const said = readLine(text, head, this.#requestId);
-    if (line === undefined || said === undefined) throw this.#unexpected();
+    if (line === undefined || said === undefined)
+      throw new UnexpectedAnswerError(this.#refusal({ status: 200, detail: '' }));
     if (said instanceof OverloadedError || said instanceof ServiceError) this.#failed = line.failed = said;
-    else settle(line, said);
+    else line.settle(said instanceof Error ? { error: said } : { prediction: said });
   }
 
-  /** A 500 for a line concerns one request: unlike a 500 for a whole answer, it may be temporary. */
-  #toRepeat({ status, detail }: RefusedError): OverloadedError {
-    return new OverloadedError({ ...this.#refusal(status), detail });
-  }
-
-  #unexpected(): UnexpectedAnswerError {
-    return new UnexpectedAnswerError(this.#refusal(200));
-  }
-
-  #refusal(status: number): Refusal {
-    const requestId = this.#requestId;
-    return { status, detail: '', findings: [], requestId, retryAfterS: undefined, rateLimit: undefined };
+  #refusal({ status, detail }: Pick<Refusal, 'status' | 'detail'>): Refusal {
+    const unknown = { findings: [], retryAfterS: undefined, limit: undefined, headers: {} };
+    return { status, detail, requestId: this.#requestId, ...unknown };
   }
 }

@@ -1,3 +1,4 @@
+import { LINES_MAX } from '#rules/structure.js';
 import type { Prediction } from './answer.js';
 import type { PredictionRequestBody } from './contract.js';
 import {
@@ -10,7 +11,8 @@ import {
   UnsupportedMediaTypeError,
   WrongAddressError,
 } from './errors.js';
-import { isOpen, settle, type Line } from './listAnswer.js';
+import { Line, type Settled } from './listAnswer.js';
+import type { PredictOptions } from './retry.js';
 
 /** The input: requests, or pairs of a key of your own and a request, as `Map` and `entries()` give them. */
 export type Requests<Item> = Iterable<Item> | AsyncIterable<Item>;
@@ -26,8 +28,11 @@ export type Outcome<Key> = {
   | { readonly error: Error; readonly prediction?: undefined }
 );
 
-/** The time limits and retries apply to each list that is sent. */
-export interface PredictManyOptions {
+/**
+ * Besides, the options of `predict` for each list: `timeoutMs` is the longest wait for its next lines, and an aborted
+ * `signal` ends the run.
+ */
+export interface PredictManyOptions extends Omit<PredictOptions, 'requestId'> {
   /**
    * Most requests in one list, 1 to 1,000; fewer are sent if the service or the key allows fewer. Default
    * 100.
@@ -43,14 +48,6 @@ export interface PredictManyOptions {
    * them. Default 2.
    */
   readonly concurrency?: number;
-  /** Longest wait for the next lines of an answer, instead of the client's. */
-  readonly timeoutMs?: number;
-  /** Longest time for one list with all of its attempts, instead of the client's. */
-  readonly deadlineMs?: number;
-  /** Attempts after the first, instead of the client's. */
-  readonly retries?: number;
-  /** Aborts the lists in flight, and ends the run. */
-  readonly signal?: AbortSignal;
 }
 
 /** What a run needs from its client. */
@@ -62,7 +59,7 @@ export interface ListDesk {
    * that the key's rate refused.
    * @throws AcuityError of the last attempt, or the signal's reason
    */
-  send(lines: readonly Line[], signal: AbortSignal, told: () => void, givesWay: () => boolean): Promise<void>;
+  send(lines: readonly Line[], signal: AbortSignal, givesWay: () => boolean): Promise<void>;
 }
 
 export interface ListLimits {
@@ -71,23 +68,14 @@ export interface ListLimits {
   readonly concurrency: number;
 }
 
-const LINES_MAX = 1_000;
-const LINES = 100;
-const BYTES = 4 * 1024 * 1024;
-const CONCURRENCY = 2;
-
 /** @throws RangeError if a limit is not valid */
 export function listLimits(options: PredictManyOptions): ListLimits {
-  const { listMax: lines = LINES, listBytesMax: bytes = BYTES, concurrency = CONCURRENCY } = options;
-  for (const [name, value, most] of [
-    ['listMax', lines, LINES_MAX],
-    ['listBytesMax', bytes, Infinity],
-    ['concurrency', concurrency, Infinity],
-  ] as const) {
-    if (Number.isInteger(value) && value >= 1 && value <= most) continue;
-    throw new RangeError(`${name} is a whole number from 1${most < Infinity ? ` to ${most}` : ' on'}`);
+  const { listMax = 100, listBytesMax = 4 << 20, concurrency = 2 } = options;
+  for (const [name, value] of Object.entries({ listMax, listBytesMax, concurrency })) {
+    if (!(Number.isInteger(value) && value >= 1)) throw new RangeError(`${name} is a whole number above 0`);
   }
-  return { lines, bytes, concurrency };
+  if (listMax > LINES_MAX) throw new RangeError(`listMax is at most ${LINES_MAX}`);
+  return { lines: listMax, bytes: listBytesMax, concurrency };
 }
 
 /** Scores requests in lists; yields the outcome of each, in the order of the input. */
@@ -102,10 +90,14 @@ export async function* outcomesOf<Key>(
   const giveUp = (): void => run.giveUp(signal?.reason);
   signal?.addEventListener('abort', giveUp);
   try {
-    run.start();
-    for (let list = await run.first(); list !== undefined; list = await run.first()) {
-      for (const entry of list.entries) yield await run.outcome(list, entry);
-      await run.drop(list);
+    for (let list = await run.next(); list !== undefined; list = await run.next()) {
+      for (const { index, key, line } of list.entries) {
+        const settled = await line.settled;
+        if ('fault' in settled) throw settled.fault;
+        yield { index, key, ...settled };
+      }
+      const ended = await list.sent;
+      if (ended !== undefined) throw ended.fault;
     }
   } finally {
     signal?.removeEventListener('abort', giveUp);
@@ -121,118 +113,90 @@ interface Entry<Key> {
 
 interface List<Key> {
   readonly entries: readonly Entry<Key>[];
-  /** Resolves when every line is settled or nothing more can be done; never rejects. */
-  sending: Promise<void>;
-  /** The error that ends the run when this list is reached. */
-  fault?: { readonly error: unknown };
+  /** Resolves when every line is settled; with the error that ends the run after them, if there is one. */
+  readonly sent: Promise<Fault | undefined>;
 }
+
+type Fault = Extract<Settled, { fault: unknown }>;
 
 class Run<Key> {
   readonly #input: Iterator<unknown> | AsyncIterator<unknown>;
   readonly #desk: ListDesk;
   readonly #limits: ListLimits;
   readonly #controller = new AbortController();
-  /** Lists with outcomes not yet taken, in the order of the input. */
-  readonly #lists: List<Key>[] = [];
-  #last: Promise<void> = Promise.resolve();
+  readonly #aborted: Promise<never>;
+  /** Lists that are read or sent, in the order of the input; undefined after the last. */
+  readonly #lists: Promise<List<Key> | undefined>[] = [];
+  #read: Promise<unknown> = Promise.resolve();
+  #sent: Promise<unknown> = Promise.resolve();
   #index = 0;
   /** Read from the input, but too long for the list before. */
   #carried: Entry<Key> | undefined;
   #isReading = false;
   /** The input has given its last request, or thrown. */
   #isEnded = false;
-  /** Nothing more is read or begun. */
+  /** Nothing more is read or sent. */
   #isHalted = false;
-  /** No further list will be begun. */
-  #isFilled = false;
-  /** The error that the input threw. */
-  #fault: { readonly error: unknown } | undefined;
+  /** The error that the input threw: told after the outcomes of what came before. */
+  #fault: Fault | undefined;
   /** The key's rate has refused a list: two lists at once would be refused in turn. */
   #isRated = false;
-  #waiting: (() => void)[] = [];
 
   constructor(requests: Requests<unknown>, desk: ListDesk, limits: ListLimits) {
     this.#input =
       Symbol.asyncIterator in requests ? requests[Symbol.asyncIterator]() : requests[Symbol.iterator]();
     this.#desk = desk;
     this.#limits = limits;
+    const { signal } = this.#controller;
+    this.#aborted = new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+    this.#aborted.catch(() => undefined); // may come when nothing waits for it
   }
 
-  start(): void {
-    void this.#fill();
-  }
-
-  /** The oldest list; undefined after the last one. */
-  async first(): Promise<List<Key> | undefined> {
-    for (;;) {
-      this.#controller.signal.throwIfAborted();
-      const [list] = this.#lists;
-      if (list !== undefined) return list;
-      if (this.#isFilled && this.#fault !== undefined) throw this.#fault.error;
-      if (this.#isFilled) return undefined;
-      await this.#changed();
+  /** The next list, after the outcomes of the one before were taken; undefined after the last. */
+  async next(): Promise<List<Key> | undefined> {
+    while (this.#lists.length < this.#limits.concurrency) {
+      const list = this.#read.then(() => this.#begin());
+      this.#read = list;
+      this.#lists.push(list);
     }
-  }
-
-  async outcome(list: List<Key>, { index, key, line }: Entry<Key>): Promise<Outcome<Key>> {
-    for (;;) {
-      this.#controller.signal.throwIfAborted();
-      const { settled } = line;
-      if (settled instanceof Error) return { index, key, error: settled };
-      if (settled !== undefined) return { index, key, prediction: settled };
-      if (list.fault !== undefined) throw list.fault.error;
-      await this.#changed();
-    }
-  }
-
-  /** Makes room for another list. */
-  async drop(list: List<Key>): Promise<void> {
-    await list.sending;
-    if (list.fault !== undefined) throw list.fault.error;
-    this.#lists.shift();
-    this.#tell();
+    const list = await Promise.race([this.#lists.shift(), this.#aborted]);
+    if (list === undefined && this.#fault !== undefined) throw this.#fault.fault;
+    return list;
   }
 
   giveUp(reason: unknown): void {
     this.#isHalted = true;
     this.#controller.abort(reason);
-    this.#tell();
   }
 
   /** Ends the lists in flight, and the input if it has not ended. */
   async end(): Promise<void> {
     this.giveUp(undefined);
-    await Promise.all(this.#lists.map(({ sending }) => sending));
+    await this.#sent;
     if (this.#isEnded) return;
     const ended = Promise.resolve(this.#input.return?.()).catch(() => undefined);
     if (!this.#isReading) await ended; // else it ends only when the request it was asked for has come
   }
 
-  async #fill(): Promise<void> {
-    while (!this.#isEnded && !this.#isHalted) {
-      if (this.#lists.length >= this.#limits.concurrency) {
-        await this.#changed();
-        continue;
-      }
-      const entries = await this.#read();
-      if (entries.length > 0 && !this.#isHalted) this.#begin(entries);
-    }
-    this.#isFilled = true;
-    this.#tell();
-  }
-
-  #begin(entries: readonly Entry<Key>[]): void {
-    const list: List<Key> = { entries, sending: Promise.resolve() };
-    list.sending = this.#last = this.#send(list, this.#last);
-    this.#lists.push(list);
-    this.#tell();
+  async #begin(): Promise<List<Key> | undefined> {
+    const entries = await this.#take();
+    if (entries.length === 0 || this.#isHalted) return undefined;
+    const before = this.#sent;
+    const sent = this.#send(
+      entries.map(({ line }) => line),
+      before,
+    );
+    this.#sent = Promise.all([before, sent]);
+    return { entries, sent };
   }
 
   /** As many of the next requests as one list holds. */
-  async #read(): Promise<Entry<Key>[]> {
+  async #take(): Promise<Entry<Key>[]> {
     const entries: Entry<Key>[] = [];
     for (let bytes = 0; entries.length < this.#limits.lines;) {
-      const entry = this.#carried ?? (await this.#next());
+      const entry = this.#carried ?? (await this.#nextEntry());
       this.#carried = undefined;
       if (entry === undefined) break;
       bytes += entry.line.bytes;
@@ -245,14 +209,14 @@ class Run<Key> {
     return entries;
   }
 
-  async #next(): Promise<Entry<Key> | undefined> {
+  async #nextEntry(): Promise<Entry<Key> | undefined> {
     if (this.#isEnded || this.#isHalted) return undefined;
     this.#isReading = true;
     try {
       const { done, value } = await this.#input.next();
       if (done !== true) return this.#entry(value);
-    } catch (error) {
-      this.#fault = { error }; // told after the outcomes of what came before
+    } catch (fault) {
+      this.#fault = { fault };
     } finally {
       this.#isReading = false;
     }
@@ -265,16 +229,15 @@ class Run<Key> {
     const index = this.#index++;
     const [key, request] = (Array.isArray(item) ? item : [index, item]) as [Key, PredictionRequestBody];
     try {
-      const text = this.#desk.encode(request);
-      const bytes = Buffer.byteLength(text) + 1;
-      return { index, key, line: { text, bytes, settled: undefined, failed: undefined } };
+      return { index, key, line: new Line(this.#desk.encode(request)) };
     } catch (error) {
-      const settled = error instanceof Error ? error : new Error(String(error));
-      return { index, key, line: { text: '', bytes: 0, settled, failed: undefined } };
+      const line = new Line('');
+      line.settle({ error: error instanceof Error ? error : new Error(String(error)) });
+      return { index, key, line };
     }
   }
 
-  async #send(list: List<Key>, before: Promise<void>): Promise<void> {
+  async #send(lines: readonly Line[], before: Promise<unknown>): Promise<Fault | undefined> {
     let isBeforeDone = false;
     void before.then(() => (isBeforeDone = true));
     const givesWay = (): boolean => {
@@ -282,23 +245,24 @@ class Run<Key> {
       return !isBeforeDone;
     };
     try {
-      for (let part = this.#part(list); part.length > 0; part = this.#part(list)) {
+      for (let part = this.#part(lines); part.length > 0; part = this.#part(lines)) {
         if (this.#isRated) await before;
         await this.#sendPart(part, givesWay);
       }
-    } catch (error) {
-      list.fault = { error };
+      return undefined;
+    } catch (fault) {
       this.#isHalted = true;
+      for (const line of lines) if (line.isOpen) line.settle({ fault });
+      return { fault };
     }
-    this.#tell();
   }
 
   /** The first open lines, as many as fit under the limits known now. */
-  #part({ entries }: List<Key>): Line[] {
+  #part(lines: readonly Line[]): Line[] {
     const part: Line[] = [];
     let bytes = 0;
-    for (const { line } of entries) {
-      if (!isOpen(line)) continue;
+    for (const line of lines) {
+      if (!line.isOpen) continue;
       bytes += line.bytes;
       if (part.length >= this.#limits.lines || (bytes > this.#limits.bytes && part.length > 0)) break;
       part.push(line);
@@ -307,14 +271,13 @@ class Run<Key> {
   }
 
   async #sendPart(part: readonly Line[], givesWay: () => boolean): Promise<void> {
-    const { signal } = this.#controller;
     try {
-      await this.#desk.send(part, signal, () => this.#tell(), givesWay);
+      await this.#desk.send(part, this.#controller.signal, givesWay);
     } catch (error) {
-      const open = part.filter(isOpen);
+      const open = part.filter(({ isOpen }) => isOpen);
       if (!(error instanceof AcuityError) || concernsAll(error) || open.length === 0) throw error;
       if (open.length > 1 && this.#shrink(error, open)) return;
-      for (const line of open) settle(line, line.failed ?? error);
+      for (const line of open) line.settle({ error: line.failed ?? error });
     }
   }
 
@@ -327,7 +290,8 @@ class Run<Key> {
       limits.bytes = Math.min(limits.bytes, Math.ceil(sent.reduce((sum, { bytes }) => sum + bytes, 0) / 2));
       return true;
     }
-    const found = error instanceof InvalidRequestError ? error.findings.find(isTooMany) : undefined;
+    const { findings = [] } = error instanceof InvalidRequestError ? error : {};
+    const found = findings.find(({ loc, type }) => type === 'too_long' && loc.length === 1);
     if (found === undefined) return false;
     // The sentence contains the number that fits, and may also contain the number that was sent.
     const numbers = found.msg.replace(/(?<=\d),(?=\d{3})/g, '').match(/\d+/g) ?? [];
@@ -335,20 +299,6 @@ class Run<Key> {
     limits.lines = fitting.length > 0 ? Math.max(...fitting) : sent.length >> 1;
     return true;
   }
-
-  #changed(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  #tell(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
-  }
-}
-
-function isTooMany({ loc, type }: InvalidRequestError['findings'][number]): boolean {
-  return type === 'too_long' && loc.length === 1;
 }
 
 /** Errors that every further list would meet too. */

@@ -1,35 +1,55 @@
-/** The time limit of one attempt: it ends when the time is over, or the caller's signal is aborted. */
+/**
+ * The time limit of one attempt: it ends when no answer came for `timeoutMs`, at the end of the whole call
+ * however its answer trickles, or when the caller's signal is aborted.
+ */
 export class Patience {
   readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+  readonly #timeoutMs: number;
+  readonly #endsMs: number;
   readonly #given: AbortSignal | undefined;
-  isOver = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** What ended it. */
+  over = '';
 
-  constructor(timeoutMs: number, given: AbortSignal | undefined) {
+  /** `endsMs`: on the clock of `performance.now`. */
+  constructor(timeoutMs: number, endsMs: number, given: AbortSignal | undefined) {
+    this.#timeoutMs = timeoutMs;
+    this.#endsMs = endsMs;
     this.#given = given;
     given?.throwIfAborted();
     given?.addEventListener('abort', this.#giveUp);
-    this.#timer = setTimeout(() => {
-      this.isOver = true;
-      this.#controller.abort();
-    }, timeoutMs);
+    this.#wait();
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Starts again with each piece of an answer, so that an answer in pieces may take long. */
-  renewedBy<Args extends unknown[]>(take: (...args: Args) => void): (...args: Args) => void {
-    return (...args) => {
-      this.#timer.refresh();
-      take(...args);
-    };
+  /** Starts the time-out again with each piece of an answer. */
+  async *renewedBy(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of body) {
+      this.#wait();
+      yield piece;
+    }
   }
 
   end(): void {
     clearTimeout(this.#timer);
     this.#given?.removeEventListener('abort', this.#giveUp);
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    const leftMs = this.#endsMs - performance.now();
+    const over =
+      leftMs > this.#timeoutMs ? `no answer within ${this.#timeoutMs} ms` : 'no whole answer by the deadline';
+    this.#timer = setTimeout(
+      () => {
+        this.over = over;
+        this.#controller.abort();
+      },
+      Math.min(leftMs, this.#timeoutMs),
+    );
   }
 
   // Without AbortSignal.any: a signal that outlives thousands of attempts would keep a reference to each of

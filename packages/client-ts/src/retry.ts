@@ -13,6 +13,19 @@ export interface RetryOptions {
   readonly pauseMaxMs: number;
 }
 
+export interface PredictOptions {
+  /** Your own id for the request, `[A-Za-z0-9._-]{1,128}`; by default one is made. */
+  readonly requestId?: string;
+  /** Longest wait for the answer of one attempt, in place of the client's. */
+  readonly timeoutMs?: number;
+  /** Longest time for the whole call, in place of the client's. */
+  readonly deadlineMs?: number;
+  /** Attempts after the first, in place of the client's. */
+  readonly retries?: number;
+  /** Aborts the call, pauses between attempts included. */
+  readonly signal?: AbortSignal;
+}
+
 export const DEFAULT_RETRY: RetryOptions = { retries: 2, firstPauseMs: 200, pauseMaxMs: 30_000 };
 
 /** An attempt that failed for a reason that may pass. */

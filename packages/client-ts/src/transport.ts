@@ -1,74 +1,133 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { Socket } from 'node:net';
+import type { Headers } from './errors.js';
+
 /** One attempt's request; the header names are lower case. */
 export interface Outgoing {
-  readonly path: string;
+  readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
-  /**
-   * For a list: receives a 200's text piece by piece as it arrives; `text` of the answer is then empty. A
-   * transport that does not call it returns the whole text at the end, so a connection that breaks earlier
-   * then delivers nothing.
-   */
-  readonly onText?: (piece: string, head: AnswerHead) => void;
 }
 
-/** An answer without its text. */
+/** An answer without its body. */
 export interface AnswerHead {
   readonly status: number;
-  /** The value of a header, by its lower-case name. */
-  header(name: string): string | undefined;
+  readonly headers: Headers;
 }
 
 export interface Incoming extends AnswerHead {
-  readonly text: string;
+  /** Arrives piece by piece; the signal of the request ends it too. */
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Carries requests to one server, and follows no redirect: the key must not go elsewhere. `send` rejects with
- * the error that broke the connection, or the signal's reason.
+ * Carries requests, and follows no redirect: the key must not go elsewhere. `send` rejects with the error that
+ * broke the connection, or after the signal.
  */
 export interface Transport {
   send(request: Outgoing): Promise<Incoming>;
-  /** Waits for the requests in flight. */
+  /** No request is in flight any more, and none follows. */
   close(): Promise<void>;
 }
 
-export interface TransportOptions {
-  /** Scheme, host and port. */
-  readonly origin: string;
-  readonly connections: number;
-  readonly connectTimeoutMs: number;
-}
-
-export type OpenTransport = (options: TransportOptions) => Transport;
-
 /**
  * The service closes connections after 10 idle seconds, accurate to its timer's step. Ours close well before,
- * so that no request is sent on a connection that is being closed. (Node's `fetch` closes them after 4 s.)
+ * so that no request is sent on a connection that is being closed.
  */
 export const KEEP_ALIVE_MS = 5_000;
+
+/** Node's own HTTP client with a pool of connections. */
+export class NodeTransport implements Transport {
+  readonly #http: http.Agent;
+  readonly #https: https.Agent;
+
+  constructor(connections: number) {
+    // The time limit ends idle connections only: a request that waits longer just gets an event.
+    const options = { keepAlive: true, maxSockets: connections, timeout: KEEP_ALIVE_MS };
+    this.#http = new http.Agent(options);
+    // A proxy that Node was told to use gets a tunnel for https; by http it would read the key and the night.
+    const { proxyEnv } = https.globalAgent.options as { proxyEnv?: object };
+    this.#https = new https.Agent({ ...options, ...(proxyEnv && { proxyEnv }) });
+  }
+
+  async send({ url, headers, body, signal }: Outgoing): Promise<Incoming> {
+    const [{ request }, agent] = url.startsWith('https:') ? [https, this.#https] : [http, this.#http];
+    const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      // While it waits for a connection, a request learns of the signal only once it has one.
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+      request(url, { method: 'POST', headers, agent, signal }, resolve)
+        .on('error', reject)
+        .on('socket', listenOnce)
+        .end(body);
+    });
+    const all = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as const);
+    return { status: answer.statusCode ?? 0, headers: Object.fromEntries(all), body: answer };
+  }
+
+  async close(): Promise<void> {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+}
+
+/**
+ * Between the end of an answer and its next use a connection has no listener of Node's own: an abort at that
+ * moment would end the process. The request reports a broken connection.
+ */
+function listenOnce(socket: Socket): void {
+  if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
+}
+
+function ignore(): void {
+  // The request reports the error.
+}
+
 /**
  * An answer of the service, or one line of a list's, has a few hundred bytes, a refusal a few thousand; a
  * proxy's page has a little more.
  */
-export const ANSWER_BYTES_MAX = 1 << 20;
+const ANSWER_LENGTH_MAX = 1 << 20;
 
-/** Codes of a transport that was misused or closed. */
-const MISUSE: ReadonlySet<string> = new Set([
-  'ERR_INVALID_ARG_TYPE',
-  'UND_ERR_INVALID_ARG',
-  'UND_ERR_CLOSED',
-  'UND_ERR_DESTROYED',
-]);
-
-/** Whether `error` is about the connection, not about a transport that was misused or closed. */
-export function isConnectionFailure(error: unknown): boolean {
-  const code = codeOf(error);
-  if (code !== undefined) return !MISUSE.has(code);
-  return error instanceof AggregateError || (error instanceof Error && error.cause instanceof AggregateError);
+/** @throws Error with a code if it is too long */
+export async function textOf({ body }: Incoming): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const piece of body) text = bounded(text + decoder.decode(piece, { stream: true }));
+  return text + decoder.decode();
 }
 
-/** The system's error code; `fetch` has it in the cause. */
+/**
+ * The lines of an answer as they arrive, the empty ones left out; the last one may lack its end.
+ * @throws Error with a code if one is too long
+ */
+export async function* linesOf({ body }: Incoming): AsyncGenerator<{ text: string; hasEnd: boolean }> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const piece of body) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
+    rest = bounded(lines.pop() ?? '');
+    for (const text of lines) if (text.trim() !== '') yield { text, hasEnd: true };
+  }
+  if (rest !== '') yield { text: rest, hasEnd: false };
+}
+
+function bounded(text: string): string {
+  if (text.length <= ANSWER_LENGTH_MAX) return text;
+  throw Object.assign(new Error('the answer is too long'), { code: 'ERR_ANSWER_TOO_LONG' });
+}
+
+/** Codes of a transport that was misused. */
+const MISUSE: ReadonlySet<string> = new Set(['ERR_INVALID_ARG_TYPE', 'ERR_INVALID_CHAR']);
+
+/** Whether `error` is about the connection, not about a transport that was misused. */
+export function isConnectionFailure(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && !MISUSE.has(code);
+}
+
+/** The system's error code; `fetch`, in a transport of the caller's own, has it in the cause. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as { code?: unknown };
@@ -82,45 +141,10 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name is unknown',
   EAI_AGAIN: 'the host name could not be looked up',
   ETIMEDOUT: 'the connection timed out',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
 };
 
 /** The cause of a connection failure. Never the text of another error: that may hold what was sent. */
 export function causeOf(error: unknown): string {
-  const code = codeOf(error);
-  if (code === undefined) return 'the connection broke';
-  const words = CAUSES[code] ?? 'the connection broke';
-  return `${words} (${code})`;
-}
-
-/** An error with a code, like the system's errors. */
-export function failure(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
-}
-
-/**
- * Reads the body of an answer: as one text, or piece by piece if `onText` is given.
- * @throws Error with a code if it is too long
- */
-export async function readText(
-  head: AnswerHead,
-  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  onText: Outgoing['onText'],
-): Promise<Incoming> {
-  const decoder = new TextDecoder();
-  const take = head.status === 200 ? onText : undefined;
-  let text = '';
-  let bytes = 0;
-  for await (const piece of body) {
-    bytes += take === undefined ? piece.byteLength : 0;
-    if (bytes > ANSWER_BYTES_MAX) throw tooLong();
-    const decoded = decoder.decode(piece, { stream: true });
-    if (take === undefined) text += decoded;
-    else take(decoded, head);
-  }
-  return { ...head, text: text + decoder.decode() };
-}
-
-export function tooLong(): Error {
-  return failure('ERR_ANSWER_TOO_LONG', 'the answer is too long');
+  const code = codeOf(error) ?? '';
+  return `${CAUSES[code] ?? 'the connection broke'} (${code})`;
 }

@@ -23,9 +23,12 @@ export interface AppleHealthInput extends AdapterOptions {
   readonly records?: unknown;
 }
 
-const SLEEP = 'HKCategoryTypeIdentifierSleepAnalysis';
-const HEART = 'HKQuantityTypeIdentifierHeartRate';
-const BREATH = 'HKQuantityTypeIdentifierRespiratoryRate';
+/** @internal */
+export const SLEEP = 'HKCategoryTypeIdentifierSleepAnalysis';
+/** @internal */
+export const HEART = 'HKQuantityTypeIdentifierHeartRate';
+/** @internal */
+export const BREATH = 'HKQuantityTypeIdentifierRespiratoryRate';
 const TYPES: ReadonlySet<string> = new Set([SLEEP, HEART, BREATH]);
 /** After `HKCategoryValueSleepAnalysis`, or HealthKit's number. "InBed" is no sleep, and overlaps the others. */
 const VALUES: ReadonlyMap<string, Stage | 'asleep' | 'inBed'> = new Map([
@@ -50,7 +53,8 @@ const DAY_MS = 24 * HOUR_MS;
 const SLEEP_DAYS = 4;
 const SAMPLE_DAYS = 14;
 
-interface Reading {
+/** @internal */
+export interface Reading {
   readonly at: number;
   /** Per minute; NaN if the unit is unknown. */
   readonly value: number;
@@ -152,17 +156,8 @@ class Kept {
   }
 
   private addSleep(day: number, record: HealthRecord): void {
-    const { field } = record;
-    const { value } = record.get('value');
-    const stage = VALUES.get(String(value).replace('HKCategoryValueSleepAnalysis', ''));
-    if (stage === undefined) return this.leave(day, field.path, 'has no value that is known');
-    if (stage === 'inBed') return;
-    const until = record.get('endDate');
-    const [from, to] = [record.get('startDate').moment(), until.moment()];
-    if (to <= from) this.leave(day, field.path, 'ends before it begins');
-    else if (to - from > DAY_MS) this.leave(day, field.path, 'is longer than a day');
-    else
-      this.sleep.add(day, { field, stage, from, to, eastMs: until.eastMs(), source: this.sourceOf(record) });
+    const piece = pieceOf(record);
+    if (piece !== undefined) this.sleep.add(day, { ...piece, source: this.sourceOf(record) });
   }
 
   private leave(day: number, path: Path, why: string): void {
@@ -183,6 +178,24 @@ class Kept {
   }
 }
 
+/**
+ * The record of a stage; undefined if it is of the time in bed.
+ * @throws AdapterError if it can't be read
+ * @internal
+ */
+export function pieceOf(record: HealthRecord): Piece | undefined {
+  const { field } = record;
+  const { value } = record.get('value');
+  const stage = VALUES.get(String(value).replace('HKCategoryValueSleepAnalysis', ''));
+  if (stage === undefined) return field.fail('has no value that is known');
+  if (stage === 'inBed') return undefined;
+  const until = record.get('endDate');
+  const [from, to] = [record.get('startDate').moment(), until.moment()];
+  if (to <= from) field.fail('ends before it begins');
+  if (to - from > DAY_MS) field.fail('is longer than a day');
+  return { field, stage, from, to, eastMs: until.eastMs(), source: record.get('sourceName').text() ?? '' };
+}
+
 /** Days since 1970 of a moment, or of the date that a time begins with. */
 function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
@@ -193,7 +206,8 @@ function dayAt(text: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : dayOf(ms);
 }
 
-function readingOf(record: HealthRecord): Reading {
+/** @internal */
+export function readingOf(record: HealthRecord): Reading {
   const at = record.get('startDate').moment();
   const factor = record.get('unit').named(PER_MINUTE);
   if (factor === undefined) return { at, value: NaN, field: record.field };
@@ -201,28 +215,27 @@ function readingOf(record: HealthRecord): Reading {
   return { at, value: isReading(value) ? value * factor : 0 };
 }
 
-/** The records of devices overlap: the intervals of each are joined separately. */
 function sleepsOf(kept: Kept, place: Field): SleepRecord[] {
   const strange = [...kept.heart.items(), ...kept.breath.items()]
     .filter(({ field }) => field !== undefined)
     .toSorted((a, b) => a.at - b.at);
-  return groupsOf(kept.sleep.items()).map((group) => sleepOf(kept, place, strange, group));
+  return sleepsOfPieces(kept.sleep.items()).map((record) => {
+    const read = () => {
+      refuseWithin(strange, record);
+      const isOld = kept.heart.lacks(dayOf(record.fromMs)) || kept.breath.lacks(dayOf(record.fromMs));
+      const details = record.read();
+      return isOld ? { ...details, left: [...(details.left ?? []), { what: place.place, why: OLD }] } : details; // prettier-ignore
+    };
+    return { ...record, read };
+  });
 }
 
-function sleepOf(
-  kept: Kept,
-  place: Field,
-  strange: readonly Reading[],
-  { span, stretches: group, first, last }: Group,
-): SleepRecord {
-  const { field } = first;
-  const read = () => {
-    refuseWithin(strange, span);
-    const isOld = kept.heart.lacks(dayOf(span.fromMs)) || kept.breath.lacks(dayOf(span.fromMs));
-    const details = stretches(field, span, group);
-    return isOld ? { ...details, left: [...(details.left ?? []), { what: place.place, why: OLD }] } : details; // prettier-ignore
-  };
-  return { field, ...span, eastMs: last.eastMs, source: last.source, read };
+/** @internal */
+export function sleepsOfPieces(pieces: readonly Piece[]): SleepRecord[] {
+  return groupsOf(pieces).map(({ span, stretches: group, first: { field }, last }) => {
+    const read = () => stretches(field, span, group);
+    return { field, ...span, eastMs: last.eastMs, source: last.source, read };
+  });
 }
 
 const OLD = 'samples go on for weeks after the newest sleep: give its morning as the moment to score';

@@ -1,0 +1,58 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { AdapterOptions, Adapted } from '#adapters/adapt.js';
+import type { Provider } from '#adapters/recording.js';
+import type { Left } from '#adapters/records.js';
+import { Nights } from './nights.js';
+import { sourceOf } from './sources.js';
+import { Told } from './told.js';
+
+export interface AdaptOptions extends AdapterOptions {
+  readonly provider: Provider;
+  readonly files: readonly string[];
+  /** Stands in each line, for `acuity score --person`. */
+  readonly name: string | undefined;
+}
+
+/**
+ * Writes a request for each night of the files to standard output, oldest first, and what was not used to standard
+ * error.
+ * @returns how many nights were written
+ * @throws OperatorError if a file is not one of the provider's, or an error of standard output
+ */
+export async function adaptFiles({ provider, files, name, ...options }: AdaptOptions): Promise<number> {
+  const told = new Told();
+  const source = sourceOf(provider, files, options, (left) => told.add(left));
+  const nights = new Nights(source.sleeps(), options);
+  for (const sample of source.samples()) nights.add(sample);
+  for (const one of nights.left) told.add(one);
+  const lines = { written: 0 };
+  await pipeline(Readable.from(linesOf(nights, told, lines, name)), process.stdout, { end: false });
+  for (const line of told.lines(lines.written)) process.stderr.write(`acuity adapt: ${line}\n`);
+  return lines.written;
+}
+
+function* linesOf(
+  nights: Nights,
+  told: Told,
+  count: { written: number },
+  name: string | undefined,
+): Generator<string> {
+  for (const night of nights.sessions()) {
+    if (isLeft(night)) {
+      told.add(night, 'night');
+      continue;
+    }
+    for (const one of night.left) told.add(one);
+    count.written++;
+    yield lineOf(night, name);
+  }
+}
+
+function isLeft(one: Adapted | Left): one is Left {
+  return 'why' in one;
+}
+
+function lineOf({ at, night, session }: Adapted, name: string | undefined): string {
+  return `${JSON.stringify({ ...(name !== undefined && { person: name }), night, at, current_session: session })}\n`;
+}

@@ -1,0 +1,232 @@
+import { readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { RECORDS, type AdapterOptions, type Records } from '#adapters/adapt.js';
+import { AdapterError } from '#adapters/adapterError.js';
+import { Field } from '#adapters/field.js';
+import type { Piece } from '#adapters/pieces.js';
+import { BREATH, HEART, pieceOf, readingOf, SLEEP, sleepsOfPieces } from '#adapters/providers/appleHealth.js';
+import { answersOf, readRecording, type Provider } from '#adapters/recording.js';
+import type { Left, SleepDetails, SleepRecord } from '#adapters/records.js';
+import { OperatorError } from '../base/operatorError.js';
+import type { HealthRecord } from '#adapters/providers/appleExport.js';
+import { exportedAt, healthRecords } from './appleExport.js';
+import { samplesOf, type Sample } from './nights.js';
+
+/** Files of one person: read for the sleeps first, and again for the samples of the nights. */
+export interface Source {
+  sleeps(): SleepRecord[];
+  samples(): Iterable<Sample>;
+}
+
+/**
+ * @param tell  hears what could not be used
+ * @throws OperatorError if a file can't be one of the provider's
+ */
+export function sourceOf(
+  provider: Provider,
+  files: readonly string[],
+  options: AdapterOptions,
+  tell: (left: Left) => void,
+): Source {
+  return provider === 'apple_health'
+    ? new AppleHealth(files, options.zone, tell)
+    : new Answers(provider, files, options, tell);
+}
+
+const DAY_MS = 86_400_000;
+/** Sleep after a longer pause has nothing to do with the one before. */
+const PAUSE_MS = 3_600_000;
+
+/** Exports of the Health app. */
+class AppleHealth implements Source {
+  /** A wrong clock may have written records of future days. */
+  readonly #lastMs: number;
+
+  constructor(
+    private readonly files: readonly string[],
+    private readonly zone: string | undefined,
+    private readonly tell: (left: Left) => void,
+  ) {
+    const days = files.map((file) =>
+      Date.parse((locatedIn(file, () => exportedAt(file)) ?? '').slice(0, 10)),
+    );
+    this.#lastMs = days.every((ms) => ms > 0) ? Math.max(...days) + 2 * DAY_MS : Infinity;
+  }
+
+  sleeps(): SleepRecord[] {
+    const pieces: Piece[] = [];
+    const sources = new Map<string, string>();
+    for (const piece of this.#read([SLEEP], pieceOf)) {
+      // One copy of each name: a part of a text keeps the whole of it.
+      const source = sources.get(piece.source) ?? Buffer.from(piece.source).toString();
+      sources.set(source, source);
+      if (piece.from < this.#lastMs) pieces.push({ ...piece, source });
+    }
+    return [...apart(pieces)].flatMap((some) => sleepsOfPieces(some));
+  }
+
+  samples(): Iterable<Sample> {
+    return this.#read([HEART, BREATH], (record) => {
+      const { at: atMs, value, field: strange } = readingOf(record);
+      strange?.fail('expected the unit count/min');
+      return { signal: record.type === HEART ? 'heart' : 'breath', atMs, value, field: record.field };
+    });
+  }
+
+  *#read<Item>(types: readonly string[], read: (record: HealthRecord) => Item | undefined): Generator<Item> {
+    for (const file of this.files) {
+      for (const record of healthRecords(file, types, this.zone)) {
+        try {
+          const item = read(record);
+          if (item !== undefined) yield item;
+        } catch (error) {
+          if (!(error instanceof AdapterError)) throw error;
+          this.tell({ what: error.field, why: error.sentence });
+        }
+      }
+    }
+  }
+}
+
+/** Pieces without sleep between them, each from its first: what is compared piece by piece stays small. */
+function* apart(pieces: readonly Piece[]): Generator<Piece[]> {
+  let some: Piece[] = [];
+  let endMs = -Infinity;
+  for (const piece of pieces.toSorted((a, b) => a.from - b.from)) {
+    if (piece.from - endMs > PAUSE_MS && some.length > 0) {
+      yield some;
+      some = [];
+    }
+    some.push(piece);
+    endMs = Math.max(endMs, piece.to);
+  }
+  if (some.length > 0) yield some;
+}
+
+/** What JSON of this length needs in memory is some five times as much. */
+const FILE_BYTES_MAX = 128 << 20;
+/** An answer that is samples alone, and most of an archive: the first reading leaves it out. */
+const SAMPLES = 'heart_rate';
+/** The name of a file that holds all answers together, by their names. */
+const WHOLE = '';
+
+/** Saved answers, and archives of them, as JSON. */
+class Answers implements Source {
+  /** Answers that belong together: the file of each by its name. */
+  readonly #groups: readonly ReadonlyMap<string, string>[];
+
+  constructor(
+    private readonly provider: Provider,
+    files: readonly string[],
+    private readonly options: AdapterOptions,
+    private readonly tell: (left: Left) => void,
+  ) {
+    this.#groups = groupsOf(provider, files);
+  }
+
+  sleeps(): SleepRecord[] {
+    return this.#groups.flatMap((group) => {
+      const names = [...group.keys()].filter((name) => name !== SAMPLES);
+      return names.length === 0 ? [] : this.#records(group, names).sleeps.map(detached);
+    });
+  }
+
+  *samples(): Generator<Sample> {
+    for (const group of this.#groups) yield* samplesOf(this.#records(group, [...group.keys()], this.tell));
+  }
+
+  #records(
+    group: ReadonlyMap<string, string>,
+    names: readonly string[],
+    tell?: (left: Left) => void,
+  ): Records {
+    const [file = ''] = names.map((name) => group.get(name));
+    const answers = names.map((name) => [name, jsonOf(group.get(name) ?? '')] as const);
+    let records: Records = { sleeps: [], heart: [], breath: [] };
+    const recording = {
+      ...recordingOf(this.provider, file, answers),
+      provider: this.provider,
+      zone: this.options.zone,
+      at: undefined,
+      [RECORDS]: (found: Records) => void (records = found),
+    };
+    const { left } = locatedIn(file, () => readRecording(recording));
+    if (tell !== undefined) left.forEach(tell); // the first reading would say it too
+    return records;
+  }
+}
+
+function recordingOf(
+  provider: Provider,
+  file: string,
+  answers: readonly (readonly [name: string, answer: unknown])[],
+): object {
+  const names = answersOf(provider);
+  const [[first, only] = []] = answers;
+  const isObject = typeof only === 'object' && only !== null && !Array.isArray(only);
+  const isWhole =
+    isObject && (first === WHOLE ? names : ['provider']).some((name) => Object.hasOwn(only, name));
+  if (isWhole) return only;
+  if (first !== WHOLE) return Object.fromEntries(answers);
+  const [name, ...others] = names;
+  if (name !== undefined && others.length === 0) return { [name]: only };
+  throw new OperatorError(`${file}: which answer is it? Let its name begin with ${names.join(' or ')}`);
+}
+
+/** Files by the answer that their names begin with; those with the same rest of the name belong together. */
+function groupsOf(provider: Provider, files: readonly string[]): ReadonlyMap<string, string>[] {
+  const names = answersOf(provider);
+  const groups = new Map<string, Map<string, string>>();
+  for (const file of files) {
+    const base = basename(file);
+    const name = names.find((one) => base.startsWith(one)) ?? WHOLE;
+    const key = join(dirname(file), base.slice(name.length));
+    groups.set(key, (groups.get(key) ?? new Map<string, string>()).set(name, file));
+  }
+  return [...groups.values()];
+}
+
+/** A sleep read at once, that no longer holds the answer it came in. */
+function detached({ read, field, ...record }: SleepRecord): SleepRecord {
+  const own = new Field(undefined, field.place);
+  try {
+    const { heart, breath, heartAverage, breathAverage, ...details } = read();
+    const known: SleepDetails = {
+      ...details,
+      ...(heart && { heart: { ...heart, field: new Field(undefined, heart.field.place) } }),
+      ...(breath && { breath: { ...breath, field: new Field(undefined, breath.field.place) } }),
+      ...(heartAverage && { heartAverage: new Field(heartAverage.value, heartAverage.place) }),
+      ...(breathAverage && { breathAverage: new Field(breathAverage.value, breathAverage.place) }),
+    };
+    return { ...record, field: own, read: () => known };
+  } catch (error) {
+    const fail = (): never => {
+      throw error; // if this is the sleep that counts
+    };
+    return { ...record, field: own, read: fail };
+  }
+}
+
+function jsonOf(file: string): unknown {
+  const { size } = statSync(file);
+  if (size > FILE_BYTES_MAX)
+    throw new OperatorError(
+      `${file} is longer than ${FILE_BYTES_MAX >> 20} MiB: export it in parts, such as months`,
+    );
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new OperatorError(`${file} is not JSON`);
+    throw error;
+  }
+}
+
+/** Names the file in what the provider's reader says. */
+function locatedIn<Result>(file: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof AdapterError)) throw error;
+    throw new OperatorError(`${file}: ${error.message}`);
+  }
+}

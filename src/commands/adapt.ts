@@ -1,0 +1,72 @@
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
+import type { Person } from '#adapters/person.js';
+import { PROVIDERS, type Provider } from '#adapters/recording.js';
+import { adaptFiles } from '../adapt/adapt.js';
+import { OperatorError } from '../base/operatorError.js';
+
+/** Of sysexits.h: the files are not what was expected, or have no night. */
+const EXIT_DATA = 65;
+/** Its reader has ended. */
+const EXIT_IO = 74;
+
+interface AdaptFlags extends Omit<Person, 'bornAt'> {
+  readonly born?: string;
+  readonly zone?: string;
+  readonly person?: string;
+}
+
+export function registerAdapt(program: Command): void {
+  program
+    .command('adapt')
+    .description('make requests of what a provider exported or answered: a line of NDJSON for each night')
+    .addArgument(
+      new Argument('<provider>', 'who made the files').choices(
+        PROVIDERS.filter((name) => name !== 'intervals'),
+      ),
+    )
+    .argument('<files...>', 'an export, or saved answers as JSON: sleep….json, heart_rate….json')
+    .option('--zone <zone>', 'of times without an offset: Europe/Berlin or +01:00')
+    .option('--person <name>', 'field `person` of each line, for acuity score --person person --order night')
+    .option('--age <years>', 'age of the person in all nights', numberOf)
+    .option('--born <date>', 'or the day of birth: each night has its own age')
+    .addOption(new Option('--sex <sex>', 'sex of the person').choices(['M', 'F']))
+    .option('--height-cm <n>', 'height in centimetres', numberOf)
+    .option('--weight-kg <n>', 'weight in kilograms', numberOf)
+    .addHelpText(
+      'after',
+      '\nStandard error says what was not used, by reasons, and which nights could not be made. Sleeps are read first,\n' +
+        'then of all samples those of the nights, so an export of gigabytes fits into little memory.\n' +
+        '  acuity adapt apple_health export.xml --born 1991-05-17 --sex F --person me | acuity score --person person --order night --format ndjson',
+    )
+    .action(async (provider: Provider, files: string[], flags: AdaptFlags) => {
+      process.exitCode = await adapted(provider, files, flags);
+    });
+}
+
+async function adapted(
+  provider: Provider,
+  files: readonly string[],
+  { zone, person: name, born, ...who }: AdaptFlags,
+): Promise<number> {
+  const person = { ...who, ...(born !== undefined && { bornAt: born }) };
+  try {
+    const written = await adaptFiles({ provider, files, name, person, ...(zone !== undefined && { zone }) });
+    return written === 0 ? EXIT_DATA : 0;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return EXIT_IO;
+    if (!(error instanceof OperatorError || isOfFile(error) || error instanceof RangeError)) throw error;
+    process.stderr.write(`acuity adapt: ${(error as Error).message}\n`);
+    return EXIT_DATA;
+  }
+}
+
+/** Not there, not readable, a folder: the system's message names the file. */
+function isOfFile(error: unknown): boolean {
+  return error instanceof Error && 'path' in error && 'code' in error;
+}
+
+function numberOf(text: string): number {
+  const number = Number(text);
+  if (text.trim() !== '' && Number.isFinite(number)) return number;
+  throw new InvalidArgumentError('It must be a number.');
+}

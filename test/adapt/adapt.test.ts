@@ -1,0 +1,187 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { Nights } from '#acuity/adapt/nights.js';
+import { sourceOf } from '#acuity/adapt/sources.js';
+import type { Adapted } from '#adapters/adapt.js';
+import { PROVIDERS } from '#adapters/recording.js';
+import { MODEL } from '../fixtures/model.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
+
+const CASES = join(REPOSITORY, 'packages/cases/adapters');
+const MAIN = join(REPOSITORY, 'dist/main.js');
+
+interface Case {
+  readonly name: string;
+  readonly recording: Readonly<Record<string, unknown>>;
+  readonly expect: Partial<Adapted> & { readonly error?: string };
+}
+
+/** Files as somebody saves them: each answer by its name. */
+function saved(folder: string, answers: Readonly<Record<string, unknown>>): string[] {
+  mkdirSync(folder, { recursive: true });
+  return Object.entries(answers).flatMap(([name, answer]) => {
+    if (answer === null) return [];
+    const file = join(folder, `${name}-2026.json`);
+    writeFileSync(file, JSON.stringify(answer));
+    return [file];
+  });
+}
+
+/** What a night is made of, without the hour before the moment that was asked for. */
+function ofNight({ session = {}, sleep }: Partial<Adapted>) {
+  const {
+    HR_day_1h: _heart,
+    RR_day_1h: _breath,
+    age: _a,
+    sex: _s,
+    height_cm: _h,
+    weight_kg: _w,
+    ...night
+  } = session;
+  return { night, sleep };
+}
+
+for (const provider of PROVIDERS) {
+  // Of the Health app a file is read, see below; intervals have no files.
+  if (provider === 'intervals' || provider === 'apple_health') continue;
+  t.test(`saved answers of ${provider}: each night as its recording gives it`, async (t) => {
+    const cases = JSON.parse(readFileSync(join(CASES, `${provider}.json`), 'utf8')) as readonly Case[];
+    for (const [index, { name, recording, expect }] of cases.entries()) {
+      if (expect.error !== undefined || expect.night === null) continue;
+      const { provider: _, at: _at, zone, newest_night_within_hours: _hours, ...answers } = recording;
+      const files = saved(join(t.testdirName, String(index)), answers);
+      const options = typeof zone === 'string' ? { zone } : {};
+      const source = sourceOf(provider, files, options, () => undefined);
+      const nights = new Nights(source.sleeps(), options);
+      for (const sample of source.samples()) nights.add(sample);
+      const found = [...nights.sessions()].find((one) => 'night' in one && one.night === expect.night);
+      t.strictSame(ofNight(found as Adapted), ofNight(expect), name);
+    }
+  });
+}
+
+const DEVICE = '&lt;&lt;HKDevice: 0x301a3c5e0&gt;, name:Apple Watch, hardware:Watch6,2&gt;'.repeat(8);
+const record = (type: string, from: string, to: string, value: string, unit = ''): string =>
+  ` <Record type="HK${type}" sourceName="Anna’s Watch" device="${DEVICE}"${unit} creationDate="${to}" startDate="${from}" endDate="${to}" value="${value}"/>\n`;
+const beats = (at: string, value: number, unit = 'count/min'): string =>
+  record('QuantityTypeIdentifierHeartRate', at, at, String(value), ` unit="${unit}"`);
+const slept = (day: string, from: string, to: string, stage: string): string =>
+  record(
+    'CategoryTypeIdentifierSleepAnalysis',
+    `${day} ${from} +0100`,
+    `${day} ${to} +0100`,
+    `HKCategoryValueSleepAnalysis${stage}`,
+  );
+
+const HEAD =
+  '<?xml version="1.0"?>\n<HealthData locale="en_DE">\n <ExportDate value="2026-03-31 08:00:00 +0100"/>\n';
+const DAYS = Array.from({ length: 30 }, (_, day) => `2026-03-${String(day + 1).padStart(2, '0')}`);
+
+/** Some megabytes: elements lie across the pieces in which the file is read. */
+function exportOf(days: readonly string[]): string {
+  const heart = days.flatMap((day) =>
+    Array.from({ length: 480 }, (_, minute) => {
+      const time = `0${Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}`;
+      return beats(`${day} ${time}:00 +0100`, 50 + (minute % 7));
+    }),
+  );
+  const sleep = days.flatMap((day) => [
+    slept(day, '00:00:00', '02:00:00', 'AsleepCore'),
+    slept(day, '02:00:00', '03:30:00', 'AsleepDeep'),
+    slept(day, '03:30:00', '05:00:00', 'AsleepREM'),
+    slept(day, '05:00:00', '07:00:00', 'AsleepCore'),
+    slept(day, '00:00:00', '07:30:00', 'InBed'),
+  ]);
+  return `${HEAD}${heart.join('')}${sleep.join('')}`;
+}
+
+const run = (args: readonly string[], input = '', env: Record<string, string> = {}) =>
+  ended(process.execPath, [MAIN, ...args], { cwd: REPOSITORY, env: cleanEnvironment(env), input });
+
+t.test('an export of the Health app: every night, and acuity score takes the lines', async (t) => {
+  const odd = [
+    slept('2026-03-05', '14:00:00', '14:40:00', 'AsleepCore'),
+    slept('2026-03-05', '23:00:00', '22:00:00', 'AsleepCore'),
+    slept('2027-03-05', '00:00:00', '07:00:00', 'AsleepCore'),
+    beats('2026-03-05 03:00:30 +0100', 1, 'count/h'),
+  ];
+  const file = join(
+    t.testdir({ 'export.xml': `${exportOf(DAYS)}${odd.join('')}</HealthData>\n` }),
+    'export.xml',
+  );
+  const person = ['--born', '1991-05-17', '--sex', 'F', '--person', 'me'];
+  const { code, stdout, stderr } = await run(['adapt', 'apple_health', file, ...person]);
+  t.equal(code, 0, stderr);
+  const lines = stdout.trim().split('\n');
+  t.strictSame(
+    lines.map((line) => (JSON.parse(line) as { night: string }).night),
+    DAYS,
+  );
+  t.match(JSON.parse(lines[4] ?? ''), {
+    person: 'me',
+    at: '2026-03-05T06:00:00.000Z',
+    current_session: { sleepTimeSeconds: 25_200, deepSleepSeconds: 5_400, age: 34, sex: 'F' },
+  });
+  for (const line of lines) {
+    const { current_session: session } = JSON.parse(line) as { current_session: { HR_night: number[] } };
+    t.equal(session.HR_night.length, 421);
+  }
+  t.match(stderr, 'acuity adapt: 30 nights written');
+  t.match(
+    stderr,
+    '1 × a short sleep of the afternoon is no night (export.HKCategoryTypeIdentifierSleepAnalysis[',
+  );
+  t.match(stderr, '1 × ends before it begins (');
+  t.match(stderr, '1 × expected the unit count/min (');
+  t.notMatch(stderr, /Anna|55/);
+
+  const scored = await run(
+    ['score', '--format', 'ndjson', '--person', 'person', '--order', 'night'],
+    stdout,
+    {
+      ACUITY_MODEL: MODEL,
+    },
+  );
+  t.equal(scored.code, 0, scored.stderr);
+  t.equal(scored.stdout.match(/"C_SCORE"/g)?.length, DAYS.length);
+});
+
+t.test('saved answers in several files, and one of all together', async (t) => {
+  const oura = JSON.parse(readFileSync(join(CASES, 'oura.json'), 'utf8')) as readonly Case[];
+  const { provider: _, at: _at, ...answers } = oura[0]?.recording ?? {};
+  const folder = t.testdir({ 'all.json': JSON.stringify(answers) });
+  const apart = await run(['adapt', 'oura', ...saved(folder, answers), '--age', '34']);
+  const whole = await run(['adapt', 'oura', join(folder, 'all.json'), '--age', '34']);
+  t.equal(apart.code, 0, apart.stderr);
+  t.equal(apart.stdout, whole.stdout);
+  t.match(JSON.parse(apart.stdout), { night: /^2026/, current_session: { age: 34 } });
+});
+
+t.test('what can’t be read is said with its file, and ends with 65', async (t) => {
+  const folder = t.testdir({
+    'export.zip': 'PK\u0003\u0004 …',
+    'export.json': '{"data":{}}',
+    'empty.xml': `${HEAD}</HealthData>`,
+    'some.json': '[]',
+    'broken.json': '{',
+  });
+  const wrong: readonly (readonly [args: readonly string[], message: string, code?: number])[] = [
+    [['apple_health', 'export.zip'], 'this is the archive: unpack it first'],
+    [['apple_health', 'export.json'], 'this is JSON'],
+    [['apple_health', 'empty.xml'], '0 nights written'],
+    [['apple_health', 'none.xml'], 'no such file'],
+    [['oura', 'some.json'], 'which answer is it? Let its name begin with sleep or heart_rate'],
+    [['whoop', 'broken.json'], 'broken.json is not JSON'],
+    [['whoop', 'some.json'], 'some.json: sleep: expected'],
+    [['apple_health', 'empty.xml', '--zone', '../etc'], 'there is no such time zone'],
+    [['garmin9', 'some.json'], "'garmin9' is invalid", 1],
+  ];
+  for (const [[provider = '', file = '', ...more], message, expected = 65] of wrong) {
+    const { code, stdout, stderr } = await run(['adapt', provider, join(folder, file), ...more]);
+    t.match(stderr, message);
+    t.equal(code, expected, message);
+    t.equal(stdout, '');
+  }
+});

@@ -1,7 +1,7 @@
 /**
- * `npm run python`: a Python environment below .build with what the Python client's tests use beside the standard
- * library. Without it those tests are skipped. `npm run python -- engines` adds Ray and Spark, and runs their tests, with
- * a number on so many nights;
+ * `npm run python`: a Python environment below .build with what the Python client and its tests use. Without it those
+ * tests are skipped. `npm run python -- engines` adds Ray and Spark, and runs their tests, with a number on so many
+ * nights;
  * `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/batch/interop.test.ts;
  * `npm run python -- schemathesis` adds that, and runs it against a service for a number of seconds, with a seed.
  */
@@ -37,7 +37,7 @@ function install(requirements) {
 
 function testEngines(nights) {
   const length = nights === undefined ? {} : { TEST_ENGINES_NIGHTS: nights };
-  const { status } = spawnSync(PYTHON, ['-B', '-m', 'unittest', '-v', 'tests.test_engines'], {
+  const { status } = spawnSync(PYTHON, ['-B', '-m', 'pytest', '-v', 'tests/test_engines.py'], {
     cwd: PACKAGE,
     env: { ...process.env, TEST_ENGINES: '1', ...length, PYTHONPATH: join(PACKAGE, 'src') },
     stdio: ['ignore', 2, 2],

@@ -1,5 +1,5 @@
 /**
- * packages/rules as AssemblyScript and as Python, which can't import it. `npm run rules` writes these files;
+ * packages/rules as AssemblyScript, which can't import it. `npm run rules` writes these files;
  * test/scripts/ruleTables.test.ts fails if one is stale.
  */
 const HEAD = 'Generated from packages/rules by `npm run rules`: change it there.';
@@ -18,7 +18,6 @@ export async function ruleTables(folder) {
   return {
     'assembly/rules.ts': assemblyConstants(rules),
     'assembly/fields.ts': assemblyFields(rules),
-    'packages/client-python/src/acuity_client/_rules.py': pythonTables(rules),
   };
 }
 
@@ -140,85 +139,4 @@ ${cases.join('')}  }
   return -1;
 }
 `;
-}
-
-function pythonTables(rules) {
-  const { DEFAULT_SERIES_LIMITS, SECONDS_FOR_MINUTES_MIN, BODY_MASS_INDEX, PLAUSIBLE } = rules;
-  const tables = {
-    REQUEST_FIELDS: rules.FIELD_NAMES.request,
-    SESSION_FIELDS: rules.FIELD_NAMES.session,
-    TARGET_FIELDS: rules.FIELD_NAMES.target,
-    MEASUREMENT_FIELDS: rules.FIELD_NAMES.measurement,
-    MEASURED_FIELDS: rules.MEASURED_FIELDS,
-    BREATHING_FIELDS: ['RR_day_1h', 'RR_night', rules.SERIES_ALIASES.RR_night],
-    NIGHT_SERIES: rules.NIGHT_SERIES,
-    NUMBER_BOUNDS: mapped(rules.NUMBER_BOUNDS, ({ minimum, maximum }) => [minimum, maximum]),
-    PAST_MAX: rules.PAST_MAX,
-    MEASUREMENTS_MAX: rules.MEASUREMENTS_MAX,
-    RELIABILITY_BOUNDS: [rules.RELIABILITY_BOUNDS.minimum, rules.RELIABILITY_BOUNDS.maximum],
-    DAY_SAMPLES_MAX: DEFAULT_SERIES_LIMITS.daySamplesMax,
-    NIGHT_SAMPLES_MAX: DEFAULT_SERIES_LIMITS.nightSamplesMax,
-    NAME_LENGTH_MAX: rules.NAME_LENGTH_MAX,
-    LETTERS_PER_EDIT: rules.LETTERS_PER_EDIT,
-    SENTINELS: rules.SENTINELS,
-    SUSPECT_SAMPLES_MIN: rules.SUSPECT_SAMPLES_MIN,
-    UNITS: mapped(PLAUSIBLE, ({ unit }) => unit),
-    PLAUSIBLE: mapped(PLAUSIBLE, ({ min, max }) => [min, max]),
-    MISTAKES: mapped(PLAUSIBLE, ({ mistakes }) => mistakes),
-    BREATHS_PER_BEAT_MAX: rules.BREATHS_PER_BEAT_MAX,
-    STAGES: rules.STAGES,
-    SHARES: rules.SHARES,
-    SECONDS_FOR_A_MINUTE_MAX: rules.SECONDS_FOR_A_MINUTE_MAX,
-    SECONDS_FOR_MINUTES_MIN: [SECONDS_FOR_MINUTES_MIN.seconds, SECONDS_FOR_MINUTES_MIN.minutes],
-    MINUTES_BESIDE_SECONDS: [rules.MINUTES_BESIDE_SECONDS.field, rules.MINUTES_BESIDE_SECONDS.msg],
-    MINUTES_MIN: rules.MINUTES_MIN,
-    MINUTES_MAX: rules.MINUTES_MAX,
-    STAGE_S_MIN: rules.STAGE_S_MIN,
-    ALL_IN_MINUTES_MESSAGE: rules.ALL_IN_MINUTES_MESSAGE,
-    HOURS_MIN: rules.HOURS_MIN,
-    HOURS_MAX: rules.HOURS_MAX,
-    ALL_IN_HOURS_MESSAGE: rules.ALL_IN_HOURS_MESSAGE,
-    EPOCH_S: rules.EPOCH_S,
-    ROUNDED_S: rules.ROUNDED_S,
-    STAGE_IN_MINUTES_MESSAGE: rules.STAGE_IN_MINUTES_MESSAGE,
-    SHARES_SUM_MAX: rules.SHARES_SUM_MAX,
-    ROUNDING: rules.ROUNDING,
-    SHARES_MESSAGE: rules.SHARES_MESSAGE,
-    POINTS_SUM_MIN: rules.POINTS_SUM_MIN,
-    POINTS_SUM_MAX: rules.POINTS_SUM_MAX,
-    TWO_SCALES_MESSAGE: rules.TWO_SCALES_MESSAGE,
-    SHORT_SLEEP_S: [rules.SHORT_SLEEP_S.min, rules.SHORT_SLEEP_S.max],
-    LONG_NIGHT_SAMPLES: rules.LONG_NIGHT_SAMPLES,
-    SHORT_SLEEP_MESSAGE: rules.SHORT_SLEEP_MESSAGE,
-    BREATHS_MEDIAN_MAX: rules.BREATHS_MEDIAN_MAX,
-    BREATHS_SAMPLES_MIN: rules.BREATHS_SAMPLES_MIN,
-    HEART_RATE_MESSAGE: rules.HEART_RATE_MESSAGE,
-    FIRST_YEAR_OF_BIRTH: rules.FIRST_YEAR_OF_BIRTH,
-    METRES_BELOW: rules.METRES_BELOW,
-    BODY_MASS_INDEX: [BODY_MASS_INDEX.min, BODY_MASS_INDEX.max],
-    NIGHT_AGE_HOURS_MAX: rules.NIGHT_AGE_HOURS_MAX,
-    NIGHT_HOURS_MAX: rules.NIGHT_HOURS_MAX,
-    NIGHT_MINUTES_MAX: rules.NIGHT_MINUTES_MAX,
-    NIGHT_SECONDS_MIN: rules.NIGHT_SECONDS_MIN,
-  };
-  const lines = Object.entries(tables).map(([name, value]) => `${name} = ${python(value)}\n`);
-  return `"""${HEAD}"""\n\n${lines.join('')}`;
-}
-
-function mapped(object, change) {
-  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
-}
-
-/** A value as Python source, one line per entry. */
-function python(value, indent = '') {
-  const inner = `${indent}    `;
-  if (Array.isArray(value)) {
-    if (value.every((entry) => typeof entry === 'number')) return `(${value.join(', ')})`;
-    return `(\n${value.map((entry) => `${inner}${python(entry, inner)},\n`).join('')}${indent})`;
-  }
-  if (typeof value === 'string') return value.includes('"') ? `'${value}'` : `"${value}"`;
-  if (typeof value === 'number') return String(value);
-  if (typeof value === 'boolean') return value ? 'True' : 'False';
-  const entries = Object.entries(value).map(([key, entry]) => `${inner}"${key}": ${python(entry, inner)},\n`);
-  return `{\n${entries.join('')}${indent}}`;
 }

@@ -12,7 +12,7 @@ const { recordLayout } = await script<{ recordLayout(parser: Uint8Array): string
 
 t.test('what is generated from packages/rules is what `npm run rules` writes', async (t) => {
   const tables = await ruleTables(pathToFileURL(join(REPOSITORY, 'dist/rules')).href);
-  t.ok(Object.keys(tables).length > 2);
+  t.ok(Object.keys(tables).length > 1);
   for (const [path, text] of Object.entries(tables)) {
     t.equal(readFileSync(join(REPOSITORY, path), 'utf8'), text, path);
   }

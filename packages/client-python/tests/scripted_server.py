@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,32 +11,27 @@ from typing import Any
 Reply = dict[str, Any]
 
 SCORES: dict[str, Any] = {
-    "C_SCORE": 50,
-    "attention": 51,
-    "memory": 49,
-    "reasoning": 50,
-    "stress": 40,
-    "valence": "High",
-    "arousal": "Low",
+    **{"C_SCORE": 50, "attention": 51, "memory": 49, "reasoning": 50, "stress": 40},
+    **{"valence": "High", "arousal": "Low"},
 }
 
 
 def scored(body: Any) -> Reply:
     """Scores that tell which session they are of: `attention` is its sleep time over a thousand."""
-    attention = body["current_session"].get("sleepTimeSeconds", 0) / 1000
-    history = {} if body.get("history") is None else {"history": "acu1.opaque"}
-    return {
-        "status": 200,
-        "body": {**SCORES, "attention": attention, "inference_time_ms": 0.2, **history},
-        "headers": {"x-model-version": "7"},
-    }
-
-
-class _QuietServer(ThreadingHTTPServer):
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A caller that gave up is no mistake of the test."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
+    if isinstance(body, list):
+        lines = [json.dumps(scored(one)["body"]) + "\n" for one in body]
+        return {"text": "".join(lines), "headers": {"x-model-version": "7"}}
+    session = body["current_session"]
+    answer = {**SCORES, "attention": session.get("sleepTimeSeconds", 0) / 1000, "inference_time_ms": 0.2}
+    if body.get("history") is not None:
+        answer["history"] = "acu1.opaque"
+    if body.get("explain"):
+        parts = [{"group": "sleep_amount", "label": "the amount of sleep", "stress": -1.5}]
+        why = {"against": "typical", "quality": {"confidence": "high"}, "contributors": parts}
+        answer["explanation"] = {**why, "scores": {"stress": {"text": "Stress is 40."}}}
+    if "recording" in session:
+        answer["recording"] = {"night": "2026-03-02", "left": []}
+    return {"body": answer, "headers": {"x-model-version": "7"}}
 
 
 class ScriptedServer:
@@ -47,7 +41,7 @@ class ScriptedServer:
         self.received: list[tuple[dict[str, str], Any]] = []
         self.connections = 0
         left = list(replies) if isinstance(replies, list) else []
-        self._released = threading.Event()
+        ended = threading.Event()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -64,41 +58,45 @@ class ScriptedServer:
                 body = [json.loads(line) for line in sent.splitlines()] if is_list else json.loads(sent)
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 outer.received.append((headers | {":path": self.path}, body))
-                reply = replies(body) if callable(replies) else left.pop(0)
+                self._answer(replies(body) if callable(replies) else left.pop(0))
+
+            def _answer(self, reply: Reply) -> None:
                 if "silent" in reply:
-                    outer._released.wait()
+                    ended.wait()
+                is_endless, is_open = "trickles" in reply, "trickles" in reply or "cut" in reply
+                self.close_connection = bool({"silent", "broken", "cut", "trickles"} & reply.keys())
                 if "silent" in reply or "broken" in reply:
-                    self.close_connection = True
                     return
-                text = reply["text"] if "text" in reply else json.dumps(reply.get("body", {}))
-                self.send_response(reply["status"])
+                text = reply.get("text", "" if is_endless else json.dumps(reply.get("body", {}))).encode()
+                self.send_response(reply.get("status", 200))
                 for name, value in reply.get("headers", {}).items():
                     self.send_header(name, value)
-                if "cut" in reply:  # the connection ends after the text, the answer does not
+                if is_open:
                     self.send_header("transfer-encoding", "chunked")
-                    self.end_headers()
-                    self.wfile.write(f"{len(text.encode()):x}\r\n{text}\r\n".encode())
-                    self.close_connection = True
-                    return
-                self.send_header("content-length", str(len(text.encode())))
+                    text = b"%x\r\n%b\r\n" % (len(text), text) if text else b""
+                else:
+                    self.send_header("content-length", str(len(text)))
                 self.end_headers()
-                self.wfile.write(text.encode())
+                self.wfile.write(text)
+                try:
+                    while is_endless and not ended.wait(0.02):
+                        self.wfile.write(b"1\r\n \r\n")
+                except ConnectionError:
+                    pass  # the caller gave up
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Nothing is logged."""
 
-        self._server = _QuietServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.block_on_close = False
+        self._ended = ended
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     def __enter__(self) -> ScriptedServer:
-        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._released.set()
+        self._ended.set()
         self._server.shutdown()
-        self._thread.join()
         self._server.server_close()

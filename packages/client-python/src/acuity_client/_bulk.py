@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ._slips import FieldNameWarning, column_slips
+from ._checks import FieldNameWarning, column_slips
 
 SCORES = ("C_SCORE", "attention", "memory", "reasoning", "stress")
 TEXTS = ("valence", "arousal", "model", "model_version", "error")
@@ -48,14 +48,8 @@ class ScoreCommand:
     def __post_init__(self) -> None:
         if (self.person is None) != (self.order is None):
             raise ValueError("person and order need each other")
-        if not isinstance(self.explain, bool):
-            raise TypeError("explain is True or False")
         if isinstance(self.keep, str):
             raise TypeError("keep is a sequence of names")
-        if self.names not in ("exact", "any-case"):
-            raise ValueError('names is "exact" or "any-case"')
-        if self.late not in ("bad", "fail", "place"):
-            raise ValueError('late is "bad", "fail" or "place"')
 
     def arguments(self) -> list[str]:
         """The whole command line."""
@@ -67,10 +61,8 @@ class ScoreCommand:
 
     def kept(self, columns: Sequence[str]) -> list[str]:
         """
-        Those of the `columns` of a table that go through to the output. The number of a row does not: an engine has
-        its rows in no order.
-
-        Raises `ValueError` where one is missing, or nothing would say whose the scores are.
+        Those of the `columns` of a table that go through to the output. Raises `ValueError` where one is missing, or
+        nothing would say whose the scores are: an engine has its rows in no order.
         """
         history = [name for name in (self.person, self.order) if name is not None]
         asked = [*(self.keep or ()), *history]

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ._types import Finding
+
+# fmt: off
+__all__ = [
+    "AcuityError", "AcuityTimeoutError", "AcuityConnectionError", "RefusedError", "MalformedRequestError",
+    "KeyMissingError", "KeyRejectedError", "WrongAddressError", "RequestTooLargeError", "UnsupportedMediaTypeError",
+    "InvalidRequestError", "HistoryInvalidError", "RateLimitedError", "OverloadedError", "ServiceError",
+    "UnexpectedAnswerError",
+]
+# fmt: on
 
 
 class AcuityError(Exception):
@@ -34,74 +44,60 @@ class Refusal:
     """The answer's `detail`; empty where it is no text."""
     findings: list[Finding] = field(default_factory=list)
     retry_after_s: float | None = None
-    rate_limit: str | None = None
-    """The header `RateLimit`: which limit was reached."""
+    """Seconds until another attempt may succeed."""
     limit: str | None = None
-    """The header `RateLimit-Policy`: how much that limit allows, such as "20 in 2 s"."""
+    """The header `RateLimit-Policy`: how much the limit that was reached allows, such as "20 in 2 s"."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 class RefusedError(AcuityError):
     """The service answered, but not with scores."""
 
+    remedy = "the service refused the request"
+
     def __init__(self, refusal: Refusal) -> None:
         said = f"{refusal.status} {refusal.detail}".rstrip()
         super().__init__(f"{said}: {self._remedy(refusal)}", refusal.request_id)
-        self.status = refusal.status
-        self.detail = refusal.detail
+        self.refusal = refusal
+        self.status, self.detail = refusal.status, refusal.detail
+        self.findings = refusal.findings
+        """Of a 422: where and why."""
+        self.retry_after_s = refusal.retry_after_s
+        self.headers = refusal.headers
+        """Of the answer, by names in lower case."""
+        self.rate_limit = refusal.headers.get("ratelimit")
+        """Of a 429: the limit that was reached, as the header `RateLimit` has it."""
 
     def _remedy(self, refusal: Refusal) -> str:
-        return "the service refused the request"
+        return self.remedy
 
 
-class MalformedRequestError(RefusedError):
-    """400: the body that arrived is not JSON. With this client, something on the way has changed it."""
-
-    def _remedy(self, refusal: Refusal) -> str:
-        return "the body was not JSON when it arrived; look at what stands in between"
+class MalformedRequestError(RefusedError):  # 400
+    remedy = "the body was not JSON when it arrived; look at what stands in between"
 
 
-class KeyMissingError(RefusedError):
-    """401: the key did not arrive."""
-
-    def _remedy(self, refusal: Refusal) -> str:
-        return "the key did not arrive; does a proxy take the header X-API-Key out?"
+class KeyMissingError(RefusedError):  # 401
+    remedy = "the key did not arrive; does a proxy take the header X-API-Key out?"
 
 
-class KeyRejectedError(RefusedError):
-    """403: the service does not accept the key."""
-
-    def _remedy(self, refusal: Refusal) -> str:
-        return "the key is unknown, expired or revoked; ask the operator to renew or replace it"
+class KeyRejectedError(RefusedError):  # 403
+    remedy = "the key is unknown, expired or revoked; ask the operator to renew or replace it"
 
 
-class WrongAddressError(RefusedError):
-    """404 or 405: the address leads to another server, or has a wrong prefix."""
-
-    def _remedy(self, refusal: Refusal) -> str:
-        return "no scoring service at this address; give the base address, without /predict"
+class WrongAddressError(RefusedError):  # 404, 405
+    remedy = "no scoring service at this address; give the base address, without /predict"
 
 
-class RequestTooLargeError(RefusedError):
-    """413: the request is longer than the operator allows."""
-
-    def _remedy(self, refusal: Refusal) -> str:
-        return "send fewer samples"
+class RequestTooLargeError(RefusedError):  # 413
+    remedy = "send fewer samples"
 
 
-class UnsupportedMediaTypeError(RefusedError):
-    """415: something on the way has changed the headers."""
-
-    def _remedy(self, refusal: Refusal) -> str:
-        changed = "the headers were changed on the way, or the body compressed"
-        return f"{changed}; or, of a list, the service is older than this client"
+class UnsupportedMediaTypeError(RefusedError):  # 415
+    remedy = "the headers changed on the way, or the body was compressed; or, of a list, the service is older than this client"
 
 
 class InvalidRequestError(RefusedError):
     """422: the request is JSON that the service does not accept; `findings` say where and why."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal)
-        self.findings = refusal.findings
 
     def _remedy(self, refusal: Refusal) -> str:
         return "; ".join(f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in refusal.findings)
@@ -118,15 +114,6 @@ class HistoryInvalidError(InvalidRequestError):
 class RateLimitedError(RefusedError):
     """429: the key's rate or its daily quota is used up."""
 
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal)
-        self.retry_after_s = refusal.retry_after_s
-        """Seconds until another attempt may succeed."""
-        self.rate_limit = refusal.rate_limit
-        """The limit that was reached, as the header `RateLimit` has it."""
-        self.limit = refusal.limit
-        """How much the limit allows, such as "20 in 2 s"; None if the service did not say."""
-
     def _remedy(self, refusal: Refusal) -> str:
         seconds = "some" if refusal.retry_after_s is None else f"{refusal.retry_after_s:g}"
         allowed = "" if refusal.limit is None else f"the key has {refusal.limit}; "
@@ -136,12 +123,7 @@ class RateLimitedError(RefusedError):
 class OverloadedError(RefusedError):
     """503, or 429 if the operator has chosen that status: the service is overloaded or stopping."""
 
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal)
-        self.retry_after_s = refusal.retry_after_s
-
-    def _remedy(self, refusal: Refusal) -> str:
-        return "the service stayed overloaded through every attempt"
+    remedy = "the service stayed overloaded through every attempt"
 
 
 class ServiceError(RefusedError):
@@ -151,11 +133,8 @@ class ServiceError(RefusedError):
         return f"tell the operator the request id {refusal.request_id}"
 
 
-class UnexpectedAnswerError(RefusedError):
-    """The answer did not come from the service, but most likely from something in front of it."""
-
-    def _remedy(self, refusal: Refusal) -> str:
-        return "not an answer of this service; something else stands in front of it"
+class UnexpectedAnswerError(RefusedError):  # of no service of ours
+    remedy = "not an answer of this service; something else stands in front of it"
 
 
 _BY_STATUS: dict[int, type[RefusedError]] = {
@@ -171,10 +150,8 @@ _BY_STATUS: dict[int, type[RefusedError]] = {
     500: ServiceError,
     503: OverloadedError,
 }
-
-
 _OVERLOADED = "Service overloaded"
-"""What an overload says, under whichever status."""
+"""What an overload says, under either status."""
 
 
 def error_for(refusal: Refusal) -> RefusedError:
@@ -184,3 +161,10 @@ def error_for(refusal: Refusal) -> RefusedError:
     if refusal.status == 429 and refusal.detail == _OVERLOADED:
         return OverloadedError(refusal)
     return _BY_STATUS.get(refusal.status, UnexpectedAnswerError)(refusal)
+
+
+def may_pass(error: AcuityError) -> bool:
+    """Whether another attempt may succeed: an overload, a rate, a broken connection, a proxy without its upstream."""
+    if isinstance(error, UnexpectedAnswerError):
+        return error.status in (502, 504)
+    return isinstance(error, (RateLimitedError, OverloadedError, AcuityConnectionError))

@@ -6,10 +6,9 @@ import os
 import subprocess
 import tempfile
 import threading
-import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,7 +16,6 @@ from ._bulk import BulkError, ScoreCommand
 
 _ATTEMPTS = 3
 _STDERR_CHARS = 500
-_WORKERS = "ACUITY_WORKERS"
 # So long may a process that has closed its output take to end.
 _END_SECONDS = 10
 
@@ -30,14 +28,13 @@ class ScoreProcesses:
     """
     Scores tables in a process that is kept for the next one, with as many workers as `cores` allow: its main thread has
     one core, its workers the others. Tables that are scored at the same time have a process each. A process ends with
-    its standard input, so also with the process that holds this object, in any case. A fork has none of them.
+    its standard input, so also with the process that holds this object, in any case.
     """
 
     def __init__(self, command: ScoreCommand, cores: int) -> None:
         self.command = command
-        self._env = {_WORKERS: str(max(1, cores - 1)), **os.environ, **command.env}
+        self._env = {"ACUITY_WORKERS": str(max(1, cores - 1)), **os.environ, **command.env}
         self._idle: list[_Process] = []
-        _ALL.add(self)
 
     def table(self, table: Any) -> Any:
         """
@@ -45,11 +42,11 @@ class ScoreProcesses:
         it fails.
         """
         schema = self.command.output_schema(table.schema)
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return pa.Table.from_batches(list(self.batches(table.to_batches())), schema)
             except _KilledError:
-                if attempt == _ATTEMPTS - 1:
+                if attempt == _ATTEMPTS:
                     raise
         raise AssertionError("unreachable")
 
@@ -79,12 +76,6 @@ class ScoreProcesses:
         while self._idle:
             self._idle.pop().kill()
 
-    def let_go(self) -> None:
-        """In a fork: the processes belong to the one above, and must see their input end with it."""
-        for process in self._idle:
-            process.let_go()
-        self._idle.clear()
-
     def _take(self) -> _Process:
         while self._idle:
             process = self._idle.pop()
@@ -94,43 +85,27 @@ class ScoreProcesses:
         return _Process(self.command.arguments(), self._env)
 
 
-_ALL: weakref.WeakSet[ScoreProcesses] = weakref.WeakSet()
-
-
-def _forked() -> None:
-    for processes in list(_ALL):
-        processes.let_go()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
-
-
 class _Process:
     """One of them: an Arrow stream in, an Arrow stream out, and again."""
 
     def __init__(self, arguments: list[str], env: dict[str, str]) -> None:
-        self._said: IO[bytes] = tempfile.TemporaryFile()
+        self._said = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, env=env
         )
-        if self._process.stdin is None or self._process.stdout is None:
-            raise AssertionError("both are pipes")
-        self._input = self._process.stdin
-        self._output = self._process.stdout
 
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
     def score(self, first: Any, rest: Iterator[Any]) -> Iterator[Any]:
         """Raises `BulkError`, or what `rest` raises; the process is of no use then."""
-        feeder = _Feeder(self._process, first, rest)
+        self._sent = -1  # rows, once all of them are
+        self._fault: BaseException | None = None
+        feeder = threading.Thread(target=self._feed, args=(first, rest), daemon=True)
         feeder.start()
-        rows = 0
-        failure: BulkError | None = None
-        is_over = False
+        rows, failure, is_over = 0, None, False
         try:
-            for batch in pa.ipc.open_stream(self._output):
+            for batch in pa.ipc.open_stream(self._process.stdout):
                 rows += batch.num_rows
                 yield batch
             is_over = True
@@ -140,26 +115,35 @@ class _Process:
             if not is_over:
                 self._process.kill()  # frees the feeder
             feeder.join()
-        if feeder.failure is not None:
-            raise feeder.failure
-        if failure is None and rows != feeder.rows:
-            failure = self._failure()
-        if failure is not None:
-            raise failure
+        if self._fault is not None:
+            raise self._fault
+        if failure is not None or rows != self._sent:
+            raise failure or self._failure()
+
+    def _feed(self, first: Any, rest: Iterator[Any]) -> None:
+        """Writes a table to the process while its output is read."""
+        pipe: Any = self._process.stdin
+        try:
+            rows = first.num_rows
+            with pa.ipc.new_stream(pipe, first.schema) as writer:
+                writer.write_batch(first)
+                for batch in rest:
+                    writer.write_batch(batch)
+                    rows += batch.num_rows
+            pipe.flush()
+            self._sent = rows
+        except (OSError, pa.ArrowInvalid):
+            pass  # the process has ended: its exit code says why
+        except BaseException as error:
+            self._fault = error
+            self._process.kill()  # it would wait for the rest
 
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
-        for file in (self._input, self._output, self._said):
+        for file in (self._process.stdin, self._process.stdout, self._said):
             with suppress(OSError):
-                file.close()
-
-    def let_go(self) -> None:
-        # Not closed: the objects would close these numbers again, which may be other files by then.
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for file in (self._input, self._output):
-            os.dup2(nothing, file.fileno(), inheritable=False)
-        os.close(nothing)
+                file.close()  # type: ignore[union-attr]
 
     def _failure(self) -> BulkError:
         """Why it has ended. 65 is input that could not be read on, 64 its names, which the last line tells."""
@@ -174,33 +158,3 @@ class _Process:
             return BulkError(lines[-1])
         error = _KilledError if code < 0 else BulkError
         return error(f"acuity score ended with {code}: {words[-_STDERR_CHARS:]}")
-
-
-class _Feeder(threading.Thread):
-    """Writes a table to the process while its output is read."""
-
-    def __init__(self, process: subprocess.Popen[bytes], first: Any, rest: Iterator[Any]) -> None:
-        super().__init__(daemon=True)
-        self.failure: BaseException | None = None
-        # -1 until all of them are sent.
-        self.rows = -1
-        self._process = process
-        self._first = first
-        self._rest = rest
-
-    def run(self) -> None:
-        pipe: Any = self._process.stdin
-        try:
-            rows = self._first.num_rows
-            with pa.ipc.new_stream(pipe, self._first.schema) as writer:
-                writer.write_batch(self._first)
-                for batch in self._rest:
-                    writer.write_batch(batch)
-                    rows += batch.num_rows
-            pipe.flush()
-            self.rows = rows
-        except (BrokenPipeError, OSError, pa.ArrowInvalid):
-            pass  # the process has ended: its exit code says why
-        except BaseException as error:
-            self.failure = error
-            self._process.kill()  # it would wait for the rest

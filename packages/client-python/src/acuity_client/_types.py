@@ -1,18 +1,22 @@
-"""Requests and answers, as they are in JSON."""
+"""Requests and answers, as they are in JSON. docs/openapi.json describes each field; a test compares the names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypedDict, Union
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
 
-Sex = Literal["M", "F"]
 Level = Literal["Low", "High"]
 
 
 class Session(TypedDict, total=False):
     """One night and the hour before the moment to score. Leave out unknown values, or give None."""
 
+    recording: Mapping[str, Any] | None
+    """
+    In place of the series and durations: what a provider answered, unchanged, such as `{"provider": "oura", "at": …,
+    "sleep": …}`. Beside it only `age`, `height_cm`, `weight_kg` and `sex`.
+    """
     HR_day_1h: Sequence[float] | None
     """Beats per minute over the hour before, oldest first."""
     RR_day_1h: Sequence[float] | None
@@ -30,7 +34,7 @@ class Session(TypedDict, total=False):
     age: float | None
     height_cm: float | None
     weight_kg: float | None
-    sex: Sex | None
+    sex: Literal["M", "F"] | None
 
 
 class ScoreRecord(TypedDict):
@@ -45,44 +49,28 @@ class ScoreRecord(TypedDict):
     arousal: Level
 
 
-class _Measured(TypedDict, total=False):
+class Measurement(TypedDict, total=False):
+    """
+    A percentile (`score`, `value`), a rating (`"valence"`, `"High"`), or a test as it was taken: `test` with `answers`,
+    `reactions_ms` or `result`.
+    """
+
+    score: Literal["attention", "memory", "reasoning", "stress", "valence", "arousal"]
+    value: float | Level
+    test: str
+    answers: Sequence[int]
+    reactions_ms: Sequence[float]
+    result: float
     on: str | None
     """The date on which it was taken, as "2026-11-10"; `night` where it is absent."""
     reliability: float | None
     """The share of the variance between people's single results that lasts: the retest correlation, 0.05 to 0.99."""
 
 
-class MeasuredScore(_Measured):
-    """The result of a test or a questionnaire: a percentile among people of that age and sex."""
+class PredictionRequest(TypedDict, total=False):
+    """What `predict` sends; `current_session` at least."""
 
-    score: Literal["attention", "memory", "reasoning", "stress"]
-    value: float
-
-
-class MeasuredLabel(_Measured):
-    """A person's own rating of their mood."""
-
-    score: Literal["valence", "arousal"]
-    value: Level
-
-
-Measurement = Union[MeasuredScore, MeasuredLabel]
-
-
-class IgnoredMeasurement(TypedDict):
-    """A measurement not newer than the newest of those that the history keeps only as a sum."""
-
-    score: Literal["attention", "memory", "reasoning", "stress", "valence", "arousal"]
-    on: str
-
-
-class _Required(TypedDict):
     current_session: Session
-
-
-class PredictionRequest(_Required, total=False):
-    """What `predict` sends."""
-
     past_sessions: Sequence[Session] | None
     past_targets: Sequence[ScoreRecord] | None
     history: str | None
@@ -102,66 +90,15 @@ class Finding(TypedDict):
     type: str
 
 
-class SeriesQuality(TypedDict):
-    """How many samples of a series were sent, and how many the network could use."""
-
-    samples: int
-    used: int
-
-
-class Quality(TypedDict):
-    """What the data were like."""
-
-    confidence: Literal["high", "medium", "low"]
-    sessions: int
-    missing: list[str]
-    implausible: list[str]
-    not_at_rest: list[str]
-    series: dict[str, SeriesQuality]
-
-
-class ExplainedScore(TypedDict, total=False):
-    """
-    One score beside its reference day. `recent` is how far a day like the last nights is from the reference; present if
-    the reference is a usual day and there are last nights. `measured` is present if a measurement counts.
-    """
-
-    reference: float
-    change: float
-    recent: float
-    notable: bool
-    repeatability: list[float]
-    explained: float
-    measured: float
-    """The score less what it is without measurements; there where one of it counts."""
-
-
-class Contributor(TypedDict):
-    """
-    How much a group of inputs moved each score. `notable` are the scores to which it adds more than on nine ordinary
-    days in ten, and more than a point.
-    """
-
-    group: str
-    notable: list[str]
-    C_SCORE: float
-    attention: float
-    memory: float
-    reasoning: float
-    stress: float
-
-
 class Explanation(TypedDict):
-    """
-    The answer to `"explain": True`. `against` names the day with which today is compared: "usual" from ten nights on in
-    the long run of the history.
-    """
+    """The answer to `"explain": True`; each of `scores` has a `text`, each contributor a `label` in words."""
 
     against: Literal["typical", "last nights", "usual"]
-    quality: Quality
-    scores: dict[str, ExplainedScore]
+    """The day with which today is compared."""
+    quality: dict[str, Any]
+    scores: dict[str, dict[str, Any]]
     labels: dict[str, float]
-    contributors: list[Contributor]
+    contributors: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -173,11 +110,17 @@ class Prediction:
     """Version of the network that gave the scores; keep it beside them."""
     request_id: str
     inference_time_ms: float
+    headers: Mapping[str, str] = field(repr=False)
+    """Of the answer, by names in lower case: `ratelimit`, `server-timing`, `x-request-id` and others."""
     explanation: Explanation | None = None
-    """There where it was asked for and the service can explain."""
+    """There where it was asked for."""
     history: str | None = None
     """There where the request had one: what the person's next request sends."""
+    recording: Mapping[str, Any] | None = None
+    """There where the session was one: `at`, `night`, `sleep`, and what was `left` and why."""
     unmeasured: ScoreRecord | None = None
     """There where measurements count: the scores without them."""
-    measurements_ignored: Sequence[IgnoredMeasurement] = ()
-    """Those that came too late to count."""
+    measured: Sequence[Mapping[str, Any]] = ()
+    """What the service made of tests as they were taken: `test`, `score`, `value`, `on`."""
+    measurements_ignored: Sequence[Mapping[str, Any]] = ()
+    """Those that came too late to count: `score`, `on`."""

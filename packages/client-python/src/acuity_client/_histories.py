@@ -1,0 +1,203 @@
+"""The history of each person: the text of the service's last answer, stored by compare-and-swap."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import random
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from os import PathLike
+from typing import Protocol, Union
+
+from ._errors import AcuityError
+from ._patience import RetryPolicy
+from ._types import Prediction
+
+
+class HistoryStorage(Protocol):
+    """Your storage of one text for each person. It is health data, under your own rules for such data."""
+
+    def load(self, person: str, /) -> str | None:
+        """The last saved text for `person`; None if there is none."""
+        ...
+
+    def save(self, person: str, next: str | None, previous: str | None, /) -> bool:
+        """
+        Replaces `previous`, which `load` returned, by `next` in one step. Returns False and changes nothing if
+        something else is stored by now. `next` None deletes.
+        """
+        ...
+
+
+class AsyncHistoryStorage(Protocol):
+    """The same for asyncio."""
+
+    async def load(self, person: str, /) -> str | None: ...
+
+    async def save(self, person: str, next: str | None, previous: str | None, /) -> bool: ...
+
+
+AnyAsyncStorage = Union[AsyncHistoryStorage, HistoryStorage]
+"""A storage without `async` is called in a thread."""
+AnyStorage = HistoryStorage
+
+
+class HistoryContendedError(Exception):
+    """Other processes stored a history of the person each time before this one could. The stored history is whole."""
+
+    def __init__(self) -> None:
+        super().__init__("others kept storing this person's history in between: score the night again later")
+
+
+class MemoryStorage:
+    """A storage that loses everything when the process ends: for trials and tests. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stored: dict[str, str] = {}
+
+    def load(self, person: str, /) -> str | None:
+        """The last saved text for `person`."""
+        return self._stored.get(person)
+
+    def save(self, person: str, next: str | None, previous: str | None, /) -> bool:
+        """Replaces the text for `person` if it is still `previous`."""
+        with self._lock:
+            if self._stored.get(person) != previous:
+                return False
+            if next is None:
+                self._stored.pop(person, None)
+            else:
+                self._stored[person] = next
+            return True
+
+
+class SqliteStorage:
+    """
+    One row for each person. Threads and processes may share it. The file holds health data: only its owner may read it
+    (0600), and the same holds for the files that SQLite writes beside it.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._lock = threading.Lock()
+        _own(path)
+        self._database = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
+        with self._database:
+            self._database.execute(
+                "CREATE TABLE IF NOT EXISTS acuity_history (person TEXT PRIMARY KEY, history TEXT NOT NULL)"
+            )
+
+    def load(self, person: str, /) -> str | None:
+        """The last saved text for `person`."""
+        with self._lock:
+            row = self._database.execute("SELECT history FROM acuity_history WHERE person = ?", (person,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def save(self, person: str, next: str | None, previous: str | None, /) -> bool:
+        """Replaces the text for `person` if it is still `previous`."""
+        if previous is None:
+            statement = "INSERT OR IGNORE INTO acuity_history (person, history) VALUES (:person, :next)"
+        elif next is None:
+            statement = "DELETE FROM acuity_history WHERE person = :person AND history = :previous"
+        else:
+            statement = "UPDATE acuity_history SET history = :next WHERE person = :person AND history = :previous"
+        values = {"person": person, "next": next, "previous": previous}
+        with self._lock, self._database:
+            return self._database.execute(statement, values).rowcount == 1
+
+    def close(self) -> None:
+        """Closes the file."""
+        with self._lock:
+            self._database.close()
+
+
+def _own(path: str | PathLike[str]) -> None:
+    """
+    Creates the file, or takes it from others who may read it, with what SQLite has beside it; a new journal gets the
+    file's mode. A link that leads nowhere is not followed: `FileExistsError`.
+    """
+    name = os.fsdecode(path)
+    if name in ("", ":memory:"):
+        return
+    if not os.path.exists(name):
+        try:
+            os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            if not os.path.exists(name):
+                raise
+    for beside in ("", "-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            os.chmod(name + beside, 0o600)
+
+
+def history_of(prediction: Prediction) -> str:
+    """What is to be stored."""
+    if prediction.history is None:
+        told = "the service gave no history: it is older than this client, update it"
+        raise AcuityError(told, prediction.request_id)
+    return prediction.history
+
+
+_CONTENTION = RetryPolicy(retries=10, first_pause_s=0.01, pause_max_s=0.05)
+"""Of several processes that store at once one succeeds, and the pauses keep it from being always the same."""
+
+
+def pauses() -> Iterator[float]:
+    """Seconds after each attempt to store that another process was faster than."""
+    for attempt in range(1, _CONTENTION.retries + 1):
+        yield _CONTENTION.pause_before(attempt, None, random.random) or 0.0
+
+
+def was_saved(saved: object) -> bool:
+    """Raises TypeError if `save` returned no bool: None would mean that every other process is faster."""
+    if isinstance(saved, bool):
+        return saved
+    raise TypeError("save() of a history storage gives True or False")
+
+
+_VERSION = "acu1."
+"""How a history begins that this client knows to take apart; what follows is base64url without padding."""
+_CRC_BYTES = 4
+_END_BYTES = 3
+"""After the measurements: their length u16, and the mask u8, which is 0 where there are none."""
+
+
+def unmeasured(history: str | None) -> str | None:
+    """
+    `nights │ measurements │ their length u16 │ mask u8, not 0 │ CRC-32` becomes `nights │ 0 u8 │ CRC-32`. Raises
+    ValueError where it is damaged, or of a version that this client does not know.
+    """
+    if not history:
+        return history
+    body = _body(history)
+    if body[-1] == 0:
+        return history
+    kept = len(body) - _END_BYTES - int.from_bytes(body[-_END_BYTES:-1], "little")
+    if kept < 1:
+        raise ValueError(_DAMAGED)
+    shorter = body[:kept] + b"\0"
+    whole = shorter + zlib.crc32(shorter).to_bytes(_CRC_BYTES, "little")
+    return _VERSION + base64.urlsafe_b64encode(whole).rstrip(b"=").decode()
+
+
+def _body(history: str) -> bytes:
+    """Its bytes but for the checksum."""
+    encoded = history.removeprefix(_VERSION)
+    try:
+        data = base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
+    except (ValueError, binascii.Error):
+        data = b""
+    body, checksum = data[:-_CRC_BYTES], data[-_CRC_BYTES:]
+    if encoded == history or not body or zlib.crc32(body) != int.from_bytes(checksum, "little"):
+        raise ValueError(_DAMAGED)
+    return body
+
+
+_DAMAGED = (
+    "the stored history is damaged, or newer than this client: restore what was stored of the person, or forget them"
+)

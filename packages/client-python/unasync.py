@@ -2,8 +2,8 @@
 Writes the client for threads, src/acuity_client/_sync, from the one for asyncio, src/acuity_client/_async. A test
 fails if it is stale.
 
-A table of words, as httpcore has it: the package `unasync` (0.6, of 2024) does the same by tokens, but leaves docstrings
-as they are, and is one more thing to install before a test can compare.
+A table of words, as httpcore has it: the package `unasync` does the same by tokens, but leaves docstrings as they are,
+and is one more thing to install before a test can compare.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ WORDS = {
     r"(?:async|await) ": "",
     r"\bAwaitable\[(tuple\[.+?\])\]": r"\1",
     r"\bAwaitable, ": "",
-    r" for asyncio\b(?:, of which `unasync\.py` makes the one for threads|; `unasync\.py` makes the twin for threads)?": (
-        " for threads"
-    ),
+    r" for asyncio\b[^\n]*`unasync\.py` makes[^\n]*threads": " for threads",
+    r" for asyncio\b": " for threads",
     r"\b(?:Async|async_)(?=[A-Za-z])": "",
     r"\bAnyAsync": "Any",
     r"\ba(?=close\b|closing\b|iter_bytes\b)": "",

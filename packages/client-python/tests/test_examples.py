@@ -39,7 +39,7 @@ def run(name: str, *arguments: str) -> str:
 
 
 def test_every_example_has_a_test() -> None:
-    tested = {"oura_morning.py", "many.py", "measured.py", "backend.py"}
+    tested = {"oura_morning.py", "many.py", "measured.py"}
     assert {path.name for path in EXAMPLES.iterdir() if path.suffix == ".py"} == tested
 
 
@@ -49,9 +49,6 @@ def test_examples(tmp_path: Path) -> None:
     for name in SCORES:
         assert f"'{name}': " in morning and f"'{name}': " in run("many.py")
     assert "'stress': " in run("measured.py")
-    first = run("backend.py", str(tmp_path / "histories.db"))
-    assert '"person": "person-1"' in first
-    assert run("backend.py", str(tmp_path / "histories.db")) == first
 
 
 def test_the_notebook_runs_and_draws() -> None:

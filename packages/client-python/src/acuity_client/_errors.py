@@ -93,7 +93,7 @@ class RequestTooLargeError(RefusedError):  # 413
 
 
 class UnsupportedMediaTypeError(RefusedError):  # 415
-    remedy = "the headers changed on the way, or the body was compressed; or, of a list, the service is older than this client"
+    remedy = "the headers changed on the way, or the body was compressed; or the service is older than this client"
 
 
 class InvalidRequestError(RefusedError):

@@ -54,7 +54,7 @@ class HistoryContendedError(Exception):
         super().__init__("others kept storing this person's history in between: score the night again later")
 
 
-class MemoryStorage:
+class MemoryStorage(HistoryStorage):
     """A storage that loses everything when the process ends: for trials and tests. Threads may share it."""
 
     def __init__(self) -> None:
@@ -62,11 +62,9 @@ class MemoryStorage:
         self._stored: dict[str, str] = {}
 
     def load(self, person: str, /) -> str | None:
-        """The last saved text for `person`."""
         return self._stored.get(person)
 
     def save(self, person: str, next: str | None, previous: str | None, /) -> bool:
-        """Replaces the text for `person` if it is still `previous`."""
         with self._lock:
             if self._stored.get(person) != previous:
                 return False
@@ -77,7 +75,7 @@ class MemoryStorage:
             return True
 
 
-class SqliteStorage:
+class SqliteStorage(HistoryStorage):
     """
     One row for each person. Threads and processes may share it. The file holds health data: only its owner may read it
     (0600), and the same holds for the files that SQLite writes beside it.
@@ -88,18 +86,15 @@ class SqliteStorage:
         _own(path)
         self._database = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
         with self._database:
-            self._database.execute(
-                "CREATE TABLE IF NOT EXISTS acuity_history (person TEXT PRIMARY KEY, history TEXT NOT NULL)"
-            )
+            columns = "person TEXT PRIMARY KEY, history TEXT NOT NULL"
+            self._database.execute(f"CREATE TABLE IF NOT EXISTS acuity_history ({columns})")
 
     def load(self, person: str, /) -> str | None:
-        """The last saved text for `person`."""
         with self._lock:
             row = self._database.execute("SELECT history FROM acuity_history WHERE person = ?", (person,)).fetchone()
         return None if row is None else str(row[0])
 
     def save(self, person: str, next: str | None, previous: str | None, /) -> bool:
-        """Replaces the text for `person` if it is still `previous`."""
         if previous is None:
             statement = "INSERT OR IGNORE INTO acuity_history (person, history) VALUES (:person, :next)"
         elif next is None:

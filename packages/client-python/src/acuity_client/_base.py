@@ -74,7 +74,6 @@ class Call:
 
     @property
     def address(self) -> str:
-        """Scheme, host and port of the service, for errors."""
         return "/".join(self.url.split("/")[:3])
 
 

@@ -32,8 +32,8 @@ class ScoreCommand:
     columns that the output has too, by default `id` and `custom_id` if present. With `person` and `order`, which the
     output has too, the rows of a person, sorted by `order`, have the earlier ones as their past. A `late` row, of an
     earlier night than a row before it, has an error (`"bad"`), ends the run (`"fail"`) or gets its place (`"place"`).
-    With `names="any-case"` the column `hr_night` counts as `HR_night`. `env` is added to the environment
-    (`ACUITY_MODEL`, `ACUITY_WORKERS`).
+    `explain` adds the column `explanation`, JSON as text. With `names="any-case"` the column `hr_night` counts as
+    `HR_night`. `env` is added to the environment (`ACUITY_MODEL`, `ACUITY_WORKERS`).
     """
 
     command: Sequence[str] = ("acuity",)

@@ -23,7 +23,6 @@ pause = time.sleep
 
 
 async def async_within(seconds: float, work: Awaitable[T]) -> T:
-    """Raises TimeoutError after so many seconds."""
     try:
         return await asyncio.wait_for(work, max(0.0, seconds))
     except asyncio.TimeoutError:  # before Python 3.11 another class than the built-in one
@@ -36,7 +35,6 @@ def within(seconds: float, work: T) -> T:
 
 
 async def async_items(requests: AsyncInput) -> AsyncIterator[Any]:
-    """The items of either kind of input."""
     if isinstance(requests, AsyncIterable):
         async for request in requests:
             yield request
@@ -46,7 +44,6 @@ async def async_items(requests: AsyncInput) -> AsyncIterator[Any]:
 
 
 def items(requests: Input) -> Iterator[Any]:
-    """The items of the input."""
     return iter(requests)
 
 
@@ -58,5 +55,4 @@ async def async_call(method: Callable[..., Any], *args: Any) -> Any:
 
 
 def call(method: Callable[..., Any], *args: Any) -> Any:
-    """Calls a method of a storage."""
     return method(*args)

@@ -35,7 +35,7 @@ class HistoryStorage(Protocol):
 
 
 class AsyncHistoryStorage(Protocol):
-    """The same for asyncio."""
+    """The same for asyncio. A storage without `async` serves too: it is called in a thread."""
 
     async def load(self, person: str, /) -> str | None: ...
 
@@ -43,7 +43,6 @@ class AsyncHistoryStorage(Protocol):
 
 
 AnyAsyncStorage = Union[AsyncHistoryStorage, HistoryStorage]
-"""A storage without `async` is called in a thread."""
 AnyStorage = HistoryStorage
 
 
@@ -106,7 +105,6 @@ class SqliteStorage(HistoryStorage):
             return self._database.execute(statement, values).rowcount == 1
 
     def close(self) -> None:
-        """Closes the file."""
         with self._lock:
             self._database.close()
 

@@ -83,7 +83,12 @@ class Part:
         try:
             return self._run.client._again(self.call, error)
         except errors.AcuityError as last:
-            self._run.settle(self._open(), last)
+            left = self._open()
+            if isinstance(last, _CONCERN_ALL) or not left:
+                raise
+            if len(left) == 1 or not self._run.shrinks(last, left):
+                for line in left:
+                    line.settle(line.failed or last)
             return None
 
     def _error_of(self, answer: Incoming | errors.AcuityError) -> errors.AcuityError | None:
@@ -169,16 +174,7 @@ class Run:
                 return lines[:count]
         return lines
 
-    def settle(self, open_lines: list[Line], error: errors.AcuityError) -> None:
-        """After the last attempt of a part: raises the error if it ends the run."""
-        if isinstance(error, _CONCERN_ALL) or not open_lines:
-            raise error
-        if len(open_lines) > 1 and self._shrink(error, open_lines):
-            return
-        for line in open_lines:
-            line.settle(line.failed or error)
-
-    def _shrink(self, error: errors.AcuityError, sent: list[Line]) -> bool:
+    def shrinks(self, error: errors.AcuityError, sent: list[Line]) -> bool:
         """Learns what fits from a list that was refused for its length; False where that is not why."""
         if isinstance(error, errors.RequestTooLargeError):
             self._bytes = min(self._bytes, -(-sum(line.size for line in sent) // 2))

@@ -113,7 +113,6 @@ class Prediction:
     headers: Mapping[str, str] = field(repr=False)
     """Of the answer, by names in lower case: `ratelimit`, `server-timing`, `x-request-id` and others."""
     explanation: Explanation | None = None
-    """There where it was asked for."""
     history: str | None = None
     """There where the request had one: what the person's next request sends."""
     recording: Mapping[str, Any] | None = None
@@ -121,6 +120,6 @@ class Prediction:
     unmeasured: ScoreRecord | None = None
     """There where measurements count: the scores without them."""
     measured: Sequence[Mapping[str, Any]] = ()
-    """What the service made of tests as they were taken: `test`, `score`, `value`, `on`."""
+    """Of tests as they were taken: `test`, `score`, `value`, `on`."""
     measurements_ignored: Sequence[Mapping[str, Any]] = ()
     """Those that came too late to count: `score`, `on`."""

@@ -63,7 +63,6 @@ def score(
     `map_batches`, such as `num_cpus` and `runtime_env`. Without a history each actor takes `batch_size` rows at a time.
     With one, the people are divided into `parts`, and an actor sorts and holds each part as a whole: choose enough
     parts for one to fit into its memory. An actor that dies is replaced, and its part is scored again.
-    `ScoreCommand(explain=True)` adds the column `explanation`, JSON as text.
     """
     wanted = command if command is not None else ScoreCommand()
     known = dataset.schema(fetch_if_missing=False)

@@ -26,8 +26,7 @@ def score(frame: Any, command: ScoreCommand | None = None, *, parts: int | None 
 
     Each Python worker of Spark keeps a process for one partition after another, with as many workers as the cores of a
     task allow (`spark.task.cpus`). With a history the rows are first divided by person, into `parts` partitions if
-    given, and sorted by time within each. If a task fails, Spark runs it again. `ScoreCommand(explain=True)` adds the
-    column `explanation`, JSON as text: `from_json` and `get_json_object` read it.
+    given, and sorted by time within each. If a task fails, Spark runs it again.
     """
     wanted = command if command is not None else ScoreCommand()
     if wanted.person is not None:

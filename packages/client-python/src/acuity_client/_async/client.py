@@ -118,7 +118,6 @@ class AsyncAcuityClient(BaseClient["httpx.AsyncClient"]):
         return None
 
     async def aclose(self) -> None:
-        """Closes the connections."""
         await self._transport.aclose()
 
     async def __aenter__(self) -> AsyncAcuityClient:

@@ -58,6 +58,5 @@ class AsyncTransport:
             return call.came
 
     async def aclose(self) -> None:
-        """Closes the connections."""
         if self._owned:
             await self._client.aclose()

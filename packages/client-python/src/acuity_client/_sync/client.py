@@ -119,7 +119,6 @@ class AcuityClient(BaseClient["httpx.Client"]):
         return None
 
     def close(self) -> None:
-        """Closes the connections."""
         self._transport.close()
 
     def __enter__(self) -> AcuityClient:

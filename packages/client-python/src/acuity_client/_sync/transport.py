@@ -59,6 +59,5 @@ class Transport:
             return call.came
 
     def close(self) -> None:
-        """Closes the connections."""
         if self._owned:
             self._client.close()

@@ -281,7 +281,8 @@ for _ in range(20):
     file = str(tmp_path / "histories.db")
     processes = [subprocess.Popen([sys.executable, "-B", "-c", program, file, str(name)]) for name in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
-    assert sorted(str(SqliteStorage(file).load("a")).split()) == sorted(["0", "1", "2"] * 20)
+    storage = SqliteStorage(file)
+    assert sorted(str(storage.load("a")).split()) == sorted(["0", "1", "2"] * 20)
 
 
 class Proxy(socketserver.ThreadingTCPServer):

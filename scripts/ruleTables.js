@@ -5,7 +5,7 @@
 const HEAD = 'Generated from packages/rules by `npm run rules`: change it there.';
 
 /** The modules of packages/rules whose constants are generated. */
-const MODULES = ['contradictions', 'fields', 'night', 'person', 'plausible', 'slips'];
+const MODULES = ['contradictions', 'fields', 'plausible'];
 
 /**
  * The texts of the generated files, by their paths in the repository.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { isHeartRate, isShortBesideNight, sleepContradictions } from '#rules/contradictions.js';
+import { isHeartRate, sleepContradictions } from '#rules/contradictions.js';
 import type { SessionFrame } from '#acuity/contract/request.js';
 
 /** The fields that are blamed. */
@@ -209,13 +209,4 @@ t.test('heart rate in the place of breathing: most of at least ten samples above
   // What is no breathing at all counts neither for nor against it.
   t.ok(isHeartRate([...Array(10).fill(45), ...Array(9).fill(0), 900, -1, 255, NaN, 2.9, 70.1] as number[]));
   t.notOk(isHeartRate([...Array(9).fill(45), 900, 255] as number[]));
-});
-
-t.test('minutes of sleep beside a long series of the night are doubted', async (t) => {
-  const asleep = (sleepTimeSeconds: number, samples: number): boolean =>
-    isShortBesideNight({ sleepTimeSeconds }, samples);
-  t.strictSame([119, 120, 900, 901].map((seconds) => asleep(seconds, 101)), [false, true, true, false]); // prettier-ignore
-  t.notOk(asleep(435, 100));
-  t.notOk(isShortBesideNight({}, 240));
-  t.ok(isShortBesideNight(stages(0, 100, 335), 240));
 });

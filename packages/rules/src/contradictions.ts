@@ -1,4 +1,4 @@
-import { SERIES_ALIASES, type NumberField } from './fields.js';
+import type { NumberField } from './fields.js';
 import { BREATHING } from './plausible.js';
 import { areFractions, normalise, Sleep } from './sleep.js';
 
@@ -7,7 +7,7 @@ type GivenNumbers = { readonly [Field in NumberField]?: number | null | undefine
 
 /**
  * Values of one session that can't all be true and most likely come from a mistaken unit: scored, they would
- * silently give wrong scores. The service refuses them, and the clients do so before sending.
+ * silently give wrong scores. The service refuses them.
  * (`assembly/doubts.ts` has these bounds: the parser must not accept any of these.)
  */
 export interface Contradiction {
@@ -163,22 +163,6 @@ function areOnTwoScales(given: GivenNumbers, sum: number): boolean {
 
 function isFraction(share: number | null | undefined): boolean {
   return isGiven(share) && share > 0 && share < 1;
-}
-
-/** A sleep time within these bounds beside many samples of the night: scored, but the clients warn. */
-export const SHORT_SLEEP_S = { min: 120, max: 900 } as const;
-export const LONG_NIGHT_SAMPLES = 100;
-export const NIGHT_SERIES = ['HR_night', 'RR_night', ...Object.values(SERIES_ALIASES)] as const;
-
-export const SHORT_SLEEP_MESSAGE =
-  'So few seconds of sleep beside so long a series of the night; is the sleep time in minutes?';
-
-/** Whether the given sleep time is far shorter than the longest series of that night suggests. */
-export function isShortBesideNight(given: GivenNumbers, nightSamples: number): boolean {
-  if (nightSamples <= LONG_NIGHT_SAMPLES) return false;
-  const sleep = sleepOf(given);
-  normalise(sleep);
-  return isWithin(sleep.sleepS, SHORT_SLEEP_S.min, SHORT_SLEEP_S.max);
 }
 
 function firstGiven<Field extends keyof GivenNumbers>(

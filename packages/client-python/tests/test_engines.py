@@ -102,8 +102,9 @@ def processes(program: Program, **options: Any) -> ScoreProcesses:
 
 
 def by_id(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Where a row stood when it was refused depends on the partition."""
-    return sorted(({**row, "error": row["error"] is not None} for row in rows), key=lambda row: str(row["id"]))
+    """Where a row stood when it was refused depends on the partition; Spark gives times without their zone."""
+    plain = [{**row, "at": str(row.get("at"))[:19], "error": row["error"] is not None} for row in rows]
+    return sorted(plain, key=lambda row: str(row["id"]))
 
 
 def test_killed_processes_are_replaced_and_the_others_kept(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 // Generated from packages/rules by `npm run rules`: change it there.
-import { SERIES_INDEX } from './layout';
+import { RECORDING_INDEX, SERIES_INDEX } from './layout';
 import { same } from './names';
 
 /** Which field a name means: the numbers are indexes of `OUTLINE`, −1 is an unknown field. */
@@ -20,7 +20,8 @@ export function sessionField(key: usize, length: i32): i32 {
       if (same(key, 'HR_day_1h', 9)) return SERIES_INDEX + 0;
       if (same(key, 'RR_day_1h', 9)) return SERIES_INDEX + 1;
       if (same(key, 'height_cm', 9)) return 9;
-      return same(key, 'weight_kg', 9) ? 10 : -1;
+      if (same(key, 'weight_kg', 9)) return 10;
+      return same(key, 'recording', 9) ? RECORDING_INDEX : -1;
     case 13:
       return same(key, 'remPercentage', 13) ? 6 : -1;
     case 14:

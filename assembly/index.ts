@@ -14,7 +14,7 @@ export { readHistory } from './history';
 export { keepFields } from './kept';
 export { markDoubtful, summariseLists } from './lists';
 export { MEASUREMENT, SESSION, TARGET, TOP, decodeSeries, numberAt, outlineBody, outlineElements, outlineFields } from './outline';
-export { initialise, read } from './request';
+export { DEFERRED_RECORDING, initialise, read } from './request';
 export { summarise } from './series';
 export { isWithinBounds } from './structure';
 export { openText } from './text';

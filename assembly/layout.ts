@@ -95,7 +95,8 @@ export const TEXTS_LENGTH: i32 = 4;
 export const OUTLINE: usize = TEXTS + TEXTS_LENGTH * 8;
 /** The longest list, plus one element. */
 export const OUTLINE_LENGTH: i32 = MEASUREMENTS_MAX + 1;
-/** Indexes of a session: its scalars as above, its series from here on, then their aliases. */
+/** Indexes of a session: its scalars as above, its recording, its series, then their aliases. */
+export const RECORDING_INDEX: i32 = 12;
 export const SERIES_INDEX: i32 = 16;
 export const SERIES_ALIAS_INDEX: i32 = SERIES_INDEX + 4;
 /** Invalid elements of a series: their number, then the index of each, or −1 − index if it is not a number. */

@@ -19,6 +19,7 @@ import {
   HR_NIGHT,
   LENGTHS,
   NIGHT_TEXT,
+  RECORDING_INDEX,
   RECORDS,
   RECORD_LENGTH,
   RR_DAY,
@@ -103,12 +104,17 @@ export function initialise(dayMax: i32, nightMax: i32): usize {
   return (SAMPLES + (<usize>(samplesMax + SAMPLES_SLACK) << 2) + 15) & ~15;
 }
 
-/** The number of past sessions of the request at `input`, or −1 to defer to the exact path. */
+/** What `read` returns if the current session has a recording, of which nothing is read here. */
+export const DEFERRED_RECORDING: i32 = -2;
+let hasRecording: bool = false;
+
+/** The number of past sessions of the request at `input`, or −1, or the above, to defer to the exact path. */
 export function read(input: usize, length: i32): i32 {
   openText(input, length);
   unknownFields = 0;
   unknownBytes = 0;
   samplesLeftOut = 0;
+  hasRecording = false;
   forgetLongNumbers();
   forgetKept();
   let hasCurrent = false;
@@ -125,7 +131,8 @@ export function read(input: usize, length: i32): i32 {
     const value = at;
     const field = topField(key, keyLength);
     if (field == CURRENT_SESSION_FIELD) {
-      if (hasCurrent || !readSession(0)) return -1;
+      if (hasCurrent) return -1;
+      if (!readSession(0)) return hasRecording ? DEFERRED_RECORDING : -1;
       hasCurrent = true;
     } else if (field == PAST_SESSIONS_FIELD) {
       if (sessions >= 0) return -1;
@@ -276,7 +283,10 @@ function readSeries(record: usize, session: i32, series: i32): bool {
 
 function readScalar(record: usize, field: i32): bool {
   if (takeNull()) return true;
-  if (field == SEX) return readSex(record);
+  if (field >= SEX) {
+    hasRecording = field == RECORDING_INDEX;
+    return !hasRecording && readSex(record);
+  }
   const value = decodeNumber();
   if (!isInRange(field, value)) return false;
   store<f64>(record + (<usize>field << 3), value);

@@ -55,6 +55,7 @@ export const NAMES: StaticArray<string> = [
   'height_cm',
   'weight_kg',
   'sex',
+  'recording',
   'C_SCORE',
   'attention',
   'memory',

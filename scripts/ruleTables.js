@@ -79,7 +79,7 @@ function anyOf(vectors) {
   return `v128.or(${anyOf(vectors.slice(0, half))}, ${anyOf(vectors.slice(half))})`;
 }
 
-function assemblyFields({ FIELD_NAMES, SERIES_FIELDS, SERIES_ALIASES, SESSION_SCALARS }) {
+function assemblyFields({ FIELD_NAMES, SERIES_FIELDS, SERIES_ALIASES, SESSION_SCALARS, RECORDING_FIELD }) {
   const series = SERIES_FIELDS.map((field, place) => [field, `SERIES_INDEX + ${place}`]);
   const aliases = Object.entries(SERIES_ALIASES).map(([field, alias]) => [
     alias,
@@ -87,7 +87,7 @@ function assemblyFields({ FIELD_NAMES, SERIES_FIELDS, SERIES_ALIASES, SESSION_SC
   ]);
   const scalars = SESSION_SCALARS.map((field, place) => [field, place]);
   return `// ${HEAD}
-import { SERIES_INDEX } from './layout';
+import { RECORDING_INDEX, SERIES_INDEX } from './layout';
 import { same } from './names';
 
 /** Which field a name means: the numbers are indexes of \`OUTLINE\`, −1 is an unknown field. */
@@ -96,7 +96,7 @@ import { same } from './names';
 export const SERIES_ALIAS_LENGTH: i32 = ${aliasLength(SERIES_FIELDS, Object.values(SERIES_ALIASES))};
 
 /** The field of a session whose name of \`length\` bytes lies at \`key\`; an alias is its field. */
-${switchOver('sessionField', [...series, ...scalars, ...aliases])}
+${switchOver('sessionField', [...series, ...scalars, ...aliases, [RECORDING_FIELD, 'RECORDING_INDEX']])}
 ${switchOver(
   'targetField',
   FIELD_NAMES.target.map((field, place) => [field, place]),

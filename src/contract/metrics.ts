@@ -7,6 +7,7 @@ import {
 } from '../base/metrics.js';
 import { BATCH_VARIANTS } from './graphVariant.js';
 import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE, type ProblemName } from './problems.js';
+import { PROVIDERS } from '#adapters/recording.js';
 import { FIELDS_OF_A_SESSION, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 
 /**
@@ -30,6 +31,8 @@ export const REFUSAL_CAUSES = [
   'unprocessable',
   'queueFull',
   'explainedOfKey',
+  'recordingsFull',
+  'recordingsOfKey',
   'bodiesFull',
   'bodiesOfKey',
   'loopLag',
@@ -44,6 +47,8 @@ export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 export type OverloadCause =
   | 'queueFull'
   | 'explainedOfKey'
+  | 'recordingsFull'
+  | 'recordingsOfKey'
   | 'bodiesFull'
   | 'bodiesOfKey'
   | 'loopLag'
@@ -67,6 +72,8 @@ export function statusOf(cause: RefusalCause): number {
       return PROBLEMS.rateLimited.status;
     case 'queueFull':
     case 'explainedOfKey':
+    case 'recordingsFull':
+    case 'recordingsOfKey':
     case 'bodiesFull':
     case 'bodiesOfKey':
     case 'loopLag':
@@ -86,6 +93,11 @@ export const STATUSES: readonly number[] = [...new Set([200, ...REFUSAL_CAUSES.m
 
 /** Kind of the accepted key; `none` if the request was refused before a key was accepted. */
 export const KEY_KINDS = ['none', 'demo', 'live'] as const;
+
+/** Whose recordings were read; `unknown` if they were refused before that was known. */
+export const RECORDING_LABELS = [...PROVIDERS, 'unknown'] as const;
+export type RecordingLabel = (typeof RECORDING_LABELS)[number];
+export const RECORDING_OUTCOMES = ['read', 'refused'] as const;
 
 /** The stages of a scored request, in order; `total` is all of them. */
 export const STAGES = ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply', 'total'] as const;
@@ -107,7 +119,7 @@ export const METRICS = {
   refusals: {
     type: 'counter',
     name: 'acuity_refusals_total',
-    help: 'Requests refused, by cause: queueFull, explainedOfKey and bodiesOfKey (one key holds its share), bodiesFull, loopLag, draining and hung were shed at the door, deadline expired while waiting',
+    help: 'Requests refused, by cause: queueFull, recordingsFull, explainedOfKey, recordingsOfKey and bodiesOfKey (one key holds its share), bodiesFull, loopLag, draining and hung were shed at the door, deadline expired while waiting',
     labels: { cause: REFUSAL_CAUSES },
   },
   findings: {
@@ -141,6 +153,28 @@ export const METRICS = {
     maxExponent: 10,
     splitBits: 0,
     exportEvery: 1,
+  },
+  recordings: {
+    type: 'counter',
+    name: 'acuity_recordings_total',
+    help: 'Recordings that the thread for them has read or refused (400, 422), by provider; their requests count in the other metrics too',
+    labels: { provider: RECORDING_LABELS, outcome: RECORDING_OUTCOMES },
+  },
+  recordingTime: {
+    type: 'histogram',
+    name: 'acuity_recording_seconds',
+    help: 'Time from the last byte of a recording until it was read or refused, the wait for the thread included; it is part of the stage read',
+    ...TIMES,
+  },
+  recordingsPending: {
+    type: 'gauge',
+    name: 'acuity_recordings_pending',
+    help: 'Recordings that wait for their thread or are read there',
+  },
+  recordingRestarts: {
+    type: 'counter',
+    name: 'acuity_recording_thread_restarts_total',
+    help: 'Threads for recordings that were lost, or hung and were ended, and another took their place',
   },
   batchRows: {
     type: 'histogram',

@@ -102,6 +102,7 @@ export const FINDING_TYPES = [
   'too_short',
   'finite_number',
   'history_invalid',
+  'recording_invalid',
   'unit_error',
   'value_error',
 ] as const;

@@ -14,6 +14,8 @@ export interface AccessLine {
   /** For a list: its lines, and how many of them were scored. */
   readonly lines?: number;
   readonly scored?: number;
+  /** The provider of its recording; undefined without one. */
+  readonly recording?: string | undefined;
 }
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -91,7 +93,7 @@ export class AccessLog {
 }
 
 function fieldsOf(line: AccessLine): object {
-  const { requestId, status, keyId, totalMs, bytes, traceparent, lines, scored } = line;
+  const { requestId, status, keyId, totalMs, bytes, traceparent, lines, scored, recording } = line;
   return {
     requestId,
     status,
@@ -99,6 +101,7 @@ function fieldsOf(line: AccessLine): object {
     totalMs: Math.round(totalMs * 1000) / 1000,
     bytes,
     ...(lines === undefined ? {} : { lines, scored }),
+    ...(recording === undefined ? {} : { recording }),
     // W3C Trace Context section 3.2: a value of another form is dropped, never passed on.
     ...(TRACEPARENT.test(traceparent) ? { traceparent } : {}),
   };

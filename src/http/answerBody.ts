@@ -1,9 +1,9 @@
-import type { OverloadCause } from '../contract/metrics.js';
+import type { OverloadCause, RecordingLabel } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
 import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
 import { adjustedRow } from '../pipeline/measuredRow.js';
 import type { Quality } from '../pipeline/quality.js';
-import { respond, withField, withHistory, withMeasured, withUnmeasured } from '../pipeline/respond.js';
+import { respond, withField, withHistory, withJson, withMeasured, withUnmeasured } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, ScoreHandler } from '../scoring/scorer.js';
 
@@ -14,19 +14,31 @@ export interface BodyScoring extends ScoreHandler {
   explainWith(quality: Quality): void;
   /** A history was sent. */
   carryOn(history: HistoryToCome): void;
+  /** A recording was sent, which is given up at `dueMs` on the scorer's clock. */
+  dueBy(dueMs: number): void;
+  /** It was read; `told` says how, as JSON, unless it was refused. */
+  readFrom(provider: RecordingLabel, told: string | undefined): void;
   overloaded(cause: OverloadCause): void;
   refuseBody(problem: BodyProblem): void;
   failedUnexpectedly(): void;
 }
 
-/** The body of a 200; `quality` is given if an explanation was requested, `history` if one was sent. */
-export function answerBody(
-  row: ScoredRow,
-  inferMs: number,
-  quality: Quality | undefined,
-  history: HistoryToCome | undefined,
-): string {
-  return history === undefined ? plain(row, inferMs, quality) : carried(row, inferMs, quality, history);
+/** What a request asked for beyond its scores. */
+export interface Asked {
+  /** For an explanation. */
+  readonly quality: Quality | undefined;
+  /** The history that the answer continues. */
+  readonly history: HistoryToCome | undefined;
+  /** How its recording was read, as JSON. */
+  readonly recordingTold?: string | undefined;
+}
+
+/** The body of a 200. */
+export function answerBody(row: ScoredRow, inferMs: number, asked: Asked): string {
+  const { quality, history, recordingTold } = asked;
+  const body =
+    history === undefined ? plain(row, inferMs, quality) : carried(row, inferMs, quality, history);
+  return recordingTold === undefined ? body : withJson(body, 'recording', recordingTold);
 }
 
 function plain(row: ScoredRow, inferMs: number, quality: Quality | undefined): string {

@@ -1,12 +1,12 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
-import type { LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
+import type { LimitCause, OverloadCause, PlainCause, RecordingLabel, RefusalCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
 import type { Quality } from '../pipeline/quality.js';
 import { rounded } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
-import { answerBody, type BodyScoring } from './answerBody.js';
+import { answerBody, type Asked, type BodyScoring } from './answerBody.js';
 import { BLOCK_BYTES, type ComeSoFar } from './body.js';
 import { DISCARD_BYTES_MAX, discardBody } from './discard.js';
 import { ListAnswer } from './listAnswer.js';
@@ -35,6 +35,8 @@ export interface ExchangeRecord {
   readonly bodyBytes: number;
   /** The holder of the key; undefined if no key was accepted. */
   readonly caller: Admission | Limited | undefined;
+  /** Whose recording was read; undefined without one. */
+  readonly recording: RecordingLabel | undefined;
 }
 
 /** Called once with the end of each exchange. */
@@ -116,17 +118,18 @@ interface Refusal {
  *   opened ─► authenticated ─► received ─► scored
  *      └───────────┴──────────────┴─────► refused, or hung up
  */
-export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
+export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord {
   isGone = false;
   receivedMs: number;
   bodyBytes = 0;
   caller: Admission | Limited | undefined;
   /** Pays for the rest of a body that is refused. */
   private payer: Admission | undefined;
-  /** The quality for an explanation, if one is requested. */
-  private quality: Quality | undefined;
-  /** The history that the answer continues, if one was sent. */
-  private history: HistoryToCome | undefined;
+  quality: Quality | undefined;
+  history: HistoryToCome | undefined;
+  recordingTold: string | undefined;
+  recording: RecordingLabel | undefined;
+  private dueMs = Infinity;
   /** The list that answers in place of this exchange, once it is admitted. */
   private list: Abortable | undefined;
   /** A refusal that waits. */
@@ -156,9 +159,9 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     return this.caller?.key.keyIndex;
   }
 
-  /** When its caller stops waiting. */
+  /** When its caller stops waiting, or a recording is given up. */
   get expiresMs(): number {
-    return this.head.startedMs + this.head.patienceMs;
+    return Math.min(this.head.startedMs + this.head.patienceMs, this.dueMs);
   }
 
   authenticated(admission: Admission): void {
@@ -179,6 +182,15 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
 
   carryOn(history: HistoryToCome): void {
     this.history = history;
+  }
+
+  dueBy(dueMs: number): void {
+    this.dueMs = dueMs;
+  }
+
+  readFrom(provider: RecordingLabel, told: string | undefined): void {
+    this.recording = provider;
+    this.recordingTold = told;
   }
 
   /** The caller hung up. */
@@ -210,7 +222,7 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     const headers =
       headerLine('Server-Timing', `queue;dur=${rounded(queueMs)}, infer;dur=${rounded(inferMs)}`) +
       headerLine('X-Model-Version', model.version);
-    const body = answerBody(row, inferMs, this.quality, this.history);
+    const body = answerBody(row, inferMs, this);
     this.context.served();
     if (this.write(OK, headers, body)) this.context.observer.scored(this, timing);
   }

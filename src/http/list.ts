@@ -17,7 +17,7 @@ import type { Line } from '../reading/lines.js';
 import { isBodyProblem, type RequestReader } from '../reading/read.js';
 import type { HistoryToCome, ReadRequest } from '../records/request.js';
 import type { LineLane, ScoredRow, ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
-import { answerBody } from './answerBody.js';
+import { answerBody, type Asked } from './answerBody.js';
 import type { BodyBudget } from './bodyBudget.js';
 import type { ExchangeObserver, ExchangeRecord } from './exchange.js';
 import type { ListAnswer } from './listAnswer.js';
@@ -342,9 +342,9 @@ export class List implements ListTask {
 }
 
 /** A line that waits for its scores. */
-class ListLine implements ScoreHandler {
-  private readonly quality: Quality | undefined;
-  private readonly history: HistoryToCome | undefined;
+class ListLine implements Asked, ScoreHandler {
+  readonly quality: Quality | undefined;
+  readonly history: HistoryToCome | undefined;
 
   constructor(
     private readonly list: List,
@@ -368,7 +368,7 @@ class ListLine implements ScoreHandler {
   }
 
   scored(row: ScoredRow, timing: Timing): void {
-    this.list.scored(this.index, timing, answerBody(row, timing.inferMs, this.quality, this.history));
+    this.list.scored(this.index, timing, answerBody(row, timing.inferMs, this));
   }
 
   failed(cause: 'expired' | 'fault'): void {

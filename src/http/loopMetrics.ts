@@ -10,6 +10,7 @@ export interface LoopState {
   /** The highest number pending at once since the last reading. */
   readonly most: number;
   readonly queued: number;
+  readonly recordings: number;
   readonly connections: number;
   readonly heldBytes: number;
   readonly lagMs: number;
@@ -39,6 +40,7 @@ export function watchLoop(
     pending: writer.cells('pending'),
     pendingMost: writer.cells('pendingMost'),
     queued: writer.cells('queued'),
+    recordings: writer.cells('recordingsPending'),
     connections: writer.cells('connections'),
     heldBytes: writer.cells('heldBytes'),
     loopLag: writer.cells('loopLag'),
@@ -66,18 +68,27 @@ export function watchLoop(
 
 type Gauges = Readonly<
   Record<
-    'pending' | 'pendingMost' | 'queued' | 'connections' | 'heldBytes' | 'loopLag' | 'loopBusy' | 'loopCpu',
+    | 'pending'
+    | 'pendingMost'
+    | 'queued'
+    | 'recordings'
+    | 'connections'
+    | 'heldBytes'
+    | 'loopLag'
+    | 'loopBusy'
+    | 'loopCpu',
     Cells
   >
 >;
 
 function sample(
   gauges: Gauges,
-  { pending, queued, connections, heldBytes, lagMs }: LoopState,
+  { pending, queued, recordings, connections, heldBytes, lagMs }: LoopState,
   cpuMs: number,
 ): void {
   gauges.pending.set(0, pending);
   gauges.queued.set(0, queued);
+  gauges.recordings.set(0, recordings);
   gauges.connections.set(0, connections);
   gauges.heldBytes.set(0, heldBytes);
   gauges.loopLag.set(0, lagMs);

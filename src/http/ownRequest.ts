@@ -2,7 +2,7 @@ import { PROBLEMS, type BodyProblem, type ProblemName } from '../contract/proble
 import type { Quality } from '../pipeline/quality.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
-import { answerBody, type BodyScoring } from './answerBody.js';
+import { answerBody, type Asked, type BodyScoring } from './answerBody.js';
 import { bodyProblemAnswer, problemAnswer } from './reply.js';
 
 /** What a caller of `POST /predict` would get, without a connection to write it to. */
@@ -13,12 +13,14 @@ export interface OwnAnswer {
 }
 
 /** A request of the process itself, from the page /try. `answer` is called once. */
-export class OwnRequest implements BodyScoring {
+export class OwnRequest implements Asked, BodyScoring {
   readonly isGone = false;
   /** Used in the log if an unexpected error occurs. */
   readonly requestId = 'try';
-  private quality: Quality | undefined;
-  private history: HistoryToCome | undefined;
+  quality: Quality | undefined;
+  history: HistoryToCome | undefined;
+  recordingTold: string | undefined;
+  expiresMs: number | undefined;
 
   constructor(private readonly answer: (answer: OwnAnswer) => void) {}
 
@@ -30,8 +32,16 @@ export class OwnRequest implements BodyScoring {
     this.history = history;
   }
 
+  dueBy(dueMs: number): void {
+    this.expiresMs = dueMs;
+  }
+
+  readFrom(_provider: unknown, told: string | undefined): void {
+    this.recordingTold = told;
+  }
+
   scored(row: ScoredRow, { inferMs }: Timing): void {
-    this.answer({ status: 200, body: answerBody(row, inferMs, this.quality, this.history) });
+    this.answer({ status: 200, body: answerBody(row, inferMs, this) });
   }
 
   failed(cause: 'expired' | 'fault'): void {

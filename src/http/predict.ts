@@ -5,26 +5,28 @@ import type { OverloadCause, PlainCause } from '../contract/metrics.js';
 import { EXPLAIN_TOKENS } from '../contract/explanation.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { isBodyProblem } from '../reading/read.js';
+import { RECORDING } from '../reading/exact.js';
+import { isBodyProblem, type BodyReader } from '../reading/read.js';
 import { qualityOf } from '../pipeline/quality.js';
 import type { ReadRequest } from '../records/request.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyScoring } from './answerBody.js';
 import { furtherBlocks, readBody, type BodyListener } from './body.js';
-import type { BudgetOutcome } from './bodyBudget.js';
 import { BodyBuffers } from './bodyBuffers.js';
 import { DISCARD_BYTES_MAX } from './discard.js';
 import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
 import { NO_EXPLANATIONS } from './list.js';
 import { Lists, type ListsOptions } from './lists.js';
 import { readingTokens } from './readingTokens.js';
+import { BUDGET_CAUSES, Recordings, type RecordingsOptions } from './recordings.js';
 import { RefusalThrottle } from './refusalThrottle.js';
 import type { LoopLag } from './lag.js';
 import { OwnRequest, type OwnAnswer } from './ownRequest.js';
 import { headerLine, type ConnectionEnd } from './reply.js';
 import { RetryAfter } from './retryAfter.js';
 
-export interface PredictOptions extends ListsOptions {
+export interface PredictOptions extends ListsOptions, RecordingsOptions {
+  readonly readBody: BodyReader;
   readonly authenticator: Pick<Authenticator, 'identify'>;
   readonly rateLimiter: Pick<RateLimiter, 'admit' | 'admitMore' | 'leftOfDay' | 'refund' | 'spend'>;
   readonly requestId: (given: string) => string;
@@ -62,6 +64,7 @@ export class Predict implements ExchangeContext {
   readonly refusalThrottle: RefusalThrottle;
   private readonly retryAfter: RetryAfter;
   private readonly lists: Lists;
+  private readonly recordings: Recordings;
   private readonly buffers = new BodyBuffers();
 
   constructor(
@@ -78,6 +81,14 @@ export class Predict implements ExchangeContext {
       served: () => this.served(),
       refuseBody: (exchange, problem, payer) => this.refuseBody(exchange, problem, payer),
       isHung: () => this.isHung,
+    });
+    this.recordings = new Recordings(options, {
+      spend: (payer, tokens) => this.spend(payer, tokens),
+      refuseBody: (scoring, problem, payer) => this.refuseBody(scoring, problem, payer),
+      take: (scoring, body, payer) => {
+        if (this.isHung) scoring.overloaded('hung');
+        else this.take(scoring, body, payer, 'read');
+      },
     });
   }
 
@@ -281,12 +292,22 @@ export class Predict implements ExchangeContext {
     });
   }
 
-  /** `payer`: the holder who pays; undefined if the request is the process's own. */
-  private take(scoring: BodyScoring, bytes: Uint8Array, payer: Admission | undefined): void {
-    const { metrics, readRequest } = this.options;
+  /**
+   * `payer`: the holder who pays; undefined if the request is the process's own. `recording`: whether the body may
+   * have one, or had one that was read and paid.
+   */
+  private take(
+    scoring: BodyScoring,
+    bytes: Uint8Array,
+    payer: Admission | undefined,
+    recording: 'unread' | 'read' = 'unread',
+  ): void {
+    const { metrics, readBody, readRequest } = this.options;
+    const { measured } = this.scorer.model;
     try {
-      const request = readRequest(bytes, this.scorer.model.measured);
-      const tokens = readingTokens(request, bytes.length);
+      const request = recording === 'unread' ? readBody(bytes, measured) : readRequest(bytes, measured);
+      if (request === RECORDING) return this.recordings.take(scoring, bytes, payer);
+      const tokens = readingTokens(request, recording === 'unread' ? bytes.length : 0);
       if (tokens > 0 && payer !== undefined) this.spend(payer, tokens);
       if (isBodyProblem(request)) return this.refuseBody(scoring, request, payer);
       if (payer !== undefined) metrics.understood(request);
@@ -326,11 +347,6 @@ export class Predict implements ExchangeContext {
     return this.scorer.makeRoom() ? undefined : 'queueFull';
   }
 }
-
-const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as const satisfies Record<
-  Exclude<BudgetOutcome, 'taken'>,
-  OverloadCause
->;
 
 /**
  * The bytes that `Content-Length` declares, 0 if it is malformed: the library checks its form only after this

@@ -1,10 +1,13 @@
 import type { Cells, Histograms, MetricWriter } from '../base/metrics.js';
 import {
   KEY_KINDS,
+  RECORDING_LABELS,
+  RECORDING_OUTCOMES,
   REFUSAL_CAUSES,
   STAGES,
   STATUSES,
   type LoopCatalogue,
+  type RecordingLabel,
   type RefusalCause,
 } from '../contract/metrics.js';
 import { FINDING_TYPES, type Finding, type FindingType } from '../contract/problems.js';
@@ -34,6 +37,8 @@ export class RequestMetrics {
   private readonly bodyBytes: Cells;
   private readonly stages: Histograms;
   private readonly listLines: Histograms;
+  private readonly recordings: Cells;
+  private readonly recordingTime: Histograms;
   private readonly sessionsSampled: Cells;
   private readonly fieldsMissing: Cells;
   private readonly fieldsUnknown: Cells;
@@ -48,6 +53,8 @@ export class RequestMetrics {
     this.bodyBytes = writer.cells('bodyBytes');
     this.stages = writer.histograms('stages');
     this.listLines = writer.histograms('listLines');
+    this.recordings = writer.cells('recordings');
+    this.recordingTime = writer.histograms('recordingTime');
     this.sessionsSampled = writer.cells('sessionsSampled');
     this.fieldsMissing = writer.cells('fieldsMissing');
     this.fieldsUnknown = writer.cells('fieldsUnknown');
@@ -79,6 +86,13 @@ export class RequestMetrics {
   /** A list was answered; its lines are counted one by one. */
   listAnswered(lines: number): void {
     this.listLines.observe(0, lines);
+  }
+
+  /** A recording was read, or refused, so long after its last byte. */
+  recording(provider: RecordingLabel, outcome: (typeof RECORDING_OUTCOMES)[number], ms: number): void {
+    const cell = RECORDING_LABELS.indexOf(provider) * RECORDING_OUTCOMES.length;
+    this.recordings.add(cell + RECORDING_OUTCOMES.indexOf(outcome));
+    this.recordingTime.observe(0, ms);
   }
 
   refused(cause: RefusalCause): void {

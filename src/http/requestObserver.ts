@@ -89,6 +89,7 @@ export class RequestObserver implements ExchangeObserver {
 }
 
 function lineOf(record: ExchangeRecord, status: number, endedMs: number): AccessLine {
-  const { requestId, traceparent, caller, startedMs, bodyBytes: bytes } = record;
-  return { requestId, status, keyId: caller?.key.id, totalMs: endedMs - startedMs, bytes, traceparent };
+  const { requestId, traceparent, caller, startedMs, bodyBytes: bytes, recording } = record;
+  const totalMs = endedMs - startedMs;
+  return { requestId, status, keyId: caller?.key.id, totalMs, bytes, traceparent, recording };
 }

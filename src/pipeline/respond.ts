@@ -65,7 +65,12 @@ export function withField(
   name: 'explanation' | 'measured' | 'measurements_ignored',
   value: object,
 ): string {
-  return `${body.slice(0, -1)},"${name}":${JSON.stringify(value)}}`;
+  return withJson(body, name, JSON.stringify(value));
+}
+
+/** The same, for a value in JSON. */
+export function withJson(body: string, name: string, json: string): string {
+  return `${body.slice(0, -1)},"${name}":${json}}`;
 }
 
 /** The body of a 200 with what became of the request's measurements appended. */

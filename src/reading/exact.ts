@@ -15,6 +15,7 @@ import {
   MEASURED_FIELDS,
   MEASUREMENTS_MAX,
   PAST_MAX,
+  RECORDING_FIELD,
   SCORE_FIELDS,
   SERIES_ALIASES,
   SERIES_FIELDS,
@@ -95,10 +96,34 @@ export function readOpened(
   parser: WasmParser,
   constants?: Measuring['constants'],
 ): ReadRequest | BodyProblem {
+  return checkOpened(parser) ?? new Reading(options, parser, constants).read();
+}
+
+/** The current session of a body is a recording, which is read elsewhere. */
+export const RECORDING = 'recording';
+
+/** A recording may exceed the bounds of the rest; elsewhere it is found under a name without escapes. */
+const RECORDING_NAME = `"${RECORDING_FIELD}"`;
+
+/** Like `readOpened`, but leaves a recording, and what may contain one beyond the bounds of structure. */
+export function readUnlessRecording(
+  options: ReaderOptions,
+  parser: WasmParser,
+  constants?: Measuring['constants'],
+): ReadRequest | BodyProblem | typeof RECORDING {
+  const problem = checkOpened(parser);
+  if (problem?.kind === 'unprocessable' && parser.contains(RECORDING_NAME)) return RECORDING;
+  if (problem !== undefined) return problem;
+  const reading = new Reading(options, parser, constants);
+  const outcome = reading.read();
+  return reading.hasRecording ? RECORDING : outcome;
+}
+
+/** The problem of a text beyond the bounds of structure, or of no JSON. */
+function checkOpened(parser: WasmParser): BodyProblem | undefined {
   const badByte = parser.check();
   if (badByte === 'beyondBounds') return { kind: 'unprocessable', findings: [STRUCTURE_FINDING] };
-  if (badByte >= 0) return { kind: 'malformed', byte: badByte };
-  return new Reading(options, parser, constants).read();
+  return badByte >= 0 ? { kind: 'malformed', byte: badByte } : undefined;
 }
 
 /** For a model whose manifest lacks the `MeasuringConstants`. */
@@ -119,6 +144,8 @@ class Reading {
   private person: SessionFrame | undefined;
   /** Whether a raw result has already asked for its age. */
   private isAgeMissed = false;
+  /** The current session has a recording. */
+  hasRecording = false;
 
   constructor(
     private readonly options: ReaderOptions,
@@ -286,19 +313,14 @@ class Reading {
 
   /** Past targets may be called `past_target`, but only one of the two names may be used. */
   private targetsName(fields: Fields): 'past_target' | 'past_targets' {
-    const isPlural = this.hasValue(fields.get('past_targets'));
-    const isSingular = this.hasValue(fields.get('past_target'));
+    const isPlural = this.outline.hasValue(fields.get('past_targets'));
+    const isSingular = this.outline.hasValue(fields.get('past_target'));
     if (isPlural && isSingular) this.findings.push(aliasFinding(['body'], 'past_target', 'past_targets'));
     return isSingular && !isPlural ? 'past_target' : 'past_targets';
   }
 
   private isAbsent(value: JsonValue | undefined): boolean {
     return value === undefined || this.outline.isNull(value);
-  }
-
-  /** Null and an empty array count as absent beside another name. */
-  private hasValue(value: JsonValue | undefined): boolean {
-    return value !== undefined && !this.outline.isNull(value) && !this.outline.isEmptyArray(value);
   }
 
   /** Reads a session into record `session` of the request. */
@@ -308,6 +330,10 @@ class Reading {
     if (!this.outline.isObject(value)) return this.find(loc, 'object_type');
     const { fields, unknown } = this.outline.session(value);
     this.unknownFields += unknown;
+    if (!this.isAbsent(fields.get(RECORDING_FIELD))) {
+      this.hasRecording ||= session === 0;
+      return this.find([...loc, RECORDING_FIELD], 'value_error', NOT_ALONE);
+    }
     const frame = this.frame(fields, SESSION_SCALARS);
     const found = SERIES_FIELDS.flatMap((field) => this.series(fields, field, loc, session));
     const wrong = schemaFindings(sessionCheck, frame, loc);
@@ -334,9 +360,9 @@ class Reading {
   /** Reads a series by the one of its names that has a value. */
   private series(fields: Fields, field: SeriesField, loc: Loc, session: number): Finding[] {
     const alias = SERIES_ALIASES[field as keyof typeof SERIES_ALIASES] as string | undefined;
-    const isAliased = alias !== undefined && this.hasValue(fields.get(alias));
+    const isAliased = alias !== undefined && this.outline.hasValue(fields.get(alias));
     if (!isAliased) return this.samples(fields.get(field), field, [...loc, field], session);
-    if (!this.hasValue(fields.get(field))) {
+    if (!this.outline.hasValue(fields.get(field))) {
       return this.samples(fields.get(alias), field, [...loc, alias], session);
     }
     const found = this.samples(fields.get(field), field, [...loc, field], session);
@@ -438,6 +464,10 @@ class Reading {
     return { kind: 'unprocessable', findings, ...(newMeasurements > 0 && { newMeasurements }) };
   }
 }
+
+const NOT_ALONE =
+  'A recording has to be the current session of a request of its own: send one request for each night, or make ' +
+  'requests of an export with acuity adapt';
 
 /** A body that is a session itself is the usual reason. */
 const NO_SESSION = 'Field required: wrap the session: {"current_session": {...}}';

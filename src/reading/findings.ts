@@ -25,6 +25,7 @@ const MESSAGES: Readonly<Record<FindingType, string>> = {
   finite_number: 'Input should be a finite number',
   history_invalid:
     'History is damaged or of another version: send that of the last answer as it was, or "" to begin a new one',
+  recording_invalid: 'Recording is not of the documented form',
   unit_error: 'Input seems to be in another unit',
   value_error: 'Input is inconsistent',
 };

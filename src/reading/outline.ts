@@ -1,6 +1,7 @@
 import {
   FIELD_NAMES,
   LABEL_FIELDS,
+  RECORDING_FIELD,
   SCORE_FIELDS,
   SERIES_ALIASES,
   SERIES_FIELDS,
@@ -60,6 +61,7 @@ const TOP_NAMES = named([
 const SESSION_NAMES = named([
   ...SESSION_SCALARS.map((field) => [field, SCALAR_PLACES[field]] as const),
   ...SERIES_FIELDS.map((field) => [field, LAYOUT.SERIES_INDEX + SERIES_PLACES[field]] as const),
+  [RECORDING_FIELD, LAYOUT.RECORDING_INDEX],
   [SERIES_ALIASES.HR_night, LAYOUT.SERIES_ALIAS_INDEX + LAYOUT.HR_NIGHT],
   [SERIES_ALIASES.RR_night, LAYOUT.SERIES_ALIAS_INDEX + LAYOUT.RR_NIGHT],
 ]);
@@ -130,6 +132,11 @@ export class Outline {
 
   isEmptyArray(value: JsonValue): boolean {
     return this.isArray(value) && this.parser.exports.outlineElements(value.start, 1) === 0;
+  }
+
+  /** Null and an empty array count as absent beside another name. */
+  hasValue(value: JsonValue | undefined): value is JsonValue {
+    return value !== undefined && !this.isNull(value) && !this.isEmptyArray(value);
   }
 
   isString(value: JsonValue): boolean {

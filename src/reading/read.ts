@@ -1,6 +1,6 @@
 import type { BodyProblem } from '../contract/problems.js';
 import type { Measuring } from '../history/historyDesk.js';
-import { readOpened, type ReaderOptions } from './exact.js';
+import { RECORDING, readOpened, readUnlessRecording, type ReaderOptions } from './exact.js';
 import type { PredictionRequest, ReadRequest } from '../records/request.js';
 import { WasmParser } from './wasmParser.js';
 
@@ -28,4 +28,29 @@ export function createReader(options: ReaderOptions): RequestReader {
 /** Like `createReader`, with a parser that the caller may also ask for other fields of the body. */
 export function readerOf(parser: WasmParser, options: ReaderOptions): RequestReader {
   return (bytes, constants) => parser.read(bytes, constants) ?? readOpened(options, parser, constants);
+}
+
+/** Like `RequestReader`; but a recording is left to a thread of its own (`recording/`). */
+export type BodyReader = (
+  bytes: Uint8Array,
+  constants?: Measuring['constants'],
+) => ReadRequest | BodyProblem | typeof RECORDING;
+
+/** The readers of one event loop, which share a parser: what one has read is valid until either reads again. */
+export interface Readers {
+  readonly readBody: BodyReader;
+  /** For everything but the body of a single request: refuses a recording. */
+  readonly readRequest: RequestReader;
+}
+
+export function createReaders(options: ReaderOptions): Readers {
+  const parser = new WasmParser(options);
+  return {
+    readRequest: readerOf(parser, options),
+    readBody: (bytes, constants) => {
+      const request = parser.read(bytes, constants);
+      if (request !== undefined) return request;
+      return parser.hasRecording ? RECORDING : readUnlessRecording(options, parser, constants);
+    },
+  };
 }

@@ -26,7 +26,7 @@ interface ParserExports {
   readonly memory: WebAssembly.Memory;
   /** Lays out the memory; returns the offset for a request's bytes. */
   initialise(daySamplesMax: number, nightSamplesMax: number): number;
-  /** The number of past sessions, or −1 if the exact path must read the body. */
+  /** The number of past sessions, or −1 or `DEFERRED_RECORDING` if the exact path must read the body. */
   read(input: number, length: number): number;
   /** Notes, in the next body that is read, the fields that the table names: see `assembly/kept.ts`. */
   keepFields(table: number, count: number): void;
@@ -117,7 +117,12 @@ export class WasmParser {
   private summarised: Uint32Array = new Uint32Array();
   private lengths: Uint32Array = new Uint32Array();
   private readonly samplesMax: number;
-  private readonly input: number;
+  /** Of the body read last. */
+  private length = 0;
+  /** Where a body begins in `bytes`. */
+  readonly input: number;
+  /** Whether `read` deferred the body read last because its current session has a recording. */
+  hasRecording = false;
   /** By the number of past sessions: views of the same memory, each as long as its request. */
   private requests: readonly OwnRequest[];
 
@@ -162,7 +167,9 @@ export class WasmParser {
    */
   read(bytes: Uint8Array, constants?: Measuring['constants']): ReadRequest | undefined {
     this.put(bytes);
-    const request = this.requests[this.exports.read(this.input, bytes.length)];
+    const outcome = this.exports.read(this.input, bytes.length);
+    this.hasRecording = outcome === LAYOUT.DEFERRED_RECORDING;
+    const request = this.requests[outcome];
     if (request === undefined) return undefined;
     request.unknownFields = this.unknown[0]!; // three cells, as below
     request.explain = this.unknown[1] === 1;
@@ -243,6 +250,11 @@ export class WasmParser {
     return isWithin ? this.exports.firstBadByte() : 'beyondBounds';
   }
 
+  /** Whether the open bytes contain `text`, anywhere. */
+  contains(text: string): boolean {
+    return this.bytes.subarray(this.input, this.input + this.length).includes(text);
+  }
+
   /** An empty request to be filled in place: every scalar NaN, every series empty. */
   blank(pastCount: number): PredictionRequest {
     const request = this.written(pastCount, 0);
@@ -309,6 +321,7 @@ export class WasmParser {
 
   private put(bytes: Uint8Array): void {
     this.room(bytes.length);
+    this.length = bytes.length;
     this.bytes.set(bytes, this.input);
   }
 

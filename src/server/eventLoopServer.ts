@@ -21,7 +21,8 @@ import { requestIds } from '../http/requestId.js';
 import { listen, type PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
 import type { Norms } from '../norms/norm.js';
-import { createReader } from '../reading/read.js';
+import { createReaders } from '../reading/read.js';
+import { RecordingQueue } from '../recording/recordingQueue.js';
 import { Comparison } from '../scoring/comparison.js';
 import { openScorer } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
@@ -144,7 +145,8 @@ export async function openEventLoopServer(
     });
   const observer = new RequestObserver({ rateLimiter, metrics, access, tracer, clock: systemClock });
   const parts = { authenticator, rateLimiter, lag, budget, metrics, observer };
-  predict = createPredict(setup, log, parts, await models.open(setup.bundle));
+  const recordings = createRecordings(setup, log, writer);
+  predict = createPredict(setup, log, { ...parts, recordings }, await models.open(setup.bundle));
   const refusedConnections = writer.cells('connectionsRefused');
   const server = listen(predict, {
     ...address,
@@ -156,6 +158,7 @@ export async function openEventLoopServer(
     pending: predict.scorer.pending,
     most: predict.scorer.takeMost(),
     queued: predict.scorer.queued,
+    recordings: recordings.pending,
     connections: server.connections,
     heldBytes: budget.heldBytes,
     lagMs: lag.ms,
@@ -174,6 +177,7 @@ export async function openEventLoopServer(
     scoreOwn: (bytes) => predict.scoreOwn(bytes, config.queueMax / loops / 2),
     async drain() {
       predict.drain();
+      await recordings.drained();
       await Promise.all([predict.scorer.drained(), models.retired, predict.listsEnded()]);
     },
     async halt() {
@@ -182,6 +186,7 @@ export async function openEventLoopServer(
       await Promise.all([
         models.halt(),
         shadow.halt(),
+        recordings.halt(),
         predict.scorer.started(),
         Promise.allSettled([ending]),
       ]);
@@ -197,6 +202,7 @@ export async function openEventLoopServer(
       stopWatching();
       await models.drop();
       if (isHalted) return NEVER;
+      await recordings.close();
       ending = predict.scorer.close();
       await ending;
       await shadow.close();
@@ -225,9 +231,32 @@ const EXPLAINED_QUEUE_MAX = 64;
 /** Their worker yields its core to every other thread. */
 const EXPLAINERS = { workers: 1, niceness: 19, queueMax: EXPLAINED_QUEUE_MAX } as const;
 
+/** The share of the queue's places that recordings have for themselves. */
+const RECORDINGS_SHARE = 1 / 8;
+
+function createRecordings(
+  { config, loops }: EventLoopSetup,
+  log: Log,
+  writer: MetricWriter<LoopCatalogue>,
+): RecordingQueue {
+  const { daySamplesMax, nightSamplesMax, deadlineMs, hangMs, queueMax } = config;
+  const restarts = writer.cells('recordingRestarts');
+  return new RecordingQueue({
+    placesMax: Math.max(1, Math.floor((queueMax / loops) * RECORDINGS_SHARE)),
+    deadlineMs,
+    hangMs,
+    clock: systemClock,
+    thread: { limits: { daySamplesMax, nightSamplesMax } },
+    onRestart() {
+      restarts.add(0);
+      log.error('the thread for recordings was lost or hung, and another takes its place');
+    },
+  });
+}
+
 type LoopParts = Pick<
   PredictOptions,
-  'authenticator' | 'rateLimiter' | 'lag' | 'budget' | 'metrics' | 'observer'
+  'authenticator' | 'rateLimiter' | 'lag' | 'budget' | 'metrics' | 'observer' | 'recordings'
 >;
 
 function createPredict(setup: EventLoopSetup, log: Log, parts: LoopParts, scorer: Scorer): Predict {
@@ -236,7 +265,7 @@ function createPredict(setup: EventLoopSetup, log: Log, parts: LoopParts, scorer
   return new Predict(
     {
       ...parts,
-      readRequest: createReader({ daySamplesMax, nightSamplesMax, norms }),
+      ...createReaders({ daySamplesMax, nightSamplesMax, norms }),
       clock: systemClock,
       requestId: requestIds(),
       lagMaxMs: deadlineMs * LAG_SHARE,

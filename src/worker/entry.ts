@@ -13,7 +13,7 @@ import type { BatchTask, WorkerChannel, WorkerSetup } from '../scoring/protocol.
 import { Explainer } from './explainer.js';
 import { featuriseRows } from './features.js';
 import { serveChannel } from './channel.js';
-import { giveWay } from './priority.js';
+import { giveWay } from '../process/priority.js';
 import { openExplainGraph, openGraph } from './session.js';
 
 /** A worker thread: opens the graphs, then runs the batches it is sent. */

@@ -102,6 +102,11 @@ export const ANSWERS = { count: 10, maximum: 4 } as const;
 /** The reactions of a vigilance test, which has some ten to twenty a minute, and the longest of them. */
 export const REACTIONS = { least: 20, most: 120, maximumMs: 30_000 } as const;
 
+/** A current session may have this in place of its series and sleep: what a provider answered. */
+export const RECORDING_FIELD = 'recording';
+/** The fields that a session may have beside a recording. */
+export const PERSON_FIELDS = ['age', 'height_cm', 'weight_kg', 'sex'] as const;
+
 /** All valid names in each kind of object in a request. */
 export const FIELD_NAMES = {
   request: [
@@ -114,7 +119,13 @@ export const FIELD_NAMES = {
     'night',
     'measurements',
   ],
-  session: [...SERIES_FIELDS, SERIES_ALIASES.HR_night, SERIES_ALIASES.RR_night, ...SESSION_SCALARS],
+  session: [
+    ...SERIES_FIELDS,
+    SERIES_ALIASES.HR_night,
+    SERIES_ALIASES.RR_night,
+    ...SESSION_SCALARS,
+    RECORDING_FIELD,
+  ],
   target: [...SCORE_FIELDS, ...LABEL_FIELDS],
   measurement: ['score', 'value', 'on', 'reliability', 'test', 'answers', 'reactions_ms', 'result'],
 } as const;

@@ -29,6 +29,7 @@ SESSION_FIELDS = (
     "height_cm",
     "weight_kg",
     "sex",
+    "recording",
 )
 TARGET_FIELDS = (
     "C_SCORE",

@@ -1,0 +1,108 @@
+import type { Admission } from '../auth/rateLimiter.js';
+import type { Clock } from '../base/clock.js';
+import type { OverloadCause } from '../contract/metrics.js';
+import type { BodyProblem } from '../contract/problems.js';
+import type { RecordingQueue } from '../recording/recordingQueue.js';
+import type { RecordingResult } from '../recording/recordingThread.js';
+import type { BodyScoring } from './answerBody.js';
+import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
+import { furtherBlocks } from './body.js';
+import type { RequestMetrics } from './requestMetrics.js';
+
+export interface RecordingsOptions {
+  readonly recordings: RecordingQueue;
+  readonly budget: BodyBudget;
+  readonly metrics: RequestMetrics;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly deadlineMs: number;
+  /** Reports an unexpected error; the caller gets 500. */
+  onFault(error: unknown, requestId: string): void;
+}
+
+/** What `Predict` does with the outcome. `payer` as there. */
+export interface RecordingsPolicy {
+  spend(payer: Admission, tokens: number): void;
+  /** Takes a body in which the session stands in place of its recording, if there was one. */
+  take(scoring: BodyScoring, body: Uint8Array, payer: Admission | undefined): void;
+  refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void;
+}
+
+/** A recording costs this many tokens, and one for each further piece of this length. */
+const TOKENS = 2;
+const PIECE_BYTES = 8_192;
+
+/** What a body with a recording costs in all, in tokens. */
+export function recordingTokens(bytes: number): number {
+  return TOKENS + Math.max(0, Math.ceil(bytes / PIECE_BYTES) - 1);
+}
+
+export const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as const satisfies Record<
+  Exclude<BudgetOutcome, 'taken'>,
+  OverloadCause
+>;
+
+interface HandedOver {
+  readonly scoring: BodyScoring;
+  readonly payer: Admission | undefined;
+  readonly startedMs: number;
+}
+
+/** Bodies with a recording of one event loop: from its fast path to the thread that reads them, and back. */
+export class Recordings {
+  constructor(
+    private readonly options: RecordingsOptions,
+    private readonly policy: RecordingsPolicy,
+  ) {}
+
+  /** `bytes` are valid until this returns. */
+  take(scoring: BodyScoring, bytes: Uint8Array, payer: Admission | undefined): void {
+    const { recordings, clock, deadlineMs, budget } = this.options;
+    const { length } = bytes;
+    const paid = 1 + furtherBlocks(length);
+    if (payer !== undefined) this.policy.spend(payer, recordingTokens(length) - paid);
+    const holder = payer?.key.keyIndex;
+    const room = recordings.room(holder);
+    if (room !== 'admitted')
+      return scoring.overloaded(room === 'saturated' ? 'recordingsFull' : 'recordingsOfKey');
+    const full = this.charge(holder, length);
+    if (full !== undefined) return scoring.overloaded(full);
+    const startedMs = clock.monotonicMs();
+    const dueMs = startedMs + deadlineMs;
+    scoring.dueBy(dueMs);
+    recordings.add({
+      bytes: Uint8Array.from(bytes),
+      holder,
+      expiresMs: scoring.expiresMs ?? dueMs,
+      get isGone() {
+        return scoring.isGone;
+      },
+      settle: (result) => {
+        if (holder !== undefined) budget.give(holder, length);
+        this.settle({ scoring, payer, startedMs }, result);
+      },
+    });
+  }
+
+  /** The body stays in memory until it is read. @returns why there is no room for it */
+  private charge(holder: number | undefined, bytes: number): OverloadCause | undefined {
+    if (holder === undefined) return undefined;
+    const outcome = this.options.budget.take(holder, bytes);
+    return outcome === 'taken' ? undefined : BUDGET_CAUSES[outcome];
+  }
+
+  private settle({ scoring, payer, startedMs }: HandedOver, result: RecordingResult | 'expired'): void {
+    const { metrics, onFault, clock } = this.options;
+    if (result === 'expired') return scoring.overloaded('deadline');
+    if (result instanceof Error) {
+      onFault(result, scoring.requestId);
+      return scoring.failedUnexpectedly();
+    }
+    if (result.kind === 'absent') return this.policy.take(scoring, result.body, payer);
+    const { kind, provider = 'unknown' } = result;
+    if (payer !== undefined) metrics.recording(provider, kind, clock.monotonicMs() - startedMs);
+    scoring.readFrom(provider, kind === 'read' ? result.told : undefined);
+    if (scoring.isGone) return;
+    if (kind === 'read') this.policy.take(scoring, result.body, payer);
+    else this.policy.refuseBody(scoring, result.problem, payer);
+  }
+}

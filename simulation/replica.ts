@@ -21,7 +21,7 @@ import { RequestMetrics } from '#acuity/http/requestMetrics.js';
 import { RequestObserver } from '#acuity/http/requestObserver.js';
 import type { Bundle } from '#acuity/model/bundle.js';
 import type { Log } from '#acuity/process/log.js';
-import { createReader } from '#acuity/reading/read.js';
+import { createReaders } from '#acuity/reading/read.js';
 import { EXPLAINED_ROWS_MAX } from '#acuity/scoring/batchBuffers.js';
 import { Batcher, type BatcherOptions } from '#acuity/scoring/batcher.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
@@ -89,7 +89,10 @@ const LAG_PERIOD_MS = 20;
 const LIMITS = { daySamplesMax: 200, nightSamplesMax: 200 };
 
 /** All processes read one after the other: one reader serves them. */
-const readRequest = createReader(LIMITS);
+const readers = createReaders(LIMITS);
+
+/** Nobody in the simulation sends recordings. */
+const recordings = { room: () => 'saturated' as const, add: () => undefined };
 
 /** A batcher, and how many requests it may hold. */
 interface Queue {
@@ -263,7 +266,8 @@ export class Replica {
       {
         authenticator,
         rateLimiter,
-        readRequest,
+        ...readers,
+        recordings,
         observer: new RequestObserver({ rateLimiter, metrics, access, clock }),
         metrics,
         clock,

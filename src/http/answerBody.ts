@@ -3,7 +3,14 @@ import type { BodyProblem } from '../contract/problems.js';
 import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
 import { adjustedRow } from '../pipeline/measuredRow.js';
 import type { Quality } from '../pipeline/quality.js';
-import { respond, withField, withHistory, withJson, withMeasured, withUnmeasured } from '../pipeline/respond.js';
+import {
+  respond,
+  withField,
+  withHistory,
+  withJson,
+  withMeasured,
+  withUnmeasured,
+} from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, ScoreHandler } from '../scoring/scorer.js';
 
@@ -36,8 +43,7 @@ export interface Asked {
 /** The body of a 200. */
 export function answerBody(row: ScoredRow, inferMs: number, asked: Asked): string {
   const { quality, history, recordingTold } = asked;
-  const body =
-    history === undefined ? plain(row, inferMs, quality) : carried(row, inferMs, quality, history);
+  const body = history === undefined ? plain(row, inferMs, quality) : carried(row, inferMs, quality, history);
   return recordingTold === undefined ? body : withJson(body, 'recording', recordingTold);
 }
 

@@ -1,6 +1,12 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
-import type { LimitCause, OverloadCause, PlainCause, RecordingLabel, RefusalCause } from '../contract/metrics.js';
+import type {
+  LimitCause,
+  OverloadCause,
+  PlainCause,
+  RecordingLabel,
+  RefusalCause,
+} from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
 import type { Quality } from '../pipeline/quality.js';
 import { rounded } from '../pipeline/respond.js';
@@ -36,7 +42,7 @@ export interface ExchangeRecord {
   /** The holder of the key; undefined if no key was accepted. */
   readonly caller: Admission | Limited | undefined;
   /** Whose recording was read; undefined without one. */
-  readonly recording: RecordingLabel | undefined;
+  readonly recording?: RecordingLabel | undefined;
 }
 
 /** Called once with the end of each exchange. */

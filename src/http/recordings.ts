@@ -10,10 +10,10 @@ import { furtherBlocks } from './body.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
 export interface RecordingsOptions {
-  readonly recordings: RecordingQueue;
+  readonly recordings: Pick<RecordingQueue, 'room' | 'add'>;
   readonly budget: BodyBudget;
   readonly metrics: RequestMetrics;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Clock;
   readonly deadlineMs: number;
   /** Reports an unexpected error; the caller gets 500. */
   onFault(error: unknown, requestId: string): void;

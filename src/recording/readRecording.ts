@@ -1,5 +1,11 @@
 import type { Adapted } from '#adapters/adapt.js';
-import { PROVIDERS, readRecording, recordingProblem, type Provider, type Recording } from '#adapters/recording.js';
+import {
+  PROVIDERS,
+  readRecording,
+  recordingProblem,
+  type Provider,
+  type Recording,
+} from '#adapters/recording.js';
 import { PERSON_FIELDS, RECORDING_FIELD } from '#rules/fields.js';
 import { RECORDING_BOUNDS, STRUCTURE_BOUNDS } from '#rules/structure.js';
 import type { BodyProblem, Finding } from '../contract/problems.js';
@@ -33,7 +39,7 @@ const BODY_BOUNDS = {
 const BEYOND_BOUNDS =
   `A recording should have at most ${RECORDING_BOUNDS.levelsMax} levels of nesting, ` +
   `${RECORDING_BOUNDS.bracketsMax} objects and arrays, and ${RECORDING_BOUNDS.stringsMax} strings`;
-const BESIDE = `Beside a recording a session has only ${PERSON_FIELDS.join(', ')}`;
+const BESIDE = `Beside a recording a session has only ${PERSON_FIELDS.join(', ')}: leave this out, or the recording`;
 
 /** A longer name of the caller's own is not repeated in an answer. */
 const NAME_MAX = 100;

@@ -229,10 +229,10 @@ t.test('a request that waited too long: 503; one that the network could not scor
 t.test(
   'a bug answers 500 and is told to the operator with the request id, never to the caller',
   async (t) => {
-    const readRequest: PredictOptions['readRequest'] = () => {
+    const readBody: PredictOptions['readBody'] = () => {
       throw new Error('secret-marker');
     };
-    const loop = openLoop(t, { readRequest });
+    const loop = openLoop(t, { readBody });
     const connection = await connect(t, loop);
     for (const id of ['one', 'two']) {
       const reply = await sendOn(connection, keyed({ headers: { 'X-Request-Id': id } }));

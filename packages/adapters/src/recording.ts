@@ -55,6 +55,11 @@ export type Provider = keyof typeof READERS;
 /** The values of a recording's `provider`. */
 export const PROVIDERS = Object.keys(READERS) as readonly Provider[];
 
+/** The names of a provider's answers in its recording. */
+export function answersOf(provider: Provider): readonly string[] {
+  return READERS[provider].fields;
+}
+
 const OPTIONS = ['provider', 'at', 'zone', 'newest_night_within_hours'] as const;
 /** Entries of `left` that are returned; one more says how many there were. */
 const LEFT_MAX = 50;

@@ -8,10 +8,10 @@ try {
   await build('src');
   const { format, resolveConfig } = await import('prettier');
   const { openapiDocument } = await import('../dist/contract/openapi.js');
-  const { shippedVersions } = await import('../dist/admin/referencePage.js');
+  const { shippedParts } = await import('../dist/admin/referencePage.js');
   const path = join(ROOT, 'docs/openapi.json');
   const style = { ...(await resolveConfig(path)), filepath: path };
-  writeFileSync(path, await format(JSON.stringify(openapiDocument(shippedVersions())), style));
+  writeFileSync(path, await format(JSON.stringify(openapiDocument(shippedParts())), style));
 } catch (error) {
   failWith(error);
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { openapiDocument } from '../contract/openapi.js';
+import { openapiDocument, type OpenapiOptions } from '../contract/openapi.js';
 import { referenceHtml, type ReferenceDocument } from './referenceHtml.js';
 
 /** A file of the API reference. */
@@ -48,14 +48,16 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-const document = once(() => openapiDocument(shippedVersions()));
+const document = once(() => openapiDocument(shippedParts()));
 
-/** The versions of the service and of the network that ship together. */
-export function shippedVersions(): { readonly version: string; readonly model: string } {
-  const read = (path: string): { readonly name: string; readonly version: string } =>
-    JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')) as never;
-  const network = read('native-models/acuity-base/manifest.json');
-  return { version: read('package.json').version, model: `${network.name}/${network.version}` };
+/** The versions of the service and of the network that ship together, and an example for each provider. */
+export function shippedParts(): Required<Pick<OpenapiOptions, 'version' | 'model' | 'recordings'>> {
+  const read = (path: string): unknown =>
+    JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
+  const { version } = read('package.json') as { readonly version: string };
+  const network = read('native-models/acuity-base/manifest.json') as { name: string; version: string };
+  const recordings = read('assets/try/recordings.json') as OpenapiOptions['recordings'] & object;
+  return { version, model: `${network.name}/${network.version}`, recordings };
 }
 
 const reference = (hasTry: boolean) => () =>

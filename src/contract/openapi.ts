@@ -8,6 +8,7 @@ import {
   REQUEST_EXAMPLES,
   RESPONSE_EXAMPLES,
   UNPROCESSABLE_EXAMPLE,
+  recordingExamples,
 } from './openapiExamples.js';
 import {
   FINDINGS_MAX,
@@ -19,7 +20,7 @@ import {
   type ProblemName,
 } from './problems.js';
 import { DEFAULT_SERIES_LIMITS, type SeriesLimits } from '#rules/fields.js';
-import { LINES_MAX, STRUCTURE_BOUNDS } from '#rules/structure.js';
+import { LINES_MAX, RECORDING_BOUNDS, STRUCTURE_BOUNDS } from '#rules/structure.js';
 import {
   MeasuredLabelSchema,
   MeasuredScoreSchema,
@@ -39,6 +40,8 @@ export interface OpenapiOptions {
   /** Name and version of a network, as in `X-Model-Version`: that of the examples. */
   readonly model: string;
   readonly limits?: SeriesLimits;
+  /** Examples of recordings, by provider. */
+  readonly recordings?: Readonly<Record<string, JsonObject>>;
 }
 
 /** The OpenAPI 3.1 document of the public listener, generated from the schemas that validate requests. */
@@ -46,6 +49,7 @@ export function openapiDocument({
   version,
   model,
   limits = DEFAULT_SERIES_LIMITS,
+  recordings = {},
 }: OpenapiOptions): JsonObject {
   return {
     openapi: '3.1.0',
@@ -65,7 +69,7 @@ export function openapiDocument({
     ],
     tags: [{ name: 'scoring', description: 'The one endpoint.' }],
     security: [{ apiKey: [] }],
-    paths: { '/predict': { post: predictOperation() } },
+    paths: { '/predict': { post: predictOperation(recordings) } },
     components: {
       securitySchemes: {
         apiKey: {
@@ -96,11 +100,13 @@ session whose fields contradict each other: sleep stages, one or all, in minutes
 minutes or hours; shares of sleep on two scales, or that add up to more than the whole; heart rate in place of \
 breathing. A \`history\` must be that of an answer; without one, \`night\` is ignored. No measurement may be of a day \
 after \`night\`. A raw result of a test needs the \`age\` of the current session, in the range of its norm, and must be \
-on its scale. Fields that are not described here are ignored.
+on its scale. A \`recording\` is in \`current_session\` alone, and the session then has no other field with a value but \
+\`age\`, \`height_cm\`, \`weight_kg\` and \`sex\`. Fields that are not described here are ignored.
 
 A body has at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ${STRUCTURE_BOUNDS.bracketsMax} objects and \
 arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings, keys included; beyond that it is refused with one \`too_long\` \
-at \`["body"]\`.
+at \`["body"]\`. A \`recording\` has bounds of its own: ${RECORDING_BOUNDS.bracketsMax} objects and arrays, and \
+${RECORDING_BOUNDS.stringsMax} strings.
 
 Any other path answers 404, any other method 405 with \`Allow: POST\`.
 
@@ -119,7 +125,8 @@ const SAMPLE_REQUEST = {
   },
 };
 
-function predictOperation(): JsonObject {
+function predictOperation(recordings: Readonly<Record<string, JsonObject>>): JsonObject {
+  const examples = { ...REQUEST_EXAMPLES, ...recordingExamples(recordings) };
   return {
     operationId: 'predict',
     summary: 'Score one session',
@@ -153,7 +160,7 @@ function predictOperation(): JsonObject {
     requestBody: {
       required: true,
       content: {
-        'application/json': { schema: ref('PredictionRequest'), examples: plain(REQUEST_EXAMPLES) },
+        'application/json': { schema: ref('PredictionRequest'), examples: plain(examples) },
         [NDJSON_TYPE]: {
           schema: {
             type: 'string',

@@ -87,6 +87,21 @@ export const REQUEST_EXAMPLES = {
   },
 } as const satisfies Record<string, RequestExample>;
 
+/** A night of each provider, as its recording. */
+export function recordingExamples(
+  recordings: Readonly<Record<string, object>>,
+): Readonly<Record<string, { readonly summary: string; readonly value: object }>> {
+  return Object.fromEntries(
+    Object.entries(recordings).map(([provider, recording]) => [
+      provider,
+      {
+        summary: `A recording of ${provider}, with the history of the person`,
+        value: { current_session: { recording, age: 34, sex: 'F' }, history: '' },
+      },
+    ]),
+  );
+}
+
 const scores = {
   C_SCORE: 50.42,
   attention: 50.87,
@@ -102,7 +117,7 @@ export interface ResponseExample {
   readonly value: PredictionResponse;
 }
 
-/** Responses to the requests of the same names; all other requests show the first. */
+/** Responses to the requests of the same names; those with a recording show the last, all others the first. */
 export const RESPONSE_EXAMPLES = {
   baseline: { summary: 'The scores', value: { ...scores, inference_time_ms: 0.21 } },
   measured: {
@@ -116,6 +131,27 @@ export const RESPONSE_EXAMPLES = {
       unmeasured: scores,
       measured: [{ test: 'pss10', score: 'stress', value: 35.3, on: '2026-11-21' }],
       history: 'acu1.AQ',
+    },
+  },
+  recording: {
+    summary: 'To a recording: what was read of it, beside the scores',
+    value: {
+      ...scores,
+      inference_time_ms: 0.21,
+      history: 'acu1.AQ',
+      recording: {
+        at: '2026-03-02T06:30:00.000Z',
+        night: '2026-03-02',
+        sleep: {
+          from: '2026-03-01T22:00:00.000Z',
+          to: '2026-03-02T06:00:00.000Z',
+          source: null,
+          parts: [
+            { what: 'sleep.data[0]', from: '2026-03-01T22:00:00.000Z', to: '2026-03-02T06:00:00.000Z' },
+          ],
+        },
+        left: [{ what: 'sleep.data[1]', why: 'a nap: ended within 12 hours of a longer sleep' }],
+      },
     },
   },
 } as const satisfies Record<string, ResponseExample>;

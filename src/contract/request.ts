@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { PROVIDERS, answersOf, type Provider } from '#adapters/recording.js';
 import {
   ANSWERS,
   DEFAULT_SERIES_LIMITS,
@@ -60,6 +61,31 @@ const series = (maxItems: number, description: string) =>
     }),
   );
 
+/** What a provider answers: each adapter has its own form, which docs/ADAPTERS.md describes. */
+const answers = [...new Set(PROVIDERS.flatMap(answersOf))].map((name) => {
+  const of = PROVIDERS.filter((provider) => answersOf(provider).includes(name));
+  return [name, Type.Optional(Type.Unknown({ description: `As it came from ${of.join(', ')}.` }))] as const;
+});
+
+const optionalText = (description: string) =>
+  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], description }));
+
+/** A night and the day around it as a provider sent them. */
+export const RecordingSchema = Type.Object({
+  provider: Type.Unsafe<Provider>({ enum: PROVIDERS, description: 'Whose answers these are.' }),
+  at: optionalText(
+    'The moment to score, ISO 8601 with an offset; by default the end of the newest night. Give it: without it no night is too old.',
+  ),
+  zone: optionalText('The zone of times without one: an offset (`+01:00`) or a name (`Europe/Berlin`).'),
+  newest_night_within_hours: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description: 'How many hours before `at` a night may have ended; 20 by default.',
+    }),
+  ),
+  ...(Object.fromEntries(answers) as Record<string, Type.TOptional<Type.TUnknown>>),
+});
+
 /** A session as callers write it. Any field may be absent or null; unknown fields are ignored. */
 export function sessionSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
   const { daySamplesMax, nightSamplesMax } = limits;
@@ -74,6 +100,15 @@ export function sessionSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
     HR_night_imputed: series(nightSamplesMax, 'Alias of HR_night; give one of the two.'),
     RR_night_imputed: series(nightSamplesMax, 'Alias of RR_night; give one of the two.'),
     ...scalars,
+    recording: Type.Optional(
+      Type.Unsafe<Type.Static<typeof RecordingSchema> | null>({
+        ...RecordingSchema,
+        type: ['object', 'null'],
+        description:
+          'In `current_session` alone: what a provider answered, in place of all other fields but `age`, `height_cm`, ' +
+          '`weight_kg` and `sex`. Costs 2 tokens of the rate, and one for each further 8 KiB of the body.',
+      }),
+    ),
   });
 }
 

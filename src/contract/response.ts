@@ -113,6 +113,19 @@ export const ExplanationSchema = Type.Object({
 });
 export type Explanation = Type.Static<typeof ExplanationSchema>;
 
+const span = {
+  from: Type.String({ description: 'ISO 8601 with Z.' }),
+  to: Type.String({ description: 'ISO 8601 with Z.' }),
+};
+
+/** The sleep that a recording's night was made of. */
+interface RecordedSleep {
+  readonly from: string;
+  readonly to: string;
+  readonly source: string | null;
+  readonly parts: readonly { readonly what: string; readonly from: string; readonly to: string }[];
+}
+
 /** The body of a 200: the seven scores, numbers rounded to two decimals, and the model's time. */
 export const PredictionResponseSchema = Type.Object({
   ...ScoreRecordSchema.properties,
@@ -151,6 +164,42 @@ export const PredictionResponseSchema = Type.Object({
     ),
   ),
   explanation: Type.Optional(ExplanationSchema),
+  recording: Type.Optional(
+    Type.Object(
+      {
+        at: Type.String({ description: 'The moment that was scored, ISO 8601 with Z.' }),
+        night: Type.Unsafe<string | null>({
+          type: ['string', 'null'],
+          format: 'date',
+          description:
+            'The date of waking: the night of the history, unless the request has another. null without a night.',
+        }),
+        sleep: Type.Unsafe<RecordedSleep | null>({
+          type: ['object', 'null'],
+          properties: {
+            ...span,
+            source: Type.Unsafe<string | null>({
+              type: ['string', 'null'],
+              description: 'The device, app or provider that recorded it, if the answer says so.',
+            }),
+            parts: Type.Array(Type.Object({ what: Type.String({ description: 'Its field.' }), ...span }), {
+              description: 'More than one if the night came in parts.',
+            }),
+          },
+          required: ['from', 'to', 'source', 'parts'],
+          description: 'The sleep of that night.',
+        }),
+        left: Type.Array(
+          Type.Object({
+            what: Type.String({ description: 'The field.' }),
+            why: Type.String({ description: 'Why it was not used.' }),
+          }),
+          { description: 'What was sent and not used.' },
+        ),
+      },
+      { description: 'Only if a recording was sent: what was read of it.' },
+    ),
+  ),
   history: Type.Optional(
     Type.String({
       maxLength: HISTORY_LENGTH_MAX,

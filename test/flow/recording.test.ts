@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Adapted } from '#adapters/adapt.js';
+import { PROVIDERS, type Recording, type RecordingProblem } from '#adapters/recording.js';
+import type { Session } from '#acuity/contract/request.js';
+import { scoreRecord, session } from '../fixtures/bodies.js';
+import { Connection, sendOn, type Reply } from '../fixtures/connection.js';
+import { REPOSITORY } from '../fixtures/repository.js';
+import { startServer } from '../fixtures/server.js';
+import { until } from '../fixtures/until.js';
+
+/** A running service that is sent nights as their providers sent them. */
+
+/** See packages/cases/README.md. */
+interface Case {
+  readonly name: string;
+  readonly recording: Recording;
+  readonly person?: Partial<Session>;
+  readonly expect: Adapted | { readonly error: RecordingProblem };
+}
+
+function casesOf(provider: string): readonly Case[] {
+  const path = join(REPOSITORY, `packages/cases/adapters/${provider}.json`);
+  return JSON.parse(readFileSync(path, 'utf8')) as Case[];
+}
+
+const EXAMPLES = JSON.parse(readFileSync(join(REPOSITORY, 'assets/try/recordings.json'), 'utf8')) as Readonly<
+  Record<string, Recording>
+>;
+const OURA = EXAMPLES['oura'] ?? {};
+
+const server = await startServer(t, {
+  env: { ACUITY_LOG_LEVEL: 'info', ACUITY_ACCESS_LOG_EVERY: '1' },
+  keys: [{ kind: 'live', ratePerS: 500, dailyMax: null }],
+});
+const connection = await Connection.open(server.port);
+t.teardown(() => connection.destroy());
+
+async function send(body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const reply = await sendOn(connection, { headers: { 'X-API-Key': server.key, ...headers }, body: text });
+  return { ...reply, body: Buffer.from(reply.body, 'latin1').toString() };
+}
+
+/** The text of an answer without what two answers can't have in common. */
+const lasting = (body: string): string =>
+  body.replace(/"inference_time_ms":[\d.]+/, '').replace(/,"recording":\{.*\}\}$/, '}');
+
+const told = (body: string): unknown => (JSON.parse(body) as { readonly recording?: unknown }).recording;
+
+const firstFinding = ({ body }: Reply): unknown => (JSON.parse(body) as { detail: unknown[] }).detail[0];
+
+for (const provider of PROVIDERS) {
+  t.test(`${provider}: each case over HTTP, and the same answer as to its session`, async (t) => {
+    for (const { name, recording, person, expect } of casesOf(provider)) {
+      const answer = await send({ current_session: { ...person, recording } });
+      if ('error' in expect) {
+        const { path, type, sentence: msg } = expect.error;
+        t.equal(answer.status, 422, name);
+        const loc = ['body', 'current_session', 'recording', ...path];
+        t.strictSame(firstFinding(answer), { loc, msg, type }, name);
+        continue;
+      }
+      const { session: current_session, ...rest } = expect;
+      const bySession = await send({ current_session });
+      t.equal(lasting(answer.body), lasting(bySession.body), name);
+      if (answer.status === 200) t.strictSame(told(answer.body), rest, name);
+    }
+  });
+}
+
+t.test('with a history, an explanation and measurements it is the same, byte for byte', async (t) => {
+  const [first] = casesOf('oura');
+  if (first === undefined || 'error' in first.expect) throw new Error('no case');
+  const { session: current_session, night } = first.expect;
+  const beginning = await send({ current_session: session(3), history: '', night: '2026-02-28' });
+  const { history } = JSON.parse(beginning.body) as { history: string };
+  const measurements = [{ score: 'attention', value: 71 }];
+  for (const more of [
+    { history: '' },
+    { history },
+    { history, explain: true },
+    { history, measurements },
+    { history, night: '2026-03-01' },
+    { history, night: null, unknown: { any: ['thing'] } },
+    { past_sessions: [session(4)], past_targets: [scoreRecord(4)] },
+  ]) {
+    const recorded = { current_session: { ...first.person, recording: first.recording }, ...more };
+    const dated = 'history' in more ? { night, ...more } : more;
+    const plain = { current_session, ...dated, night: ('night' in dated ? dated.night : night) ?? night };
+    const answer = await send(recorded);
+    t.equal(answer.status, 200);
+    t.equal(lasting(answer.body), lasting((await send(plain)).body), Object.keys(more).join());
+    t.match(answer.body, /"recording":\{"at":/);
+  }
+});
+
+t.test('where a recording may stand, and what may stand beside it', async (t) => {
+  const loc = ['body', 'current_session'];
+  const at = ['body', 'current_session', 'recording'];
+  const refused: readonly (readonly [body: unknown, finding: object])[] = [
+    [
+      { current_session: { recording: OURA, HR_night: [50] } },
+      { loc: [...loc, 'HR_night'], type: 'value_error' },
+    ],
+    [
+      { current_session: { HR_night_imputed: [50], recording: OURA } },
+      { loc: [...loc, 'HR_night_imputed'], type: 'value_error' },
+    ],
+    [{ current_session: { recording: OURA, age: 200 } }, { loc: [...loc, 'age'], type: 'less_than_equal' }],
+    [{ current_session: { recording: [] } }, { loc: at, type: 'object_type' }],
+    [{ current_session: { recording: 'oura' } }, { loc: at, type: 'object_type' }],
+    [{ current_session: { recording: {} } }, { loc: [...at, 'provider'], type: 'literal_error' }],
+    [
+      { current_session: {}, past_sessions: [{ recording: OURA }], past_targets: [scoreRecord()] },
+      { loc: ['body', 'past_sessions', 0, 'recording'], type: 'value_error', msg: /acuity adapt/ },
+    ],
+    [
+      {
+        current_session: { recording: OURA },
+        past_sessions: [{ recording: OURA }],
+        past_targets: [scoreRecord()],
+      },
+      { loc: ['body', 'past_sessions', 0, 'recording'], type: 'value_error' },
+    ],
+    [
+      { current_session: { recording: OURA }, explain: 1 },
+      { loc: ['body', 'explain'], type: 'bool_type' },
+    ],
+  ];
+  for (const [body, finding] of refused) {
+    const answer = await send(body);
+    t.equal(answer.status, 422, answer.body);
+    t.match(firstFinding(answer), finding);
+  }
+  const accepted = [
+    { current_session: { recording: null, age: 34 } },
+    { current_session: { age: 34, recording: OURA, HR_night: null, RR_night: [], other: { recording: 1 } } },
+    { night: null, current_session: { recording: OURA, sex: null, weight_kg: 70 } },
+  ];
+  for (const body of accepted) t.equal((await send(body)).status, 200, JSON.stringify(Object.keys(body)));
+  const escaped = JSON.stringify({ current_session: { recording: OURA } }).replace('"rec', '"r\\u0065c');
+  t.match((await send(escaped)).body, /"recording":\{"at":/, 'an escaped name is a name');
+  const twice = `{"current_session":{"recording":${JSON.stringify(OURA)},"recording":null,"age":34}}`;
+  t.notMatch((await send(twice)).body, /"recording"/, 'the last one counts');
+  const broken = JSON.stringify({ current_session: { recording: OURA } }).slice(0, -1);
+  t.strictSame(JSON.parse((await send(broken)).body), { detail: `Malformed JSON at byte ${broken.length}` });
+});
+
+t.test('a line of a list is no place for a recording', async (t) => {
+  const lines = [{ current_session: { recording: OURA } }, { current_session: { age: 34 } }];
+  const { body } = await send(lines.map((line) => JSON.stringify(line)).join('\n'), {
+    'Content-Type': 'application/x-ndjson',
+  });
+  const [first = '', second = ''] = body.split('\n');
+  t.match(JSON.parse(first), {
+    status: 422,
+    detail: [{ loc: ['body', 'current_session', 'recording'], type: 'value_error', msg: /acuity adapt/ }],
+  });
+  t.match(second, 'attention');
+});
+
+t.test('it costs two tokens, and one for each further 8 KiB', async (t) => {
+  const headers = { 'X-API-Key': server.keys[1]?.key ?? '' };
+  const long = { current_session: { recording: { ...OURA, zone: 'UTC'.padEnd(1_400_000) } } };
+  // 171 tokens of the thousand of two seconds each: the next request comes too early.
+  let limited = 0;
+  for (let sent = 1; limited === 0 && sent <= 20; sent++) {
+    const { status } = await send(long, headers);
+    if (status === 429) limited = sent;
+  }
+  t.ok(limited > 5 && limited < 12, `refused after ${limited - 1}`);
+});
+
+t.test('metrics and log know the provider, and nothing of the content', async (t) => {
+  await send({ current_session: { recording: { ...OURA, sleep: 'secret-marker' } } });
+  const metrics = await (await fetch(`http://127.0.0.1:${server.adminPort}/metrics`)).text();
+  for (const provider of PROVIDERS)
+    t.match(metrics, new RegExp(`acuity_recordings_total\\{provider="${provider}",outcome="read"\\} [1-9]`));
+  t.match(metrics, /acuity_recordings_total\{provider="oura",outcome="refused"\} [1-9]/);
+  t.match(metrics, /acuity_recording_seconds_count [1-9]/);
+  t.match(metrics, /acuity_findings_total\{type="recording_invalid"\} [1-9]/);
+  await until(() => /"recording":"oura"/.test(server.output()));
+  t.notMatch(server.output(), /secret-marker|bedtime/);
+});

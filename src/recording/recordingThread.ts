@@ -12,8 +12,8 @@ export type RecordingResult = RecordingOutcome | Error;
  * the cores.
  */
 const NICENESS = 5;
-/** What the longest recordings need (`test/recording/hostile`), with room; beyond it the thread ends. */
-const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 } as const;
+/** Twice what the longest recordings need (`test/recording/hostile.test.ts`); beyond it the thread ends. */
+const HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 } as const;
 
 export interface RecordingThreadOptions {
   readonly limits: SeriesLimits;

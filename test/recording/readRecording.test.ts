@@ -1,0 +1,116 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { PROVIDERS, type Recording } from '#adapters/recording.js';
+import { seededRandom, type Random } from '#acuity/base/random.js';
+import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { readRecordingOf } from '#acuity/recording/readRecording.js';
+import { REPOSITORY } from '../fixtures/repository.js';
+
+const MUTATIONS = Number(process.env['MUTATIONS'] ?? 4_000);
+const LIMITS = { daySamplesMax: 7_200, nightSamplesMax: 43_200 };
+const FOLDER = join(REPOSITORY, 'packages/cases/adapters');
+
+const RECORDINGS = readdirSync(FOLDER).flatMap((file) => {
+  const cases = JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as { readonly recording?: Recording }[];
+  return cases.flatMap(({ recording }): Recording[] => (recording === undefined ? [] : [recording]));
+});
+
+const parser = new WasmParser(LIMITS);
+const readRequest = createReader(LIMITS);
+
+const ODD: readonly unknown[] = [
+  ...[
+    null,
+    true,
+    false,
+    '',
+    [],
+    {},
+    [[]],
+    [null],
+    { '': 0 },
+    'x',
+    'null',
+    '__proto__',
+    '%',
+    '\u0000',
+    '\ud800',
+  ],
+  ...[0, -1, 1, 0.5, 255, 1e9, 1e15, -1e15, 1e308, 1772402400, 1772402400000, 253402300799, 8.64e15],
+  ...['0', '-1', '1e99', '9999-12-31T23:59:59Z', '0000-01-01T00:00:00Z', '+275760-09-13T00:00:00Z', '24:00'],
+  ...['2026-02-30', '2026-03-02T06:30', '2026-03-29T02:30:00', '2026-03-02T06:30:00+99:99', 'Europe/Berlin'],
+  ...['../../etc/passwd', 'Etc/GMT+25', '+14:00', '-00:00', 'PT8H', ...PROVIDERS],
+];
+
+type Container = Record<string | number, unknown>;
+
+/** One value, anywhere in it, is exchanged, removed, doubled or moved. */
+function mutate(recording: Recording, random: Random): Recording {
+  const mutated = structuredClone(recording) as Container;
+  const places: (readonly [Container, string])[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const key of Object.keys(value)) {
+      places.push([value as Container, key]);
+      walk((value as Container)[key]);
+    }
+  };
+  walk(mutated);
+  const pick = <Of>(list: readonly Of[]): Of | undefined => list[Math.floor(random() * list.length)];
+  const [holder, key] = pick(places) ?? [mutated, 'provider'];
+  const kind = random();
+  if (kind < 0.6) holder[key] = structuredClone(pick(ODD));
+  else if (kind < 0.7) delete holder[key];
+  else if (kind < 0.85) {
+    const [other, name] = pick(places) ?? [mutated, 'sleep'];
+    holder[key] = structuredClone(other[name]);
+  } else if (Array.isArray(holder)) holder.push(...(structuredClone(holder) as unknown[]));
+  else holder[key] = [holder[key], holder[key]];
+  return mutated;
+}
+
+t.test('a mutated recording is read or refused, and never an error of ours', async (t) => {
+  const random = seededRandom(57);
+  const outcomes = { read: 0, refused: 0, absent: 0 };
+  let scored = 0;
+  for (let count = 0; count < MUTATIONS; count++) {
+    const original = RECORDINGS[count % RECORDINGS.length];
+    let recording: Recording = original ?? { provider: 'oura' };
+    for (let times = random() * 4; times > 0; times--) recording = mutate(recording, random);
+    const body = JSON.stringify({ history: '', current_session: { age: 40, recording } });
+    try {
+      const outcome = readRecordingOf(Buffer.from(body), parser);
+      outcomes[outcome.kind]++;
+      if (outcome.kind === 'refused' && outcome.problem.kind === 'unprocessable') {
+        for (const { loc } of outcome.problem.findings)
+          t.strictSame(loc.slice(0, 3), ['body', 'current_session', 'recording']);
+      }
+      if (outcome.kind !== 'read') continue;
+      const request = readRequest(outcome.body);
+      if (!isBodyProblem(request)) scored++;
+    } catch (error) {
+      t.fail(`seed 57, ${count}: ${String(error)}`, { body: body.slice(0, 2_000) });
+      return;
+    }
+  }
+  t.equal(outcomes.absent, 0);
+  t.ok(scored > MUTATIONS / 10 && outcomes.refused > MUTATIONS / 10, JSON.stringify(outcomes));
+});
+
+t.test('a body that is cut or changed anywhere is refused as JSON, or read', async (t) => {
+  const random = seededRandom(58);
+  let refused = 0;
+  for (let count = 0; count < MUTATIONS; count++) {
+    const body = Buffer.from(
+      JSON.stringify({ current_session: { recording: RECORDINGS[count % RECORDINGS.length] } }),
+    );
+    const at = Math.floor(random() * body.length);
+    const isCut = random() < 0.3;
+    if (!isCut) body[at] = Math.floor(random() * 256);
+    const { kind } = readRecordingOf(isCut ? body.subarray(0, at) : body, parser);
+    if (kind === 'refused') refused++;
+  }
+  t.ok(refused > MUTATIONS / 10);
+});

@@ -70,7 +70,7 @@ export class Recordings {
     const dueMs = startedMs + deadlineMs;
     scoring.dueBy(dueMs);
     recordings.add({
-      bytes: Uint8Array.from(bytes),
+      bytes: new Uint8Array(bytes),
       holder,
       expiresMs: scoring.expiresMs ?? dueMs,
       get isGone() {

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js';
+import { asError } from '../base/errors.js';
 import { RecordingThread, type RecordingResult, type RecordingThreadOptions } from './recordingThread.js';
 
 /** A recording that waits to be read. */
@@ -108,14 +109,18 @@ export class RecordingQueue {
     if (recording === undefined) return this.tellIdle();
     const current = { recording, isSettled: false, sweeps: 0 };
     this.current = current;
-    const thread = this.openThread();
-    thread.read(recording.bytes, (result) => {
+    const done = (result: RecordingResult): void => {
       if (this.current !== current) return; // it took too long, and another thread goes on
       this.current = undefined;
       this.readNext();
       if (!current.isSettled) recording.settle(result);
       this.tellIdle();
-    });
+    };
+    try {
+      this.openThread().read(recording.bytes, done);
+    } catch (error) {
+      done(asError(error)); // no thread starts, for instance without a free file descriptor
+    }
   }
 
   /** The holder's turn is over: the others come first. */

@@ -35,7 +35,6 @@ export class RecordingThread {
   constructor({ limits, code = new URL('./entry.js', import.meta.url) }: RecordingThreadOptions) {
     const workerData: RecordingThreadData = { limits, niceness: NICENESS };
     this.worker = new Worker(code, { workerData, resourceLimits: HEAP });
-    this.worker.unref();
     this.started = new Promise((resolve) => {
       this.worker.once('message', () => resolve()).once('exit', () => resolve());
     });

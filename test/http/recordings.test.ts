@@ -1,0 +1,154 @@
+import t, { type Test } from 'tap';
+import { systemClock } from '#acuity/base/clock.js';
+import { recordingTokens } from '#acuity/http/recordings.js';
+import { RecordingQueue, type RecordingQueueOptions } from '#acuity/recording/recordingQueue.js';
+import { Connection, send, sendOn } from '../fixtures/connection.js';
+import type { ScoreHandler } from '#acuity/scoring/scorer.js';
+import { GOOD_KEY, answer, budgetOf, openLoop, type FakeScorer, type TestLoop } from '../fixtures/loop.js';
+import { until } from '../fixtures/until.js';
+
+/** Recordings at the door: what they cost, what is refused, and what becomes of them on their thread. */
+
+const LIMITS = { daySamplesMax: 100, nightSamplesMax: 100 };
+const headers = { 'X-API-Key': GOOD_KEY };
+
+const TOLD = JSON.stringify({ at: 'then', night: null, sleep: null, left: [] });
+/** A thread that does what the provider of a recording says. */
+const CODE = `
+import { parentPort } from 'node:worker_threads';
+parentPort.on('message', (bytes) => {
+  const { recording, ...rest } = JSON.parse(Buffer.from(bytes)).current_session;
+  if (recording.provider === 'hang') for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  if (recording.provider === 'die') process.exit(1);
+  if (recording.provider === 'fail')
+    return parentPort.postMessage({ kind: 'failed', error: { message: 'a bug', stack: 'a bug', isForOperator: false } });
+  const body = Buffer.from(JSON.stringify({ current_session: rest }));
+  parentPort.postMessage({ kind: 'read', provider: 'oura', body: new Uint8Array(body), told: '${TOLD}' });
+});
+parentPort.postMessage({ kind: 'started' });
+`;
+
+interface Scene extends TestLoop {
+  readonly recordings: RecordingQueue;
+  post(provider: string, more?: object): ReturnType<typeof send>;
+}
+
+function scene(t: Test, queue: Partial<RecordingQueueOptions> = {}, more: object = {}): Scene {
+  const recordings = new RecordingQueue({
+    placesMax: 8,
+    deadlineMs: 1_000,
+    hangMs: 60_000,
+    clock: systemClock,
+    thread: { limits: LIMITS, code: new URL(`data:text/javascript,${encodeURIComponent(CODE)}`) },
+    onRestart: () => undefined,
+    ...queue,
+  });
+  t.teardown(() => recordings.close());
+  const loop = openLoop(t, { recordings, ...more });
+  const post: Scene['post'] = (provider, beside = {}) =>
+    send(loop.port, {
+      headers,
+      body: JSON.stringify({ current_session: { recording: { provider }, ...beside } }),
+    });
+  return { ...loop, recordings, post };
+}
+
+function newest({ waiting }: FakeScorer): ScoreHandler {
+  const handler = waiting.at(-1);
+  if (handler === undefined) throw new Error('no request waits');
+  return handler;
+}
+
+t.test('a recording is scored like its session, and the answer says what was read', async (t) => {
+  const { post, scorer, spent, budget, lines } = scene(t);
+  const reply = post('oura', { age: 34 });
+  await until(() => scorer.waiting.length === 1);
+  t.equal(budget.heldBytes, 0, 'its body is in memory no longer');
+  const waiting = newest(scorer);
+  t.ok(
+    (waiting.expiresMs ?? Infinity) < systemClock.monotonicMs() + 1_001,
+    'the deadline holds for all of it',
+  );
+  answer(waiting);
+  t.ok((await reply).body.endsWith(`"inference_time_ms":2,"recording":${TOLD}}`));
+  t.strictSame(spent, [1]);
+  t.equal(lines.at(-1)?.['recording'], 'oura');
+});
+
+t.test('what it costs is taken when it is handed over', async (t) => {
+  t.strictSame([0, 8_192, 8_193, 4_194_304].map(recordingTokens), [2, 2, 3, 513]);
+  const { post, scorer, spent } = scene(t);
+  const reply = post('oura', { other: 'x'.repeat(100_000) });
+  await until(() => scorer.waiting.length === 1);
+  // One with the head, one with the second block of 64 KiB, the rest now.
+  t.strictSame(spent, [1, recordingTokens(100_063) - 2]);
+  answer(newest(scorer));
+  t.equal((await reply).status, 200);
+});
+
+t.test('beyond its places, a recording is refused', async (t) => {
+  const { post, lines, recordings } = scene(t, { placesMax: 2 });
+  void post('hang').catch(() => undefined);
+  await until(() => recordings.pending === 1);
+  const refused = await post('oura');
+  t.equal(refused.status, 503);
+  t.match(refused.headers.get('retry-after'), /\d/);
+  t.equal(lines.at(-1)?.['cause'], 'recordingsOfKey');
+});
+
+t.test('a recording that does not come back is refused at the deadline', async (t) => {
+  const { post, lines } = scene(t, { deadlineMs: 50 }, { deadlineMs: 50 });
+  t.equal((await post('hang')).status, 503);
+  t.equal(lines.at(-1)?.['cause'], 'deadline');
+});
+
+t.test('one that takes its thread along is answered 500, and the next one scored', async (t) => {
+  for (const provider of ['die', 'fail']) {
+    const { post, faults, scorer } = scene(t);
+    t.equal((await post(provider)).status, 500);
+    t.equal(faults.length, 1);
+    const reply = post('oura');
+    await until(() => scorer.waiting.length === 1);
+    answer(newest(scorer));
+    t.equal((await reply).status, 200);
+  }
+});
+
+t.test('its body takes from the budget of bodies until it is read', async (t) => {
+  const budget = budgetOf(100_000, 60_000);
+  const { recordings, port, post } = scene(t, {}, { budget });
+  const connection = await Connection.open(port);
+  t.teardown(() => connection.destroy());
+  const long = { current_session: { recording: { provider: 'hang' }, other: 'x'.repeat(59_000) } };
+  void sendOn(connection, { headers, body: JSON.stringify(long) }).catch(() => undefined);
+  await until(() => recordings.pending === 1);
+  t.equal(budget.heldBytes, 59_392);
+  t.equal((await post('oura', { other: 'x'.repeat(1_500) })).status, 503, 'the share of the key');
+});
+
+t.test('a caller that hangs up is not scored, and a stop waits for those that wait', async (t) => {
+  const { recordings, port, post, predict, scorer } = scene(t);
+  const connection = await Connection.open(port);
+  const body = JSON.stringify({ current_session: { recording: { provider: 'oura' } } });
+  void sendOn(connection, { headers, body }).catch(() => undefined);
+  const other = post('oura');
+  // Both wait for the thread to start.
+  await until(() => recordings.pending === 2);
+  connection.destroy();
+  predict.drain();
+  await recordings.drained();
+  await until(() => scorer.waiting.length === 1);
+  answer(newest(scorer));
+  const { status, headers: answered } = await other;
+  t.equal(status, 200);
+  t.equal(answered.get('connection'), 'close');
+});
+
+t.test('while a worker hangs, what comes back from the thread is refused', async (t) => {
+  const { post, predict, recordings, lines } = scene(t);
+  const reply = post('oura');
+  await until(() => recordings.pending === 1);
+  predict.hang();
+  t.equal((await reply).status, 503);
+  t.equal(lines.at(-1)?.['cause'], 'hung');
+});

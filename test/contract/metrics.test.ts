@@ -38,6 +38,8 @@ t.test('no label can hold a key, an id or a score', async (t) => {
     'key',
     'kind',
     'label',
+    'outcome',
+    'provider',
     'score',
     'stage',
     'status',

@@ -31,7 +31,7 @@ export function makeCode() {
   pre.tabIndex = 0;
   pre.setAttribute('aria-label', 'The request as code');
   const note =
-    'Here each series is one average; a device sends its samples. The history is that of the last answer.';
+    'From the sliders, each series is one average; a device sends its samples. The history is that of the last answer.';
   byId('code').append(holding('div', [group, button, copied], 'buttons'), pre, element('p', note, 'quiet'));
 }
 

@@ -54,6 +54,13 @@ export const EXAMPLES = {
 
 export const FIRST = { ...PERSON, ...ORDINARY };
 
+export const isOfPerson = (name) => name in PERSON;
+
+/** The fields of a session that are the person's. */
+export function personOf({ age, height, weight, sex }) {
+  return { age, height_cm: height, weight_kg: weight, sex };
+}
+
 /** In minutes, each stage whole. */
 export function minutesOf({ bed, wake, stages }) {
   const [deep, rem, light] = stages.map((share) => Math.round(share * (wake - bed)));
@@ -79,10 +86,7 @@ export function requestOf(night, { history, date, measurements }) {
       deepPercentage: share(deep),
       remPercentage: share(rem),
       lightPercentage: share(light),
-      age: night.age,
-      height_cm: night.height,
-      weight_kg: night.weight,
-      sex: night.sex,
+      ...personOf(night),
     },
     history,
     night: date,

@@ -77,10 +77,16 @@ function refusal(status, { detail }, retryMs) {
     case 503:
       return { problem: 'The service is busy, and its callers come first. Waiting …', retryMs };
     case 422:
-      return { problem: `The service refuses this night: ${detail.map(({ msg }) => msg).join('; ')}.` };
+      return { problem: `The service refuses this night: ${detail.map(wordsOf).join('; ')}.` };
     default:
       return { problem: `The service answers ${status}: ${detail}.` };
   }
+}
+
+/** Within a recording the place matters. */
+function wordsOf({ loc, msg }) {
+  const place = loc.slice(loc.indexOf('recording') + 1).join('.');
+  return loc.includes('recording') && place !== '' ? `${place}: ${msg}` : msg;
 }
 
 function sleep(ms) {

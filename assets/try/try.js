@@ -1,7 +1,8 @@
 /** The page `/try`: a night put together by hand, and its scores. Nothing of it is stored. */
 import { byId, element, holding, setText } from '../dashboard/dom.js';
 import { makeCode, showCode } from './code.js';
-import { EXAMPLES, FIRST, minutesOf, requestOf, SLIDERS } from './night.js';
+import { EXAMPLES, FIRST, isOfPerson, minutesOf, personOf, requestOf, SLIDERS } from './night.js';
+import { makeRecording, shortened, tellRecording } from './recording.js';
 import { chosenScore, drawLine, makeScores, nameOf, sentenceOfAll, showScores } from './scores.js';
 import { asker, tellService } from './service.js';
 import { hours, stageBar } from './stages.js';
@@ -12,6 +13,8 @@ const DAY_MS = 86_400_000;
 const TOLD_AFTER_MS = 1200;
 
 let night = FIRST;
+/** What a provider sent, in place of what the sliders say of the night. */
+let recording;
 /** What the service said of each night before this one, the oldest first. */
 let nights = [];
 let history = '';
@@ -26,7 +29,10 @@ let isPassing = false;
 const firstMs = Date.now() - (NIGHTS_MAX - 1) * DAY_MS;
 
 const dateOf = (index) => new Date(firstMs + index * DAY_MS).toISOString().slice(0, 10);
-const requestNow = () => requestOf(night, { history, date: dateOf(nights.length), measurements });
+const requestNow = () =>
+  recording === undefined
+    ? requestOf(night, { history, date: dateOf(nights.length), measurements })
+    : { current_session: { recording, ...personOf(night) }, explain: true };
 
 const ask = asker({ keyOf: () => byId('key').value.trim(), onProblem: tellProblem });
 const sliders = new Map(Object.entries(SLIDERS).map(([name, slider]) => [name, makeSlider(name, slider)]));
@@ -67,6 +73,11 @@ function start() {
   makeScores(showNights);
   makeCode();
   showInputs();
+  void makeRecording((read) => {
+    recording = read;
+    showInputs();
+    void score();
+  });
   void tellService().then(({ address, needsKey }) => {
     byId('key-card').hidden = !needsKey;
     url = urlOf(address);
@@ -86,6 +97,7 @@ function urlOf(address) {
 
 function change(parts) {
   night = { ...night, ...parts };
+  if (!Object.keys(parts).every(isOfPerson)) recording = undefined;
   showInputs();
   void score();
 }
@@ -97,7 +109,8 @@ async function score() {
   if (answer === undefined) return undefined;
   shown = { request, answer };
   showScores(answer);
-  showCode(request, url);
+  tellRecording(answer.recording);
+  showCode(shortened(request), url);
   clearTimeout(telling);
   telling = setTimeout(() => setText(byId('told'), sentenceOfAll()), TOLD_AFTER_MS);
   return answer;
@@ -136,8 +149,11 @@ function asleepMin() {
 
 function setBusy() {
   const isFull = nights.length >= NIGHTS_MAX - 1;
-  byId('next').disabled = isPassing || isFull;
-  byId('week').disabled = isPassing || isFull;
+  const isRecorded = recording !== undefined; // its nights lie elsewhere than those of this page
+  byId('next').disabled = isPassing || isFull || isRecorded;
+  byId('week').disabled = isPassing || isFull || isRecorded;
+  byId('add').disabled = isRecorded;
+  byId('sliders').disabled = !isRecorded;
   byId('forget').disabled = isPassing || nights.length === 0;
 }
 
@@ -150,10 +166,12 @@ function showInputs() {
   }
   bar.update(night);
   for (const [made, example] of examples) {
-    const isChosen = Object.entries(example).every(([name, value]) => night[name] === value);
+    const isChosen =
+      recording === undefined && Object.entries(example).every(([name, value]) => night[name] === value);
     made.setAttribute('aria-pressed', String(isChosen));
   }
   sex.select.value = night.sex ?? '';
+  setBusy();
 }
 
 function showNights() {

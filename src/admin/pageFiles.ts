@@ -35,6 +35,7 @@ const SCRIPTS: readonly string[] = [
   'try/try.js',
   'try/code.js',
   'try/night.js',
+  'try/recording.js',
   'try/service.js',
   'try/scores.js',
   'try/stages.js',
@@ -49,6 +50,7 @@ const FILES: ReadonlyMap<string, PageFile> = new Map([
   ...STYLES.map((path) => [`/${path}`, asset(path, STYLE)] as const),
   ['/dashboard/uplot.js', uplot('uPlot.esm.js', SCRIPT)],
   ['/dashboard/uplot.css', uplot('uPlot.min.css', STYLE)],
+  ['/try/recordings.json', asset('try/recordings.json', 'application/json')],
   // The page shows a request as the reference does.
   ['/try/codeSamples.js', compiled('contract/codeSamples.js')],
 ]);

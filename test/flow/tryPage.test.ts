@@ -71,12 +71,13 @@ t.test('the page to try it', { skip: WITHOUT_BROWSER }, async (t) => {
       await reachesByKeyboard(t, scene);
       await grows(t, scene);
       await counts(t, scene);
+      await reads(t, scene);
       await isSound(t, opened, look.width);
     });
   }
 
   await t.test('what it copies runs, and says the same', (t) => copies(t, { server, url, browser }));
-  await t.test('it reports that the service does not answer', async (t) => {
+  await t.test('it reports that the service does not answer, or refuses', async (t) => {
     const { page } = await openPage(t, browser, { url, look: DESK });
     await page.waitForSelector('#scores .range', WAIT);
     await page.route('**/try/score', (route) =>
@@ -88,6 +89,10 @@ t.test('the page to try it', { skip: WITHOUT_BROWSER }, async (t) => {
     await page.unroute('**/try/score');
     await page.waitForSelector('#problem', { state: 'hidden', ...WAIT });
     t.equal(await page.locator('button[aria-pressed=true]', { hasText: 'Fever' }).count(), 1);
+    await page.fill('#pasted', '{"data":[{"bedtime_start":1}]}');
+    await page.click('#read');
+    await page.waitForSelector('#problem:visible', WAIT);
+    t.match(await page.textContent('#problem'), 'sleep.data.0.bedtime_start: expected a string');
   });
   t.notMatch(server.output(), /current_session|HR_night|acu1\./, 'nothing of it is logged');
 });
@@ -107,6 +112,21 @@ async function moves(t: Test, { page, after }: Scene): Promise<void> {
     for (const number of await page.locator('#outcome .points').allInnerTexts())
       t.match(number, /^(\d+\s*)?([+−]?\d+)?$/, 'whole points');
     t.match(await page.textContent('#disclaimer'), 'no diagnosis');
+  });
+}
+
+async function reads(t: Test, { page, after }: Scene): Promise<void> {
+  await t.test('a night as a provider sent it', async (t) => {
+    await page.selectOption('#provider', 'oura');
+    await after(() => page.click('#example'));
+    t.match(await page.textContent('#found'), 'The night of 2026-03-02, 22:00 to 06:00 UTC');
+    t.equal(await page.textContent('#left-title'), 'All that was sent was used.');
+    t.equal(await page.locator('#next').isDisabled(), true);
+    await page.fill('#pasted', '{"data":');
+    await page.click('#read');
+    t.match(await page.textContent('#unread'), 'This is no JSON');
+    await after(() => page.click('#sliders'));
+    t.equal(await page.locator('#recorded').isVisible(), false);
   });
 }
 

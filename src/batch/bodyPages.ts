@@ -1,7 +1,9 @@
 import { PROBLEMS } from '../contract/problems.js';
 import { FIELD_NAMES, type SeriesLimits } from '#rules/fields.js';
 import type { Norms } from '../norms/norm.js';
-import { readerOf, type RequestReader } from '../reading/read.js';
+import { RECORDING } from '../reading/exact.js';
+import { bodyReaderOf, readerOf, type RequestReader } from '../reading/read.js';
+import { readRecordingOf } from '../recording/readRecording.js';
 import { WasmParser } from '../reading/wasmParser.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { GivenMeasurement } from '../records/request.js';
@@ -81,6 +83,8 @@ export interface Body {
 /** Makes pages of bodies. */
 export class BodyPages {
   private readonly reader: BodyReader;
+  /** Reads lines with a recording, if there are any. */
+  private ofRecordings: WasmParser | undefined;
   private rowsBefore = 0;
 
   constructor(
@@ -88,8 +92,22 @@ export class BodyPages {
     private readonly columns: RowColumns,
   ) {
     const parser = new WasmParser(limits, namesBeside(columns));
-    const readRequest = readerOf(parser, { ...limits, norms, measuredApart: columns.history !== undefined });
-    this.reader = { parser, readRequest: (bytes) => readRequest(bytes, constants) };
+    const reading = { ...limits, norms, measuredApart: columns.history !== undefined };
+    const readBody = bodyReaderOf(parser, reading);
+    const readRequest = readerOf(parser, reading);
+    const readRecorded = (bytes: Uint8Array): ReturnType<RequestReader> => {
+      const recorded = readRecordingOf(bytes, (this.ofRecordings ??= new WasmParser(limits)));
+      const outcome = readRequest(recorded.kind === 'read' ? recorded.body : bytes, constants);
+      // Refused, it was read all the same: for the columns beside the session.
+      return recorded.kind === 'refused' ? recorded.problem : outcome;
+    };
+    this.reader = {
+      parser,
+      readRequest: (bytes) => {
+        const outcome = readBody(bytes, constants);
+        return outcome === RECORDING ? readRecorded(bytes) : outcome;
+      },
+    };
   }
 
   *of(bodies: Iterable<Body>): Generator<Page, void, undefined> {

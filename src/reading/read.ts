@@ -45,12 +45,13 @@ export interface Readers {
 
 export function createReaders(options: ReaderOptions): Readers {
   const parser = new WasmParser(options);
-  return {
-    readRequest: readerOf(parser, options),
-    readBody: (bytes, constants) => {
-      const request = parser.read(bytes, constants);
-      if (request !== undefined) return request;
-      return parser.hasRecording ? RECORDING : readUnlessRecording(options, parser, constants);
-    },
+  return { readRequest: readerOf(parser, options), readBody: bodyReaderOf(parser, options) };
+}
+
+export function bodyReaderOf(parser: WasmParser, options: ReaderOptions): BodyReader {
+  return (bytes, constants) => {
+    const request = parser.read(bytes, constants);
+    if (request !== undefined) return request;
+    return parser.hasRecording ? RECORDING : readUnlessRecording(options, parser, constants);
   };
 }

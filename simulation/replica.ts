@@ -91,7 +91,7 @@ const LIMITS = { daySamplesMax: 200, nightSamplesMax: 200 };
 /** All processes read one after the other: one reader serves them. */
 const readers = createReaders(LIMITS);
 
-/** Nobody in the simulation sends recordings. */
+/** No caller in the simulation sends recordings. */
 const recordings = { room: () => 'saturated' as const, add: () => undefined };
 
 /** A batcher, and how many requests it may hold. */

@@ -30,7 +30,7 @@ export type RecordingOutcome =
 const SESSION_LOC: Loc = ['body', 'current_session'];
 const LOC: Loc = [...SESSION_LOC, RECORDING_FIELD];
 
-/** Of the whole body, as long as nobody knows where its recording lies; the usual reader checks the rest again. */
+/** Of the whole body, before its recording is found; the usual reader checks the rest again. */
 const BODY_BOUNDS = {
   levelsMax: RECORDING_BOUNDS.levelsMax,
   bracketsMax: RECORDING_BOUNDS.bracketsMax + STRUCTURE_BOUNDS.bracketsMax,

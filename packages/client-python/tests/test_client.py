@@ -203,9 +203,10 @@ def test_a_connection_error_names_the_address_and_the_cause(face: Face, host: st
         address = f"http://{host}:{free.getsockname()[1]}"
     with pytest.raises(AcuityConnectionError, match=f"^{address}: connection refused"):
         face(f"{address}/prefix", {"retries": 0}).predict(REQUEST)
-    with ScriptedServer([{"text": "x" * (1 << 20) + "x"}]) as server:
+    with ScriptedServer([{"text": "x" * (1 << 20) + "x"}] * 3) as server:
         with pytest.raises(AcuityConnectionError, match=f"^{server.url}: the answer is too long"):
-            face(server.url, {"retries": 0}).predict(REQUEST)
+            face(server.url).predict(REQUEST)
+        assert len(server.received) == 1  # it would be as long again
     with ScriptedServer([{"trickles": True}]) as server, pytest.raises(AcuityTimeoutError, match="by the deadline"):
         face(server.url).predict(REQUEST, deadline=0.2)
 

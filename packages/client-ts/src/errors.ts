@@ -156,7 +156,7 @@ export class RateLimitedError extends RefusedError {
 /** 503, or 429 if the operator has configured that: overloaded, or stopping. */
 export class OverloadedError extends RefusedError {
   override readonly name = 'OverloadedError';
-  protected static override readonly remedy = 'the service stayed overloaded through every attempt';
+  protected static override readonly remedy = 'the service is overloaded or stopping; try again later';
 }
 
 /** 500: an error inside the service. */

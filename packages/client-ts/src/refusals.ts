@@ -16,6 +16,7 @@ import {
   type Refusal,
   type RefusedError,
 } from './errors.js';
+import { isTooLong } from './transport.js';
 
 const BY_STATUS: Readonly<Record<number, new (refusal: Refusal) => RefusedError>> = {
   400: MalformedRequestError,
@@ -48,5 +49,6 @@ const OF_PROXIES: ReadonlySet<number> = new Set([502, 504]);
 /** Whether the same request may have another outcome soon. */
 export function mayPass(error: AcuityError): boolean {
   if (error instanceof UnexpectedAnswerError) return OF_PROXIES.has(error.status);
+  if (isTooLong(error)) return false;
   return [RateLimitedError, OverloadedError, ConnectionError].some((kind) => error instanceof kind);
 }

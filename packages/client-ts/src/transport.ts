@@ -113,9 +113,16 @@ export async function* linesOf({ body }: Incoming): AsyncGenerator<{ text: strin
   if (rest !== '') yield { text: rest, hasEnd: false };
 }
 
+const TOO_LONG = 'ERR_ANSWER_TOO_LONG';
+
 function bounded(text: string): string {
   if (text.length <= ANSWER_LENGTH_MAX) return text;
-  throw Object.assign(new Error('the answer is too long'), { code: 'ERR_ANSWER_TOO_LONG' });
+  throw Object.assign(new Error('the answer is too long'), { code: TOO_LONG });
+}
+
+/** Whether a connection was given up because of the answer's length: it would be as long again. */
+export function isTooLong(error: unknown): boolean {
+  return codeOf(error) === TOO_LONG;
 }
 
 /** Codes of a transport that was misused. */
@@ -141,6 +148,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name is unknown',
   EAI_AGAIN: 'the host name could not be looked up',
   ETIMEDOUT: 'the connection timed out',
+  [TOO_LONG]: 'the answer is too long',
 };
 
 /** The cause of a connection failure. Never the text of another error: that may hold what was sent. */

@@ -33,6 +33,9 @@ class AcuityTimeoutError(AcuityError):
 class AcuityConnectionError(AcuityError):
     """The connection could not be made, or broke before the answer."""
 
+    may_pass = True
+    """False where the answer was too long: it would be as long again."""
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -123,7 +126,7 @@ class RateLimitedError(RefusedError):
 class OverloadedError(RefusedError):
     """503, or 429 if the operator has chosen that status: the service is overloaded or stopping."""
 
-    remedy = "the service stayed overloaded through every attempt"
+    remedy = "the service is overloaded or stopping; try again later"
 
 
 class ServiceError(RefusedError):
@@ -167,4 +170,6 @@ def may_pass(error: AcuityError) -> bool:
     """Whether another attempt may succeed: an overload, a rate, a broken connection, a proxy without its upstream."""
     if isinstance(error, UnexpectedAnswerError):
         return error.status in (502, 504)
-    return isinstance(error, (RateLimitedError, OverloadedError, AcuityConnectionError))
+    if isinstance(error, AcuityConnectionError):
+        return error.may_pass
+    return isinstance(error, (RateLimitedError, OverloadedError))

@@ -33,7 +33,9 @@ class Transport:
             limit = "by the deadline" if time.monotonic() >= call.ends else f"within {call.timeout_s:g} s"
             return AcuityTimeoutError(f"{call.address}: no answer {limit}", call.request_id)
         except httpx.HTTPError as error:
-            return AcuityConnectionError(f"{call.address}: {cause_of(error)}", call.request_id)
+            failure = AcuityConnectionError(f"{call.address}: {cause_of(error)}", call.request_id)
+            failure.may_pass = str(error) != TOO_LONG
+            return failure
 
     def _exchange(self, call: Call, ends: float) -> Incoming:
         with self._client.stream(

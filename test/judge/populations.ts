@@ -4,13 +4,13 @@ import { Nights } from '#acuity/judge/nights.js';
 import { SCORES, type Outcome, type ScoreName } from '#acuity/judge/outcomes.js';
 import { VIEWS } from '#acuity/judge/sums.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
-import { OUTCOME_COUNT } from '../cohort/effects.js';
-import { normalCdf } from '../cohort/numeric.js';
-import type { Population, World } from '../cohort/population.js';
-import { Random } from '../cohort/random.js';
-import type { ServedModel } from '../served.js';
-import { rollOut } from './rollout.js';
-import { mean, sd } from './statistics.js';
+import { OUTCOME_COUNT } from '#training/cohort/effects.js';
+import { normalCdf } from '#training/cohort/numeric.js';
+import type { Population, World } from '#training/cohort/population.js';
+import { Random } from '#training/cohort/random.js';
+import type { ServedModel } from '#training/served.js';
+import { rollOut } from '#training/evaluation/rollout.js';
+import { mean, sd } from '#training/evaluation/statistics.js';
 
 /** People whose nights the served network has scored, and of whom populations are made. */
 export interface Pool {

@@ -1,38 +1,24 @@
-import { parseArgs } from 'node:util';
-import { messageOf } from '#acuity/base/errors.js';
-import { markdownTable } from '#acuity/base/table.js';
+import { textTable } from '#acuity/base/table.js';
 import { EXPLAIN_TOKENS } from '#acuity/contract/explanation.js';
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { furtherBlocks } from '#acuity/http/body.js';
 import { ListCount, measureList } from '#acuity/http/listCount.js';
 import { EXACT_BYTES, readingTokens } from '#acuity/http/readingTokens.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
+import type { Spread } from '#acuity/load/statistics.js';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { createReader } from '#acuity/reading/read.js';
+import { closedLoopWithAutocannon } from '#bench/load/autocannon.js';
+import { MODEL_FOLDER } from '#bench/paths.js';
+import { ACUITY, service } from '#bench/peers/catalogue.js';
+import { withPeers } from '#bench/server/running.js';
+import { interleaved, ratioOf, spread, spreadText } from '#bench/spread.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { pairwise, spreadOf } from '#acuity/load/statistics.js';
 import { LINES_MAX } from '#rules/structure.js';
-import { closedLoop } from './load/generators.js';
-import { MODEL_FOLDER } from './paths.js';
-import { machine } from './machine.js';
-import { withService } from './server/service.js';
-import { spread } from './spread.js';
-import { UsageError } from './usage.js';
-import { wholeNumber } from './wholeNumber.js';
 
 /** A token of any kind may cost this many times what it costs as the dearest plain request: one with its past. */
 const PRICE_MAX = 1.5;
-const PLAIN_KIND = 'past in lists';
 const CONNECTIONS = 8;
-
-export const USAGE = `npm run bench -- prices [options]
-
-  --kinds LIST       of the kinds below (default all)
-  --repetitions N    of everything, one after the other (default 5)
-  --seconds N        of each measurement (default 1)
-
-What the service works for a token: processor time of each kind of body, over its tokens, against a plain request with its past in lists. Ends
-with 1 if one costs more than ${PRICE_MAX} times as much.`;
 
 /** A body, and the tokens that it costs. */
 interface Kind {
@@ -105,9 +91,12 @@ const WRONG = '"current_session":{"age":"34"}';
 /** Leaves the body to the exact path. */
 const ESCAPED = '"\\u0063urrent_session":';
 
+/** A plain request, its past in lists. */
+const PLAIN_KIND = single(bodiesOf('history', 1)[0] ?? '');
+
 const KINDS: Readonly<Record<string, Kind>> = {
   plain: single(PLAIN),
-  'past in lists': single(bodiesOf('history', 1)[0] ?? ''),
+  'past in lists': PLAIN_KIND,
   'history begun': single(`{${SESSION},"history":"","night":"2026-11-20"}`),
   'white space': single(`{${EMPTY}${' '.repeat(BLOCK - 100)}}`),
   'digits of one number': single(full(`{${EMPTY},"x":1#}`, '7')),
@@ -150,63 +139,43 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'list: explained': list(times(16, `{${SESSION},"explain":true}`)),
 };
 
-/** The price of each kind of body for each token. @throws UsageError */
-export async function runPrices(args: readonly string[]): Promise<void> {
-  const { names, repetitions, seconds } = parse(args);
-  await withService({ deadlineMs: 10_000 }, async ({ server, target }) => {
-    const seen = new Map<string, number[]>(names.map((name) => [name, []]));
-    for (let repetition = 0; repetition <= repetitions; repetition++) {
-      for (const name of names) {
-        const { body, tokens, ...rest } = KINDS[name] ?? single('');
-        const before = server.cpuMicros();
-        const { requests } = await closedLoop({
-          target,
-          bodies: [body],
-          connections: CONNECTIONS,
-          seconds,
-          ...rest,
-        });
-        // The first round warms up.
-        if (repetition > 0) seen.get(name)?.push((server.cpuMicros() - before) / requests / tokens);
-      }
-    }
-    const plain = seen.get(PLAIN_KIND) ?? [];
-    const rows = [...seen].map(([name, micros]) => {
-      const prices = pairwise(micros, plain, (value, other) => value / other);
-      return { name, micros, prices, isDear: spreadOf(prices).median > PRICE_MAX };
+/**
+ * What the service works for a token: processor time of each kind of body over its tokens, against a plain request with its
+ * past in lists. Returns the table, and whether a kind costs more than its share.
+ */
+export async function pricesTable(
+  rounds: number,
+): Promise<{ readonly text: string; readonly isDear: boolean }> {
+  const patient = service({ ...ACUITY, env: { ACUITY_DEADLINE_MS: '10000' } });
+  return withPeers([patient], async ([running]) => {
+    if (running === undefined) throw new Error('no server');
+    const { server, target } = running;
+    const priceOf = async (kind: Kind): Promise<number> => {
+      const before = server.cpuMicros();
+      const { body, tokens, ...rest } = kind;
+      const load = { target, bodies: [body], connections: CONNECTIONS, seconds: 1, ...rest };
+      const { requests } = await closedLoopWithAutocannon(load);
+      return (server.cpuMicros() - before) / requests / tokens;
+    };
+    const kinds = Object.values(KINDS);
+    for (const kind of kinds) await priceOf(kind); // warms up
+    const found = await interleaved(kinds, rounds, priceOf);
+    const plain = found.get(PLAIN_KIND) ?? [];
+    const rows = Object.entries(KINDS).map(([name, kind]) => {
+      const micros = found.get(kind) ?? [];
+      return { name, tokens: kind.tokens, micros, price: ratioOf(micros, plain, (value) => value) };
     });
-    const table = rows
-      .toSorted((a, b) => spreadOf(b.prices).median - spreadOf(a.prices).median)
-      .map(({ name, micros, prices, isDear }) => [
+    const isDear = (price: Spread | undefined): boolean => (price?.median ?? NaN) > PRICE_MAX;
+    const lines = rows
+      .toSorted((a, b) => (b.price?.median ?? 0) - (a.price?.median ?? 0))
+      .map(({ name, tokens, micros, price }) => [
         name,
-        String(KINDS[name]?.tokens),
+        String(tokens),
         spread(micros, 1),
-        spread(prices, 2),
-        isDear ? 'too dear' : '',
+        price === undefined ? '–' : spreadText(price, 2),
+        isDear(price) ? 'too dear' : '',
       ]);
-    const head = ['kind of body', 'tokens', 'CPU µs a token', `× ${PLAIN_KIND}`, ''];
-    process.stdout.write(`${machine()}\n\n${markdownTable([head, ...table], { alignsRight: true })}\n`);
-    if (rows.some(({ isDear }) => isDear)) process.exitCode = 1;
+    const head = ['kind of body', 'tokens', 'CPU µs a token', '× past in lists', ''];
+    return { text: textTable([head, ...lines]), isDear: rows.some(({ price }) => isDear(price)) };
   });
-}
-
-function parse(args: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        kinds: { type: 'string', default: '' },
-        repetitions: { type: 'string', default: '5' },
-        seconds: { type: 'string', default: '1' },
-      },
-    });
-    const asked = values.kinds.split(',').filter((name) => name !== '');
-    const unknown = asked.filter((name) => KINDS[name] === undefined);
-    if (unknown.length > 0) throw new Error(`no kind is called ${unknown.join(', ')}`);
-    const names = asked.length === 0 ? Object.keys(KINDS) : [...new Set([PLAIN_KIND, ...asked])];
-    const [repetitions, seconds] = [wholeNumber(values.repetitions), wholeNumber(values.seconds)];
-    return { names, repetitions, seconds };
-  } catch (error) {
-    throw new UsageError(messageOf(error));
-  }
 }

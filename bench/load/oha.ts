@@ -21,7 +21,7 @@ export function ohaUnavailable(): string | undefined {
 }
 
 export interface RateLoad extends Load {
-  /** Requests per second, whatever the answers do. */
+  /** Requests per second, independent of the answers. */
   readonly rate: number;
 }
 

@@ -4,7 +4,7 @@ import { htmlTable, pageOf } from '#acuity/tune/page.js';
 import type { Tried } from './verdict.js';
 
 const [WIDTH, HEIGHT] = [720, 360];
-const AREA = { left: 64, right: 16, top: 16, bottom: 48 } as const;
+const AREA = { left: 64, right: 28, top: 16, bottom: 48 } as const;
 const TICKS = 5;
 /** Strokes that stay apart without colour. */
 const DASHES = ['', '8 4', '2 4', '10 3 2 3', '4 4', '1 6'];
@@ -12,7 +12,7 @@ const DASHES = ['', '8 4', '2 4', '10 3 2 3', '4 4', '1 6'];
 const STYLE = `
 .plot{width:100%;max-width:${WIDTH}px;height:auto;display:block;color:var(--ink)}
 .plot text{fill:var(--muted);font-size:13px}.plot .grid{stroke:var(--grid)}
-.plot .line{fill:none;stroke-width:2.5}.plot .key{fill:var(--ink);font-size:14px}
+.line{fill:none;stroke-width:2.5}@media(max-width:40rem){.plot text{font-size:20px}}
 .c0{stroke:var(--one)}.c1{stroke:var(--bad)}.c2{stroke:var(--good)}.c3{stroke:var(--ink)}.c4{stroke:var(--muted)}.c5{stroke:var(--one)}
 .keys{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;list-style:none;padding:0;margin:.4rem 0}.keys svg{width:2.4rem;height:.8rem;margin-right:.4rem}
 `;
@@ -39,9 +39,14 @@ export function loadPage({ tried, rates, verdict, subtitle, table }: LoadFinding
     style: STYLE,
     sections: [
       ...(rates.length > 0 ? [plot] : []),
-      { heading: 'All settings', html: htmlTable(table.map((row) => [...row])) },
+      { heading: 'All settings', html: htmlTable(turned(table)) },
     ],
   });
+}
+
+/** A column for each setting: that fits a phone. */
+function turned(table: LoadFindings['table']): string[][] {
+  return (table[0] ?? []).map((_, column) => table.map((row) => row[column] ?? ''));
 }
 
 /** Milliseconds on a logarithmic scale: a setting that does not keep up is slower by orders of magnitude. */

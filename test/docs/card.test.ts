@@ -41,7 +41,7 @@ t.test('the card is one page: what it is, what for, what not, six figures, one p
 });
 
 t.test('the page stays one page where every point falls short', async (t) => {
-  const sections = Array.from({ length: 24 }, (_, index) => fallenShort(index + 1));
+  const sections = Array.from({ length: 15 }, (_, index) => fallenShort(index + 1));
   const text = firstPage({ manifest: MANIFEST, sections, people: 0, table: undefined });
   for (const { title } of sections) t.ok(text.includes(title));
   t.ok(countWords(text) <= FIRST_PAGE_WORDS_MAX, `${countWords(text)} words`);

@@ -3,19 +3,10 @@ import { UsageError } from './usage.js';
 
 // Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
 process.env['ORT_DISABLE_TELEMETRY'] = '1';
+const { runLoad, USAGE: LOAD } = await import('./load.js');
+const { runPeers, USAGE: PEERS } = await import('./peers.js');
 const { runMicro, USAGE: MICRO } = await import('./micro.js');
-const { runPeers } = await import('./peers.js');
-const { USAGE: PEERS } = await import('./comparison/options.js');
-const { runWorst, USAGE: WORST } = await import('./worst.js');
-const { runBulk, USAGE: BULK } = await import('./bulk.js');
-const { runExplained, USAGE: EXPLAINED } = await import('./explained.js');
-const { runExports, USAGE: EXPORTS } = await import('./exports.js');
-const { runLists, USAGE: LISTS } = await import('./lists.js');
-const { runParquet, USAGE: PARQUET } = await import('./parquet.js');
-const { runPayloads, USAGE: PAYLOADS } = await import('./payloads.js');
-const { runRecordings, USAGE: RECORDINGS } = await import('./recordings.js');
-const { runPrices, USAGE: PRICES } = await import('./prices.js');
-const { runStages, USAGE: STAGES } = await import('./stages.js');
+const { runBulk, USAGE: LAKE } = await import('./bulk.js');
 
 const EXIT_USAGE = 64;
 
@@ -27,47 +18,14 @@ interface BenchCommand {
 }
 
 const COMMANDS: Readonly<Record<string, BenchCommand>> = {
+  load: { answers: 'p99 at a rate on this machine, and what to set', usage: LOAD, run: runLoad },
   peers: {
-    answers:
-      'how the service compares with what else could be written, or with a revision of it (the default)',
+    answers: 'the service beside what else could be written, or beside a revision',
     usage: PEERS,
     run: runPeers,
   },
-  stages: { answers: 'where the processor time of a request goes', usage: STAGES, run: runStages },
-  bulk: { answers: 'what a backfill costs, by format, beside HTTP', usage: BULK, run: runBulk },
-  explained: {
-    answers: 'what explained requests cost, and take from the plain ones beside them',
-    usage: EXPLAINED,
-    run: runExplained,
-  },
-  exports: {
-    answers: 'what a long export of Apple Health costs to read',
-    usage: EXPORTS,
-    run: runExports,
-  },
-  lists: {
-    answers: 'what a request costs as a line of a list, against one of its own',
-    usage: LISTS,
-    run: runLists,
-  },
-  parquet: {
-    answers: 'what reads Parquet, how fast, and in how much memory',
-    usage: PARQUET,
-    run: runParquet,
-  },
-  recordings: {
-    answers: 'which recordings of each provider take the longest to read, and how long',
-    usage: RECORDINGS,
-    run: runRecordings,
-  },
-  payloads: {
-    answers: 'what becomes of a folder of recordings',
-    usage: PAYLOADS,
-    run: runPayloads,
-  },
-  micro: { answers: 'what each part costs alone', usage: MICRO, run: runMicro },
-  prices: { answers: 'what the service works for a token, by kind of body', usage: PRICES, run: runPrices },
-  worst: { answers: 'which bodies hold an event loop longest', usage: WORST, run: runWorst },
+  micro: { answers: 'what each stage costs alone, and the dearest bodies', usage: MICRO, run: runMicro },
+  lake: { answers: 'what a backfill costs, by format, beside HTTP', usage: LAKE, run: runBulk },
 };
 
 // An exit handler ends the servers; without this a signal would not run it.
@@ -75,10 +33,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 await main(process.argv.slice(2));
 
-/** Options without a command belong to `peers`. */
-async function main([first = 'peers', ...rest]: readonly string[]): Promise<void> {
-  if (first === '--help') return void process.stdout.write(`${overview()}\n`);
-  const [name, args] = first.startsWith('-') ? ['peers', [first, ...rest]] : [first, rest];
+async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
+  if (name === '--help') return void process.stdout.write(`${overview()}\n`);
   const command = COMMANDS[name];
   if (command === undefined) return fail(`no bench is called ${name}`, overview());
   if (args.includes('--help')) return void process.stdout.write(`${command.usage}\n`);
@@ -92,7 +48,7 @@ async function main([first = 'peers', ...rest]: readonly string[]): Promise<void
 
 function overview(): string {
   const lines = Object.entries(COMMANDS).map(([name, { answers }]) => `  ${name.padEnd(10)}${answers}`);
-  return `npm run bench -- [command] [options]; --help after a command lists its options\n\n${lines.join('\n')}`;
+  return `npm run bench -- COMMAND [options]; --help after a command lists its options\n\n${lines.join('\n')}`;
 }
 
 function fail(mistake: string, usage: string): void {

@@ -1,35 +1,51 @@
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { measure, type Effort, type MicroResult } from './micro/harness.js';
-import { SUITES } from './micro/suites.js';
+import { messageOf } from '#acuity/base/errors.js';
 import { textTable } from '#acuity/base/table.js';
+import { machine } from './machine.js';
+import { measure, type Effort } from './micro/harness.js';
+import { pricesTable } from './micro/prices.js';
+import { recordingsTable } from './micro/recordings.js';
+import { SUITES } from './micro/suites.js';
+import { worstTable } from './micro/worst.js';
+import { spread } from './spread.js';
 import { UsageError } from './usage.js';
+import { wholeNumber } from './wholeNumber.js';
 
-export const USAGE = `npm run bench -- micro [suites] [--rounds N] [--round-ms N]
+/** Searches beside the suites: run only if they are named. */
+const SEARCHES = ['worst', 'prices', 'recordings'];
 
-  suites            of ${SUITES.map(({ name }) => name).join(', ')} (default all)
-  --rounds N        rounds in which the cases of a suite take turns (default 7)
+export const USAGE = `npm run bench -- micro [suites] [options]
+
+  suites            of ${SUITES.map(({ name }) => name).join(', ')} (default all),
+                    or worst (which bodies hold an event loop longest), or prices (what a token of each kind of body costs;
+                    ends with 1 if one costs more than its share), or recordings (which take longest to read)
+  --rounds N        rounds in which the cases of a suite take turns, and the effort of a search (default 7)
   --round-ms N      length of a round (default 100)`;
 
-/** The parts, each alone. @throws UsageError */
+/** Each stage of a request alone. @throws UsageError */
 export async function runMicro(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parse(args);
-  const effort: Effort = { rounds: positive(values.rounds), roundMs: positive(values['round-ms']) };
-  const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name === name));
-  if (unknown.length > 0) throw new UsageError(`no suite is called ${unknown.join(', ')}`);
-  process.stdout.write(
-    `${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ${effort.rounds} rounds of some ${effort.roundMs} ms; µs, median (min–max)\n`,
-  );
-  for (const suite of SUITES) {
-    if (positionals.length > 0 && !positionals.includes(suite.name)) continue;
-    const results = await measure(suite, effort);
-    process.stdout.write(`\n${textTable([[suite.name, 'wall', 'CPU'], ...results.map(rowOf)])}\n`);
+  const { names, effort } = parse(args);
+  const { rounds, roundMs } = effort;
+  process.stdout.write(`${machine()}; ${rounds} rounds of some ${roundMs} ms; µs, median (least–most)\n`);
+  for (const suite of SUITES.filter(({ name }) => names.length === 0 || names.includes(name))) {
+    const rows = (await measure(suite, effort)).map(({ name, wall, cpu }) => [
+      name,
+      spread(wall, 2),
+      spread(cpu, 2),
+    ]);
+    process.stdout.write(`\n${textTable([[suite.name, 'wall', 'CPU'], ...rows])}\n`);
   }
+  if (names.includes('worst')) process.stdout.write(`\n${worstTable(rounds)}\n`);
+  if (names.includes('recordings')) process.stdout.write(`\n${recordingsTable(rounds)}\n`);
+  if (!names.includes('prices')) return;
+  const { text, isDear } = await pricesTable(rounds);
+  process.stdout.write(`\n${text}\n`);
+  if (isDear) process.exitCode = 1;
 }
 
-function parse(args: readonly string[]) {
+function parse(args: readonly string[]): { readonly names: readonly string[]; readonly effort: Effort } {
   try {
-    return parseArgs({
+    const { values, positionals: names } = parseArgs({
       args: [...args],
       options: {
         rounds: { type: 'string', default: '7' },
@@ -37,21 +53,14 @@ function parse(args: readonly string[]) {
       },
       allowPositionals: true,
     });
+    const known = [...SUITES.map(({ name }) => name), ...SEARCHES];
+    const unknown = names.filter((name) => !known.includes(name));
+    if (unknown.length > 0) throw new Error(`no suite is called ${unknown.join(', ')}`);
+    return {
+      names,
+      effort: { rounds: wholeNumber(values.rounds), roundMs: wholeNumber(values['round-ms']) },
+    };
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(messageOf(error));
   }
-}
-
-function rowOf({ name, wallMicros, cpuMicros }: MicroResult): string[] {
-  const texts = [wallMicros, cpuMicros].map(({ median, min, max }) => {
-    const [middle, low, high] = [median, min, max].map((value) => value.toFixed(2));
-    return `${middle} (${low}–${high})`;
-  });
-  return [name, ...texts];
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (value > 0 && Number.isFinite(value)) return value;
-  throw new UsageError('--rounds and --round-ms want numbers above 0');
 }

@@ -1,42 +1,148 @@
-import { writeFile } from 'node:fs/promises';
-import { goalLines } from './comparison/goals.js';
-import { readOptions, type ComparisonOptions } from './comparison/options.js';
-import { reportOf } from './comparison/report.js';
-import type { Comparison } from './comparison/result.js';
-import { compareRevision } from './comparison/revision.js';
-import { compare } from './comparison/run.js';
-import { hasPaced } from './load/paced.js';
-import { hasWrk } from './load/wrk.js';
+import { parseArgs } from 'node:util';
+import { messageOf } from '#acuity/base/errors.js';
+import { textTable } from '#acuity/base/table.js';
+import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
+import { ohaUnavailable } from './load/oha.js';
+import { machine } from './machine.js';
+import { goalTable } from './peers/goals.js';
+import { ACUITY, PEERS, type Peer } from './peers/catalogue.js';
+import { compare, isIn, type Comparison, type Order, type Result } from './peers/comparison.js';
+import { BASE, withRevision } from './peers/revision.js';
+import { differenceWords, interleaved, ratioOf, spread, spreadText } from './spread.js';
+import { UsageError } from './usage.js';
+import { wholeNumber } from './wholeNumber.js';
 
-/** The service beside its peers, interleaved: progress on standard error, the report on output. @throws UsageError */
+export const USAGE = `npm run bench -- peers [options]
+
+  --payloads A,B     of ${PAYLOADS.join(', ')} (default both)
+  --connections N    at saturation (default 64)
+  --seconds N        of one measurement (default 3)
+  --repetitions N    rounds of the interleaving (default 5)
+  --compare REV      builds that revision and measures it beside this tree, saturated, in place of the peers
+
+The service beside ${PEERS.filter((peer) => peer !== ACUITY).map(({ name }) => name).join(', ')}: saturated, one request at a time, and at 60 % of its
+saturation; each takes turns. Ends with 1 if an answer was wrong.`; // prettier-ignore
+
+/** The service beside its peers: progress on standard error, the report on output. @throws UsageError */
 export async function runPeers(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, hasWrk());
-  const able = options.peers.filter(({ name, unavailable }) => {
-    if (unavailable !== undefined) say(`${name} is left out: ${unavailable}`);
-    return unavailable === undefined;
-  });
-  if (options.isForGoals && !hasPaced()) {
-    say('rates near saturation are left out: bench/peers/rust/setup.sh builds what sends them');
-  }
-  const { revision } = options;
+  const { revision, ...options } = parse(args);
+  const missing = ohaUnavailable();
+  if (missing !== undefined && revision === undefined) say(`the fixed rate is left out: ${missing}`);
+  for (const { name, unavailable } of PEERS)
+    if (unavailable !== undefined && revision === undefined) say(`${name} is left out: ${unavailable}`);
   const comparison =
     revision === undefined
-      ? await compare({ ...options, peers: able }, say)
-      : await compareRevision(options, revision, say);
-  process.stdout.write(`${reportOf(options, comparison)}\n`);
-  if (options.jsonFile !== undefined) await writeJson(options.jsonFile, options, comparison);
+      ? await compare({ ...options, peers: PEERS.filter(isAble) }, say)
+      : await withRevision(revision, say, (base) => repeated(options, base));
+  const against = revision === undefined ? undefined : BASE;
+  const { repetitions, seconds } = options;
+  const head = `${machine()}; ${repetitions} repetitions of ${seconds} s, interleaved; median (least–most)`;
+  process.stdout.write(`${[head, ...sectionsOf(comparison, against), faultsOf(comparison)].join('\n\n')}\n`);
   if (comparison.faults.length > 0) process.exitCode = 1;
 }
 
-async function writeJson(file: string, options: ComparisonOptions, comparison: Comparison): Promise<void> {
-  const { peers, ...settings } = options;
-  const content = {
-    settings: { ...settings, peers: peers.map(({ name }) => name), node: process.versions.node },
-    goals: goalLines(comparison.results),
-    ...comparison,
+/** Each repetition starts new servers: two starts of a server differ by more than two measurements of it. */
+async function repeated(options: Omit<Order, 'peers'>, base: Peer): Promise<Comparison> {
+  const once = { ...options, peers: [base, ACUITY], repetitions: 1, isSaturatedOnly: true };
+  const rounds = await interleaved([once], options.repetitions, (order) => compare(order, say));
+  const all = [...rounds.values()].flat();
+  return {
+    cells: all[0]?.cells ?? [],
+    results: all.flatMap(({ results }) => results),
+    faults: all.flatMap(({ faults }) => faults),
   };
-  await writeFile(file, `${JSON.stringify(content, null, 2)}\n`);
-  say(`wrote ${file}`);
+}
+
+function isAble({ unavailable }: Peer): boolean {
+  return unavailable === undefined;
+}
+
+function sectionsOf({ results, cells }: Comparison, base: string | undefined): string[] {
+  const tables = cells.map(
+    (cell) => `${cell.payload}, ${cell.title}\n\n${cellTable(results.filter(isIn(cell)), base)}`,
+  );
+  if (base === undefined) return [...tables, `Goals\n\n${textTable(goalTable(results))}`];
+  const lines = cells.map((cell) => {
+    const inCell = results.filter(isIn(cell));
+    const ratio = ratioOf(named(inCell, ACUITY.name), named(inCell, base), cpuOf);
+    return [cell.payload, ratio === undefined ? '–' : `${spreadText(ratio, 3)}: ${differenceWords(ratio)}`];
+  });
+  return [...tables, textTable([['processor time of this tree over the revision’s', ''], ...lines])];
+}
+
+const cpuOf = ({ cpuMicrosPerRequest }: Result): number => cpuMicrosPerRequest;
+const throughputOf = ({ requests, seconds }: Result): number => requests / seconds;
+
+function named(results: readonly Result[], peer: string): Result[] {
+  return results.filter((result) => result.peer === peer);
+}
+
+function cellTable(results: readonly Result[], base: string | undefined): string {
+  const [slow, least] = base === undefined ? ['fastify', 'floor'] : [base, base];
+  const header = [
+    '',
+    'requests/s',
+    `× ${slow}`,
+    'p50 µs',
+    'p99 µs',
+    'CPU µs/request',
+    `CPU × ${least}`,
+    'RSS MiB',
+  ];
+  const rows = [...new Set(results.map(({ peer }) => peer))].map((peer) => {
+    const own = named(results, peer);
+    const of = (value: (result: Result) => number, digits: number): string => spread(own.map(value), digits);
+    const over = (other: string, value: (result: Result) => number): string => {
+      const ratio = ratioOf(own, named(results, other), value);
+      return ratio === undefined ? '–' : spreadText(ratio, 2);
+    };
+    return [
+      peer,
+      of(throughputOf, 0),
+      over(slow, throughputOf),
+      of(({ p50Micros }) => p50Micros, 0),
+      of(({ p99Micros }) => p99Micros, 0),
+      of(cpuOf, 1),
+      over(least, cpuOf),
+      of(({ rssBytes }) => rssBytes / 2 ** 20, 0),
+    ];
+  });
+  return textTable([header, ...rows]);
+}
+
+function faultsOf({ faults }: Comparison): string {
+  return faults.length === 0
+    ? 'Every answer had status 200, and every answer that was looked at had the expected scores.'
+    : `NOT TO BE USED:\n${faults.map((fault) => `  ${fault}`).join('\n')}`;
+}
+
+function parse(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        payloads: { type: 'string', default: PAYLOADS.join(',') },
+        connections: { type: 'string', default: '64' },
+        seconds: { type: 'string', default: '3' },
+        repetitions: { type: 'string', default: '5' },
+        compare: { type: 'string' },
+      },
+    });
+    const payloads = values.payloads.split(',').map((name): PayloadName => {
+      const payload = PAYLOADS.find((known) => known === name);
+      if (payload === undefined) throw new Error(`no payload is called ${name}`);
+      return payload;
+    });
+    return {
+      payloads,
+      connections: wholeNumber(values.connections),
+      seconds: wholeNumber(values.seconds),
+      repetitions: wholeNumber(values.repetitions),
+      revision: values.compare,
+    };
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
 }
 
 function say(line: string): void {

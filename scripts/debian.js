@@ -27,7 +27,6 @@ const PACKAGES = [
   'python3-venv',
   'redis-server',
   'strace',
-  'wrk',
 ];
 
 /** How this machine reaches its package registries, as far as files configure it. */

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_ENTRY } from '#bench/paths.js';
-import { hasWrk, closedLoopWithWrk } from '#bench/load/wrk.js';
 import { plainEnvironment } from '#bench/server/environment.js';
 import type { BenchKey } from '#bench/server/key.js';
 import { startServer } from '#bench/server/process.js';
@@ -91,10 +90,9 @@ export async function scoreOverHttp(key: BenchKey, seconds: number, folder: stri
   try {
     const target = { port: server.port, key: key.key };
     const load = { target, bodies: bodiesOf('baseline', DISTINCT_BODIES), connections: CONNECTIONS };
-    const run = hasWrk() ? closedLoopWithWrk : runClosedLoop;
-    await run({ ...load, seconds: 2 });
+    await runClosedLoop({ ...load, seconds: 2 });
     const before = server.cpuMicros();
-    const { requests, seconds: took, errors } = await run({ ...load, seconds });
+    const { requests, seconds: took, errors } = await runClosedLoop({ ...load, seconds });
     if (errors > 0) throw new Error(`${errors} errors over HTTP`);
     const cpuMicros = (server.cpuMicros() - before) / requests;
     return { perSecond: requests / took, cpuMicros, rssMiB: server.rssBytes() / 2 ** 20 };

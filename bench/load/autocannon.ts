@@ -7,8 +7,8 @@ const TIMEOUT_S = 30;
 const MICROS_PER_MS = 1000;
 
 /**
- * Runs autocannon in this process, where wrk is not installed. It costs some ten times as much per request as wrk, so
- * on few cores the generator limits a fast server. Its own histogram has whole milliseconds; the times of its
+ * Runs autocannon in this process. It costs more for each request than the service does, so on few cores the generator
+ * limits a fast server. Its own histogram has whole milliseconds; the times of its
  * responses are finer.
  */
 export async function closedLoopWithAutocannon({

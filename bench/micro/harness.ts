@@ -1,4 +1,4 @@
-import { spreadOf, type Spread } from '#acuity/load/statistics.js';
+import { interleaved } from '#bench/spread.js';
 
 /** One thing that is timed. */
 export interface MicroCase {
@@ -23,9 +23,9 @@ export interface OpenSuite {
 
 export interface MicroResult {
   readonly name: string;
-  /** Microseconds of one unit, by the clock and by the processor time of all threads. */
-  readonly wallMicros: Spread;
-  readonly cpuMicros: Spread;
+  /** Microseconds of one unit by round, by the clock and by the processor time of all threads. */
+  readonly wall: readonly number[];
+  readonly cpu: readonly number[];
 }
 
 export interface Effort {
@@ -41,20 +41,14 @@ export async function measure(suite: Suite, { rounds, roundMs }: Effort): Promis
     const timed: Timed[] = [];
     for (const micro of cases) {
       micro.check(await micro.run());
-      timed.push({ micro, runs: await runsFor(micro, roundMs), wall: [], cpu: [] });
+      timed.push({ micro, runs: await runsFor(micro, roundMs) });
     }
-    for (let round = 0; round < rounds; round++) {
-      for (const { micro, runs, wall, cpu } of timed) {
-        const { wallMicros, cpuMicros } = await time(micro, runs);
-        wall.push(wallMicros / (runs * micro.units));
-        cpu.push(cpuMicros / (runs * micro.units));
-      }
-    }
+    const found = await interleaved(timed, rounds, ({ micro, runs }) => time(micro, runs));
     for (const { micro } of timed) micro.check(await micro.run());
-    return timed.map(({ micro: { name }, wall, cpu }) => ({
-      name,
-      wallMicros: spreadOf(wall),
-      cpuMicros: spreadOf(cpu),
+    return [...found].map(([{ micro, runs }, times]) => ({
+      name: micro.name,
+      wall: times.map(({ wallMicros }) => wallMicros / (runs * micro.units)),
+      cpu: times.map(({ cpuMicros }) => cpuMicros / (runs * micro.units)),
     }));
   } finally {
     await close();
@@ -64,8 +58,6 @@ export async function measure(suite: Suite, { rounds, roundMs }: Effort): Promis
 interface Timed {
   readonly micro: MicroCase;
   readonly runs: number;
-  readonly wall: number[];
-  readonly cpu: number[];
 }
 
 /** Doubles the runs until they fill a round; the compiler warms up meanwhile. */

@@ -1,4 +1,3 @@
-import { pathToFileURL } from 'node:url';
 import { FEATURES, ROW_CLAMP } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#rules/fields.js';
 import { compiledPath, MODEL_FOLDER, SERVICE_ENTRY } from '#bench/paths.js';
@@ -18,25 +17,12 @@ export interface Peer {
   readonly unavailable?: string | undefined;
 }
 
-/** How the service differs from its defaults, beside its ports, keys and model. */
-interface ServiceSetup {
-  readonly name: string;
-  readonly what: string;
-  readonly env?: Readonly<Record<string, string>>;
-  /** Options of Node itself. */
-  readonly nodeArgs?: readonly string[];
-}
-
-/** The service with `threads` event loops and as many workers; everything else is its default. */
-export function acuity(threads: number): Peer {
-  return service({
-    name: threads === 1 ? 'acuity' : `acuity-${threads}`,
-    what: `the service: ${threads} event loop(s), ${threads} worker(s), keys, limits and logs on`,
-    env: { ACUITY_HTTP_THREADS: String(threads), ACUITY_WORKERS: String(threads) },
-  });
-}
-
-function service({ name, what, env, nodeArgs = [] }: ServiceSetup): Peer {
+/** The service, one event loop and one worker; `env` differs from its other defaults. */
+export function service({
+  name,
+  what,
+  env,
+}: Pick<Peer, 'name' | 'what'> & { readonly env?: Readonly<Record<string, string>> }): Peer {
   return {
     name,
     what,
@@ -44,7 +30,7 @@ function service({ name, what, env, nodeArgs = [] }: ServiceSetup): Peer {
     command: ({ location }) => ({
       name,
       file: process.execPath,
-      args: [...nodeArgs, SERVICE_ENTRY, 'serve'],
+      args: [SERVICE_ENTRY, 'serve'],
       env: plainEnvironment({
         ACUITY_PORT: '0',
         ACUITY_ADMIN_PORT: '0',
@@ -58,52 +44,27 @@ function service({ name, what, env, nodeArgs = [] }: ServiceSetup): Peer {
   };
 }
 
-const QUEUE_SHORT = '256';
-const QUEUE_BUSY = '64';
-
-export const ACUITY = acuity(1);
-export const ACUITY_TWO = acuity(2);
-export const ACUITY_SHORT = service({
-  name: 'acuity-queue-256',
-  what: `the service with a queue of ${QUEUE_SHORT}`,
-  env: { ACUITY_QUEUE_MAX: QUEUE_SHORT },
+export const ACUITY = service({
+  name: 'acuity',
+  what: 'the service: one event loop, one worker, keys, limits and logs on',
 });
-/** Nearly all its answers are refusals, so only those are measured. */
-export const ACUITY_BUSY: Peer = {
-  ...service({
-    name: 'acuity-busy',
-    what: `the service with a queue of ${QUEUE_BUSY} that a slowed worker leaves full`,
-    env: { ACUITY_QUEUE_MAX: QUEUE_BUSY },
-    nodeArgs: ['--import', pathToFileURL(compiledPath('server', 'stalledWorker.js')).href],
-  }),
-  scores: false,
-};
-
 export const FLOOR = nodePeer('floor', 'uWebSockets.js answers a constant after reading the body', false);
 export const FASTIFY = nodePeer('fastify', 'Fastify, Ajv, onnxruntime-node in process', true);
-export const RUST = rustPeer('rust', 1);
-export const RUST_TWO = rustPeer('rust-2', 2);
-export const RUST_PEERS = [RUST, RUST_TWO];
+export const RUST: Peer = {
+  name: 'rust',
+  what: 'Rust: hyper, sonic-rs, ONNX Runtime on a thread of its own, batches without a wait',
+  scores: true,
+  unavailable: rustUnavailable(),
+  command: (key) => ({
+    name: 'rust',
+    file: RUST_PROGRAM,
+    args: [],
+    env: { ...peerEnvironment(key), BENCH_FEATURES: featureCatalogue(), ...rustEnvironment() },
+  }),
+};
 
-/** Every peer but the service, by name. */
-export const PEERS: ReadonlyMap<string, Peer> = new Map(
-  [FLOOR, FASTIFY, ...RUST_PEERS].map((peer) => [peer.name, peer]),
-);
-
-function rustPeer(name: string, threads: number): Peer {
-  return {
-    name,
-    what: `Rust: hyper, sonic-rs, ONNX Runtime on a thread of its own, batches without a wait, ${threads} event loop(s)`,
-    scores: true,
-    unavailable: rustUnavailable(),
-    command: (key) => ({
-      name,
-      file: RUST_PROGRAM,
-      args: [],
-      env: { ...peerEnvironment(key), BENCH_FEATURES: featureCatalogue(), ...rustEnvironment(threads) },
-    }),
-  };
-}
+/** In the order of measurement. */
+export const PEERS: readonly Peer[] = [FLOOR, FASTIFY, RUST, ACUITY];
 
 function nodePeer(name: string, what: string, scores: boolean): Peer {
   return {

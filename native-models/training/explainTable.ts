@@ -11,8 +11,8 @@ import type { ExplainTable, Limits, Typical } from '#acuity/model/explainTable.j
 import type { PredictionRequest } from '#acuity/records/request.js';
 import { Lives } from './cohort/lives.js';
 import { World, type Population } from './cohort/population.js';
-import { compositeShare } from './evaluation/compositeShare.js';
-import { quantile } from './evaluation/statistics.js';
+import { columnOf, rollOut, scoreDay } from './evaluation/rollout.js';
+import { quantile, rms, variance } from './evaluation/statistics.js';
 import { ExplainedModel } from './explained.js';
 import { ServedModel } from './served.js';
 
@@ -36,6 +36,10 @@ const GROUP_LEAST = 1;
 const USUAL_PEOPLE = 1_500;
 const USUAL_DAYS = 60;
 const USUAL_JUDGED = [38, 45, 52, 59];
+const COMPOSITE_PEOPLE = 8_000;
+const COMPOSITE_DAYS = 7;
+/** Of attention, memory and reasoning; C_SCORE is computed so in the graph. */
+const COMPOSITE = [0.4, 0.3, 0.3];
 /** Confidence by the widest range, in points; see docs/EXPLAIN.md. */
 const WIDTHS = { high: 8, medium: 10 };
 
@@ -168,6 +172,29 @@ async function shares(model: ServedModel, world: World, card: string): Promise<E
   return {
     alone: [composite.alone, ...rowOf('no history')].map((value) => round(value, 3)),
     history: [composite.history, ...rowOf('five sessions')].map((value) => round(value, 3)),
+  };
+}
+
+/** Share of the variance of the composite of three percentiles that C_SCORE explains; see `explained`. */
+async function compositeShare(
+  model: ServedModel,
+  world: World,
+): Promise<{ readonly alone: number; readonly history: number }> {
+  const people = world.simulate(COMPOSITE_PEOPLE, COMPOSITE_DAYS);
+  const rollout = await rollOut(model, people);
+  const day = COMPOSITE_DAYS - 1;
+  const composite = (values: Float32Array): Float64Array =>
+    COMPOSITE.map((weight, k) => columnOf(values, 6, k, people, day).map((value) => weight * value)).reduce(
+      (sum, part) => sum.map((value, index) => value + (part[index] ?? NaN)),
+    );
+  const expected = composite(people.expected);
+  const happened = variance(composite(people.truth));
+  const share = (predicted: Float64Array): number =>
+    Math.max(0, (variance(expected) - rms(expected, predicted) ** 2) / happened);
+  const alone = await scoreDay(model, people, rollout.targets, day, 0);
+  return {
+    alone: share(Float64Array.from(people.people, (_, person) => alone[person * 7] ?? NaN)),
+    history: share(columnOf(rollout.scores, 7, 0, people, day)),
   };
 }
 

@@ -10,8 +10,8 @@ export interface ExpectedSize {
 
 /**
  * For the shipped network: the outcome is the percentile (for valence and arousal the label) that the cohort of its
- * card draws for each of 14 days, with the person's lasting share and the day's noise. `npm run judge:populations --
- * --sizes` prints them, and a test compares them with this table.
+ * card draws for each of 14 days, with the person's lasting share and the day's noise. Computed with 20,000 people; a
+ * test (`npm test -- judge/populations`) compares this table with what fewer people give.
  */
 export const EXPECTED: Readonly<Record<ScoreName, Readonly<Record<View, ExpectedSize>>>> = {
   C_SCORE: { within: { goes: 0.081, adds: 0.065 }, pooled: { goes: 0.178, adds: 0.043 } },

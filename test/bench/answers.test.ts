@@ -4,7 +4,7 @@ import { loadBundle } from '#acuity/model/bundle.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
 
 process.env['ORT_DISABLE_TELEMETRY'] = '1'; // before ONNX Runtime loads
-const { differenceOf, goldenQuestions, questionsOf } = await import('#bench/comparison/answers.js');
+const { differenceOf, goldenQuestions, questionsOf } = await import('#bench/peers/answers.js');
 
 const EXPECTED: ScoreRecord = {
   C_SCORE: 50,

@@ -9,13 +9,13 @@ import { REPOSITORY } from '../fixtures/repository.js';
 const run = promisify(execFile);
 const ROWS = 300;
 
-t.test('npm run bench -- bulk scores a lake in each way, beside HTTP', async (t) => {
+t.test('npm run bench -- lake scores a lake in each way, beside HTTP', async (t) => {
   const sizes = ['--rows', String(ROWS), '--people', '10', '--repetitions', '1', '--seconds', '1'];
   const { stdout } = await run(
     process.execPath,
     [
       join(REPOSITORY, '.build/bench/main.js'),
-      'bulk',
+      'lake',
       ...sizes,
       '--formats',
       'arrow',

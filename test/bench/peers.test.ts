@@ -3,13 +3,13 @@ import { loadBundle } from '#acuity/model/bundle.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
 import { FORMS } from '#bench/load/forms.js';
 import { bodiesOf, PAYLOADS } from '#acuity/load/payloads.js';
-import { ACUITY, ACUITY_BUSY, PEERS } from '#bench/peers/catalogue.js';
+import { PEERS } from '#bench/peers/catalogue.js';
 import { Connection, requestBytes } from '#acuity/load/connection.js';
 import { issueKey } from '#bench/server/key.js';
 import { startServer } from '#bench/server/process.js';
 
 process.env['ORT_DISABLE_TELEMETRY'] = '1'; // before ONNX Runtime loads
-const { goldenQuestions, questionsOf, wrongAnswers } = await import('#bench/comparison/answers.js');
+const { goldenQuestions, questionsOf, wrongAnswers } = await import('#bench/peers/answers.js');
 
 const VARIANTS = 4;
 const folder = t.testdir();
@@ -21,7 +21,7 @@ const bodies = [
 ];
 const questions = [...goldenQuestions(bundle), ...(await questionsOf(bundle, bodies))];
 
-for (const peer of [ACUITY, ...PEERS.values()]) {
+for (const peer of PEERS) {
   const skip = peer.unavailable ?? false;
   t.test(`${peer.name} starts, does the same job, and leaves`, { skip }, async (t) => {
     const server = await startServer(peer.command(key), folder);
@@ -46,17 +46,6 @@ for (const peer of [ACUITY, ...PEERS.values()]) {
     t.throws(() => process.kill(server.pid, 0), { code: 'ESRCH' });
   });
 }
-
-t.test('a queue that a slowed worker leaves full refuses nearly all', async (t) => {
-  const server = await startServer(ACUITY_BUSY.command(key), folder);
-  t.teardown(() => server.stop());
-  const request = requestBytes({ port: server.port, key: key.key }, bodies[0] ?? '');
-  const connections = await Promise.all(Array.from({ length: 200 }, () => Connection.open(server.port)));
-  const replies = await Promise.all(connections.map((connection) => connection.send(request)));
-  for (const connection of connections) connection.close();
-  const statuses = replies.map(({ status }) => status);
-  t.strictSame([...new Set(statuses)].toSorted(), [200, 503]);
-});
 
 t.test('a server that can not start is told with what it said', async (t) => {
   const command = {

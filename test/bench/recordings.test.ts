@@ -1,16 +1,8 @@
 import t from 'tap';
 import { PROVIDERS } from '#adapters/recording.js';
-import { runRecordings } from '#bench/recordings.js';
-import { UsageError } from '#bench/usage.js';
+import { recordingsTable } from '#bench/micro/recordings.js';
 
-t.test('npm run bench -- recordings times the dearest of each provider', async (t) => {
-  const said: string[] = [];
-  t.capture(process.stdout, 'write', (text: string) => said.push(text));
-  await runRecordings(['--bytes', '4096', '--largest', '65536', '--starts', '2', '--steps', '1']);
-  for (const provider of PROVIDERS) t.match(said.join(''), new RegExp(`^${provider} .*(read|refused)`, 'm'));
-});
-
-t.test('a mistake is named', async (t) => {
-  for (const args of [['--bytes', 'x'], ['--nonsense']])
-    await t.rejects(runRecordings(args), UsageError, args.join(' '));
+t.test('npm run bench -- micro recordings times the dearest of each provider', async (t) => {
+  const table = recordingsTable(2, 4096, 65_536);
+  for (const provider of PROVIDERS) t.match(table, new RegExp(`^${provider} .*(read|refused)`, 'm'));
 });

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -17,7 +17,6 @@ import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
-const RIVALS = join(REPOSITORY, 'native-models/training/rivals');
 const REQUESTS = 240;
 /** The documents want twenty: `SHADOW_SWITCHES=20 npm test -- flow/shadow`. Each takes a look at the folder, a second. */
 const SWITCHES = Number(process.env['SHADOW_SWITCHES'] ?? 3);
@@ -39,12 +38,29 @@ async function acuity(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-async function rival(folder: string, name: string): Promise<string> {
+/** The shipped network with other scores: what its graphs multiply shares by is scaled, and nothing else. */
+async function rival(folder: string, name: string, scale: number): Promise<string> {
   const out = join(folder, name);
-  const graph = (variant: string): string => join(RIVALS, name, `${variant}.onnx`);
+  const graph = (variant: string): string => {
+    const path = join(folder, `${name}-${variant}.onnx`);
+    writeFileSync(path, scaledGraph(join(MODEL, `${variant}.onnx`), scale));
+    return path;
+  };
   const named = ['--name', name, '--version', '1.0.0', '--out', out];
   await acuity('model', 'bundle', '--base', graph('base'), '--history', graph('history'), ...named);
   return out;
+}
+
+/** The weights of scores (100) and of attention in C_SCORE (40), each as four bytes, times `scale`. */
+function scaledGraph(path: string, scale: number): Buffer {
+  const graph = readFileSync(path);
+  for (const weight of [100, 40]) {
+    const from = Buffer.alloc(4);
+    from.writeFloatLE(weight);
+    for (let at = graph.indexOf(from); at >= 0; at = graph.indexOf(from, at + 4))
+      graph.writeFloatLE(scale * weight, at);
+  }
+  return graph;
 }
 
 async function untilMetrics(server: RunningServer, holds: (series: Series[]) => boolean): Promise<Series[]> {
@@ -83,7 +99,7 @@ function calling({ port, key }: RunningServer, body: string): () => Promise<Set<
 
 t.test('a shadow model beside the one that answers', async (t) => {
   const folder = t.testdir({ bad: {} });
-  const [half, double] = [await rival(folder, 'half'), await rival(folder, 'double')];
+  const [half, most] = [await rival(folder, 'half', 0.5), await rival(folder, 'most', 0.9)];
   const bad = copyModel(join(folder, 'bad'));
   replaceFile(bad, manifestOf(bad).graphs.base.file, 'no graph');
   const link = join(folder, 'shadow');
@@ -151,7 +167,7 @@ t.test('a shadow model beside the one that answers', async (t) => {
   await t.test('set, changed and removed under load: no request fails', async (t) => {
     const stop = calling(server, bodies[4] ?? '');
     for (let change = 0; change < SWITCHES; change++) {
-      const [target, version] = change % 2 === 0 ? [double, 'double/1.0.0'] : [half, 'half/1.0.0'];
+      const [target, version] = change % 2 === 0 ? [most, 'most/1.0.0'] : [half, 'half/1.0.0'];
       turnLink(link, target);
       await untilMetrics(server, isInForce(version));
     }

@@ -3,11 +3,11 @@ import { EXPECTED } from '#acuity/judge/expected.js';
 import type { ScoreName } from '#acuity/judge/outcomes.js';
 import { VIEWS } from '#acuity/judge/sums.js';
 import { World } from '#training/cohort/population.js';
-import { choosePeople, findingOf, judgePopulation, poolOf, type PopulationName } from '#training/evaluation/populations.js'; // prettier-ignore
+import { choosePeople, findingOf, judgePopulation, poolOf, type PopulationName } from './populations.js'; // prettier-ignore
 import { ServedModel } from '#training/served.js';
 import { MODEL } from '../fixtures/model.js';
 
-/** `npm run judge:populations` in short: fewer people to draw from, and fewer runs. */
+/** How often `acuity judge` claims an effect in simulated people of whom everything is known. */
 
 const PEOPLE = 200;
 const RUNS = 12;

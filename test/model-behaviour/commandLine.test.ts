@@ -9,8 +9,6 @@ const CASES = [
   ['evaluate', '--points', '1,x'],
   ['evaluate', '--people', 'many'],
   ['evaluate', '--point', '1'],
-  ['judgePopulations', '--scores', 'luck'],
-  ['judgePopulations', '--runs', '0'],
   ['build', '--serve'],
 ] as const;
 
@@ -30,7 +28,7 @@ for (const [command, ...args] of CASES) {
   });
 }
 
-for (const command of ['evaluate', 'judgePopulations', 'build']) {
+for (const command of ['evaluate', 'build']) {
   t.test(`${command} --help prints its usage`, async (t) => {
     const { status, out, err } = run(command, ['--help']);
     t.equal(status, 0);

@@ -1,9 +1,10 @@
 import t from 'tap';
 import { HOUR_AT_REST } from '#acuity/contract/features.js';
+import type { PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
 import { meanCourse, sweep, worst, type Week } from '#training/evaluation/heartSweep.js';
-import { scoring } from '#training/evaluation/scoring.js';
 import { gainOfTypicalPeople } from '#training/evaluation/steadyStates.js';
 import { TYPICAL_PEOPLE, typicalSession } from '#training/evaluation/typicalPeople.js';
+import { recordOf } from '#training/served.js';
 import { meanLast, model, scoreOf, simulate } from './weeks.js';
 
 /** Points by which a score may be on the wrong side of its value at +0. */
@@ -11,13 +12,17 @@ const TOLERANCE = 0.5;
 /** The same of any single person. */
 const TOLERANCE_ALONE = 1;
 const DAYS = 6;
-const score = scoring(model);
+async function score(bodies: readonly PredictionRequestBody[]): Promise<ScoreRecord[]> {
+  const records: ScoreRecord[] = [];
+  for (const body of bodies) records.push(recordOf(await model.score(body)));
+  return records;
+}
 const WEEKS: readonly Week[] = TYPICAL_PEOPLE.map((person) =>
   Array.from({ length: DAYS }, () => typicalSession(person)),
 );
 
 t.test('a fast heart in the hour before never lowers stress and never raises attention', async (t) => {
-  for (const { breathing, night, records } of await sweep(WEEKS, score)) {
+  for (const { breathing, night, records } of await sweep(WEEKS, model)) {
     for (const of of ['stress', 'attention'] as const) {
       const most = Math.max(
         ...TYPICAL_PEOPLE.map((_, person) =>
@@ -64,7 +69,7 @@ t.test('at rest, five and eight beats faster by day and night raise stress', asy
 });
 
 t.test('forty equal nights are best with 7 to 9 h', async (t) => {
-  const gain = await gainOfTypicalPeople(score);
+  const gain = await gainOfTypicalPeople(model);
   t.ok(gain <= 0.3, `nights outside are better by ${gain.toFixed(2)} at most`);
 });
 

@@ -25,7 +25,7 @@ t.test(
     t.ok(first.either >= 0.45, `${first.either}`);
     t.ok(first.either >= 2 * ordinary.either, `${ordinary.either} of ordinary days`);
     t.ok(ordinary.score > 0.05 && ordinary.score < 0.15, `${ordinary.score}`);
-    const fifth = mean(await followed.sleepAmount(shortNights(5), HALF_LIFE_NIGHTS));
+    const fifth = mean(await followed.sleepAmount(shortNights(5)));
     t.ok(fifth <= -3.8, `${fifth}`);
   },
 );
@@ -45,8 +45,8 @@ const people = folder === '' ? undefined : lifesnapsLives(folder);
 const skip = people === undefined && 'VALIDATION_DATA names no folder with LifeSnaps';
 
 t.test('real days are told against what is usual as they lie', { skip }, async (t) => {
-  const { attention } = await truthOf(people ?? [], { model, explained }, ['last nights', HALF_LIFE_NIGHTS]);
-  const [nights, usual] = attention;
+  const parts = { model, explained };
+  const [nights, usual] = await truthOf(people ?? [], parts, ['last nights', HALF_LIFE_NIGHTS]);
   t.ok((usual?.toldBetter ?? NaN) <= 0.1, `told above: ${usual?.toldBetter}`);
   t.ok((usual?.correlation ?? NaN) >= 0.6, `correlation ${usual?.correlation}`);
   t.ok((nights?.correlation ?? NaN) < 0.5, 'the last nights are not what is usual');

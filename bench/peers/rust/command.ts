@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '#bench/paths.js';
 
-/** What `setup.sh` builds. */
+/** What `bench/setup.sh` builds. */
 export const RUST_PROGRAM = join(ROOT, '.build/rust/release/acuity-peer');
 
 /** The program loads it at start-up: the same library that the service runs on. */
@@ -10,14 +10,13 @@ const ORT_LIBRARIES = join(ROOT, 'node_modules/onnxruntime-node/bin');
 
 /** Why the peer can't run here; undefined where it can. */
 export function rustUnavailable(): string | undefined {
-  if (!existsSync(RUST_PROGRAM))
-    return 'its program is absent: bench/peers/rust/setup.sh builds it where cargo is';
+  if (!existsSync(RUST_PROGRAM)) return 'its program is absent: bench/setup.sh builds it where cargo is';
   return ortLibrary() === undefined ? 'onnxruntime-node has no library for this machine' : undefined;
 }
 
-/** `threads`: event loops. */
-export function rustEnvironment(threads: number): Record<string, string> {
-  return { BENCH_ORT: ortLibrary() ?? '', BENCH_THREADS: String(threads) };
+/** With one event loop. */
+export function rustEnvironment(): Record<string, string> {
+  return { BENCH_ORT: ortLibrary() ?? '', BENCH_THREADS: '1' };
 }
 
 function ortLibrary(): string | undefined {

@@ -1,137 +1,142 @@
-import { expectedOf, LABELS, rolledColumn, SCORES, type Context } from './context.js';
 import type { Person } from '../cohort/person.js';
-import type { Population } from '../cohort/population.js';
-import { plot } from './plot.js';
+import { expectedOf, LABELS, rolledColumn, SCORES, type Context } from './context.js';
 import { demand, fixed, isWithin, signed, type Section } from './section.js';
-import { mean, slope } from './statistics.js';
+import { explained, mean, slope, take } from './statistics.js';
 
 const AGE_BANDS = [18, 30, 45, 60, 200] as const;
+const BMI_BANDS = [0, 20, 25, 30, 35, 200] as const;
 const GROUP_LEAST = 1_500;
+const ERROR_MOST = 2;
+const PROBABILITY_MOST = 0.03;
 
 /** A person, with the habit of the device worn on the last day. */
-export type Subject = Person & { readonly habit: string };
+type Subject = Person & { readonly habit: string };
 
-export function subjectsOf({ people, devices }: Population): Subject[] {
-  return people.map((person, index) => ({ ...person, habit: devices[index]?.habit ?? '' }));
-}
-
-/** Age × sex groups by name. */
-function ageSexGroups(people: readonly Person[]): Map<string, number[]> {
-  return groupsBy(people, ({ sex, age }) => `${sex} ${ageBand(age)}`);
-}
-
-export function ageBand(age: number): string {
-  const index = AGE_BANDS.findIndex((start, at) => age >= start && age < (AGE_BANDS[at + 1] ?? Infinity));
-  const start = AGE_BANDS[index] ?? 0;
-  return index >= AGE_BANDS.length - 2 ? `${start}+` : `${start}–${(AGE_BANDS[index + 1] ?? 0) - 1}`;
-}
-
-/** Indices of people by name of their group, names in order. */
-export function groupsBy<T>(people: readonly T[], name: (person: T) => string): Map<string, number[]> {
-  const groups = new Map<string, number[]>();
-  people.forEach((person, index) => {
-    const key = name(person);
-    groups.set(key, [...(groups.get(key) ?? []), index]);
-  });
-  return new Map([...groups].toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Mean of predicted minus expected over the chosen people. */
-export function meanError(
-  predicted: Float64Array,
-  expected: Float64Array,
-  chosen: readonly number[],
-): number {
-  return mean(chosen.map((index) => (predicted[index] ?? NaN) - (expected[index] ?? NaN)));
-}
-
-/** Point 2: scores are calibrated on average, in each group, and as probabilities. */
+/** Point 2: scores are calibrated on average, by age and sex, and as probabilities. */
 export function calibration(context: Context): Section {
-  const predicted = Array.from({ length: 6 }, (_, k) => rolledColumn(context.rollout, context, k));
-  const expected = Array.from({ length: 6 }, (_, k) => expectedOf(context, k));
-  const at = (columns: readonly Float64Array[], k: number): Float64Array => columns[k] ?? new Float64Array(0);
-  const groups = ageSexGroups(context.people.people);
-  const slopes = SCORES.map((_, k) => slope(at(predicted, k), at(expected, k)));
-  const errors = [...groups].map(([name, chosen]) => ({
-    name,
-    size: chosen.length,
-    errors: SCORES.map((_, k) => meanError(at(predicted, k), at(expected, k), chosen)),
-  }));
-  const worst = Math.max(...errors.flatMap((group) => group.errors.map(Math.abs)));
-  const smallest = Math.min(...errors.map(({ size }) => size));
-  const reliability = LABELS.map((_, index) =>
-    reliabilityOf(at(predicted, 4 + index), at(expected, 4 + index)),
-  );
-  const furthest = Math.max(...reliability.flat().map(([said, happened]) => Math.abs(said - happened)));
+  const { predicted, expected } = columnsOf(context);
+  const slopes = SCORES.map((_, k) => slope(predicted(k), expected(k)));
+  const groups = groupsOf(context, ({ sex, age }) => `${sex} ${band(AGE_BANDS, age)}`);
+  const smallest = Math.min(...groups.map(({ chosen }) => chosen.length));
+  const tenths = LABELS.map((_, index) => tenthsOf(predicted(4 + index), expected(4 + index)));
+  const furthest = Math.max(...tenths.flat().map(([said, happened]) => Math.abs(said - happened)));
   return {
     number: 2,
     title: 'Calibration',
-    about: 'Does what it says come true on average, in every group?',
+    why: 'Does what it says come true on average, in every group? A slope below 1 would mean that it says too much.',
     demands: [
       ...SCORES.map((name, k) => {
         const value = slopes[k] ?? NaN;
-        return demand(
-          `${name}: slope of expected on predicted 0.9 to 1.1`,
-          fixed(value, 3),
-          isWithin(value, 0.9, 1.1),
-        );
+        return demand(`${name}: slope of expected on predicted 0.9 to 1.1`, fixed(value, 3), isWithin(value, 0.9, 1.1)); // prettier-ignore
       }),
-      demand('mean error within ±2 in each age × sex group', `largest ${fixed(worst, 2)}`, worst <= 2),
+      errorDemand('age × sex group', groups),
       demand(`at least ${GROUP_LEAST} people a group`, `smallest ${smallest}`, smallest >= GROUP_LEAST),
       demand(
-        'probabilities reliable: tenths of the people within 0.03',
+        `probabilities reliable: tenths of the people within ${PROBABILITY_MOST}`,
         `furthest ${fixed(furthest, 3)}`,
-        furthest <= 0.03,
+        furthest <= PROBABILITY_MOST,
       ),
     ],
     tables: [
       {
-        caption: 'Mean error (predicted minus expected percentile) by group',
-        header: ['group', 'people', ...SCORES],
-        rows: errors.map(({ name, size, errors: values }) => [
+        caption: 'Probability of High by tenth of the people: predicted | expected',
+        header: ['', ...Array.from({ length: 10 }, (_, tenth) => String(tenth + 1))],
+        rows: LABELS.map((name, index) => [
           name,
-          String(size),
-          ...values.map((value) => signed(value, 2)),
+          ...(tenths[index] ?? []).map((pair) => pair.map((value) => fixed(value, 2)).join(' | ')),
         ]),
       },
     ],
-    figures: [
-      {
-        file: 'reliability.svg',
-        caption: 'Reliability of the label probabilities: tenths of the people by probability',
-        svg: plot({
-          title: 'Reliability of the labels',
-          x: 'probability of High, as predicted',
-          y: 'probability of High, as expected',
-          series: [
-            ...LABELS.map((name, index) => ({
-              name,
-              points: reliability[index] ?? [],
-              style: 'dots' as const,
-            })),
-            {
-              name: 'perfect',
-              points: [
-                [0.3, 0.3],
-                [0.7, 0.7],
-              ] as const,
-              style: 'dashed' as const,
-            },
-          ],
-        }),
-      },
-    ],
-    notes: [],
   };
 }
 
+/** Point 10: equal quality for every group. */
+export function subgroups(context: Context): Section {
+  const groups = [
+    groupsOf(context, ({ sex }) => `sex ${sex}`),
+    groupsOf(context, ({ age }) => `age ${band(AGE_BANDS, age)}`),
+    groupsOf(context, ({ bmi }) => `BMI ${band(BMI_BANDS, bmi)}`),
+    groupsOf(context, ({ habit }) => `device ${habit}`),
+  ].flat();
+  const { predicted, expected } = columnsOf(context);
+  return {
+    number: 10,
+    title: 'Subgroups',
+    why: 'Is it as good for all kinds of people and devices? Rings, slow bands, phones and averages give no breathing rate by day.',
+    demands: [errorDemand('group', groups)],
+    tables: [
+      {
+        caption: 'Mean error in points (explained share) by group',
+        header: ['group', 'people', ...SCORES],
+        rows: groups.map(({ name, chosen, errors }) => [
+          name,
+          String(chosen.length),
+          ...errors.map((error, k) => {
+            const share = explained(take(expected(k), chosen), take(predicted(k), chosen));
+            return `${signed(error, 2)} (${fixed(share, 3)})`;
+          }),
+        ]),
+      },
+    ],
+  };
+}
+
+interface Group {
+  readonly name: string;
+  readonly chosen: Int32Array;
+  /** Mean of predicted minus expected, by score. */
+  readonly errors: readonly number[];
+}
+
+function columnsOf(context: Context) {
+  return {
+    predicted: (k: number) => rolledColumn(context.rollout, context, k),
+    expected: (k: number) => expectedOf(context, k),
+  };
+}
+
+/** People by name of their group, names in order. */
+function groupsOf(context: Context, nameOf: (subject: Subject) => string): Group[] {
+  const { people, devices } = context.people;
+  const names = people.map((person, index) => nameOf({ ...person, habit: devices[index]?.habit ?? '' }));
+  const { predicted, expected } = columnsOf(context);
+  const misses = SCORES.map((_, k) => {
+    const wanted = expected(k);
+    return predicted(k).map((value, person) => value - (wanted[person] ?? NaN));
+  });
+  return [...new Set(names)].toSorted().map((name) => {
+    const chosen = Int32Array.from(names.flatMap((other, person) => (other === name ? [person] : [])));
+    return { name, chosen, errors: misses.map((miss) => mean(take(miss, chosen))) };
+  });
+}
+
+/** `18–29` and, for the last band, `60+`. */
+function band(starts: readonly number[], value: number): string {
+  const index = starts.findIndex((start, at) => value >= start && value < (starts[at + 1] ?? Infinity));
+  const start = starts[index] ?? NaN;
+  return index >= starts.length - 2 ? `${start}+` : `${start}–${(starts[index + 1] ?? NaN) - 1}`;
+}
+
+function errorDemand(what: string, groups: readonly Group[]) {
+  const [worst] = groups
+    .flatMap(({ name, errors }) =>
+      errors.map((error, k) => ({ where: `${name}, ${SCORES[k] ?? ''}`, error })),
+    )
+    .toSorted((a, b) => Math.abs(b.error) - Math.abs(a.error));
+  return demand(
+    `mean error within ±${ERROR_MOST} in every ${what}`,
+    `largest ${signed(worst?.error ?? NaN, 2)} (${worst?.where ?? ''})`,
+    Math.abs(worst?.error ?? NaN) <= ERROR_MOST,
+  );
+}
+
 /** People in tenths by predicted probability: mean predicted, mean expected. */
-function reliabilityOf(predicted: Float64Array, expected: Float64Array): [number, number][] {
-  const order = Array.from(predicted, (_, index) => index).toSorted(
+function tenthsOf(predicted: Float64Array, expected: Float64Array): [number, number][] {
+  const order = Int32Array.from(predicted.keys()).toSorted(
     (a, b) => (predicted[a] ?? 0) - (predicted[b] ?? 0),
   );
   return Array.from({ length: 10 }, (_, tenth) => {
     const chosen = order.slice((tenth * order.length) / 10, ((tenth + 1) * order.length) / 10);
-    return [mean(chosen.map((i) => predicted[i] ?? NaN)), mean(chosen.map((i) => expected[i] ?? NaN))];
+    return [mean(take(predicted, chosen)), mean(take(expected, chosen))];
   });
 }

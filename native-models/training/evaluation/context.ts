@@ -8,15 +8,11 @@ export const LABELS = ['valence', 'arousal'] as const;
 /** Columns of the model's output and of the cohort's outcomes. */
 export const scoreColumn = (k: number): number => 1 + k;
 
-export type RivalName = 'linear' | 'large' | 'half' | 'double' | 'seed2' | 'seed3';
-
 /** What all points share: people never seen in training, scored by each model in turn. */
 export interface Context {
   readonly world: World;
   /** Of the served network: graphs, and a manifest where they are bundled. */
   readonly folder: string;
-  /** Of the served network. */
-  readonly version: string;
   readonly people: Population;
   /** The day that is judged: the last, with five days of history and more before it. */
   readonly day: number;
@@ -26,7 +22,8 @@ export interface Context {
   readonly alone: Float32Array;
   /** Undefined where the model folder has no graph that explains. */
   readonly explain: ExplainBundle | undefined;
-  readonly rivals: Readonly<Record<RivalName, ServedModel>>;
+  /** Those that are trained on this machine, by name. */
+  readonly rivals: ReadonlyMap<string, ServedModel>;
 }
 
 export const PEOPLE = 24_000;

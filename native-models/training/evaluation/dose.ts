@@ -1,8 +1,8 @@
 import { FEATURE_COUNT, FEATURE_INDEX, FEATURES, ROW_CLAMP } from '#acuity/contract/features.js';
-import { COLUMN, type Column } from '../served.js';
-import { SCORES, type Context } from './context.js';
-import { plot } from './plot.js';
 import type { Population } from '../cohort/population.js';
+import { COLUMN, type Column } from '../served.js';
+import type { Context } from './context.js';
+import { plot } from './plot.js';
 import { rollOut, scoreDay } from './rollout.js';
 import { demand, fixed, isWithin, signed, type Demand, type Section } from './section.js';
 import { mean } from './statistics.js';
@@ -11,166 +11,119 @@ const AGES = [20, 35, 50, 65, 80] as const;
 const PEOPLE = 120;
 const DAYS = 8;
 const LAST = DAYS - 1;
-const WIDTH = 7;
 /** Hours asleep in the night before the scored day; undefined as the person lives. */
 const HOURS = [undefined, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
-type Hours = (typeof HOURS)[number];
 const NIGHT_HR = [60, 80, 100, 120, 150, 180] as const;
 /** Tolerance for a mean over some hundred people. */
 const NOISE = 0.5;
+const CAPACITIES = ['attention', 'memory', 'reasoning'] as const;
+/** Past sessions. */
+const WAYS = [0, 5] as const;
+type Way = (typeof WAYS)[number];
 
-interface Night {
-  readonly hours: Hours;
-  readonly age: number;
-  /** Mean over people of each column, without history and with five sessions as the person lives. */
-  readonly alone: readonly number[];
-  readonly together: readonly number[];
-  /** Mean expected attention of the cohort. */
-  readonly expected: number;
-}
+/** Mean of a column over people. */
+type Means = (way: Way, column: Column) => number;
+type At = (age: number, hours: (typeof HOURS)[number], way: Way, column: Column) => number;
 
 /** Point 14: no sleep is worst, long sleep no gain, a fast heart not calm, at every age. */
 export async function dose(context: Context): Promise<Section> {
-  const nights: Night[] = [];
-  for (const age of AGES) for (const hours of HOURS) nights.push(await nightOf(context, age, hours));
-  const at = (age: number, hours: Hours, way: 'alone' | 'together', column: Column): number =>
-    find(nights, age, hours)?.[way][COLUMN[column]] ?? NaN;
-  const stress = await stressByNightHr(context);
+  const nights = new Map<string, Means>();
+  for (const age of AGES)
+    for (const hours of HOURS) nights.set(`${age} ${hours}`, await nightOf(context, age, hours));
+  const at: At = (age, hours, way, column) => nights.get(`${age} ${hours}`)?.(way, column) ?? NaN;
+  const asleep = HOURS.filter((hours) => hours !== undefined);
   return {
     number: 14,
     title: 'Dose',
-    about: 'What does one night of 0 to 12 h do, and a very fast heart by night?',
-    demands: [...(['alone', 'together'] as const).flatMap((way) => demandsOf(way, at)), calmDemand(stress)],
-    tables: [
-      ...SCORES.map((column) => ({
-        caption: `Mean ${column} by hours asleep in the last night, without history | after five usual nights (${PEOPLE} people of each age)`,
-        header: ['age', ...HOURS.map((hours) => (hours === undefined ? 'usual' : `${hours} h`))],
-        rows: AGES.map((age) => [
-          String(age),
-          ...HOURS.map((hours) =>
-            (['alone', 'together'] as const).map((way) => fixed(at(age, hours, way, column), 1)).join(' | '),
-          ),
-        ]),
-      })),
-      {
-        caption: 'Mean attention that the cohort expects',
-        header: ['age', ...HOURS.map((hours) => (hours === undefined ? 'usual' : `${hours} h`))],
-        rows: AGES.map((age) => [
-          String(age),
-          ...HOURS.map((hours) => fixed(find(nights, age, hours)?.expected ?? NaN, 1)),
-        ]),
-      },
-      {
-        caption: 'Mean stress by heart rate of the whole night, without history | after five usual nights',
-        header: NIGHT_HR.map((bpm) => `${bpm} bpm`),
-        rows: [stress.map(({ alone, together }) => `${fixed(alone, 1)} | ${fixed(together, 1)}`)],
-      },
-    ],
+    why: `What does one night of 0 to 12 h do, and a very fast heart by night? ${PEOPLE} people of each age.`,
+    demands: [...WAYS.flatMap((way) => demandsOf(way, at)), await calmDemand(context)],
+    tables: (['attention', 'stress'] as const).map((column) => ({
+      caption: `Mean ${column} by hours asleep in the last night, without history | after five usual nights`,
+      header: ['age', ...HOURS.map((hours) => (hours === undefined ? 'usual' : `${hours} h`))],
+      rows: AGES.map((age) => [
+        String(age),
+        ...HOURS.map((hours) => WAYS.map((way) => fixed(at(age, hours, way, column), 1)).join(' | ')),
+      ]),
+    })),
     decisive: {
       'a night without sleep': mean(
-        AGES.map((age) => at(age, 0, 'together', 'attention') - at(age, undefined, 'together', 'attention')),
+        AGES.map((age) => at(age, 0, 5, 'attention') - at(age, undefined, 5, 'attention')),
       ),
     },
-    figures: [
-      {
-        file: 'dose-one-night.svg',
-        caption: 'Mean attention by hours asleep in the last night, after five usual nights',
-        svg: plot({
-          title: 'One night',
-          x: 'hours asleep',
-          y: 'mean attention',
-          series: AGES.map((age) => ({
-            name: `age ${age}`,
-            points: HOURS.flatMap((hours) =>
-              hours === undefined ? [] : [[hours, at(age, hours, 'together', 'attention')] as const],
-            ),
-          })),
-        }),
-      },
-    ],
-    notes: [],
+    plot: plot({
+      title: 'One night',
+      x: 'hours asleep',
+      y: 'mean attention',
+      series: AGES.map((age) => ({
+        name: `age ${age}`,
+        points: asleep.map((hours) => [hours, at(age, hours, 5, 'attention')]),
+      })),
+    }),
   };
 }
 
-function find(nights: readonly Night[], age: number, hours: Hours): Night | undefined {
-  return nights.find((night) => night.age === age && night.hours === hours);
-}
-
-async function nightOf({ world, model }: Context, age: number, hours: Hours): Promise<Night> {
+function nightOf({ world, model }: Context, age: number, hours: (typeof HOURS)[number]): Promise<Means> {
   const population = world.simulate(PEOPLE, DAYS, {
     isComplete: true,
     parameters: { ageMin: age - 0.49, ageMax: age + 0.49, deviceChange: 0 },
     intervene: (day) => (day === LAST && hours !== undefined ? { asleepH: hours } : {}),
   });
-  const expected = mean(
-    population.people.map((_, i) => population.expected[((i + 1) * DAYS - 1) * 6] ?? NaN),
-  );
-  return { hours, age, expected, ...(await means(model, population)) };
+  return meansOf(model, population);
 }
 
-async function means(model: Context['model'], population: Population) {
+async function meansOf(model: Context['model'], population: Population): Promise<Means> {
   const { targets } = await rollOut(model, population);
-  const columns = (scores: Float32Array): number[] =>
-    Array.from({ length: WIDTH }, (_, column) =>
-      mean(population.people.map((_p, person) => scores[person * WIDTH + column] ?? NaN)),
-    );
-  return {
-    alone: columns(await scoreDay(model, population, targets, LAST, 0)),
-    together: columns(await scoreDay(model, population, targets, LAST, 5)),
-  };
+  const scores = new Map<Way, Float32Array>();
+  for (const way of WAYS) scores.set(way, await scoreDay(model, population, targets, LAST, way));
+  return (way, column) =>
+    mean(population.people.map((_, person) => scores.get(way)?.[person * 7 + COLUMN[column]] ?? NaN));
 }
 
-type At = (age: number, hours: Hours, way: 'alone' | 'together', column: Column) => number;
-const CAPACITIES = ['attention', 'memory', 'reasoning'] as const;
-
-function demandsOf(way: 'alone' | 'together', at: At): Demand[] {
-  const setting = way === 'alone' ? 'no history' : 'five sessions';
-  const againstOne = AGES.map((age) => at(age, 0, way, 'attention') - at(age, 1, way, 'attention'));
-  const costs = AGES.map((age) => at(age, undefined, way, 'attention') - at(age, 0, way, 'attention'));
-  const long = CAPACITIES.map((column) =>
-    AGES.map((age) => at(age, 12, way, column) - at(age, 8, way, column)),
-  );
-  const young = Math.min(costs[0] ?? NaN, costs[1] ?? NaN);
+function demandsOf(way: Way, at: At): Demand[] {
+  const setting = way === 0 ? 'no history' : 'five sessions';
+  const byAge = (of: (age: number) => number): number[] => AGES.map(of);
+  const told = (values: readonly number[]): string => values.map((value) => signed(value, 1)).join(', ');
+  const againstOne = byAge((age) => at(age, 0, way, 'attention') - at(age, 1, way, 'attention'));
+  const costs = byAge((age) => at(age, undefined, way, 'attention') - at(age, 0, way, 'attention'));
+  const young = Math.min(...costs.slice(0, 2));
   return [
-    demand(
-      `${setting}: no sleep at least as bad for attention as one hour, at every age`,
-      againstOne.map((value) => signed(value, 1)).join(', '),
-      againstOne.every((value) => value <= 0),
-    ),
+    demand(`${setting}: no sleep at least as bad for attention as one hour, at every age`, told(againstOne), againstOne.every((value) => value <= 0)), // prettier-ignore
     demand(
       `${setting}: no sleep costs 12 to 35 points of attention against the usual night, at every age`,
-      costs.map((value) => fixed(value, 1)).join(', '),
+      told(costs),
       costs.every((value) => isWithin(value, 12, 35)),
     ),
-    ...CAPACITIES.map((column, k) =>
-      demand(
+    ...CAPACITIES.map((column) => {
+      const long = byAge((age) => at(age, 12, way, column) - at(age, 8, way, column));
+      return demand(
         `${setting}: ${column} after 12 h between 5 points below and 0.5 above 8 h, at every age`,
-        (long[k] ?? []).map((value) => signed(value, 1)).join(', '),
-        (long[k] ?? []).every((value) => isWithin(value, -5, 0.5)),
-      ),
-    ),
+        told(long),
+        long.every((value) => isWithin(value, -5, 0.5)),
+      );
+    }),
     demand(
       `${setting}: at 65 and 80 a night without sleep costs no more than at 20 and 35 (within ${NOISE})`,
-      `${costs.slice(3).map((value) => fixed(value, 1)).join(', ')} against ${costs.slice(0, 2).map((value) => fixed(value, 1)).join(', ')}`, // prettier-ignore
+      `${told(costs.slice(3))} against ${told(costs.slice(0, 2))}`,
       costs.slice(3).every((cost) => cost <= young + NOISE),
     ),
   ];
 }
 
-interface Calm {
-  readonly alone: number;
-  readonly together: number;
-}
-
 /** The level of the whole night's heart rate put into the last day. */
-async function stressByNightHr({ world, model }: Context): Promise<Calm[]> {
+async function calmDemand({ world, model }: Context): Promise<Demand> {
   const population = world.simulate(PEOPLE, DAYS, { isComplete: true });
-  const found: Calm[] = [];
-  for (const bpm of NIGHT_HR) {
-    const { alone, together } = await means(model, withNightHr(population, bpm));
-    found.push({ alone: alone[COLUMN.stress] ?? NaN, together: together[COLUMN.stress] ?? NaN });
-  }
-  return found;
+  const means: Means[] = [];
+  for (const bpm of NIGHT_HR) means.push(await meansOf(model, withNightHr(population, bpm)));
+  const courses = WAYS.map((way) => means.map((of) => of(way, 'stress')));
+  return demand(
+    `no history | five sessions: stress never falls with the heart rate of the night (${NIGHT_HR.join(', ')} bpm), and is 10 points higher at 180 than at 60`,
+    courses.map((course) => course.map((value) => fixed(value, 1)).join(' → ')).join(' | '),
+    courses.every(
+      (course) =>
+        course.every((value, index) => index === 0 || value >= (course[index - 1] ?? NaN)) &&
+        (course.at(-1) ?? NaN) >= (course[0] ?? NaN) + 10,
+    ),
+  );
 }
 
 function withNightHr(population: Population, bpm: number): Population {
@@ -178,24 +131,10 @@ function withNightHr(population: Population, bpm: number): Population {
   const [value, mask] = [FEATURE_INDEX.get('hr_night') ?? NaN, FEATURE_INDEX.get('hr_night_known') ?? NaN];
   const { centre, scale } = FEATURES[value] ?? { centre: NaN, scale: NaN };
   const scaled = Math.max(-ROW_CLAMP, Math.min(ROW_CLAMP, (bpm - centre) / scale));
-  population.people.forEach((_, person) => {
+  for (const person of population.people.keys()) {
     const at = (person * DAYS + LAST) * FEATURE_COUNT;
     rows[at + value] = scaled;
     rows[at + mask] = 1;
-  });
+  }
   return { ...population, rows };
-}
-
-function calmDemand(stress: readonly Calm[]): Demand {
-  const rises = (way: keyof Calm): boolean =>
-    stress.every((calm, index) => index === 0 || calm[way] >= (stress[index - 1]?.[way] ?? NaN));
-  const [least, most] = [stress[0], stress.at(-1)];
-  const told = (way: keyof Calm): string =>
-    `${fixed(least?.[way] ?? NaN, 1)} → ${fixed(most?.[way] ?? NaN, 1)}`;
-  const isHigher = (way: keyof Calm): boolean => (most?.[way] ?? NaN) >= (least?.[way] ?? NaN) + 10;
-  return demand(
-    'a night at 180 bpm is not calm: stress never falls from 60 bpm on, and is 10 points higher at 180',
-    `${told('alone')} (no history), ${told('together')} (five sessions)`,
-    rises('alone') && rises('together') && isHigher('alone') && isHigher('together'),
-  );
 }

@@ -1,7 +1,6 @@
 import type { ScoreRecord, Session } from '#acuity/contract/request.js';
-import { PAST_MAX } from '#rules/fields.js';
-import type { ScoreAll } from './former.js';
-import { followAll } from './headFigures.js';
+import { recordOf, type ServedModel } from '../served.js';
+import { follow, scoreAfter } from './requests.js';
 import { mean } from './statistics.js';
 
 /** How the heart rate of the hour before moves the scores, from its usual value to that of hard exercise. */
@@ -11,8 +10,8 @@ export const RISES: readonly number[] = [0, 5, 8, 10, 15, 20, 25, 30, 35, 40, 50
 /** Breaths a minute for each beat, as an effort takes them. */
 const BREATHS_PER_BEAT = 0.2;
 
-export const BREATHINGS = ['no day breathing', 'usual breathing', 'breathing up as in exercise'] as const;
-export const NIGHTS = ['night known', 'no night heart rate'] as const;
+const BREATHINGS = ['no day breathing', 'usual breathing', 'breathing up as in exercise'] as const;
+const NIGHTS = ['night known', 'no night heart rate'] as const;
 
 /** One person's usual days and one more. */
 export type Week = readonly Session[];
@@ -25,19 +24,21 @@ export interface Sweep {
   readonly records: readonly (readonly ScoreRecord[])[];
 }
 
-/** Every combination for the same weeks, scored by `scoreAll`. */
-export async function sweep(weeks: readonly Week[], scoreAll: ScoreAll): Promise<Sweep[]> {
+/** Every combination for the same weeks. */
+export async function sweep(weeks: readonly Week[], model: ServedModel): Promise<Sweep[]> {
   const sweeps: Sweep[] = [];
   for (const breathing of BREATHINGS) {
     for (const night of NIGHTS) {
-      const known = weeks.map((week) => week.map((session) => withheld(session, breathing, night)));
-      const days = await followAll(known, scoreAll);
-      // All in one call, since the former version starts a process for each call.
-      const bodies = RISES.flatMap((rise) =>
-        known.map((week, person) => raised(week, days, person, rise, breathing)),
-      );
-      const scored = await scoreAll(bodies);
-      const records = RISES.map((_, rise) => scored.slice(rise * weeks.length, (rise + 1) * weeks.length));
+      const records = RISES.map((): ScoreRecord[] => []);
+      for (const week of weeks) {
+        const known = week.map((session) => withheld(session, breathing, night));
+        const past = known.slice(0, -1);
+        const targets = (await follow(model, past)).map((scores) => recordOf(scores));
+        for (const [index, rise] of RISES.entries()) {
+          const today = raised(known.at(-1) ?? {}, rise, breathing);
+          records[index]?.push(recordOf(await scoreAfter(model, today, past, targets)));
+        }
+      }
       sweeps.push({ breathing, night, records });
     }
   }
@@ -52,33 +53,13 @@ function withheld(session: Session, breathing: Sweep['breathing'], night: Sweep[
   };
 }
 
-function raised(
-  week: Week,
-  days: readonly (readonly ScoreRecord[])[],
-  person: number,
-  rise: number,
-  breathing: Sweep['breathing'],
-) {
-  // prettier-ignore
-  const last = week.length - 1;
-  const first = Math.max(0, last - PAST_MAX);
-  const session = week[last] ?? {};
+function raised(session: Session, rise: number, breathing: Sweep['breathing']): Session {
   const breaths = breathing === 'breathing up as in exercise' ? BREATHS_PER_BEAT * rise : 0;
   return {
-    current_session: {
-      ...session,
-      HR_day_1h: faster(session.HR_day_1h, rise),
-      RR_day_1h: faster(session.RR_day_1h, breaths),
-    },
-    past_sessions: week.slice(first, last),
-    past_targets: days.slice(first, last).map((records) => targetOf(records[person])),
+    ...session,
+    HR_day_1h: faster(session.HR_day_1h, rise),
+    RR_day_1h: faster(session.RR_day_1h, breaths),
   };
-}
-
-function targetOf(record: ScoreRecord | undefined): ScoreRecord {
-  if (record === undefined) throw new Error('a day without scores');
-  const { C_SCORE, attention, memory, reasoning, stress, valence, arousal } = record;
-  return { C_SCORE, attention, memory, reasoning, stress, valence, arousal };
 }
 
 /** A device's sentinel for a missing sample stays unchanged. */

@@ -2,14 +2,23 @@ import { FEATURE_COUNT, FEATURE_INDEX, FEATURES, TARGET_COUNT } from '#acuity/co
 import { PAST_MAX } from '#rules/fields.js';
 import type { Inputs } from '#acuity/worker/session.js';
 import { dayColumn, expectedOf, SCORES, type Context } from './context.js';
-import { plot } from './plot.js';
-import { scoreDay, truthTargets } from './rollout.js';
-import { demand, fixed, type Demand, type Section } from './section.js';
-import { distanceAfter } from './nightsTable.js';
-import { sendingsTable } from './sendings.js';
+import { rollOut, scoreDay, type Days } from './rollout.js';
+import { demand, fixed, type Section, type Table } from './section.js';
 import { mean, meanAbsolute, rms } from './statistics.js';
 
 const ALTERED_PEOPLE = 4_000;
+
+/** What a caller sends of the days up to the judged one, as offsets from it: the last is the one that is scored. */
+const SENDINGS = [
+  { what: 'the five nights before', offsets: [-5, -4, -3, -2, -1, 0] },
+  { what: 'every second night, four of them', offsets: [-8, -6, -4, -2, 0] },
+  { what: 'five nights, then three that were not sent', offsets: [-8, -7, -6, -5, -4, 0] },
+  { what: 'each night sent twice: three nights', offsets: [-3, -2, -2, -1, -1, 0] },
+  { what: 'the day itself sent before, then four nights', offsets: [-4, -3, -2, -1, 0, 0] },
+] as const;
+
+export const SENDINGS_CAPTION =
+  'Gaps and repeated sessions: distance to the expected percentile (root mean square, points) by what is sent as past sessions, own scores as targets';
 
 /** Changes made to one past session to see how far it moves today's scores. */
 const ALTERATIONS = [
@@ -26,12 +35,10 @@ type Alter = (inputs: Inputs, row: number, pastIndex: number) => void;
 /** Point 3: each further session lowers the error, and newer ones count more. */
 export async function history(context: Context): Promise<Section> {
   const { model, people, day, rollout } = context;
-  const truths = truthTargets(people);
-  const own: number[][] = [];
-  const measured: number[][] = [];
+  const distances: number[][] = [];
   for (let sessions = 0; sessions <= PAST_MAX; sessions++) {
-    own.push(errorsOf(context, await scoreDay(model, people, rollout.targets, day, sessions)));
-    measured.push(truthErrors(context, await scoreDay(model, people, truths, day, sessions)));
+    const scores = await scoreDay(model, people, rollout.targets, day, sessions);
+    distances.push(SCORES.map((_, k) => rms(expectedOf(context, k), dayColumn(scores, k))));
   }
   const influence = [];
   for (const { name, alter } of ALTERATIONS)
@@ -39,85 +46,68 @@ export async function history(context: Context): Promise<Section> {
   return {
     number: 3,
     title: 'History helps, and recent history more',
-    about: 'Does each further night of history help, and do newer nights count more?',
+    why: 'Does each further night of history help, and do newer nights count more? Weights of past sessions are fixed in the graph, so that no content can turn their order round.',
     demands: [
       ...SCORES.map((name, k) => {
-        const curve = own.map((errors) => errors[k] ?? NaN);
+        const curve = distances.map((errors) => errors[k] ?? NaN);
         return demand(
           `${name}: error falls with each session`,
           curve.map((e) => fixed(e, 2)).join(' → '),
           falls(curve),
         );
       }),
-      ...influence.map(({ name, shifts }) => recency(name, shifts)),
+      ...influence.map(({ name, shifts }) =>
+        demand(
+          `${name} in one session, the newest first: moves the scores less, the older the session`,
+          shifts.map((shift) => fixed(shift, 3)).join(' > '),
+          falls(shifts),
+        ),
+      ),
     ],
-    tables: [
-      {
-        caption:
-          'Distance to the expected percentile (root mean square, points) by number of past sessions, own scores as targets',
-        header: ['sessions', ...SCORES],
-        rows: own.map((errors, sessions) => [String(sessions), ...errors.map((e) => fixed(e, 3))]),
-      },
-      {
-        caption: 'Error against what happened (mean absolute, points) where past targets are measured truths',
-        header: ['sessions', ...SCORES],
-        rows: measured.map((errors, sessions) => [String(sessions), ...errors.map((e) => fixed(e, 2))]),
-      },
-      {
-        caption: 'Mean movement of the four scores (points) by the session that is altered, 5 the newest',
-        header: ['altered', ...[5, 4, 3, 2, 1].map(String)],
-        rows: influence.map(({ name, shifts }) => [name, ...shifts.map((shift) => fixed(shift, 3))]),
-      },
-      await sendingsTable(context),
-    ],
+    tables: [await sendingsTable(context)],
     decisive: Object.fromEntries(
-      own.flatMap((errors, sessions) =>
+      distances.flatMap((errors, sessions) =>
         SCORES.map((name, k) => [distanceAfter(name, sessions), errors[k] ?? NaN]),
       ),
     ),
-    figures: [
-      {
-        file: 'history.svg',
-        caption: 'Distance to the expected percentile by number of past sessions',
-        svg: plot({
-          title: 'Error by length of history',
-          x: 'past sessions',
-          y: 'distance to the expected percentile, points',
-          series: SCORES.map((name, k) => ({
-            name,
-            points: own.map((errors, sessions) => [sessions, errors[k] ?? NaN] as const),
-          })),
-        }),
-      },
-    ],
-    notes: [
-      'The weights of past sessions are fixed in the graph, e^(−0.15·age) for heart rate and breathing and e^(−0.35·age) for all else, so that no content can turn their order around.',
-    ],
   };
 }
 
-function errorsOf(context: Context, scores: Float32Array): number[] {
-  return SCORES.map((_, k) => rms(expectedOf(context, k), dayColumn(scores, k)));
-}
-
-function truthErrors(context: Context, scores: Float32Array): number[] {
-  const { people, day } = context;
-  return SCORES.map((_, k) => {
-    const truth = Float64Array.from(
-      people.people,
-      (_p, i) => people.truth[(i * people.days + day) * 6 + k] ?? NaN,
-    );
-    return meanAbsolute(truth, dayColumn(scores, k));
-  });
+/** The name of a decisive figure. */
+export function distanceAfter(score: string, nights: number): string {
+  return `${score} distance after ${nights}`;
 }
 
 function falls(curve: readonly number[]): boolean {
-  return curve.every((error, index) => index === 0 || error < (curve[index - 1] ?? 0));
+  return curve.every((value, index) => index === 0 || value < (curve[index - 1] ?? 0));
 }
 
-function recency(name: string, shifts: readonly number[]): Demand {
-  const found = shifts.map((shift) => fixed(shift, 3)).join(' > ');
-  return demand(`${name}: newest session moves the scores most, strictly in order`, found, falls(shifts));
+/** What gaps and repeated sessions cost. */
+async function sendingsTable(context: Context): Promise<Table> {
+  const rows: string[][] = [];
+  for (const { what, offsets } of SENDINGS) rows.push([what, ...(await distancesOf(context, offsets))]);
+  return { caption: SENDINGS_CAPTION, header: ['past sessions', ...SCORES], rows };
+}
+
+async function distancesOf(context: Context, offsets: readonly number[]): Promise<string[]> {
+  const { model, people, day } = context;
+  const some = people.people.slice(0, ALTERED_PEOPLE);
+  const rows = new Float32Array(some.length * offsets.length * FEATURE_COUNT);
+  for (const person of some.keys())
+    for (const [at, offset] of offsets.entries()) {
+      const from = (person * people.days + day + offset) * FEATURE_COUNT;
+      rows.set(
+        people.rows.subarray(from, from + FEATURE_COUNT),
+        (person * offsets.length + at) * FEATURE_COUNT,
+      );
+    }
+  const sent: Days = { people: some, days: offsets.length, rows };
+  const last = offsets.length - 1;
+  const { targets } = await rollOut(model, sent);
+  const scores = await scoreDay(model, sent, targets, last, last);
+  return SCORES.map((_, k) =>
+    fixed(rms(expectedOf(context, k).subarray(0, some.length), dayColumn(scores, k)), 2),
+  );
 }
 
 /** Mean movement of the scores when session `pastIndex` alone is altered; pastIndex 0, the newest, first. */

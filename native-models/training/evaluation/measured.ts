@@ -3,20 +3,19 @@ import { join } from 'node:path';
 import { loadBundle } from '#acuity/model/bundle.js';
 import type { MeasuredConstants } from '#acuity/model/manifest.js';
 import { measuredConstants } from '../measured.js';
-import { LABELS, PEOPLE, SCORES, type Context } from './context.js';
-import { measuredLoop } from './measuredLoop.js';
+import { PEOPLE, SCORES, type Context } from './context.js';
+import { MeasuredPeople, testDays } from './measuredPeople.js';
 import { asServed } from './measuredService.js';
-import { MeasuredPeople, testDays, type TestTaken } from './measuredPeople.js';
 import { sleepyMeasured } from './real/sleepyMeasured.js';
 import { compared } from './real/validationData.js';
 import { demand, fixed, isWithin, type Demand, type Section, type Table } from './section.js';
-import { auc, mean, meanAbsolute, rms, slope } from './statistics.js';
+import { mean, meanAbsolute, rms, slope } from './statistics.js';
 
 const SHARES = [0.3, 0.55, 0.75, 0.9] as const;
 const TESTS = [1, 2, 5] as const;
 const DAYS = 36;
 const LAST = DAYS - 1;
-/** On the card’s first page. */
+/** On the card's first page. */
 const TOLD_SHARE = 0.75;
 export const TESTS_CAPTION =
   'What tests buy: mean error of attention, points, by how much of the differences between people’s single results lasts (the reliability, sent with each test)';
@@ -29,66 +28,51 @@ const POINT = 1;
 /** Two-sided, 95 %. */
 const Z = 1.96;
 
-interface Cell {
-  readonly share: number;
-  readonly tests: number;
-  readonly scores: readonly Judged[];
-}
-
-/** One score of everybody, with tests, beside what the tests alone say. */
+/** One score of everybody with tests, beside what the tests alone say and what is said without them. */
 interface Judged {
   readonly name: string;
-  readonly measured: Errors;
-  readonly plain: Errors;
-  readonly shrunk: Errors;
-  readonly unmeasured: Errors;
-  /** Over the better rival, with its upper 95 % bound. */
+  readonly share: number;
+  readonly tests: number;
+  /** Mean error in points. */
+  readonly measured: number;
+  readonly unmeasured: number;
+  /** Root mean square error, and mean error, over the better rival, with the upper 95 % bound. */
   readonly square: Ratio;
   readonly absolute: Ratio;
+  /** Root mean square error of the tests' plain mean, less that with them. */
+  readonly gain: number;
   readonly slope: number;
-}
-interface Errors {
-  readonly square: number;
-  readonly absolute: number;
 }
 interface Ratio {
   readonly value: number;
   readonly most: number;
 }
 
-/** Point 17: real measurements count as much as they tell, and last. */
-export async function measured(context: Context): Promise<Section> {
-  const { world, model, people: judged } = context;
-  const constants = await constantsOf(context.folder);
+/** Point 17: real measurements count as much as they tell. */
+export async function measured({ world, model, people: judged, folder }: Context): Promise<Section> {
+  const constants = await constantsOf(folder);
   const population = world.simulate(Math.min(PEOPLE, judged.people.length), DAYS);
   const people = await MeasuredPeople.of(world, population, model, constants);
-  const said = cellsOf(people, world.seed, (share) => share);
-  const silent = cellsOf(people, world.seed, () => undefined);
-  const loop = await measuredLoop(context, constants);
-  const real = await compared(async (folder) => [
-    { name: 'SleepyBrain', finding: await sleepyMeasured(folder, model, constants) },
+  const cells = SHARES.flatMap((share) => TESTS.flatMap((tests) => judge(people, world.seed, share, tests)));
+  const real = await compared(async (data) => [
+    { name: 'SleepyBrain', finding: await sleepyMeasured(data, model, constants) },
   ]);
+  const attention = cells.filter(({ name }) => name === 'attention');
   return {
     number: 17,
     title: 'Measured',
-    about: 'What does a test, a questionnaire or a rating do to the scores, and how long?',
-    demands: [...demandsOf(said), await asServed(world, model, constants), ...loop.demands, ...real.demands],
-    tables: [
-      boughtTable(said),
-      errorTable(said, 'each test sent with its share as `reliability`'),
-      errorTable(silent, 'sent without: the manifest’s counts'),
-      labelTable(people, world.seed),
-      ...loop.tables,
-      ...real.tables,
-    ],
-    figures: [],
-    decisive: { ...decisiveOf(said), ...real.decisive },
-    notes: [
-      `${people.count} people, 36 days each in the closed loop, judged on the last; tests on random days of the thirty before it, one test a score. A test gives what the person would have done on that day: recordings, the share that is the person’s and lasts, and what is of the day and of the test. “Plain” is the mean of the tests, “shrunk” that mean drawn towards 50 by n·a / (1 + (n − 1)·a), a the true share. A score with tests of its own does not look at the tests of others: attention measured alone is attention measured with all four.`,
-      'The cohort was made with such offsets, and the arithmetic assumes them. So this point shows that the arithmetic does what it says, and that the network’s word of the day adds to the tests; it does not show that people are so.',
-      ...loop.notes,
-      'SleepyBrain: everybody with two tests, also where a night was not recorded. The number alone is no worse there: the network says that the short night costs more than it did (points 20 and 22). Among the same nights its word of the night can only add to the error.',
-    ],
+    why: `What does a test, a questionnaire or a rating do to the scores? ${people.count} people, ${DAYS} days each in the closed loop, judged on the last; tests on random days of the thirty before it, each sent with its share as \`reliability\`. The cohort was made with such lasting differences and the arithmetic assumes them: this shows that the arithmetic does what it says, not that people are so.`,
+    demands: [...demandsOf(cells), await asServed(world, model, constants), ...real.demands],
+    tables: [boughtTable(attention), ratioTable(cells), ...real.tables],
+    decisive: {
+      ...Object.fromEntries(
+        attention
+          .filter(({ share }) => share === TOLD_SHARE)
+          .map(({ tests, measured: error }) => [measuredError(tests), error]),
+      ),
+      'attention error unmeasured': attention.find(({ share }) => share === TOLD_SHARE)?.unmeasured ?? NaN,
+      ...real.decisive,
+    },
   };
 }
 
@@ -97,120 +81,42 @@ export function measuredError(tests: number): string {
   return `attention error after ${tests} tests`;
 }
 
-function decisiveOf(cells: readonly Cell[]): Record<string, number> {
-  const told = cells.filter(({ share }) => share === TOLD_SHARE);
-  return Object.fromEntries([
-    ...told.map(({ tests, scores }) => [measuredError(tests), scores[0]?.measured.absolute]),
-    ['attention error unmeasured', told[0]?.scores[0]?.unmeasured.absolute],
-  ]) as Record<string, number>;
-}
-
-/** Of all cells the short of it: shown in the appendix of the card and in docs/MEASURED.md. */
-function boughtTable(cells: readonly Cell[]): Table {
-  return {
-    caption: TESTS_CAPTION,
-    header: ['reliability', 'no test', ...TESTS.map(count)],
-    rows: SHARES.map((share) => {
-      const of = cells.filter((cell) => cell.share === share).flatMap(({ scores }) => scores.slice(0, 1));
-      const errors = [of[0]?.unmeasured, ...of.map(({ measured: with_ }) => with_)];
-      return [String(share), ...errors.map((one) => fixed(one?.absolute ?? NaN, 1))];
-    }),
-  };
-}
-
 /** Graphs that are not bundled yet, and bundles that take no measurements, are judged by those of the shipped network. */
 async function constantsOf(folder: string): Promise<MeasuredConstants> {
   const isBundled = existsSync(join(folder, 'manifest.json'));
   return (isBundled ? (await loadBundle(folder)).manifest.measured : undefined) ?? measuredConstants();
 }
 
-function cellsOf(
-  people: MeasuredPeople,
-  seed: number,
-  reliabilityOf: (share: number) => number | undefined,
-): Cell[] {
-  return SHARES.flatMap((share) =>
-    TESTS.map((tests) => ({ share, tests, scores: judge(people, seed, share, tests, reliabilityOf(share)) })),
-  );
-}
-
-function judge(
-  people: MeasuredPeople,
-  seed: number,
-  share: number,
-  count: number,
-  reliability?: number,
-): Judged[] {
-  const days = Array.from({ length: people.count }, (_, person) => testDays(seed, person, LAST, count));
-  const shrinkage = (count * share) / (1 + (count - 1) * share);
-  const columns = SCORES.map((_, k) => {
-    const of = (value: (person: number) => number) =>
-      Float64Array.from(days, (_days, person) => value(person));
-    const tests = days.map((taken, person) =>
-      taken.map((day): TestTaken => ({
-        day,
-        value: people.truth(person, day, k, share),
-        ...(reliability === undefined ? {} : { reliability }),
-      })),
+function judge(people: MeasuredPeople, seed: number, share: number, tests: number): Judged[] {
+  const days = Array.from({ length: people.count }, (_, person) => testDays(seed, person, LAST, tests));
+  const of = (value: (person: number) => number) => Float64Array.from(days, (_, person) => value(person));
+  const shrinkage = (tests * share) / (1 + (tests - 1) * share);
+  return SCORES.map((name, k) => {
+    const taken = days.map((own, person) =>
+      own.map((day) => ({ day, value: people.truth(person, day, k, share), reliability: share })),
     );
-    const plain = of((person) => mean((tests[person] ?? []).map(({ value }) => value)));
+    const truth = of((person) => people.truth(person, LAST, k, share));
+    const measured_ = of((person) => people.measured(person, LAST, k, taken[person] ?? []));
+    const plain = of((person) => mean((taken[person] ?? []).map(({ value }) => value)));
+    const shrunk = plain.map((value) => 50 + shrinkage * (value - 50));
+    const misses = (values: Float64Array, power: number) =>
+      values.map((value, person) => Math.abs(value - (truth[person] ?? NaN)) ** power);
+    const over = (power: number): Ratio => {
+      const [first, second] = [misses(plain, power), misses(shrunk, power)];
+      return ratio(misses(measured_, power), mean(first) < mean(second) ? first : second, 1 / power);
+    };
     return {
-      truth: of((person) => people.truth(person, LAST, k, share)),
-      measured: of((person) => people.measured(person, LAST, k, tests[person] ?? [])),
-      plain,
-      shrunk: plain.map((value) => 50 + shrinkage * (value - 50)),
-      unmeasured: of((person) => people.said(person, LAST, k)),
+      name,
+      share,
+      tests,
+      measured: meanAbsolute(truth, measured_),
+      unmeasured: meanAbsolute(truth, of((person) => people.said(person, LAST, k))), // prettier-ignore
+      square: over(2),
+      absolute: over(1),
+      gain: rms(truth, plain) - rms(truth, measured_),
+      slope: slope(measured_, truth),
     };
   });
-  return [
-    ...columns.map((column, k) => judgedOf(SCORES[k] ?? '', column)),
-    judgedOf('C_SCORE', composed(columns, people.constants)),
-  ];
-}
-
-type Columns = Readonly<Record<'truth' | 'measured' | 'plain' | 'shrunk' | 'unmeasured', Float64Array>>;
-
-function composed(
-  [attention, memory, reasoning]: readonly Columns[],
-  { composite }: MeasuredConstants,
-): Columns {
-  const of = (name: keyof Columns): Float64Array =>
-    Float64Array.from(
-      attention?.[name] ?? [],
-      (value, person) =>
-        composite.attention * value +
-        composite.memory * (memory?.[name][person] ?? NaN) +
-        composite.reasoning * (reasoning?.[name][person] ?? NaN),
-    );
-  return {
-    truth: of('truth'),
-    measured: of('measured'),
-    plain: of('plain'),
-    shrunk: of('shrunk'),
-    unmeasured: of('unmeasured'),
-  };
-}
-
-function judgedOf(name: string, { truth, measured, plain, shrunk, unmeasured }: Columns): Judged {
-  const errors = (predicted: Float64Array): Errors => ({
-    square: rms(truth, predicted),
-    absolute: meanAbsolute(truth, predicted),
-  });
-  const [ofPlain, ofShrunk] = [errors(plain), errors(shrunk)];
-  const distances = (predicted: Float64Array, power: number) =>
-    predicted.map((value, person) => Math.abs(value - (truth[person] ?? NaN)) ** power);
-  const over = (power: number, isPlainBetter: boolean): Ratio =>
-    ratio(distances(measured, power), distances(isPlainBetter ? plain : shrunk, power), 1 / power);
-  return {
-    name,
-    measured: errors(measured),
-    plain: ofPlain,
-    shrunk: ofShrunk,
-    unmeasured: errors(unmeasured),
-    square: over(2, ofPlain.square < ofShrunk.square),
-    absolute: over(1, ofPlain.absolute < ofShrunk.absolute),
-    slope: slope(measured, truth),
-  };
 }
 
 /**
@@ -225,102 +131,68 @@ function ratio(over: Float64Array, under: Float64Array, power: number): Ratio {
   return { value, most: value * Math.exp(Z * error) };
 }
 
-function demandsOf(cells: readonly Cell[]): Demand[] {
-  const all = cells.flatMap(({ share, tests, scores }) =>
-    scores.map((one) => ({ ...one, where: `${one.name}, share ${share}, ${count(tests)}`, share, tests })),
-  );
-  const largest = (of: (one: (typeof all)[number]) => number) =>
-    all.reduce((worst, one) => (of(one) > of(worst) ? one : worst));
+function demandsOf(cells: readonly Judged[]): Demand[] {
+  const where = ({ name, share, tests }: Judged): string => `${name}, share ${share}, ${count(tests)}`;
+  const largest = (of: (one: Judged) => number, among = cells): Judged => {
+    const [first] = among.toSorted((a, b) => of(b) - of(a));
+    if (first === undefined) throw new Error('nothing judged');
+    return first;
+  };
   const [square, absolute] = [largest((one) => one.square.most), largest((one) => one.absolute.most)];
-  const steepest = largest(({ slope: of }) => Math.abs(of - 1));
-  const single = all.filter(
-    ({ share, tests, name }) => tests === 1 && NOISY.includes(share) && name !== 'C_SCORE',
-  );
-  const least = single.reduce((worst, one) => (gain(one) < gain(worst) ? one : worst));
+  const steepest = largest((one) => Math.abs(one.slope - 1));
+  const least = largest((one) => -one.gain, cells.filter(({ share, tests }) => tests === 1 && NOISY.includes(share))); // prettier-ignore
   return [
     demand(
       `root mean square error at most ${SQUARE_MOST} × the better of the plain and the shrunk mean of the tests, upper 95 % bound, every score and cell`,
-      `at most ${fixed(square.square.most, 4)} (${square.where}; ${fixed(square.square.value, 4)})`,
+      `at most ${fixed(square.square.most, 4)} (${where(square)})`,
       square.square.most <= SQUARE_MOST,
     ),
     demand(
       `mean error at most ${ABSOLUTE_MOST} × the better of the two, upper 95 % bound, every score and cell`,
-      `at most ${fixed(absolute.absolute.most, 4)} (${absolute.where}; ${fixed(absolute.absolute.value, 4)})`,
+      `at most ${fixed(absolute.absolute.most, 4)} (${where(absolute)})`,
       absolute.absolute.most <= ABSOLUTE_MOST,
     ),
     demand(
       `one test of share ${NOISY.join(' or ')}: a point below the test alone`,
-      `at least ${fixed(gain(least), 1)} (${least.where})`,
-      gain(least) >= POINT,
+      `at least ${fixed(least.gain, 1)} (${where(least)})`,
+      least.gain >= POINT,
     ),
     demand(
       `slope of the truth on the score between ${SLOPES.join(' and ')}, every score and cell`,
-      `furthest ${fixed(steepest.slope, 3)} (${steepest.where})`,
-      all.every((one) => isWithin(one.slope, ...SLOPES)),
+      `furthest ${fixed(steepest.slope, 3)} (${where(steepest)})`,
+      isWithin(steepest.slope, ...SLOPES),
     ),
   ];
-}
-
-function gain({ plain, measured }: Judged): number {
-  return plain.square - measured.square;
 }
 
 function count(tests: number): string {
   return tests === 1 ? '1 test' : `${tests} tests`;
 }
 
-function errorTable(cells: readonly Cell[], how: string): Table {
-  const names = cells[0]?.scores.map(({ name }) => name) ?? [];
+/** The short of it: shown in the appendix of the card and in docs/MEASURED.md. */
+function boughtTable(attention: readonly Judged[]): Table {
   return {
-    caption: `Error of a day’s percentile, ${how}: root mean square with tests | plain | shrunk | without tests; mean error in the same order; slope`,
-    header: ['share', 'tests', ...names],
-    rows: cells.map(({ share, tests, scores }) => [
-      String(share),
-      String(tests),
-      ...scores.map(({ measured: with_, plain, shrunk, unmeasured, slope: of }) =>
-        [
-          ...(['square', 'absolute'] as const).map((error) =>
-            [with_, plain, shrunk, unmeasured].map((errors) => fixed(errors[error], 1)).join(' | '),
-          ),
-          fixed(of, 2),
-        ].join('; '),
-      ),
-    ]),
+    caption: TESTS_CAPTION,
+    header: ['reliability', 'no test', ...TESTS.map(count)],
+    rows: SHARES.map((share) => {
+      const of = attention.filter((one) => one.share === share);
+      const errors = [of[0]?.unmeasured, ...of.map(({ measured: error }) => error)];
+      return [String(share), ...errors.map((error) => fixed(error ?? NaN, 1))];
+    }),
   };
 }
 
-/** Of a person's labels on two days, where `share` of the variance below them is the person's. */
-function correlationOfLabels(share: number): number {
-  return (2 / Math.PI) * Math.asin(share);
-}
-
-/** Labels: demanded of nothing, since a rating of the day before says more of a mood than of a person. */
-function labelTable(people: MeasuredPeople, seed: number): Table {
-  const shares = [0.3, 0.55] as const;
-  const ks = LABELS.map((_, index) => SCORES.length + index);
-  const figures = (k: number, share: number, tests: number, isMeasured: boolean): string => {
-    const truth = new Float64Array(people.count);
-    const chance = new Float64Array(people.count);
-    for (let person = 0; person < people.count; person++) {
-      truth[person] = people.truth(person, LAST, k, share) / 100;
-      const taken = testDays(seed, person, LAST, tests).map((day) => ({
-        day,
-        value: people.truth(person, day, k, share),
-        reliability: correlationOfLabels(share),
-      }));
-      chance[person] = people.measured(person, LAST, k, isMeasured ? taken : []) / 100;
-    }
-    return `${fixed(auc(chance, truth), 3)} | ${fixed(rms(chance, truth) ** 2, 4)} | ${fixed(slope(chance, truth), 2)}`;
-  };
+function ratioTable(cells: readonly Judged[]): Table {
   return {
-    caption:
-      'Labels of a day, with labels of days before it: area under the ROC curve | mean square of the probability’s error | slope',
-    header: ['share', 'labels', ...LABELS],
-    rows: shares.flatMap((share) =>
-      [0, ...TESTS].map((tests) => [
+    caption: 'Mean error with tests, points (root mean square error over the better rival’s)',
+    header: ['share', 'tests', ...SCORES],
+    rows: SHARES.flatMap((share) =>
+      TESTS.map((tests) => [
         String(share),
         String(tests),
-        ...ks.map((k) => figures(k, share, Math.max(tests, 1), tests > 0)),
+        ...cells
+          .filter((one) => one.share === share && one.tests === tests)
+          .map(({ measured: error, square }) => `${fixed(error, 1)} (${fixed(square.value, 3)})`),
       ]),
     ),
   };

@@ -1,10 +1,5 @@
-import { Life } from '../cohort/day.js';
 import type { Device } from '../cohort/devices.js';
-import { parameters, type Parameters } from '../cohort/parameters.js';
-import { drawPerson } from '../cohort/person.js';
-import { Random } from '../cohort/random.js';
-import { Stages } from '../cohort/signals.js';
-import { STREAM } from '../cohort/streams.js';
+import type { Parameters } from '../cohort/parameters.js';
 import type { Plan } from '../cohort/population.js';
 
 /** A plain watch without bias: the reference for all others. */
@@ -95,16 +90,4 @@ export function seenBy(other: OtherDevice = { name: 'plain' }): Plan {
     device: () => ({ ...PLAIN, ...other.device }),
     parameters: { ...UNDAMAGED, ...other.parameters },
   };
-}
-
-/** Share of such nights with a faster heart in a bout of waking. */
-export function boutShare(seed: number, people: number): number {
-  const p = { ...parameters(), ...BOUTS };
-  let sum = 0;
-  for (let id = 0; id < people; id++) {
-    const person = drawPerson(id, new Random(seed, id, STREAM.traits), p);
-    const day = new Life(person, seed, p).next();
-    if (day.asleepH > 0) sum += new Stages(day, p, new Random(seed, id, STREAM.body, day.index)).movedShare;
-  }
-  return sum / people;
 }

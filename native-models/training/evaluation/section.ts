@@ -1,17 +1,18 @@
+import { markdownTable } from '#acuity/base/table.js';
 import type { Estimate } from './statistics.js';
 
 /** One point of the evaluation, ready for the card. */
 export interface Section {
   readonly number: number;
   readonly title: string;
-  /** The question that the point answers, in a sentence. */
-  readonly about?: string;
+  /** Why the point is there, and what its table needs to be read. */
+  readonly why: string;
   /** Each demand with what was found; the point holds where all of them do. */
   readonly demands: readonly Demand[];
   readonly tables: readonly Table[];
-  readonly figures: readonly Figure[];
-  readonly notes: readonly string[];
-  /** Figures that the top of the card is made of, by name. */
+  /** The plot of the card's first page. */
+  readonly plot?: string;
+  /** Figures that the first page is made of, by name. */
   readonly decisive?: Readonly<Record<string, number>>;
 }
 
@@ -30,14 +31,40 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-export interface Figure {
-  readonly file: string;
-  readonly caption: string;
-  readonly svg: string;
-}
+export type Verdict = 'holds' | 'falls short' | 'not tested';
 
 export function demand(text: string, found: string, holds: boolean | undefined, useless?: string): Demand {
   return { demand: text, found, holds, ...(useless === undefined ? {} : { useless }) };
+}
+
+/** A point holds where each demand that could be tested does. */
+export function verdictOf({ demands }: Pick<Section, 'demands'>): Verdict {
+  if (demands.some(({ holds }) => holds === false)) return 'falls short';
+  return demands.some(({ holds }) => holds === true) ? 'holds' : 'not tested';
+}
+
+/** The table with its caption above it. */
+export function markdown({ caption, header, rows }: Table): string {
+  const table = markdownTable([header, ...rows]);
+  return caption === '' ? table : `${caption}:\n\n${table}`;
+}
+
+/** A point as the appendix holds it and the command prints it. */
+export function markdownSection({ number, title, why, demands, tables }: Section): string {
+  const isCompared = demands.some(({ useless }) => useless !== undefined);
+  const rows = demands.map((one) => [
+    one.demand,
+    one.found,
+    one.holds === false ? '**falls short**' : verdictOf({ demands: [one] }),
+    ...(isCompared ? [one.useless ?? ''] : []),
+  ]);
+  const header = ['demand', 'found', '', ...(isCompared ? ['what a useless predictor gets'] : [])];
+  return [
+    `## ${number}. ${title}`,
+    why,
+    markdown({ caption: '', header, rows }),
+    ...tables.map(markdown),
+  ].join('\n\n');
 }
 
 /** −0 reads badly. */

@@ -4,7 +4,7 @@ import { HALF_LIFE_NIGHTS } from '#acuity/history/longRun.js';
 import type { ExplainBundle } from '#acuity/model/bundle.js';
 import type { Explanation } from '#acuity/contract/response.js';
 import type { Intervention } from '../cohort/intervention.js';
-import { Lives, longRunOf } from '../cohort/lives.js';
+import { Lives } from '../cohort/lives.js';
 import type { World } from '../cohort/population.js';
 import { NO_EVIDENCE } from '#acuity/pipeline/measured.js';
 import { adjustmentsOf, type Adjustments } from '#acuity/pipeline/measuredRow.js';
@@ -13,13 +13,10 @@ import { ExplainedModel } from '../explained.js';
 import type { ServedModel } from '../served.js';
 import type { Context } from './context.js';
 import { additivity, sayOf } from './explaining.js';
-import { lifesnapsLives, truthOf, type Truth } from './real/lifesnapsUsual.js';
-import { longRunSeen } from './longRunSeen.js';
+import { lifesnapsLives, truthOf } from './real/lifesnapsUsual.js';
 import { demand, fixed, interval, isWithin, type Demand, type Section, type Table } from './section.js';
-import { mean, meanEstimate, quantile } from './statistics.js';
+import { mean, meanEstimate } from './statistics.js';
 
-/** Half-lives that were compared, in nights. */
-const HALF_LIVES = [15, 30, 60] as const;
 const PEOPLE = 1_000;
 const DAYS = 45;
 const DAY = DAYS - 1;
@@ -50,19 +47,20 @@ export async function usual({ world, model, explain: bundle }: Context): Promise
   const real = await realTruth(model, explained);
   const ordinary = await people.said(undefined, ORDINARY_DAYS);
   const first = await people.said(shortNights(1), [DAY]);
-  const fifths = new Map<number, Float64Array>();
-  for (const halfLife of HALF_LIVES) fifths.set(halfLife, await people.sleepAmount(shortNights(SHORT_NIGHTS), halfLife)); // prettier-ignore
-  const rises = await risesOf(world, { model, explained });
+  const fifth = await people.sleepAmount(shortNights(SHORT_NIGHTS));
   const plain = await people.lives(undefined);
-  const seen = await longRunSeen(world, model);
   const random = new Random(19, 19);
   return {
     number: 19,
     title: 'Usual',
-    about: 'Is what is told against usual true of what is usual for the person?',
+    why: 'Is what is told against usual true of what is usual for the person? The reference day is scored with the same last nights as today: `change` is what today does to the score, and what the nights before did is in `recent`. Score and groups have limits of their own, each met on one ordinary day in ten. LifeSnaps: days without a recording are left out; “told” is in whole points.',
     demands: [
       ...realDemands(real),
-      fifthDemand(fifths.get(HALF_LIFE_NIGHTS)),
+      demand(
+        `fifth night of ${NIGHT_H} h: sleep_amount takes at least 4 points of attention`,
+        interval(meanEstimate(fifth), 2),
+        mean(fifth) <= -4,
+      ),
       ...notableDemands(ordinary, first),
       await additivity(
         'random requests with a long run, half of them with measurements',
@@ -74,20 +72,7 @@ export async function usual({ world, model, explain: bundle }: Context): Promise
         bundle,
       ),
     ],
-    tables: [
-      ...realTables(real),
-      notableTable(ordinary, first),
-      halfLifeTable(real?.attention, fifths, rises),
-      ...seen.tables,
-    ],
-    figures: [],
-    notes: [
-      `Half-life: ${HALF_LIVES.join(', ')} nights were compared before ${HALF_LIFE_NIGHTS} was chosen. On real days they hardly differ. What differs is how soon a change for good becomes usual: only with ${HALF_LIFE_NIGHTS} nights does a heart that beats ${RISE_BPM} bpm faster still stand out after thirty days.`,
-      'The reference day is scored with the same last nights as today. So `change` is what today does to the score, and what the nights before did is in `recent`. That is why a day clearly below the own median may be told to be near usual: the nights before brought it there. For attention both together go with the deviation more closely.',
-      `What can’t be reached: were only one ordinary day in ten to have a notable attention or a notable group for it, a first night of ${NIGHT_H} h would be notable ${fixed(100 * strictest(ordinary, first), 1)} times in 100, since such nights are not rare in the cohort: one person’s nights differ by hours. So score and groups have limits of their own, each met on one ordinary day in ten, and what has either of them notable is told beside. What a group adds is never notable below one point.`,
-      'LifeSnaps: each day has five nights before it and their own scores; days without a recording are left out, and nights count one after the other. “Told” is in whole points, as `describeScore` tells it.',
-      ...seen.notes,
-    ],
+    tables: [notableTable({ ordinary, [`first night of ${NIGHT_H} h`]: first })],
   };
 }
 
@@ -130,12 +115,11 @@ export class UsualPeople {
   }
 
   /** What the amount of sleep adds to attention on the last day. */
-  async sleepAmount(intervene: Intervene, halfLife: number): Promise<Float64Array> {
+  async sleepAmount(intervene: Intervene): Promise<Float64Array> {
     const lives = await this.lives(intervene);
-    const longRun = longRunOf(halfLife);
     const found = new Float64Array(this.count);
     for (let person = 0; person < this.count; person++) {
-      const { floats } = await this.parts.explained.explain(lives.requestWithUsual(person, DAY, PAST_MAX, longRun)); // prettier-ignore
+      const { floats } = await this.parts.explained.explain(lives.requestWithUsual(person, DAY, PAST_MAX)); // prettier-ignore
       found[person] = floats[contributionAt('sleep_amount', ATTENTION)] ?? NaN;
     }
     return found;
@@ -145,7 +129,7 @@ export class UsualPeople {
 async function realTruth(model: ServedModel, explained: ExplainedModel) {
   const folder = process.env['VALIDATION_DATA'] ?? '';
   const people = folder === '' ? undefined : lifesnapsLives(folder);
-  return people && truthOf(people, { model, explained }, ['last nights', ...HALF_LIVES]);
+  return people && truthOf(people, { model, explained }, ['last nights', HALF_LIFE_NIGHTS]);
 }
 
 type Real = Awaited<ReturnType<typeof realTruth>>;
@@ -170,15 +154,15 @@ function percent(share: number): string {
 }
 
 function realDemands(real: Real): Demand[] {
-  const chosen = real?.attention.find(({ against }) => against === HALF_LIFE_NIGHTS);
-  const nights = real?.attention.find(({ against }) => against === 'last nights');
+  const chosen = real?.find(({ against }) => against === HALF_LIFE_NIGHTS);
+  const nights = real?.find(({ against }) => against === 'last nights');
   if (chosen === undefined || nights === undefined) {
     return [demand('LifeSnaps: days against the own median', 'skipped: VALIDATION_DATA names no folder with it', undefined)]; // prettier-ignore
   }
   return [
     demand(
       'LifeSnaps: of days at least 5 points below the own median of the last 20 at most 10 % are told to be above usual',
-      `${percent(chosen.toldBetter)} of ${chosen.worse} (by sign alone, however small: ${percent(chosen.signBetter)})`,
+      `${percent(chosen.toldBetter)} of ${chosen.worse}`,
       chosen.toldBetter <= 0.1,
       `a coin 50 %; against the last nights ${percent(nights.toldBetter)}`,
     ),
@@ -189,14 +173,6 @@ function realDemands(real: Real): Demand[] {
       `a coin 0; against the last nights ${fixed(nights.correlation, 2)}`,
     ),
   ];
-}
-
-function fifthDemand(amount: Float64Array = new Float64Array()): Demand {
-  return demand(
-    `fifth night of ${NIGHT_H} h: sleep_amount takes at least 4 points of attention`,
-    interval(meanEstimate(amount), 2),
-    mean(amount) <= -4,
-  );
 }
 
 type Named = (typeof SCORE_FIELDS)[number];
@@ -236,78 +212,36 @@ function notableDemands(ordinary: readonly Explanation[], first: readonly Explan
   ];
 }
 
-/** How often the first short night is notable where all limits of attention together are met on one ordinary day in ten. */
-function strictest(ordinary: readonly Explanation[], first: readonly Explanation[]): number {
-  const sizesOf = ({ scores, contributors }: Explanation): number[] =>
-    [scores.attention.change, ...contributors.map(({ attention }) => attention)].map(Math.abs);
-  const [usually, short] = [ordinary.map(sizesOf), first.map(sizesOf)];
-  const limitsAt = (share: number): number[] =>
-    [0, ...GROUPS.keys()].map((_, index) => quantile(usually.map((sizes) => sizes[index] ?? NaN), share)); // prettier-ignore
-  const beyond = (days: readonly number[][], limits: readonly number[]): number =>
-    mean(days.map((sizes) => (sizes.some((size, index) => size > (limits[index] ?? NaN)) ? 1 : 0)));
-  const shares = Array.from({ length: 200 }, (_, step) => 0.9 + step / 2_000);
-  const limits = shares.map(limitsAt).find((tried) => beyond(usually, tried) <= 0.1) ?? [];
-  return beyond(short, limits);
-}
-
-function notableTable(ordinary: readonly Explanation[], first: readonly Explanation[]): Table {
-  const rows = (name: string, days: readonly Explanation[]): string[][] =>
-    SCORE_FIELDS.map((field) => {
-      const { score, groups, either } = notableShares(days, field);
-      return [name, field, ...[score, ...groups, either].map((share) => fixed(100 * share, 1))];
-    });
+function notableTable(kinds: Readonly<Record<string, readonly Explanation[]>>): Table {
   return {
     caption: 'Notable against usual, times in 100, with five past sessions',
     header: ['day', 'score', 'the score itself', ...GROUPS, 'either'],
-    rows: [...rows('ordinary', ordinary), ...rows(`first night of ${NIGHT_H} h`, first)],
+    rows: Object.entries(kinds).flatMap(([name, days]) =>
+      SCORE_FIELDS.map((field) => {
+        const { score, groups, either } = notableShares(days, field);
+        return [name, field, ...[score, ...groups, either].map((share) => fixed(100 * share, 1))];
+      }),
+    ),
   };
 }
 
-function realTables(real: Real): Table[] {
-  return Object.entries(real ?? {}).map(([name, truths]) => ({
-    caption: `LifeSnaps, ${name}: what is told of ${truths[0]?.days ?? 0} days, and of those at least 5 points ${name === 'stress' ? 'above' : 'below'} the own median of the last 20`,
-    header: [
-      'against',
-      'correlation of `change`',
-      'of `change` and `recent` together',
-      'such days',
-      `told to be ${name === 'stress' ? 'below' : 'above'}`,
-      'by sign alone',
-    ],
-    rows: truths.map((truth) => [
-      truth.against === 'last nights' ? truth.against : `usual, half-life ${truth.against} nights`,
-      fixed(truth.correlation, 2),
-      truth.against === 'last nights' ? '–' : fixed(truth.correlationOfBoth, 2),
-      String(truth.worse),
-      percent(truth.toldBetter),
-      percent(truth.signBetter),
-    ]),
-  }));
-}
-
-/** By half-life, what the heart by night adds to stress on each of `RISE_DAYS`, less what it adds in the same people unchanged. */
-async function risesOf(world: World, parts: Parts): Promise<Map<number, number[]>> {
-  const found = new Map<number, number[]>();
-  for (const halfLife of HALF_LIVES) found.set(halfLife, (await raisedHeart(world, parts, RISE_PEOPLE, halfLife)).map(mean)); // prettier-ignore
-  return found;
-}
-
-/** The same of each person: [days, people]. */
+/**
+ * What the heart by night adds to stress on each of `RISE_DAYS`, less what it adds in the same people unchanged: [days,
+ * people].
+ */
 export async function raisedHeart(
   world: World,
   { model, explained }: Parts,
   count: number,
-  halfLife = HALF_LIFE_NIGHTS,
 ): Promise<Float64Array[]> {
   const days = USUAL_NIGHTS + Math.max(...RISE_DAYS);
   const rise: Intervention = { addNightHr: RISE_BPM, addDayHr: RISE_BPM };
   const raised = Lives.simulate(world, count, days, { intervene: (day) => (day < USUAL_NIGHTS ? {} : rise) });
   const plain = Lives.simulate(world, count, days);
   const at = contributionAt('night_heart_rate', SCORE_FIELDS.indexOf('stress'));
-  const longRun = longRunOf(halfLife);
   for (const lives of [raised, plain]) await lives.rollOut(model);
   const added = async (lives: Lives, person: number, day: number): Promise<number> =>
-    (await explained.explain(lives.requestWithUsual(person, day, PAST_MAX, longRun))).floats[at] ?? NaN;
+    (await explained.explain(lives.requestWithUsual(person, day, PAST_MAX))).floats[at] ?? NaN;
   const found: Float64Array[] = [];
   for (const riseDay of RISE_DAYS) {
     const day = USUAL_NIGHTS + riseDay - 1;
@@ -320,38 +254,11 @@ export async function raisedHeart(
   return found;
 }
 
-/** The last sentence of point 18. */
+/** Of point 18. */
 export async function raisedHeartDemand({ world, model, explain: bundle }: Context): Promise<Demand> {
   const what = `+${RISE_BPM} bpm for 30 days after ${USUAL_NIGHTS} usual nights, with a history: on day 30 night_heart_rate still adds at least 1 point of stress against usual`;
   if (bundle === undefined) return demand(what, 'no graph that explains', undefined);
   const explained = await ExplainedModel.open(model, bundle.graph, bundle.table);
   const last = (await raisedHeart(world, { model, explained }, RISE_PEOPLE)).at(-1) ?? new Float64Array();
   return demand(what, interval(meanEstimate(last), 2), mean(last) >= 1);
-}
-
-function halfLifeTable(
-  truths: readonly Truth[] | undefined,
-  fifths: ReadonlyMap<number, Float64Array>,
-  rises: ReadonlyMap<number, readonly number[]>,
-): Table {
-  return {
-    caption: `Half-life of the long run: attention told above usual and its correlation (LifeSnaps), sleep_amount on the fifth night of ${NIGHT_H} h, and what night_heart_rate adds to stress when the heart beats ${RISE_BPM} bpm faster from one day on`,
-    header: [
-      'nights',
-      'told above',
-      'correlation',
-      'fifth short night',
-      ...RISE_DAYS.map((day) => `faster, day ${day}`),
-    ],
-    rows: HALF_LIVES.map((halfLife) => {
-      const truth = truths?.find(({ against }) => against === halfLife);
-      return [
-        String(halfLife),
-        truth === undefined ? '–' : percent(truth.toldBetter),
-        truth === undefined ? '–' : fixed(truth.correlation, 3),
-        fixed(mean(fifths.get(halfLife) ?? []), 2),
-        ...(rises.get(halfLife) ?? []).map((gain) => fixed(gain, 2)),
-      ];
-    }),
-  };
 }

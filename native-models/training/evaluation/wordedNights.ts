@@ -3,11 +3,56 @@ import type { Session } from '#acuity/contract/request.js';
 import { isBodyProblem, createReader } from '#acuity/reading/read.js';
 import { SHARES, STAGES } from '#rules/contradictions.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import type { World } from '../cohort/population.js';
+import { World } from '../cohort/population.js';
 import { numberOf, readCsv, type Row } from './real/csv.js';
 import { lifesnapsLives } from './real/lifesnapsUsual.js';
+import { demand, fixed, type Section } from './section.js';
 
 /** Nights, told as apps tell them: in seconds, which must be scored, and in wrong units, which should be refused. */
+
+const SEED = 37;
+const PEOPLE = 300;
+const DAYS = 6;
+
+/** Point 9: a right night is never refused, and most wrong ones are. That wordings score the same is tested apart. */
+export function units(): Section {
+  const folder = process.env['VALIDATION_DATA'] ?? '';
+  const real = folder === '' ? new Map<string, readonly Night[] | undefined>() : realNights(folder);
+  const simulated = simulatedNights(new World(SEED), PEOPLE, DAYS);
+  const lifesnaps = folder === '' ? undefined : tellLifesnaps(folder);
+  const told = [...(lifesnaps === undefined ? [] : [lifesnaps]), ...tellNights(new Map([...real, ['simulated', simulated]]))]; // prettier-ignore
+  const sum = (isRight: boolean, name: 'requests' | 'refused'): number =>
+    told.reduce((total, one) => total + (one.isRight === isRight ? one[name] : 0), 0);
+  const [requests, refused] = [sum(false, 'requests'), sum(false, 'refused')];
+  return {
+    number: 9,
+    title: 'Units',
+    why: 'Is a night refused where its units are right, and where they are wrong? Nights of four open sets, where they are at hand, and of the cohort, as apps write them. That the same night in another right wording gets the same score is `test/model-behaviour/units.test.ts`.',
+    demands: [
+      demand(
+        'no night in right units is refused',
+        `${sum(true, 'refused')} of ${sum(true, 'requests')}`,
+        sum(true, 'refused') === 0,
+      ),
+      demand('of nights in wrong units most are', `${refused} of ${requests}`, refused > requests / 2),
+    ],
+    tables: [
+      {
+        caption: 'Refused, in percent of the requests',
+        header: ['told in', ...new Set(told.map(({ set }) => set))],
+        rows: [...new Set(told.map(({ wording }) => wording))].map((wording) => [
+          wording,
+          ...[...new Set(told.map(({ set }) => set))].map((set) => {
+            const one = told.find((other) => other.set === set && other.wording === wording);
+            return one === undefined || one.requests === 0
+              ? '–'
+              : fixed((100 * one.refused) / one.requests, 1);
+          }),
+        ]),
+      },
+    ],
+  };
+}
 
 /** A night of one set; all in seconds. */
 interface Night {

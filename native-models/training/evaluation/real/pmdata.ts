@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { Session } from '#acuity/contract/request.js';
 import { COLUMN, type ServedModel } from '../../served.js';
 import { centred, correlation } from '../leastSquares.js';
+import { follow } from '../requests.js';
 import { demand, interval, type Demand, type Table } from '../section.js';
 import { bootstrap, mean, type Estimate } from '../statistics.js';
 import { asWorn } from './asWorn.js';
 import { groupRows, numberOf, readCsv, type Row } from './csv.js';
-import type { RealFinding } from './finding.js';
-import { rolledScores } from './rolledScores.js';
+import type { RealFinding } from './validationData.js';
 
 /** PMData (Thambawita et al. 2020): months of nights of a wrist device, and ratings of each day. */
 const DAYS = 'pmdata/days.csv';
@@ -55,11 +55,7 @@ export async function pmdata(folder: string, model: ServedModel): Promise<RealFi
       ...RATINGS.map((rating, index) => beatsCoin(rating, judged[index] ?? [])),
       beatsMinutes(judged),
     ],
-    tables: [
-      tableOf('within a person, each value less the person’s own mean', judged, within),
-      tableOf('over all days of all people together', judged, pooled),
-    ],
-    figures: [],
+    tables: [tableOf(judged)],
     decisive: {
       'PMData people': lives.length,
       'PMData score': overall(judged, 'network'),
@@ -78,7 +74,7 @@ async function nightsOf(person: Row, days: readonly Row[], model: ServedModel): 
   const recorded = days
     .toSorted((a, b) => ((a.get('date') ?? '') < (b.get('date') ?? '') ? -1 : 1))
     .filter((row) => Number.isFinite(numberOf(row, 'minutes_asleep')));
-  const scores = await rolledScores(
+  const scores = await follow(
     model,
     recorded.map((row) => sessionOf(person, row)),
   );
@@ -125,35 +121,24 @@ function judge(nights: readonly Night[], { name, of }: Rating): Judged {
   };
 }
 
-type Correlate = (people: readonly Judged[], way: Way, chosen: Int32Array) => number;
-
-const pooled: Correlate = (people, way, chosen) =>
-  correlation(
-    [...chosen].flatMap((id) => people[id]?.[way] ?? []),
-    [...chosen].flatMap((id) => people[id]?.rating ?? []),
-  );
-
-const within: Correlate = (people, way, chosen) => {
-  const own = people.map(centredDays);
-  return pooled(own, way, chosen);
-};
-
-function centredDays(days: Judged): Judged {
-  const of = (name: Way | 'rating'): number[] => [...centred(days[name])];
-  return { rating: of('rating'), network: of('network'), minutes: of('minutes'), own: of('own') };
+/** Correlation over the chosen people's days, each value less the person's own mean. */
+function within(people: readonly Judged[], way: Way, chosen: Int32Array): number {
+  const of = (name: Way | 'rating'): number[] =>
+    [...chosen].flatMap((id) => [...centred(people[id]?.[name] ?? [])]);
+  return correlation(of(way), of('rating'));
 }
 
-function estimate(people: readonly Judged[], way: Way, correlate: Correlate): Estimate {
-  return bootstrap(people.length, (chosen) => correlate(people, way, chosen));
+function estimate(people: readonly Judged[], way: Way): Estimate {
+  return bootstrap(people.length, (chosen) => within(people, way, chosen));
 }
 
 function beatsCoin({ name, score }: Rating, people: readonly Judged[]): Demand {
-  const network = estimate(people, 'network', within);
+  const network = estimate(people, 'network');
   return demand(
     `PMData ${name}, within a person: ${score} goes with it (correlation, interval above 0)`,
     interval(network, DIGITS),
     network.low > 0,
-    `coin 0; minutes asleep ${interval(estimate(people, 'minutes', within), DIGITS)}`,
+    `coin 0; minutes asleep ${interval(estimate(people, 'minutes'), DIGITS)}`,
   );
 }
 
@@ -169,23 +154,15 @@ function beatsMinutes(judged: readonly (readonly Judged[])[]): Demand {
   );
 }
 
-function tableOf(how: string, judged: readonly (readonly Judged[])[], correlate: Correlate): Table {
+function tableOf(judged: readonly (readonly Judged[])[]): Table {
   return {
-    caption: `PMData, correlation with what people wrote of the day, ${how} [95 %, over people]`,
-    header: ['rating', 'people', 'days', 'score', 'coin', 'minutes asleep', 'mean of own last five ratings'],
+    caption: 'PMData, correlation with what people wrote of the day, within a person [95 %, over people]',
+    header: ['rating', 'people', 'days', 'score', 'minutes asleep', 'mean of own last five ratings'],
     rows: RATINGS.map(({ name, score }, index) => {
       const people = judged[index] ?? [];
-      const of = (way: Way): string => interval(estimate(people, way, correlate), DIGITS);
+      const [network, minutes, own] = WAYS.map((way) => interval(estimate(people, way), DIGITS));
       const days = people.reduce((sum, { rating }) => sum + rating.length, 0);
-      return [
-        name,
-        String(people.length),
-        String(days),
-        `${score} ${of('network')}`,
-        '0',
-        of('minutes'),
-        of('own'),
-      ];
+      return [name, String(people.length), String(days), `${score} ${network}`, minutes ?? '', own ?? ''];
     }),
   };
 }

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { SCORES, type Context } from '../context.js';
 import { correlation } from '../leastSquares.js';
 import { columnOf, rollOut } from '../rollout.js';
-import { demand, fixed, signed } from '../section.js';
+import { demand, fixed } from '../section.js';
 import { mean, sd, slope } from '../statistics.js';
 import { groupRows, numberOf, readCsv, type Row } from './csv.js';
-import type { RealFinding } from './finding.js';
+import type { RealFinding } from './validationData.js';
 
 /** sleepstudy (Belenky et al. 2003): 18 people, reaction time after each night of 3 h in bed. */
 const FILE = 'sleepstudy/lme4_sleepstudy.csv';
@@ -59,41 +59,16 @@ export async function sleepstudy(folder: string, context: Context): Promise<Real
     ],
     tables: [
       {
-        caption: `sleepstudy: reaction time rises by ${fixed(mean(slopes), 1)} ms a day (person SD ${fixed(sd(slopes), 1)}, ${people.length} people); attention, served and expected, of ${PEOPLE} simulated people by nights of 3 h`,
+        caption: `sleepstudy: reaction time rises by ${fixed(mean(slopes), 1)} ms a day (person SD ${fixed(sd(slopes), 1)}, ${people.length} people); attention of ${PEOPLE} simulated people by nights of 3 h`,
         header: ['nights', ...nights.map(String)],
         rows: [
           ['reaction time, ms', ...reaction.map((ms) => fixed(ms, 0))],
           ['mean percentile among the rested days', ...data.map((value) => fixed(value, 1))],
           ['attention, served', ...attention.map((a) => fixed(a, 1))],
           ['attention, expected', ...expected.map((a) => fixed(a, 1))],
-          ['fall, data', '–', ...fall(data).map((value) => fixed(value, 1))],
-          ['fall, served', '–', ...fall(attention).map((value) => fixed(value, 1))],
-          ['change a night', '–', ...attention.slice(1).map((a, n) => signed(a - (attention[n] ?? NaN), 1))],
         ],
       },
     ],
-    figures: [],
-    decisive: sizeOf(people, rows, fall(attention)),
-  };
-}
-
-/** The fall of the data over the served one, mean of all nights, and its standard error over people. */
-function sizeOf(
-  people: readonly (readonly Row[])[],
-  rows: readonly Row[],
-  served: readonly number[],
-): Readonly<Record<string, number>> {
-  const rested = [0, 1, 2].flatMap((day) => reactionsOn(rows, day));
-  const ratios = people.map((own) => {
-    const standing = (days: readonly number[]): number =>
-      mean(days.flatMap((day) => reactionsOn(own, day).map((reaction) => percentileAmong(rested, reaction))));
-    const before = standing([0, 1, 2]);
-    return mean(served.map((fall, night) => (before - standing([FIRST_DAY + 1 + night])) / fall));
-  });
-  return {
-    'sleepstudy people': people.length,
-    'sleepstudy size': mean(ratios),
-    'sleepstudy size error': sd(ratios) / Math.sqrt(people.length),
   };
 }
 

@@ -3,10 +3,11 @@ import { PAST_MAX } from '#rules/fields.js';
 import type { Session } from '#acuity/contract/request.js';
 import { COLUMN, recordOf, type ServedModel } from '../../served.js';
 import { centred, correlation } from '../leastSquares.js';
-import { demand, fixed, interval, type Table } from '../section.js';
-import { bootstrap, mean, sd, type Estimate } from '../statistics.js';
+import { scoreAfter } from '../requests.js';
+import { demand, interval, type Table } from '../section.js';
+import { bootstrap, mean, type Estimate } from '../statistics.js';
 import { groupRows, numberOf, readCsv, type Row } from './csv.js';
-import type { RealFinding } from './finding.js';
+import type { RealFinding } from './validationData.js';
 
 /** SleepyBrain (OpenNeuro ds000201): sleep laboratory nights, a full one and one of some 3 h, and a vigilance test after each. */
 const FILE = 'sleepy_brain/sessions.csv';
@@ -49,8 +50,8 @@ export async function sleepyBrain(folder: string, model: ServedModel): Promise<R
     };
     pairs.push({ full, short, known });
   }
-  const own = estimate(pairs, (pair) => pair.alone, within);
-  const minutes = estimate(pairs, (pair) => pair.asleepMin, within);
+  const own = within(pairs, ({ alone }) => alone);
+  const minutes = within(pairs, ({ asleepMin }) => asleepMin);
   return {
     demands: [
       demand(
@@ -60,11 +61,9 @@ export async function sleepyBrain(folder: string, model: ServedModel): Promise<R
         `coin 0; minutes asleep ${interval(minutes, DIGITS)}`,
       ),
     ],
-    tables: [associations(pairs), falls(pairs)],
-    figures: [],
-    decisive: Object.fromEntries([
-      ...sizeOf(pairs),
-      ...[...AGE.keys()].flatMap((group) => {
+    tables: [table(pairs)],
+    decisive: Object.fromEntries(
+      [...AGE.keys()].flatMap((group) => {
         const of = pairs.filter(({ full }) => full.group === group);
         return [
           [
@@ -74,19 +73,8 @@ export async function sleepyBrain(folder: string, model: ServedModel): Promise<R
           [`SleepyBrain served fall, ${group}`, mean(of.map(({ known }) => known.full - known.short))],
         ];
       }),
-    ]),
+    ),
   };
-}
-
-/** The fall in the data divided by the served one, over all people, and its standard error. */
-function sizeOf(pairs: readonly Pair[]): [string, number][] {
-  const served = mean(pairs.map(({ known }) => known.full - known.short));
-  const ratios = pairs.map(({ full, short }) => (full.percentile - short.percentile) / served);
-  return [
-    ['SleepyBrain people', pairs.length],
-    ['SleepyBrain size', mean(ratios)],
-    ['SleepyBrain size error', sd(ratios) / Math.sqrt(pairs.length)],
-  ];
 }
 
 /**
@@ -158,96 +146,42 @@ function percentileOf({ group, speed }: Read, rested: readonly Read[]): number {
 async function attentionAfter(model: ServedModel, usual: Tested, today: Tested): Promise<number> {
   const past = Array.from({ length: PAST_MAX }, () => usual.session);
   const target = recordOf(await model.score({ current_session: usual.session }));
-  const scores = await model.score({
-    current_session: today.session,
-    past_sessions: past,
-    past_targets: past.map(() => target),
-  });
-  return scores[COLUMN.attention] ?? NaN;
+  return (await scoreAfter(model, today.session, past, past.map(() => target)))[COLUMN.attention] ?? NaN; // prettier-ignore
 }
 
-type Of = (one: Tested, other: Tested) => number;
-type Correlate = (pairs: readonly Pair[], of: Of) => number;
-
-const pooled: Correlate = (pairs, of) =>
-  correlation(
-    pairs.flatMap(({ full, short }) => [of(full, short), of(short, full)]),
-    pairs.flatMap(({ full, short }) => [full.percentile, short.percentile]),
-  );
-
 /** Of two sessions a person only their difference is left. */
-const within: Correlate = (pairs, of) =>
-  correlation(
-    pairs.flatMap(({ full, short }) => [...centred([of(full, short), of(short, full)])]),
-    pairs.flatMap(({ full, short }) => [...centred([full.percentile, short.percentile])]),
-  );
-
-function estimate(pairs: readonly Pair[], of: Of, correlate: Correlate): Estimate {
-  return bootstrap(pairs.length, (chosen) => correlate(chosenOf(pairs, chosen), of));
+function within(pairs: readonly Pair[], of: (one: Tested) => number): Estimate {
+  const correlate = (some: readonly Pair[]): number =>
+    correlation(
+      some.flatMap(({ full, short }) => [...centred([of(full), of(short)])]),
+      some.flatMap(({ full, short }) => [...centred([full.percentile, short.percentile])]),
+    );
+  return bootstrap(pairs.length, (chosen) => correlate(chosenOf(pairs, chosen)));
 }
 
 function chosenOf(pairs: readonly Pair[], chosen: Int32Array): Pair[] {
   return [...chosen].flatMap((index) => pairs[index] ?? []);
 }
 
-function associations(pairs: readonly Pair[]): Table {
-  const row = (name: string, of: Pair[], correlate: Correlate, hasOther: boolean): string[] => {
-    const say = (value: Of): string => interval(estimate(of, value, correlate), DIGITS);
-    return [
-      name,
-      String(of.length),
-      say((one) => one.alone),
-      '0',
-      say((one) => one.asleepMin),
-      hasOther ? say((_, other) => other.speed) : '–',
-    ];
-  };
-  const groups = [...AGE.keys()].map(
-    (group) => [group, pairs.filter(({ full }) => full.group === group)] as const,
-  );
+function table(pairs: readonly Pair[]): Table {
   return {
     caption:
-      'SleepyBrain, correlation of vigilance speed (percentile of the age group) with what is known of the night before [95 %, over people]',
-    header: ['', 'people', 'attention', 'coin', 'minutes asleep', 'speed of the other session'],
-    rows: [
-      row('within a person', [...pairs], within, false),
-      ...groups.map(([group, of]) => row(`within a person, ${group.toLowerCase()}`, of, within, false)),
-      row('all sessions together', [...pairs], pooled, true),
-      ...groups.map(([group, of]) => row(`all sessions, ${group.toLowerCase()}`, of, pooled, true)),
-    ],
-  };
-}
-
-function falls(pairs: readonly Pair[]): Table {
-  const fall = (of: readonly Pair[], value: (pair: Pair) => number): string =>
-    interval(
-      bootstrap(of.length, (chosen) => mean(chosenOf(of, chosen).map(value))),
-      1,
-    );
-  return {
-    caption:
-      'SleepyBrain, fall after the short night, percentiles [95 %, over people]; served with the same nights',
-    header: [
-      '',
-      'people',
-      'minutes asleep, full | short',
-      'fall, data',
-      'attention, no history',
-      'attention, five full nights before',
-      'always 50',
-    ],
-    rows: [...AGE.keys()].map((group) => {
+      'SleepyBrain, within a person: fall after the short night in percentiles, data and served with five full nights before it, and correlation of speed with what is known of the night [95 %, over people]',
+    header: ['', 'people', 'fall, data', 'fall, served', 'correlation, attention', 'minutes asleep'],
+    rows: [...AGE.keys()].flatMap((group) => {
       const of = pairs.filter(({ full }) => full.group === group);
-      const asleep = (night: 'full' | 'short'): string =>
-        fixed(mean(of.map((pair) => pair[night].asleepMin)), 0);
+      if (of.length === 0) return [];
+      const fall = (value: (pair: Pair) => number): string =>
+        interval(bootstrap(of.length, (chosen) => mean(chosenOf(of, chosen).map(value))), 1); // prettier-ignore
       return [
-        group,
-        String(of.length),
-        `${asleep('full')} | ${asleep('short')}`,
-        fall(of, ({ full, short }) => full.percentile - short.percentile),
-        fall(of, ({ full, short }) => full.alone - short.alone),
-        fall(of, ({ known }) => known.full - known.short),
-        '0',
+        [
+          group,
+          String(of.length),
+          fall(({ full, short }) => full.percentile - short.percentile),
+          fall(({ known }) => known.full - known.short),
+          interval(within(of, ({ alone }) => alone), DIGITS), // prettier-ignore
+          interval(within(of, ({ asleepMin }) => asleepMin), DIGITS), // prettier-ignore
+        ],
       ];
     }),
   };

@@ -1,0 +1,154 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { messageOf } from '#acuity/base/errors.js';
+import { textTable } from '#acuity/base/table.js';
+import type { Measurement } from '#acuity/load/measurement.js';
+import { bodiesOf, PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
+import { closedLoopWithAutocannon } from './load/autocannon.js';
+import { fixedRate, ohaUnavailable } from './load/oha.js';
+import { loadPage } from './load/page.js';
+import { settingsOf, verdictOn, type Setting, type Tried } from './load/verdict.js';
+import { machine } from './machine.js';
+import { service } from './peers/catalogue.js';
+import { withPeers, type RunningPeer } from './server/running.js';
+import { interleaved, spread } from './spread.js';
+import { UsageError } from './usage.js';
+import { wholeNumber } from './wholeNumber.js';
+
+/** Shares of the asked rate that are measured, too: the curve of the page. */
+const SHARES = [0.25, 0.5, 0.75, 1] as const;
+const WARM_UP_SECONDS = 2;
+
+export const USAGE = `npm run bench -- load [options]
+
+  --rate N           requests a second that the service is to answer (default 10000)
+  --workers N,…      worker threads (default 1,2)
+  --intra-op N,…     threads of ONNX Runtime in each worker (default 1,2)
+  --payload NAME     of ${PAYLOADS.join(', ')} (default ${PAYLOADS[0]})
+  --connections N    (default 64)
+  --seconds N        of one measurement (default 4)
+  --repetitions N    of all settings, one after the other (default 3)
+  --html FILE        the page (default .build/load.html)
+
+This service alone, in each setting: at saturation by autocannon (closed loop), and at rates up to the asked one by oha (latency
+corrected), which bench/setup.sh builds. Says what to set, and writes a page with the plot.`;
+
+/** p99 at a rate by setting, and what to set. @throws UsageError */
+export async function runLoad(args: readonly string[]): Promise<void> {
+  const asked = parse(args);
+  const { rate, connections, seconds, repetitions, payload } = asked;
+  const missing = ohaUnavailable();
+  if (missing !== undefined) say(`fixed rates are left out: ${missing}`);
+  const rates = missing === undefined ? SHARES.map((share) => Math.max(1, Math.round(share * rate))) : [];
+  const settings = settingsOf(asked.workers, asked.intraOp);
+  const load = { bodies: bodiesOf(payload), connections, seconds };
+  const peers = settings.map(({ name, env }) => service({ name, what: name, env }));
+  const tried = await withPeers(peers, async (running) => {
+    for (const { target, peer } of running) {
+      say(`warming up: ${peer.name}`);
+      await closedLoopWithAutocannon({ ...load, target, seconds: Math.min(WARM_UP_SECONDS, seconds) });
+    }
+    const found = await interleaved(running, repetitions, async ({ peer, target }, repetition) => {
+      const saturated = await closedLoopWithAutocannon({ ...load, target });
+      const atRates: Measurement[] = [];
+      for (const one of rates) atRates.push(await fixedRate({ ...load, target, rate: one }));
+      say(`${repetition}/${repetitions} ${peer.name}: ${told(saturated)}${rates.map((one, index) => `; ${one}/s ${told(atRates[index])}`).join('')}`); // prettier-ignore
+      return { saturated, atRates };
+    });
+    return settings.map((setting, index): Tried =>
+      triedOf(setting, found.get(runningAt(running, index)) ?? []),
+    );
+  });
+  const verdict = verdictOn(tried, { rate, isRateMeasured: rates.length > 0, cores: cpus().length });
+  const subtitle = `${machine()}; ${payload}, ${connections} connections, ${repetitions} repetitions of ${seconds} s, interleaved; median (least–most)`;
+  process.stdout.write(`${subtitle}\n\n${textTable(tableOf(tried, rates))}\n\n${verdict}\n`);
+  await mkdir(dirname(resolve(asked.html)), { recursive: true });
+  await writeFile(asked.html, loadPage({ tried, rates, verdict, subtitle, table: tableOf(tried, rates) }));
+  say(`wrote ${asked.html}`);
+  if (tried.some(({ errors }) => errors > 0)) process.exitCode = 1;
+}
+
+function runningAt(running: readonly RunningPeer[], index: number): RunningPeer {
+  const one = running[index];
+  if (one === undefined) throw new RangeError(`no server ${index}`);
+  return one;
+}
+
+function triedOf(
+  setting: Setting,
+  found: readonly { readonly saturated: Measurement; readonly atRates: readonly Measurement[] }[],
+): Tried {
+  const all = found.flatMap(({ saturated, atRates }) => [saturated, ...atRates]);
+  const rateCount = found[0]?.atRates.length ?? 0;
+  return {
+    setting,
+    saturated: found.map(({ saturated }) => saturated.requests / saturated.seconds),
+    atRates: Array.from({ length: rateCount }, (_, index) => ({
+      p50Ms: found.map(({ atRates }) => (atRates[index]?.p50Micros ?? NaN) / 1000),
+      p99Ms: found.map(({ atRates }) => (atRates[index]?.p99Micros ?? NaN) / 1000),
+      perSecond: found.map(
+        ({ atRates }) => (atRates[index]?.requests ?? NaN) / (atRates[index]?.seconds ?? NaN),
+      ),
+    })),
+    errors: all.reduce((sum, { errors }) => sum + errors, 0),
+  };
+}
+
+function tableOf(tried: readonly Tried[], rates: readonly number[]): string[][] {
+  const header = ['setting', 'saturated, requests/s', ...rates.map((rate) => `p99 at ${rate}/s, ms`), 'answered/s at the last', 'errors']; // prettier-ignore
+  return [
+    header,
+    ...tried.map(({ setting, saturated, atRates, errors }) => [
+      setting.name,
+      spread(saturated, 0),
+      ...atRates.map(({ p99Ms }) => spread(p99Ms, 1)),
+      spread(atRates.at(-1)?.perSecond ?? [], 0),
+      String(errors),
+    ]),
+  ];
+}
+
+function told(one: Measurement | undefined): string {
+  if (one === undefined) return '–';
+  return `${Math.round(one.requests / one.seconds)} answers/s, p99 ${(one.p99Micros / 1000).toFixed(1)} ms`;
+}
+
+function parse(args: readonly string[]) {
+  try {
+    const text = (value: string) => ({ type: 'string', default: value }) as const;
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        rate: text('10000'),
+        workers: text('1,2'),
+        'intra-op': text('1,2'),
+        payload: text(PAYLOADS[0] ?? ''),
+        connections: text('64'),
+        seconds: text('4'),
+        repetitions: text('3'),
+        html: text('.build/load.html'),
+      },
+    });
+    const payload = PAYLOADS.find((name) => name === values.payload);
+    if (payload === undefined) throw new Error(`no payload is called ${values.payload}`);
+    const list = (numbers: string): number[] => numbers.split(',').map(wholeNumber);
+    return {
+      rate: wholeNumber(values.rate),
+      workers: list(values.workers),
+      intraOp: list(values['intra-op']),
+      payload: payload satisfies PayloadName,
+      connections: wholeNumber(values.connections),
+      seconds: wholeNumber(values.seconds),
+      repetitions: wholeNumber(values.repetitions),
+      html: values.html,
+    };
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

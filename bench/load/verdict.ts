@@ -1,0 +1,82 @@
+import { spreadOf, type Spread } from '#acuity/load/statistics.js';
+
+/** A setting of the service that is tried. */
+export interface Setting {
+  readonly name: string;
+  readonly workers: number;
+  readonly intraOp: number;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What was measured of a setting, by repetition; rates in the order in which they were asked. */
+export interface Tried {
+  readonly setting: Setting;
+  /** Answers a second with every connection busy. */
+  readonly saturated: readonly number[];
+  readonly atRates: readonly {
+    readonly p50Ms: readonly number[];
+    readonly p99Ms: readonly number[];
+    readonly perSecond: readonly number[];
+  }[];
+  readonly errors: number;
+}
+
+/** A setting keeps up that answers so much of what was sent. */
+const KEPT_SHARE = 0.98;
+
+export function settingsOf(workers: readonly number[], intraOp: readonly number[]): Setting[] {
+  return workers.flatMap((worker) =>
+    intraOp.map((threads) => ({
+      name: `${worker} worker${worker === 1 ? '' : 's'} × ${threads} thread${threads === 1 ? '' : 's'}`,
+      workers: worker,
+      intraOp: threads,
+      env: { ACUITY_WORKERS: String(worker), ACUITY_INTRA_OP_THREADS: String(threads) },
+    })),
+  );
+}
+
+/** What to set, in a sentence: the lowest p99 among those that keep up; of several within each other's spread the fewest threads. */
+export function verdictOn(
+  tried: readonly Tried[],
+  asked: { readonly rate: number; readonly isRateMeasured: boolean; readonly cores: number },
+): string {
+  if (!asked.isRateMeasured) {
+    const [best] = tried.toSorted((a, b) => median(b.saturated) - median(a.saturated));
+    return `Fixed rates were not measured. Saturated, ${nameOf(best)} answers most: ${median(best?.saturated ?? []).toFixed(0)} requests a second. ${setOf(best)}`;
+  }
+  const last = (one: Tried) => one.atRates.at(-1);
+  const answered = (one: Tried): number => median(last(one)?.perSecond ?? []);
+  const keeping = tried.filter((one) => one.errors === 0 && answered(one) >= KEPT_SHARE * asked.rate);
+  const cores = `${asked.cores} core${asked.cores === 1 ? '' : 's'}, which the generator shares`;
+  if (keeping.length === 0) {
+    const [best] = tried.toSorted((a, b) => answered(b) - answered(a));
+    const most = best === undefined ? NaN : answered(best);
+    return `No setting keeps up with ${asked.rate} requests a second on ${cores}: ${nameOf(best)} comes nearest with ${most.toFixed(0)}. Send less, or use more cores. ${setOf(best)}`;
+  }
+  const p99 = (one: Tried): Spread => spreadOf(last(one)?.p99Ms ?? [NaN]);
+  const [fastest] = keeping.toSorted((a, b) => p99(a).median - p99(b).median);
+  const limit = fastest === undefined ? NaN : p99(fastest).max;
+  const [chosen] = keeping
+    .filter((one) => p99(one).min <= limit)
+    .toSorted((a, b) => threadsOf(a) - threadsOf(b));
+  const found = chosen === undefined ? undefined : p99(chosen);
+  return `At ${asked.rate} requests a second on ${cores}, ${nameOf(chosen)} has a p99 of ${found?.median.toFixed(1)} ms (${found?.min.toFixed(1)}–${found?.max.toFixed(1)}); no setting is better beyond the spread. ${setOf(chosen)}`;
+}
+
+function threadsOf({ setting }: Tried): number {
+  return setting.workers * setting.intraOp;
+}
+
+function nameOf(one: Tried | undefined): string {
+  return one?.setting.name ?? 'none';
+}
+
+function setOf(one: Tried | undefined): string {
+  return one === undefined
+    ? ''
+    : `Set ${Object.entries(one.setting.env).map(([name, value]) => `${name}=${value}`).join(' ')}.`; // prettier-ignore
+}
+
+function median(values: readonly number[]): number {
+  return values.length === 0 ? NaN : spreadOf(values).median;
+}

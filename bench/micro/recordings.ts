@@ -20,7 +20,11 @@ interface Dearest {
 }
 
 /** The recordings that take the longest to read, of each provider: `rounds` starts and as many steps of a search. */
-export function recordingsTable(rounds: number, searchedBytes = SEARCHED_BYTES, largestBytes = LARGEST_BYTES): string {
+export function recordingsTable(
+  rounds: number,
+  searchedBytes = SEARCHED_BYTES,
+  largestBytes = LARGEST_BYTES,
+): string {
   const random = seededRandom(1);
   const rows = PROVIDERS.map((provider) => {
     const small = search(provider, searchedBytes, rounds, random);

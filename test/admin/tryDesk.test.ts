@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { TRY_BODY_BYTES_MAX } from '#acuity/admin/tryPath.js';
 import t, { type Test } from 'tap';
 import { manualClock } from '../fixtures/manualClock.js';
 import { allocateHeartbeats } from '#acuity/base/heartbeats.js';
@@ -229,9 +230,12 @@ t.test('strangers do not use up the requests of those who have a key', async (t)
 
 t.test('a body longer than any of the page is not taken', async (t) => {
   const { post, bodies } = await scene(t);
-  t.match(await post({}, 'x'.repeat(65_537)), { status: 413, body: '{"detail":"Request body too large"}' });
+  t.match(await post({}, 'x'.repeat(TRY_BODY_BYTES_MAX + 1)), {
+    status: 413,
+    body: '{"detail":"Request body too large"}',
+  });
   t.strictSame(bodies, []);
-  const longest = 'x'.repeat(65_536);
+  const longest = 'x'.repeat(TRY_BODY_BYTES_MAX);
   t.equal((await post({}, longest)).status, 200);
   t.strictSame(bodies, [longest]);
 });

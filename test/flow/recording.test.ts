@@ -180,3 +180,15 @@ t.test('metrics and log know the provider, and nothing of the content', async (t
   await until(() => /"recording":"oura"/.test(server.output()));
   t.notMatch(server.output(), /secret-marker|bedtime/);
 });
+
+t.test('a stop answers the recordings that are under way', async (t) => {
+  const body = JSON.stringify({ current_session: { recording: OURA } });
+  const headers = { 'X-API-Key': server.key };
+  const connections = await Promise.all(Array.from({ length: 8 }, () => Connection.open(server.port)));
+  t.teardown(() => connections.forEach((one) => one.destroy()));
+  const replies = connections.map((one) => sendOn(one, { headers, body }));
+  const [first] = await Promise.all([Promise.race(replies), server.signal('SIGTERM')]);
+  t.equal(first.status, 200);
+  for (const { status } of await Promise.all(replies)) t.match(String(status), /200|503/);
+  t.strictSame(await server.exited, { code: 0, signal: null });
+});

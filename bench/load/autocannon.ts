@@ -1,10 +1,8 @@
 import autocannon from 'autocannon';
 import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
-import { quantileOf } from '#acuity/load/statistics.js';
-import type { Load, Measurement } from '#acuity/load/measurement.js';
+import { latencyQuantiles, type Load, type Measurement } from '#acuity/load/measurement.js';
 
 const TIMEOUT_S = 30;
-const MICROS_PER_MS = 1000;
 
 /**
  * Runs autocannon in this process. It costs more for each request than the service does, so on few cores the generator
@@ -35,9 +33,7 @@ export async function closedLoopWithAutocannon({
   return {
     requests: sorted.length,
     seconds: duration,
-    p50Micros: quantileOf(sorted, 0.5) * MICROS_PER_MS,
-    p99Micros: quantileOf(sorted, 0.99) * MICROS_PER_MS,
-    p999Micros: quantileOf(sorted, 0.999) * MICROS_PER_MS,
+    ...latencyQuantiles(sorted),
     errors: errors + resets + non2xx,
   };
 }

@@ -1,15 +1,13 @@
+import { countsKey, fieldsOf, KEYS, usageKey } from '#acuity/auth/redisNames.js';
 import type { KeyRecord } from '#acuity/auth/store.js';
-import { KEYS, REPORT, usageKey, WRITE, type Report } from '#acuity/auth/redisScripts.js';
 import type { StoreTransport } from '#acuity/auth/storeTransport.js';
-import type { FleetBound, Stored } from './fleetBound.js';
-import { Line, type Command } from './line.js';
+import { Line } from './line.js';
 import type { Actor, Scheduler } from './scheduler.js';
-import { isReached, type Seat } from './seat.js';
+import type { Seat } from './seat.js';
 import { MemoryStore, type Snapshot } from './store.js';
 
 export interface FleetStoreOptions {
   readonly scheduler: Scheduler;
-  readonly bound: FleetBound;
   /** The processes that are there. */
   readonly seats: readonly Seat[];
   /** Its wall clock is off by so much. */
@@ -21,27 +19,27 @@ export interface FleetStoreOptions {
   fail(what: string): never;
 }
 
-const REPORT_KEYS_BEFORE = 5;
-const ANSWERED_BEFORE = 4;
-const ANSWERED_OF_KEY = 3;
-
-/** The store that a fleet shares, what happens to it, and the lines to it. It tells the bound what it executes. */
+/** The store that a fleet shares, what happens to it, and the lines to it. */
 export class FleetStore {
   /** Ids of the keys that it holds as revoked. */
   readonly revoked = new Set<string>();
+  /** Ids of all keys that it holds. */
+  readonly held = new Set<string>();
+  /** When it last went back to an earlier state, stood still, or went on. */
+  shakenMs = -Infinity;
   private readonly actor: Actor;
   private readonly store: MemoryStore;
   private readonly listeners = new Set<{ line: Line; actor: Actor; onMessage: () => void }>();
-  private saved: { readonly snapshot: Snapshot; readonly stored: Stored };
+  private saved: Snapshot;
 
   constructor(private readonly options: FleetStoreOptions) {
-    const { scheduler, offsetMs, bound } = options;
+    const { scheduler, offsetMs } = options;
     this.actor = scheduler.createActor('store');
     this.store = new MemoryStore({
       nowMs: () => scheduler.wallMs + offsetMs,
       onPublished: () => this.publish(),
     });
-    this.saved = { snapshot: this.store.snapshot(), stored: bound.snapshot() };
+    this.saved = this.store.snapshot();
   }
 
   get isPaused(): boolean {
@@ -49,34 +47,43 @@ export class FleetStore {
   }
 
   pause(ms: number): void {
-    const { scheduler, onShaken } = this.options;
+    const { scheduler } = this.options;
     if (this.isPaused) return;
-    onShaken();
+    this.shake();
     const { actor } = scheduler;
     scheduler.pause(this.actor);
     scheduler.after(actor, ms, () => this.resume());
   }
 
   resume(): void {
+    if (this.isPaused) this.shake();
     this.options.scheduler.resume(this.actor);
   }
 
   save(): void {
-    this.saved = { snapshot: this.store.snapshot(), stored: this.options.bound.snapshot() };
+    this.saved = this.store.snapshot();
   }
 
   /** It goes back to what was saved, as after a failover. */
   lose(): void {
-    this.goBack(this.saved.snapshot, this.saved.stored);
+    this.goBack(this.saved);
   }
 
   /** It loses all it has. */
   empty(): void {
-    this.goBack(new Map(), new Map());
+    this.goBack(new Map());
   }
 
-  /** Predictions of a day that it has counted. */
+  /** Predictions of a day that each replica, by its field, has reported. */
   counted(id: string, day: number): number {
+    let sum = 0;
+    for (const field of fieldsOf(this.store.send(['HGETALL', countsKey(day, id)])).values())
+      sum += Number.parseInt(field, 10);
+    return sum;
+  }
+
+  /** The sum that `acuity keys usage` shows. */
+  usage(id: string, day: number): number {
     return Number(this.store.send(['HGET', usageKey(day), id]) ?? 0);
   }
 
@@ -85,38 +92,34 @@ export class FleetStore {
     for (const listener of this.listeners) if (listener.actor === actor) this.listeners.delete(listener);
   }
 
-  line(actor: Actor, lines: Line[], execute = (command: Command) => this.execute(command)): Line {
+  line(actor: Actor, lines: Line[]): Line {
     const { scheduler, onFault } = this.options;
-    const line = new Line({ scheduler, actor, store: this.actor, execute, onFault });
+    const connect = (): ((words: readonly string[]) => unknown) => {
+      const session = this.store.session();
+      return (words) => this.execute(words, session);
+    };
+    const line = new Line({ scheduler, actor, store: this.actor, connect, onFault });
     line.state = lines[0]?.state ?? 'sound';
     lines.push(line);
     return line;
   }
 
-  /** The line of the reports, which the bound looks at. */
-  countsLine(seatOf: () => Seat, actor: Actor, lines: Line[]): StoreTransport {
-    const { scheduler, bound } = this.options;
-    const line = this.line(actor, lines, (command) =>
-      command.script === REPORT ? this.executeReport(seatOf(), command) : this.execute(command),
-    );
+  /** The line of the counts; `onAnswered` is called with each answer. */
+  countsLine(actor: Actor, lines: Line[], onAnswered: () => void): StoreTransport {
+    const line = this.line(actor, lines);
     return {
+      connections: 1,
       send: (args) => line.send(args),
-      hash: (key) => line.hash(key),
-      close: () => line.close(),
-      run: async (script, keys, args) => {
-        const seat = seatOf();
-        const sentMs = scheduler.nowMs;
-        seat.openReports++;
-        try {
-          const answer = (await line.run(script, keys, args)) as readonly unknown[];
-          bound.answered(seat.member, sentMs, Number(answer[0]), answer[1] === 1);
-          seat.openReports = 0;
-          return answer;
-        } catch (error) {
-          bound.unanswered(seat.member);
-          throw error;
-        }
+      sendAll: async (commands) => {
+        const answers = await line.sendAll(commands);
+        onAnswered();
+        return answers;
       },
+      async *hash(key) {
+        yield* line.hash(key);
+        onAnswered();
+      },
+      close: () => line.close(),
     };
   }
 
@@ -124,13 +127,14 @@ export class FleetStore {
     const line = this.line(actor, lines);
     const listener = { line, actor, onMessage };
     return {
+      connections: 1,
       // It listens from its first word on.
       send: async (args) => {
         const answer = await line.send(args);
         this.listeners.add(listener);
         return answer;
       },
-      run: (script, keys, args) => line.run(script, keys, args),
+      sendAll: (commands) => line.sendAll(commands),
       hash: (key) => line.hash(key),
       close: () => {
         this.listeners.delete(listener);
@@ -146,60 +150,36 @@ export class FleetStore {
     }
   }
 
-  private goBack(snapshot: Snapshot, stored: Stored): void {
-    const { bound, seats, onShaken } = this.options;
+  private shake(): void {
+    this.shakenMs = this.options.scheduler.nowMs;
+    this.options.onShaken();
+  }
+
+  private goBack(snapshot: Snapshot): void {
     this.store.restore(snapshot);
-    onShaken();
-    bound.lost(stored, (member) =>
-      seats.some((seat) => seat.member === member && isReached(seat) && seat.openReports === 0),
-    );
-    for (const seat of seats) seat.visibleSinceMs.clear();
-    this.seeRevoked();
-  }
-
-  private executeReport({ member }: Seat, command: Command): unknown {
-    const { bound, scheduler } = this.options;
-    const { keys, args } = command;
-    const report = JSON.parse(args[0] ?? '') as Report;
-    const last = Number(this.store.send(['GET', keys[0] ?? '']) ?? 0);
-    const answer = this.execute(command) as readonly unknown[];
-    const days: number[] = [];
-    for (let at = REPORT_KEYS_BEFORE; at < keys.length; at += 2)
-      days.push(Number((keys[at] ?? '').slice(usageKey(0).length - 1)));
-    bound.executed(member, scheduler.nowMs, {
-      report,
-      isNew: last < report.number,
-      isDoubtful: last < report.number && report.isAgain && Number(report.lost) < Number(answer[3]),
-      days,
-      isLost: answer[2] === 1,
-      grants: report.keys.map((_, at) => Number(answer[ANSWERED_BEFORE + ANSWERED_OF_KEY * at + 1])),
-    });
-    return answer;
-  }
-
-  private execute({ script, keys, args }: Command): unknown {
-    if (script === undefined) return this.store.send(args);
-    const answer = this.runScript(script, keys, args);
-    if (script === WRITE) this.seeRevoked();
-    return answer;
+    this.shake();
+    for (const seat of this.options.seats) seat.visibleSinceMs.clear();
+    this.seeKeys();
   }
 
   /** What the simulated store does not understand is a fault of the simulation. */
-  private runScript(script: string, keys: readonly string[], args: readonly string[]): unknown {
+  private execute(words: readonly string[], session: { send(words: readonly string[]): unknown }): unknown {
     try {
-      return this.store.run(script, keys, args);
+      const answer = session.send(words);
+      if (words[0] === 'EXEC') this.seeKeys();
+      return answer;
     } catch (error) {
       this.options.fail(`the simulated store refuses: ${String(error)}`);
     }
   }
 
-  private seeRevoked(): void {
+  private seeKeys(): void {
     this.revoked.clear();
-    const [, fields] = this.store.send(['HSCAN', KEYS.keys, '0']) as readonly [string, readonly string[]];
-    for (let at = 1; at < fields.length; at += 2) {
-      const text = fields[at] ?? '';
-      const record = JSON.parse(text.slice(text.indexOf(' '))) as KeyRecord;
-      if (record.revokedAt !== null) this.revoked.add(record.id);
+    this.held.clear();
+    for (const text of fieldsOf(this.store.send(['HGETALL', KEYS.records])).values()) {
+      const { id, revokedAt } = JSON.parse(text) as KeyRecord;
+      this.held.add(id);
+      if (revokedAt !== null) this.revoked.add(id);
     }
   }
 }

@@ -197,7 +197,8 @@ export class RedisCounts implements Ledger {
     const commands = told.flatMap(({ count, used, taken }) => this.#commandsOf(count, `${used} ${taken}`));
     const replies = await connection.sendAll([...head, ...commands.map(({ words }) => words)]);
     const nowMs = (this.#heardMs = clock.monotonicMs());
-    if (!this.#replicas.heard(replies[0], nowMs)) for (const count of this.#counts.values()) this.#report(count);
+    if (!this.#replicas.heard(replies[0], nowMs))
+      for (const count of this.#counts.values()) this.#report(count);
     this.#tallies.shareBy(this.#replicas.count);
     const fields = replies.slice(head.length).filter((_, at) => commands[at]?.isRead === true);
     for (const [at, { count, used, taken, tally }] of told.entries()) {
@@ -252,7 +253,11 @@ export class RedisCounts implements Ledger {
     this.#buckets.set(keyIndex, { ...now, spent, day, others: seen });
   }
 
-  #share(keyIndex: number, day: number, { used, left }: { readonly used: number; readonly left: number }): void {
+  #share(
+    keyIndex: number,
+    day: number,
+    { used, left }: { readonly used: number; readonly left: number },
+  ): void {
     this.#tallies.limit(keyIndex, day, used + shareOf(left, this.#replicas.count), left <= 0);
   }
 

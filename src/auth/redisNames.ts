@@ -29,7 +29,8 @@ export function usageKey(day: number): string {
 
 /** The fields of a hash as `HGETALL` answers them: an object, or under RESP2 a list of names and values. */
 export function fieldsOf(reply: unknown): ReadonlyMap<string, string> {
-  if (!Array.isArray(reply)) return new Map(Object.entries((reply ?? {}) as Readonly<Record<string, string>>));
+  if (!Array.isArray(reply))
+    return new Map(Object.entries((reply ?? {}) as Readonly<Record<string, string>>));
   const list = reply as readonly string[];
   const names = list.filter((_, at) => at % 2 === 0);
   return new Map(names.map((name, at) => [name, list[2 * at + 1] ?? '']));

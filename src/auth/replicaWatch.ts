@@ -49,7 +49,8 @@ export class ReplicaWatch {
       if (name !== this.#name && this.#heard.get(name)?.field !== field)
         this.#heard.set(name, { field, atMs: nowMs });
     for (const name of this.#heard.keys())
-      if (!fields.has(name) && nowMs - (this.#heard.get(name)?.atMs ?? 0) > SILENT_MS) this.#heard.delete(name);
+      if (!fields.has(name) && nowMs - (this.#heard.get(name)?.atMs ?? 0) > SILENT_MS)
+        this.#heard.delete(name);
     const stored = Number.parseInt(fields.get(this.#name) ?? '0', 10);
     const isKept = stored === this.#answered;
     this.#answered = this.#sent;

@@ -16,7 +16,11 @@ interface BucketReading {
  */
 export function spentWith(
   others: number,
-  { now, before, ratePerS }: { readonly now: BucketReading; readonly before: BucketReading; readonly ratePerS: number },
+  {
+    now,
+    before,
+    ratePerS,
+  }: { readonly now: BucketReading; readonly before: BucketReading; readonly ratePerS: number },
 ): number {
   const refilled = (ratePerS * Math.max(0, now.atMs - before.atMs)) / 1000;
   return Math.max(now.spent, before.spent + (now.taken - before.taken) + others - refilled);

@@ -213,7 +213,10 @@ async function revokeAt({ store, spread, nowMs }: CommandContext, id: string): P
     return { json: view, text: `${text}; which replicas have seen it is unknown: the key store went away` };
   const missing =
     seen < replicas ? '; the others were stopped, or refuse it when they reach the store again' : '';
-  return { json: { ...view, replicas, seen }, text: `${text}, seen by ${seen} of ${replicas} replicas${missing}` };
+  return {
+    json: { ...view, replicas, seen },
+    text: `${text}, seen by ${seen} of ${replicas} replicas${missing}`,
+  };
 }
 
 async function rotateAt({ store, nowMs }: CommandContext, id: string): Promise<Report> {

@@ -300,7 +300,8 @@ export class World {
       this.resume(seat);
     }
     this.store.resume();
-    await scheduler.run(scheduler.nowMs + 12_000);
+    // Long enough for a process that stops in order, and for the one that takes its place.
+    await scheduler.run(scheduler.nowMs + LAST_TIMERS_MS + BUFFERS_MS + 3000);
     for (const seat of this.seats) checks.atRest(seat);
     checks.sums(this.faults);
     if (this.traffic.waiting > 0) this.fail(`${this.traffic.waiting} requests are not answered`);

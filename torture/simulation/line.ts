@@ -88,7 +88,13 @@ export class Line implements StoreTransport {
         if (this.state === 'cut') {
           this.execute = undefined;
           setTimeout(() => reject(new KeyStoreError("can't reach the key store")), 1);
-        } else this.carry(commands.map((words) => () => execute(words)), isOver, resolve, reject);
+        } else
+          this.carry(
+            commands.map((words) => () => execute(words)),
+            isOver,
+            resolve,
+            reject,
+          );
         timer = setTimeout(() => {
           this.arrivesMs = 0; // another connection is made
           this.execute = undefined;

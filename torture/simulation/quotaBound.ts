@@ -1,5 +1,3 @@
-import { shareOf } from '#acuity/auth/shares.js';
-
 /** A process that has been in contact with the store for so long has forgotten what happened before. */
 export const SETTLED_MS = 4000;
 /** After the store says for so long that a quota is used up, a process in contact refuses. */
@@ -60,7 +58,7 @@ export class QuotaBound {
     const quota = this.quotas.get(id);
     if (quota === undefined) return undefined;
     this.worst = Math.max(this.worst, this.netOf(id, day) / quota);
-    const most = shareOf(quota, member.replicas);
+    const most = Math.ceil(quota / member.replicas);
     const alone = use.net - use.told;
     if (alone > most)
       return `without an answer of the store, a process admitted ${alone} of ${id} on ${day}, of ${most}`;

@@ -80,6 +80,7 @@ export class Checks {
 
   /** Something happened to the fleet that lets its rates be exceeded for a while. */
   shake(): void {
+    for (const seat of this.options.seats) this.checkKept(seat);
     this.shakenMs = this.options.scheduler.nowMs;
     this.shakes += this.options.replicas;
   }
@@ -178,7 +179,7 @@ export class Checks {
     if (store.held.size > 0) honoured.clear();
     for (const { id, key } of keys) {
       if (store.held.size > 0) {
-        if (replica.honours(key)) honoured.add(id);
+        if (store.held.has(id) && replica.honours(key)) honoured.add(id);
       } else if (honoured.has(id) && !replica.seenRevoked.has(id) && !replica.honours(key))
         fail(`${actor.name} refuses ${id} since the store is empty`);
     }

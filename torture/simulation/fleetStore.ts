@@ -156,8 +156,8 @@ export class FleetStore {
   }
 
   private goBack(snapshot: Snapshot): void {
-    this.store.restore(snapshot);
     this.shake();
+    this.store.restore(snapshot);
     for (const seat of this.options.seats) seat.visibleSinceMs.clear();
     this.seeKeys();
   }

@@ -41,7 +41,6 @@ interface Count {
   taken: number;
   /** Predictions of the other replicas, once read. */
   others: number | undefined;
-  isTold: boolean;
   /** It is reported until then. */
   untilMs: number;
 }
@@ -135,7 +134,7 @@ export class RedisCounts implements Ledger {
 
   #count(keyIndex: number, id: string, day: number, used: number, taken: number): void {
     const name = `${day} ${keyIndex}`;
-    const fresh = { keyIndex, id, day, used: 0, taken: 0, others: undefined, isTold: true, untilMs: 0 };
+    const fresh = { keyIndex, id, day, used: 0, taken: 0, others: undefined, untilMs: 0 };
     const count: Count = this.#counts.get(name) ?? fresh;
     if (count.used === used && taken === 0) return;
     this.#counts.set(name, count);
@@ -145,7 +144,6 @@ export class RedisCounts implements Ledger {
   }
 
   #report(count: Count): void {
-    count.isTold = false;
     count.untilMs = this.#options.clock.monotonicMs() + QUIET_MS;
     this.#due.add(count);
   }
@@ -190,9 +188,9 @@ export class RedisCounts implements Ledger {
     const { connection, clock, keysToken, keys } = this.#options;
     const head = this.#replicas.commands(keysToken());
     const told = counts.map((count) => {
-      const { keyIndex, used, taken } = count;
+      const { keyIndex, used, taken, others } = count;
       const key = keys.at(keyIndex);
-      return { count, used, taken, tally: key && this.#tallies.tally(keyIndex, key, clock.nowMs()) };
+      return { count, used, taken, others, tally: key && this.#tallies.tally(keyIndex, key, clock.nowMs()) };
     });
     const commands = told.flatMap(({ count, used, taken }) => this.#commandsOf(count, `${used} ${taken}`));
     const replies = await connection.sendAll([...head, ...commands.map(({ words }) => words)]);
@@ -201,11 +199,12 @@ export class RedisCounts implements Ledger {
       for (const count of this.#counts.values()) this.#report(count);
     this.#tallies.shareBy(this.#replicas.count);
     const fields = replies.slice(head.length).filter((_, at) => commands[at]?.isRead === true);
-    for (const [at, { count, used, taken, tally }] of told.entries()) {
+    for (const [at, { count, used, taken, others, tally }] of told.entries()) {
       const all = fieldsOf(fields[at]);
-      count.isTold = count.used === used && count.taken === taken;
-      if (count.isTold && nowMs >= count.untilMs) this.#due.delete(count);
       this.#hear(count, all);
+      // Its sum is only written once the others' counts are known, and stands once they no longer change.
+      const isTold = count.used === used && count.taken === taken && count.others === others;
+      if (isTold && nowMs >= count.untilMs) this.#due.delete(count);
       if (tally?.day === count.day) this.#adopt(count, tally, all);
     }
   }

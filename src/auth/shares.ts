@@ -12,7 +12,7 @@ interface BucketReading {
 
 /**
  * The tokens that a bucket lacks where the others took `others` since `before`. The others' tokens came in between, so
- * what flowed in since then is theirs too: after a long pause nobody is in debt for what was paid long ago.
+ * what flowed in since then is theirs too: after a long pause no bucket is in debt for what was paid long ago.
  */
 export function spentWith(
   others: number,

@@ -172,7 +172,7 @@ export class Checks {
     }
   }
 
-  /** A store that has lost all keys locks nobody out. */
+  /** A store that has lost all keys locks out no key. */
   private checkKept({ actor, replica, honoured }: Seat): void {
     const { keys, store, fail } = this.options;
     if (!actor.isAlive || !replica.isOpen) return;

@@ -44,6 +44,8 @@ interface Account {
 const REVOKED_MS = 1000;
 const UNPUSHED_MS = 2000;
 const EVERY_MS = 250;
+/** The fleet's counts of a day are read for the first time within this time of its beginning. */
+const NEW_DAY_MS = 1500;
 /** So long the effect of something that happened to the fleet on its rates is allowed for. */
 const RATES_SETTLE_MS = 20_000;
 
@@ -95,7 +97,9 @@ export class Checks {
   admitted(seat: Seat, { key, day }: Admission, count: number, tokens: number): void {
     const { scheduler, bound, fail } = this.options;
     const { member, replica } = seat;
-    const times = { nowMs: scheduler.nowMs, contactMs: this.contactMs(seat) };
+    // A replica whose clock is late begins a day without knowing what the others have answered of it.
+    const isNewDay = dayOf(replica.clock.nowMs() - NEW_DAY_MS) < day;
+    const times = { nowMs: scheduler.nowMs, contactMs: isNewDay ? 0 : this.contactMs(seat) };
     const today = dayOf(replica.clock.nowMs());
     if (day !== today) fail(`a prediction of day ${today} counts for day ${day}`);
     this.accountOf(key.id).tokens += tokens;

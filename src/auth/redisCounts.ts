@@ -186,6 +186,7 @@ export class RedisCounts implements Ledger {
   /** Writes the counts of this replica, and reads those of all. */
   async #tell(counts: readonly Count[]): Promise<void> {
     const { connection, clock, keysToken, keys } = this.#options;
+    const today = dayOf(clock.nowMs());
     const head = this.#replicas.commands(keysToken());
     const told = counts.map((count) => {
       const { keyIndex, used, taken, others } = count;
@@ -205,7 +206,8 @@ export class RedisCounts implements Ledger {
       // Its sum is only written once the others' counts are known, and stands once they no longer change.
       const isTold = count.used === used && count.taken === taken && count.others === others;
       if (isTold && nowMs >= count.untilMs) this.#due.delete(count);
-      if (tally?.day === count.day) this.#adopt(count, tally, all);
+      // A day that is over must not take the place of what is known of today.
+      if (tally?.day === count.day && count.day === today) this.#adopt(count, tally, all);
     }
   }
 

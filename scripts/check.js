@@ -24,7 +24,6 @@ const CHECKS = [
     'test',
     'bench',
     'torture',
-    'simulation',
     'native-models/training',
   ],
   ['dead code', 'node_modules/knip/bin/knip.js'],

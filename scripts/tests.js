@@ -20,7 +20,6 @@ const LONG = [
   'flow/hanging',
   'flow/schemathesis',
   'packages/',
-  'simulation/',
   'torture/',
 ];
 /** Modules with which a test starts a process, a server in one, or a browser. */

@@ -28,6 +28,7 @@ const FILES: Readonly<Record<string, string>> = {
 export const faults: Part = {
   name: 'faults',
   about: 'what goes wrong around the service: the tests of test/flow, again and again',
+  beyond: 'processes, signals, files, disks and descriptors',
   async run(_scope, { form, say }) {
     const trials: Trial[] = [];
     for (const [file, what] of Object.entries(FILES)) {

@@ -23,6 +23,7 @@ const SAY_EVERY = 100_000;
 export const input: Part = {
   name: 'input',
   about: 'generated and mutated bodies over HTTP, against JSON.parse and a plain reader of the contract',
+  beyond: 'the parser as it is compiled, over real connections',
   async run(scope, { form, seed, say }) {
     const server = await startServer(scope, {
       env: {

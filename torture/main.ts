@@ -1,42 +1,61 @@
-/** `npm run torture -- PART…`: runs all stress tests and reports the results. */
+/**
+ * `npm run faults`: everything that attacks the service or breaks what is around it. Its parts make one report; the
+ * programs beside them take options of their own.
+ */
 import { parseArgs } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import type { Part } from './part.js';
 
-// Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
-process.env['ORT_DISABLE_TELEMETRY'] = '1';
-const { PARTS } = await import('./parts.js');
-const { runParts } = await import('./run.js');
-
 const EXIT_USAGE = 64;
 
-const USAGE = `npm run torture -- [PART…] [options]
+/** By their first argument. */
+const PROGRAMS: Readonly<Record<string, () => Promise<unknown>>> = {
+  simulate: () => import('./simulation/main.js'),
+  replicas: () => import('./replicas/main.js'),
+  alerts: () => import('./alerts/main.js'),
+};
 
-${PARTS.map(({ name, about }) => `  ${name.padEnd(10)}${about}`).join('\n')}
+const program = PROGRAMS[process.argv[2] ?? ''];
+if (program === undefined) await runAsked();
+else {
+  process.argv.splice(2, 1);
+  await program();
+}
+
+/** Runs the parts that are asked for, or all of them. */
+async function runAsked(): Promise<void> {
+  // Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
+  process.env['ORT_DISABLE_TELEMETRY'] = '1';
+  const { PARTS } = await import('./parts.js');
+  const { runParts } = await import('./run.js');
+  const usage = `npm run faults -- [PART…] [options]
+
+${PARTS.map(({ name, about, beyond }) => `  ${name.padEnd(10)}${about}\n${' '.repeat(12)}not simulated: ${beyond}`).join('\n')}
 
   --short      little of each, as in npm test
   --minutes N  of the soak (default 5)
   --seed N     of what is drawn (default 1)
   --json       the outcome as JSON instead of a table
-  --docs       writes the table to docs/RELIABILITY.md, the parts that were not run left as they are`;
+  --docs       writes the table to docs/RELIABILITY.md, the parts that were not run left as they are
 
-// An exit handler ends everything that was started; without this a signal would not run it.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-
-try {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      short: { type: 'boolean', default: false },
-      minutes: { type: 'string', default: '5' },
-      seed: { type: 'string', default: '1' },
-      json: { type: 'boolean', default: false },
-      docs: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) process.stdout.write(`${USAGE}\n`);
-  else {
+npm run faults -- simulate   fleets in virtual time, each drawn from a seed (--help)
+npm run faults -- replicas   three replicas with Redis and HAProxy, changed and broken under load
+npm run faults -- alerts     each alert provoked under Prometheus, its page of the runbook followed`;
+  // An exit handler ends everything that was started; without this a signal would not run it.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  try {
+    const { positionals, values } = parseArgs({
+      allowPositionals: true,
+      options: {
+        short: { type: 'boolean', default: false },
+        minutes: { type: 'string', default: '5' },
+        seed: { type: 'string', default: '1' },
+        json: { type: 'boolean', default: false },
+        docs: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.help) return void process.stdout.write(`${usage}\n`);
     const options = {
       form: values.short ? 'short' : 'long',
       seed: positive(values.seed),
@@ -44,12 +63,12 @@ try {
       isJson: values.json,
       isDocumented: values.docs,
     } as const;
-    process.exitCode = (await runParts(asked(positionals), options)) ? 0 : 1;
+    process.exitCode = (await runParts(asked(PARTS, positionals), options)) ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error;
+    process.stderr.write(`${messageOf(error)}\n\n${usage}\n`);
+    process.exitCode = EXIT_USAGE;
   }
-} catch (error) {
-  if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error;
-  process.stderr.write(`${messageOf(error)}\n\n${USAGE}\n`);
-  process.exitCode = EXIT_USAGE;
 }
 
 function positive(text: string): number {
@@ -58,8 +77,8 @@ function positive(text: string): number {
   throw new RangeError('--minutes and --seed want numbers above 0');
 }
 
-function asked(names: readonly string[]): readonly Part[] {
-  const unknown = names.filter((name) => !PARTS.some((part) => part.name === name));
+function asked(parts: readonly Part[], names: readonly string[]): readonly Part[] {
+  const unknown = names.filter((name) => !parts.some((part) => part.name === name));
   if (unknown.length > 0) throw new RangeError(`no part is called ${unknown.join(', ')}`);
-  return names.length === 0 ? PARTS : PARTS.filter(({ name }) => names.includes(name));
+  return names.length === 0 ? parts : parts.filter(({ name }) => names.includes(name));
 }

@@ -40,6 +40,7 @@ const SAY_MS = 30_000;
 export const mixup: Part = {
   name: 'mixup',
   about: `distinct bodies over ${CONNECTIONS} connections, while models, keys, workers and callers come and go`,
+  beyond: 'threads, shared memory and ONNX Runtime: whose scores are whose',
   async run(scope, { form, seed, say }) {
     const { server, turn } = await startSwitchable(scope);
     const run = new MixupRun(server, await knownAnswers(server, BODIES[form], seed), form);

@@ -29,6 +29,6 @@ function withOutcome(document: string, outcome: PartOutcome, machine: string): s
   const [from, to] = [document.indexOf(start), document.indexOf(end)];
   if (from === -1 || to === -1) throw new Error(`no place for the part ${name} in the document`);
   const table = markdownTable(rowsOf([outcome]).map(([, ...cells]) => cells));
-  const section = `${start}: npm run torture -- ${name} --docs -->\n${table}\n\n${seconds} s; ${machine}.\n`;
+  const section = `${start}: npm run faults -- ${name} --docs -->\n${table}\n\n${seconds} s; ${machine}.\n`;
   return document.slice(0, from) + section + document.slice(to);
 }

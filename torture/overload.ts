@@ -23,6 +23,7 @@ const MIB = 1024 * 1024;
 export const overload: Part = {
   name: 'overload',
   about: 'more callers than can be served, one greedy key, connections that hardly say anything',
+  beyond: 'processor time, sockets and descriptors, which virtual time has without end',
   async run(scope, options) {
     const { form, seed } = options;
     if (descriptorsMax() < 2 * CROWD[form] + 1_000)

@@ -32,6 +32,8 @@ export interface Part {
   readonly name: string;
   /** A one-line description. */
   readonly about: string;
+  /** What it guards that the simulator can't: the simulator has no sockets, programs, processes, threads or disks. */
+  readonly beyond: string;
   run(scope: Teardown, options: PartOptions): Promise<readonly Trial[]>;
 }
 

@@ -8,7 +8,6 @@ import { patience } from './patience.js';
 import { rawHttp } from './rawHttp.js';
 import { smuggle } from './smuggle.js';
 import { soak } from './soak.js';
-import { store } from './store.js';
 
 /** In the order of the table. */
 export const PARTS: readonly Part[] = [
@@ -20,6 +19,5 @@ export const PARTS: readonly Part[] = [
   mixup,
   smuggle,
   faults,
-  store,
   soak,
 ];

@@ -35,6 +35,7 @@ export const patience: Part = {
   name: 'patience',
   about:
     'callers who wait as they are told: a demo key that many share, and twice the load that can be served',
+  beyond: 'both clients, and real waits',
   async run(scope, { form, say }) {
     say('a demo key');
     const server = await startServer(scope, {

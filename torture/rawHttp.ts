@@ -9,6 +9,7 @@ import { Count, type Part } from './part.js';
 export const rawHttp: Part = {
   name: 'http',
   about: 'the requests of docs/HTTP-EDGES.md that break a rule of HTTP, byte by byte',
+  beyond: 'how uWebSockets.js reads bytes that are no HTTP',
   async run(scope, { form, say }) {
     const rounds = form === 'short' ? 1 : 3;
     const server = await startServer(scope, { env: { ACUITY_LOG_LEVEL: 'fatal' } });

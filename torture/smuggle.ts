@@ -58,6 +58,7 @@ const SETTINGS: readonly Setting[] = [
 export const smuggle: Part = {
   name: 'smuggle',
   about: `${VICTIMS} callers and ${ATTACKERS} attackers, whose trailers look like requests, through one proxy`,
+  beyond: 'real proxies, and where they see the end of a request',
   async run(scope, { form, seed, say }) {
     const env = { ACUITY_LOG_LEVEL: 'fatal', ACUITY_BODY_MAX_BYTES: String(BODY_BYTES_MAX) };
     const server = await startServer(scope, { env });

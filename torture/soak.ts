@@ -45,6 +45,7 @@ interface Reading {
 export const soak: Part = {
   name: 'soak',
   about: `${CALLERS} callers who come and go for some minutes: what grows`,
+  beyond: 'memory, descriptors and lag over real time',
   async run(scope, { form, minutes, seed, say }) {
     const server = await startServer(scope, { env: { ACUITY_LOG_LEVEL: 'fatal', ...loopsOf(LOOPS) } });
     const known = await knownAnswers(server, BODIES, seed);

@@ -63,7 +63,8 @@ function run(main: MessagePort, { host, port, heartbeats: memory, silentMs }: Pr
     if (path !== '/healthz' && path !== '/readyz') return undefined;
     if (blocked.any) return [503, 'blocked'];
     if (path === '/healthz') return [200, 'alive'];
-    return heartbeats.isReady ? [200, 'ready'] : [503, 'not ready'];
+    const note = heartbeats.isStoreEmpty ? ', but the key store is empty' : '';
+    return heartbeats.isReady ? [200, `ready${note}`] : [503, `not ready${note}`];
   };
 
   const passOn = (request: IncomingMessage, response: ServerResponse, body?: Buffer): void => {

@@ -80,7 +80,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'The key store is out of reach',
     metrics: [PROCESS_METRICS.keyStoreAge.name, PROCESS_METRICS.limitsLocal.name],
     remedy:
-      'Known keys go on, keys issued or revoked meanwhile do not count yet, and each replica keeps to its share of the limits. The log says why ("key store"). Bring the store back; you need do nothing else. After ACUITY_KEYS_STALE_MS without it no key counts and the replica is not ready.',
+      'Known keys go on, keys issued or revoked meanwhile do not count yet, and each replica keeps to its share of the quotas. The log says why ("key store"). Bring the store back; you need do nothing else. After ACUITY_KEYS_STALE_MS without it no key counts and the replica is not ready.',
     signs: [
       {
         what: 'key store last seen',
@@ -90,7 +90,7 @@ export const SYMPTOMS: readonly Symptom[] = [
       },
     ],
     sentence: ({ keyStoreAgeS, isReady }) =>
-      `The key store was last seen ${secondsAgo(keyStoreAgeS)}: ${isReady ? 'known keys go on, and each replica keeps to its share of the limits' : 'no key counts any longer'}.`,
+      `The key store was last seen ${secondsAgo(keyStoreAgeS)}: ${isReady ? 'known keys go on, and each replica keeps to its share of the quotas' : 'no key counts any longer'}.`,
   },
   {
     id: 'noKeys',

@@ -8,14 +8,8 @@ import { withFileLock } from '../files/fileLock.js';
 import { directFiles, type Files, type Look } from '../files/files.js';
 import { Observer } from '../base/observer.js';
 import { KeyRecordSchema } from './keyRecord.js';
-import {
-  KeyStoreError,
-  storeError,
-  type Amendment,
-  type KeyRecord,
-  type KeyStore,
-  type KeyStoreWatcher,
-} from './store.js';
+import { RecordStore, type Change } from './recordStore.js';
+import { KeyStoreError, storeError, type KeyRecord, type KeyStoreWatcher, type StoredKeys } from './store.js';
 
 const VERSION = 1;
 /** The folder watch reports changes sooner; the poll finds what it misses, and sets it up again when needed. */
@@ -39,59 +33,30 @@ export interface FileKeyStoreOptions {
   readonly files?: Files;
 }
 
-/** `undefined`: there is no store yet. */
-type Stored = readonly KeyRecord[] | undefined;
-
 /** All keys in one JSON file, meant for up to 10,000 of them. */
-export class FileKeyStore implements KeyStore {
+export class FileKeyStore extends RecordStore {
   readonly #path: string;
   readonly #lockWaitMs: number;
   readonly #files: Files;
   #listed: string | undefined;
 
   constructor(path: string, { lockWaitMs = LOCK_WAIT_MS, files = directFiles }: FileKeyStoreOptions = {}) {
+    super();
     this.#path = path;
     this.#lockWaitMs = lockWaitMs;
     this.#files = files;
   }
 
-  async list(): Promise<readonly KeyRecord[]> {
+  async read(): Promise<StoredKeys> {
     const { signature, text } = await lookAt(this.#files, this.#path, undefined);
     this.#listed = signature;
-    return text === undefined ? [] : keysIn(this.#path, text);
+    return { records: text === undefined ? [] : keysIn(this.#path, text), unreadable: [] };
   }
 
-  async insert(record: KeyRecord): Promise<void> {
-    await this.#write((stored = []) => [...stored, record]);
-  }
-
-  async insertFirst(record: KeyRecord): Promise<boolean> {
+  override async insertFirst(record: KeyRecord): Promise<boolean> {
     // Check without the lock first, so that a store on a read-only disk works.
     if ((await storedAt(this.#files, this.#path)) !== undefined) return false;
-    return this.#write((stored) => (stored === undefined ? [record] : undefined));
-  }
-
-  async insertMissing(records: readonly KeyRecord[]): Promise<number> {
-    let count = 0;
-    await this.#write((stored = []) => {
-      const ids = new Set(stored.map(({ id }) => id));
-      const missing = records.filter(({ id }) => !ids.has(id));
-      count = missing.length;
-      return [...stored, ...missing];
-    });
-    return count;
-  }
-
-  async amend(id: string, change: (record: KeyRecord) => Amendment): Promise<Amendment> {
-    let amendment: Amendment | undefined;
-    await this.#write((stored = []) => {
-      const current = stored.find((record) => record.id === id);
-      if (current === undefined) throw new KeyStoreError(`there is no key ${JSON.stringify(id)}`);
-      amendment = change(current);
-      return amended(stored, amendment);
-    });
-    if (amendment === undefined) throw new Error('the change was not asked for');
-    return amendment;
+    return super.insertFirst(record);
   }
 
   watch(watcher: KeyStoreWatcher): () => void {
@@ -99,8 +64,7 @@ export class FileKeyStore implements KeyStore {
     return () => watch.stop();
   }
 
-  /** Writes the keys that `change` returns; writes nothing if it returns `undefined` or throws. */
-  async #write(change: (stored: Stored) => Stored): Promise<boolean> {
+  protected async update(change: Change): Promise<boolean> {
     try {
       const path = await target(this.#files, this.#path);
       await makeFolder(dirname(path));
@@ -149,7 +113,7 @@ class FileWatch {
     if (text === undefined) throw new KeyStoreError(`${this.#path} is gone`);
     // A file that can't be opened is tried again; a file that can't be parsed is reported once.
     this.#signature = signature;
-    this.#watcher.onChange(keysIn(this.#path, text));
+    this.#watcher.onChange({ records: keysIn(this.#path, text), unreadable: [] });
     this.#watcher.onSeen();
   }
 }
@@ -198,11 +162,6 @@ class FolderWatch {
   }
 }
 
-function amended(stored: readonly KeyRecord[], { record, successor }: Amendment): KeyRecord[] {
-  const records = stored.map((other) => (other.id === record.id ? record : other));
-  return successor === undefined ? records : [...records, successor];
-}
-
 /**
  * Makes the folder and its parents. (`mkdir` with `recursive` reports every obstacle as ENOENT, a read-only disk
  * too.)
@@ -218,13 +177,11 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-async function rewrite(files: Files, path: string, change: (stored: Stored) => Stored): Promise<boolean> {
+async function rewrite(files: Files, path: string, change: Change): Promise<boolean> {
   const keys = change(await storedAt(files, path));
   if (keys === undefined) return false;
-  const text = `${JSON.stringify({ version: VERSION, keys }, null, 1)}\n`;
-  keysIn(path, text); // Never write what can't be read back.
   await files.removeLeftovers(path);
-  await files.replaceFile(path, text);
+  await files.replaceFile(path, `${JSON.stringify({ version: VERSION, keys }, null, 1)}\n`);
   return true;
 }
 
@@ -233,9 +190,9 @@ async function target(files: Files, path: string): Promise<string> {
   return (await ifPresent(files.realPath(path))) ?? path;
 }
 
-async function storedAt(files: Files, path: string): Promise<Stored> {
+async function storedAt(files: Files, path: string): Promise<StoredKeys | undefined> {
   const { text } = await lookAt(files, path, undefined);
-  return text === undefined ? undefined : keysIn(path, text);
+  return text === undefined ? undefined : { records: keysIn(path, text), unreadable: [] };
 }
 
 async function lookAt(files: Files, path: string, signature: string | undefined): Promise<Look> {

@@ -6,7 +6,7 @@ import type { IndexedRecord } from './keyTable.js';
 import { usableUntilMs } from './lifecycle.js';
 import type { Limits } from './limits.js';
 import type { Ledger, LedgerParts } from './ledger.js';
-import { KeyStoreError, type KeyRecord, type KeyStore } from './store.js';
+import { EmptyStoreError, KeyStoreError, type KeyRecord, type KeyStore, type StoredKeys } from './store.js';
 
 export interface KeyringOptions {
   readonly store: KeyStore;
@@ -38,6 +38,10 @@ export interface Keyring {
   readonly isLocal: boolean;
   /** How many keys this process saw revoked while the store holds them as valid. */
   readonly revocationsLost: number;
+  /** How many records of the store this version can't read: their keys are refused. */
+  readonly unreadable: number;
+  /** Whether the shared store came back without its keys: those seen last stay in force. */
+  readonly isStoreEmpty: boolean;
   /** Whether the store holds a key that is usable now. */
   readonly hasUsable: boolean;
   /** Stops watching and writes the daily counts one last time. */
@@ -63,6 +67,8 @@ class WatchingKeyring implements Keyring {
   /** Those of them already reported as valid in the store. */
   readonly #reported = new Set<string>();
   #revocationsLost = 0;
+  #unreadable: readonly string[] = [];
+  #isStoreEmpty = false;
   #records: readonly IndexedRecord[] = [];
   #seenMs: number;
   #isStale = false;
@@ -97,6 +103,14 @@ class WatchingKeyring implements Keyring {
     return this.#revocationsLost;
   }
 
+  get unreadable(): number {
+    return this.#unreadable.length;
+  }
+
+  get isStoreEmpty(): boolean {
+    return this.#isStoreEmpty;
+  }
+
   get hasUsable(): boolean {
     const nowMs = this.#options.clock.nowMs();
     return this.#records.some((record) => record.usableUntilMs > nowMs);
@@ -104,14 +118,17 @@ class WatchingKeyring implements Keyring {
 
   async open(): Promise<void> {
     const { store } = this.#options;
-    this.#publish(this.#indexed(await store.list()));
+    this.#take(await store.read());
     this.#seen();
     await this.#ledger.restore();
     const onProblem = (error: Error): void => this.#options.onProblem(error);
     this.#stopWatching = store.watch({
-      onChange: (changed) => this.#publish(this.#indexed(changed)),
+      onChange: (keys) => this.#take(keys),
       onSeen: () => this.#seen(),
-      onProblem,
+      onProblem: (error) => {
+        this.#isStoreEmpty = error instanceof EmptyStoreError;
+        onProblem(error);
+      },
     });
     this.#saving = new Observer(
       { look: () => this.#save(), onProblem },
@@ -142,9 +159,17 @@ class WatchingKeyring implements Keyring {
 
   #seen(): void {
     this.#seenMs = this.#options.clock.monotonicMs();
+    this.#isStoreEmpty = false;
     if (!this.#isStale) return;
     this.#isStale = false;
     this.#options.onRecords(this.#records);
+  }
+
+  #take({ records, unreadable }: StoredKeys): void {
+    for (const name of unreadable)
+      if (!this.#unreadable.includes(name)) this.#options.onProblem(recordUnreadable(name));
+    this.#unreadable = unreadable;
+    this.#publish(this.#indexed(records));
   }
 
   #publish(records: readonly IndexedRecord[]): void {
@@ -190,5 +215,11 @@ class WatchingKeyring implements Keyring {
 function revocationLost(id: string): KeyStoreError {
   return new KeyStoreError(
     `the key store has lost the revocation of ${id}: the key stays revoked here until this process ends, revoke it again`,
+  );
+}
+
+function recordUnreadable(name: string): KeyStoreError {
+  return new KeyStoreError(
+    `the record ${JSON.stringify(name)} in the key store can't be read by this version: its key is refused, all others count`,
   );
 }

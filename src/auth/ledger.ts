@@ -18,7 +18,7 @@ export interface LedgerParts {
 export interface Ledger {
   /** Milliseconds between two saves. */
   readonly everyMs: number;
-  /** Whether fleet-wide limits hold for this replica alone at the moment: it then keeps to its share. */
+  /** Whether the counts of other replicas are out of reach: quotas then are this replica's share, rates its own. */
   readonly isLocal: boolean;
   /** Reads the earlier counts, and those of other replicas. */
   restore(): Promise<void>;

@@ -1,14 +1,17 @@
+import { shareOf } from './shares.js';
+
 /*
  * The memory: a header, one entry of 64 bytes for each keyIndex (Int32 cells on the left, Float64 on the right), and
  * one bit for each keyIndex: whether its entry changed since `Tallies.takeChanged`.
  *
  *   header   keysMax │ replicas
- *   entry    lock │ day │ used │ used the day before │ spent (tokens) │ settledMs │ taken │ day before │ most │ its day │ –
+ *   entry    lock │ day │ used │ used the day before │ spent (tokens) │ settledMs │ taken │ day before │ most │ its day │ – │ – │ spent day
  *   marks    a bit for each entry
  *
  * The bucket counts tokens spent, not tokens left, so zeroed memory is a full bucket at any time.
  * `taken` are all tokens ever taken; a refill does not lower it. `most` is the highest allowed count of `its day`;
- * on a day without it, the key's quota divided by the replicas holds.
+ * on a day without it, the key's quota divided by the replicas holds. `spent day`: all replicas together have used up
+ * that day's quota, as the store said last.
  */
 const ENTRY_BYTES = 64;
 const ENTRY_CELLS = ENTRY_BYTES / 4;
@@ -27,6 +30,7 @@ export const DAY_BEFORE = 10;
 export const TAKEN = 4;
 const MOST = 11;
 const MOST_DAY = 12;
+export const SPENT_DAY = 15;
 export const MARKS_IN_CELL = 32;
 
 const INT32_MAX = 2 ** 31 - 1;
@@ -48,11 +52,6 @@ export function allocateLimits(keysMax: number): SharedArrayBuffer {
   );
   new Int32Array(memory)[KEYS_MAX] = keysMax;
   return memory;
-}
-
-/** How much of a day's quota each of several replicas may answer where the store lent it nothing. */
-export function shareOf(dailyMax: number, replicas: number): number {
-  return replicas > 1 ? Math.max(1, Math.floor(dailyMax / replicas)) : dailyMax;
 }
 
 /** The entry of each key and its lock. `Limits` charges requests, `Tallies` reads and corrects what was charged. */
@@ -106,9 +105,10 @@ export class LimitEntries {
       : shareOf(dailyMax, this.cell(REPLICAS));
   }
 
-  protected setMost(first: number, day: number, most: number): void {
+  protected setMost(first: number, day: number, most: number, isSpent: boolean): void {
     this.cells[first + MOST_DAY] = day;
     this.cells[first + MOST] = Math.min(most, INT32_MAX);
+    this.cells[first + SPENT_DAY] = isSpent ? day : 0;
   }
 
   protected setReplicas(replicas: number): void {

@@ -1,4 +1,4 @@
-import { DAY, DAY_BEFORE, LimitEntries, SET_BACK_MS, USED, USED_BEFORE } from './limitEntries.js';
+import { DAY, DAY_BEFORE, LimitEntries, SET_BACK_MS, SPENT_DAY, USED, USED_BEFORE } from './limitEntries.js';
 
 const DAY_MS = 86_400_000;
 
@@ -9,6 +9,8 @@ export const BURST_S = 2;
 export const BURST_EXCEEDED = -1;
 /** `Limits.take`: the day's quota is used up. */
 export const DAILY_EXCEEDED = -2;
+/** `Limits.take`: this replica's share of the day's quota is used up until it hears from the store. */
+export const SHARE_EXCEEDED = -3;
 
 /** What one key may do; `null`: unlimited. */
 export interface KeyLimits {
@@ -40,7 +42,7 @@ export function msToNextDay(epochMs: number): number {
 export class Limits extends LimitEntries {
   /**
    * Charges one request: one token and one of the day's quota (counted even without a quota). Returns the day
-   * charged, or `BURST_EXCEEDED` or `DAILY_EXCEEDED`; the latter has spent the token too.
+   * charged, or `BURST_EXCEEDED`, `DAILY_EXCEEDED` or `SHARE_EXCEEDED`; the latter two have spent the token too.
    */
   take(keyIndex: number, limits: KeyLimits, nowMs: number): number {
     const first = this.lock(keyIndex);
@@ -135,7 +137,10 @@ export class Limits extends LimitEntries {
   #reserve(first: number, dailyMax: number | null, nowMs: number, count = 1): number {
     const charged = this.#openDay(first, nowMs);
     const used = this.cell(first + USED);
-    if (dailyMax !== null && used + count > this.mostOn(first, charged, dailyMax)) return DAILY_EXCEEDED;
+    if (dailyMax !== null && used + count > this.mostOn(first, charged, dailyMax)) {
+      const isSpent = this.cell(first + SPENT_DAY) === charged || used + count > dailyMax;
+      return isSpent ? DAILY_EXCEEDED : SHARE_EXCEEDED;
+    }
     this.cells[first + USED] = used + count;
     return charged;
   }

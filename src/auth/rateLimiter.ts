@@ -1,6 +1,6 @@
 import type { KeyEntry } from './keyTable.js';
 import { jittered } from '../base/jitter.js';
-import { BURST_EXCEEDED, BURST_S, DAILY_EXCEEDED, msToNextDay, type Limits } from './limits.js';
+import { BURST_S, DAILY_EXCEEDED, msToNextDay, SHARE_EXCEEDED, type Limits } from './limits.js';
 
 /** Frozen: may be kept until the request is answered. */
 export interface Admission {
@@ -48,9 +48,7 @@ export class RateLimiter {
   admit(key: KeyEntry, nowMs: number): Admission | Limited {
     const { keyIndex } = key;
     const outcome = this.#limits.take(keyIndex, key, nowMs);
-    if (outcome === DAILY_EXCEEDED) return dayIsSpent(key, nowMs);
-    if (outcome !== BURST_EXCEEDED) return this.#admission(key, outcome);
-    return this.#burstExceeded(key, 1, nowMs);
+    return outcome >= 0 ? this.#admission(key, outcome) : this.#refusal(key, outcome, 1, nowMs);
   }
 
   /**
@@ -63,13 +61,14 @@ export class RateLimiter {
     nowMs: number,
   ): Admission | Limited {
     const outcome = this.#limits.takeMore(key.keyIndex, key, { tokens, count }, nowMs);
-    if (outcome === DAILY_EXCEEDED) return dayIsSpent(key, nowMs);
-    if (outcome === BURST_EXCEEDED) return this.#burstExceeded(key, inAll, nowMs);
-    return this.#admission(key, outcome);
+    return outcome >= 0 ? this.#admission(key, outcome) : this.#refusal(key, outcome, inAll, nowMs);
   }
 
   /** `tokens`: what the request will need when it comes again. */
-  #burstExceeded(key: KeyEntry, tokens: number, nowMs: number): Limited {
+  #refusal(key: KeyEntry, outcome: number, tokens: number, nowMs: number): Limited {
+    if (outcome === DAILY_EXCEEDED) return dayIsSpent(key, nowMs);
+    // Not "tomorrow" while the fleet may have some left: the store says how many with its next answer.
+    if (outcome === SHARE_EXCEEDED) return limited(key, { limit: 'daily', left: 0, seconds: 1 });
     const { keyIndex, ratePerS } = key;
     const waitMs = ratePerS === null ? 0 : this.#limits.waitMs(keyIndex, ratePerS, nowMs, tokens);
     const left = ratePerS === null ? 0 : this.#limits.tokensLeft(keyIndex, ratePerS, nowMs);

@@ -24,8 +24,8 @@ const CLOSED = 'the key store was closed';
  */
 export class RedisConnection implements StoreTransport {
   readonly #options: RedisConnectionOptions;
-  readonly #scripts = new Map<string, string>();
   #client: Client | undefined;
+  #connections = 0;
   #connecting: Promise<Client> | undefined;
   #isClosed = false;
   /** Rejects the pending calls. */
@@ -37,37 +37,25 @@ export class RedisConnection implements StoreTransport {
     newClient(options.url, TIMEOUT_MS); // checks the URL and opens nothing
   }
 
-  /** Sends one command. Rejects with `KeyStoreError`. */
-  async send(args: readonly string[]): Promise<unknown> {
-    return this.#ask(args).catch((error: unknown) => {
-      throw wordedReply(error);
-    });
+  get connections(): number {
+    return this.#connections;
   }
 
-  /** Rejects with the server's own error if it replies with one, else with `KeyStoreError`. */
-  async #ask(args: readonly string[]): Promise<unknown> {
+  async send(args: readonly string[]): Promise<unknown> {
+    return (await this.sendAll([args]))[0];
+  }
+
+  async sendAll(commands: readonly (readonly string[])[], connection?: number): Promise<readonly unknown[]> {
     const client = await this.#ready();
+    if (connection !== undefined && connection !== this.#connections)
+      throw new KeyStoreError('the connection to the key store was lost meanwhile: try again');
     try {
-      return await this.#within(client.sendCommand([...args]));
+      return await this.#within(Promise.all(commands.map((args) => client.sendCommand([...args]))));
     } catch (error) {
       // A primary that became a replica keeps its connections: reconnecting may reach the new primary.
       if (!isReply(error) || saysReplica(error)) this.#drop(client);
-      throw isReply(error) ? error : failure(error);
+      throw isReply(error) ? wordedReply(error) : failure(error);
     }
-  }
-
-  /** Runs a script by its hash; the server knows it after its first run. Rejects with `KeyStoreError`. */
-  async run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    const rest = [String(keys.length), ...keys, ...args];
-    const sha = this.#scripts.get(script);
-    try {
-      if (sha !== undefined) return await this.#ask(['EVALSHA', sha, ...rest]);
-    } catch (error) {
-      if (!isUnknownScript(error)) throw wordedReply(error);
-    }
-    const loaded = String(await this.send(['SCRIPT', 'LOAD', script]));
-    this.#scripts.set(script, loaded);
-    return this.send(['EVALSHA', loaded, ...rest]);
   }
 
   /** Reads every field of a hash in pieces, so that the server can serve others between them. */
@@ -112,6 +100,7 @@ export class RedisConnection implements StoreTransport {
     }
     if (this.#isClosed) end(client);
     this.#client = client;
+    this.#connections++;
     return client;
   }
 
@@ -169,10 +158,6 @@ function isReply(error: unknown): error is Error {
   return error instanceof Error && /^[A-Z]{3,} /.test(error.message);
 }
 
-function isUnknownScript(error: unknown): boolean {
-  return isReply(error) && error.message.startsWith('NOSCRIPT');
-}
-
 function saysReplica({ message }: Error): boolean {
   return message.startsWith('READONLY ');
 }
@@ -181,10 +166,10 @@ function saysReplica({ message }: Error): boolean {
 const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
   [
     /^(CROSSSLOT|MOVED|ASK|CLUSTERDOWN) /,
-    'the key store is a Redis Cluster, which spreads what a script needs together; ACUITY_KEYS takes one server, or a primary that has one name',
+    'the key store is a Redis Cluster, which spreads what is written together; ACUITY_KEYS takes one server, or a primary that has one name',
   ],
   [
-    /^ERR unknown command .?(SCRIPT|EVALSHA|HGET|HSCAN)\b/i,
+    /^ERR unknown command .?(GET|HSET|HSCAN|HGETALL|WATCH)\b/i,
     'the key store lacks the commands that it needs; ACUITY_KEYS takes the address of a primary, not of a Sentinel',
   ],
   [
@@ -193,11 +178,9 @@ const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
   ],
 ];
 
-function wordedReply(error: unknown): unknown {
-  if (!isReply(error)) return error;
-  const { message } = error;
+function wordedReply({ message }: Error): KeyStoreError {
   const [, meaning] = MEANINGS.find(([words]) => words.test(message)) ?? [];
-  // For an unknown command or a script the server quotes everything that was sent.
+  // For an unknown command the server quotes everything that was sent.
   const [said] = message.split(/, |\. /, 1);
   return new KeyStoreError(
     meaning === undefined ? `the key store refuses: ${message}` : `${meaning} (${said})`,

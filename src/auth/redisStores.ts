@@ -1,9 +1,14 @@
-import type { KeyStores } from './keyStores.js';
+import type { KeyStores, Spread } from './keyStores.js';
 import { RedisConnection } from './redisConnection.js';
-import { RedisLedger } from './redisLedger.js';
-import { CHANNEL, usageKey } from './redisScripts.js';
-import { RedisKeyStore } from './redisStore.js';
+import { RedisCounts } from './redisCounts.js';
+import { RedisKeyStore } from './redisKeys.js';
+import { CHANNEL, fieldsOf, KEYS, usageKey } from './redisNames.js';
 import type { DailyUsage } from './store.js';
+import type { StoreTransport } from './storeTransport.js';
+
+/** Revocations take a second, and two where a push was lost. */
+const SPREAD_MS = 2500;
+const EVERY_MS = 100;
 
 /** The stores at `redis[s]://…`. Opens no connection yet. Throws `KeyStoreError`. */
 export function redisStores(url: string): KeyStores {
@@ -12,11 +17,13 @@ export function redisStores(url: string): KeyStores {
   const counts = new RedisConnection({ url });
   const listen = (onMessage: () => void): RedisConnection =>
     new RedisConnection({ url, channel: CHANNEL, onMessage });
+  const keys = new RedisKeyStore(connection, listen);
   return {
-    keys: new RedisKeyStore(connection, listen),
+    keys,
     usage: { days: (first, last) => usageOf(connection, first, last) },
     isShared: true,
-    ledger: (parts) => new RedisLedger({ ...parts, connection: counts }),
+    ledger: (parts) => new RedisCounts({ ...parts, connection: counts, keysToken: () => keys.token }),
+    spread: () => spreadOf(connection),
     close() {
       connection.close();
       counts.close();
@@ -24,7 +31,7 @@ export function redisStores(url: string): KeyStores {
   };
 }
 
-async function usageOf(connection: RedisConnection, first: number, last: number): Promise<DailyUsage[]> {
+async function usageOf(connection: StoreTransport, first: number, last: number): Promise<DailyUsage[]> {
   const days: DailyUsage[] = [];
   for (let day = first; day <= last; day++) {
     const used: Record<string, number> = {};
@@ -32,4 +39,19 @@ async function usageOf(connection: RedisConnection, first: number, last: number)
     if (Object.keys(used).length > 0) days.push({ day, used });
   }
   return days;
+}
+
+/** Waits until all replicas say that they have the keys as they are now, or for a while. */
+async function spreadOf(connection: StoreTransport): Promise<Spread> {
+  const endsMs = performance.now() + SPREAD_MS;
+  for (;;) {
+    const [token, fields] = await connection.sendAll([
+      ['GET', KEYS.token],
+      ['HGETALL', KEYS.replicas],
+    ]);
+    const tokens = [...fieldsOf(fields).values()].map((field) => field.split(' ')[1]);
+    const spread = { replicas: tokens.length, seen: tokens.filter((seen) => seen === token).length };
+    if (spread.seen === spread.replicas || performance.now() > endsMs) return spread;
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  }
 }

@@ -30,10 +30,18 @@ export interface Amendment {
   readonly successor?: KeyRecord;
 }
 
+/** The keys of a store at one moment. */
+export interface StoredKeys {
+  /** Oldest first. */
+  readonly records: readonly KeyRecord[];
+  /** Names of records that this version can't read: they are skipped, so their keys are refused. */
+  readonly unreadable: readonly string[];
+}
+
 export interface KeyStoreWatcher {
   /** The whole store as it is now; called after each change by any process. */
-  onChange(records: readonly KeyRecord[]): void;
-  /** The store was read: the records last passed to `onChange` are current. */
+  onChange(keys: StoredKeys): void;
+  /** The store was read: the keys last passed to `onChange` are current. */
   onSeen(): void;
   /** The store can't be read at the moment; the last records stay in force. */
   onProblem(error: Error): void;
@@ -44,7 +52,9 @@ export interface KeyStoreWatcher {
  * methods reject with `KeyStoreError`.
  */
 export interface KeyStore {
-  /** Every key, oldest first; empty if there is no store yet. */
+  /** Every key; none if there is no store yet. */
+  read(): Promise<StoredKeys>;
+  /** The records alone. */
   list(): Promise<readonly KeyRecord[]>;
   /** Adds a key; creates the store if there is none yet. */
   insert(record: KeyRecord): Promise<void>;
@@ -55,7 +65,7 @@ export interface KeyStore {
   /** Replaces the record of one key. If `change` throws, the error is passed on and nothing is written. */
   amend(id: string, change: (record: KeyRecord) => Amendment): Promise<Amendment>;
   /**
-   * Reports changes, usually at once and always within half a second, until the returned function is called. Keeps no
+   * Reports changes, usually at once and always within a second (a second more if a push is lost), until the returned function is called. Keeps no
    * process alive.
    */
   watch(watcher: KeyStoreWatcher): () => void;
@@ -86,6 +96,9 @@ export interface UsageHistory {
 export class KeyStoreError extends OperatorError {
   override readonly name = 'KeyStoreError';
 }
+
+/** A shared store has lost all keys, or says nothing of their last change: that is no answer, keep the keys. */
+export class EmptyStoreError extends KeyStoreError {}
 
 /** Rewords a system error for the operator; returns any other error unchanged. */
 export function storeError(action: string, error: unknown): unknown {

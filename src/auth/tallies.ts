@@ -16,8 +16,6 @@ export interface Tally {
   readonly day: number;
   /** The local count of that day, as 32 bits. */
   readonly used: number;
-  /** The highest allowed count of that day; `null`: without a quota. */
-  readonly most: number | null;
   /** The last day counted before `day`: a later one where the clock was set back. */
   readonly dayBefore: number;
   readonly usedBefore: number;
@@ -38,12 +36,11 @@ export class Tallies extends LimitEntries {
   }
 
   /** The counts of a key, all read at one moment. */
-  tally(keyIndex: number, { ratePerS, dailyMax }: KeyLimits, nowMs: number): Tally {
+  tally(keyIndex: number, { ratePerS }: Pick<KeyLimits, 'ratePerS'>, nowMs: number): Tally {
     const first = this.lock(keyIndex);
     const tally = {
       day: this.cell(first + DAY),
       used: this.cell(first + USED),
-      most: dailyMax === null ? null : this.mostOn(first, this.cell(first + DAY), dailyMax),
       dayBefore: this.cell(first + DAY_BEFORE),
       usedBefore: this.cell(first + USED_BEFORE),
       taken: this.reading((keyIndex + 1) * ENTRY_READINGS + TAKEN),
@@ -61,23 +58,16 @@ export class Tallies extends LimitEntries {
     this.unlock(first);
   }
 
-  /** Sets the highest allowed count of that day. */
-  limit(keyIndex: number, day: number, most: number): void {
+  /** Sets the highest allowed count of that day; `isSpent`: all replicas together have used up its quota. */
+  limit(keyIndex: number, day: number, most: number, isSpent: boolean): void {
     const first = this.lock(keyIndex);
-    this.setMost(first, day, most);
+    this.setMost(first, day, most, isSpent);
     this.unlock(first);
   }
 
-  /** Sets by how many replicas a quota is divided while nothing is lent. */
+  /** Sets by how many replicas a quota is divided on a day of which nothing was read yet. */
   shareBy(replicas: number): void {
     this.setReplicas(replicas);
-  }
-
-  /** Spends tokens of the bucket that other replicas are assumed to have taken. */
-  drain(keyIndex: number, ratePerS: number, tokens: number, nowMs: number): void {
-    const first = this.lock(keyIndex);
-    this.settle(keyIndex, this.spentAt(keyIndex, ratePerS, nowMs) + tokens, nowMs);
-    this.unlock(first);
   }
 
   /** Sets what was used before a restart. */

@@ -1,10 +1,10 @@
 import type { Ledger, LedgerParts } from './ledger.js';
-import { dayOf, type KeyLimits } from './limits.js';
+import { dayOf } from './limits.js';
 import type { UsageStore } from './store.js';
 import { Tallies } from './tallies.js';
 
 /** For reading counts, which need no limits. */
-const UNLIMITED: KeyLimits = { ratePerS: null, dailyMax: null };
+const UNLIMITED = { ratePerS: null };
 
 interface DailyCounts {
   readonly day: number;

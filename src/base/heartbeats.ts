@@ -21,6 +21,15 @@ export class Heartbeats {
     Atomics.store(this.cells, READY, Number(isReady));
   }
 
+  /** Whether the shared key store has lost its keys: the process goes on with those it has. */
+  get isStoreEmpty(): boolean {
+    return Atomics.load(this.cells, STORE_EMPTY) === 1;
+  }
+
+  set isStoreEmpty(isEmpty: boolean) {
+    Atomics.store(this.cells, STORE_EMPTY, Number(isEmpty));
+  }
+
   /** Changes with every turn; `ABSENT` for a loop that has not started or has ended. */
   beatsOf(loop: number): number {
     return Atomics.load(this.cells, FIRST_LOOP + loop);
@@ -48,7 +57,8 @@ export const ABSENT = 0;
 export const BEAT_MS = 100;
 const BEATS_MAX = 1 << 30;
 const READY = 0;
-const FIRST_LOOP = 1;
+const STORE_EMPTY = 1;
+const FIRST_LOOP = 2;
 
 export function allocateHeartbeats(loops: number): SharedArrayBuffer {
   return new SharedArrayBuffer((FIRST_LOOP + loops) * Int32Array.BYTES_PER_ELEMENT);

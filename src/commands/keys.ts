@@ -71,6 +71,7 @@ type NowMs = Pick<Clock, 'nowMs'>;
 interface CommandContext {
   readonly store: KeyStore;
   readonly usage: UsageHistory;
+  readonly spread: KeyStores['spread'];
   readonly nowMs: number;
 }
 
@@ -91,7 +92,8 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
     let stores: KeyStores | undefined;
     try {
       stores = await openStores(keysLocation());
-      const report = await command({ store: stores.keys, usage: stores.usage, nowMs: clock.nowMs() });
+      const { keys: store, usage, spread } = stores;
+      const report = await command({ store, usage, spread, nowMs: clock.nowMs() });
       keys.configureOutput().writeOut?.(`${json ? JSON.stringify(report.json) : report.text}\n`);
     } catch (error) {
       // An error that the operator can fix is one line on stderr; any other is a defect.
@@ -161,8 +163,13 @@ async function issueAt({ store, nowMs }: CommandContext, order: KeyOrder): Promi
 }
 
 async function listAt({ store, nowMs }: CommandContext): Promise<Report> {
-  const keys = (await store.list()).map((record) => viewOf(record, nowMs));
-  return { json: { keys }, text: table(keys) };
+  const { records, unreadable } = await store.read();
+  const keys = records.map((record) => viewOf(record, nowMs));
+  const skipped = unreadable.map(
+    (name) => `\n${JSON.stringify(name)}: this record can't be read by this version, its key is refused`,
+  );
+  const json = { keys, ...(unreadable.length > 0 && { unreadable }) };
+  return { json, text: table(keys) + skipped.join('') };
 }
 
 async function usageAt({ store, usage, nowMs }: CommandContext, days: number): Promise<Report> {
@@ -195,9 +202,21 @@ async function renewAt({ store, nowMs }: CommandContext, id: string): Promise<Re
   return { json: viewOf(record, nowMs), text: `${id} expires at ${record.expiresAt}` };
 }
 
-async function revokeAt({ store, nowMs }: CommandContext, id: string): Promise<Report> {
+async function revokeAt({ store, spread, nowMs }: CommandContext, id: string): Promise<Report> {
   const { record } = await store.amend(id, (current) => revoked(current, nowMs));
-  return { json: viewOf(record, nowMs), text: `${id} is revoked since ${record.revokedAt}` };
+  const view = viewOf(record, nowMs);
+  const text = `${id} is revoked since ${record.revokedAt}`;
+  // The key is revoked, even if the store goes away now.
+  const { replicas, seen } = await spread().catch(() => ({ replicas: NaN, seen: NaN }));
+  if (replicas === 0) return { json: view, text };
+  if (Number.isNaN(replicas))
+    return { json: view, text: `${text}; which replicas have seen it is unknown: the key store went away` };
+  const missing =
+    seen < replicas ? '; the others were stopped, or refuse it when they reach the store again' : '';
+  return {
+    json: { ...view, replicas, seen },
+    text: `${text}, seen by ${seen} of ${replicas} replicas${missing}`,
+  };
 }
 
 async function rotateAt({ store, nowMs }: CommandContext, id: string): Promise<Report> {

@@ -391,12 +391,22 @@ export const PROCESS_METRICS = {
   limitsLocal: {
     type: 'gauge',
     name: 'acuity_limits_local',
-    help: '1 while the shared key store is out of reach, and this replica keeps to its share of each limit, else 0',
+    help: '1 while the shared key store is out of reach: this replica has its share of quotas, and rates alone; else 0',
   },
   revocationsLost: {
     type: 'gauge',
     name: 'acuity_key_revocations_lost',
     help: 'Keys that were seen revoked here and that the shared key store holds as valid: revoke them again',
+  },
+  recordsUnreadable: {
+    type: 'gauge',
+    name: 'acuity_key_records_unreadable',
+    help: 'Records of the key store that this version cannot read: their keys are refused',
+  },
+  keyStoreEmpty: {
+    type: 'gauge',
+    name: 'acuity_key_store_empty',
+    help: '1 while the shared key store is there but has lost its keys, and those seen last stay in force, else 0',
   },
   rss: { type: 'gauge', name: 'process_resident_memory_bytes', help: 'Resident memory of the process' },
   cpu: {

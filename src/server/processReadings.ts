@@ -18,6 +18,8 @@ export interface ProcessState {
     readonly ageMs: number;
     readonly isLocal: boolean;
     readonly revocationsLost: number;
+    readonly unreadable: number;
+    readonly isStoreEmpty: boolean;
     readonly hasUsable: boolean;
   };
 }
@@ -73,6 +75,8 @@ export function processReadings(
       keyStoreAge: { value: state.keys.ageMs / 1000 },
       limitsLocal: { value: Number(state.keys.isLocal) },
       revocationsLost: { value: state.keys.revocationsLost },
+      recordsUnreadable: { value: state.keys.unreadable },
+      keyStoreEmpty: { value: Number(state.keys.isStoreEmpty) },
       rss: { value: rssBytes() },
       cpu: { value: (user + system) / 1e6 },
       started: { value: startedS },

@@ -229,7 +229,10 @@ class Service {
     this.isReady = !this.isStopping && !this.isLeaving;
     const { heart } = this;
     // Keys become stale with time alone, so every beat checks.
-    heart.beat(0, () => (heart.isReady = isReady()));
+    heart.beat(0, () => {
+      heart.isReady = isReady();
+      heart.isStoreEmpty = keyring.isStoreEmpty;
+    });
     if (this.isReady) this.announce(this.eventLoops.address, this.admin);
     if (!keyring.hasUsable) log.warn({ keys: shown(config).keys }, NO_KEY);
   }

@@ -205,7 +205,7 @@ function watched(store: FileKeyStore): { next(): Promise<string>; stop(): void }
     wake();
   };
   const stop = store.watch({
-    onChange: (records) => note(labels(records).join()),
+    onChange: ({ records }) => note(labels(records).join()),
     onSeen: () => undefined,
     onProblem: (error) => note(error.message),
   });

@@ -67,6 +67,7 @@ function memoryStore(records: KeyRecord[]): { keys: KeyStore; tell(): void } {
     throw new Error('not used here');
   };
   const keys: KeyStore = {
+    read: async () => ({ records: [...records], unreadable: [] }),
     list: async () => [...records],
     insert: unused,
     insertFirst: unused,
@@ -79,7 +80,7 @@ function memoryStore(records: KeyRecord[]): { keys: KeyStore; tell(): void } {
       };
     },
   };
-  return { keys, tell: () => watcher?.onChange([...records]) };
+  return { keys, tell: () => watcher?.onChange({ records: [...records], unreadable: [] }) };
 }
 
 function memoryUsage(): UsageStore & { writes: number } {

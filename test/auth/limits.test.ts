@@ -7,6 +7,7 @@ import t from 'tap';
 import {
   BURST_EXCEEDED,
   DAILY_EXCEEDED,
+  SHARE_EXCEEDED,
   dayOf,
   Limits,
   msToNextDay,
@@ -219,23 +220,21 @@ t.test('a correction keeps what came since the tally', async (t) => {
   admitted(limits, key, 3, NOON_MS);
   tallies.correct(KEY_INDEX, tally, 15, NOON_MS);
   t.match(tallies.tally(KEY_INDEX, key, NOON_MS), { used: 7, taken: 7, spent: 18 });
-  tallies.drain(KEY_INDEX, 10, 30, NOON_MS);
-  t.equal(limits.take(KEY_INDEX, key, NOON_MS), BURST_EXCEEDED);
 });
 
-t.test('of a quota that is lent, so much of its day counts; of one that is not, a share', async (t) => {
+t.test('a replica answers its share, and says whether the day or only the share is used up', async (t) => {
   const key = { ratePerS: null, dailyMax: 30 };
   const limits = freshLimits();
   const tallies = new Tallies(limits.memory);
   tallies.shareBy(4);
-  t.equal(admitted(limits, key, 99, NOON_MS), 7);
-  tallies.limit(KEY_INDEX, dayOf(NOON_MS), 12);
-  t.match(tallies.tally(KEY_INDEX, key, NOON_MS), { used: 7, most: 12 });
-  t.equal(admitted(limits, key, 99, NOON_MS), 5);
-  t.equal(admitted(limits, key, 99, NOON_MS + DAY_MS), 7, 'the next day begins with its share');
-  tallies.shareBy(100);
-  t.equal(limits.take(4, key, NOON_MS), dayOf(NOON_MS), 'a share is one at least');
-  t.equal(limits.take(4, key, NOON_MS), DAILY_EXCEEDED);
+  t.equal(admitted(limits, key, 99, NOON_MS), 8, 'a quarter, rounded up, of a day that was not read yet');
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), SHARE_EXCEEDED);
+  tallies.limit(KEY_INDEX, dayOf(NOON_MS), 12, false);
+  t.equal(admitted(limits, key, 99, NOON_MS), 4);
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), SHARE_EXCEEDED);
+  tallies.limit(KEY_INDEX, dayOf(NOON_MS), 12, true);
+  t.equal(limits.take(KEY_INDEX, key, NOON_MS), DAILY_EXCEEDED);
+  t.equal(admitted(limits, key, 99, NOON_MS + DAY_MS), 8, 'the next day begins with its share');
 });
 
 t.test('a lock that a dead thread left is taken over', async (t) => {

@@ -9,8 +9,11 @@ import { until } from '../fixtures/until.js';
 
 /** The behaviour of every kind of key store. */
 
+let issued = 0;
+
+/** Each a second after the one before. */
 function newRecord(label = ''): KeyRecord {
-  return issue({ kind: 'demo', label }, Date.UTC(2030)).record;
+  return issue({ kind: 'demo', label }, Date.UTC(2030) + 1000 * issued++).record;
 }
 
 function labels(records: readonly KeyRecord[]): string[] {
@@ -128,7 +131,7 @@ for (const { name, skip, place } of PLACES) {
       const told: string[] = [];
       let seen = 0;
       const stop = keys.watch({
-        onChange: (records) => void told.push(labels(records).join()),
+        onChange: ({ records }) => void told.push(labels(records).join()),
         onSeen: () => void seen++,
         onProblem: (error) => void told.push(error.message),
       });

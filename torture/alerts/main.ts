@@ -1,4 +1,4 @@
-/** `npm run alerts`: provokes each alert on real servers, follows its page, and waits until it stops firing. */
+/** `npm run faults -- alerts`: provokes each alert on real servers, follows its page, and waits until it stops firing. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ try {
   process.exitCode = (await run(wanted(process.argv.slice(2)))) ? 0 : 1;
 } catch (error) {
   if (!(error instanceof TypeError)) throw error;
-  process.stderr.write(`${messageOf(error)}\n\nnpm run alerts [-- NAME …]\n`);
+  process.stderr.write(`${messageOf(error)}\n\nnpm run faults -- alerts [NAME …]\n`);
   process.exitCode = EXIT_USAGE;
 } finally {
   for (const end of ends.toReversed()) await end();

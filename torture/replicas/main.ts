@@ -1,4 +1,4 @@
-/** `npm run replicas`: three replicas, a real Redis and HAProxy, under load while they are changed and broken. */
+/** `npm run faults -- replicas`: three replicas, a real Redis and HAProxy, under load while they are changed and broken. */
 import { parseArgs } from 'node:util';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { messageOf } from '#acuity/base/errors.js';
@@ -11,7 +11,7 @@ import { checkLimits } from './limits.js';
 import { runPhases } from './phases.js';
 
 const EXIT_USAGE = 64;
-const USAGE = `npm run replicas -- [options]
+const USAGE = `npm run faults -- replicas [options]
 
   --rate N     requests per second (default 40)
   --seconds N  of a phase (default 10)`;

@@ -1,4 +1,4 @@
-/** `npm run simulate`: fleets in virtual time, each drawn from a seed, with everything that may happen to them. */
+/** `npm run faults -- simulate`: fleets in virtual time, each drawn from a seed, with everything that may happen to them. */
 import { parseArgs } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import { DEFECTS, hunt } from './defects.js';
@@ -8,7 +8,7 @@ import { World, type RunFigures } from './world.js';
 const EXIT_USAGE = 64;
 const MS_PER_HOUR = 3_600_000;
 
-const USAGE = `npm run simulate -- [options]
+const USAGE = `npm run faults -- simulate [options]
 
   --seeds N     so many fleets, of the seeds from 1 on (default 20)
   --hours H     of each (default 0.25)
@@ -65,7 +65,7 @@ async function simulate(first: number, seeds: number, hours: number, wanted?: st
       say(`seed ${seed} fails: ${messageOf(error)}`);
       if (!(error instanceof Error && error.name === 'Violation'))
         process.stderr.write(`${stackOf(error)}\n`);
-      say(`the same again: npm run simulate -- --seed ${seed} --hours ${hours} --revision ${here}`);
+      say(`the same again: npm run faults -- simulate --seed ${seed} --hours ${hours} --revision ${here}`);
       process.exitCode = 1;
       return;
     }

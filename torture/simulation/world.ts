@@ -2,7 +2,7 @@ import { pick, type Random } from '#acuity/base/random.js';
 import { Callers } from './callers.js';
 import { Checks } from './checks.js';
 import { Faults, type FaultFigures } from './faults.js';
-import { FleetBound } from './fleetBound.js';
+import { QuotaBound, SETTLED_MS } from './quotaBound.js';
 import { FleetStore } from './fleetStore.js';
 import type { Line, LineState } from './line.js';
 import { Operator } from './operator.js';
@@ -54,7 +54,7 @@ export class World {
   readonly traffic: Traffic;
   private model = 1;
   private readonly actor: Actor;
-  private readonly bound: FleetBound;
+  private readonly bound: QuotaBound;
   private readonly faults: Faults;
   private readonly callers: Callers;
   private readonly checks: Checks;
@@ -75,16 +75,15 @@ export class World {
     const { onTrouble, odds, replicas } = this.faults;
     const fail = (what: string): never => this.fail(what);
     const quotas = new Map<string, number>();
-    this.bound = new FleetBound(quotas);
     this.store = new FleetStore({
       scheduler,
-      bound: this.bound,
       seats,
       offsetMs: this.offsetMs(),
       onFault: onTrouble,
       onShaken: () => this.checks.shake(),
       fail,
     });
+    this.bound = new QuotaBound(quotas, (id, day) => this.store.counted(id, day));
     this.operator = new Operator(scheduler, this.store, quotas, onTrouble);
     const { settings, bound, store } = this;
     const { keys } = this.operator;
@@ -152,7 +151,7 @@ export class World {
     const seat: Seat = {
       actor,
       lines,
-      member: this.bound.member(scheduler.nowMs),
+      member: this.bound.member(),
       replica: new Replica({
         scheduler,
         actor,
@@ -162,7 +161,7 @@ export class World {
         model: this.model,
         lines: {
           keys: store.line(actor, lines),
-          counts: store.countsLine(() => seat, actor, lines),
+          counts: store.countsLine(actor, lines, () => this.answered(seat)),
           listen: (onMessage) => store.listen(actor, lines, onMessage),
           close: () => {
             for (const line of lines) line.close();
@@ -183,12 +182,19 @@ export class World {
         scheduler.nowMs -
         seat.pausedMs -
         (seat.pausedSinceMs === undefined ? 0 : scheduler.nowMs - seat.pausedSinceMs),
-      openReports: 0,
+      troubledMs: scheduler.nowMs,
       visibleSinceMs: new Map(),
       mustRefuse: new Set(),
+      honoured: new Set(),
     };
     this.seats[at] = seat;
     scheduler.after(actor, 0, () => void seat.replica.open());
+  }
+
+  /** It has heard of itself, and of all who were in contact for long enough to be heard of. */
+  private answered(seat: Seat): void {
+    const others = this.seats.filter((other) => other !== seat && this.checks.contactMs(other) > SETTLED_MS);
+    this.bound.answered(seat.member, 1 + others.length);
   }
 
   /** It ends by itself, and its supervisor starts another. */
@@ -206,7 +212,7 @@ export class World {
     this.scheduler.kill(seat.actor);
     this.store.forget(seat.actor);
     this.traffic.lose(seat.replica, false);
-    this.bound.ended(seat.member);
+    seat.member.hasEnded = seat.member.isKilled = true;
     this.checks.shake();
     this.scheduler.after(this.actor, 300, () => this.start(at));
   }
@@ -228,7 +234,9 @@ export class World {
     if (!seat.actor.isAlive) return;
     if (seat.actor.timers > 0) this.fail(`${seat.actor.timers} timers are left in ${seat.actor.name}`);
     this.scheduler.kill(seat.actor);
-    this.bound.ended(seat.member);
+    seat.member.hasEnded = !this.isEnding;
+    // Its last counts reach the store only if the store is in reach.
+    seat.member.isKilled = !this.isEnding && this.checks.contactMs(seat) < SETTLED_MS;
     this.checks.shake();
     if (!this.isEnding) this.scheduler.after(this.actor, 300, () => this.start(at));
   }
@@ -247,6 +255,7 @@ export class World {
     seat.pausedMs += this.scheduler.nowMs - seat.pausedSinceMs;
     seat.pausedSinceMs = undefined;
     seat.visibleSinceMs.clear();
+    seat.troubledMs = this.scheduler.nowMs;
     this.scheduler.resume(seat.actor);
   }
 
@@ -255,6 +264,7 @@ export class World {
     if (seat === undefined) return;
     if (state !== 'sound') this.checks.shake();
     for (const line of seat.lines) line.state = state;
+    seat.troubledMs = this.scheduler.nowMs;
   }
 
   switchModel(): void {
@@ -290,8 +300,10 @@ export class World {
       this.resume(seat);
     }
     this.store.resume();
-    await scheduler.run(scheduler.nowMs + 12_000);
+    // Long enough for a process that stops in order, and for the one that takes its place.
+    await scheduler.run(scheduler.nowMs + LAST_TIMERS_MS + BUFFERS_MS + 3000);
     for (const seat of this.seats) checks.atRest(seat);
+    checks.sums(this.faults);
     if (this.traffic.waiting > 0) this.fail(`${this.traffic.waiting} requests are not answered`);
     for (const difference of this.callers.differences()) this.fail(`a person's history: ${difference}`);
     this.isEnding = true;

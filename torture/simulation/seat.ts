@@ -1,5 +1,5 @@
-import type { Member } from './fleetBound.js';
 import type { Line } from './line.js';
+import type { Member } from './quotaBound.js';
 import type { Target } from './traffic.js';
 
 /** A process in the place of a replica. */
@@ -9,12 +9,14 @@ export interface Seat extends Target {
   /** Since when it is paused. */
   pausedSinceMs: number | undefined;
   pausedMs: number;
-  /** Reports that were sent, and not answered. */
-  openReports: number;
+  /** When it last was not in contact with the store. */
+  troubledMs: number;
   /** Key id → since when the process could know that it is revoked. */
   readonly visibleSinceMs: Map<string, number>;
   /** Ids of keys that the process has had the time to see as revoked. */
   readonly mustRefuse: Set<string>;
+  /** Ids of keys that it honoured when the store last held any. */
+  readonly honoured: Set<string>;
 }
 
 /** Whether the process is in contact with the store, and nothing is under way that began when it was not. */

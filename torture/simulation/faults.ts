@@ -67,9 +67,9 @@ const KINDS: readonly Kind[] = [
   { name: 'store goes back to what it had saved', act: (world) => world.store.lose() },
   {
     name: 'store is emptied',
-    act: ({ store, operator }) => {
+    act: ({ store, operator, scheduler }, random) => {
       store.empty();
-      operator.restore();
+      scheduler.after(scheduler.actor, spell(random, 10, 20_000), () => operator.restore());
     },
   },
   {

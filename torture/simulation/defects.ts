@@ -5,11 +5,14 @@ import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { gitFolder, ROOT } from './revision.js';
 
-/**
- * Patches that put defects into the service: three that it once had, and one that nothing but the bound of the daily
- * quotas can see.
- */
-export const DEFECTS = ['bodyBudgetLeak', 'missedRevocation', 'doubledQuota', 'unsharedQuota'] as const;
+/** Patches that put defects into the service: bytes that it once lost, and one against each promise to a fleet. */
+export const DEFECTS = [
+  'bodyBudgetLeak',
+  'unrevokedKey',
+  'undividedQuota',
+  'emptyStoreTaken',
+  'reportAdded',
+] as const;
 export type Defect = (typeof DEFECTS)[number];
 
 export interface Hunt {
@@ -31,7 +34,7 @@ export interface HuntOptions {
 }
 
 /** What a run needs of a built tree. */
-const BUILT = ['package.json', 'dist', '.build/simulation', '.build/test/fixtures'];
+const BUILT = ['package.json', 'dist', '.build/torture', '.build/test/fixtures'];
 
 /** Puts a defect into a copy of the tree, and simulates that seed by seed until it is found. */
 export function hunt(defect: Defect, { first, seeds, hours }: HuntOptions): Hunt {
@@ -39,7 +42,7 @@ export function hunt(defect: Defect, { first, seeds, hours }: HuntOptions): Hunt
   try {
     for (const path of BUILT) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    patch(copy, join(ROOT, 'simulation/patches', `${defect}.patch`));
+    patch(copy, join(ROOT, 'torture/simulation/patches', `${defect}.patch`));
     const found = simulate(copy, ['--first', `${first}`, '--seeds', `${seeds}`, '--hours', `${hours}`]);
     if (found === undefined) return { seed: undefined, violation: '', again: '', isReplayed: false };
     const replayed = simulate(copy, found.again.split(' '));
@@ -51,13 +54,13 @@ export function hunt(defect: Defect, { first, seeds, hours }: HuntOptions): Hunt
 
 /** @returns what a run says when it fails; undefined where it does not */
 function simulate(copy: string, options: readonly string[]): Omit<Hunt, 'isReplayed'> | undefined {
-  const command = [join(copy, '.build/simulation/main.js'), ...options];
+  const command = [join(copy, '.build/torture/simulation/main.js'), ...options];
   // The copy is another state of this repository.
   const env = { ...process.env, GIT_DIR: gitFolder(), GIT_WORK_TREE: copy, GIT_OPTIONAL_LOCKS: '0' };
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', env });
   if (status === 0) return undefined;
   const [, seed, violation = ''] = /^seed (\d+) fails: (.*)$/m.exec(stdout) ?? [];
-  const [, again = ''] = /^the same again: npm run simulate -- (.*)$/m.exec(stdout) ?? [];
+  const [, again = ''] = /^the same again: npm run faults -- simulate (.*)$/m.exec(stdout) ?? [];
   if (seed === undefined || /^this tree is /m.test(stdout))
     throw new Error(`the simulation failed otherwise: ${stdout}${stderr}`);
   return { seed: Number(seed), violation, again };

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The root of this tree. */
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** What a run follows from, beside its seed. */
-const SOURCES = ['src', 'packages/rules', 'assembly', 'simulation', 'test/fixtures'];
+const SOURCES = ['src', 'packages/rules', 'assembly', 'torture/simulation', 'test/fixtures'];
 
 /** The commit, and after a `+` a digest of what differs from it; `unknown` where there is no Git. */
 export function revision(): string {

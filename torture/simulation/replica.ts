@@ -5,8 +5,8 @@ import type { KeyEntry } from '#acuity/auth/keyTable.js';
 import { allocateLimits } from '#acuity/auth/limitEntries.js';
 import { Limits } from '#acuity/auth/limits.js';
 import { RateLimiter, type Admission } from '#acuity/auth/rateLimiter.js';
-import { RedisLedger } from '#acuity/auth/redisLedger.js';
-import { RedisKeyStore } from '#acuity/auth/redisStore.js';
+import { RedisCounts } from '#acuity/auth/redisCounts.js';
+import { RedisKeyStore } from '#acuity/auth/redisKeys.js';
 import type { StoreTransport } from '#acuity/auth/storeTransport.js';
 import type { Clock } from '#acuity/base/clock.js';
 import { MetricWriter } from '#acuity/base/metrics.js';
@@ -142,10 +142,12 @@ export class Replica {
       { length: settings.loops },
       () => new Authenticator({ digest: this.digestOf }),
     );
+    const store = new RedisKeyStore(lines.keys, lines.listen);
     try {
       this.keyring = await openKeyring({
-        store: new RedisKeyStore(lines.keys, lines.listen),
-        ledger: (parts) => new RedisLedger({ ...parts, connection: lines.counts }),
+        store,
+        ledger: (parts) =>
+          new RedisCounts({ ...parts, connection: lines.counts, keysToken: () => store.token }),
         limits: new Limits(this.limits),
         clock,
         keepsRevoked: true,

@@ -1,5 +1,5 @@
 import { issue, revoked, successorOf } from '#acuity/auth/lifecycle.js';
-import { RedisKeyStore } from '#acuity/auth/redisStore.js';
+import { RedisKeyStore } from '#acuity/auth/redisKeys.js';
 import type { KeyRecord } from '#acuity/auth/store.js';
 import type { FleetStore } from './fleetStore.js';
 import type { Line } from './line.js';

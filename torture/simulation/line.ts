@@ -13,16 +13,13 @@ export interface LineOptions {
   /** The process whose line it is, and the store's. */
   readonly actor: Actor;
   readonly store: Actor;
-  /** What the store does with what is said; throws where it refuses. */
-  execute(command: Command): unknown;
+  /** A new connection to the store: what it does with each command; throws where it refuses. */
+  connect(): LineExecute;
   onFault(fault: string): void;
 }
 
-export interface Command {
-  readonly script?: string;
-  readonly keys: readonly string[];
-  readonly args: readonly string[];
-}
+type LineExecute = (words: readonly string[]) => unknown;
+type Commands = readonly (readonly string[])[];
 
 /** As `RedisConnection` has it. */
 const TIMEOUT_MS = 1500;
@@ -36,8 +33,10 @@ const LATE = 0.05;
 /** The way of one process to the store, which loses and delays what the simulation says. */
 export class Line implements StoreTransport {
   state: LineState = 'sound';
+  connections = 0;
   /** Calls under way that began while the line was not sound: until they end, nothing newer is asked. */
   doubtful = 0;
+  private execute: LineExecute | undefined;
   private isClosed = false;
   /** What is said on one connection arrives in its order. */
   private arrivesMs = 0;
@@ -45,12 +44,18 @@ export class Line implements StoreTransport {
 
   constructor(private readonly options: LineOptions) {}
 
-  send(args: readonly string[]): Promise<unknown> {
-    return this.say({ keys: [], args });
+  async send(args: readonly string[]): Promise<unknown> {
+    return (await this.sendAll([args]))[0];
   }
 
-  run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return this.say({ script, keys, args });
+  sendAll(commands: Commands, connection?: number): Promise<readonly unknown[]> {
+    if (this.execute === undefined) {
+      this.execute = this.options.connect();
+      this.connections++;
+    }
+    if (connection !== undefined && connection !== this.connections)
+      return Promise.reject(new KeyStoreError('the connection to the key store was lost meanwhile'));
+    return this.say(commands, this.execute);
   }
 
   async *hash(key: string): AsyncGenerator<readonly [string, string]> {
@@ -69,21 +74,30 @@ export class Line implements StoreTransport {
     return this.state === 'torn' && this.draws(LOSS) ? undefined : this.wayMs();
   }
 
-  private async say(command: Command): Promise<unknown> {
+  private async say(commands: Commands, execute: LineExecute): Promise<readonly unknown[]> {
     if (this.isClosed) throw new KeyStoreError('the key store was closed');
     const isDoubtful = this.state !== 'sound';
     if (isDoubtful) this.doubtful++;
     let timer: NodeJS.Timeout | undefined;
     let abandon: ((error: Error) => void) | undefined;
     try {
-      return await new Promise((resolve, reject) => {
+      return await new Promise<readonly unknown[]>((resolve, reject) => {
         abandon = reject;
         this.underWay.add(reject);
         const isOver = (): boolean => !this.underWay.has(reject);
-        if (this.state === 'cut') setTimeout(() => reject(new KeyStoreError("can't reach the key store")), 1);
-        else this.carry(command, isOver, resolve, reject);
+        if (this.state === 'cut') {
+          this.execute = undefined;
+          setTimeout(() => reject(new KeyStoreError("can't reach the key store")), 1);
+        } else
+          this.carry(
+            commands.map((words) => () => execute(words)),
+            isOver,
+            resolve,
+            reject,
+          );
         timer = setTimeout(() => {
           this.arrivesMs = 0; // another connection is made
+          this.execute = undefined;
           reject(new KeyStoreError('the key store does not answer'));
         }, TIMEOUT_MS);
       });
@@ -95,20 +109,20 @@ export class Line implements StoreTransport {
   }
 
   private carry(
-    command: Command,
+    commands: readonly (() => unknown)[],
     isOver: () => boolean,
-    resolve: (answer: unknown) => void,
+    resolve: (answers: readonly unknown[]) => void,
     reject: (error: Error) => void,
   ): void {
-    const { scheduler, actor, store, execute, onFault } = this.options;
+    const { scheduler, actor, store, onFault } = this.options;
     const isTorn = this.state === 'torn';
     if (isTorn && this.draws(LOSS)) return onFault('message lost');
     const arrive = (): void => {
       if (isOver()) onFault('message executed after it was given up');
       let answered: () => void;
       try {
-        const answer = execute(command);
-        answered = () => resolve(answer);
+        const answers = commands.map((command) => command());
+        answered = () => resolve(answers);
       } catch (error) {
         answered = () => reject(error as Error);
       }

@@ -1,6 +1,6 @@
 import { BURST_S, dayOf } from '#acuity/auth/limits.js';
 import type { Admission } from '#acuity/auth/rateLimiter.js';
-import type { FleetBound } from './fleetBound.js';
+import type { QuotaBound } from './quotaBound.js';
 import type { FleetStore } from './fleetStore.js';
 import type { Key } from './operator.js';
 import { KEYS_MAX, type Replica, type Settings } from './replica.js';
@@ -14,7 +14,7 @@ export interface ChecksOptions {
   readonly seats: readonly Seat[];
   readonly keys: readonly Key[];
   readonly store: FleetStore;
-  readonly bound: FleetBound;
+  readonly bound: QuotaBound;
   fail(what: string): never;
 }
 
@@ -40,9 +40,12 @@ interface Account {
   most: number;
 }
 
-/** A process that is in contact with the store refuses a revoked key after this time. */
+/** A process that is in contact with the store refuses a revoked key after this time; after the latter if the push was lost. */
 const REVOKED_MS = 1000;
+const UNPUSHED_MS = 2000;
 const EVERY_MS = 250;
+/** The fleet's counts of a day are read for the first time within this time of its beginning. */
+const NEW_DAY_MS = 1500;
 /** So long the effect of something that happened to the fleet on its rates is allowed for. */
 const RATES_SETTLE_MS = 20_000;
 
@@ -60,6 +63,16 @@ export class Checks {
     const { scheduler, seats } = this.options;
     const { actor } = scheduler;
     const look = (): void => {
+      const today = dayOf(scheduler.wallMs);
+      this.options.bound.look(
+        this.options.keys.map(({ id }) => id),
+        [today - 1, today, today + 1],
+        scheduler.nowMs,
+      );
+      for (const seat of seats) {
+        if (!isReached(seat) || this.options.store.isPaused) seat.troubledMs = scheduler.nowMs;
+        this.checkKept(seat);
+      }
       this.checkRevoked();
       for (const { replica } of seats) this.checkBounds(replica);
       scheduler.after(actor, EVERY_MS, look);
@@ -69,18 +82,30 @@ export class Checks {
 
   /** Something happened to the fleet that lets its rates be exceeded for a while. */
   shake(): void {
+    for (const seat of this.options.seats) this.checkKept(seat);
     this.shakenMs = this.options.scheduler.nowMs;
     this.shakes += this.options.replicas;
   }
 
-  admitted({ member, replica }: Seat, { key, day }: Admission, count: number, tokens: number): void {
+  /** For how long a process has been in contact with a store that forgot nothing; 0 while it is not. */
+  contactMs(seat: Seat): number {
+    const { scheduler, store } = this.options;
+    if (!seat.actor.isAlive || !seat.replica.isOpen || !isReached(seat) || store.isPaused) return 0;
+    return scheduler.nowMs - Math.max(seat.troubledMs, store.shakenMs);
+  }
+
+  admitted(seat: Seat, { key, day }: Admission, count: number, tokens: number): void {
     const { scheduler, bound, fail } = this.options;
+    const { member, replica } = seat;
+    // A replica whose clock is late begins a day without knowing what the others have answered of it.
+    const isNewDay = dayOf(replica.clock.nowMs() - NEW_DAY_MS) < day;
+    const times = { nowMs: scheduler.nowMs, contactMs: isNewDay ? 0 : this.contactMs(seat) };
     const today = dayOf(replica.clock.nowMs());
     if (day !== today) fail(`a prediction of day ${today} counts for day ${day}`);
     this.accountOf(key.id).tokens += tokens;
     if (key.ratePerS !== null) this.take(key.id, key.ratePerS, tokens);
     for (let prediction = 0; prediction < count; prediction++) {
-      const fault = bound.admitted(member, key.id, day, scheduler.nowMs);
+      const fault = bound.admitted(member, { id: key.id, day }, times);
       if (fault !== undefined) fail(fault);
     }
   }
@@ -128,15 +153,39 @@ export class Checks {
       let net = 0;
       for (let day = first; day <= today + 1; day++) {
         net += bound.netOf(id, day);
-        // Counts of the day before are not written back.
-        if (hasLosses && day !== today) continue;
-        const fault = bound.faultIn(id, day, store.counted(id, day));
+        // Of a day before, those who live write back what they counted until a day later.
+        if (hasLosses && day < today - 1) continue;
+        const fault = bound.faultIn(id, day, store.counted(id, day), hasLosses);
         if (fault !== undefined) fail(fault);
       }
       const { predictions, tokens, least, most } = this.accountOf(id);
       if (!hasKills && net !== predictions) fail(`${net} counted of ${id}, ${predictions} answered with 200`);
       if (tokens < least || tokens > most)
         fail(`${tokens} tokens charged to ${id}, whose requests cost ${least} to ${most}`);
+    }
+  }
+
+  /** `acuity keys usage` shows what the replicas have counted, unless one was killed before it wrote the sum. */
+  sums({ hasLosses, hasKills }: Excuses): void {
+    if (hasLosses || hasKills) return;
+    const { scheduler, keys, store, fail } = this.options;
+    const today = dayOf(scheduler.wallMs);
+    for (const { id } of keys) {
+      const [sum, counted] = [store.usage(id, today), store.counted(id, today)];
+      if (sum !== counted) fail(`keys usage shows ${sum} of ${id}, ${counted} were counted`);
+    }
+  }
+
+  /** A store that has lost all keys locks out no key. */
+  private checkKept({ actor, replica, honoured }: Seat): void {
+    const { keys, store, fail } = this.options;
+    if (!actor.isAlive || !replica.isOpen) return;
+    if (store.held.size > 0) honoured.clear();
+    for (const { id, key } of keys) {
+      if (store.held.size > 0) {
+        if (store.held.has(id) && replica.honours(key)) honoured.add(id);
+      } else if (honoured.has(id) && !replica.seenRevoked.has(id) && !replica.honours(key))
+        fail(`${actor.name} refuses ${id} since the store is empty`);
     }
   }
 
@@ -161,7 +210,8 @@ export class Checks {
         if (!store.revoked.has(id) || !isInContact) visibleSinceMs.delete(id);
         else if (!visibleSinceMs.has(id)) visibleSinceMs.set(id, scheduler.nowMs);
         const sinceMs = visibleSinceMs.get(id) ?? Infinity;
-        if (scheduler.nowMs - sinceMs > REVOKED_MS + EVERY_MS) mustRefuse.add(id);
+        const limitMs = sinceMs - seat.troubledMs > UNPUSHED_MS ? REVOKED_MS : UNPUSHED_MS;
+        if (scheduler.nowMs - sinceMs > limitMs + EVERY_MS) mustRefuse.add(id);
         if ((mustRefuse.has(id) || replica.seenRevoked.has(id)) && replica.honours(key))
           fail(`${actor.name} honours ${id}, which is revoked`);
       }

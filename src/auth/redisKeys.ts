@@ -1,0 +1,204 @@
+import { Observer } from '../base/observer.js';
+import type { Repeat } from '../base/repeat.js';
+import { randomBase62 } from './key.js';
+import { isKeyRecord } from './keyRecord.js';
+import { RecordStore, type Change } from './recordStore.js';
+import { CHANNEL, fieldsOf, KEYS } from './redisNames.js';
+import {
+  EmptyStoreError,
+  KeyStoreError,
+  type KeyRecord,
+  type KeyStoreWatcher,
+  type StoredKeys,
+} from './store.js';
+import type { StoreTransport } from './storeTransport.js';
+
+/** Changes are pushed; the poll finds those announced while the listener was disconnected. */
+const POLL_MS = 1000;
+/** All keys are read after this time even if the token is the known one: nothing stays hidden for longer. */
+const WHOLE_MS = 60_000;
+const ATTEMPTS_MAX = 100;
+const TOKEN_LENGTH = 12;
+
+/** Opens a connection that listens to the channel of changes. */
+type Listen = (onMessage: () => void) => StoreTransport;
+
+/** What a store held when it was read; the token is '' if there was none. */
+interface Snapshot extends StoredKeys {
+  readonly token: string;
+}
+
+/** Keys in Redis or Valkey, shared by all replicas; each reader keeps a copy of all keys. */
+export class RedisKeyStore extends RecordStore {
+  readonly #connection: StoreTransport;
+  readonly #listen: Listen;
+  readonly #repeat: Repeat | undefined;
+  /** The keys last read; undefined while there were none. */
+  #known: Snapshot | undefined;
+  #readMs = 0;
+
+  constructor(connection: StoreTransport, listen: Listen, repeat?: Repeat) {
+    super();
+    this.#connection = connection;
+    this.#listen = listen;
+    this.#repeat = repeat;
+  }
+
+  /** The token of the keys last read. */
+  get token(): string {
+    return this.#known?.token ?? '';
+  }
+
+  async read(): Promise<StoredKeys> {
+    await this.#refresh();
+    return this.#known ?? { records: [], unreadable: [] };
+  }
+
+  /** One new key in a store that has lost all others would lock out everyone else. */
+  override async insert(record: KeyRecord): Promise<void> {
+    const [token, replicas] = await this.#connection.sendAll([
+      ['GET', KEYS.token],
+      ['HGETALL', KEYS.replicas],
+    ]);
+    const withKeys = [...fieldsOf(replicas).values()].filter((field) => !field.endsWith(' ')).length;
+    if (token === null && withKeys > 0)
+      throw new KeyStoreError(
+        `the key store came back empty, and ${withKeys} replicas go on with the keys they have: import those first with "acuity keys import", or stop the replicas`,
+      );
+    await super.insert(record);
+  }
+
+  watch(watcher: KeyStoreWatcher): () => void {
+    let isStopped = false;
+    const look = async (): Promise<void> => {
+      const isRead = await this.#refresh();
+      if (isStopped) return;
+      if (isRead && this.#known !== undefined) watcher.onChange(this.#known);
+      watcher.onSeen();
+    };
+    const onProblem = (error: Error): void => {
+      if (!isStopped) watcher.onProblem(error);
+    };
+    const observer = new Observer({ look, onProblem }, POLL_MS, this.#repeat);
+    const listener = this.#listen(() => void observer.look());
+    // The ping finds a lost listener and reconnects it. `#look` reports its errors.
+    const listening = new Observer(
+      { look: async () => void (await listener.send(['PING'])), onProblem: () => undefined },
+      POLL_MS,
+      this.#repeat,
+    );
+    void listening.look().then(() => observer.look());
+    return () => {
+      isStopped = true;
+      observer.stop();
+      listening.stop();
+      listener.close();
+    };
+  }
+
+  protected async update(change: Change): Promise<boolean> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      await this.#connection.send(['WATCH', KEYS.records, KEYS.token]);
+      const { connections } = this.#connection;
+      const commands = await this.#changing(change);
+      if (commands === undefined) return false;
+      const replies = await this.#connection.sendAll(commands, connections);
+      if (replies.at(-1) !== null) return true;
+    }
+    throw new KeyStoreError('the keys are being changed by others all the time: try again');
+  }
+
+  /** The commands that write a change; undefined if there is nothing to write. */
+  async #changing(change: Change): Promise<string[][] | undefined> {
+    let records: readonly KeyRecord[] | undefined;
+    let before: Snapshot;
+    try {
+      before = await this.#readAll();
+      records = change(isNothing(before) ? undefined : before);
+    } finally {
+      if (records === undefined) await this.#connection.send(['UNWATCH']);
+    }
+    if (records === undefined) return undefined;
+    const known = new Set(before.records);
+    const changed = records.filter((record) => !known.has(record));
+    const fields = changed.flatMap((record) => [record.id, JSON.stringify(record)]);
+    const token = randomBase62(TOKEN_LENGTH);
+    return [
+      ['MULTI'],
+      ...(fields.length > 0 ? [['HSET', KEYS.records, ...fields]] : []),
+      ['SET', KEYS.token, token],
+      ['PUBLISH', CHANNEL, token],
+      ['EXEC'],
+    ];
+  }
+
+  /** Reads all keys if the token or the time says so. Resolves to whether it did. */
+  async #refresh(): Promise<boolean> {
+    const token = await this.#token();
+    const isKnown = this.#known !== undefined && token === this.#known.token;
+    if (isKnown && performance.now() - this.#readMs < WHOLE_MS) return false;
+    const snapshot = await this.#readAll();
+    if (snapshot.token === '' || isEmpty(snapshot)) {
+      // A server started before its first key waits for it; a server that had keys keeps them.
+      if (this.#known === undefined && isNothing(snapshot)) return false;
+      throw new EmptyStoreError(
+        isEmpty(snapshot)
+          ? 'the key store came back empty: the keys stay as they were last seen; import them again with "acuity keys import"'
+          : 'the key store has lost the token of its last change: the keys stay as they were last seen; change any key to write a token',
+      );
+    }
+    this.#known = snapshot;
+    this.#readMs = performance.now();
+    return true;
+  }
+
+  /** All of it as it was at one moment: a mix of two states could refuse valid keys. */
+  async #readAll(): Promise<Snapshot> {
+    for (let token = await this.#token(), attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const entries: (readonly [string, string])[] = [];
+      for await (const entry of this.#connection.hash(KEYS.records)) entries.push(entry);
+      const after = await this.#token();
+      if (after === token) return { ...recordsIn(entries), token };
+      token = after;
+    }
+    throw new KeyStoreError('the keys change all the time while they are read: they are read again');
+  }
+
+  async #token(): Promise<string> {
+    const token = await this.#connection.send(['GET', KEYS.token]);
+    return typeof token === 'string' ? token : '';
+  }
+}
+
+function isEmpty({ records, unreadable }: StoredKeys): boolean {
+  return records.length + unreadable.length === 0;
+}
+
+/** Whether there is no store yet. */
+function isNothing(snapshot: Snapshot): boolean {
+  return snapshot.token === '' && isEmpty(snapshot);
+}
+
+function recordsIn(entries: readonly (readonly [string, string])[]): StoredKeys {
+  const records: KeyRecord[] = [];
+  const unreadable: string[] = [];
+  for (const [id, text] of new Map(entries)) {
+    const record = parsed(text);
+    if (isKeyRecord(record) && record.id === id) records.push(record);
+    else unreadable.push(id);
+  }
+  records.sort((a, b) => compare(a.createdAt, b.createdAt) || compare(a.id, b.id));
+  return { records, unreadable: unreadable.toSorted() };
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined; // no record: the schema check reports it
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * What the shared store holds. All of it is written with plain commands:
+ *
+ *   acuity:keys              hash: key id → the record as JSON
+ *   acuity:keys:token        random, written anew with each change of keys
+ *   acuity:replicas          hash: replica → number of its last report, a space, the token of the keys that it has
+ *   acuity:counts:DAY:KEY    hash: replica → predictions, a space, tokens: what it has counted on that UTC day
+ *   acuity:usage:DAY         hash: key id → predictions of all replicas
+ *
+ * Each replica writes its own fields of `counts` and `replicas`, as absolute numbers: a report that is sent twice
+ * counts once, and one that is lost is made good by the next.
+ */
+export const KEYS = {
+  records: 'acuity:keys',
+  token: 'acuity:keys:token',
+  replicas: 'acuity:replicas',
+} as const;
+
+/** The channel on which changes of keys are announced. */
+export const CHANNEL = 'acuity:changes';
+
+export function countsKey(day: number, id: string): string {
+  return `acuity:counts:${day}:${id}`;
+}
+
+export function usageKey(day: number): string {
+  return `acuity:usage:${day}`;
+}
+
+/** The fields of a hash as `HGETALL` answers them: an object, or under RESP2 a list of names and values. */
+export function fieldsOf(reply: unknown): ReadonlyMap<string, string> {
+  if (!Array.isArray(reply))
+    return new Map(Object.entries((reply ?? {}) as Readonly<Record<string, string>>));
+  const list = reply as readonly string[];
+  const names = list.filter((_, at) => at % 2 === 0);
+  return new Map(names.map((name, at) => [name, list[2 * at + 1] ?? '']));
+}

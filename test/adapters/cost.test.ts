@@ -2,7 +2,7 @@ import { Session, type Profiler } from 'node:inspector/promises';
 import t from 'tap';
 import { PROVIDERS, readRecording, recordingProblem, type Recording } from '#adapters/recording.js';
 import { seededRandom } from '#acuity/base/random.js';
-import { LENGTHS_S, randomGenome, recordingOf, STEPS_S, type Genome } from '#bench/recordings/genome.js';
+import { LENGTHS_S, randomGenome, recordingOf, STEPS_S, type Genome } from '#bench/micro/recordingGenome.js';
 
 /** Executed blocks of packages/adapters, as V8 counts them: unlike time the same on every machine. */
 class Steps {

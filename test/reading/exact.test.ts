@@ -70,8 +70,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Each message of a finding, and below it where and as what it is told of which bodies, as `place type = body`; of
- * several bodies `@` is the difference. The words are part of the contract.
+ * Each message of a finding. Below it: its place and type, and the bodies that get it, as `place type = body`; of several
+ * bodies `@` is the difference. The words are part of the contract.
  */
 const TEXTS = String.raw`
 Field required: wrap the session: {"current_session": {...}}

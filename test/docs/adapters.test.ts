@@ -10,7 +10,6 @@ import { startServer } from '../fixtures/server.js';
 
 const PAGE = readFileSync(join(REPOSITORY, 'docs/ADAPTERS.md'), 'utf8');
 const EXAMPLES = join(REPOSITORY, 'docs/examples/adapters');
-const SOURCES = join(REPOSITORY, 'packages/client-ts/src/adapters');
 const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'];
 const EXAMPLE_BLOCK = /<!-- example: (\S+) -->\n```\w+\n([^]*?)```\n/g;
 
@@ -26,33 +25,9 @@ t.test('the page shows the examples as they are', async (t) => {
   );
 });
 
-t.test('each provider has a section, which says where its shapes are documented, and when', async (t) => {
-  const cases = readdirSync(join(REPOSITORY, 'packages/cases/adapters'));
-  for (const provider of cases.map((file) => file.replace('.json', ''))) {
-    const name = `from${provider.charAt(0).toUpperCase()}${provider.slice(1)}`;
-    const section = PAGE.split('\n## ').find((part) => part.includes(`\`${name}\``)) ?? '';
-    t.match(section, /Documentation: .*https:\/\/\S+.*, 2026-\d\d-\d\d/, name);
-    for (const point of ['Read', 'Missing', 'Traps']) t.match(section, `**${point}.**`, `${name}: ${point}`);
-    const source = readFileSync(join(SOURCES, `${provider}.ts`), 'utf8');
-    if (source.includes('nverified')) t.match(section, /[Uu]nverified/, `${name} is unverified`);
-  }
-});
-
 const PREPARED = join(REPOSITORY, '.build/python/bin/python');
 const python = existsSync(PREPARED) ? PREPARED : 'python3';
 const isRecent = spawnSync(python, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0;
-
-t.test('the first table names every provider, and leads to its section', async (t) => {
-  const [, table = ''] = PAGE.split('\n\n').filter(
-    (part) => part.startsWith('| ') || part.startsWith('Each'),
-  );
-  const sections = [...PAGE.matchAll(/^## (.+)$/gm)].map(([, name = '']) =>
-    name.toLowerCase().replace(/[()]/g, '').replaceAll(' ', '-'),
-  );
-  const led = [...table.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor = '']) => anchor);
-  t.equal(led.length, readdirSync(join(REPOSITORY, 'packages/cases/adapters')).length + 1);
-  for (const anchor of led) t.ok(sections.includes(anchor), anchor);
-});
 
 t.test('each example scores a night', async (t) => {
   const server = await startServer(t);
@@ -69,7 +44,7 @@ t.test('each example scores a night', async (t) => {
   };
   for (const name of ['oura', 'terra', 'table']) {
     await t.test(`${name} in JavaScript`, (t) => run(t, process.execPath, join(EXAMPLES, `${name}.js`)));
-    const skip = !isRecent && 'there is no Python 3.10 or newer here';
+    const skip = !isRecent && 'there is no Python 3.10 or newer here (Debian 12 and newer: python3)';
     await t.test(`${name} in Python`, { skip }, (t) => run(t, python, '-B', join(EXAMPLES, `${name}.py`)));
   }
 });

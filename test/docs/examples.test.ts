@@ -95,13 +95,21 @@ t.test('each example runs as it is written', async (t) => {
     t.match(readFileSync(join(folder, 'person-1.txt'), 'utf8'), /^acu1[.][\w-]+$/);
   });
 
-  await t.test('curl', { skip: !exists('curl') && 'there is no curl here' }, async (t) => {
-    const printed = await run(t, 'bash', join(EXAMPLES, 'predict.sh'));
-    t.strictSame(Object.keys(JSON.parse(printed) as object), [...SCORE_FIELDS, 'inference_time_ms']);
-  });
+  await t.test(
+    'curl',
+    { skip: !exists('curl') && 'there is no curl here (Debian: apt-get install curl)' },
+    async (t) => {
+      const printed = await run(t, 'bash', join(EXAMPLES, 'predict.sh'));
+      t.strictSame(Object.keys(JSON.parse(printed) as object), [...SCORE_FIELDS, 'inference_time_ms']);
+    },
+  );
 
-  await t.test('Python', { skip: !exists('python3') && 'there is no Python here' }, async (t) => {
-    const printed = await run(t, 'python3', join(EXAMPLES, 'predict.py'));
-    t.strictSame(Object.keys(JSON.parse(printed) as object), [...SCORE_FIELDS, 'inference_time_ms']);
-  });
+  await t.test(
+    'Python',
+    { skip: !exists('python3') && 'there is no Python here (Debian: apt-get install python3)' },
+    async (t) => {
+      const printed = await run(t, 'python3', join(EXAMPLES, 'predict.py'));
+      t.strictSame(Object.keys(JSON.parse(printed) as object), [...SCORE_FIELDS, 'inference_time_ms']);
+    },
+  );
 });

@@ -1,11 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { SpanKind } from '@opentelemetry/api';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import t from 'tap';
-import { AcuityClient } from 'acuity/client';
 import { metricsOf } from '../fixtures/atRest.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { startCollector, type CollectedSpan } from '../fixtures/collector.js';
@@ -205,50 +201,6 @@ t.test('without a collector, and where the SDK is disabled, nothing is sent', as
   t.match(unreachable.output(), /traces are not sent/);
   t.notMatch(disabled.output(), /traces/);
 });
-
-t.test(
-  'requests through the SDK, HAProxy and two replicas are one trace',
-  { skip: WITHOUT_HAPROXY },
-  async (t) => {
-    const collector = await startCollector(t);
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-    const first = await startServer(t, { env });
-    const second = await startServer(t, { env: { ...env, ACUITY_KEYS: first.keyLocation } });
-    const proxy = await startReplicasProxy(t, [first, second], { CALLERS_TRACES: 'keep' });
-
-    const exporter = new OTLPTraceExporter({ url: `${collector.url}/v1/traces` });
-    const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
-    t.teardown(() => provider.shutdown());
-    const caller = provider.getTracer('caller').startSpan('a night arrives', { kind: SpanKind.CLIENT });
-    const { traceId, spanId } = caller.spanContext();
-    const client = new AcuityClient({
-      url: `http://127.0.0.1:${proxy.port}`,
-      apiKey: first.key,
-      retry: { retries: 8 },
-      propagate(carrier) {
-        carrier['traceparent'] = `00-${traceId}-${spanId}-01`;
-      },
-    });
-    t.teardown(() => client.close());
-    const REQUESTS = 12;
-    await Promise.all(Array.from({ length: REQUESTS }, () => client.predict({ current_session: {} })));
-    caller.end();
-    await provider.forceFlush();
-    for (const server of [first, second]) {
-      server.signal('SIGTERM');
-      t.equal((await server.exited).code, 0);
-    }
-
-    const trace = collector.spans.filter((span) => span.traceId === traceId);
-    t.equal(trace.length, collector.spans.length, 'all that was sent is one trace');
-    const root = trace.find(({ parentId }) => parentId === '');
-    t.equal(root?.name, 'a night arrives');
-    const ours = trace.filter(({ parentId }) => parentId === root?.spanId);
-    t.ok(ours.length >= REQUESTS);
-    const instances = new Set(ours.map(({ resource }) => resource['service.instance.id']));
-    t.equal(instances.size, 2, 'of two replicas');
-  },
-);
 
 t.test(
   'HAProxy drops traces from outside unless configured otherwise',

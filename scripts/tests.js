@@ -13,6 +13,8 @@ const COMPILED = Object.entries(STEPS.all.compiled).toSorted(([a], [b]) => b.len
  */
 const LONG = [
   'deploy/',
+  'flow/coresTaken',
+  'flow/diagnosis',
   'flow/exampleBackend',
   'flow/floods',
   'flow/foreignClients',

@@ -3,72 +3,15 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { manualClock } from '../fixtures/manualClock.js';
-import { allocateHeartbeats, Heartbeats } from '#acuity/base/heartbeats.js';
-import { MetricReader } from '#acuity/base/metrics.js';
-import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
-import { listenAdmin } from '#acuity/admin/listener.js';
-import { Dashboard } from '#acuity/admin/dashboard.js';
-import { TimeSeries } from '#acuity/admin/timeSeries.js';
+import { openAdmin } from '../fixtures/adminScene.js';
 import { Connection } from '../fixtures/connection.js';
 
 async function scene(
   t: Test,
-  { text = () => Promise.resolve('up 1\n'), silentMs = 60_000, isOn = true } = {},
+  { isOn = true, ...options }: Parameters<typeof openAdmin>[1] & { isOn?: boolean } = {},
 ) {
-  const heartbeats = new Heartbeats(allocateHeartbeats(1));
-  heartbeats.isReady = true;
-  const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
-  const clock = manualClock();
-  const timeSeries = new TimeSeries({ reader, clock, workers: 1, rssBytes: () => 1 });
-  const dashboard = new Dashboard({
-    timeSeries,
-    clock,
-    isReady: () => true,
-    modelVersion: () => '1.2.3',
-    modelRefusal: () => undefined,
-    keyStoreAgeS: () => 0,
-    hasKeys: () => true,
-    version: '0.0.0',
-    startedMs: 0,
-    settings: [
-      { name: 'ACUITY_KEYS', value: 'redis://user:***@host', meaning: 'Key store', isDefault: false },
-    ],
-    batchMax: 32,
-    deadlineMs: 1000,
-    queueMax: 2048,
-    bodiesMaxBytes: 1 << 26,
-    shadow: undefined,
-    grafanaUrl: '',
-    hasTry: isOn,
-    onProblem: (error) => t.fail(error),
-  });
-  const metrics = { contentType: 'text/plain; version=0.0.4', text };
-  const admin = await listenAdmin({
-    host: '127.0.0.1',
-    port: 0,
-    names: ['ops.example'],
-    heartbeats: heartbeats.memory,
-    silentMs,
-    metrics,
-    dashboard,
-    trial: {
-      isOn,
-      clock,
-      publicAddress: () => undefined,
-      payerOf: () => 'invalid',
-      score: () => Promise.reject(new Error('no scores here')),
-    },
-    onCrash: (error) => t.fail(error),
-  });
-  t.teardown(() => admin.close());
-  return {
-    admin,
-    heartbeats,
-    dashboard,
-    timeSeries,
-    get: (path: string, method = 'GET') => ask(admin.port, path, method),
-  };
+  const opened = await openAdmin(t, { ...options, trial: { isOn } });
+  return { ...opened, get: (path: string, method = 'GET') => ask(opened.admin.port, path, method) };
 }
 
 interface Answer {
@@ -197,7 +140,9 @@ t.test('the page /try loads only its own files, under the same policy, or is off
     /<script>|<style| style=| on\w+=|https?:\/\//,
     'nothing inline, nothing from elsewhere',
   );
-  t.match((await on.get('/docs')).body, '<a href="try">try it</a>');
+  const reference = await on.get('/docs');
+  t.match(reference.body, '<a href="try">try it</a>');
+  t.match(reference.headers['content-security-policy'], /^default-src 'none'(?!.*(https?:|\*))/);
 
   const off = await scene(t, { isOn: false });
   for (const path of ['/try', '/try/try.js', '/try/service'])

@@ -2,13 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { TRY_BODY_BYTES_MAX } from '#acuity/admin/tryPath.js';
 import t, { type Test } from 'tap';
-import { manualClock } from '../fixtures/manualClock.js';
-import { allocateHeartbeats } from '#acuity/base/heartbeats.js';
-import { MetricReader } from '#acuity/base/metrics.js';
-import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
-import { Dashboard } from '#acuity/admin/dashboard.js';
-import { listenAdmin } from '#acuity/admin/listener.js';
-import { TimeSeries } from '#acuity/admin/timeSeries.js';
+import { openAdmin } from '../fixtures/adminScene.js';
 import type { TryAnswer } from '#acuity/admin/tryDesk.js';
 
 const BODY = '{"current_session":{"age":34}}';
@@ -27,28 +21,6 @@ async function scene(
   t: Test,
   { host = '127.0.0.1', isOn = true, answer = { status: 200, body: SCORED }, waitS }: Scene = {},
 ) {
-  const clock = manualClock();
-  const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
-  const dashboard = new Dashboard({
-    timeSeries: new TimeSeries({ reader, clock, workers: 1, rssBytes: () => 1 }),
-    clock,
-    isReady: () => true,
-    modelVersion: () => '1.2.3',
-    modelRefusal: () => undefined,
-    keyStoreAgeS: () => 0,
-    hasKeys: () => true,
-    version: '0.0.0',
-    startedMs: 0,
-    settings: [],
-    batchMax: 32,
-    deadlineMs: 1000,
-    queueMax: 2048,
-    bodiesMaxBytes: 1 << 26,
-    shadow: undefined,
-    grafanaUrl: '',
-    hasTry: isOn,
-    onProblem: (error) => t.fail(error),
-  });
   const bodies: string[] = [];
   const charges = { made: 0, refunded: 0 };
   const payer = {
@@ -58,17 +30,10 @@ async function scene(
     },
     refund: () => void charges.refunded++,
   };
-  const admin = await listenAdmin({
+  const { admin, clock } = await openAdmin(t, {
     host,
-    port: 0,
-    names: [],
-    heartbeats: allocateHeartbeats(1),
-    silentMs: 60_000,
-    metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
-    dashboard,
     trial: {
       isOn,
-      clock,
       publicAddress: () => ({ host: '0.0.0.0', port: 8080 }),
       payerOf: (key) => (key === '' ? 'missing' : key === 'good' ? payer : 'invalid'),
       score: async (body) => {
@@ -76,9 +41,7 @@ async function scene(
         return answer;
       },
     },
-    onCrash: (error) => t.fail(error),
   });
-  t.teardown(() => admin.close());
   const own = `127.0.0.1:${admin.port}`;
   const headers = { host: own, origin: `http://${own}`, 'content-type': 'application/json' };
   return {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { MODEL, changeManifest, copyModel, replaceFile } from '../fixtures/model.js';
+import { MODEL, copyModel, replaceFile } from '../fixtures/model.js';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 
 interface Outcome {
@@ -37,16 +37,6 @@ t.test('a bundle that serves passes every check', async (t) => {
 
 t.test('a bundle that does not serve fails with one line that says why', async (t) => {
   const cases: readonly [name: string, spoil: (folder: string) => void, reason: RegExp][] = [
-    [
-      'another feature catalogue',
-      (folder) => changeManifest(folder, (m) => ({ ...m, featuresHash: '0'.repeat(64) })),
-      /featuresHash/,
-    ],
-    [
-      'a graph that is none',
-      (folder) => replaceFile(folder, 'base.onnx', 'no graph'),
-      /base\.onnx|protobuf|model/i,
-    ],
     [
       'a graph of explanations that is none',
       (folder) => replaceFile(folder, 'explain.onnx', 'no graph'),

@@ -55,23 +55,6 @@ t.test('two replicas share a store, under names that the other parts know', asyn
   }
 });
 
-t.test('the store’s user has the rights that the documents name', async (t) => {
-  const [, rights] = /^user acuity on >PASSWORD (.*)$/m.exec(read('docs/FLEET.md')) ?? [];
-  t.equal(services['store']?.environment?.['STORE_RIGHTS'], rights);
-});
-
-t.test('Grafana finds its source and its dashboard', async (t) => {
-  const { datasources } = parseYaml(read('deploy/grafana/datasource.yml')) as {
-    datasources: readonly { type: string; url: string; isDefault: boolean }[];
-  };
-  t.match(datasources, [{ type: 'prometheus', url: 'http://prometheus:9090', isDefault: true }]);
-  const { providers } = parseYaml(read('deploy/grafana/dashboards.yml')) as {
-    providers: readonly { options: { path: string } }[];
-  };
-  const [{ options } = { options: { path: '' } }] = providers;
-  t.ok(services['grafana']?.volumes?.some((mount) => mount.includes(`${options.path}/acuity.json`)));
-});
-
 t.test('the parts know each other by the names of their services', async (t) => {
   const { scrape_configs: jobs, alerting } = parseYaml(read('deploy/prometheus.yml')) as {
     scrape_configs: readonly { static_configs: readonly { targets: readonly string[] }[] }[];

@@ -18,7 +18,8 @@ const runs = (command: string, ...args: readonly string[]): boolean =>
 const skip = runs(HELM, 'version')
   ? false
   : 'helm is not there: HELM names it (go install helm.sh/helm/v3/cmd/helm@v3.19.0)';
-const skipDecoding = skip || (runs('go', 'version') ? false : 'Go is not installed');
+const skipDecoding =
+  skip || (runs('go', 'version') ? false : 'Go is not installed (Debian: apt-get install golang-go)');
 
 /** Values of each kind of installation. */
 const INSTALLATIONS: Readonly<Record<string, readonly string[]>> = {

@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import t from 'tap';
 import * as clientErrors from '#acuity/client/errors.js';
 import { errorFor } from '#acuity/client/refusals.js';
-import { DEFAULT_RETRY } from '#acuity/client/retry.js';
-import { KEEP_ALIVE_MS } from '#acuity/client/transport.js';
 import {
   FINDING_TYPES,
   FINDINGS_MAX,
@@ -17,12 +15,9 @@ import { requestSchema, ScoreRecordSchema, sessionSchema } from '#acuity/contrac
 import { PredictionResponseSchema } from '#acuity/contract/response.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 
-const [API, CLIENTS, ERRORS, SCORES] = ['API', 'CLIENTS', 'ERRORS', 'SCORES'].map((name) =>
+const [API, ERRORS, SCORES] = ['API', 'ERRORS', 'SCORES'].map((name) =>
   readFileSync(join(REPOSITORY, `docs/${name}.md`), 'utf8'),
-) as [string, string, string, string];
-
-/** What people read in fifteen minutes, at 230 words a minute. */
-const API_WORDS_MAX = 15 * 230;
+) as [string, string, string];
 
 /** The cells of every row of every table. */
 function rowsOf(markdown: string): string[][] {
@@ -38,14 +33,6 @@ const ROWS = rowsOf(API);
 function rowOf(name: string, rows = ROWS): string[] | undefined {
   return rows.find(([first = '']) => first.split(', ').includes(`\`${name}\``));
 }
-
-t.test('the page of the API is read in fifteen minutes', async (t) => {
-  const words = API.split(/\s+/).length;
-  t.ok(
-    words <= API_WORDS_MAX,
-    `${words} words: move rare details to docs/CLIENTS.md, HISTORY.md or ERRORS.md`,
-  );
-});
 
 t.test('every field of the request is explained, with its range', async (t) => {
   for (const name of Object.keys(requestSchema().properties)) t.ok(rowOf(name), name);
@@ -103,12 +90,4 @@ t.test('the SDK’s error beside each refusal is the one that is thrown', async 
 t.test('every type of a finding has a remedy', async (t) => {
   for (const type of FINDING_TYPES) t.ok((rowOf(type, ERROR_PAGE_ROWS)?.[2] ?? '').length > 8, type);
   t.match(ERRORS, `up to ${FINDINGS_MAX} findings`);
-});
-
-t.test('what is said of retries and connections is so', async (t) => {
-  const { retries, firstPauseMs, pauseMaxMs } = DEFAULT_RETRY;
-  t.match(CLIENTS, `${retries} more attempts`);
-  t.match(CLIENTS, `from ${firstPauseMs} ms on`);
-  t.match(CLIENTS, `more than ${pauseMaxMs / 1000} s`);
-  t.match(CLIENTS, `closes them after ${KEEP_ALIVE_MS / 1000} s`);
 });

@@ -43,17 +43,3 @@ t.test('every path in it exists', async (t) => {
       path,
     );
 });
-
-t.test('every link within the page leads to a heading', async (t) => {
-  const headings = [...PAGE.matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => anchorOf(text));
-  const links = [...PAGE.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor = '']) => anchor);
-  t.ok(links.length > 15);
-  for (const link of links) t.ok(headings.includes(link), link);
-});
-
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\w -]/g, '')
-    .replaceAll(' ', '-');
-}

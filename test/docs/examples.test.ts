@@ -112,10 +112,14 @@ t.test('each example runs as it is written', async (t) => {
     t.match(readFileSync(join(folder, 'person-1.txt'), 'utf8'), /^acu1[.][\w-]+$/);
   });
 
-  await t.test('curl', { skip: !exists('curl') && 'there is no curl here' }, async (t) => {
-    const printed = await run(t, 'bash', join(EXAMPLES, 'predict.sh'));
-    t.strictSame(Object.keys(JSON.parse(printed) as object), [...SCORE_FIELDS, 'inference_time_ms']);
-  });
+  await t.test(
+    'curl',
+    { skip: !exists('curl') && 'there is no curl here (Debian: apt-get install curl)' },
+    async (t) => {
+      const printed = await run(t, 'bash', join(EXAMPLES, 'predict.sh'));
+      t.strictSame(Object.keys(JSON.parse(printed) as object), [...SCORE_FIELDS, 'inference_time_ms']);
+    },
+  );
 
   for (const [command, file] of CALLERS) {
     await t.test(

@@ -10,7 +10,9 @@ import { ended } from '../fixtures/scripts.js';
 
 const PAGE = readFileSync(join(REPOSITORY, 'docs/JUDGE.md'), 'utf8');
 const SCRIPT = join(REPOSITORY, 'docs/examples/public_nights.py');
-const WITHOUT_PYTHON = spawnSync('python3', ['--version']).status !== 0 && 'there is no Python here';
+const WITHOUT_PYTHON =
+  spawnSync('python3', ['--version']).status !== 0 &&
+  'there is no Python here (Debian: apt-get install python3)';
 const DATA = process.env['VALIDATION_DATA'] ?? '';
 const WITHOUT_DATA = DATA === '' ? 'VALIDATION_DATA names no folder with the public data' : WITHOUT_PYTHON;
 

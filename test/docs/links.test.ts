@@ -52,31 +52,3 @@ t.test('links between the documents lead to a page and to a heading of it', asyn
     }
   }
 });
-
-/** A reader has to know from the first line whether a page is for them. */
-t.test('the first sentence of every page says for whom it is', async (t) => {
-  const pages = DOCUMENTS.filter((path) => path.startsWith('docs/'));
-  t.ok(pages.length > 30);
-  for (const path of pages) {
-    const page = readFileSync(join(REPOSITORY, path), 'utf8');
-    t.ok(/^# .+\n\nFor (?:all|those|the engineer|(?:[a-z]+ )?[a-z]+s)\b/.test(page), path);
-  }
-});
-
-t.test('pages that are published apart link to nothing beside them', async (t) => {
-  for (const folder of ['packages/client-ts', 'packages/client-python']) {
-    const page = readFileSync(join(REPOSITORY, folder, 'README.md'), 'utf8').replace(FENCE, '');
-    const targets = [...page.matchAll(LINK)].map(([, target = '']) => target);
-    t.ok(targets.filter((target) => target.startsWith(ADDRESS)).length >= 5, folder);
-    t.strictSame(
-      targets.filter((target) => !target.startsWith('https://')),
-      [],
-    );
-    const manifest = readFileSync(
-      join(REPOSITORY, folder, folder.endsWith('ts') ? 'package.json' : 'pyproject.toml'),
-      'utf8',
-    );
-    for (const [address] of manifest.matchAll(/https:\/\/[^\s"]+/g))
-      t.ok(address.startsWith(ADDRESS), address);
-  }
-});

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { VARIABLES, type Variable } from '#acuity/config/variables.js';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
@@ -14,22 +14,6 @@ t.test('every test that the page names is there', async (t) => {
   const paths = [...PAGE.matchAll(/`(test\/[\w/.]+)`/g)].map(([, path = '']) => path);
   t.ok(paths.length > 15);
   for (const path of paths) t.ok(existsSync(join(REPOSITORY, path)), path);
-});
-
-const sourcesIn = (folder: string): string[] =>
-  readdirSync(join(REPOSITORY, folder), { recursive: true, encoding: 'utf8' }).filter((path) =>
-    path.endsWith('.ts'),
-  );
-/** A call that makes a file, a folder for files, or a link. */
-const WRITES =
-  /\b(writeFileSync|createWriteStream|mkdtempSync|copyFileSync|symlink(Sync)?)\(|\bopen(Sync)?\([^)]*('wx?'|NEW_FILE)/;
-
-t.test('every source that writes a file is in the list of files', async (t) => {
-  const writers = sourcesIn('src').filter((path) =>
-    WRITES.test(readFileSync(join(REPOSITORY, 'src', path), 'utf8')),
-  );
-  t.ok(writers.length > 5);
-  for (const path of writers) t.match(PAGE, `\`${basename(path)}\``, path);
 });
 
 t.test('every variable that has the service connect to somebody is in the list of connections', async (t) => {

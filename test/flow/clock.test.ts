@@ -32,7 +32,7 @@ const BODY = JSON.stringify({ current_session: { age: 40 } });
 
 t.test(
   'a clock that jumps: every request is answered, a key expires and comes back with its time',
-  { skip: library === undefined && 'libfaketime is not installed' },
+  { skip: library === undefined && 'libfaketime is not installed (Debian: apt-get install faketime)' },
   async (t) => {
     const offset = join(t.testdir(), 'offset');
     const jumpTo = (seconds: number): void => writeFileSync(offset, `${seconds < 0 ? '' : '+'}${seconds}\n`);

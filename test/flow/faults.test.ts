@@ -100,30 +100,3 @@ t.test('a process goes on after a pause longer than a run may take', async (t) =
   t.equal((await ask(server, 40)).status, 200);
   t.equal(await readiness(server), 200);
 });
-
-t.test('a stop that a hanging run outlasts: exit code 70, at the end of the drain', async (t) => {
-  const server = await startServer(t, {
-    nodeOptions: FAULTY,
-    env: { [PIPE_VARIABLE]: pipe(t), ACUITY_DRAIN_MS: '300' },
-  });
-  const hung = ask(server, BAD_AGES.hangs).catch((error: unknown) => error);
-  // Two requests and their answers later, the worker has the first one.
-  await send(server.port, { target: '/other' });
-  await send(server.port, { target: '/other' });
-  server.signal('SIGTERM');
-  t.strictSame(await server.exited, { code: 70, signal: null });
-  t.match(server.output(), /still in flight/);
-  t.ok((await hung) instanceof Error);
-});
-
-t.test('a second signal exits at once, even where a run hangs', async (t) => {
-  const server = await startServer(t, { nodeOptions: FAULTY, env: { [PIPE_VARIABLE]: pipe(t) } });
-  const hung = ask(server, BAD_AGES.hangs).catch((error: unknown) => error);
-  await send(server.port, { target: '/other' });
-  await send(server.port, { target: '/other' });
-  server.signal('SIGTERM');
-  while (!server.output().includes('"stopping"')) await new Promise((resolve) => setTimeout(resolve, 5));
-  server.signal('SIGTERM');
-  t.strictSame(await server.exited, { code: 128 + 15, signal: null });
-  t.ok((await hung) instanceof Error);
-});

@@ -5,7 +5,7 @@ import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { Compile } from 'typebox/compile';
 import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
 import { PredictionResponseSchema, type PredictionResponse } from '#acuity/contract/response.js';
-import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
+import { session } from '../fixtures/bodies.js';
 import { Connection, sendOn } from '../fixtures/connection.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 import { startServer } from '../fixtures/server.js';
@@ -102,22 +102,6 @@ t.test('explained, dated or not, five sessions by history are five sessions by l
   }
 });
 
-t.test(
-  'a night sent again with its answer’s history gets the same scores, explanation and history',
-  async (t) => {
-    let history = '';
-    for (let day = 0; day < 9; day++) {
-      const body = { current_session: session(day), night: date(day), explain: true };
-      const first = await predict({ ...body, history });
-      const again = await predict({ ...body, history: first.history ?? 'none' });
-      t.strictSame({ ...again, inference_time_ms: 0 }, { ...first, inference_time_ms: 0 });
-      const same = await predict({ ...body, history });
-      t.equal(same.history, first.history, 'no clock is read');
-      history = first.history ?? 'none';
-    }
-  },
-);
-
 t.test('the explanation of the data reports a history of another person', async (t) => {
   const said = async (
     current_session: Session,
@@ -138,86 +122,4 @@ t.test('the explanation of the data reports a history of another person', async 
     false,
     'it corrects what was sent before',
   );
-});
-
-interface Refused {
-  readonly body: object;
-  readonly found: readonly (readonly [loc: string, type: string])[];
-}
-
-t.test('a bad history, a bad night, and both kinds of past are refused at their place', async (t) => {
-  const { history = '' } = await predict({ current_session: session(1), history: '' });
-  const lists = { past_sessions: [{}], past_targets: [scoreRecord()] };
-  const invalid = [['body.history', 'history_invalid']] as const;
-  const noDate = [['body.night', 'date_type']] as const;
-  const refused: Refused[] = [
-    ...[1, true, {}, []].map((value) => ({
-      body: { history: value },
-      found: [['body.history', 'string_type'] as const],
-    })),
-    ...['acu1.', 'acu2.AAAA', ' ', history.slice(1), `${history} `, `${history}=`].map((value) => ({
-      body: { history: value },
-      found: invalid,
-    })),
-    ...[
-      '2026-02-29',
-      '2026-13-01',
-      '2026-1-1',
-      '1969-12-31',
-      '2150-01-01',
-      '',
-      '2026-11-21T00:00:00Z',
-      20_260_101,
-    ].map((night) => ({ body: { history, night }, found: noDate })),
-    { body: { history: '', night: 'yesterday' }, found: noDate },
-    { body: { history: 'x', night: 'yesterday' }, found: [...invalid, ...noDate] },
-    {
-      body: { history, ...lists },
-      found: [
-        ['body.history', 'value_error'],
-        ['body.past_sessions', 'value_error'],
-        ['body.past_targets', 'value_error'],
-      ],
-    },
-    {
-      body: { history, past_target: lists.past_targets },
-      found: [
-        ['body.history', 'value_error'],
-        ['body.past_target', 'value_error'],
-      ],
-    },
-  ];
-  for (const { body, found } of refused) {
-    const text = JSON.stringify({ current_session: {}, ...body });
-    const reply = await sendOn(connection, { headers, body: text });
-    t.equal(reply.status, 422, text);
-    const { detail } = JSON.parse(reply.body) as { detail: { loc: string[]; msg: string; type: string }[] };
-    t.strictSame(
-      detail.map(({ loc, type }) => [loc.join('.'), type]),
-      found,
-    );
-    t.notOk(reply.body.includes(history.slice(5, 40)), 'nothing of it is repeated');
-  }
-});
-
-t.test('what is absent, null or not beside a history changes nothing', async (t) => {
-  const request = requestBody(2);
-  const plain = await predict(request);
-  t.notOk('history' in plain);
-  for (const more of [{ history: null }, { history: null, night: 'x' }, { night: 5 }, { night: null }]) {
-    const answer = await predict({ ...request, ...(more as object) });
-    t.strictSame(lasting(answer), lasting(plain));
-    t.notOk('history' in answer);
-  }
-  const { history = '' } = await predict({ current_session: session(1), history: '' });
-  const bare = await predict({ current_session: session(2), history });
-  for (const more of [{ past_sessions: [], past_targets: null }, { night: null }]) {
-    t.strictSame(
-      { ...(await predict({ current_session: session(2), history, ...more })), inference_time_ms: 0 },
-      {
-        ...bare,
-        inference_time_ms: 0,
-      },
-    );
-  }
 });

@@ -54,19 +54,6 @@ t.test('lists of the client and the running service', async (t) => {
     }
   });
 
-  await t.test('one that is refused has the error that it has alone, and stops no other', async (t) => {
-    const outcomes = await scored([
-      requestOf(1),
-      { current_session: { age: 131 } },
-      { current_session: {}, history: 'acu1.broken' },
-      requestOf(2),
-    ]);
-    t.strictSame(
-      outcomes.map(({ error }) => error?.name),
-      [undefined, 'InvalidRequestError', 'HistoryInvalidError', undefined],
-    );
-  });
-
   await t.test('a list that the queue can’t hold is split by the number in the refusal', async (t) => {
     t.ok(areAllScored(await scored(requestsOf(500), { listMax: 500 })));
     t.ok(statuses().has(422));
@@ -91,14 +78,5 @@ t.test('lists of the client and the running service', async (t) => {
     const key = server.keys[1]?.key ?? '';
     t.ok(areAllScored(await scored(requestsOf(50), { concurrency: 3 }, key)));
     t.ok(statuses().has(422) && statuses().has(429));
-  });
-
-  await t.test('explanations and histories come with their lines', async (t) => {
-    const [explained, kept] = await scored([
-      { ...requestOf(1), explain: true },
-      { ...requestOf(2), history: '', night: '2025-01-02' },
-    ]);
-    t.match(explained, { prediction: { explanation: { against: 'typical' } } });
-    t.match(kept, { prediction: { history: /^acu1[.]/ } });
   });
 });

@@ -1,14 +1,13 @@
-import { join } from 'node:path';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { LABEL_FIELDS, MEASURED_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { Measurement, PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
 import { PredictionResponseSchema, type PredictionResponse } from '#acuity/contract/response.js';
 import { normalCdf, probit } from '#acuity/pipeline/normal.js';
-import { requestBody, session } from '../fixtures/bodies.js';
+import { session } from '../fixtures/bodies.js';
 import { Connection, sendOn } from '../fixtures/connection.js';
 import { metricsOf } from '../fixtures/atRest.js';
-import { MODEL, changeManifest, copyModel, manifestOf } from '../fixtures/model.js';
+import { MODEL, manifestOf } from '../fixtures/model.js';
 import { valueOf } from '../fixtures/promtool.js';
 import { startServer } from '../fixtures/server.js';
 
@@ -128,34 +127,6 @@ t.test(
   },
 );
 
-t.test('a score is the same measured alone or beside three others', async (t) => {
-  const all: Measurement[] = (['attention', 'memory', 'reasoning', 'stress'] as const).map(
-    (score, index) => ({
-      score,
-      value: 90 - 20 * index,
-    }),
-  );
-  const alone = await nights({ 0: all.slice(0, 1), 4: all.slice(0, 1) }, 7);
-  const four = await nights({ 0: all, 4: all }, 7);
-  t.equal(alone.attention, four.attention);
-  t.not(alone.memory, four.memory);
-  t.equal(alone.unmeasured?.memory, alone.memory);
-});
-
-t.test('of a questionnaire and of ratings the composite learns nothing', async (t) => {
-  const measurements: Measurement[] = [
-    { score: 'stress', value: 95 },
-    { score: 'valence', value: 'Low', reliability: 0.9 },
-    { score: 'arousal', value: 'High', reliability: 0.9 },
-  ];
-  const answer = await predict({ night: date(0), history: '', measurements });
-  const { unmeasured } = answer;
-  t.equal(answer.C_SCORE, unmeasured?.C_SCORE);
-  t.ok(answer.stress > (unmeasured?.stress ?? NaN) + 5);
-  t.equal(answer.valence, 'Low');
-  t.equal(answer.arousal, 'High');
-});
-
 t.test('sent once it stays: held against the score of its night, or the long run, and fading', async (t) => {
   const value = 85;
   const first = await nights({}, 3);
@@ -185,16 +156,6 @@ t.test('sent once it stays: held against the score of its night, or the long run
     halfLifeDays.attention,
   );
   t.ok(Math.abs(after.attention - alone) < 0.02, `${after.attention}, ${alone}: the measurement is not`);
-});
-
-t.test('past scores are those without measurements, by history as by lists', async (t) => {
-  const plain = await nights({}, 7);
-  const answer = await nights(
-    { 0: [{ score: 'attention', value: 99 }], 3: [{ score: 'memory', value: 1 }] },
-    7,
-  );
-  t.strictSame(answer.unmeasured, scoresOf(plain));
-  t.not(answer.attention, plain.attention);
 });
 
 t.test('the same again changes nothing; the same score and day replaces', async (t) => {
@@ -235,156 +196,6 @@ t.test('the same again changes nothing; the same score and day replaces', async 
   });
   t.strictSame(without(replaced), without(direct));
   t.ok(replaced.attention < first.attention);
-});
-
-t.test('a late night leaves the history as it was, but for what was measured', async (t) => {
-  let history = (await nights({}, 8)).history ?? '';
-  const early = date(-200);
-  const answer = await predict({
-    current_session: session(50),
-    night: early,
-    history,
-    measurements: [{ score: 'memory', value: 90 }],
-  });
-  t.ok(answer.memory > (answer.unmeasured?.memory ?? NaN));
-  t.not(answer.history, history);
-  const again = await predict({ current_session: session(50), night: early, history: answer.history ?? '' });
-  t.strictSame(without(again), without(answer));
-  history = answer.history ?? '';
-  const next = await predict({ current_session: session(8), night: date(8), history });
-  t.ok(next.memory > (next.unmeasured?.memory ?? NaN));
-});
-
-t.test('without a night the age counts from the latest day that is known', async (t) => {
-  const { history = '' } = await nights({ 2: [{ score: 'attention', value: 90 }] }, 3);
-  const dated = await predict({ current_session: session(5), night: date(2), history });
-  const undated = await predict({ current_session: session(5), history });
-  t.ok(undated.attention > (undated.unmeasured?.attention ?? NaN));
-  t.ok(dated.unmeasured);
-});
-
-t.test('null and an empty list change nothing', async (t) => {
-  const request = requestBody(2);
-  const plain = await predict(request);
-  for (const measurements of [null, []]) {
-    t.strictSame(without(await predict({ ...request, measurements })), without(plain));
-    const beside = { current_session: session(1), history: '', measurements };
-    t.strictSame(
-      without(await predict(beside)),
-      without(await predict({ current_session: session(1), history: '' })),
-    );
-  }
-  t.notOk('unmeasured' in plain);
-});
-
-type Found = readonly (readonly [loc: string, type: string])[];
-
-t.test('each finding has its place', async (t) => {
-  const night = date(10);
-  const at = (field: string): string => `body.measurements.0${field === '' ? '' : `.${field}`}`;
-  const one = { score: 'attention', value: 50 };
-  const item = (measurement: unknown): object => ({ history: '', night, measurements: [measurement] });
-  const cases: readonly (readonly [body: object, found: Found])[] = [
-    [{ measurements: [one] }, [['body.measurements', 'value_error']]],
-    [{ history: null, night, measurements: [one] }, [['body.measurements', 'value_error']]],
-    [{ ...requestBody(1), night, measurements: [one] }, [['body.measurements', 'value_error']]],
-    ...[{}, 7, 'attention', true].map((value): readonly [object, Found] => [
-      { history: '', night, measurements: value },
-      [['body.measurements', 'list_type']],
-    ]),
-    [{ history: '', measurements: [one] }, [['body.night', 'missing']]],
-    [{ history: '', night: null, measurements: [{ ...one, on: date(3) }] }, [['body.night', 'missing']]],
-    [{ history: '', night: 'x', measurements: [{ ...one, on: date(3) }] }, [['body.night', 'date_type']]],
-    [{ history: 'x', night, measurements: [one] }, [['body.history', 'history_invalid']]],
-    [{ history: [], night, measurements: [one] }, [['body.history', 'string_type']]],
-    [
-      { history: '', night, measurements: Array.from({ length: 65 }, () => one) },
-      [['body.measurements', 'too_long']],
-    ],
-    ...[null, 7, 'attention', []].map((value): readonly [object, Found] => [
-      item(value),
-      [[at(''), 'object_type']],
-    ]),
-    [
-      item({}),
-      [
-        [at('score'), 'missing'],
-        [at('value'), 'missing'],
-      ],
-    ],
-    [item({ value: 50 }), [[at('score'), 'missing']]],
-    [item({ score: 'attention' }), [[at('value'), 'missing']]],
-    ...['C_SCORE', 'Attention', 'speed', '', null, 1].map((score): readonly [object, Found] => [
-      item({ score, value: 50 }),
-      [[at('score'), 'literal_error']],
-    ]),
-    [
-      item({ score: 'C_SCORE' }),
-      [
-        [at('score'), 'literal_error'],
-        [at('value'), 'missing'],
-      ],
-    ],
-    ...['50', null, true, 'High', [50]].map((value): readonly [object, Found] => [
-      item({ score: 'stress', value }),
-      [[at('value'), 'number_type']],
-    ]),
-    [item({ score: 'memory', value: -0.1 }), [[at('value'), 'greater_than_equal']]],
-    [item({ score: 'memory', value: 100.1 }), [[at('value'), 'less_than_equal']]],
-    ...['high', 'Medium', 84, null, true].map((value): readonly [object, Found] => [
-      item({ score: 'valence', value }),
-      [[at('value'), 'literal_error']],
-    ]),
-    ...['2026-1-1', '2026-02-30', '1969-12-31', '2150-01-01', '', 20_260_101, {}, true].map(
-      (on): readonly [object, Found] => [item({ ...one, on }), [[at('on'), 'date_type']]],
-    ),
-    [item({ ...one, on: date(11) }), [[at('on'), 'value_error']]],
-    [item({ ...one, reliability: 0.049 }), [[at('reliability'), 'greater_than_equal']]],
-    [item({ ...one, reliability: 0.991 }), [[at('reliability'), 'less_than_equal']]],
-    ...['0.7', true, {}].map((value): readonly [object, Found] => [
-      item({ ...one, reliability: value }),
-      [[at('reliability'), 'number_type']],
-    ]),
-    [
-      item({ score: 'mood', on: 'today', reliability: 7 }),
-      [
-        [at('score'), 'literal_error'],
-        [at('value'), 'missing'],
-        [at('on'), 'date_type'],
-        [at('reliability'), 'less_than_equal'],
-      ],
-    ],
-    [
-      { current_session: { age: 200 }, explain: 1, history: 7, night, measurements: {}, past_sessions: {} },
-      [
-        ['body.current_session.age', 'less_than_equal'],
-        ['body.explain', 'bool_type'],
-        ['body.history', 'string_type'],
-        ['body.measurements', 'list_type'],
-        ['body.past_sessions', 'list_type'],
-      ],
-    ],
-    [
-      { history: '', night, measurements: Array.from({ length: 12 }, () => ({ score: 'x', value: 1 })) },
-      Array.from({ length: 8 }, (_, index) => [`body.measurements.${index}.score`, 'literal_error']),
-    ],
-  ];
-  for (const [body, found] of cases) {
-    const reply = await text(body);
-    const said = JSON.stringify(body).slice(0, 200);
-    t.equal(reply.status, 422, said);
-    const { detail } = JSON.parse(reply.body) as { detail: { loc: (string | number)[]; type: string }[] };
-    t.strictSame(
-      detail.map(({ loc, type }) => [loc.join('.'), type]),
-      found,
-      said,
-    );
-  }
-  const infinite = await sendOn(connection, {
-    headers,
-    body: `{"current_session":{},"history":"","night":"${night}","measurements":[{"score":"stress","value":1e999}]}`,
-  });
-  t.match(infinite.body, '"finite_number"');
 });
 
 t.test('every legal measurement is accepted', async (t) => {
@@ -475,28 +286,6 @@ t.test('a raw result is answered as its percentile, alone and in a list, and aga
   const [first = '', second = ''] = list.body.split('\n');
   t.strictSame(without(JSON.parse(first) as PredictionResponse), without(answer));
   t.match(JSON.parse(second), { status: 422, detail: [{ loc: ['body', 'measurements', 0, 'answers'] }] });
-});
-
-t.test('a model that says nothing of measurements takes none, nor a history that has some', async (t) => {
-  const folder = copyModel(join(t.testdir({}), 'unmeasured'));
-  changeManifest(folder, (manifest) => ({ ...manifest, measured: undefined }));
-  const unable = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal', ACUITY_MODEL: folder } });
-  const to = await Connection.open(unable.port);
-  const ask = async (body: Body): Promise<[status: number, found: string[]]> => {
-    const text = JSON.stringify({ current_session: session(1), ...body });
-    const reply = await sendOn(to, { headers: { 'X-API-Key': unable.key }, body: text });
-    const { detail = [] } = JSON.parse(reply.body) as { detail?: { loc: string[]; type: string }[] };
-    return [reply.status, detail.map(({ loc, type }) => `${loc.join('.')} ${type}`)];
-  };
-  const measurements: Measurement[] = [{ score: 'memory', value: 60 }];
-  t.strictSame(await ask({ history: '', night: date(0), measurements }), [
-    422,
-    ['body.measurements value_error'],
-  ]);
-  const { history = '' } = await predict({ history: '', night: date(0), measurements });
-  t.strictSame(await ask({ history, night: date(1) }), [422, ['body.history value_error']]);
-  t.strictSame(await ask({ history: '', night: date(1), measurements: [] }), [200, []]);
-  to.destroy();
 });
 
 t.test('the shadow model is compared by what networks say, without measurements', async (t) => {

@@ -7,7 +7,7 @@ import { send } from '../fixtures/connection.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 import { FAULTY, serverEnvironment } from '../fixtures/stops.js';
 
-const skip = spawnSync('npm', ['--version']).status === 0 ? false : 'no npm here';
+const skip = spawnSync('npm', ['--version']).status === 0 ? false : 'no npm here (it comes with Node)';
 
 interface NpmStart {
   readonly npm: ChildProcess;
@@ -64,7 +64,7 @@ for (const signal of ['SIGTERM', 'SIGHUP', 'SIGKILL'] as const) {
 }
 
 t.test('a terminal’s SIGINT, which npm passes on where its shell is bash, drains', { skip }, async (t) => {
-  if (!existsSync('/bin/bash')) return t.plan(0, 'no bash here');
+  if (!existsSync('/bin/bash')) return t.plan(0, 'no bash here (Debian: apt-get install bash)');
   // bash becomes the script; npm then passes signals on to the server itself.
   const started = await npmStart(t, { npm_config_script_shell: '/bin/bash' });
   started.npm.kill('SIGINT');

@@ -46,7 +46,9 @@ function oneLine(t: Test, { code, stderr }: Ended, said: RegExp): void {
   t.notMatch(stderr, /^ {4}at /m, 'no stack');
 }
 
-const skip = canBeNobody ? false : 'needs root, setpriv, and a checkout that everybody may read';
+const skip = canBeNobody
+  ? false
+  : 'needs root, setpriv (Debian: util-linux), and a checkout that everybody may read';
 
 t.test("somebody else's key folder", { skip }, async (t) => {
   const folder = join(openFolder(t), 'keys');
@@ -88,22 +90,30 @@ function readOnly(folder: string, command: readonly string[]): Promise<Ended> {
 
 const canMount = isRoot && spawnSync('unshare', ['-m', 'mount', '--bind', tmpdir(), tmpdir()]).status === 0;
 
-t.test('a read-only checkout', { skip: canMount ? false : 'needs root and mounts' }, async (t) => {
-  const folder = openFolder(t);
-  writeRepository(folder, { 'src/main.ts': '' });
-  rmSync(join(folder, '.build'), { recursive: true });
-  for (const name of ['start', 'test']) {
-    const outcome = await readOnly(folder, [process.execPath, `scripts/${name}.js`]);
-    oneLine(t, outcome, /^acuity: cannot write .*: read-only file system \(EROFS\); .* use a copy of it/);
-  }
-  await ended(process.execPath, ['scripts/build.js'], { cwd: folder, env: cleanEnvironment() });
-  const built = await readOnly(folder, [process.execPath, 'scripts/test.js']);
-  oneLine(t, built, /^acuity: cannot write .*: read-only file system \(EROFS\)/);
-});
+t.test(
+  'a read-only checkout',
+  { skip: canMount ? false : 'needs root and mounts: a machine or a privileged container' },
+  async (t) => {
+    const folder = openFolder(t);
+    writeRepository(folder, { 'src/main.ts': '' });
+    rmSync(join(folder, '.build'), { recursive: true });
+    for (const name of ['start', 'test']) {
+      const outcome = await readOnly(folder, [process.execPath, `scripts/${name}.js`]);
+      oneLine(t, outcome, /^acuity: cannot write .*: read-only file system \(EROFS\); .* use a copy of it/);
+    }
+    await ended(process.execPath, ['scripts/build.js'], { cwd: folder, env: cleanEnvironment() });
+    const built = await readOnly(folder, [process.execPath, 'scripts/test.js']);
+    oneLine(t, built, /^acuity: cannot write .*: read-only file system \(EROFS\)/);
+  },
+);
 
-t.test('a read-only key folder', { skip: canMount ? false : 'needs root and mounts' }, async (t) => {
-  const folder = openFolder(t);
-  const keys = `ACUITY_KEYS=file:${join(folder, 'keys.json')}`;
-  const issue = ['env', keys, process.execPath, MAIN, 'keys', 'issue', '--kind', 'live'];
-  oneLine(t, await readOnly(folder, issue), /^error: can't write .*: read-only file system \(EROFS\)$/);
-});
+t.test(
+  'a read-only key folder',
+  { skip: canMount ? false : 'needs root and mounts: a machine or a privileged container' },
+  async (t) => {
+    const folder = openFolder(t);
+    const keys = `ACUITY_KEYS=file:${join(folder, 'keys.json')}`;
+    const issue = ['env', keys, process.execPath, MAIN, 'keys', 'issue', '--kind', 'live'];
+    oneLine(t, await readOnly(folder, issue), /^error: can't write .*: read-only file system \(EROFS\)$/);
+  },
+);

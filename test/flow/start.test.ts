@@ -1,9 +1,8 @@
-import { appendFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { changeManifest, copyModel, graphsOf, manifestOf, replaceFile, MODEL } from '../fixtures/model.js';
+import { copyModel, manifestOf, replaceFile, MODEL } from '../fixtures/model.js';
 import { runServer } from '../fixtures/server.js';
 import { SLOW_THREADS } from '../fixtures/stops.js';
 
@@ -34,21 +33,6 @@ interface Refusal {
 }
 
 const refusals: readonly Refusal[] = [
-  {
-    name: 'an altered graph',
-    damage: (folder) => appendFileSync(graphsOf(folder).base, '\0'),
-    told: /does not match its hash in manifest\.json/,
-  },
-  {
-    name: 'a model made for other features',
-    damage: (folder) => changeManifest(folder, (manifest) => ({ ...manifest, featuresHash: '0'.repeat(64) })),
-    told: /featuresHash differs: the network was made for another feature catalogue/,
-  },
-  {
-    name: 'a graph that is gone',
-    damage: (folder) => rmSync(graphsOf(folder).history),
-    told: /cannot be read/,
-  },
   {
     name: 'a graph that is none, its hash right',
     damage: (folder) => replaceFile(folder, manifestOf(folder).graphs.base.file, 'no graph'),

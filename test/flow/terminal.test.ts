@@ -7,7 +7,7 @@ import { loopsOf, serverEnvironment, skipElsewhere } from '../fixtures/stops.js'
 
 const PYTHON = '/usr/bin/python3';
 const hasPython = spawnSync(PYTHON, ['--version']).status === 0;
-const skip = hasPython ? skipElsewhere : `no ${PYTHON} here`;
+const skip = hasPython ? skipElsewhere : `no ${PYTHON} here (Debian: apt-get install python3)`;
 
 t.test('a terminal that is closed stops the server: SIGHUP', { skip }, async (t) => {
   t.equal(await endOnTerminal(t, 'controlling', 1), 'code 0');

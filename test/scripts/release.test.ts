@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parse } from 'yaml';
 import { REPOSITORY, script } from '../fixtures/repository.js';
 import { writeRepository } from '../fixtures/scripts.js';
 
@@ -28,30 +27,5 @@ t.test('a place that was forgotten is named', async (t) => {
     const { problems } = versionOf(dir);
     t.equal(problems.length, PLACES[path]?.length, path);
     for (const problem of problems) t.equal(problem, `${path} says 0.0.9, package.json ${version}`);
-  }
-});
-
-t.test('actions of workflows are pinned by hash, with their version beside it', async (t) => {
-  const folder = join(REPOSITORY, '.github/workflows');
-  for (const name of readdirSync(folder)) {
-    const text = readFileSync(join(folder, name), 'utf8');
-    for (const [, used = ''] of text.matchAll(/uses: (.+)/g))
-      t.match(used, /^(\.\/\S+|[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/, `${name}: ${used}`);
-  }
-});
-
-t.test('the workflow runs existing scripts', async (t) => {
-  const { scripts } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
-    scripts: Record<string, string>;
-  };
-  for (const name of ['ci.yml', 'release.yml']) {
-    const text = readFileSync(join(REPOSITORY, '.github/workflows', name), 'utf8');
-    const { jobs } = parse(text) as { jobs: Record<string, { steps?: { run?: string }[] }> };
-    const lines = Object.values(jobs).flatMap(({ steps = [] }) => steps.map(({ run = '' }) => run));
-    const asked = lines.flatMap((line) =>
-      [...line.matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script),
-    );
-    t.ok(asked.length > 0, name);
-    for (const script of asked) t.ok(scripts[script ?? ''], `npm run ${script}`);
   }
 });

@@ -64,10 +64,6 @@ t.test('a page that is off is not named', async (t) => {
   t.notMatch((await start(t, { STORE: 'exists', TRY: 'off' })).stderr, 'Try it');
 });
 
-t.test('a later start shows none', async (t) => {
-  t.equal((await start(t, { STORE: 'exists' })).keysShown, 0);
-});
-
 t.test('with a shared key store there is no first key', async (t) => {
   t.equal((await start(t, { KEYS: 'redis://host' })).keysShown, 0);
 });

@@ -1,4 +1,4 @@
-// Generated from packages/rules by `npm run rules`: change it there.
+// Generated from packages/rules by `npm run docs`: change it there.
 import { RECORDING_INDEX, SERIES_INDEX } from './layout';
 import { same } from './names';
 

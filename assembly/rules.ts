@@ -1,4 +1,4 @@
-// Generated from packages/rules by `npm run rules`: change it there.
+// Generated from packages/rules by `npm run docs`: change it there.
 
 export const PAST_MAX: i32 = 5;
 export const MEASUREMENTS_MAX: i32 = 64;

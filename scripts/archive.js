@@ -1,5 +1,5 @@
 /**
- * `npm run archive`: packs the service and everything it runs on, including this command's Node, into one file for
+ * `node scripts/archive.js`: packs the service and everything it runs on, including this command's Node, into one file for
  * the machines of an engine (docs/BULK.md): `.build/engine/acuity-PLATFORM-ARCH.tar.gz`. Its program is `bin/acuity`;
  * `python` has the Python client.
  */

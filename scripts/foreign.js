@@ -1,5 +1,5 @@
 /**
- * `npm run foreign`: installs third-party HTTP libraries below .build, for the callers of test/foreign: Python's
+ * `node scripts/foreign.js`: installs third-party HTTP libraries below .build, for the callers of test/foreign: Python's
  * requests, httpx and aiohttp, axios, Rust's reqwest; and the generators of clients in Go and Java, with the libraries
  * that their clients use. Reports what can't be installed here; its callers are skipped.
  */

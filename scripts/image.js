@@ -1,5 +1,5 @@
 /**
- * `npm run image`: builds deploy/Dockerfile unchanged with Debian's `buildah`, runs the image as its user with a
+ * `node scripts/image.js`: builds deploy/Dockerfile unchanged with Debian's `buildah`, runs the image as its user with a
  * read-only root, asks it for a score and stops it with SIGTERM. Prints the size and the seconds to the first score.
  * Uses no image registry: the base is a small Debian by `debootstrap`, with Node and npm from the npm registry, under
  * the official image's name. As root on Linux; skipped elsewhere. The base stays in .build/image: remove that folder

@@ -1,5 +1,5 @@
 /**
- * `npm run norms`: computes the norms of packages/norms/computed.json from public data in the folder named by
+ * `node scripts/norms.js`: computes the norms of packages/norms/computed.json from public data in the folder named by
  * VALIDATION_DATA, and prints the number of people for each and how close it is to a normal distribution. It writes
  * only means and spreads.
  */
@@ -10,7 +10,7 @@ import { failWith, ROOT, StepFailed } from './prepare.js';
 
 const NHANES = {
   source:
-    'US National Health and Nutrition Examination Survey 2011-2014, public domain; computed by `npm run norms` from two thirds of the people, by examination weight',
+    'US National Health and Nutrition Examination Survey 2011-2014, public domain; computed by `node scripts/norms.js` from two thirds of the people, by examination weight',
   population: 'adults of 60 and over in the United States, 2011 to 2014; 80 and over are one group',
 };
 /** NHANES writes 80 for everybody older. */
@@ -49,7 +49,7 @@ const SLEEPY_BRAIN = {
   most: 8,
   isWhole: false,
   source:
-    'Stockholm Sleepy Brain Study 1, OpenNeuro ds000201, CC0; computed by `npm run norms` from two thirds of the people, the evening after a full night, five minutes',
+    'Stockholm Sleepy Brain Study 1, OpenNeuro ds000201, CC0; computed by `node scripts/norms.js` from two thirds of the people, the evening after a full night, five minutes',
   population: 'volunteers in Stockholm of 20 to 30 and of 65 to 75, few',
 };
 

@@ -1,4 +1,4 @@
-/** `npm run docs:openapi`: writes docs/openapi.json from the schemas. */
+/** `npm run docs`: writes docs/openapi.json from the schemas. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, failWith, install, ROOT } from './prepare.js';

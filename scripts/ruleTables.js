@@ -1,8 +1,8 @@
 /**
- * packages/rules as AssemblyScript, which can't import it. `npm run rules` writes these files;
+ * packages/rules as AssemblyScript, which can't import it. `npm run docs` writes these files;
  * test/scripts/ruleTables.test.ts fails if one is stale.
  */
-const HEAD = 'Generated from packages/rules by `npm run rules`: change it there.';
+const HEAD = 'Generated from packages/rules by `npm run docs`: change it there.';
 
 /** The modules of packages/rules whose constants are generated. */
 const MODULES = ['contradictions', 'fields', 'plausible'];

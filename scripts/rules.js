@@ -1,5 +1,5 @@
 /**
- * `npm run rules`: generates the parser's tables from packages/rules, and the service's layout from the parser.
+ * `npm run docs`: generates the parser's tables from packages/rules, and the service's layout from the parser.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

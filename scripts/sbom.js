@@ -1,5 +1,5 @@
 /**
- * `npm run --silent sbom`: every package that ships, in CycloneDX form, from the lock file. (`npm sbom --omit=dev` leaves
+ * `node scripts/sbom.js`: every package that ships, in CycloneDX form, from the lock file. (`npm sbom --omit=dev` leaves
  * out packages that a development dependency needs too, so half of ours.)
  */
 import { LOCK, shippedPackages } from './shipped.js';

@@ -1,5 +1,5 @@
 /**
- * `npm run screenshots`: draws the pages of the admin listener in each state into docs/images: those that the
+ * `node scripts/screenshots.js`: draws the pages of the admin listener in each state into docs/images: those that the
  * documents show, or with `--all` every state in every look. Given HTML files (a page of `acuity tune`), draws those
  * instead, into the folder that `--into` names. Needs Chromium.
  */

@@ -1,4 +1,4 @@
-/** Where things lie in the parser's memory, in bytes. Generated from assembly/layout.ts by `npm run rules`. */
+/** Where things lie in the parser's memory, in bytes. Generated from assembly/layout.ts by `npm run docs`. */
 export const LAYOUT = {
   CURRENT_SESSION_FIELD: 0,
   EXPLAIN_FIELD: 4,

@@ -29,7 +29,7 @@ const document = new Ajv2020({
   components: openapiDocument({ version: '0.0.0', model: 'test/1', limits: LIMITS })['components'],
 });
 
-t.test('docs/openapi.json is what the schemas give (else: npm run docs:openapi)', async (t) => {
+t.test('docs/openapi.json is what the schemas give (else: npm run docs)', async (t) => {
   const committed = JSON.parse(readFileSync(join(REPOSITORY, 'docs/openapi.json'), 'utf8')) as object;
   t.equal(JSON.stringify(committed), JSON.stringify(openapiDocument(shippedParts())));
 });

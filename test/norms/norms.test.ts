@@ -79,7 +79,7 @@ t.test(
 );
 
 t.test(
-  'what is computed is what `npm run norms` computes',
+  'what is computed is what `node scripts/norms.js` computes',
   { skip: folder === undefined && 'VALIDATION_DATA names no folder' },
   async (t) => {
     const kept: unknown = JSON.parse(readFileSync(join(REPOSITORY, 'packages/norms/computed.json'), 'utf8'));

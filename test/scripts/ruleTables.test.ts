@@ -10,7 +10,7 @@ const { ruleTables } = await script<{
 
 const { recordLayout } = await script<{ recordLayout(parser: Uint8Array): string }>('recordLayout.js');
 
-t.test('what is generated from packages/rules is what `npm run rules` writes', async (t) => {
+t.test('what is generated from packages/rules is what `npm run docs` writes', async (t) => {
   const tables = await ruleTables(pathToFileURL(join(REPOSITORY, 'dist/rules')).href);
   t.ok(Object.keys(tables).length > 1);
   for (const [path, text] of Object.entries(tables)) {

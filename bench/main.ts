@@ -7,11 +7,9 @@ const { runMicro, USAGE: MICRO } = await import('./micro.js');
 const { runPeers } = await import('./peers.js');
 const { USAGE: PEERS } = await import('./comparison/options.js');
 const { runWorst, USAGE: WORST } = await import('./worst.js');
-const { runBulk, USAGE: BULK } = await import('./bulk.js');
 const { runExplained, USAGE: EXPLAINED } = await import('./explained.js');
-const { runExports, USAGE: EXPORTS } = await import('./exports.js');
+const { runLake, USAGE: LAKE } = await import('./lake.js');
 const { runLists, USAGE: LISTS } = await import('./lists.js');
-const { runParquet, USAGE: PARQUET } = await import('./parquet.js');
 const { runPayloads, USAGE: PAYLOADS } = await import('./payloads.js');
 const { runPrices, USAGE: PRICES } = await import('./prices.js');
 const { runStages, USAGE: STAGES } = await import('./stages.js');
@@ -33,26 +31,16 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
     run: runPeers,
   },
   stages: { answers: 'where the processor time of a request goes', usage: STAGES, run: runStages },
-  bulk: { answers: 'what a backfill costs, by format, beside HTTP', usage: BULK, run: runBulk },
   explained: {
     answers: 'what explained requests cost, and take from the plain ones beside them',
     usage: EXPLAINED,
     run: runExplained,
   },
-  exports: {
-    answers: 'what a long export of Apple Health costs to read, in both clients',
-    usage: EXPORTS,
-    run: runExports,
-  },
+  lake: { answers: 'what a backfill costs, by format', usage: LAKE, run: runLake },
   lists: {
     answers: 'what a request costs as a line of a list, against one of its own',
     usage: LISTS,
     run: runLists,
-  },
-  parquet: {
-    answers: 'what reads Parquet, how fast, and in how much memory',
-    usage: PARQUET,
-    run: runParquet,
   },
   payloads: {
     answers: "what both clients' adapters make of a folder of payloads",

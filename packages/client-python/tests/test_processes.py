@@ -108,7 +108,7 @@ class Processes(unittest.TestCase):
             self.score(given, keep=("usr",))
         with self.assertRaisesRegex(ValueError, "nothing would say whose the scores are"):
             self.score(given.drop_columns(["id"]))
-        for wrong in ({"keep": "id"}, {"names": "any"}, {"late": "last"}, {"person": "person"}):
+        for wrong in ({"keep": "id"}, {"late": "last"}, {"person": "person"}):
             with self.assertRaises((TypeError, ValueError)):
                 ScoreCommand(**wrong)  # type: ignore[arg-type]
         plain = self.score(given)
@@ -119,9 +119,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(table.column("at").to_pylist(), given.column("at").to_pylist())
         # As Hive and Athena name them.
         small = given.rename_columns([name.lower() for name in given.column_names])
-        with self.assertRaisesRegex(BulkError, "hr_night for HR_night"):
-            self.score(small)
-        self.assertEqual(self.score(small, names="any-case"), plain)
+        self.assertEqual(self.score(small), plain)
         slip = given.rename_columns([name.replace("HR_night", "HR_nigth") for name in given.column_names])
         with self.assertWarnsRegex(FieldNameWarning, "HR_nigth .*did you mean HR_night"):
             ScoreCommand().kept(slip.column_names)

@@ -64,7 +64,7 @@ const LAYERS = {
     'http',
     'admin',
   ],
-  batch: [
+  lake: [
     'base',
     'files',
     'process',
@@ -80,7 +80,7 @@ const LAYERS = {
     'scoring',
   ],
   adapt: ['packages/adapters', 'base'],
-  judge: ['base', 'config', 'contract', 'model', 'records', 'pipeline', 'batch'],
+  judge: ['base', 'config', 'contract', 'model', 'records', 'pipeline', 'lake'],
   load: ['base', 'contract'],
   tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],
 };
@@ -91,15 +91,8 @@ const OWNERS = {
   piscina: ['^src/scoring/pool\\.ts$'],
   'onnxruntime-node': ['^src/worker/session\\.ts$', '^native-models/training/'],
   '(redis|ioredis|@redis/.*)': ['^src/auth/redisConnection\\.ts$'],
-  'apache-arrow': [
-    '^src/batch/(table\\w+|decodeColumns|arrowFile|arrowStreams|parquet\\w+|page|sinks)\\.ts$',
-  ],
-  'csv-parse': ['^src/batch/csvPages\\.ts$'],
-  fzstd: ['^src/batch/formats\\.ts$'],
-  'arrow-js-ffi': ['^src/batch/parquetFile\\.ts$'],
-  hyparquet: ['^src/batch/parquet\\w+\\.ts$'],
-  '(hyparquet-compressors|hysnappy|zstddec)': ['^src/batch/parquetCodecs\\.ts$'],
-  'parquet-wasm': ['^src/batch/parquet\\w+\\.ts$'],
+  'apache-arrow': ['^src/lake/(arrow\\w+|engineSources|page|sinks|tableSink)\\.ts$'],
+  '@duckdb': ['^src/lake/(engine\\w*|page|tableSink|vectors)\\.ts$'],
   pino: ['^src/process/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],

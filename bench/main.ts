@@ -6,7 +6,7 @@ process.env['ORT_DISABLE_TELEMETRY'] = '1';
 const { runLoad, USAGE: LOAD } = await import('./load.js');
 const { runPeers, USAGE: PEERS } = await import('./peers.js');
 const { runMicro, USAGE: MICRO } = await import('./micro.js');
-const { runBulk, USAGE: LAKE } = await import('./bulk.js');
+const { runLake, USAGE: LAKE } = await import('./lake.js');
 
 const EXIT_USAGE = 64;
 
@@ -25,7 +25,7 @@ const COMMANDS: Readonly<Record<string, BenchCommand>> = {
     run: runPeers,
   },
   micro: { answers: 'what each stage costs alone, and the dearest bodies', usage: MICRO, run: runMicro },
-  lake: { answers: 'what a backfill costs, by format, beside HTTP', usage: LAKE, run: runBulk },
+  lake: { answers: 'what a backfill costs, by format', usage: LAKE, run: runLake },
 };
 
 // An exit handler ends the servers; without this a signal would not run it.

@@ -1,7 +1,7 @@
 /**
  * Removes from the installed packages what this machine and this Node don't load: native libraries of other platforms and
- * Node versions; for images and archives also source maps and parquet-wasm's builds for browsers. Installing a working copy
- * removes other platforms' libraries; where the server is installed as a package, an operator runs
+ * Node versions; for images and archives also source maps. (npm installs DuckDB's library for one platform alone.)
+ * Installing a working copy removes other platforms' libraries; where the server is installed as a package, an operator runs
  * `node node_modules/acuity/scripts/onePlatform.js`, since a package could do so only in an install script.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ export function isOfPlatform(path, { platform, arch, abi }) {
 
 /** Whether a server that only serves needs a file or folder. */
 export function isServed(path, kept) {
-  return isOfPlatform(path, kept) && !/\.[cm]?[jt]s\.map$|parquet-wasm[\\/](?:bundler|esm)$/.test(path);
+  return isOfPlatform(path, kept) && !/\.[cm]?[jt]s\.map$/.test(path);
 }
 
 /** @param {string} modules  a node_modules folder */

@@ -1,25 +1,20 @@
 import { writeFileSync } from 'node:fs';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
 import { outcomeOf, type Outcome, type ScoreName } from '../judge/outcomes.js';
 import { jsonOf, textOf } from '../judge/report.js';
 import type { JudgeOrder } from '../judge/run.js';
 import { configOrExit } from './config.js';
 import { judgePage } from './judgePage.js';
+import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
 
 /** EX_USAGE of sysexits.h. */
 const EXIT_USAGE = 64;
-const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
-const NAME_READINGS = ['exact', 'any-case'] as const;
 const SEED_MAX = 2 ** 31 - 1;
 const DRAWS_MIN = 1_000;
 const DRAWS_MAX = 100_000;
-const PEOPLE_MAX = 10_000_000;
 
-interface JudgeFlags extends Pick<
-  JudgeOrder,
-  'person' | 'order' | 'names' | 'format' | 'peopleMax' | 'seed' | 'draws'
-> {
+interface JudgeFlags extends LakeFlags, Pick<JudgeOrder, 'person' | 'order' | 'seed' | 'draws'> {
   readonly outcome: readonly Outcome[];
   readonly percentile?: readonly string[];
   readonly measured?: readonly Outcome[];
@@ -28,12 +23,10 @@ interface JudgeFlags extends Pick<
 }
 
 export function registerJudge(program: Command): void {
-  program
-    .command('judge')
+  addLakeOptions(program.command('judge'))
     .description(
       'compare scores with outcomes of your own people: do the scores say anything, and more than minutes asleep?',
     )
-    .argument('[files...]', 'nights as acuity score reads them; without any, standard input')
     .requiredOption('--person <name>', 'field or column with the person')
     .requiredOption(
       '--order <name>',
@@ -54,20 +47,6 @@ export function registerJudge(program: Command): void {
     .option('--html <file>', 'also write a page')
     .option('--seed <n>', 'seed of the draws of people', numberOf(0, SEED_MAX), 1)
     .option('--draws <n>', 'number of draws of people', numberOf(DRAWS_MIN, DRAWS_MAX), 2_000)
-    .addOption(
-      new Option('--names <reading>', 'any-case takes hr_night for HR_night, as databases write it')
-        .choices(NAME_READINGS)
-        .default('exact'),
-    )
-    .addOption(
-      new Option('--format <format>', 'format of the input (by default from its name)').choices(FORMATS),
-    )
-    .option(
-      '--people-max <n>',
-      'keep the past of at most this many people',
-      numberOf(1, PEOPLE_MAX),
-      1_000_000,
-    )
     .addHelpText(
       'after',
       '\nScores: C_SCORE, attention, memory, reasoning, stress, valence, arousal. An outcome is a number, true or false,\n' +
@@ -79,6 +58,11 @@ export function registerJudge(program: Command): void {
         files: string[],
         { outcome, percentile = [], measured = [], json, html, ...flags }: JudgeFlags,
       ) => {
+        const problem = lakeProblem(files, flags);
+        if (problem !== undefined) {
+          process.stderr.write(`acuity judge: ${problem}\n`);
+          process.exit(EXIT_USAGE);
+        }
         const unknown = percentile.find((name) => !outcome.some(({ column }) => column === name));
         if (unknown !== undefined) {
           process.stderr.write(`acuity judge: --percentile ${unknown} is no --outcome\n`);
@@ -117,10 +101,6 @@ function addMeasured(text: string, before: readonly Outcome[] = []): readonly Ou
   if (before.some(({ score }) => score === outcome.score))
     throw new InvalidArgumentError(`${outcome.score} is measured by another column already.`);
   return [...before, outcome];
-}
-
-function namesOf(text: string): string[] {
-  return text.split(',').filter((name) => name !== '');
 }
 
 function numberOf(least: number, most: number): (text: string) => number {

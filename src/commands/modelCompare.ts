@@ -4,7 +4,7 @@ import { differencesIn } from '../admin/differences.js';
 import { textTable } from '../base/table.js';
 import { MetricReader, MetricWriter } from '../base/metrics.js';
 import { OperatorError } from '../base/operatorError.js';
-import { LineSplitter, type Line } from '../batch/lineSplitter.js';
+import { LineSplitter, type Line } from '../lake/lineSplitter.js';
 import type { Config } from '../config/options.js';
 import { allocateLoopMetrics, METRICS } from '../contract/metrics.js';
 import { systemReason } from '../files/fileError.js';

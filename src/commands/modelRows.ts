@@ -5,7 +5,7 @@ import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '#rules/fields.js';
 import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
 import { createReader, isBodyProblem } from '../reading/read.js';
-import { LineSplitter, type Line } from '../batch/lineSplitter.js';
+import { LineSplitter, type Line } from '../lake/lineSplitter.js';
 
 /**
  * `acuity model rows`: the network's inputs for each request, one line out for one line in, through the service's own

@@ -1,19 +1,14 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
 import { configOrExit } from './config.js';
-import type { ScoreOptions } from '../batch/run.js';
+import type { ScoreOptions } from '../lake/run.js';
+import { LAKE_FORMATS, addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
 
 /** EX_USAGE of sysexits.h. */
 const EXIT_USAGE = 64;
-const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
-const NAME_READINGS = ['exact', 'any-case'] as const;
 const LATE = ['bad', 'fail', 'place'] as const;
-const PEOPLE_MAX = 10_000_000;
 
-interface ScoreFlags extends Pick<
-  ScoreOptions,
-  'keep' | 'names' | 'late' | 'format' | 'to' | 'outDir' | 'state' | 'peopleMax'
-> {
+interface ScoreFlags extends LakeFlags, Pick<ScoreOptions, 'keep' | 'late' | 'to' | 'outDir' | 'state'> {
   readonly explain?: true;
   readonly tables?: true;
   readonly person?: string;
@@ -21,21 +16,14 @@ interface ScoreFlags extends Pick<
 }
 
 export function registerScore(program: Command): void {
-  program
-    .command('score')
+  addLakeOptions(program.command('score'))
     .description(
       'score rows without HTTP: files or folders to files beside them, or standard input to standard output',
     )
-    .argument('[files...]', 'files, folders or patterns; without any, standard input')
     .option(
       '--keep <names>',
       'fields or columns to copy to the output (by default id and custom_id, if present)',
       namesOf,
-    )
-    .addOption(
-      new Option('--names <reading>', 'any-case takes hr_night for HR_night, as databases write it')
-        .choices(NAME_READINGS)
-        .default('exact'),
     )
     .option('--explain', 'add its explanation to each row, which takes several times as long')
     .option('--person <name>', 'field or column with the person: earlier rows of a person become the past')
@@ -49,12 +37,10 @@ export function registerScore(program: Command): void {
         .choices(LATE)
         .default('bad'),
     )
-    .option('--people-max <n>', 'keep the past of at most this many people (1.0 KB each)', countOf, 1_000_000)
     .addOption(
-      new Option('--format <format>', 'format of the input (by default from its name)').choices(FORMATS),
-    )
-    .addOption(
-      new Option('--to <format>', 'format of the output (by default that of the input)').choices(FORMATS),
+      new Option('--to <format>', 'format of the output (by default that of the input)').choices(
+        LAKE_FORMATS,
+      ),
     )
     .option('--out-dir <folder>', 'write there, in the same folders as the inputs, not beside them')
     .option(
@@ -67,7 +53,7 @@ export function registerScore(program: Command): void {
         'finished files. In a stream a bad line gives {"row":N,"error":{"line":N,"status":S,"detail":…}} in its place.\n' +
         'Person, order and the number of the row come before the scores or the error.\n' +
         'If any row was bad, the exit code is 65. One line for each file says which fields were found;\n' +
-        'a known name in another case, a missing column or no field at all ends the run with 64, before any score.',
+        'a missing column or no field at all ends the run with 64, before any score.',
     )
     .action(async (files: string[], flags: ScoreFlags) => {
       const options = optionsOf(files, flags);
@@ -78,7 +64,7 @@ export function registerScore(program: Command): void {
       const config = configOrExit();
       prepareEnvironment();
       // Imported only now, because the native libraries read the environment when they load.
-      const { score } = await import('../batch/score.js');
+      const { score } = await import('../lake/score.js');
       await score(config, options);
     });
 }
@@ -87,27 +73,20 @@ export function registerScore(program: Command): void {
 function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreFlags): ScoreOptions | string {
   if ((person === undefined) !== (order === undefined)) return '--person and --order need each other';
   const history = person === undefined || order === undefined ? undefined : { person, order };
-  if (flags.state !== undefined && history === undefined) return '--state needs --person and --order';
-  if (history !== undefined && flags.state === undefined && files.length > 1) {
-    return '--person over several files needs --state: there the past of the finished ones is kept';
+  const { state, sql, sort, outDir } = flags;
+  if (state !== undefined && history === undefined) return '--state needs --person and --order';
+  if (sort === true && history === undefined) return '--sort needs --person and --order';
+  if (history !== undefined && state === undefined && files.length > 1 && sort !== true) {
+    return '--person over several files needs --state, where the past of the finished ones is kept, or --sort';
   }
-  if (files.length === 0 && flags.outDir !== undefined) return '--out-dir needs files';
+  const problem = lakeProblem(files, flags);
+  if (problem !== undefined) return problem;
+  if (sql !== undefined && outDir === undefined) return '--sql needs --out-dir';
+  if (files.length === 0 && sql === undefined && outDir !== undefined) return '--out-dir needs files';
   const isTables = flags.tables === true;
   if (isTables && (files.length > 0 || flags.format !== 'arrow' || (flags.to ?? 'arrow') !== 'arrow')) {
     return '--tables needs --format arrow, and is for standard input';
   }
   if (isTables && flags.state !== undefined) return '--tables and --state: the past of a table ends with it';
   return { ...flags, files, history, explain: flags.explain === true, tables: isTables };
-}
-
-function namesOf(text: string): string[] {
-  const names = text.split(',').filter((name) => name !== '');
-  if (new Set(names).size !== names.length) throw new InvalidArgumentError('A name stands there twice.');
-  return names;
-}
-
-function countOf(text: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count > 0 && count <= PEOPLE_MAX) return count;
-  throw new InvalidArgumentError(`It must be a whole number, 1 to ${PEOPLE_MAX}.`);
 }

@@ -1,7 +1,7 @@
 import { Sleep } from '#rules/sleep.js';
-import type { Job } from '../batch/job.js';
-import { nightOf } from '../batch/night.js';
-import type { PageSink } from '../batch/scorePages.js';
+import type { Job } from '../lake/job.js';
+import { nightOf } from '../lake/night.js';
+import type { PageSink } from '../lake/scorePages.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { normaliseSleep } from '../pipeline/normalise.js';
 import { LAYOUT } from '../records/layout.js';

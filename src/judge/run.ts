@@ -1,7 +1,6 @@
 import { MEASURED_FIELDS } from '#rules/fields.js';
-import type { NameReading } from '../batch/columnNames.js';
-import type { Format } from '../batch/formats.js';
-import { scoreRows } from '../batch/score.js';
+import type { ScoreOptions } from '../lake/run.js';
+import { scoreRows } from '../lake/score.js';
 import type { Config } from '../config/options.js';
 import { NightGroups } from './groups.js';
 import { judge } from './judge.js';
@@ -10,16 +9,18 @@ import { NightRows } from './nightRows.js';
 import type { Outcome } from './outcomes.js';
 import type { Bought, Report } from './report.js';
 
-export interface JudgeOrder {
-  readonly files: readonly string[];
+/** How nights are found and read, as for `acuity score`. */
+type Reading = Pick<
+  ScoreOptions,
+  'files' | 'sql' | 'sort' | 'memory' | 'extension' | 'encoding' | 'format' | 'peopleMax'
+>;
+
+export interface JudgeOrder extends Reading {
   readonly person: string;
   readonly order: string;
   readonly outcomes: readonly Outcome[];
   /** Outcomes used as measurements of their scores. */
   readonly measured: readonly Outcome[];
-  readonly names: NameReading;
-  readonly format?: Format | undefined;
-  readonly peopleMax: number;
   readonly seed: number;
   readonly draws: number;
 }
@@ -37,12 +38,12 @@ const EXIT_DATA = 65;
 
 /** Scores nights like `acuity score`, with the same past, and judges the scores by the outcomes beside them. */
 export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judgement> {
-  const { files, person, outcomes, measured, names, format, peopleMax, seed, draws } = order;
+  const { person, outcomes, measured, seed, draws } = order;
   const rows = new NightRows(outcomes, measured);
   const keep = [...new Set([...outcomes, ...measured].map(({ column }) => column))];
   const history = { person, order: order.order };
-  const reading = { files, keep, names, format, peopleMax, explain: false, late: 'bad', history } as const;
-  const { code, isWhole, model, tally } = await scoreRows(config, { ...reading, into: rows }, 'acuity judge');
+  const scoring = { ...order, keep, explain: false, late: 'bad', history, into: rows } as const;
+  const { code, isWhole, model, tally } = await scoreRows(config, scoring, 'acuity judge');
   if (!isWhole) return { code, report: undefined };
   const verdicts = judge(rows.nights.all(), outcomes, rows.places, { seed, draws });
   const empty = verdicts.find(({ nights }) => nights === 0);

@@ -44,7 +44,7 @@ export interface SessionColumns {
    */
   readonly arePlain: boolean;
   /** Row `row` as a request body in JSON, for the exact path. */
-  bodyOf(row: number): string;
+  bodyOf(row: number): Uint8Array;
 }
 
 /** Rows of a table, in the form in which the parser leaves requests. */
@@ -105,7 +105,7 @@ export class ColumnReader {
     writeLengths(columns, first, lengths);
     const marks = columns.arePlain ? this.readPlain(columns, first, records) : new Uint8Array(rows).fill(1);
     for (let row = marks.indexOf(1); row >= 0; row = marks.indexOf(1, row + 1)) {
-      const outcome = this.readRequest(Buffer.from(columns.bodyOf(first + row)));
+      const outcome = this.readRequest(columns.bodyOf(first + row));
       if (isBodyProblem(outcome)) problems.set(row, outcome);
       else {
         records.set(outcome.records, row * RECORD_LENGTH);

@@ -26,19 +26,14 @@ t.test('the systemd unit is one that systemd takes', { skip }, async (t) => {
 });
 
 t.test(
-  'one platform’s native libraries stay, and of what serves no maps and no builds for browsers',
+  'one platform’s native libraries stay, and of what serves no maps',
   async (t) => {
     const modules = t.testdir();
     const uws = ['uws_linux_x64_115.node', 'uws_linux_x64_127.node', 'uws_darwin_arm64_115.node', 'uws.js'];
     const runtimes = ['linux/x64', 'linux/arm64', 'darwin/arm64'].map(
       (place) => `napi-v6/${place}/library.node`,
     );
-    const others = [
-      'parquet-wasm/node/a.wasm',
-      'parquet-wasm/bundler/a.wasm',
-      'other/esm/a.js',
-      'other/esm/a.js.map',
-    ];
+    const others = ['other/esm/a.js', 'other/esm/a.js.map'];
     writeFiles(modules, {
       ...Object.fromEntries(uws.map((name) => [`uWebSockets.js/${name}`, ''])),
       ...Object.fromEntries(runtimes.map((name) => [`onnxruntime-node/bin/${name}`, ''])),
@@ -56,12 +51,12 @@ t.test(
     keepOnePlatform(modules, { platform: 'linux', arch: 'x64' });
     t.strictSame(files(), [...kept, ours, 'uWebSockets.js/uws_linux_x64_127.node', ...others].toSorted());
     keepServed(modules, { platform: 'linux', arch: 'x64', abi: '115' });
-    t.strictSame(files(), [...kept, ours, 'parquet-wasm/node/a.wasm', 'other/esm/a.js'].toSorted());
+    t.strictSame(files(), [...kept, ours, 'other/esm/a.js'].toSorted());
   },
 );
 
 /** Not more than some megabytes above what was measured: a package that grows is seen. */
-const SERVED_MB_MAX = 95;
+const SERVED_MB_MAX = 155;
 
 t.test('the serving stage is small', async (t) => {
   const { shippedPackages } = await script<{ shippedPackages(): [path: string, entry: object][] }>(

@@ -1,6 +1,6 @@
 """
 Folders partitioned by person and night, as other tools write them, and their scores as these tools read them. See
-test/batch/hive.test.ts.
+test/lake/hive.test.ts.
 
     hive.py write FOLDER   writes a tree for each library, and the same nights as one file, nights.parquet
     hive.py read FOLDER…   prints what each library reads of each tree of scores, a line of JSON for each row

@@ -1,5 +1,5 @@
 """
-Nights under other names than the contract's, as databases and frames write them, for test/batch/names.test.ts.
+Nights under other names than the contract's, as databases and frames write them, for test/lake/names.test.ts.
 
     misnamed.py FOLDER      writes a file for each form
 """

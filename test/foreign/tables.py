@@ -1,5 +1,5 @@
 """
-Nights in the forms in which other tools write them, and scores as those tools read them. See test/batch/interop.test.ts.
+Nights in the forms in which other tools write them, and scores as those tools read them. See test/lake/interop.test.ts.
 
     tables.py write FOLDER      writes a file for each form, and the same nights as requests, requests.ndjson
     tables.py read FOLDER       prints what each library reads of each file of scores, a line of JSON for each row

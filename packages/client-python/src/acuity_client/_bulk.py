@@ -32,8 +32,8 @@ class ScoreCommand:
     columns that the output has too, by default `id` and `custom_id` if present. With `person` and `order`, which the
     output has too, the rows of a person, sorted by `order`, have the earlier ones as their past. A `late` row, of an
     earlier night than a row before it, has an error (`"bad"`), ends the run (`"fail"`) or gets its place (`"place"`).
-    `explain` adds the column `explanation`, JSON as text. With `names="any-case"` the column `hr_night` counts as
-    `HR_night`. `env` is added to the environment (`ACUITY_MODEL`, `ACUITY_WORKERS`).
+    `explain` adds the column `explanation`, JSON as text. Names of columns count in any case of their letters. `env` is
+    added to the environment (`ACUITY_MODEL`, `ACUITY_WORKERS`).
     """
 
     command: Sequence[str] = ("acuity",)
@@ -42,7 +42,6 @@ class ScoreCommand:
     order: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     explain: bool = False
-    names: str = "exact"
     late: str = "bad"
 
     def __post_init__(self) -> None:
@@ -56,8 +55,7 @@ class ScoreCommand:
         past = [] if self.person is None else ["--person", self.person, "--order", str(self.order)]
         why = ["--explain"] if self.explain else []
         kept = [] if self.keep is None else ["--keep", ",".join(self.keep)]
-        reading = ["--names", self.names, "--late", self.late]
-        return [*self.command, "score", "--format", "arrow", "--tables", *kept, *reading, *past, *why]
+        return [*self.command, "score", "--format", "arrow", "--tables", *kept, "--late", self.late, *past, *why]
 
     def kept(self, columns: Sequence[str]) -> list[str]:
         """
@@ -73,9 +71,8 @@ class ScoreCommand:
         kept = list(dict.fromkeys([*usual, *asked]))
         if not kept:
             raise ValueError("nothing would say whose the scores are: keep=(…) names the columns that do")
-        if self.names == "exact":
-            for slip in column_slips(name for name in columns if name not in kept):
-                warnings.warn(slip, FieldNameWarning, stacklevel=3)
+        for slip in column_slips(name for name in columns if name not in kept):
+            warnings.warn(slip, FieldNameWarning, stacklevel=3)
         return kept
 
     def texts(self) -> tuple[str, ...]:

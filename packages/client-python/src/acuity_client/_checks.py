@@ -40,8 +40,10 @@ def slips(request: Mapping[str, Any]) -> Iterator[str]:
 
 
 def column_slips(columns: Iterable[str]) -> Iterator[str]:
-    """The same for the columns of a table, which are fields of a session."""
-    yield from _slips_in("the column ", dict.fromkeys(columns, True), _SESSION)
+    """The same for the columns of a table, which are fields of a session in any case of their letters."""
+    fields = {name.lower(): name for name in _SESSION}
+    named = {fields.get(name.lower(), name): True for name in columns if isinstance(name, str)}
+    yield from _slips_in("the column ", named, _SESSION)
 
 
 def _slips_in(place: str, given: Mapping[str, Any], known: frozenset[str]) -> Iterator[str]:

@@ -1,0 +1,251 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { totalmem, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance, DuckDBType } from '@duckdb/node-api';
+import { isAlive } from '../files/alive.js';
+import { usableCores } from '../config/cores.js';
+import { messageOf } from '../base/errors.js';
+import { OperatorError } from '../base/operatorError.js';
+import { FormatError, TableError } from './errors.js';
+
+export interface EngineOptions {
+  /** Most memory that it takes before it writes to the disk, in bytes; undefined: a quarter of the machine's. */
+  readonly memory?: number | undefined;
+  /** Names or paths of extensions that are on this machine. */
+  readonly extensions?: readonly string[] | undefined;
+}
+
+const THREADS_MAX = 4;
+const MEBI = 1 << 20;
+/** Less, and a row group of long nights does not fit. */
+const MEMORY_MIN = 256 * MEBI;
+const WORK = /^acuity-lake-(\d+)-\w+$/;
+
+/** A CSV has line breaks in quotes, which the engine reads only from one thread and from the memory. */
+export class BreaksInQuotesError extends TableError {}
+
+export interface NamedType {
+  readonly name: string;
+  readonly type: DuckDBType;
+}
+
+/**
+ * DuckDB, which reads, sorts and writes tables. Loaded when first needed. What it spills lies in a folder of this
+ * process, readable by its owner only.
+ */
+export class Engine {
+  private constructor(
+    private readonly instance: DuckDBInstance,
+    private readonly connection: DuckDBConnection,
+    /** For files that disappear with this process; removed by `close`, or by the next run after a crash. */
+    readonly folder: string,
+  ) {}
+
+  /** @throws FormatError if an extension is not there */
+  static async open({ memory, extensions = [] }: EngineOptions): Promise<Engine> {
+    const { DuckDBInstance } = await import('@duckdb/node-api');
+    removeDeadFolders();
+    const folder = mkdtempSync(join(tmpdir(), `acuity-lake-${process.pid}-`)); // 0700
+    const limit = memory ?? Math.max(MEMORY_MIN, Math.floor(machineMemory() / 4));
+    const instance = await DuckDBInstance.create(':memory:', {
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      memory_limit: `${Math.floor(limit / MEBI)}MiB`,
+      temp_directory: folder,
+      threads: String(Math.min(usableCores(), THREADS_MAX)),
+    });
+    const engine = new Engine(instance, await instance.connect(), folder);
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    for (const extension of extensions) await engine.load(extension);
+    return engine;
+  }
+
+  /**
+   * The rows of a query, chunk by chunk; a chunk is valid until the next is fetched. On a connection of its own: the
+   * next statement of a connection ends its streams, and without an error.
+   * @throws TableError
+   */
+  async *chunks(sql: string, what: string): AsyncGenerator<DuckDBDataChunk, void, undefined> {
+    const connection = await this.instance.connect();
+    try {
+      const result = await connection.stream(sql);
+      for (;;) {
+        const chunk = await result.fetchChunk();
+        if (chunk === null || chunk.rowCount === 0) return;
+        weights.set(chunk, new ArrayBuffer(chunk.rowCount * ROW_BYTES));
+        yield chunk;
+      }
+    } catch (error) {
+      throw engineError(error, what);
+    } finally {
+      connection.closeSync();
+    }
+  }
+
+  /** Few rows, as text. @throws TableError */
+  async texts(sql: string, what: string): Promise<(string | null)[][]> {
+    const reader = await told(what, () => this.connection.runAndReadAll(sql));
+    return reader.getRows().map((row) => row.map((value) => (value === null ? null : String(value))));
+  }
+
+  async run(sql: string, what: string): Promise<void> {
+    await told(what, () => this.connection.run(sql));
+  }
+
+  appender(table: string): ReturnType<DuckDBConnection['createAppender']> {
+    return this.connection.createAppender(table);
+  }
+
+  /** The columns of one SELECT, each under its own name, also where two have the same. @throws FormatError, TableError */
+  async columnsOf(sql: string, what: string): Promise<NamedType[]> {
+    const { StatementType } = await import('@duckdb/node-api');
+    return told(what, async () => {
+      const statements = await this.connection.extractStatements(sql);
+      if (statements.count !== 1) throw new FormatError(`${what}: give one SELECT`);
+      const prepared = await statements.prepare(0);
+      if (prepared.statementType !== StatementType.SELECT) throw new FormatError(`${what}: it is no SELECT`);
+      const columns = Array.from({ length: prepared.columnCount }, (_, index) => ({
+        name: prepared.columnName(index),
+        type: prepared.columnType(index),
+      }));
+      prepared.destroySync();
+      return columns;
+    });
+  }
+
+  close(): void {
+    this.connection.closeSync();
+    this.instance.closeSync();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private async load(extension: string): Promise<void> {
+    try {
+      await this.connection.run(`LOAD ${textOf(extension)}`);
+    } catch {
+      const { version } = await import('@duckdb/node-api');
+      const own = version().replace(/^v/, '');
+      throw new FormatError(
+        `--extension ${extension}: DuckDB ${own} has no such extension here, and this command fetches nothing. Where the internet is, INSTALL ${extension} in DuckDB ${own} puts it into ~/.duckdb; or unpack the wheel of PyPI's duckdb-extension-${extension}==${own} and name the .duckdb_extension file in it`,
+      );
+    }
+    if (/httpfs/.test(extension)) await this.signIn();
+  }
+
+  /** Keys of S3 from the environment, as other tools read them. */
+  private async signIn(): Promise<void> {
+    const { env } = process;
+    const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
+    const url = endpoint === undefined ? undefined : new URL(endpoint);
+    const parts: readonly (readonly [name: string, value: string | undefined])[] = [
+      ['KEY_ID', env['AWS_ACCESS_KEY_ID']],
+      ['SECRET', env['AWS_SECRET_ACCESS_KEY']],
+      ['SESSION_TOKEN', env['AWS_SESSION_TOKEN']],
+      ['REGION', env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION']],
+      ['ENDPOINT', url?.host],
+      ['USE_SSL', url === undefined ? undefined : String(url.protocol === 'https:')],
+      ['URL_STYLE', url === undefined ? undefined : 'path'],
+    ];
+    const given = parts.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${textOf(value)}`]));
+    if (given.length === 0) return;
+    for (const type of ['s3', 'gcs'])
+      try {
+        await this.connection.run(`CREATE SECRET (TYPE ${type}, ${given.join(', ')})`);
+      } catch {
+        throw new FormatError('the keys of the store in AWS_… are not as DuckDB takes them'); // its message has them
+      }
+  }
+}
+
+/** Copies a finished file into a store: it is there as a whole, or not at all. */
+export async function upload(engine: Engine, path: string, target: string): Promise<void> {
+  const to = textOf(target);
+  if (target.endsWith('.parquet'))
+    return engine.run(
+      `COPY (FROM read_parquet(${textOf(path)})) TO ${to} (FORMAT parquet, COMPRESSION zstd)`,
+      target,
+    );
+  if (target.endsWith('.arrow')) throw new FormatError(`${target}: give --to parquet, csv or ndjson`);
+  const options = `header = false, delim = '\u0001', quote = '', escape = ''`;
+  const lines = `read_csv(${textOf(path)}, columns = {'line': 'VARCHAR'}, auto_detect = false, ${options}, max_line_size = ${LINE_MAX}, nullstr = '\u0002')`;
+  await engine.run(`COPY (FROM ${lines}) TO ${to} (FORMAT csv, ${options.replaceAll(' =', '')})`, target);
+}
+
+/** Longer than any line that is written. */
+const LINE_MAX = 1 << 26;
+
+/**
+ * The collector does not know that a chunk holds megabytes: a buffer of its size that lives as long, and that nothing
+ * touches, makes it collect in time.
+ */
+const weights = new WeakMap<DuckDBDataChunk, ArrayBuffer>();
+/** About what a long night takes. */
+const ROW_BYTES = 8192;
+
+/** Text as a literal of SQL. */
+export function textOf(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** A name as an identifier of SQL. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+async function told<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw engineError(error, what);
+  }
+}
+
+/** The engine's error in one line, without what stands in the data: its messages quote lines and values. */
+export function engineError(error: unknown, what: string): Error {
+  if (error instanceof OperatorError) return error;
+  const message = messageOf(error);
+  if (/null_padding in conjunction with quoted new lines/.test(message))
+    return new BreaksInQuotesError(`${what}: line breaks in quotes`);
+  const [kind = ''] = /^[\w -]+ Error/.exec(message) ?? [];
+  const line = /on Line: (\d+)/.exec(message)?.[1];
+  const place = line === undefined ? '' : ` in line ${line}`;
+  for (const [isIt, words] of KNOWN)
+    if (isIt.test(message)) return new TableError(`${what} can't be read${place}: ${words}`);
+  if (kind.startsWith('Conversion') || kind.startsWith('Out of Range'))
+    return new TableError(`${what} can't be read${place}: a value can't be cast to the type requested`);
+  if (line !== undefined)
+    return new TableError(`${what} is no CSV${place}: check its quotes and its delimiter`);
+  const [first = ''] = message.split('\n');
+  return new TableError(`${what} can't be read: ${first.replace(/^[\w -]+ Error: /, '')}`);
+}
+
+const KNOWN: readonly (readonly [RegExp, string])[] = [
+  [
+    /not utf-8 encoded|Invalid unicode|invalid UTF-?8/i,
+    'it is not UTF-8: give --encoding latin-1 or utf-16 if it is CSV in one of these, or convert it (iconv -t UTF-8)',
+  ],
+  [/Maximum line size/i, 'a row is longer than ACUITY_BODY_MAX_BYTES'],
+  [/Expected Number of Columns/i, 'a row has far more cells than the header'],
+  [/encrypted/i, 'it is encrypted: decrypt it first'],
+  [/could not allocate|Out of Memory/i, 'it takes more memory than --memory allows: raise that'],
+  [/No magic bytes|too small to be a Parquet/i, 'it is no Parquet file, or its end is missing'],
+  [
+    /requires the extension (\w+)|exists in the (\w+) extension/i,
+    'it takes an extension: give --extension (httpfs for s3:// and https://, delta, iceberg)',
+  ],
+];
+
+/** The memory that this process may take: the machine's, or its container's. */
+function machineMemory(): number {
+  const own = process.constrainedMemory();
+  return own > 0 && own < totalmem() ? own : totalmem();
+}
+
+/** Removes what a killed run left here. */
+function removeDeadFolders(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const [, pid] = WORK.exec(name) ?? [];
+    if (pid !== undefined && Number(pid) !== process.pid && !isAlive(Number(pid)))
+      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,152 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { OperatorError } from '../base/operatorError.js';
+import type { NextHistory } from '../history/nextHistory.js';
+import type { Histories } from './histories.js';
+import { FINDINGS_MAX } from '../contract/problems.js';
+import { afterNight } from '../reading/exact.js';
+import type { GivenMeasurement } from '../records/request.js';
+import type { RowPlace } from './job.js';
+import { nightOf } from './night.js';
+import type { RowProblem } from './rowProblem.js';
+import type { RowScorer } from './rowScorer.js';
+import type { ScoredRow } from '../scoring/scorer.js';
+
+/**
+ * What happens to a row whose night is earlier than a previous one of the same person: a bad row, the end of the run,
+ * or its own place in the history.
+ */
+export type Late = 'bad' | 'fail' | 'place';
+
+/** A row whose night is earlier than a previous one of the same person. */
+export class UnsortedError extends OperatorError {
+  override readonly name = 'UnsortedError';
+}
+
+/** What the input says about a row, beside its session. */
+export interface PersonsRow {
+  readonly person: unknown;
+  readonly moment: unknown;
+  /** NaN as the day means the night of the row. */
+  readonly given?: readonly GivenMeasurement[];
+}
+
+/** A row in its person's order. */
+interface Waiting {
+  readonly place: RowPlace;
+  readonly person: number;
+  /** Days since 1970. */
+  readonly night: number;
+  readonly given: readonly GivenMeasurement[];
+  /** The resulting history, once the row is sent. */
+  history: NextHistory | undefined;
+  /** The person's next row, which needs this one's scores. */
+  next: Waiting | undefined;
+}
+
+/**
+ * Scores each person's rows one by one, and different people's rows together: when a row is scored, that person's
+ * next row is sent, so that the next nights of many people share batches.
+ */
+export class PersonOrder {
+  /** The last row of each person with pending rows. */
+  private readonly last = new Map<number, Waiting>();
+  /** The latest night read of each person. */
+  private readonly latest = new Map<number, number>();
+  private ready: Waiting[] = [];
+  private isSending = false;
+
+  constructor(
+    private readonly histories: Histories,
+    private readonly scorer: RowScorer,
+    private readonly late: Late = 'bad',
+  ) {}
+
+  /**
+   * Takes a row; copies its record.
+   * @returns what is wrong with its person or night; undefined if it was taken
+   * @throws TooManyPeopleError; UnsortedError if a late row ends the run
+   */
+  take(place: RowPlace, { person, moment, given = [] }: PersonsRow): RowProblem['detail'] | undefined {
+    if (!isName(person)) return 'the person of this row is missing, or neither text nor a number';
+    const night = nightOf(moment);
+    if (typeof night === 'string') return night;
+    const index = this.histories.indexOf(String(person));
+    const problem = this.late !== 'place' && night < this.latestOf(index) ? TOO_LATE : undefined;
+    if (problem !== undefined) {
+      if (this.late !== 'fail') return problem;
+      throw new UnsortedError(
+        `row ${place.row} is ${problem}; --late bad puts such rows to the bad ones, and goes on`,
+      );
+    }
+    if (given.length > 0 && this.scorer.constants === undefined) return UNMEASURABLE;
+    const ofNight = given.map((one) => ({ ...one, day: Number.isNaN(one.day) ? night : one.day }));
+    const after = ofNight.flatMap(({ day }, at) =>
+      day > night ? [afterNight(['body', 'measurements', at, 'on'])] : [],
+    );
+    if (after.length > 0) return after.slice(0, FINDINGS_MAX);
+    this.latest.set(index, Math.max(night, this.latestOf(index)));
+    const waiting: Waiting = {
+      place,
+      person: index,
+      night,
+      given: ofNight,
+      history: undefined,
+      next: undefined,
+    };
+    const before = this.last.get(index);
+    this.last.set(index, waiting);
+    place.onDone = (row) => this.done(waiting, row);
+    if (before !== undefined) before.next = waiting;
+    else this.send(waiting);
+    return undefined;
+  }
+
+  private latestOf(person: number): number {
+    return this.latest.get(person) ?? this.histories.latest(person);
+  }
+
+  private done(waiting: Waiting, row: ScoredRow | undefined): void {
+    const { person, night, next, history } = waiting;
+    if (row !== undefined && history !== undefined)
+      this.histories.add(person, night, history, row, row.model.thresholds);
+    if (this.last.get(person) === waiting) this.last.delete(person);
+    // Else a row that the collector has aged holds the next one, and so on: all rows stay until it collects the old.
+    waiting.next = undefined;
+    waiting.history = undefined;
+    waiting.place.onDone = undefined;
+    if (next !== undefined) this.send(next);
+  }
+
+  private send(waiting: Waiting): void {
+    this.ready.push(waiting);
+    if (this.isSending) return;
+    this.isSending = true;
+    // Runs after a whole batch was answered, so that the rows it unblocks go together.
+    queueMicrotask(() => void this.sendAll());
+  }
+
+  private async sendAll(): Promise<void> {
+    for (let index = 0; index < this.ready.length; index++) {
+      const waiting = this.ready[index]!; // index < length
+      const { person, night, place, given } = waiting;
+      const { record } = place;
+      const measuring = { constants: this.scorer.constants, given };
+      const { request, next } = this.histories.ready(person, { night, record, measuring });
+      waiting.history = next;
+      place.tellPast(request, next);
+      while (this.scorer.admit(request, place) === 'saturated') await turnOfTheLoop();
+    }
+    this.ready = [];
+    this.isSending = false;
+  }
+}
+
+function isName(person: unknown): person is string | number | bigint {
+  return (
+    (typeof person === 'string' && person !== '') || typeof person === 'number' || typeof person === 'bigint'
+  );
+}
+
+const UNMEASURABLE = 'the model that scores takes no measurements';
+const TOO_LATE =
+  'earlier than one of the same person before it, or in the state: sort the input by time, give --late place, or score all nights of the person anew without the state';

@@ -1,0 +1,187 @@
+import { fstatSync } from 'node:fs';
+import { systemClock } from '../base/clock.js';
+import { collectWithoutHelpers } from '../process/collector.js';
+import { exitAtOnce } from '../process/exit.js';
+import { createLog, type Log } from '../process/log.js';
+import type { Config } from '../config/options.js';
+import { loadBundle } from '../model/bundle.js';
+import { OFFLINE_LIMITS } from '../scoring/offlineLimits.js';
+import type { Scorer, ScoringModel } from '../scoring/scorer.js';
+import { openScorer } from '../scoring/openScorer.js';
+import { Run, type ScoreOptions } from './run.js';
+import { newTally, type RowTally } from './scorePages.js';
+import { CLEAR_LINE, showProgress, summaryLine } from './progress.js';
+import { messageOf } from '../base/errors.js';
+import { OperatorError } from '../base/operatorError.js';
+import { NamesError, TableError } from './errors.js';
+import type { InputFile } from './inputs.js';
+
+/** Exit codes of sysexits.h: misuse; some lines were bad; an internal error; standard input or output failed. */
+const EXIT_USAGE = 64;
+const EXIT_BAD_LINES = 65;
+const EXIT_SOFTWARE = 70;
+const EXIT_IO = 74;
+const EXIT_FAILED_START = 1;
+
+const STDIN = 0;
+
+/** A worker counts as hung after this many looks without an answer, `hangMs` in all. */
+const LOOKS_PER_HANG = 10;
+
+/**
+ * Larger batches than for callers who wait: threads exchange fewer messages, and one wave of histories runs at once.
+ */
+const BATCH_MIN = 256;
+
+/**
+ * Scores rows of files, or of standard input to standard output, without HTTP, through the service's own pipeline and
+ * pool. Exits the process: 0, or 65 if a row was bad.
+ */
+export async function score(config: Config, options: ScoreOptions): Promise<void> {
+  const { code } = await scoreRows(config, options, 'acuity score');
+  process.exit(code);
+}
+
+/** The end of a run. */
+export interface RunEnd {
+  /** 0 if all rows have scores, else the exit code of `score`. */
+  readonly code: number;
+  /** Whether all rows were read: those without scores are bad ones. */
+  readonly isWhole: boolean;
+  readonly tally: Readonly<RowTally>;
+  readonly model: ScoringModel;
+}
+
+/** As `score`, for a command named `command`, but returns. Exits the process only if nothing can be scored at all. */
+export async function scoreRows(config: Config, options: ScoreOptions, command: string): Promise<RunEnd> {
+  const say = saying(command);
+  collectWithoutHelpers();
+  const log = createLog({ level: config.logLevel, sink: standardError });
+  const tally = newTally();
+  let scorer: Scorer;
+  let run: Run | undefined;
+  let todo: readonly InputFile[];
+  try {
+    run = new Run(config, options, tally, say);
+    todo = await run.open();
+    const skipped = run.inputs.length - todo.length;
+    if (skipped > 0) say(`${skipped} of ${run.inputs.length} files are finished already`);
+    if (todo.length === 0 && run.inputs.length > 0) {
+      await run.close();
+      process.exit(0);
+    }
+    scorer = await open(config, log);
+  } catch (error) {
+    await run?.close();
+    say(`${placeOf(run)}${messageOf(error)}`);
+    process.exit(startCode(error));
+  }
+  const end = await work(config, { scorer, tally, run, todo, say });
+  await run.close();
+  await scorer.drained();
+  await scorer.close();
+  return { ...end, tally, model: scorer.model };
+}
+
+async function open(config: Config, log: Log): Promise<Scorer> {
+  const batchMax = Math.max(config.batchMax, BATCH_MIN);
+  const queueMax = Math.max(config.queueMax, 8 * batchMax);
+  const setup = { ...config, ...OFFLINE_LIMITS, batchMax, queueMax };
+  const bundle = await loadBundle(config.model);
+  return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, () => undefined);
+}
+
+interface Work {
+  readonly scorer: Scorer;
+  readonly tally: RowTally;
+  readonly run: Run;
+  readonly todo: readonly InputFile[];
+  readonly say: (line: string) => void;
+}
+
+async function work(
+  config: Config,
+  { scorer, tally, run, todo, say }: Work,
+): Promise<Pick<RunEnd, 'code' | 'isWhole'>> {
+  const { stdin, stderr } = process;
+  const { isStream } = run;
+  const startedMs = systemClock.monotonicMs();
+  const watch = watchForHang(config.hangMs, { scorer, tally, say });
+  if (isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
+  const totalBytes = isStream ? inputBytes() : todo.reduce((sum, { bytes }) => sum + bytes, 0);
+  const hideProgress = stderr.isTTY
+    ? showProgress({ terminal: stderr, totalBytes, tally, nowMs: systemClock.monotonicMs })
+    : undefined;
+  let failure: unknown;
+  try {
+    await run.score(todo, scorer);
+  } catch (error) {
+    failure = error;
+  }
+  clearInterval(watch);
+  hideProgress?.();
+  if (failure instanceof NamesError) {
+    say(`${placeOf(run)}${failure.message}`);
+    return { code: EXIT_USAGE, isWhole: false };
+  }
+  say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
+  if (failure === undefined) return { code: tally.badLines > 0 ? EXIT_BAD_LINES : 0, isWhole: true };
+  const place = placeOf(run);
+  if (failure instanceof OperatorError) {
+    say(`${place}${failure.message}`);
+    return { code: EXIT_BAD_LINES, isWhole: false };
+  }
+  say(`${place}${isStream ? 'standard ' : ''}input or output failed: ${messageOf(failure)}`);
+  return { code: EXIT_IO, isWhole: false };
+}
+
+/** Names that prevent scoring are misuse; an unreadable table is not. */
+function startCode(error: unknown): number {
+  if (error instanceof NamesError) return EXIT_USAGE;
+  return error instanceof TableError ? EXIT_BAD_LINES : EXIT_FAILED_START;
+}
+
+function placeOf(run: Run | undefined): string {
+  return run?.current === undefined ? '' : `${run.current}: `;
+}
+
+function saying(command: string): (line: string) => void {
+  const { stderr } = process;
+  return (line) => void stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}${command}: ${line}\n`);
+}
+
+/**
+ * Ends the process if lines are pending and no answer arrives any more; the batcher's hang watch is not used here.
+ */
+function watchForHang(
+  hangMs: number,
+  { scorer, tally, say }: Pick<Work, 'scorer' | 'tally' | 'say'>,
+): NodeJS.Timeout {
+  let looks = 0;
+  let seen = { lines: -1, pending: -1 };
+  return setInterval(
+    () => {
+      const { lines } = tally;
+      const { pending } = scorer;
+      looks = pending > 0 && pending === seen.pending && lines === seen.lines ? looks + 1 : 0;
+      seen = { lines, pending };
+      if (looks < LOOKS_PER_HANG) return;
+      say(`a worker hangs after line ${lines}`);
+      exitAtOnce(EXIT_SOFTWARE);
+    },
+    Math.max(1, hangMs / LOOKS_PER_HANG),
+  ).unref();
+}
+
+/** Undefined if the input is not a file: its length is not known. */
+function inputBytes(): number | undefined {
+  const { size } = fstatSync(STDIN);
+  return fstatSync(STDIN).isFile() ? size : undefined;
+}
+
+/** Messages go to standard error, since standard output carries the scores. */
+const standardError = {
+  write(line: string): void {
+    process.stderr.write(line);
+  },
+};

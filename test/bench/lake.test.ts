@@ -1,0 +1,23 @@
+import t from 'tap';
+import { runLake } from '#bench/lake.js';
+import { ended } from '#fixtures/scripts.js';
+import { REPOSITORY } from '#fixtures/repository.js';
+
+t.test('npm run bench -- lake scores a lake in each way', async (t) => {
+  const options = [
+    '--rows',
+    '300',
+    '--people',
+    '10',
+    '--repetitions',
+    '1',
+    '--ways',
+    'parquet,csv,ndjson,sort',
+  ];
+  const args = ['.build/bench/main.js', 'lake', ...options];
+  const { code, stdout, stderr } = await ended(process.execPath, args, { cwd: REPOSITORY });
+  t.equal(code, 0, stderr);
+  for (const way of ['parquet', 'csv', 'ndjson', 'sort'])
+    t.match(stdout, new RegExp(`\\| ${way} +\\| +300 \\| +\\d`), way);
+  await t.rejects(runLake(['--ways', 'avro']), { message: /avro is none of/ });
+});

@@ -69,7 +69,7 @@ export async function openArrow(
   }
 }
 
-/** The library reads for ever what a damaged file says to be behind its end. */
+/** Where a damaged file names a place beyond its end, the library reads for ever. */
 function guarded(file: FileHandle): FileHandle {
   const read = async (bytes: Uint8Array, ...place: number[]): Promise<{ readonly bytesRead: number }> => {
     const [offset = 0, length = 0, position = 0] = place;

@@ -6,7 +6,7 @@ import { measuredCells, type MeasuredColumn } from './measuredColumns.js';
 import type { KeptColumns, Page } from './page.js';
 import { rowProblem, type RowProblem } from './rowProblem.js';
 
-/** What stands beside the sessions of a page, in whatever form its reader has it. */
+/** What stands beside the sessions of a page, in the form that its reader has. */
 export interface BesideColumns {
   readonly keptColumns: KeptColumns | undefined;
   kept(name: string, row: number): string | undefined;

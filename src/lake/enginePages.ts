@@ -20,6 +20,7 @@ import {
   type Source,
   type SourceColumn,
 } from './engineSources.js';
+import { TableError } from './errors.js';
 import type { KeptColumns, OpenInput, Page } from './page.js';
 import type { RowProblem } from './rowProblem.js';
 import type { Partition } from './partitions.js';
@@ -83,6 +84,10 @@ export function openSources(
         const rest = `${queryOf(again, columns, isSorted)} OFFSET ${reader.rowsBefore}`;
         for await (const chunk of engine.chunks(rest, what)) yield reader.page(chunk);
       }
+      // The engine ends a stream that it gives up without an error.
+      const rows = sources.reduce((sum, source) => sum + (source.rows ?? NaN), 0);
+      if (!Number.isNaN(rows) && reader.rowsBefore !== rows)
+        throw new TableError(`${what} can't be read: ${reader.rowsBefore} of its ${rows} rows came`);
     },
     close: async () => undefined,
   };

@@ -41,6 +41,8 @@ export interface Source {
   readonly fromWithBreaks?: string | undefined;
   /** A condition for rows with more or fewer cells than the header. */
   readonly isMisshapen?: string | undefined;
+  /** How many rows it says it has; undefined if only reading can tell. */
+  readonly rows?: number | undefined;
 }
 
 /** A path as the engine's pattern for nothing but itself. */
@@ -54,7 +56,13 @@ export async function parquetSource(engine: Engine, path: string, what: string):
   const columns = await engine.columnsOf(`SELECT * FROM ${from}`, what);
   const names = await topNames(engine, file, what);
   const fields = await arrowFields(engine, file, what);
-  return { what, from, columns: columns.map((column, at) => ownColumn(column, names[at], fields)) };
+  const [[rows] = []] = await engine.texts(`SELECT sum(num_rows) FROM parquet_file_metadata(${file})`, what);
+  return {
+    what,
+    from,
+    columns: columns.map((column, at) => ownColumn(column, names[at], fields)),
+    rows: Number(rows),
+  };
 }
 
 /** The engine renames the second of two columns that differ by case: the file's own names, in its order. */

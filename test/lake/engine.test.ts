@@ -1,6 +1,8 @@
 import { copyFileSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { openSources } from '#acuity/lake/enginePages.js';
+import { parquetSource } from '#acuity/lake/engineSources.js';
 import { queryInput } from '#acuity/lake/inputs.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 import {
@@ -13,6 +15,7 @@ import {
   scoreOne,
   type Asked,
 } from '#fixtures/lake.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { queried, type TableRow } from '#fixtures/tables.js';
 
 /** What the engine does on its own, and must not. */
@@ -342,3 +345,20 @@ t.test(
     t.match(await states(), { code: 1, stderr: /was written again, and the state has its former sessions/ });
   },
 );
+
+t.test('a stream that ends before the last row of a table ends the run', async (t) => {
+  const path = await table(join(folder(t), 'a.parquet'), NIGHT, 'FROM range(3)');
+  const source = await parquetSource(await engine(), path, 'a.parquet');
+  t.equal(source.rows, 3);
+  const short = { ...source, from: `(FROM ${source.from} LIMIT 2)` };
+  const input = openSources(
+    await engine(),
+    [{ source: short, partitions: [] }],
+    DEFAULT_SERIES_LIMITS,
+    false,
+  );
+  const pages = async (): Promise<void> => {
+    for await (const page of input.pages({ keep: [], history: undefined })) t.equal(page.rows, 2);
+  };
+  await t.rejects(pages(), { name: 'TableError', message: "a.parquet can't be read: 2 of its 3 rows came" });
+});

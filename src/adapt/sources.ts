@@ -8,7 +8,6 @@ import { BREATH, HEART, pieceOf, readingOf, SLEEP, sleepsOfPieces } from '#adapt
 import { answersOf, readRecording, type Provider } from '#adapters/recording.js';
 import type { Left, SleepDetails, SleepRecord } from '#adapters/records.js';
 import { OperatorError } from '../base/operatorError.js';
-import type { HealthRecord } from '#adapters/providers/appleExport.js';
 import { exportedAt, healthRecords } from './appleExport.js';
 import { samplesOf, type Sample } from './nights.js';
 
@@ -57,10 +56,10 @@ class AppleHealth implements Source {
     const pieces: Piece[] = [];
     const sources = new Map<string, string>();
     for (const piece of this.#read([SLEEP], pieceOf)) {
-      // One copy of each name: a part of a text keeps the whole of it.
+      // One copy of each name, and no record: a part of a text keeps the whole of it.
       const source = sources.get(piece.source) ?? Buffer.from(piece.source).toString();
       sources.set(source, source);
-      if (piece.from < this.#lastMs) pieces.push({ ...piece, source });
+      if (piece.from < this.#lastMs) pieces.push({ ...piece, field: piece.field.as(undefined), source });
     }
     return [...apart(pieces)].flatMap((some) => sleepsOfPieces(some));
   }
@@ -69,16 +68,16 @@ class AppleHealth implements Source {
     return this.#read([HEART, BREATH], (record) => {
       const { at: atMs, value, field: strange } = readingOf(record);
       strange?.fail('expected the unit count/min');
-      return { signal: record.type === HEART ? 'heart' : 'breath', atMs, value, field: record.field };
+      const signal = record.get('type').value === HEART ? 'heart' : 'breath';
+      return [{ signal, atMs, value, field: record.as(undefined) }];
     });
   }
 
-  *#read<Item>(types: readonly string[], read: (record: HealthRecord) => Item | undefined): Generator<Item> {
+  *#read<Item>(types: readonly string[], read: (record: Field) => Item[]): Generator<Item> {
     for (const file of this.files) {
       for (const record of healthRecords(file, types, this.zone)) {
         try {
-          const item = read(record);
-          if (item !== undefined) yield item;
+          yield* read(record);
         } catch (error) {
           if (!(error instanceof AdapterError)) throw error;
           this.tell({ what: error.field, why: error.sentence });

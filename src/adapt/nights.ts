@@ -101,7 +101,7 @@ export function* samplesOf({ heart, breath }: Pick<Records, Signal>): Generator<
     for (const { field: given, source, samples } of all) {
       const field = given.as(undefined); // without the value: that is the whole answer
       for (const { at, value } of samples)
-        if (typeof value === 'number') yield { signal, atMs: Number(at), value, field, source };
+        if (typeof value === 'number') yield { signal, atMs: at, value, field, source };
     }
   }
 }

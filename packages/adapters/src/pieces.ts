@@ -2,6 +2,7 @@ import type { Stretch } from './durations.js';
 import type { Field } from './field.js';
 import { flattened } from './flatten.js';
 import { grouped } from './grouped.js';
+import type { Span } from './sleep.js';
 
 /** A record of one stage, as in Apple Health: many make one sleep. @internal */
 export interface Piece extends Stretch {
@@ -12,7 +13,7 @@ export interface Piece extends Stretch {
 
 /** A sleep of pieces. @internal */
 export interface Group {
-  readonly span: { readonly fromMs: number; readonly toMs: number };
+  readonly span: Span;
   /** In order, without overlap. */
   readonly stretches: readonly Stretch[];
   /** The piece that begins first, and the one that ends last. */

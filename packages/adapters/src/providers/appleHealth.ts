@@ -6,7 +6,7 @@ import { stretches } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
 import { firstFrom } from '../firstFrom.js';
 import { groupsOf, type Group, type Piece } from '../pieces.js';
-import type { Left, SleepRecord } from '../records.js';
+import type { Left, Reading, SleepRecord } from '../records.js';
 
 /**
  * Apple Health: what an app reads from HealthKit, in the names of the export of the Health app; types and values as in
@@ -50,11 +50,8 @@ const NIGHTS_MS = 3 * DAY_MS;
 const EXPORT =
   'an export.xml is not read here: make requests of it by `acuity adapt apple_health export.xml`, or send the attributes of its Record elements as objects in records';
 
-/** @internal */
-export interface Reading {
-  readonly at: number;
-  /** Per minute; NaN if the unit is unknown. */
-  readonly value: number;
+/** Per minute; NaN if the unit is unknown. @internal */
+export interface HealthReading extends Reading {
   /** The record to name then. */
   readonly field?: Field;
 }
@@ -103,8 +100,8 @@ function recent(records: readonly Field[], options: AdapterOptions): Field[] {
 
 function readOf(records: readonly Field[]) {
   const pieces: Piece[] = [];
-  const heart: Reading[] = [];
-  const breath: Reading[] = [];
+  const heart: HealthReading[] = [];
+  const breath: HealthReading[] = [];
   const unread: AdapterError[] = [];
   for (const record of records) {
     const type = record.get('type').value;
@@ -141,7 +138,7 @@ export function pieceOf(field: Field): Piece[] {
 }
 
 /** @internal */
-export function readingOf(record: Field): Reading {
+export function readingOf(record: Field): HealthReading {
   const at = record.get('startDate').moment();
   const factor = record.get('unit').named(PER_MINUTE);
   if (factor === undefined) return { at, value: NaN, field: record };
@@ -149,7 +146,7 @@ export function readingOf(record: Field): Reading {
   return { at, value: isReading(value) ? value * factor : 0 };
 }
 
-function sleepsOf(pieces: readonly Piece[], readings: readonly Reading[]): SleepRecord[] {
+function sleepsOf(pieces: readonly Piece[], readings: readonly HealthReading[]): SleepRecord[] {
   const strange = readings.filter(({ field }) => field !== undefined).toSorted((a, b) => a.at - b.at);
   return sleepsOfPieces(pieces).map((record) => {
     const read = () => {
@@ -172,7 +169,7 @@ export function sleepsOfPieces(pieces: readonly Piece[]): SleepRecord[] {
  * @param strange  samples of an unknown unit, oldest first
  * @throws AdapterError if one of them is of the night
  */
-function refuseWithin(strange: readonly Reading[], { fromMs, toMs }: Group['span']): void {
+function refuseWithin(strange: readonly HealthReading[], { fromMs, toMs }: Group['span']): void {
   const first = strange[firstFrom(fromMs, strange, ({ at }) => at)];
   if (first !== undefined && first.at <= toMs) first.field?.get('unit').fail('expected count/min');
 }

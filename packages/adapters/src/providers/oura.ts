@@ -1,4 +1,4 @@
-import type { Stage, StageDurations } from '../sleep.js';
+import type { Span, Stage, StageDurations } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
@@ -67,7 +67,7 @@ function recordOf(field: Field): SleepRecord {
   };
 }
 
-function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
+function stagesOf(field: Field, span: Span) {
   const given = {
     deep: field.get('deep_sleep_duration').number(),
     rem: field.get('rem_sleep_duration').number(),

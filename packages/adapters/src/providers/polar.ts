@@ -1,4 +1,4 @@
-import type { Stage } from '../sleep.js';
+import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, SOME_UNKNOWN, stretches } from '../durations.js';
 import { Field, recordsOf, refuseOthers } from '../field.js';
@@ -95,7 +95,7 @@ function recordOf(field: Field, recharges: ReadonlyMap<string, Field>): SleepRec
   return { field, ...span, eastMs: field.get('sleep_end_time').eastMs(), read };
 }
 
-function stagesOf(field: Field, span: { fromMs: number; toMs: number }, begin: string) {
+function stagesOf(field: Field, span: Span, begin: string) {
   const given = {
     deep: field.get('deep_sleep').number(),
     rem: field.get('rem_sleep').number(),
@@ -113,7 +113,7 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }, begin: s
 }
 
 /** The stages, beside which some sleep may have none. */
-function staged(field: Field, span: { fromMs: number; toMs: number }, given: StageSums) {
+function staged(field: Field, span: Span, given: StageSums) {
   const unknown = field.get('unrecognized_sleep_stage');
   const unknownS = unknown.number() ?? 0;
   if (unknownS === 0) return durations(field, span, 'seconds', given);

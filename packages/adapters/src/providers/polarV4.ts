@@ -1,4 +1,4 @@
-import type { Stage } from '../sleep.js';
+import type { Span, Stage } from '../sleep.js';
 import { durations, stretches } from '../durations.js';
 import { recordsOf, type Field } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
@@ -80,7 +80,7 @@ export function recordOfV4(field: Field, recharges: ReadonlyMap<string, Field>):
   return { field, ...span, eastMs: end.eastMs(), read };
 }
 
-function stagesOf(field: Field, hypnogram: Field, span: { fromMs: number; toMs: number }) {
+function stagesOf(field: Field, hypnogram: Field, span: Span) {
   const evaluation = field.get('sleepEvaluation');
   const phases = evaluation.get('phaseDurations');
   const asleep = secondsOf(evaluation.get('asleepDuration'));

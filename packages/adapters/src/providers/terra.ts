@@ -1,4 +1,4 @@
-import type { Stage } from '../sleep.js';
+import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches } from '../durations.js';
 import { Field, recordsOf, refuseOthers } from '../field.js';
@@ -81,7 +81,7 @@ function recordOf(sent: Field, source: string | undefined): SleepRecord {
   };
 }
 
-function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
+function stagesOf(field: Field, span: Span) {
   const asleep = field.get('asleep');
   const given = durations(asleep, span, 'seconds', {
     deep: asleep.get('duration_deep_sleep_state_seconds').number(),

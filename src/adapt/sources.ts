@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { RECORDS, type AdapterOptions, type Records } from '#adapters/adapt.js';
 import { AdapterError } from '#adapters/adapterError.js';
 import { Field } from '#adapters/field.js';
-import type { Piece } from '#adapters/pieces.js';
-import { BREATH, HEART, pieceOf, readingOf, SLEEP, sleepsOfPieces } from '#adapters/providers/appleHealth.js';
+import { sleepsOfPieces, type Piece } from '#adapters/pieces.js';
+import { BREATH, HEART, pieceOf, readingOf, SLEEP } from '#adapters/providers/appleHealth.js';
 import { answersOf, readRecording, type Provider } from '#adapters/recording.js';
 import type { Left, SleepDetails, SleepRecord } from '#adapters/records.js';
 import { OperatorError } from '../base/operatorError.js';
@@ -33,8 +33,6 @@ export function sourceOf(
 }
 
 const DAY_MS = 86_400_000;
-/** Sleep after a longer pause has nothing to do with the one before. */
-const PAUSE_MS = 3_600_000;
 
 /** Exports of the Health app. */
 class AppleHealth implements Source {
@@ -61,7 +59,7 @@ class AppleHealth implements Source {
       sources.set(source, source);
       if (piece.from < this.#lastMs) pieces.push({ ...piece, field: piece.field.as(undefined), source });
     }
-    return [...apart(pieces)].flatMap((some) => sleepsOfPieces(some));
+    return sleepsOfPieces(pieces);
   }
 
   samples(): Iterable<Sample> {
@@ -85,21 +83,6 @@ class AppleHealth implements Source {
       }
     }
   }
-}
-
-/** Pieces without sleep between them, each from its first: what is compared piece by piece stays small. */
-function* apart(pieces: readonly Piece[]): Generator<Piece[]> {
-  let some: Piece[] = [];
-  let endMs = -Infinity;
-  for (const piece of pieces.toSorted((a, b) => a.from - b.from)) {
-    if (piece.from - endMs > PAUSE_MS && some.length > 0) {
-      yield some;
-      some = [];
-    }
-    some.push(piece);
-    endMs = Math.max(endMs, piece.to);
-  }
-  if (some.length > 0) yield some;
 }
 
 /** What JSON of this length needs in memory is some five times as much. */

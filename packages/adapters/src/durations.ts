@@ -105,6 +105,11 @@ export interface Stretch {
   readonly to: number;
 }
 
+/** Intervals from the moments at which stages begin, in order; each lasts until the next. @internal */
+export function untilNext(points: readonly Omit<Stretch, 'to'>[], endMs: number): Stretch[] {
+  return points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? endMs }));
+}
+
 /**
  * Seconds of stages in intervals; if much of the sleep has an unknown stage, only their sum.
  * @param stated  seconds that the provider states

@@ -1,11 +1,10 @@
-import type { Stage } from '../sleep.js';
+import type { Span, Stage } from '../sleep.js';
 import { isReading } from '../unitChecks.js';
 import { AdapterError } from '../adapterError.js';
 import { adapt, givenMoment, withinHours, type Adapted, type AdapterOptions } from '../adapt.js';
-import { stretches } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
 import { firstFrom } from '../firstFrom.js';
-import { groupsOf, type Group, type Piece } from '../pieces.js';
+import { sleepsOfPieces, type Piece } from '../pieces.js';
 import type { Left, Reading, SleepRecord } from '../records.js';
 
 /**
@@ -157,19 +156,11 @@ function sleepsOf(pieces: readonly Piece[], readings: readonly HealthReading[]):
   });
 }
 
-/** @internal */
-export function sleepsOfPieces(pieces: readonly Piece[]): SleepRecord[] {
-  return groupsOf(pieces).map(({ span, stretches: group, first: { field }, last }) => {
-    const read = () => stretches(field, span, group);
-    return { field, ...span, eastMs: last.eastMs, source: last.source, read };
-  });
-}
-
 /**
  * @param strange  samples of an unknown unit, oldest first
  * @throws AdapterError if one of them is of the night
  */
-function refuseWithin(strange: readonly HealthReading[], { fromMs, toMs }: Group['span']): void {
+function refuseWithin(strange: readonly HealthReading[], { fromMs, toMs }: Span): void {
   const first = strange[firstFrom(fromMs, strange, ({ at }) => at)];
   if (first !== undefined && first.at <= toMs) first.field?.get('unit').fail('expected count/min');
 }

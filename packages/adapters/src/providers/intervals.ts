@@ -1,7 +1,6 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { stretches } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
-import { groupsOf, type Piece } from '../pieces.js';
+import { sleepsOfPieces, type Piece } from '../pieces.js';
 import type { SleepRecord } from '../records.js';
 import { series } from '../series.js';
 import { STAGES, type Stage } from '../sleep.js';
@@ -63,8 +62,5 @@ function sleepsOf(sent: Field, pieces: readonly Piece[]): SleepRecord[] {
     if (from < (sorted[index - 1]?.to ?? from))
       field.fail('overlaps another; give those of one device, each stretch once');
   });
-  return groupsOf(sorted).map(({ span, stretches: group, first, last }) => {
-    const read = () => stretches(sent, span, group);
-    return { field: first.field, ...span, eastMs: last.eastMs, read };
-  });
+  return sleepsOfPieces(sorted, sent);
 }

@@ -1,6 +1,6 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { durations, stretches } from '../durations.js';
+import { durations, stretches, untilNext } from '../durations.js';
 import { Field, recordsOf, refuseOthers } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
@@ -97,11 +97,7 @@ function stagesOf(field: Field, span: Span) {
     stage: LEVELS[one.get('level').number() ?? 0],
     from: one.get('timestamp').moment(),
   }));
-  return stretches(
-    field.get('hypnogram_samples'),
-    span,
-    points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? span.toMs })),
-  );
+  return stretches(field.get('hypnogram_samples'), span, untilNext(points, span.toMs));
 }
 
 function heartOf(record: Field): Series {

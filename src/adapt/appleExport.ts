@@ -34,7 +34,7 @@ export function* healthRecords(
         if (!text.startsWith('<Record ')) continue;
         const index = counts.get(type) ?? 0;
         counts.set(type, index + 1);
-        yield new Field(attributesOf(text), index, zone, ofType);
+        yield new Field(attributesOf(text, type), index, zone, ofType);
       }
     }
   }
@@ -88,10 +88,15 @@ function refuse(bytes: Buffer): never {
   throw new AdapterError(['export'], `expected export.xml of the Health app, with HealthData${look}`);
 }
 
-const NAMES = ['type', 'startDate', 'endDate', 'value', 'unit', 'sourceName'] as const;
-
-function attributesOf(element: string): Readonly<Record<string, string | undefined>> {
-  return Object.fromEntries(NAMES.map((name) => [name, attributeOf(element, name)]));
+function attributesOf(element: string, type: string): Readonly<Record<string, string | undefined>> {
+  return {
+    type,
+    startDate: attributeOf(element, 'startDate'),
+    endDate: attributeOf(element, 'endDate'),
+    value: attributeOf(element, 'value'),
+    unit: attributeOf(element, 'unit'),
+    sourceName: attributeOf(element, 'sourceName'),
+  };
 }
 
 function attributeOf(element: string, name: string): string | undefined {

@@ -18,6 +18,12 @@ export function series(
   return { field, samples };
 }
 
+/** The same of objects that have a time and a number under these names. @internal */
+export function namedSeries(field: Field, items: readonly Field[], at: string, value: string): Series {
+  const atMs = (item: Field) => item.get(at).moment();
+  return series(field, items, atMs, (item) => item.get(value).number());
+}
+
 /**
  * The readings of a series within a span.
  * @throws UnitError if most of them are impossible for the signal

@@ -2,7 +2,7 @@ import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { Field, recordsOf } from '../field.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
 import type { SleepRecord } from '../records.js';
-import { series } from '../series.js';
+import { namedSeries } from '../series.js';
 import { STAGES, type Stage } from '../sleep.js';
 
 /** A table of one's own: intervals of stages, and samples in any order, with times in ISO 8601. */
@@ -29,14 +29,7 @@ export function fromIntervals({
   const samples = (value: unknown, name: string) => {
     const field = new Field(value, name, options.zone);
     const items = recordsOf(field, { isList: true, what: 'a list of samples, with at and value' });
-    return [
-      series(
-        field,
-        items ?? [],
-        (one) => one.get('at').moment(),
-        (one) => one.get('value').number(),
-      ),
-    ];
+    return [namedSeries(field, items ?? [], 'at', 'value')];
   };
   return adapt(
     options,

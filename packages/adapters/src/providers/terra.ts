@@ -3,7 +3,7 @@ import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, untilNext } from '../durations.js';
 import { Field, recordsOf, refuseOthers } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
-import { series } from '../series.js';
+import { namedSeries } from '../series.js';
 
 /**
  * Terra: data models of its OpenAPI description, https://github.com/tryterra/openapi (schemas/core), 2026-11-22.
@@ -105,6 +105,5 @@ function heartOf(record: Field): Series {
 }
 
 function samplesOf(samples: Field, name: string): Series {
-  const atMs = (one: Field) => one.get('timestamp').moment();
-  return series(samples, samples.items(), atMs, (one) => one.get(name).number());
+  return namedSeries(samples, samples.items(), 'timestamp', name);
 }

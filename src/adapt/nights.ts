@@ -3,6 +3,7 @@ import { sessionOfNight, windowOf, type Adapted } from '#adapters/adapt.js';
 import { everyNight, type Night } from '#adapters/choose.js';
 import type { Field } from '#adapters/field.js';
 import { AdapterError } from '#adapters/adapterError.js';
+import { firstFrom } from '#adapters/firstFrom.js';
 import type { Left, Series, SleepRecord } from '#adapters/records.js';
 import { UnitError } from '#adapters/unitChecks.js';
 
@@ -31,6 +32,11 @@ interface OfNight {
   readonly breath: Map<string | undefined, Numbers>;
 }
 
+/** They are in the order of their ends. */
+function endOf({ night }: OfNight): number {
+  return night.toMs;
+}
+
 /**
  * The nights of a person, and of all samples only those within them, as numbers: years of an export fit into memory.
  * Samples are added in any order; then each night is made into its session.
@@ -54,7 +60,7 @@ export class Nights {
 
   add(sample: Sample): void {
     // Nights of two devices may overlap a little: a sample may lie in two of them.
-    for (let at = this.#firstEndingAt(sample.atMs); at < this.#nights.length; at++) {
+    for (let at = firstFrom(sample.atMs, this.#nights, endOf); at < this.#nights.length; at++) {
       const one = this.#nights[at];
       if (one === undefined || one.night.fromMs > sample.atMs) return;
       const { source, field, signal } = sample;
@@ -79,17 +85,6 @@ export class Nights {
       breath.clear();
     }
   }
-
-  /** By halving: nights are in the order of their ends. */
-  #firstEndingAt(atMs: number): number {
-    let [low, high] = [0, this.#nights.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#nights[middle]?.night.toMs ?? 0) < atMs) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
 }
 
 /** All samples of some records. */
@@ -101,7 +96,7 @@ export function* samplesOf({ heart, breath }: Pick<Records, Signal>): Generator<
     for (const { field: given, source, samples } of all) {
       const field = given.as(undefined); // without the value: that is the whole answer
       for (const { at, value } of samples)
-        if (typeof value === 'number') yield { signal, atMs: Number(at), value, field, source };
+        if (typeof value === 'number') yield { signal, atMs: at, value, field, source };
     }
   }
 }

@@ -3,12 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import { RECORDS, type AdapterOptions, type Records } from '#adapters/adapt.js';
 import { AdapterError } from '#adapters/adapterError.js';
 import { Field } from '#adapters/field.js';
-import type { Piece } from '#adapters/pieces.js';
-import { BREATH, HEART, pieceOf, readingOf, SLEEP, sleepsOfPieces } from '#adapters/providers/appleHealth.js';
+import { sleepsOfPieces, type Piece } from '#adapters/pieces.js';
+import { BREATH, HEART, pieceOf, readingOf, SLEEP } from '#adapters/providers/appleHealth.js';
 import { answersOf, readRecording, type Provider } from '#adapters/recording.js';
 import type { Left, SleepDetails, SleepRecord } from '#adapters/records.js';
 import { OperatorError } from '../base/operatorError.js';
-import type { HealthRecord } from '#adapters/providers/appleExport.js';
 import { exportedAt, healthRecords } from './appleExport.js';
 import { samplesOf, type Sample } from './nights.js';
 
@@ -34,8 +33,6 @@ export function sourceOf(
 }
 
 const DAY_MS = 86_400_000;
-/** Sleep after a longer pause has nothing to do with the one before. */
-const PAUSE_MS = 3_600_000;
 
 /** Exports of the Health app. */
 class AppleHealth implements Source {
@@ -57,28 +54,28 @@ class AppleHealth implements Source {
     const pieces: Piece[] = [];
     const sources = new Map<string, string>();
     for (const piece of this.#read([SLEEP], pieceOf)) {
-      // One copy of each name: a part of a text keeps the whole of it.
+      // One copy of each name, and no record: a part of a text keeps the whole of it.
       const source = sources.get(piece.source) ?? Buffer.from(piece.source).toString();
       sources.set(source, source);
-      if (piece.from < this.#lastMs) pieces.push({ ...piece, source });
+      if (piece.from < this.#lastMs) pieces.push({ ...piece, field: piece.field.as(undefined), source });
     }
-    return [...apart(pieces)].flatMap((some) => sleepsOfPieces(some));
+    return sleepsOfPieces(pieces);
   }
 
   samples(): Iterable<Sample> {
     return this.#read([HEART, BREATH], (record) => {
       const { at: atMs, value, field: strange } = readingOf(record);
       strange?.fail('expected the unit count/min');
-      return { signal: record.type === HEART ? 'heart' : 'breath', atMs, value, field: record.field };
+      const signal = record.get('type').value === HEART ? 'heart' : 'breath';
+      return [{ signal, atMs, value, field: record.as(undefined) }];
     });
   }
 
-  *#read<Item>(types: readonly string[], read: (record: HealthRecord) => Item | undefined): Generator<Item> {
+  *#read<Item>(types: readonly string[], read: (record: Field) => Item[]): Generator<Item> {
     for (const file of this.files) {
       for (const record of healthRecords(file, types, this.zone)) {
         try {
-          const item = read(record);
-          if (item !== undefined) yield item;
+          yield* read(record);
         } catch (error) {
           if (!(error instanceof AdapterError)) throw error;
           this.tell({ what: error.field, why: error.sentence });
@@ -86,21 +83,6 @@ class AppleHealth implements Source {
       }
     }
   }
-}
-
-/** Pieces without sleep between them, each from its first: what is compared piece by piece stays small. */
-function* apart(pieces: readonly Piece[]): Generator<Piece[]> {
-  let some: Piece[] = [];
-  let endMs = -Infinity;
-  for (const piece of pieces.toSorted((a, b) => a.from - b.from)) {
-    if (piece.from - endMs > PAUSE_MS && some.length > 0) {
-      yield some;
-      some = [];
-    }
-    some.push(piece);
-    endMs = Math.max(endMs, piece.to);
-  }
-  if (some.length > 0) yield some;
 }
 
 /** What JSON of this length needs in memory is some five times as much. */

@@ -163,6 +163,7 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
   const folder = t.testdir({
     'export.zip': 'PK\u0003\u0004 …',
     'export.json': '{"data":{}}',
+    'page.xml': '<!doctype html><title>Sign in</title>',
     'empty.xml': `${HEAD}</HealthData>`,
     'some.json': '[]',
     'broken.json': '{',
@@ -170,6 +171,7 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
   const wrong: readonly (readonly [args: readonly string[], message: string, code?: number])[] = [
     [['apple_health', 'export.zip'], 'this is the archive: unpack it first'],
     [['apple_health', 'export.json'], 'this is JSON'],
+    [['apple_health', 'page.xml'], 'expected export.xml of the Health app, with HealthData'],
     [['apple_health', 'empty.xml'], '0 nights written'],
     [['apple_health', 'none.xml'], 'no such file'],
     [['oura', 'some.json'], 'which answer is it? Let its name begin with sleep or heart_rate'],

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Adapted } from '#adapters/adapt.js';
-import { fromAppleHealth, type AppleHealthInput } from '#adapters/providers/appleHealth.js';
 import {
   PROVIDERS,
   readRecording,
@@ -45,7 +44,7 @@ function outcomeOf(work: () => Adapted): Expected {
 
 t.test('every provider has cases, and every file of cases its provider', async (t) => {
   const files = readdirSync(FOLDER).map((file) => file.replace('.json', ''));
-  t.strictSame(files.toSorted(), [...PROVIDERS, 'apple_export'].toSorted());
+  t.strictSame(files.toSorted(), PROVIDERS.toSorted());
 });
 
 for (const provider of PROVIDERS) {
@@ -57,14 +56,6 @@ for (const provider of PROVIDERS) {
     }
   });
 }
-
-t.test('the export of the Health app', async (t) => {
-  for (const { name, input, expect } of casesOf<{ name: string; input: AppleHealthInput; expect: Expected }>(
-    'apple_export',
-  ))
-    // prettier-ignore
-    t.strictSame(outcomeOf(() => fromAppleHealth(input)), expect, name);
-});
 
 t.test('a time without an offset is in the zone of the person', async (t) => {
   for (const { name, recording, person, expect } of ALL) {

@@ -14,10 +14,10 @@ const PACKAGE = join(REPOSITORY, 'packages/client-ts');
 
 /** What somebody who installed the package writes. */
 const USE = `import { AcuityClient, History, memoryStorage, type Session } from 'acuity-client';
-import { AdapterError, fromOura, SessionBuilder, type Adapted } from 'acuity-client/adapters';
+import { AdapterError, fromIntervals, fromOura, type Adapted } from 'acuity-client/adapters';
 export const adapted = (sleep: unknown): Adapted => fromOura({ sleep, person: { age: 34 } });
 export const fieldOf = (error: unknown): string | undefined => error instanceof AdapterError ? error.field : undefined;
-const session: Session = new SessionBuilder(Date.now()).person({ age: 34, sex: 'F' }).build();
+const { session }: { session: Session } = fromIntervals({ at: Date.now(), heart_rate: [{ at: new Date().toISOString(), value: 60 }], person: { age: 34, sex: 'F' } });
 const client = new AcuityClient({ url: 'http://127.0.0.1:1', apiKey: 'sk_live_' + 'a'.repeat(38) });
 export const many = async (): Promise<Map<string, number | string>> => {
   const found = new Map<string, number | string>();

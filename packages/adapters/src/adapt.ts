@@ -2,7 +2,7 @@ import { momentMs, type Moment } from '#rules/moment.js';
 import type { Signal } from '#rules/plausible.js';
 import type { Session } from './session.js';
 import type { Person } from './person.js';
-import { SessionBuilder, type Sample } from './sessionBuilder.js';
+import { daySession, nightSession } from './build.js';
 import { AdapterError } from './adapterError.js';
 import { chooseNight, dateOf, type Night, type Window } from './choose.js';
 import { Field } from './field.js';
@@ -91,10 +91,10 @@ export function adapt(
   }
   const hour = { fromMs: Math.max(atMs - HOUR_MS, night === undefined ? 0 : night.toMs + 1), toMs: atMs };
   const source = night?.parts[0].source;
-  const day = dayOf(atMs, options.person ?? {}, [
-    ofDevice('heart rate', [hour], heart, source),
-    ofDevice('respiratory rate', [hour], breath, source),
-  ]);
+  const day = daySession(atMs, options.person ?? {}, {
+    heart: ofDevice('heart rate', [hour], heart, source),
+    breath: ofDevice('respiratory rate', [hour], breath, source),
+  });
   if (night === undefined) {
     if (day.HR_day_1h?.length === 0 && day.RR_day_1h?.length === 0)
       throw new AdapterError(['sleep'], `no night to score: ${why}, and no sample of the hour before`);
@@ -143,7 +143,7 @@ export function sessionOfNight(
   return adaptedNight(night, {
     window,
     atMs: night.toMs,
-    day: dayOf(night.toMs, person, [[], []]),
+    day: daySession(night.toMs, person, { heart: [], breath: [] }),
     ...beside,
   });
 }
@@ -218,19 +218,6 @@ function usedSleep({ fromMs, toMs, parts }: Night): UsedSleep {
   };
 }
 
-function dayOf(
-  atMs: number,
-  person: Person,
-  [heart, breath]: readonly [readonly Sample[], readonly Sample[]],
-): Session {
-  const {
-    HR_night: _heart,
-    RR_night: _breath,
-    ...day
-  } = new SessionBuilder(atMs).person(person).heartRate(heart).respiratoryRate(breath).build();
-  return day;
-}
-
 /** The sleep's own series, else its average, else the series of another device. */
 function nightOf(
   night: Night,
@@ -250,11 +237,11 @@ function nightOf(
       left.push({ what: field.place, why: `no ${signal} of its own device: that of another was taken` });
     return others;
   };
-  const builder = new SessionBuilder(night.toMs)
-    .night(night.fromMs, night.toMs)
-    .heartRate(samplesOf('heart rate', heart, details.heart))
-    .respiratoryRate(samplesOf('respiratory rate', breath, details.breath));
-  const session = field.located(() => builder.sleepSeconds(details.stages).build());
+  const readings = {
+    heart: samplesOf('heart rate', heart, details.heart),
+    breath: samplesOf('respiratory rate', breath, details.breath),
+  };
+  const session = field.located(() => nightSession(details.stages, readings));
   if (session.sleepTimeSeconds === undefined && details.asleepS !== undefined)
     session.sleepTimeSeconds = Math.round(details.asleepS);
   if (session.HR_night?.length === 0 && details.heart.average !== undefined)

@@ -1,12 +1,7 @@
-import { measureStages, type Stage } from './sleep.js';
+import { measureStages, type Span, type Stage } from './sleep.js';
 import { UnitError } from './unitChecks.js';
 import type { Field } from './field.js';
 import type { SleepDetails } from './records.js';
-
-interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
 
 type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'left'>;
 
@@ -110,6 +105,11 @@ export interface Stretch {
   readonly to: number;
 }
 
+/** Intervals from the moments at which stages begin, in order; each lasts until the next. @internal */
+export function untilNext(points: readonly Omit<Stretch, 'to'>[], endMs: number): Stretch[] {
+  return points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? endMs }));
+}
+
 /**
  * Seconds of stages in intervals; if much of the sleep has an unknown stage, only their sum.
  * @param stated  seconds that the provider states
@@ -124,7 +124,7 @@ export function stretches(
   const known = intervals.filter(({ stage }) => stage !== undefined);
   if (known.length === 0) return durations(field, span, 'seconds', stated);
   const named = known.map((one) => ({ ...one, stage: STAGED[one.stage ?? 'asleep'] }));
-  const { deep = 0, rem = 0, light = 0, awake = 0 } = field.located(() => measureStages(named).seconds);
+  const { deep, rem, light, awake } = field.located(() => measureStages(named));
   const asleepS = deep + rem + light;
   const unknownS = Math.round(sumMs(known.filter(({ stage }) => stage === 'asleep')) / 1000);
   const take = (given: Parameters<typeof durations>[3], why: string | undefined) => {

@@ -1,14 +1,13 @@
-import type { Sample } from './sessionBuilder.js';
 import type { StageDurations } from './sleep.js';
 import { isReading, UnitError } from './unitChecks.js';
 import type { Night } from './choose.js';
 import type { Field } from './field.js';
-import type { Left, SleepDetails, SleepRecord } from './records.js';
+import type { Left, Reading, SleepDetails, SleepRecord } from './records.js';
 import { within } from './series.js';
 
 /** One signal of a night. @internal */
 export interface OwnSignal {
-  readonly samples: readonly Sample[];
+  readonly samples: readonly Reading[];
   /** The average, if the provider gives one instead of a series. */
   readonly average: number | undefined;
 }

@@ -1,6 +1,6 @@
 import { NUMBER_BOUNDS } from '#rules/fields.js';
 import { momentMs, type Moment } from '#rules/moment.js';
-import { BODY_MASS_INDEX, FIRST_YEAR_OF_BIRTH, METRES_BELOW } from '#rules/person.js';
+import type { Session } from './session.js';
 import { UnitError } from './unitChecks.js';
 
 /** The person of the session; leave out unknown values. */
@@ -13,20 +13,22 @@ export interface Person {
   readonly sex?: 'M' | 'F' | null;
 }
 
-/** The same as fields of a session. */
-export interface PersonFields {
-  age?: number;
-  height_cm?: number;
-  weight_kg?: number;
-  sex?: 'M' | 'F' | null;
-}
-
 const YEAR_MS = 365.2425 * 86_400_000;
+/** No age in years is this high; a year of birth is. */
+const FIRST_YEAR_OF_BIRTH = 1890;
+/** A height below this is in metres. */
+const METRES_BELOW = 3;
+/** Outside of this range height or weight is in another unit: inches give some 300, metres thousands. */
+const BODY_MASS_INDEX = { min: 7, max: 130 } as const;
 
-/** @throws UnitError or TypeError if a field can't have its value */
-export function personFields(person: Person, atMs: number): PersonFields {
+/**
+ * The person as fields of a session.
+ * @throws UnitError or TypeError if a field can't have its value
+ * @internal
+ */
+export function personFields(person: Person, atMs: number): Session {
   const { heightCm, weightKg, sex } = person;
-  const fields: PersonFields = {};
+  const fields: Session = {};
   const age = ageOf(person, atMs);
   if (age !== undefined) fields.age = age;
   if (heightCm !== undefined) fields.height_cm = checkHeight(heightCm);

@@ -1,7 +1,8 @@
-import type { Stretch } from './durations.js';
+import { stretches, type Stretch } from './durations.js';
 import type { Field } from './field.js';
 import { flattened } from './flatten.js';
 import { grouped } from './grouped.js';
+import type { SleepRecord } from './records.js';
 
 /** A record of one stage, as in Apple Health: many make one sleep. @internal */
 export interface Piece extends Stretch {
@@ -10,21 +11,15 @@ export interface Piece extends Stretch {
   readonly source: string;
 }
 
-/** A sleep of pieces. @internal */
-export interface Group {
-  readonly span: { readonly fromMs: number; readonly toMs: number };
-  /** In order, without overlap. */
-  readonly stretches: readonly Stretch[];
-  /** The piece that begins first, and the one that ends last. */
-  readonly first: Piece;
-  readonly last: Piece;
-}
-
 /** Sleep after a longer pause is a part of its own. */
 const PAUSE_MAX_MS = 3_600_000;
 
-/** The sleeps of each device, because the records of devices overlap. @internal */
-export function groupsOf(pieces: readonly Piece[]): Group[] {
+/**
+ * The sleeps of each device, because the records of devices overlap.
+ * @param field  the field to name if the stages of a sleep can't be right; without one its first piece
+ * @internal
+ */
+export function sleepsOfPieces(pieces: readonly Piece[], field?: Field): SleepRecord[] {
   return [...grouped(pieces, ({ source }) => source).values()].flatMap((ofSource) => {
     const groups: Piece[][] = [];
     let untilMs = -Infinity;
@@ -33,15 +28,18 @@ export function groupsOf(pieces: readonly Piece[]): Group[] {
       groups.at(-1)?.push(piece);
       untilMs = Math.max(untilMs, piece.to);
     }
-    return groups.flatMap(groupOf);
+    return groups.flatMap((group) => sleepOf(group, field));
   });
 }
 
 /** @param pieces  in the order of their beginnings */
-function groupOf(pieces: readonly Piece[]): Group[] {
-  const stretches = flattened(pieces);
-  const [first, begin, end] = [pieces[0], stretches[0], stretches.at(-1)];
+function sleepOf(pieces: readonly Piece[], named: Field | undefined): SleepRecord[] {
+  const flat = flattened(pieces);
+  const [first, begin, end] = [pieces[0], flat[0], flat.at(-1)];
   if (first === undefined || begin === undefined || end === undefined) return [];
-  const last = pieces.reduce((latest, piece) => (piece.to > latest.to ? piece : latest), first);
-  return [{ span: { fromMs: begin.from, toMs: end.to }, stretches, first, last }];
+  const { eastMs, source } = pieces.reduce((last, piece) => (piece.to > last.to ? piece : last), first);
+  const { field } = first;
+  const span = { fromMs: begin.from, toMs: end.to };
+  const read = () => stretches(named ?? field, span, flat);
+  return [{ field, ...span, eastMs, source: source === '' ? undefined : source, read }];
 }

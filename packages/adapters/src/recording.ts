@@ -41,7 +41,7 @@ const READERS = {
   whoop: { fields: ['sleep'], read: fromWhoop },
   google_health: { fields: ['sleep', 'heart_rate', 'respiratory_rate'], read: fromGoogleHealth },
   health_auto_export: { fields: ['export'], read: fromHealthAutoExport },
-  apple_health: { fields: ['records'], read: fromRecords },
+  apple_health: { fields: ['records'], read: fromAppleHealth },
   withings: { fields: ['summary', 'sleep', 'activity'], read: fromWithings },
   polar: { fields: ['sleep', 'recharge', 'heart_rate'], read: fromPolar },
   fitbit_archive: { fields: ['sleep', 'heart_rate'], read: fromFitbitArchive },
@@ -122,13 +122,3 @@ function capped(left: readonly Left[]): readonly Left[] {
   if (left.length <= LEFT_MAX) return left;
   return [...left.slice(0, LEFT_MAX), { what: 'left', why: `${left.length - LEFT_MAX} more were left out` }];
 }
-
-/** An app's records; a whole export is read from its file. */
-function fromRecords({ records, export: text, ...options }: AdapterOptions & Recording): Adapted {
-  const isText = typeof records === 'string';
-  if (isSent(text) || isText) throw new AdapterError([isText ? 'records' : 'export'], EXPORT);
-  return fromAppleHealth({ records: records ?? null, ...options });
-}
-
-const EXPORT =
-  'an export.xml is not read here: make requests of it by `acuity adapt apple_health export.xml`, or send the attributes of its Record elements as objects in records';

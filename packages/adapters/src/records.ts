@@ -1,4 +1,3 @@
-import type { Sample } from './sessionBuilder.js';
 import type { StageDurations } from './sleep.js';
 import type { Field } from './field.js';
 
@@ -9,6 +8,18 @@ export interface Left {
   /** The field, such as `sleep.data[1]`. */
   readonly what: string;
   readonly why: string;
+}
+
+/** One sample of a wearable, at a moment in milliseconds since 1970. @internal */
+export interface Sample {
+  readonly at: number;
+  /** No-readings (null, 0, −1, −2, 255) are left out. */
+  readonly value: number | null | undefined;
+}
+
+/** A sample that is a reading. @internal */
+export interface Reading extends Sample {
+  readonly value: number;
 }
 
 /** Samples of one signal, and the field to name if they can't be right. @internal */

@@ -1,8 +1,8 @@
 import type { Signal } from '#rules/plausible.js';
-import type { Sample } from './sessionBuilder.js';
 import { checkUnit, isReading } from './unitChecks.js';
 import type { Field } from './field.js';
-import type { Series } from './records.js';
+import type { Reading, Series } from './records.js';
+import type { Span } from './sleep.js';
 
 /** Samples of a list of objects; those without a time or a value are left out. @internal */
 export function series(
@@ -18,9 +18,10 @@ export function series(
   return { field, samples };
 }
 
-interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
+/** The same of objects that have a time and a number under these names. @internal */
+export function namedSeries(field: Field, items: readonly Field[], at: string, value: string): Series {
+  const atMs = (item: Field) => item.get(at).moment();
+  return series(field, items, atMs, (item) => item.get(value).number());
 }
 
 /**
@@ -28,16 +29,15 @@ interface Span {
  * @throws UnitError if most of them are impossible for the signal
  * @internal
  */
-export function within({ fromMs, toMs }: Span, series: Series | undefined, signal: Signal): Sample[] {
+export function within({ fromMs, toMs }: Span, series: Series | undefined, signal: Signal): Reading[] {
   if (series === undefined) return [];
-  const found = series.samples.filter(({ at, value }) => {
-    const ms = Number(at);
-    return ms >= fromMs && ms <= toMs && isReading(value);
-  });
+  const found = series.samples.filter(
+    (sample): sample is Reading => sample.at >= fromMs && sample.at <= toMs && isReading(sample.value),
+  );
   series.field.located(() =>
     checkUnit(
       signal,
-      found.map(({ value }) => value ?? NaN),
+      found.map(({ value }) => value),
     ),
   );
   return found;
@@ -52,8 +52,8 @@ export function ofDevice(
   spans: readonly Span[],
   series: readonly Series[],
   source: string | undefined,
-): readonly Sample[] {
-  const bySource = new Map<string | undefined, Sample[]>();
+): readonly Reading[] {
+  const bySource = new Map<string | undefined, Reading[]>();
   for (const one of series) {
     const samples = bySource.get(one.source) ?? [];
     bySource.set(one.source, samples);

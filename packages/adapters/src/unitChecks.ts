@@ -1,5 +1,4 @@
 import { HEART_RATE_MESSAGE, isHeartRate, sleepContradictions } from '#rules/contradictions.js';
-import { SERIES_ALIASES } from '#rules/fields.js';
 import {
   BREATHS_PER_BEAT_MAX,
   PLAUSIBLE,
@@ -49,26 +48,16 @@ export function checkUnit(signal: Signal, readings: readonly number[]): void {
 }
 
 /**
- * @throws UnitError if the fields of a session can't all be in the units that they have
+ * @returns the session
+ * @throws UnitError if its fields can't all be in the units that they have
  * @internal
  */
-export function checkSession(session: Session | null | undefined, place: string): void {
-  if (typeof session !== 'object' || session === null) return;
-  for (const field of BREATHING) {
-    const values = session[field];
-    if (Array.isArray(values) && isHeartRate(values)) {
-      throw new UnitError(`${place}.${field}: ${HEART_RATE_MESSAGE}`);
-    }
-  }
-  const [found] = sleepContradictions(numbersOf(session));
-  if (found !== undefined) throw new UnitError(`${place}.${found.field}: ${found.msg}`);
-}
-
-const BREATHING = ['RR_day_1h', 'RR_night', SERIES_ALIASES.RR_night] as const;
-
-/** @internal Without values other than numbers, which callers in plain JavaScript may have put there. */
-export function numbersOf(session: Session): Session {
-  return Object.fromEntries(Object.entries(session).filter(([, value]) => typeof value === 'number'));
+export function checkSession(session: Session): Session {
+  for (const field of ['RR_day_1h', 'RR_night'] as const)
+    if (isHeartRate(session[field] ?? [])) throw new UnitError(`session.${field}: ${HEART_RATE_MESSAGE}`);
+  const [found] = sleepContradictions(session);
+  if (found !== undefined) throw new UnitError(`session.${found.field}: ${found.msg}`);
+  return session;
 }
 
 /**

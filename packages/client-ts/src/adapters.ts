@@ -20,8 +20,6 @@ export { fromTerra, type TerraInput } from '#adapters/providers/terra.js';
 export { fromWhoop, type WhoopInput } from '#adapters/providers/whoop.js';
 export { fromWithings, type WithingsInput } from '#adapters/providers/withings.js';
 export { readRecording, type Recording } from '#adapters/recording.js';
-export { SessionBuilder, type Sample } from '#adapters/sessionBuilder.js';
 export type { Person } from '#adapters/person.js';
-export type { Stage, StageDurations, StageInterval } from '#adapters/sleep.js';
 export { UnitError } from '#adapters/unitChecks.js';
 export type { Moment } from '#rules/moment.js';

@@ -21,8 +21,8 @@ export interface HistoryStorage {
 /** Options that may be given with a session. */
 export interface HistoryOptions extends PredictOptions {
   /**
-   * The date of waking, for instance "2026-11-21", as in `Adapted.night` and `SessionBuilder.wokeOn()`. Not needed
-   * with a recording, which has one.
+   * The date of waking, for instance "2026-11-21", as in `Adapted.night`. Not needed with a recording,
+   * which has one.
    */
   readonly night?: string | null | undefined;
   /** Measurements since the last night, each given once; the history keeps them. */

@@ -1,8 +1,8 @@
 import type { Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { durations, stretches } from '../durations.js';
+import { durations } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
-import { groupsOf, type Group, type Piece } from '../pieces.js';
+import { sleepsOfPieces, type Piece } from '../pieces.js';
 import type { Left, Series, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
@@ -86,7 +86,7 @@ function recordsOfMetric(metric: Field): SleepRecord[] {
   const pieces = items.filter(isPieces).flatMap(pieceOf);
   return [
     ...items.filter((one) => !isPieces(one)).map((one) => nightOf(one, metric.get('units'))),
-    ...groupsOf(pieces).map(sleepOf),
+    ...sleepsOfPieces(pieces),
   ];
 }
 
@@ -141,10 +141,4 @@ function pieceOf(field: Field): Piece[] {
   const [from, to] = [field.get('startDate').moment(), until.moment()];
   const source = field.get('source').text() ?? '';
   return to > from && to - from <= DAY_MS ? [{ field, stage, from, to, eastMs: until.eastMs(), source }] : []; // prettier-ignore
-}
-
-function sleepOf({ span, stretches: group, first, last }: Group): SleepRecord {
-  const source = last.source === '' ? undefined : last.source;
-  const read = () => stretches(first.field, span, group);
-  return { field: first.field, ...span, eastMs: last.eastMs, source, read };
 }

@@ -3,7 +3,7 @@ import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { stretches } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
 import type { SleepRecord } from '../records.js';
-import { series } from '../series.js';
+import { namedSeries } from '../series.js';
 import { offsetMs } from '../zone.js';
 
 /**
@@ -43,12 +43,11 @@ export function fromHealthConnect({
   const samples = listOf(hearts, 'HeartRateRecord')?.flatMap((record) => record.get('samples').items());
   const breaths = new Field(respiratoryRate, 'respiratory_rate', options.zone);
   const rates = listOf(breaths, 'RespiratoryRateRecord');
-  const atMs = (one: Field) => one.get('time').moment();
   return adapt(
     options,
     listOf(new Field(sleep, 'sleep', options.zone), 'SleepSessionRecord')?.map(recordOf),
-    [series(hearts, samples ?? [], atMs, (one) => one.get('beatsPerMinute').number())],
-    [series(breaths, rates ?? [], atMs, (one) => one.get('rate').number())],
+    [namedSeries(hearts, samples ?? [], 'time', 'beatsPerMinute')],
+    [namedSeries(breaths, rates ?? [], 'time', 'rate')],
   );
 }
 

@@ -1,9 +1,8 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { stretches } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
-import { groupsOf, type Piece } from '../pieces.js';
+import { sleepsOfPieces, type Piece } from '../pieces.js';
 import type { SleepRecord } from '../records.js';
-import { series } from '../series.js';
+import { namedSeries } from '../series.js';
 import { STAGES, type Stage } from '../sleep.js';
 
 /** A table of one's own: intervals of stages, and samples in any order, with times in ISO 8601. */
@@ -30,14 +29,7 @@ export function fromIntervals({
   const samples = (value: unknown, name: string) => {
     const field = new Field(value, name, options.zone);
     const items = recordsOf(field, { isList: true, what: 'a list of samples, with at and value' });
-    return [
-      series(
-        field,
-        items ?? [],
-        (one) => one.get('at').moment(),
-        (one) => one.get('value').number(),
-      ),
-    ];
+    return [namedSeries(field, items ?? [], 'at', 'value')];
   };
   return adapt(
     options,
@@ -63,8 +55,5 @@ function sleepsOf(sent: Field, pieces: readonly Piece[]): SleepRecord[] {
     if (from < (sorted[index - 1]?.to ?? from))
       field.fail('overlaps another; give those of one device, each stretch once');
   });
-  return groupsOf(sorted).map(({ span, stretches: group, first, last }) => {
-    const read = () => stretches(sent, span, group);
-    return { field: first.field, ...span, eastMs: last.eastMs, read };
-  });
+  return sleepsOfPieces(sorted, sent);
 }

@@ -2,7 +2,7 @@ import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { Field, recordsOf, refuseOthers } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
-import { series } from '../series.js';
+import { namedSeries } from '../series.js';
 
 /**
  * Junction (earlier Vital): models of its API, https://docs.junction.com and
@@ -94,6 +94,5 @@ function seriesOf(sent: Field): Series[] {
 }
 
 function samplesOf(field: Field): Series {
-  const atMs = (one: Field) => one.get('timestamp').moment();
-  return series(field, field.items(), atMs, (one) => one.get('value').number());
+  return namedSeries(field, field.items(), 'timestamp', 'value');
 }

@@ -1,9 +1,9 @@
-import type { Stage, StageDurations } from '../sleep.js';
+import type { Span, Stage, StageDurations } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
-import { series } from '../series.js';
+import { namedSeries } from '../series.js';
 
 /**
  * Oura API v2: https://cloud.ouraring.com/v2/docs (multiple sleep documents, heart rate), 2026-11-22. There is no
@@ -31,8 +31,7 @@ export function fromOura({ sleep, heart_rate: heartRate, ...options }: OuraInput
     list: ['data'],
     what: 'the answer of /v2/usercollection/heartrate, with data',
   });
-  const atMs = (one: Field) => one.get('timestamp').moment();
-  const heart = series(sent.get('data'), samples ?? [], atMs, (one) => one.get('bpm').number());
+  const heart = namedSeries(sent.get('data'), samples ?? [], 'timestamp', 'bpm');
   return adapt(options, records?.map(recordOf), [heart]);
 }
 
@@ -67,7 +66,7 @@ function recordOf(field: Field): SleepRecord {
   };
 }
 
-function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
+function stagesOf(field: Field, span: Span) {
   const given = {
     deep: field.get('deep_sleep_duration').number(),
     rem: field.get('rem_sleep_duration').number(),

@@ -1,6 +1,6 @@
-import type { Stage } from '../sleep.js';
+import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { durations, SOME_UNKNOWN, stretches } from '../durations.js';
+import { durations, SOME_UNKNOWN, stretches, untilNext } from '../durations.js';
 import { Field, recordsOf, refuseOthers } from '../field.js';
 import { beginOf, heartDaysOf, heartOfV4, nightlyRechargesOf, nightSleepsOf, recordOfV4 } from './polarV4.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
@@ -95,7 +95,7 @@ function recordOf(field: Field, recharges: ReadonlyMap<string, Field>): SleepRec
   return { field, ...span, eastMs: field.get('sleep_end_time').eastMs(), read };
 }
 
-function stagesOf(field: Field, span: { fromMs: number; toMs: number }, begin: string) {
+function stagesOf(field: Field, span: Span, begin: string) {
   const given = {
     deep: field.get('deep_sleep').number(),
     rem: field.get('rem_sleep').number(),
@@ -104,16 +104,12 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }, begin: s
   };
   if (given.deep !== undefined || given.light !== undefined) return staged(field, span, given);
   const points = clockSeries(field.get('hypnogram'), span.fromMs, begin).samples;
-  const intervals = points.map(({ at, value }, index) => ({
-    stage: LEVELS[value ?? -1],
-    from: at,
-    to: points[index + 1]?.at ?? span.toMs,
-  }));
-  return stretches(field.get('hypnogram'), span, intervals);
+  const intervals = points.map(({ at, value }) => ({ stage: LEVELS[value ?? -1], from: at }));
+  return stretches(field.get('hypnogram'), span, untilNext(intervals, span.toMs));
 }
 
 /** The stages, beside which some sleep may have none. */
-function staged(field: Field, span: { fromMs: number; toMs: number }, given: StageSums) {
+function staged(field: Field, span: Span, given: StageSums) {
   const unknown = field.get('unrecognized_sleep_stage');
   const unknownS = unknown.number() ?? 0;
   if (unknownS === 0) return durations(field, span, 'seconds', given);
@@ -124,12 +120,8 @@ function staged(field: Field, span: { fromMs: number; toMs: number }, given: Sta
 
 type StageSums = { readonly [S in Stage]: number | undefined };
 
-interface ClockSeries extends Series {
-  readonly samples: readonly { readonly at: number; readonly value: number | undefined }[];
-}
-
 /** `{"23:39": 58, "00:04": 56}`: the first time at or after the beginning that has this clock time. */
-function clockSeries(field: Field, fromMs: number, begin: string): ClockSeries {
+function clockSeries(field: Field, fromMs: number, begin: string): Series {
   const [, hour = '0', minute = '0', second = '0'] = /T(\d\d):(\d\d)(?::(\d\d))?/.exec(begin) ?? [];
   const midnightMs = fromMs - ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000;
   const samples = field.entries().map(([clock, value]) => {

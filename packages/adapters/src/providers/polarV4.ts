@@ -1,5 +1,5 @@
-import type { Stage } from '../sleep.js';
-import { durations, stretches } from '../durations.js';
+import type { Span, Stage } from '../sleep.js';
+import { durations, stretches, untilNext } from '../durations.js';
 import { recordsOf, type Field } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 
@@ -80,7 +80,7 @@ export function recordOfV4(field: Field, recharges: ReadonlyMap<string, Field>):
   return { field, ...span, eastMs: end.eastMs(), read };
 }
 
-function stagesOf(field: Field, hypnogram: Field, span: { fromMs: number; toMs: number }) {
+function stagesOf(field: Field, hypnogram: Field, span: Span) {
   const evaluation = field.get('sleepEvaluation');
   const phases = evaluation.get('phaseDurations');
   const asleep = secondsOf(evaluation.get('asleepDuration'));
@@ -95,9 +95,7 @@ function stagesOf(field: Field, hypnogram: Field, span: { fromMs: number; toMs: 
     // One at the end of the span, or after it, ends the last stretch.
     from: Math.min(span.fromMs + (secondsOf(change.get('offsetFromStart')) ?? 0) * 1000, span.toMs),
   }));
-  const intervals = points
-    .map((point, index) => ({ ...point, to: points[index + 1]?.from ?? span.toMs }))
-    .filter(({ from, to }) => to > from);
+  const intervals = untilNext(points, span.toMs).filter(({ from, to }) => to > from);
   return stretches(hypnogram.get('sleepStateChanges'), span, intervals, { asleep, awake });
 }
 

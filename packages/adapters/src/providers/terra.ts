@@ -1,9 +1,9 @@
-import type { Stage } from '../sleep.js';
+import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { durations, stretches } from '../durations.js';
+import { durations, stretches, untilNext } from '../durations.js';
 import { Field, recordsOf, refuseOthers } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
-import { series } from '../series.js';
+import { namedSeries } from '../series.js';
 
 /**
  * Terra: data models of its OpenAPI description, https://github.com/tryterra/openapi (schemas/core), 2026-11-22.
@@ -81,7 +81,7 @@ function recordOf(sent: Field, source: string | undefined): SleepRecord {
   };
 }
 
-function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
+function stagesOf(field: Field, span: Span) {
   const asleep = field.get('asleep');
   const given = durations(asleep, span, 'seconds', {
     deep: asleep.get('duration_deep_sleep_state_seconds').number(),
@@ -97,11 +97,7 @@ function stagesOf(field: Field, span: { fromMs: number; toMs: number }) {
     stage: LEVELS[one.get('level').number() ?? 0],
     from: one.get('timestamp').moment(),
   }));
-  return stretches(
-    field.get('hypnogram_samples'),
-    span,
-    points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? span.toMs })),
-  );
+  return stretches(field.get('hypnogram_samples'), span, untilNext(points, span.toMs));
 }
 
 function heartOf(record: Field): Series {
@@ -109,6 +105,5 @@ function heartOf(record: Field): Series {
 }
 
 function samplesOf(samples: Field, name: string): Series {
-  const atMs = (one: Field) => one.get('timestamp').moment();
-  return series(samples, samples.items(), atMs, (one) => one.get(name).number());
+  return namedSeries(samples, samples.items(), 'timestamp', name);
 }

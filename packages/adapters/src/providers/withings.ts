@@ -1,4 +1,4 @@
-import type { Stage } from '../sleep.js';
+import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, type Stretch } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
@@ -94,7 +94,7 @@ function recordOf(field: Field, states: () => readonly Stretch[]): SleepRecord {
   return { field, ...span, eastMs, source: deviceOf(field), read };
 }
 
-function stagesOf(data: Field, span: { fromMs: number; toMs: number }, states: () => readonly Stretch[]) {
+function stagesOf(data: Field, span: Span, states: () => readonly Stretch[]) {
   const given = {
     deep: data.get('deepsleepduration').number(),
     rem: data.get('remsleepduration').number(),

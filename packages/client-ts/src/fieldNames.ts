@@ -3,7 +3,7 @@ import { meantField } from '#rules/slips.js';
 import type { PredictionRequestBody } from './contract.js';
 
 /** A field that the service does not know and ignores: most likely a mistyped known one. */
-export interface FieldWarning {
+interface FieldWarning {
   /** The place of the object, as in the findings of a 422: from "body" on. */
   readonly loc: readonly (string | number)[];
   /** The name as it is written. */
@@ -41,17 +41,15 @@ function warningsOf(object: unknown, kind: ObjectKind, loc: FieldWarning['loc'])
   });
 }
 
-/** Most different warnings for one caller; more are no typing errors. */
+/** Most different warnings of one client; more are no typing errors. */
 const WARNED_MAX = 100;
 
-/** Warns by `process.emitWarning`, once for each name of each kind of object. */
-export class ProcessWarnings {
-  readonly #told = new Set<string>();
-
-  tell({ loc, name, meant }: FieldWarning): void {
+/** Warns by `process.emitWarning`, once for each name of each kind of object; `told` remembers them. */
+export function warnOfSlips(request: PredictionRequestBody, told: Set<string>): void {
+  for (const { loc, name, meant } of fieldWarnings(request)) {
     const path = [...loc.filter((step) => typeof step === 'string').slice(1), name].join('.');
-    if (this.#told.has(path) || this.#told.size === WARNED_MAX) return;
-    this.#told.add(path);
+    if (told.has(path) || told.size === WARNED_MAX) continue;
+    told.add(path);
     const sentence = `${path} is no field that the service knows: it is ignored. Did you mean ${meant}?`;
     process.emitWarning(sentence, { type: 'AcuityWarning', code: 'ACUITY_UNKNOWN_FIELD' });
   }

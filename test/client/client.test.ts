@@ -4,7 +4,7 @@ import t from 'tap';
 import { AcuityClient, type AcuityClientOptions, type RetryReport } from '#acuity/client/client.js';
 import * as errors from '#acuity/client/errors.js';
 import { AcuityClient as BrowserClient } from '#acuity/client/browser.js';
-import { refuseBrowser } from '#acuity/client/place.js';
+import { refuseBrowser } from '#acuity/client/checks.js';
 import type { Incoming, Outgoing, Transport } from '#acuity/client/transport.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
 import type { PredictionRequestBody } from '#acuity/client/contract.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readAnswer, type Prediction } from './answer.js';
+import { readAddress, readKey, refuseAhead, refuseBrowser } from './checks.js';
 import type { PredictionRequestBody } from './contract.js';
 import {
   AcuityError,
@@ -20,9 +21,7 @@ import {
   type PredictManyOptions,
   type Requests,
 } from './lists.js';
-import { refuseAhead } from './night.js';
 import { Patience } from './patience.js';
-import { refuseBrowser } from './place.js';
 import { DEFAULT_RETRY, mayPass, pauseBefore, type PredictOptions, type RetryOptions } from './retry.js';
 import { causeOf, isConnectionFailure, NodeTransport, type Exchange, type Transport } from './transport.js';
 import { VERSION } from './version.js';
@@ -68,7 +67,6 @@ export interface ClientParts {
 /** The service accepts no longer patience than this. */
 const PATIENCE_MAX_MS = 600_000;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-const KEY_FORM = /^sk_(demo|live)_[0-9A-Za-z]{38}$/;
 
 /** A connection pool to one service with one key. Create one and reuse it. */
 export class AcuityClient {
@@ -209,15 +207,16 @@ export class AcuityClient {
       if (!(outcome instanceof AcuityError)) return outcome;
       const { status, retryAfterS } = outcome instanceof RefusedError ? outcome : NO_ANSWER;
       // A refusal for the key's rate that says when to ask again is no failure: the call waits its turn.
-      const turn =
-        outcome instanceof RateLimitedError && retryAfterS !== undefined
-          ? { refusal: outcome, opensMs: performance.now() + retryAfterS * 1000 }
-          : undefined;
-      if (turn === undefined) failures++;
-      const pauseMs = this.#pauseAfter(outcome, call, Math.max(1, failures), retryAfterS);
-      if (pauseMs === undefined) throw outcome;
-      if (turn !== undefined)
-        call.waited = this.#rated = { ...turn, opensMs: Math.max(turn.opensMs, this.#rated?.opensMs ?? 0) };
+      const isTurnGiven = outcome instanceof RateLimitedError && retryAfterS !== undefined;
+      if (!isTurnGiven) failures++;
+      const retry = { ...this.#retry, retries: call.retries };
+      const pauseMs = pauseBefore(Math.max(1, failures), retry, this.#parts.random, retryAfterS);
+      const nowMs = performance.now();
+      if (!mayPass(outcome) || pauseMs === undefined || nowMs + pauseMs > call.endsMs) throw outcome;
+      if (isTurnGiven) {
+        const opensMs = Math.max(nowMs + retryAfterS * 1000, this.#rated?.opensMs ?? 0);
+        call.waited = this.#rated = { refusal: outcome, opensMs };
+      }
       this.#onRetry?.({ requestId, attempt, status, pauseMs });
       await this.#parts.pause(pauseMs, signal);
     }
@@ -273,17 +272,6 @@ export class AcuityClient {
       patience.end();
     }
   }
-
-  #pauseAfter(
-    error: AcuityError,
-    { retries, endsMs }: Call,
-    attempt: number,
-    retryAfterS: number | undefined,
-  ): number | undefined {
-    if (!mayPass(error)) return undefined;
-    const pauseMs = pauseBefore(attempt, { ...this.#retry, retries }, this.#parts.random, retryAfterS);
-    return pauseMs !== undefined && performance.now() + pauseMs > endsMs ? undefined : pauseMs;
-  }
 }
 
 const NO_ANSWER = { status: undefined, retryAfterS: undefined };
@@ -312,33 +300,4 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
     signal?.throwIfAborted(); // the caller's own reason, not the timer's
     throw error;
   }
-}
-
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
-/** The URL of the endpoint below the given address. */
-function readAddress(url: string, allowPlainHttp: boolean): string {
-  const base = URL.canParse(url) ? new URL(url) : undefined;
-  if (base === undefined || !/^https?:$/.test(base.protocol)) {
-    throw new TypeError('the address must be an http or https URL');
-  }
-  if (base.username !== '' || base.search !== '' || base.hash !== '') {
-    throw new TypeError('the address must have no user, query or fragment');
-  }
-  if (base.protocol === 'http:' && !LOOPBACK.test(base.hostname) && !allowPlainHttp) {
-    throw new TypeError(
-      'http to another machine carries the key and biometrics in clear: use https, or allowPlainHttp',
-    );
-  }
-  const prefix = base.pathname.replace(/\/+$/, '');
-  if (prefix.endsWith('/predict')) throw new TypeError('give the base address, without /predict');
-  return `${base.origin}${prefix}/predict`;
-}
-
-function readKey(key: string): string {
-  const trimmed = key.trim();
-  if (!KEY_FORM.test(trimmed)) {
-    throw new TypeError('the key must be whole: sk_demo_ or sk_live_ and 38 letters and digits');
-  }
-  return trimmed;
 }

@@ -71,9 +71,7 @@ export function listLimits({ listMax = 100, listBytesMax = 4 << 20 }: PredictMan
 }
 
 /** One request of a list, until it has its outcome. */
-export class Line {
-  /** JSON; empty once the line is settled. */
-  text: string;
+export class Line<Key = unknown> {
   readonly bytes: number;
   readonly settled: Promise<Settled>;
   isOpen = true;
@@ -81,8 +79,12 @@ export class Line {
   failed: RefusedError | undefined;
   #resolve: (settled: Settled) => void = () => undefined;
 
-  constructor(text: string) {
-    this.text = text;
+  /** `text`: JSON; empty once the line is settled. */
+  constructor(
+    readonly index: number,
+    readonly key: Key,
+    public text: string,
+  ) {
     this.bytes = Buffer.byteLength(text) + 1;
     this.settled = new Promise((resolve) => (this.#resolve = resolve));
   }
@@ -131,12 +133,6 @@ async function readList(
   return failed === undefined ? true : new OverloadedError(failed);
 }
 
-interface Entry<Key> {
-  readonly index: number;
-  readonly key: Key;
-  readonly line: Line;
-}
-
 /** Scores requests list by list; yields the outcome of each, in the order of the input. */
 export async function* outcomesOf<Key>(
   requests: Requests<unknown>,
@@ -162,12 +158,11 @@ export async function* outcomesOf<Key>(
       const list = await Promise.race([lists.next(), aborted]);
       isReading = false;
       if (list.done) return;
-      const lines = list.value.map(({ line }) => line);
-      sent = sendAll(lines, desk, limits, signal);
-      for (const { index, key, line } of list.value) {
+      sent = sendAll(list.value, desk, limits, signal);
+      for (const line of list.value) {
         // If sending ends with an error, the lines that are open then are never settled.
-        const settled = await Promise.race([line.settled, sent]);
-        yield { index, key, ...(settled ?? (await line.settled)) };
+        await Promise.race([line.settled, sent]);
+        yield { index: line.index, key: line.key, ...(await line.settled) };
       }
       await sent;
     }
@@ -185,21 +180,21 @@ async function* listsOf<Key>(
   requests: Requests<unknown>,
   desk: ListDesk,
   limits: ListLimits,
-): AsyncGenerator<Entry<Key>[], void, undefined> {
-  let list: Entry<Key>[] = [];
+): AsyncGenerator<Line<Key>[], void, undefined> {
+  let list: Line<Key>[] = [];
   let bytes = 0;
   let index = 0;
-  const full = (): Entry<Key>[] => {
+  const full = (): Line<Key>[] => {
     const taken = list;
     [list, bytes] = [[], 0];
     return taken;
   };
   try {
     for await (const item of requests) {
-      const entry = entryOf<Key>(item, index++, desk);
-      if (list.length > 0 && bytes + entry.line.bytes > limits.bytes) yield full();
-      list.push(entry);
-      bytes += entry.line.bytes;
+      const line = lineOf<Key>(item, index++, desk);
+      if (list.length > 0 && bytes + line.bytes > limits.bytes) yield full();
+      list.push(line);
+      bytes += line.bytes;
       if (list.length >= limits.lines) yield full();
     }
   } catch (error) {
@@ -210,14 +205,14 @@ async function* listsOf<Key>(
 }
 
 /** A request that can't be sent is settled with its error, and stops no other. */
-function entryOf<Key>(item: unknown, index: number, desk: ListDesk): Entry<Key> {
+function lineOf<Key>(item: unknown, index: number, desk: ListDesk): Line<Key> {
   const [key, request] = (Array.isArray(item) ? item : [index, item]) as [Key, PredictionRequestBody];
   try {
-    return { index, key, line: new Line(desk.encode(request)) };
+    return new Line(index, key, desk.encode(request));
   } catch (error) {
-    const line = new Line('');
+    const line = new Line(index, key, '');
     line.settle({ error: error instanceof Error ? error : new Error(String(error)) });
-    return { index, key, line };
+    return line;
   }
 }
 

@@ -119,16 +119,17 @@ export function parse(text: string): unknown {
   }
 }
 
-const SCORES = [...SCORE_FIELDS, ...LABEL_FIELDS];
+const NAMES = [...SCORE_FIELDS, ...LABEL_FIELDS, 'inference_time_ms'];
 
 function isPrediction(body: unknown): body is Scored {
   if (typeof body !== 'object' || body === null) return false;
-  return [...SCORES, 'inference_time_ms'].every((name) => name in body);
+  return NAMES.every((name) => name in body);
 }
 
 /** Ignore other fields, which a later version of the service may add to the scores. */
 function scoresOf(said: ScoreRecord): ScoreRecord {
-  return Object.fromEntries(SCORES.map((name) => [name, said[name]])) as ScoreRecord;
+  const { C_SCORE, attention, memory, reasoning, stress, valence, arousal } = said;
+  return { C_SCORE, attention, memory, reasoning, stress, valence, arousal };
 }
 
 function isFinding(finding: unknown): finding is Finding {

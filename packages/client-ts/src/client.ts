@@ -137,8 +137,8 @@ export class AcuityClient {
 
   /**
    * Scores any number of requests, many in each list that is sent, and yields one outcome per request in the
-   * order of the input: an error of one request stops no other. The next list is read when the outcomes of the
-   * one before were taken.
+   * order of the input: an error of one request stops no other. Requests are read from the input as outcomes
+   * are taken; the input must not wait for outcomes.
    *
    * The iteration throws errors that every further list would meet too (401, 403, 404, 415, and a 429 that
    * outlasts the deadline) and errors of the input, after the outcomes of the requests before; or the

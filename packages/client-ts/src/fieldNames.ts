@@ -20,11 +20,11 @@ const KINDS: Readonly<Record<string, ObjectKind>> = {
 
 /** The names in `request` that are a typing error away from a field that their object lacks. */
 export function slipsIn(request: PredictionRequestBody): Slip[] {
-  const fields = Object.entries(KINDS).flatMap(([field, kind]) =>
-    [request[field as keyof PredictionRequestBody]]
-      .flat()
-      .flatMap((object) => slipsOf(object, kind, `${field}.`)),
-  );
+  const fields = Object.entries(KINDS).flatMap(([field, kind]) => {
+    const value: unknown = request[field as keyof PredictionRequestBody];
+    const objects: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return objects.flatMap((object) => slipsOf(object, kind, `${field}.`));
+  });
   return [...slipsOf(request, 'request', ''), ...fields];
 }
 

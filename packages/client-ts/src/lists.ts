@@ -43,6 +43,11 @@ export interface PredictManyOptions extends Omit<PredictOptions, 'requestId'> {
    * refuses it. Default 4 MiB.
    */
   readonly listBytesMax?: number;
+  /**
+   * Most lists in flight at once, at most the client's `connections`; requests are read ahead only to fill
+   * them. Default 2.
+   */
+  readonly concurrency?: number;
 }
 
 /** What a run needs from its client. */
@@ -59,25 +64,32 @@ interface ListDesk {
 interface ListLimits {
   lines: number;
   bytes: number;
+  readonly concurrency: number;
 }
 
 /** @throws RangeError if a limit is not valid */
-export function listLimits({ listMax = 100, listBytesMax = 4 << 20 }: PredictManyOptions): ListLimits {
-  for (const [name, value] of Object.entries({ listMax, listBytesMax })) {
+export function listLimits(options: PredictManyOptions): ListLimits {
+  const { listMax = 100, listBytesMax = 4 << 20, concurrency = 2 } = options;
+  for (const [name, value] of Object.entries({ listMax, listBytesMax, concurrency })) {
     if (!(Number.isInteger(value) && value >= 1)) throw new RangeError(`${name} is a whole number above 0`);
   }
   if (listMax > LINES_MAX) throw new RangeError(`listMax is at most ${LINES_MAX}`);
-  return { lines: listMax, bytes: listBytesMax };
+  return { lines: listMax, bytes: listBytesMax, concurrency };
+}
+
+/** What ends the whole run. */
+interface Fault {
+  readonly fault: unknown;
 }
 
 /** One request of a list, until it has its outcome. */
 export class Line<Key = unknown> {
   readonly bytes: number;
-  readonly settled: Promise<Settled>;
+  readonly settled: Promise<Settled | Fault>;
   isOpen = true;
   /** The refusal in the last attempt, if another attempt may succeed (500, 503). */
   failed: RefusedError | undefined;
-  #resolve: (settled: Settled) => void = () => undefined;
+  #resolve: (settled: Settled | Fault) => void = () => undefined;
 
   /** `text`: JSON; empty once the line is settled. */
   constructor(
@@ -89,7 +101,7 @@ export class Line<Key = unknown> {
     this.settled = new Promise((resolve) => (this.#resolve = resolve));
   }
 
-  settle(settled: Settled): void {
+  settle(settled: Settled | Fault): void {
     this.text = '';
     this.isOpen = false;
     this.#resolve(settled);
@@ -133,7 +145,7 @@ async function readList(
   return failed === undefined ? true : new OverloadedError(failed);
 }
 
-/** Scores requests list by list; yields the outcome of each, in the order of the input. */
+/** Scores requests in lists; yields the outcome of each, in the order of the input. */
 export async function* outcomesOf<Key>(
   requests: Requests<unknown>,
   desk: ListDesk,
@@ -150,28 +162,46 @@ export async function* outcomesOf<Key>(
   aborted.catch(() => undefined); // may come when nothing waits for it
   given?.addEventListener('abort', giveUp);
   const lists = listsOf<Key>(requests, desk, limits);
-  let isReading = false;
-  let sent = Promise.resolve();
+  let reading = 0;
+  let sent: Promise<unknown> = Promise.resolve();
+  /** A list has met what ends the run: no further one is read or sent. */
+  let isHalted = false;
+  const begin = async () => {
+    if (isHalted) return undefined;
+    reading++;
+    const { value: lines, done } = await lists.next().finally(() => reading--);
+    if (done || signal.aborted || isHalted) return undefined;
+    const sending = sendAll(lines, desk, limits, signal);
+    sending.catch((fault: unknown) => {
+      isHalted = true;
+      for (const line of lines) if (line.isOpen) line.settle({ fault });
+    });
+    sent = Promise.allSettled([sent, sending]);
+    return { lines, sending };
+  };
+  const begun: ReturnType<typeof begin>[] = [];
   try {
     for (;;) {
-      isReading = true;
-      const list = await Promise.race([lists.next(), aborted]);
-      isReading = false;
-      if (list.done) return;
-      sent = sendAll(list.value, desk, limits, signal);
-      for (const line of list.value) {
-        // If sending ends with an error, the lines that are open then are never settled.
-        await Promise.race([line.settled, sent]);
-        yield { index: line.index, key: line.key, ...(await line.settled) };
+      while (begun.length < limits.concurrency) {
+        const list = begin();
+        list.catch(() => undefined); // an error of the input is thrown after the outcomes before it
+        begun.push(list);
       }
-      await sent;
+      const list = await Promise.race([begun.shift(), aborted]);
+      if (list === undefined) return;
+      for (const line of list.lines) {
+        const settled = await line.settled;
+        if ('fault' in settled) throw settled.fault;
+        yield { index: line.index, key: line.key, ...settled };
+      }
+      await list.sending;
     }
   } finally {
     given?.removeEventListener('abort', giveUp);
     giveUp();
-    await sent.catch(() => undefined);
+    await sent;
     const ended = lists.return().catch(() => undefined);
-    if (!isReading) await ended; // else it ends only when the request it was asked for has come
+    if (reading === 0) await ended; // else it ends only when the request it was asked for has come
   }
 }
 

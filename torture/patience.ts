@@ -68,8 +68,8 @@ async function demoKey({ port }: RunningServer, apiKey: string, nights: number):
   const count = new Count();
   const startMs = performance.now();
   let refused = 0;
-  const hooks = { onRetry: () => void refused++ };
-  const client = new AcuityClient({ url: `http://127.0.0.1:${port}`, apiKey, hooks });
+  const onRetry = () => void refused++;
+  const client = new AcuityClient({ url: `http://127.0.0.1:${port}`, apiKey, onRetry });
   let sent = 0;
   const call = async (): Promise<void> => {
     while (sent++ < nights) {
@@ -186,6 +186,14 @@ function toldOneSecond(): Transport {
   };
 }
 
+/** A transport that tells of each attempt when its answer begins, or the connection breaks. */
+function telling(transport: Transport, attempted: () => void): Transport {
+  return {
+    send: (request) => transport.send(request).finally(attempted),
+    close: () => transport.close(),
+  };
+}
+
 async function overloaded(scope: Teardown, form: Form, open: () => Transport): Promise<Overloaded> {
   const scorer = new PacedScorer();
   const loop = openLoop(scope, { scorer, anyKey: true, random: Math.random, retryAfterS: 1 });
@@ -198,14 +206,14 @@ async function overloaded(scope: Teardown, form: Form, open: () => Transport): P
   }, TICK_MS);
   const endsMs = startMs + OVERLOAD_S[form] * 1000;
   const attempts = new Map<number, number>();
-  const onAttempt = (): void => {
+  const attempted = (): void => {
     const second = Math.floor((performance.now() - endsMs) / 1000);
     attempts.set(second, (attempts.get(second) ?? 0) + 1);
   };
   const url = `http://127.0.0.1:${loop.port}`;
   const clients = Array.from(
     { length: BACKENDS },
-    () => new AcuityClient({ url, apiKey: createKey('live'), transport: open(), hooks: { onAttempt } }),
+    () => new AcuityClient({ url, apiKey: createKey('live'), transport: telling(open(), attempted) }),
   );
   let lost = 0;
   let asked = 0;

@@ -42,7 +42,7 @@ class Folder implements HistoryStorage {
 // One client and one history for the whole process: the connections are kept and shared.
 const client = AcuityClient.fromEnvironment(process.env, {
   timeoutMs: 2_000,
-  hooks: { onRetry: ({ requestId, status, pauseMs }) => console.warn('again', requestId, status, pauseMs) },
+  onRetry: ({ requestId, status, pauseMs }) => console.warn('again', requestId, status, pauseMs),
 });
 const history = new History(client, new Folder(process.argv[2] ?? 'histories'));
 

@@ -1,16 +1,10 @@
 import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import t from 'tap';
-import {
-  AcuityClient,
-  type AcuityClientOptions,
-  type AttemptReport,
-  type RetryReport,
-} from '#acuity/client/client.js';
+import { AcuityClient, type AcuityClientOptions, type RetryReport } from '#acuity/client/client.js';
 import * as errors from '#acuity/client/errors.js';
 import { AcuityClient as BrowserClient } from '#acuity/client/browser.js';
-import type { FieldWarning } from '#acuity/client/fieldNames.js';
-import { refuseBrowser } from '#acuity/client/place.js';
+import { refuseBrowser } from '#acuity/client/checks.js';
 import type { Incoming, Outgoing, Transport } from '#acuity/client/transport.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
 import type { PredictionRequestBody } from '#acuity/client/contract.js';
@@ -57,35 +51,6 @@ function answerOf({ status, body, headers = {} }: Reply): Incoming {
 function broken(code: string): Error {
   return Object.assign(new Error('broken'), { code });
 }
-
-t.test('the caller’s trace goes with each attempt, and nothing else of it', async (t) => {
-  let attempts = 0;
-  const propagate = (carrier: Record<string, string>): void => {
-    attempts++;
-    carrier['traceparent'] = `00-${'a'.repeat(32)}-${'b'.repeat(15)}${attempts}-01`;
-    carrier['tracestate'] = 'vendor=1';
-    carrier['baggage'] = 'person=7';
-    carrier['x-api-key'] = 'other';
-  };
-  const { client, sent } = clientWith([BUSY, OK], { propagate });
-  await client.predict(REQUEST, { requestId: 'mine' });
-  const others = {
-    'x-api-key': KEY,
-    'content-type': 'application/json',
-    'x-request-id': 'mine',
-    'x-deadline-ms': '10000',
-    'user-agent': /^acuity-client-ts\/\d/,
-  };
-  t.notMatch(JSON.stringify(sent), 'baggage');
-  t.match(
-    sent.map(({ headers }) => headers),
-    [1, 2].map((attempt) => ({
-      traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(15)}${attempt}-01`,
-      tracestate: 'vendor=1',
-      ...others,
-    })),
-  );
-});
 
 const REFUSALS: readonly (readonly [
   status: number,
@@ -209,9 +174,9 @@ t.test('a caller that gives up is given its own reason, in an attempt and in a p
 
   const inPause = new AbortController();
   const busy: Transport = { close: async () => undefined, send: async () => answerOf({ status: 503 }) };
-  const hooks = { onRetry: () => inPause.abort(new Error('enough')) };
+  const onRetry = () => inPause.abort(new Error('enough'));
   const retry = { firstPauseMs: 10_000 };
-  const options = { url: 'http://localhost', apiKey: KEY, transport: busy, retry, hooks };
+  const options = { url: 'http://localhost', apiKey: KEY, transport: busy, retry, onRetry };
   const paused = new AcuityClient(options).predict(REQUEST, { signal: inPause.signal });
   await t.rejects(paused, { message: 'enough' });
 });
@@ -244,25 +209,16 @@ t.test('a recording is passed on, and what was found in it handed out', async (t
   t.strictSame(JSON.parse(sent[0]?.body ?? ''), request);
 });
 
-t.test('hooks tell of attempts and pauses, and nothing that is anybody’s', async (t) => {
-  const attempts: AttemptReport[] = [];
+t.test('each retry is told before its pause, with nothing that is anybody’s', async (t) => {
   const retries: RetryReport[] = [];
-  const hooks = {
-    onAttempt: (report: AttemptReport) => void attempts.push(report),
-    onRetry: (report: RetryReport) => void retries.push(report),
-  };
-  const { client } = clientWith([BUSY, broken('ECONNRESET'), OK], { hooks });
+  const onRetry = (report: RetryReport) => void retries.push(report);
+  const { client } = clientWith([BUSY, broken('ECONNRESET'), OK], { onRetry });
   await client.predict(REQUEST, { requestId: 'r1' });
-  t.match(attempts, [
-    { requestId: 'r1', attempt: 1, status: 503, requestBytes: JSON.stringify(REQUEST).length },
-    { requestId: 'r1', attempt: 2, status: undefined },
-    { requestId: 'r1', attempt: 3, status: 200 },
-  ]);
   t.match(retries, [
     { requestId: 'r1', attempt: 1, status: 503, pauseMs: 1_100 },
     { requestId: 'r1', attempt: 2, status: undefined },
   ]);
-  const told = JSON.stringify([attempts, retries]);
+  const told = JSON.stringify(retries);
   t.notOk(told.includes(String(SAMPLE)) || told.includes(KEY));
 });
 
@@ -360,23 +316,6 @@ t.test('a mistyped field is warned of, once for each name, and sent all the same
   t.equal(heard.length, 2);
   t.ok(heard.every(({ message }) => !message.includes(String(SAMPLE)) && !message.includes('74')));
   t.equal(sent[0]?.body, JSON.stringify(MISTYPED));
-});
-
-t.test('or a hook is told each time, and the process nothing', async (t) => {
-  const told: FieldWarning[] = [];
-  const hooks = { onWarning: (warning: FieldWarning) => void told.push(warning) };
-  const { client } = clientWith([OK, OK], { hooks });
-  const heard = await warningsDuring(async () => {
-    await client.predict(MISTYPED);
-    await client.predict(MISTYPED);
-  });
-  t.strictSame(heard, []);
-  const loc = ['body', 'current_session'];
-  const each = [
-    { loc, name: 'HR_nigth', meant: 'HR_night' },
-    { loc, name: 'weightKg', meant: 'weight_kg' },
-  ];
-  t.strictSame(told, [...each, ...each]);
 });
 
 t.test('as many names as a caller may invent are warned of', async (t) => {

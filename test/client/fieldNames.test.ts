@@ -1,9 +1,9 @@
 import t from 'tap';
-import { fieldWarnings } from '#acuity/client/fieldNames.js';
+import { slipsIn } from '#acuity/client/fieldNames.js';
 import type { PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 
-const warnings = (request: object) => fieldWarnings(request as PredictionRequestBody);
+const warnings = (request: object) => slipsIn(request as PredictionRequestBody);
 
 t.test('what is right is passed over', async (t) => {
   t.strictSame(warnings(requestBody(5)), []);
@@ -19,9 +19,9 @@ t.test('a slip is told with its place, wherever it is', async (t) => {
     pastTarget: [],
   };
   t.strictSame(warnings(request), [
-    { loc: ['body', 'current_session'], name: 'HR_nigth', meant: 'HR_night' },
-    { loc: ['body', 'past_sessions', 1], name: 'weightKg', meant: 'weight_kg' },
-    { loc: ['body', 'past_target', 1], name: 'memmory', meant: 'memory' },
+    { path: 'current_session.HR_nigth', meant: 'HR_night' },
+    { path: 'past_sessions.weightKg', meant: 'weight_kg' },
+    { path: 'past_target.memmory', meant: 'memory' },
   ]);
 });
 

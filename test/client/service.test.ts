@@ -63,7 +63,7 @@ t.test('the client and the running service', async (t) => {
     const patient = new AcuityClient({
       url,
       apiKey: slow?.key ?? '',
-      hooks: { onRetry: (wait) => void waits.push(wait) },
+      onRetry: (wait) => void waits.push(wait),
     });
     t.teardown(() => patient.close());
     for (let count = 0; count < 3; count++) await patient.predict({ current_session: {} });

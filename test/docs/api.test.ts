@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import * as clientErrors from '#acuity/client/errors.js';
-import { errorFor } from '#acuity/client/refusals.js';
+import { errorFor } from '#acuity/client/answer.js';
 import {
   FINDING_TYPES,
   FINDINGS_MAX,

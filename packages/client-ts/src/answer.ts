@@ -1,3 +1,4 @@
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type {
   Explanation,
   Finding,
@@ -6,19 +7,11 @@ import type {
   ReadRecording,
   ScoreRecord,
 } from './contract.js';
-import type { Headers, RefusedError } from './errors.js';
-import { errorFor } from './refusals.js';
+import * as errors from './errors.js';
 import { textOf, type AnswerHead, type Incoming } from './transport.js';
 
-/** The service's answer for one session. */
-export interface Prediction {
-  readonly scores: ScoreRecord;
-  /** Version of the network that gave the scores; store it with them. */
-  readonly modelVersion: string;
-  readonly requestId: string;
-  /** Of the whole answer, if the request was sent in a list. */
-  readonly headers: Headers;
-  readonly inferenceTimeMs: number;
+/** What an answer has under the same name in JSON. */
+interface Passed {
   /** Present if it was requested (`explain`) and the service can explain. */
   readonly explanation?: Explanation;
   /** Present if the request had a history; send it with the person's next request. */
@@ -29,12 +22,31 @@ export interface Prediction {
   readonly measured?: readonly MeasuredResult[];
   /** Present if measurements count: the scores without them. */
   readonly unmeasured?: ScoreRecord;
+}
+
+/** The service's answer for one session. */
+export interface Prediction extends Passed {
+  readonly scores: ScoreRecord;
+  /** Version of the network that gave the scores; store it with them. */
+  readonly modelVersion: string;
+  readonly requestId: string;
+  /** Of the whole answer, if the request was sent in a list. */
+  readonly headers: errors.Headers;
+  readonly inferenceTimeMs: number;
   /** Present if some measurements came too late to count. */
   readonly measurementsIgnored?: readonly IgnoredMeasurement[];
 }
 
+interface Scored extends Passed, ScoreRecord {
+  readonly inference_time_ms: number;
+  readonly measurements_ignored?: readonly IgnoredMeasurement[];
+}
+
 /** Reads the answer to the request `sentId`: its scores, or the error of the kind that fits. */
-export async function readAnswer(answer: Incoming, sentId: string): Promise<Prediction | RefusedError> {
+export async function readAnswer(
+  answer: Incoming,
+  sentId: string,
+): Promise<Prediction | errors.RefusedError> {
   const body = parse(await textOf(answer));
   if (answer.status === 200 && isPrediction(body)) return predictionOf(body, answer, sentId);
   return refusalOf(answer, body, sentId);
@@ -48,7 +60,7 @@ export function readLine(
   line: string,
   head: AnswerHead,
   sentId: string,
-): Prediction | RefusedError | undefined {
+): Prediction | errors.RefusedError | undefined {
   const body = parse(line);
   if (isPrediction(body)) return predictionOf(body, head, sentId);
   const { status, detail } = (body ?? {}) as { status?: unknown; detail?: unknown };
@@ -75,7 +87,11 @@ function predictionOf(body: Scored, { headers }: AnswerHead, sentId: string): Pr
 }
 
 /** The error of an answer without scores. One without `detail` is not from the service. */
-export function refusalOf({ status, headers }: AnswerHead, body: unknown, sentId: string): RefusedError {
+export function refusalOf(
+  { status, headers }: AnswerHead,
+  body: unknown,
+  sentId: string,
+): errors.RefusedError {
   const detail = (body as { detail?: unknown } | null | undefined)?.detail;
   return errorFor({
     status,
@@ -103,21 +119,11 @@ export function parse(text: string): unknown {
   }
 }
 
-interface Scored extends ScoreRecord {
-  readonly inference_time_ms: number;
-  readonly explanation?: Explanation;
-  readonly history?: string;
-  readonly recording?: ReadRecording;
-  readonly measured?: readonly MeasuredResult[];
-  readonly unmeasured?: ScoreRecord;
-  readonly measurements_ignored?: readonly IgnoredMeasurement[];
-}
-
-const SCORES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
+const NAMES = [...SCORE_FIELDS, ...LABEL_FIELDS, 'inference_time_ms'];
 
 function isPrediction(body: unknown): body is Scored {
   if (typeof body !== 'object' || body === null) return false;
-  return [...SCORES, 'inference_time_ms'].every((name) => name in body);
+  return NAMES.every((name) => name in body);
 }
 
 /** Ignore other fields, which a later version of the service may add to the scores. */
@@ -137,4 +143,29 @@ function secondsOf(retryAfter: string | undefined): number | undefined {
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter);
   const untilMs = Date.parse(retryAfter) - Date.now();
   return Number.isNaN(untilMs) ? undefined : Math.max(0, untilMs / 1000);
+}
+
+const BY_STATUS: Readonly<Record<number, new (refusal: errors.Refusal) => errors.RefusedError>> = {
+  400: errors.MalformedRequestError,
+  401: errors.KeyMissingError,
+  403: errors.KeyRejectedError,
+  404: errors.WrongAddressError,
+  405: errors.WrongAddressError,
+  413: errors.RequestTooLargeError,
+  415: errors.UnsupportedMediaTypeError,
+  422: errors.InvalidRequestError,
+  429: errors.RateLimitedError,
+  500: errors.ServiceError,
+  503: errors.OverloadedError,
+};
+
+/** The causes of an overload, under either status. */
+const OVERLOADED = 'Service overloaded';
+
+/** The error for a refusal. */
+export function errorFor(refusal: errors.Refusal): errors.RefusedError {
+  if (refusal.findings?.some(({ type }) => type === 'history_invalid'))
+    return new errors.HistoryInvalidError(refusal);
+  if (refusal.status === 429 && refusal.detail === OVERLOADED) return new errors.OverloadedError(refusal);
+  return new (BY_STATUS[refusal.status] ?? errors.UnexpectedAnswerError)(refusal);
 }

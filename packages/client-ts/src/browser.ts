@@ -2,28 +2,21 @@
  * The entry for bundlers of web pages, in place of `entry.ts`, with the same names: code that server and page share
  * can be bundled, and what needs a key throws an error that says why.
  */
-import { refuseBrowser } from './place.js';
+import { refuseBrowser } from './checks.js';
 
-const WEB_PAGE = { window: true };
-
-export class AcuityClient {
+class OnServers {
   /** @throws Error always: a page must have no key */
   constructor() {
-    refuseBrowser(WEB_PAGE);
+    refuseBrowser({ window: true });
   }
 
-  static fromEnvironment(): AcuityClient {
-    return new AcuityClient();
+  static fromEnvironment(): OnServers {
+    return new OnServers();
   }
 }
 
-export class History extends AcuityClient {}
-
-export class NodeTransport extends AcuityClient {}
-
-export function memoryStorage(): void {
-  refuseBrowser(WEB_PAGE);
-}
+export { OnServers as AcuityClient, OnServers as History, OnServers as NodeTransport };
+export const memoryStorage = OnServers.fromEnvironment;
 
 /** Never thrown on a page; here for `instanceof`. */
 export class HistoryContendedError extends Error {}

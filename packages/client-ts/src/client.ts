@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readAnswer, type Prediction } from './answer.js';
+import { readAddress, readKey, refuseAhead, refuseBrowser } from './checks.js';
 import type { PredictionRequestBody } from './contract.js';
 import {
   AcuityError,
@@ -10,23 +11,19 @@ import {
   TimeoutError,
   UnexpectedAnswerError,
 } from './errors.js';
-import { fieldWarnings, ProcessWarnings, type FieldWarning } from './fieldNames.js';
-import { Gate, isTurnGiven } from './gate.js';
-import { ListAnswer, type Line } from './listAnswer.js';
+import { warnOfSlips } from './fieldNames.js';
 import {
+  exchangeOf,
   listLimits,
   outcomesOf,
-  type ListDesk,
+  type Line,
   type Outcome,
   type PredictManyOptions,
   type Requests,
 } from './lists.js';
-import { refuseAhead } from './night.js';
 import { Patience } from './patience.js';
-import { refuseBrowser } from './place.js';
-import { mayPass } from './refusals.js';
-import { DEFAULT_RETRY, pauseBefore, type PredictOptions, type RetryOptions } from './retry.js';
-import { causeOf, isConnectionFailure, NodeTransport, type Incoming, type Transport } from './transport.js';
+import { DEFAULT_RETRY, mayPass, pauseBefore, type PredictOptions, type RetryOptions } from './retry.js';
+import { causeOf, isConnectionFailure, NodeTransport, type Exchange, type Transport } from './transport.js';
 import { VERSION } from './version.js';
 
 export interface AcuityClientOptions {
@@ -43,43 +40,21 @@ export interface AcuityClientOptions {
   /** Most connections open at once. Default 32. */
   readonly connections?: number;
   readonly retry?: Partial<RetryOptions>;
-  /** Called with events, for logs and metrics; they never contain keys or biometric values. */
-  readonly hooks?: ClientHooks;
+  /** Called before each pause, for logs and metrics: another attempt follows. */
+  readonly onRetry?: (retry: RetryReport) => void;
   /** Carries the requests, instead of Node's own HTTP client. */
   readonly transport?: Transport;
-  /**
-   * Writes the caller's trace context before each attempt, as OpenTelemetry does: `(carrier) =>
-   * propagation.inject(context.active(), carrier)`. Only `traceparent` and `tracestate` are sent. Not needed
-   * if an instrumentation of `node:http` already does so.
-   */
-  readonly propagate?: (carrier: Record<string, string>) => void;
   /** Allows `http:` to another machine: biometrics and the key then travel in clear. Default false. */
   readonly allowPlainHttp?: boolean;
 }
 
-export interface ClientHooks {
-  /** An attempt ended with an answer, or without one (`status` undefined). */
-  onAttempt?(attempt: AttemptReport): void;
-  /** Another attempt follows after a pause. */
-  onRetry?(retry: RetryReport): void;
-  /**
-   * A field is about to be ignored, most likely because its name is mistyped. Without this hook,
-   * `process.emitWarning` is called once for each name.
-   */
-  onWarning?(warning: FieldWarning): void;
-}
-
-export interface AttemptReport {
+/** Which attempt failed, and how long the pause is; never a key or a biometric value. */
+export interface RetryReport {
   readonly requestId: string;
   /** Counts from 1. */
   readonly attempt: number;
+  /** Undefined without an answer. */
   readonly status: number | undefined;
-  readonly durationMs: number;
-  readonly requestBytes: number;
-}
-
-/** `attempt` is the one that failed. */
-export interface RetryReport extends Pick<AttemptReport, 'requestId' | 'attempt' | 'status'> {
   readonly pauseMs: number;
 }
 
@@ -92,7 +67,6 @@ export interface ClientParts {
 /** The service accepts no longer patience than this. */
 const PATIENCE_MAX_MS = 600_000;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-const KEY_FORM = /^sk_(demo|live)_[0-9A-Za-z]{38}$/;
 
 /** A connection pool to one service with one key. Create one and reuse it. */
 export class AcuityClient {
@@ -103,12 +77,12 @@ export class AcuityClient {
   readonly #retry: RetryOptions;
   readonly #timeoutMs: number;
   readonly #deadlineMs: number;
-  readonly #gate = new Gate();
-  readonly #hooks: ClientHooks;
-  readonly #propagate: AcuityClientOptions['propagate'];
+  readonly #onRetry: AcuityClientOptions['onRetry'];
   readonly #parts: ClientParts;
-  readonly #warnings = new ProcessWarnings();
+  readonly #warned = new Set<string>();
   readonly #underWay = new Set<Promise<unknown>>();
+  /** The last refusal for the key's rate: until it opens, every other call would be refused like that one. */
+  #rated: Rated | undefined;
   #isClosed = false;
 
   /**
@@ -124,8 +98,7 @@ export class AcuityClient {
     this.#retry = { ...DEFAULT_RETRY, ...options.retry };
     this.#timeoutMs = timeoutMs;
     this.#deadlineMs = deadlineMs;
-    this.#hooks = options.hooks ?? {};
-    this.#propagate = options.propagate;
+    this.#onRetry = options.onRetry;
     this.#transport = options.transport ?? new NodeTransport(connections);
     this.#parts = { random: Math.random, pause, ...parts };
   }
@@ -159,7 +132,7 @@ export class AcuityClient {
       read: (answer) => readAnswer(answer, requestId),
     };
     const call = this.#call(requestId, options);
-    return this.#persist(call, (attempt) => this.#attempt(call, attempt, exchange));
+    return this.#persist(call, () => this.#attempt(call, exchange));
   }
 
   /**
@@ -184,19 +157,20 @@ export class AcuityClient {
     requests: Requests<unknown>,
     { signal, ...options }: PredictManyOptions = {},
   ): AsyncGenerator<Outcome<unknown>, void, undefined> {
-    const desk: ListDesk = {
-      encode: (request) => this.#encode(request),
-      send: (lines, stop, givesWay) => this.#sendLines(lines, { ...options, signal: stop }, givesWay),
+    const desk = {
+      encode: (request: PredictionRequestBody) => this.#encode(request),
+      send: (lines: readonly Line[], stop: AbortSignal) =>
+        this.#sendLines(lines, { ...options, signal: stop }),
     };
     return outcomesOf(requests, desk, listLimits(options), signal);
   }
 
-  async #sendLines(lines: readonly Line[], options: PredictOptions, givesWay: () => boolean): Promise<void> {
+  /** Sends lines until each is settled. */
+  async #sendLines(lines: readonly Line[], options: PredictOptions): Promise<void> {
     const call = this.#call(randomUUID(), options);
-    await this.#persist(call, async (attempt) => {
+    await this.#persist(call, async () => {
       const open = lines.filter(({ isOpen }) => isOpen);
-      const outcome = await this.#attempt(call, attempt, new ListAnswer(open, call.requestId));
-      if (outcome === true || (outcome instanceof RateLimitedError && givesWay())) return true;
+      const outcome = await this.#attempt(call, exchangeOf(open, call.requestId));
       // If the connection breaks after the last line, nothing is lost.
       const isLost = open.some(({ isOpen }) => isOpen);
       return isLost || outcome instanceof UnexpectedAnswerError ? outcome : true;
@@ -204,10 +178,7 @@ export class AcuityClient {
   }
 
   #encode(request: PredictionRequestBody): string {
-    for (const warning of fieldWarnings(request)) {
-      if (this.#hooks.onWarning === undefined) this.#warnings.tell(warning);
-      else this.#hooks.onWarning(warning);
-    }
+    warnOfSlips(request, this.#warned);
     refuseAhead(request);
     return JSON.stringify(request);
   }
@@ -218,7 +189,7 @@ export class AcuityClient {
     return { requestId, signal, timeoutMs, retries, endsMs: performance.now() + deadlineMs };
   }
 
-  #persist<T>(call: Call, make: (attempt: number) => Promise<T | AcuityError>): Promise<T> {
+  #persist<T>(call: Call, make: () => Promise<T | AcuityError>): Promise<T> {
     if (this.#isClosed) throw new TypeError('the client is closed');
     const outcome = this.#attempts(call, make);
     const settled = outcome.catch(() => undefined);
@@ -228,18 +199,25 @@ export class AcuityClient {
   }
 
   /** Makes attempts until one succeeds; throws the error of the last one. */
-  async #attempts<T>(call: Call, make: (attempt: number) => Promise<T | AcuityError>): Promise<T> {
+  async #attempts<T>(call: Call, make: () => Promise<T | AcuityError>): Promise<T> {
     const { requestId, signal } = call;
     for (let attempt = 1, failures = 0; ; attempt++) {
       await this.#turn(call);
-      const outcome = await make(attempt);
+      const outcome = await make();
       if (!(outcome instanceof AcuityError)) return outcome;
-      const status = outcome instanceof RefusedError ? outcome.status : undefined;
-      if (!isTurnGiven(outcome)) failures++;
-      const pauseMs = this.#pauseAfter(outcome, call, Math.max(1, failures));
-      if (pauseMs === undefined) throw outcome;
-      if (isTurnGiven(outcome)) call.closing = this.#gate.close(outcome);
-      this.#hooks.onRetry?.({ requestId, attempt, status, pauseMs });
+      const { status, retryAfterS } = outcome instanceof RefusedError ? outcome : NO_ANSWER;
+      // A refusal for the key's rate that says when to ask again is no failure: the call waits its turn.
+      const isTurnGiven = outcome instanceof RateLimitedError && retryAfterS !== undefined;
+      if (!isTurnGiven) failures++;
+      const retry = { ...this.#retry, retries: call.retries };
+      const pauseMs = pauseBefore(Math.max(1, failures), retry, this.#parts.random, retryAfterS);
+      const nowMs = performance.now();
+      if (!mayPass(outcome) || pauseMs === undefined || nowMs + pauseMs > call.endsMs) throw outcome;
+      if (isTurnGiven) {
+        const opensMs = Math.max(nowMs + retryAfterS * 1000, this.#rated?.opensMs ?? 0);
+        call.waited = this.#rated = { refusal: outcome, opensMs };
+      }
+      this.#onRetry?.({ requestId, attempt, status, pauseMs });
       await this.#parts.pause(pauseMs, signal);
     }
   }
@@ -249,16 +227,14 @@ export class AcuityClient {
    * all the same.
    */
   async #turn(call: Call): Promise<void> {
-    for (
-      let held = this.#gate.holds(call.closing);
-      held !== undefined;
-      held = this.#gate.holds(call.closing)
-    ) {
-      if (call.retries === 0) return;
-      if (performance.now() + held.leftMs > call.endsMs) throw held.refusal(call.requestId);
-      call.closing = held.closing;
+    while (this.#rated !== undefined && this.#rated !== call.waited && call.retries > 0) {
+      const { opensMs, refusal } = this.#rated;
+      const leftMs = opensMs - performance.now();
+      if (leftMs <= 0) return;
+      if (opensMs > call.endsMs) throw refusal.of(call.requestId, Math.ceil(leftMs / 1000));
+      call.waited = this.#rated;
       // No random part: calls that have waited go before those refused just now, so that none waits for ever.
-      await this.#parts.pause(held.leftMs, call.signal);
+      await this.#parts.pause(leftMs, call.signal);
     }
   }
 
@@ -270,28 +246,23 @@ export class AcuityClient {
   }
 
   /** One request and its answer. Throws only errors that no further attempt could fix. */
-  async #attempt<T>(call: Call, attempt: number, exchange: Exchange<T>): Promise<T | AcuityError> {
+  async #attempt<T>(call: Call, { contentType, body, isList, read }: Exchange<T>): Promise<T | AcuityError> {
     const { requestId, signal, timeoutMs, endsMs } = call;
-    const { contentType, body, read } = exchange;
-    const startedMs = performance.now();
-    const report = (status: number | undefined): void =>
-      this.#hooks.onAttempt?.({
-        requestId,
-        attempt,
-        status,
-        durationMs: performance.now() - startedMs,
-        requestBytes: Buffer.byteLength(body),
-      });
+    const patienceMs = Math.min(timeoutMs, endsMs - performance.now(), PATIENCE_MAX_MS);
     const patience = new Patience(timeoutMs, endsMs, signal);
     try {
-      const headers = this.#headers(requestId, Math.min(timeoutMs, endsMs - startedMs), contentType);
+      const headers = {
+        'x-api-key': this.#apiKey,
+        'content-type': contentType,
+        'user-agent': `acuity-client-ts/${VERSION}`,
+        'x-request-id': requestId,
+        // The service need not score requests that the caller no longer waits for.
+        'x-deadline-ms': String(Math.max(1, Math.ceil(patienceMs))),
+      };
       const answer = await this.#transport.send({ url: this.#url, headers, body, signal: patience.signal });
-      const isList = answer.status === 200 && exchange.isList;
-      const outcome = await read(isList ? { ...answer, body: patience.renewedBy(answer.body) } : answer);
-      report(answer.status);
-      return outcome;
+      const isRenewed = answer.status === 200 && isList;
+      return await read(isRenewed ? { ...answer, body: patience.renewedBy(answer.body) } : answer);
     } catch (error) {
-      report(undefined);
       signal?.throwIfAborted();
       if (patience.over !== '') return new TimeoutError(`${this.#origin}: ${patience.over}`, requestId);
       if (error instanceof AcuityError) return error;
@@ -301,45 +272,14 @@ export class AcuityClient {
       patience.end();
     }
   }
-
-  #headers(requestId: string, patienceMs: number, contentType: string): Record<string, string> {
-    return {
-      ...traceHeaders(this.#propagate),
-      'x-api-key': this.#apiKey,
-      'content-type': contentType,
-      'user-agent': `acuity-client-ts/${VERSION}`,
-      'x-request-id': requestId,
-      // The service need not score requests that the caller no longer waits for.
-      'x-deadline-ms': String(Math.max(1, Math.min(PATIENCE_MAX_MS, Math.ceil(patienceMs)))),
-    };
-  }
-
-  #pauseAfter(error: AcuityError, { retries, endsMs }: Call, attempt: number): number | undefined {
-    if (!mayPass(error)) return undefined;
-    const retryAfterS = error instanceof RefusedError ? error.retryAfterS : undefined;
-    const pauseMs = pauseBefore({ attempt, retryAfterS }, { ...this.#retry, retries }, this.#parts.random);
-    return pauseMs !== undefined && performance.now() + pauseMs > endsMs ? undefined : pauseMs;
-  }
 }
 
-/** The trace context that `propagate` wrote; baggage and all else stay with the caller. */
-function traceHeaders(propagate: AcuityClientOptions['propagate']): Record<string, string> {
-  const carrier: Record<string, string> = {};
-  propagate?.(carrier);
-  const { traceparent, tracestate } = carrier;
-  return {
-    ...(traceparent !== undefined && { traceparent }),
-    ...(tracestate !== undefined && { tracestate }),
-  };
-}
+const NO_ANSWER = { status: undefined, retryAfterS: undefined };
 
-/** What an attempt sends, and how its answer is read. */
-interface Exchange<T> {
-  readonly contentType: string;
-  readonly body: string;
-  /** Its answer may take long, as long as it goes on. */
-  readonly isList?: true;
-  readonly read: (answer: Incoming) => Promise<T | AcuityError>;
+/** A refusal for the key's rate; `opensMs`: when another call may be sent, on the clock of `performance.now`. */
+interface Rated {
+  readonly refusal: RateLimitedError;
+  readonly opensMs: number;
 }
 
 interface Call {
@@ -349,8 +289,8 @@ interface Call {
   readonly retries: number;
   /** After this no further attempt begins, on the clock of `performance.now`. */
   readonly endsMs: number;
-  /** The gate's last closing that this call has waited for. */
-  closing?: number;
+  /** The last refusal, its own or another call's, that it has waited for. */
+  waited?: Rated;
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -360,33 +300,4 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
     signal?.throwIfAborted(); // the caller's own reason, not the timer's
     throw error;
   }
-}
-
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
-/** The URL of the endpoint below the given address. */
-function readAddress(url: string, allowPlainHttp: boolean): string {
-  const base = URL.canParse(url) ? new URL(url) : undefined;
-  if (base === undefined || !/^https?:$/.test(base.protocol)) {
-    throw new TypeError('the address must be an http or https URL');
-  }
-  if (base.username !== '' || base.search !== '' || base.hash !== '') {
-    throw new TypeError('the address must have no user, query or fragment');
-  }
-  if (base.protocol === 'http:' && !LOOPBACK.test(base.hostname) && !allowPlainHttp) {
-    throw new TypeError(
-      'http to another machine carries the key and biometrics in clear: use https, or allowPlainHttp',
-    );
-  }
-  const prefix = base.pathname.replace(/\/+$/, '');
-  if (prefix.endsWith('/predict')) throw new TypeError('give the base address, without /predict');
-  return `${base.origin}${prefix}/predict`;
-}
-
-function readKey(key: string): string {
-  const trimmed = key.trim();
-  if (!KEY_FORM.test(trimmed)) {
-    throw new TypeError('the key must be whole: sk_demo_ or sk_live_ and 38 letters and digits');
-  }
-  return trimmed;
 }

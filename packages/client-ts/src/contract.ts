@@ -1,4 +1,4 @@
-import type { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
+import type { LABEL_FIELDS, MeasuredField, SCORE_FIELDS, TestScore } from '#rules/fields.js';
 import type { Adapted } from '#adapters/adapt.js';
 import type { Provider } from '#adapters/recording.js';
 import type { Session as SessionFields } from '#adapters/session.js';
@@ -46,7 +46,7 @@ interface Measured {
  */
 export type Measurement =
   | ({
-      score?: Exclude<NumericScore, 'C_SCORE'>;
+      score?: TestScore;
       value?: number;
       test?: string;
       answers?: number[];
@@ -58,14 +58,14 @@ export type Measurement =
 /** The percentile that the service made of a raw result. */
 export interface MeasuredResult {
   readonly test: string;
-  readonly score: Exclude<NumericScore, 'C_SCORE'>;
+  readonly score: TestScore;
   readonly value: number;
   readonly on: string;
 }
 
 /** A measurement older than the newest that the history no longer keeps one by one. */
 export interface IgnoredMeasurement {
-  readonly score: Exclude<NumericScore, 'C_SCORE'> | Label;
+  readonly score: MeasuredField;
   readonly on: string;
 }
 

@@ -1,15 +1,8 @@
 /** What `acuity-client` publishes, and the server's package as `acuity/client`: the one file that only passes on, because it is the way in. */
 export type { Prediction } from './answer.js';
-export {
-  AcuityClient,
-  type AcuityClientOptions,
-  type AttemptReport,
-  type ClientHooks,
-  type RetryReport,
-} from './client.js';
+export { AcuityClient, type AcuityClientOptions, type RetryReport } from './client.js';
 export type * from './contract.js';
 export * from './errors.js';
-export type { FieldWarning } from './fieldNames.js';
 export {
   History,
   HistoryContendedError,

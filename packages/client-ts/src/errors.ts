@@ -38,11 +38,11 @@ export interface Refusal {
   readonly status: number;
   /** The answer's `detail`; empty if it is not text. */
   readonly detail: string;
-  readonly findings: readonly Finding[];
+  readonly findings?: readonly Finding[];
   /** Seconds from `Retry-After`. */
   readonly retryAfterS: number | undefined;
   /** `RateLimit-Policy`: how much the limit that was reached allows, such as "20 in 2 s". */
-  readonly limit: string | undefined;
+  readonly limit?: string | undefined;
   readonly headers: Headers;
 }
 
@@ -120,9 +120,10 @@ export class InvalidRequestError extends RefusedError {
   readonly findings: readonly Finding[];
 
   constructor(refusal: Refusal) {
-    const found = refusal.findings.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
+    const { findings = [] } = refusal;
+    const found = findings.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
     super(refusal, found + new.target.remedy);
-    this.findings = refusal.findings;
+    this.findings = findings;
   }
 }
 

@@ -3,11 +3,9 @@ import { meantField } from '#rules/slips.js';
 import type { PredictionRequestBody } from './contract.js';
 
 /** A field that the service does not know and ignores: most likely a mistyped known one. */
-export interface FieldWarning {
-  /** The place of the object, as in the findings of a 422: from "body" on. */
-  readonly loc: readonly (string | number)[];
-  /** The name as it is written. */
-  readonly name: string;
+interface Slip {
+  /** Where it is, such as "past_sessions.weightKg". */
+  readonly path: string;
   /** The field that was most likely meant. */
   readonly meant: string;
 }
@@ -21,37 +19,34 @@ const KINDS: Readonly<Record<string, ObjectKind>> = {
 };
 
 /** The names in `request` that are a typing error away from a field that their object lacks. */
-export function fieldWarnings(request: PredictionRequestBody): FieldWarning[] {
+export function slipsIn(request: PredictionRequestBody): Slip[] {
   const fields = Object.entries(KINDS).flatMap(([field, kind]) => {
     const value: unknown = request[field as keyof PredictionRequestBody];
-    if (!Array.isArray(value)) return warningsOf(value, kind, ['body', field]);
-    return value.flatMap((object, index) => warningsOf(object, kind, ['body', field, index]));
+    const objects: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return objects.flatMap((object) => slipsOf(object, kind, `${field}.`));
   });
-  return [...warningsOf(request, 'request', ['body']), ...fields];
+  return [...slipsOf(request, 'request', ''), ...fields];
 }
 
-function warningsOf(object: unknown, kind: ObjectKind, loc: FieldWarning['loc']): FieldWarning[] {
+function slipsOf(object: unknown, kind: ObjectKind, place: string): Slip[] {
   if (typeof object !== 'object' || object === null) return [];
   const fields = object as Readonly<Record<string, unknown>>;
   return Object.keys(fields).flatMap((name) => {
     const meant = fields[name] === undefined ? undefined : meantField(name, kind);
     // Beside the field itself it is another thing, which merely sounds alike.
     const isSlip = meant !== undefined && (fields[meant] ?? undefined) === undefined;
-    return isSlip ? [{ loc, name, meant }] : [];
+    return isSlip ? [{ path: place + name, meant }] : [];
   });
 }
 
-/** Most different warnings for one caller; more are no typing errors. */
+/** Most different warnings of one client; more are no typing errors. */
 const WARNED_MAX = 100;
 
-/** Warns by `process.emitWarning`, once for each name of each kind of object. */
-export class ProcessWarnings {
-  readonly #told = new Set<string>();
-
-  tell({ loc, name, meant }: FieldWarning): void {
-    const path = [...loc.filter((step) => typeof step === 'string').slice(1), name].join('.');
-    if (this.#told.has(path) || this.#told.size === WARNED_MAX) return;
-    this.#told.add(path);
+/** Warns by `process.emitWarning`, once for each name of each kind of object; `told` remembers them. */
+export function warnOfSlips(request: PredictionRequestBody, told: Set<string>): void {
+  for (const { path, meant } of slipsIn(request)) {
+    if (told.has(path) || told.size === WARNED_MAX) continue;
+    told.add(path);
     const sentence = `${path} is no field that the service knows: it is ignored. Did you mean ${meant}?`;
     process.emitWarning(sentence, { type: 'AcuityWarning', code: 'ACUITY_UNKNOWN_FIELD' });
   }

@@ -1,6 +1,6 @@
 import type { Prediction } from './answer.js';
 import type { AcuityClient } from './client.js';
-import type { Measurement, PredictionRequestBody, Session } from './contract.js';
+import type { Measurement, Session } from './contract.js';
 import { AcuityError } from './errors.js';
 import { withoutMeasurements } from './measuredHistory.js';
 import { pauseBefore, type PredictOptions, type RetryOptions } from './retry.js';
@@ -77,7 +77,12 @@ export class History {
       ...(measurements?.length && { measurements: [...measurements] }),
       ...(explain && { explain }),
     };
-    return this.#inTurn(person, (stored) => this.#predict({ ...request, history: stored ?? '' }, others));
+    return this.#inTurn(person, async (stored) => {
+      const prediction = await this.#client.predict({ ...request, history: stored ?? '' }, others);
+      if (prediction.history !== undefined) return prediction;
+      const sentence = 'the service gave no history: it is older than this client, update it';
+      throw new AcuityError(sentence, prediction.requestId);
+    });
   }
 
   /**
@@ -85,25 +90,12 @@ export class History {
    * @throws RangeError if the stored history is damaged
    */
   async forgetMeasurements(person: string): Promise<void> {
-    await this.#inTurn(person, async (stored) => {
-      const history = stored ? withoutMeasurements(stored) : undefined;
-      return { history, isAsStored: !stored || history === stored };
-    });
+    await this.#inTurn(person, async (stored) => ({ history: stored && withoutMeasurements(stored) }));
   }
 
   /** Deletes everything stored for `person`. */
   async forget(person: string): Promise<void> {
-    await this.#inTurn(person, async (stored) => ({
-      history: undefined,
-      isAsStored: (stored ?? null) === null,
-    }));
-  }
-
-  async #predict(request: PredictionRequestBody, options: PredictOptions): Promise<WithHistory> {
-    const prediction = await this.#client.predict(request, options);
-    const { history, requestId } = prediction;
-    if (history !== undefined) return { ...prediction, history };
-    throw new AcuityError('the service gave no history: it is older than this client, update it', requestId);
+    await this.#inTurn(person, async () => ({}));
   }
 
   /** Does `work` after the person's other calls. */
@@ -124,28 +116,27 @@ export class History {
     for (let attempt = 1; ; attempt++) {
       const stored = await this.#storage.load(person);
       const done = await work(stored);
-      if (done.isAsStored) return done;
-      const isTaken: unknown = await this.#storage.save(person, done.history, stored);
+      const next = done.history ?? undefined;
+      if (next === (stored ?? undefined)) return done;
+      const isTaken: unknown = await this.#storage.save(person, next, stored);
       if (isTaken === true) return done;
       // A storage that returns nothing would be written again and again.
       if (isTaken !== false) throw new TypeError('save() of a history storage gives true or false');
-      const pauseMs = pauseBefore({ attempt, retryAfterS: undefined }, CONTENTION, Math.random);
+      const pauseMs = pauseBefore(attempt, CONTENTION, Math.random);
       if (pauseMs === undefined) throw new HistoryContendedError();
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 }
 
-/** What to store, or nothing to delete the person; `isAsStored`: leave the storage unchanged. */
+/** With the history to store, or none to delete the person. */
 interface ToStore {
-  readonly history: string | undefined;
-  readonly isAsStored?: boolean;
+  readonly history?: Stored;
 }
 
-type Work<Done extends ToStore> = (stored: string | null | undefined) => Promise<Done>;
+type Stored = string | null | undefined;
 
-/** The result, with the history to store. */
-type WithHistory = Prediction & { readonly history: string };
+type Work<Done extends ToStore> = (stored: Stored) => Promise<Done>;
 
 /** A storage in memory, lost when the process ends: for trials and tests. */
 export function memoryStorage(): HistoryStorage {

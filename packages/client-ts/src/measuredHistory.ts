@@ -19,18 +19,14 @@ export function withoutMeasurements(history: string): string {
   const end = bytes.length - CRC_BYTES;
   const isWhole =
     history.startsWith(VERSION) && end > 0 && crc32(bytes.subarray(0, end)) === bytes.readUInt32LE(end);
-  if (!isWhole) throw damaged();
-  if (bytes[end - 1] === 0) return history;
-  const kept = end < END_BYTES ? -1 : end - END_BYTES - bytes.readUInt16LE(end - END_BYTES);
-  if (kept < 1) throw damaged();
+  if (isWhole && bytes[end - 1] === 0) return history;
+  const kept = !isWhole || end < END_BYTES ? 0 : end - END_BYTES - bytes.readUInt16LE(end - END_BYTES);
+  if (kept < 1)
+    throw new RangeError(
+      'the stored history is damaged, or newer than this client: restore what was stored of the person, or forget them',
+    );
   const shorter = Buffer.alloc(kept + 1 + CRC_BYTES); // the byte after what is kept is 0
   bytes.copy(shorter, 0, 0, kept);
   shorter.writeUInt32LE(crc32(shorter.subarray(0, kept + 1)), kept + 1);
   return VERSION + shorter.toString('base64url');
-}
-
-function damaged(): RangeError {
-  return new RangeError(
-    'the stored history is damaged, or newer than this client: restore what was stored of the person, or forget them',
-  );
 }

@@ -4,18 +4,16 @@
  */
 export class Patience {
   readonly #controller = new AbortController();
-  readonly #timeoutMs: number;
-  readonly #endsMs: number;
-  readonly #given: AbortSignal | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** What ended it. */
   over = '';
 
   /** `endsMs`: on the clock of `performance.now`. */
-  constructor(timeoutMs: number, endsMs: number, given: AbortSignal | undefined) {
-    this.#timeoutMs = timeoutMs;
-    this.#endsMs = endsMs;
-    this.#given = given;
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly endsMs: number,
+    private readonly given: AbortSignal | undefined,
+  ) {
     given?.throwIfAborted();
     given?.addEventListener('abort', this.#giveUp);
     this.#wait();
@@ -35,24 +33,24 @@ export class Patience {
 
   end(): void {
     clearTimeout(this.#timer);
-    this.#given?.removeEventListener('abort', this.#giveUp);
+    this.given?.removeEventListener('abort', this.#giveUp);
   }
 
   #wait(): void {
     clearTimeout(this.#timer);
-    const leftMs = this.#endsMs - performance.now();
+    const leftMs = this.endsMs - performance.now();
     const over =
-      leftMs > this.#timeoutMs ? `no answer within ${this.#timeoutMs} ms` : 'no whole answer by the deadline';
+      leftMs > this.timeoutMs ? `no answer within ${this.timeoutMs} ms` : 'no whole answer by the deadline';
     this.#timer = setTimeout(
       () => {
         this.over = over;
         this.#controller.abort();
       },
-      Math.min(leftMs, this.#timeoutMs),
+      Math.min(leftMs, this.timeoutMs),
     );
   }
 
   // Without AbortSignal.any: a signal that outlives thousands of attempts would keep a reference to each of
   // them.
-  readonly #giveUp = (): void => this.#controller.abort(this.#given?.reason);
+  readonly #giveUp = (): void => this.#controller.abort(this.given?.reason);
 }

@@ -1,3 +1,6 @@
+import { RefusedError, type AcuityError } from './errors.js';
+import { isTooLong } from './transport.js';
+
 /** When a request is tried again. */
 export interface RetryOptions {
   /**
@@ -28,12 +31,14 @@ export interface PredictOptions {
 
 export const DEFAULT_RETRY: RetryOptions = { retries: 2, firstPauseMs: 200, pauseMaxMs: 30_000 };
 
-/** An attempt that failed for a reason that may pass. */
-export interface FailedAttempt {
-  /** Counts from 1. */
-  readonly attempt: number;
-  /** Seconds that the service asked to wait. */
-  readonly retryAfterS: number | undefined;
+/** What a proxy answers where the service did not, or not in time. */
+const OF_PROXIES: ReadonlySet<number> = new Set([502, 504]);
+const PASSING: ReadonlySet<string> = new Set(['RateLimitedError', 'OverloadedError', 'ConnectionError']);
+
+/** Whether the same request may have another outcome soon. */
+export function mayPass(error: AcuityError): boolean {
+  if (error instanceof RefusedError && OF_PROXIES.has(error.status)) return true;
+  return PASSING.has(error.name) && !isTooLong(error);
 }
 
 /**
@@ -41,16 +46,18 @@ export interface FailedAttempt {
  * at random ("full jitter"), so that callers who were refused together do not come back together. A pause is
  * never shorter than `Retry-After`.
  *
+ * @param failures  at least 1
  * @param random  uniform, 0 to 1
+ * @param retryAfterS  seconds that the service asked to wait
  */
 export function pauseBefore(
-  { attempt, retryAfterS }: FailedAttempt,
+  failures: number,
   { retries, firstPauseMs, pauseMaxMs }: RetryOptions,
   random: () => number,
+  retryAfterS = 0,
 ): number | undefined {
-  if (attempt > retries) return undefined;
-  const askedMs = (retryAfterS ?? 0) * 1000;
-  if (askedMs > pauseMaxMs) return undefined;
-  const jitterMs = random() * Math.min(pauseMaxMs, firstPauseMs * 2 ** (attempt - 1));
+  const askedMs = retryAfterS * 1000;
+  if (failures > retries || askedMs > pauseMaxMs) return undefined;
+  const jitterMs = random() * Math.min(pauseMaxMs, firstPauseMs * 2 ** (failures - 1));
   return Math.min(pauseMaxMs, askedMs + jitterMs);
 }

@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
-import type { Headers } from './errors.js';
+import type { AcuityError, Headers } from './errors.js';
 
 /** One attempt's request; the header names are lower case. */
 export interface Outgoing {
@@ -20,6 +20,15 @@ export interface AnswerHead {
 export interface Incoming extends AnswerHead {
   /** Arrives piece by piece; the signal of the request ends it too. */
   readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** What an attempt sends, and how its answer is read. */
+export interface Exchange<T> {
+  readonly contentType: string;
+  readonly body: string;
+  /** Its answer may take long, as long as it goes on. */
+  readonly isList?: true;
+  readonly read: (answer: Incoming) => Promise<T | AcuityError>;
 }
 
 /**

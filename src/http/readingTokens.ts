@@ -17,7 +17,7 @@ const EMPTY_BYTES = 16_384;
 
 /**
  * What reading a body costs beyond its length (`BLOCK_BYTES`), in tokens: 0 for plain bodies. It is known only once the
- * body is read, so the bucket may go into debt. `npm run bench -- prices` measures what a token of each kind buys.
+ * body is read, so the bucket may go into debt. `npm run bench -- micro prices` measures what a token of each kind buys.
  * @param bytes  length of the body
  */
 export function readingTokens(outcome: ReadRequest | BodyProblem, bytes: number): number {

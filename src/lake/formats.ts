@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import type { Transform } from 'node:stream';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import zlib from 'node:zlib';
 import { openLines, type BodyPagesOptions } from './bodyPages.js';
 import type { Engine } from './engine.js';
@@ -20,7 +20,7 @@ export interface InputOptions extends BodyPagesOptions {
 }
 
 /** What of a file says how it is opened. */
-export type Readable = Pick<InputFile, 'path' | 'name' | 'format' | 'partitions' | 'query'>;
+export type ReadableInput = Pick<InputFile, 'path' | 'name' | 'format' | 'partitions' | 'query'>;
 
 /** Opens standard input, or another stream. */
 export async function openStream(
@@ -36,7 +36,7 @@ export async function openStream(
 
 /** Opens a file, or a query over many. */
 export async function openFile(
-  input: Readable,
+  input: ReadableInput,
   reading: ReadProgress,
   options: InputOptions,
 ): Promise<OpenInput> {
@@ -44,9 +44,7 @@ export async function openFile(
   const { compression } = formatOf(path);
   if (format === 'ndjson') {
     if (isRemote(path)) throw new FormatError(`${name}: NDJSON is read from here: copy it, or pipe it`);
-    const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-    const bytes = compression === undefined ? file : file.compose(decompressor(compression));
-    return openLines(whole(bytes as AsyncIterable<Uint8Array>, name), reading, options);
+    return openLines(bytesOf(path, name, compression), reading, options);
   }
   if (format !== 'csv' && compression !== undefined)
     throw new FormatError(`${path}: ${format} is compressed inside, not as a whole`);
@@ -73,14 +71,13 @@ export async function openFile(
 }
 
 /** The engine reads a file of gzip that is cut off as a shorter one. @throws FormatError */
-async function checkWhole({ path, name }: Readable): Promise<void> {
-  const bytes = createReadStream(path, { highWaterMark: CHUNK_BYTES }).compose(decompressor('gzip'));
-  for await (const _ of whole(bytes as AsyncIterable<Uint8Array>, name));
+async function checkWhole({ path, name }: ReadableInput): Promise<void> {
+  for await (const _ of bytesOf(path, name, 'gzip'));
 }
 
 async function sourceOf(
   engine: Engine,
-  { path, name, format, query }: Readable,
+  { path, name, format, query }: ReadableInput,
   { encoding, bodyMaxBytes }: InputOptions,
 ): Promise<Source> {
   const { csvSource, parquetSource, querySource } = await import('./engineSources.js');
@@ -91,10 +88,17 @@ async function sourceOf(
   return csvSource(engine, path, name, { encoding, compression, rowBytesMax: bodyMaxBytes });
 }
 
-/** Names the file in the error if its compression is damaged or cut. */
-async function* whole(input: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+/** A file's bytes, unpacked. @throws FormatError that names the file if its compression is damaged or cut */
+async function* bytesOf(
+  path: string,
+  name: string,
+  compression: 'gzip' | 'zstd' | undefined,
+): AsyncGenerator<Uint8Array> {
+  let bytes: Readable = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  // Not compose(): it has moments without a listener, in which a damaged file ends the process.
+  if (compression !== undefined) bytes = pipeline(bytes, decompressor(compression), () => {});
   try {
-    yield* input;
+    yield* bytes as AsyncIterable<Uint8Array>;
   } catch (error) {
     if (error instanceof Error && 'code' in error && /^Z_|ZSTD/.test(String(error.code)))
       throw new FormatError(`${name}: its compression is damaged, or cut short`);

@@ -1,5 +1,5 @@
 import { grouped } from './grouped.js';
-import type { Left, SleepDetails, SleepRecord } from './records.js';
+import type { Left, SleepRecord } from './records.js';
 
 /** A night: one sleep, or several that are one. @internal */
 export interface Night {
@@ -82,19 +82,34 @@ export function everyNight(
 
 const MANY_PARTS = `is one of more than ${PARTS_MAX} pieces of a night`;
 
+/** A night while others may still be joined to it. There may be tens of thousands: each is one object. */
+interface Joining {
+  readonly fromMs: number;
+  toMs: number;
+  readonly parts: [SleepRecord, ...SleepRecord[]];
+  /** See `detailOf`; undefined until it is compared with another of the same time. */
+  detail: number | undefined;
+}
+
 /** The nights, and the records that can be none. */
 function nightsOf(
   records: readonly SleepRecord[],
   window: Window,
   left: Remainder,
 ): { readonly nights: readonly Night[]; readonly broken: readonly SleepRecord[] } {
-  const kept = records.filter((record) => counts(record, window, left)).map(readOnce);
-  const sound = kept.filter((record) => flawOf(record) === undefined);
-  const joined = [...grouped(sound, ({ source }) => source).values()].flatMap((ofSource) =>
-    withParts(withoutDoubles(ofSource.map(alone), left), window),
+  const sound: Joining[] = [];
+  const broken: SleepRecord[] = [];
+  for (const record of records) {
+    const why = uncounted(record, window);
+    const { fromMs, toMs } = record;
+    if (why !== undefined) left.add(record, why);
+    else if (flawOf(record) !== undefined) broken.push(record);
+    else sound.push({ fromMs, toMs, parts: [record], detail: undefined });
+  }
+  const joined = [...grouped(sound, ({ parts }) => parts[0].source).values()].flatMap((ofSource) =>
+    withParts(withoutDoubles(ofSource, left), window),
   );
-  const nights = withoutNaps(withoutDoubles(joined, left), window, left);
-  return { nights, broken: kept.filter((record) => flawOf(record) !== undefined) };
+  return { nights: withoutNaps(withoutDoubles(joined, left), window, left), broken };
 }
 
 /** Sleeps that are not used. Of many the first are named, the others counted. */
@@ -129,29 +144,10 @@ function ageMs(toMs: number, { atMs }: Window): number {
   return atMs === undefined ? 0 : atMs - toMs;
 }
 
-function counts(record: SleepRecord, window: Window, left: Remainder): boolean {
-  const why =
-    record.unusable ??
-    (record.isNap === true ? 'a nap' : undefined) ??
-    (ageMs(record.toMs, window) < 0 ? LATER : undefined);
-  if (why !== undefined) left.add(record, why);
-  return why === undefined;
-}
-
-/** Of many records of one time each is compared with the next. */
-function readOnce(record: SleepRecord): SleepRecord {
-  let read = (): SleepDetails => {
-    try {
-      const details = record.read();
-      read = () => details;
-    } catch (error) {
-      read = () => {
-        throw error;
-      };
-    }
-    return read();
-  };
-  return { ...record, read: () => read() };
+function uncounted({ unusable, isNap, toMs }: SleepRecord, window: Window): string | undefined {
+  if (unusable !== undefined) return unusable;
+  if (isNap === true) return 'a nap';
+  return ageMs(toMs, window) < 0 ? LATER : undefined;
 }
 
 function flawOf({ fromMs, toMs }: SleepRecord): string | undefined {
@@ -159,17 +155,13 @@ function flawOf({ fromMs, toMs }: SleepRecord): string | undefined {
   return toMs - fromMs > DAY_MS ? 'is longer than a day' : undefined;
 }
 
-function alone(record: SleepRecord): Night {
-  return { fromMs: record.fromMs, toMs: record.toMs, parts: [record] };
-}
-
 function lengthMs({ fromMs, toMs }: Night): number {
   return toMs - fromMs;
 }
 
 /** Of overlapping sleeps the better one: the same night, recorded or sent more than once. */
-function withoutDoubles(nights: readonly Night[], left: Remainder): Night[] {
-  const kept: Night[] = [];
+function withoutDoubles(nights: readonly Joining[], left: Remainder): Joining[] {
+  const kept: Joining[] = [];
   let ofOneTime = 0;
   for (const night of nights.toSorted((a, b) => a.fromMs - b.fromMs)) {
     const last = kept.at(-1);
@@ -198,10 +190,10 @@ function isSameTime(a: Night, b: Night): boolean {
 const READ_MAX = 32;
 
 /** Why `a` is the better record of the same time; undefined if it is not. */
-function betterBecause(a: Night, b: Night, isRead: boolean): string | undefined {
+function betterBecause(a: Joining, b: Joining, isRead: boolean): string | undefined {
   const standing = (a.parts[0].standing ?? 0) - (b.parts[0].standing ?? 0);
   if (standing !== 0) return standing > 0 ? 'is more final' : undefined;
-  const [ofA, ofB] = isRead ? [detailOf(a), detailOf(b)] : [0, 0];
+  const [ofA, ofB] = isRead ? [(a.detail ??= detailOf(a)), (b.detail ??= detailOf(b))] : [0, 0];
   // A scrap with stages is no better record of a night than the whole of it without.
   if (ofA !== ofB && Math.min(lengthMs(a), lengthMs(b)) * 2 >= Math.max(lengthMs(a), lengthMs(b)))
     return ofA > ofB ? 'says more' : undefined;
@@ -218,17 +210,18 @@ function detailOf({ parts }: Night): number {
   }
 }
 
-/** Sleeps of one source; those that are parts of one night are joined. */
-function withParts(nights: readonly Night[], window: Window): Night[] {
-  const joined: { fromMs: number; toMs: number; parts: [SleepRecord, ...SleepRecord[]] }[] = [];
-  for (const { fromMs, toMs, parts } of nights) {
+/** Joins the sleeps of one source that are parts of one night to its first. */
+function withParts(nights: readonly Joining[], window: Window): Joining[] {
+  const joined: Joining[] = [];
+  for (const night of nights) {
     const last = joined.at(-1);
-    if (last === undefined || !isOne(last, parts[0], window)) {
-      joined.push({ fromMs, toMs, parts: [...parts] });
+    if (last === undefined || !isOne(last, night.parts[0], window)) {
+      joined.push(night);
       continue;
     }
-    last.parts.push(...parts);
-    last.toMs = toMs;
+    last.parts.push(...night.parts);
+    last.toMs = night.toMs;
+    last.detail = undefined;
   }
   return joined;
 }
@@ -240,7 +233,7 @@ function isOne(a: Night, b: SleepRecord, window: Window): boolean {
 }
 
 function hourOf(record: SleepRecord, ms: number, { clockMs }: Window): number {
-  return new Date(clockMs(record, ms)).getUTCHours();
+  return Math.floor((clockMs(record, ms) % DAY_MS) / HOUR_MS);
 }
 
 function isAfternoon(hour: number): boolean {
@@ -273,20 +266,23 @@ function withoutNaps(nights: readonly Night[], window: Window, left: Remainder):
 /** The longest of those with the newest date of waking. */
 function newest(nights: readonly Night[], window: Window, left: Remainder): Night | undefined {
   const dated = nights
-    .map((night) => ({ night, date: dateOf(night, window) }))
-    .toSorted((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : lengthMs(b.night) - lengthMs(a.night)));
+    .map((night) => ({ night, day: dayOf(night, window) }))
+    .toSorted((a, b) => b.day - a.day || lengthMs(b.night) - lengthMs(a.night));
   const [first, ...others] = dated;
   if (first === undefined) return undefined;
-  const older = others.filter(({ date }) => date !== first.date);
-  for (const { night } of others.slice(0, others.length - older.length))
-    left.addNight(night, () => `of the same date as ${first.night.parts[0].field.place}, which is longer`);
-  for (const { night } of older) left.addNight(night, 'an earlier night');
+  const isSame = () => `of the same date as ${first.night.parts[0].field.place}, which is longer`;
+  for (const { night, day } of others) left.addNight(night, day === first.day ? isSame : 'an earlier night');
   return first.night;
 }
 
+/** The date of waking in days since 1970. */
+function dayOf({ parts, toMs }: Night, { clockMs }: Window): number {
+  return Math.floor(clockMs(parts.at(-1) ?? parts[0], toMs) / DAY_MS);
+}
+
 /** The date of waking, as `2026-11-21`. @internal */
-export function dateOf({ parts, toMs }: Night, { clockMs }: Window): string {
-  return new Date(clockMs(parts.at(-1) ?? parts[0], toMs)).toISOString().slice(0, 10);
+export function dateOf(night: Night, window: Window): string {
+  return new Date(dayOf(night, window) * DAY_MS).toISOString().slice(0, 10);
 }
 
 function whyNone(

@@ -24,8 +24,8 @@ export function sleepsOfPieces(pieces: readonly Piece[], field?: Field): SleepRe
     const groups: Piece[][] = [];
     let untilMs = -Infinity;
     for (const piece of ofSource.toSorted((a, b) => a.from - b.from)) {
-      if (piece.from - untilMs > PAUSE_MAX_MS) groups.push([]);
-      groups.at(-1)?.push(piece);
+      if (piece.from - untilMs > PAUSE_MAX_MS) groups.push([piece]);
+      else groups.at(-1)?.push(piece);
       untilMs = Math.max(untilMs, piece.to);
     }
     return groups.flatMap((group) => sleepOf(group, field));
@@ -34,12 +34,10 @@ export function sleepsOfPieces(pieces: readonly Piece[], field?: Field): SleepRe
 
 /** @param pieces  in the order of their beginnings */
 function sleepOf(pieces: readonly Piece[], named: Field | undefined): SleepRecord[] {
-  const flat = flattened(pieces);
-  const [first, begin, end] = [pieces[0], flat[0], flat.at(-1)];
-  if (first === undefined || begin === undefined || end === undefined) return [];
-  const { eastMs, source } = pieces.reduce((last, piece) => (piece.to > last.to ? piece : last), first);
-  const { field } = first;
-  const span = { fromMs: begin.from, toMs: end.to };
-  const read = () => stretches(named ?? field, span, flat);
-  return [{ field, ...span, eastMs, source: source === '' ? undefined : source, read }];
+  const first = pieces.find(({ from, to }) => to > from);
+  if (first === undefined) return [];
+  const { field, from: fromMs } = first;
+  const { to: toMs, eastMs, source } = pieces.reduce((last, piece) => (piece.to > last.to ? piece : last));
+  const read = () => stretches(named ?? field, { fromMs, toMs }, flattened(pieces));
+  return [{ field, fromMs, toMs, eastMs, source: source === '' ? undefined : source, read }];
 }

@@ -1,4 +1,4 @@
-import type { Signal } from '#rules/plausible.js';
+import { SUSPECT_SAMPLES_MIN, type Signal } from '#rules/plausible.js';
 import { checkUnit, isReading } from './unitChecks.js';
 import type { Field } from './field.js';
 import type { Reading, Series } from './records.js';
@@ -11,10 +11,11 @@ export function series(
   atMs: (item: Field) => number,
   value: (item: Field) => number | undefined,
 ): Series {
-  const samples = items.flatMap((item) => {
+  const samples: Reading[] = [];
+  for (const item of items) {
     const number = item.isAbsent ? undefined : value(item);
-    return number === undefined ? [] : [{ at: atMs(item), value: number }];
-  });
+    if (number !== undefined) samples.push({ at: atMs(item), value: number });
+  }
   return { field, samples };
 }
 
@@ -34,12 +35,8 @@ export function within({ fromMs, toMs }: Span, series: Series | undefined, signa
   const found = series.samples.filter(
     (sample): sample is Reading => sample.at >= fromMs && sample.at <= toMs && isReading(sample.value),
   );
-  series.field.located(() =>
-    checkUnit(
-      signal,
-      found.map(({ value }) => value),
-    ),
-  );
+  if (found.length >= SUSPECT_SAMPLES_MIN)
+    series.field.located(() => checkUnit(signal, found.map(({ value }) => value))); // prettier-ignore
   return found;
 }
 
@@ -55,9 +52,11 @@ export function ofDevice(
 ): readonly Reading[] {
   const bySource = new Map<string | undefined, Reading[]>();
   for (const one of series) {
-    const samples = bySource.get(one.source) ?? [];
-    bySource.set(one.source, samples);
-    for (const span of spans) for (const sample of within(span, one, signal)) samples.push(sample);
+    const found = spans.flatMap((span) => within(span, one, signal));
+    if (found.length === 0) continue;
+    const samples = bySource.get(one.source);
+    if (samples === undefined) bySource.set(one.source, found);
+    else for (const sample of found) samples.push(sample);
   }
   const general = bySource.get(undefined) ?? [];
   bySource.delete(undefined);

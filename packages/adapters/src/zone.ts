@@ -1,9 +1,10 @@
 import { AdapterError } from './adapterError.js';
 
 /** Day, time and an optional offset; Apple Health writes spaces between them. */
-const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(?:\.\d+)?)?(?: *([Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
+const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: *(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
 /** A longer text is no time. */
 const TIME_LENGTH_MAX = 64;
+const DATE_LENGTH = 10;
 const DAY_MS = 86_400_000;
 /** No watch records other years: before 1973 a time is most likely of a clock that was never set. */
 export const FIRST_MS = 1e11;
@@ -24,18 +25,26 @@ export interface Written {
 
 /** Undefined if the text is no time at all. @internal */
 export function writtenTime(text: string): Written | undefined {
-  const found = text.length > TIME_LENGTH_MAX ? null : TIME.exec(text);
-  if (found === null) return undefined;
-  const [, seconds = ':00', offset] = found;
+  // Without groups, whose texts would be garbage: there are hundreds of thousands of times.
+  if (text.length > TIME_LENGTH_MAX || !TIME.test(text)) return undefined;
   const [month, day, hour, minute] = [twoAt(text, 5), twoAt(text, 8), twoAt(text, 11), twoAt(text, 14)];
   const year = twoAt(text, 0) * 100 + twoAt(text, 2);
-  const second = twoAt(seconds, 1);
+  const second = text[16] === ':' ? twoAt(text, 17) : 0;
   const ms = Date.UTC(year, month - 1, day, hour, minute, second);
   // Date.UTC goes on: from 30 February to March, from 24:00 to the next day.
-  const isDay = month >= 1 && month <= 12 && new Date(ms).getUTCDate() === day;
+  const isDay = month >= 1 && month <= 12 && day >= 1 && (day <= 28 || new Date(ms).getUTCDate() === day);
   const isReal = isDay && hour < 24 && minute < 60 && second < 60 && ms >= FIRST_MS && ms < LAST_MS;
-  const thousandths = seconds.length <= 4 ? 0 : Number(seconds.slice(4, 7).padEnd(3, '0'));
-  return { clockMs: isReal ? ms + thousandths : undefined, offset };
+  const fraction = text[19] === '.' ? /\.(\d{1,3})/.exec(text)?.[1] : undefined;
+  const thousandths = fraction === undefined ? 0 : Number(fraction.padEnd(3, '0'));
+  return { clockMs: isReal ? ms + thousandths : undefined, offset: offsetOf(text) };
+}
+
+/** The end of a time. */
+function offsetOf(time: string): string | undefined {
+  const last = time.at(-1);
+  if (last === 'Z' || last === 'z') return 'Z';
+  const sign = Math.max(time.lastIndexOf('+'), time.lastIndexOf('-'));
+  return sign < DATE_LENGTH ? undefined : time.slice(sign);
 }
 
 /**

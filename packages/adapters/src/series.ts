@@ -10,19 +10,26 @@ export function series(
   items: readonly Field[],
   atMs: (item: Field) => number,
   value: (item: Field) => number | undefined,
+  source?: string,
 ): Series {
   const samples: Reading[] = [];
   for (const item of items) {
     const number = item.isAbsent ? undefined : value(item);
     if (number !== undefined) samples.push({ at: atMs(item), value: number });
   }
-  return { field, samples };
+  return { field, samples, source };
 }
 
 /** The same of objects that have a time and a number under these names. @internal */
-export function namedSeries(field: Field, items: readonly Field[], at: string, value: string): Series {
+export function namedSeries(
+  field: Field,
+  items: readonly Field[],
+  at: string,
+  value: string,
+  source?: string,
+): Series {
   const atMs = (item: Field) => item.get(at).moment();
-  return series(field, items, atMs, (item) => item.get(value).number());
+  return series(field, items, atMs, (item) => item.get(value).number(), source);
 }
 
 /**

@@ -1,7 +1,8 @@
 import { AdapterError } from './adapterError.js';
 
 /** Day, time and an optional offset; Apple Health writes spaces between them. */
-const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: *(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
+const TIME =
+  /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: *(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
 /** A longer text is no time. */
 const TIME_LENGTH_MAX = 64;
 const DATE_LENGTH = 10;

@@ -79,10 +79,10 @@ function sourceOf(field: Field): string | undefined {
 /** `list` answers with the points of every device and app. */
 function bySource(field: Field, points: readonly Point[]): Series[] {
   const value = (one: Field) => one.get('beatsPerMinute').quotedNumber();
-  return [...grouped(points, ({ source }) => source)].map(([source, own]) => ({
-    ...series(field, own.map((point) => point.field), sampleMs, value), // prettier-ignore
-    source,
-  }));
+  return [...grouped(points, ({ source }) => source)].map(
+    ([source, own]) =>
+    series(field, own.map((point) => point.field), sampleMs, value, source), // prettier-ignore
+  );
 }
 
 function sampleMs(point: Field): number {

@@ -87,12 +87,12 @@ function seriesOf(sent: Field): Series[] {
     .get('groups')
     .entries()
     .flatMap(([source, group]) => {
-      const all = group.items().map((device) => samplesOf(device.get('data')));
-      const [most] = all.toSorted((a, b) => b.samples.length - a.samples.length);
-      return most === undefined ? [] : [{ ...most, source }];
+      const all = group.items().map((device) => samplesOf(device.get('data'), source));
+      const more = (most: Series, one: Series) => (one.samples.length > most.samples.length ? one : most);
+      return all.length === 0 ? [] : [all.reduce(more)];
     });
 }
 
-function samplesOf(field: Field): Series {
-  return namedSeries(field, field.items(), 'timestamp', 'value');
+function samplesOf(field: Field, source?: string): Series {
+  return namedSeries(field, field.items(), 'timestamp', 'value', source);
 }

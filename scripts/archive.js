@@ -4,12 +4,11 @@
  * `python` has the Python client.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isServed } from './onePlatform.js';
 import { failWith, ROOT, StepFailed } from './prepare.js';
-import { shippedPackages } from './shipped.js';
 
 const PARTS = ['package.json', 'LICENSE', 'assets', 'dist', 'docs', 'native-models/acuity-base'];
 const CLIENT = 'packages/client-python/src/acuity_client';
@@ -21,6 +20,15 @@ here=\${0%/*}
 exec "$here/node" "$here/../dist/main.js" "$@"
 `;
 
+/** The folders of the installed packages that ship: those that the root's dependencies lead to. */
+export function shippedPackages() {
+  const args = ['ls', '--all', '--parseable', '--omit=dev', '--workspaces=false'];
+  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new StepFailed(`npm ls failed: ${stderr}`);
+  const [, ...packages] = stdout.trim().split('\n');
+  return packages.map((path) => relative(realpathSync(ROOT), path));
+}
+
 /** Fills `folder`, which must not exist yet. */
 export function writeDistribution(folder) {
   for (const path of PARTS) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
@@ -28,9 +36,7 @@ export function writeDistribution(folder) {
   cpSync(join(ROOT, CLIENT), join(folder, 'python/acuity_client'), { recursive: true, filter });
   const { platform, arch, versions } = process;
   const isKept = (path) => isServed(path, { platform, arch, abi: versions.modules });
-  for (const [path] of shippedPackages()) {
-    // Optional packages for other platforms are not installed.
-    if (!existsSync(join(ROOT, path))) continue;
+  for (const path of shippedPackages()) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true, dereference: true, filter: isKept });
   }
   mkdirSync(join(folder, 'bin'));

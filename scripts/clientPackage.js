@@ -29,7 +29,6 @@ async function make() {
     compile(format, '--emitDeclarationOnly');
     // Editors show the comments of the declarations; in the code they would be a quarter of the package.
     compile(format, '--declaration', 'false', '--removeComments');
-    dropUnusedDeclarations(join(FRESH, format));
   }
   // Without this file Node would read the CommonJS files as modules, because of the package's own package.json.
   writeFileSync(join(FRESH, 'cjs/package.json'), '{ "type": "commonjs" }\n');
@@ -54,32 +53,10 @@ function bring(from, to) {
   }
 }
 
-/** Removes declarations that no entry point reaches: a tenth of the package. */
-function dropUnusedDeclarations(folder) {
-  const used = new Set();
-  for (const name of ['entry', 'adapters']) follow(join(folder, `${name}.d.ts`), used);
-  const declarations = filesBelow(folder).filter((file) => file.endsWith('.d.ts'));
-  for (const file of declarations) if (!used.has(file)) rmSync(file);
-}
-
-/** Adds a declaration file, and those that it imports. */
-function follow(file, used) {
-  if (used.has(file)) return;
-  used.add(file);
-  const imports = readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s?['"](\.[^'"]+)\.js['"]/g);
-  for (const [, path] of imports) follow(join(dirname(file), `${path}.d.ts`), used);
-}
-
 function compile(format, ...options) {
   const project = `tsconfig.${format}.json`;
-  const outDir = ['--outDir', join(FRESH, format)];
-  const command = [
-    join(ROOT, 'node_modules/typescript/bin/tsc'),
-    '-p',
-    join(PACKAGE, project),
-    ...outDir,
-    ...options,
-  ];
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const command = [tsc, '-p', join(PACKAGE, project), '--outDir', join(FRESH, format), ...options];
   const { status } = spawnSync(process.execPath, command, { stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new StepFailed(`tsc -p ${project} failed`);
 }

@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { httpBinaryProblem } from './httpBinary.js';
 import { holding } from './lock.js';
 import { keepOnePlatform } from './onePlatform.js';
 import { problemOf, thisMachine } from './platform.cjs';
@@ -35,6 +34,30 @@ const NORMS = ['packages/norms'];
 /** The TypeScript client, which the server's package contains as `acuity/client`. */
 const CLIENT = ['packages/client-ts/tsconfig.json', 'packages/client-ts/src'];
 
+/** What `dist` is compiled from. */
+const SERVICE = [
+  'package-lock.json',
+  'tsconfig.base.json',
+  'src',
+  ...RULES,
+  ...ADAPTERS,
+  ...NORMS,
+  ...CLIENT,
+];
+const COMPILED = {
+  src: 'dist',
+  'packages/rules/src': 'dist/rules',
+  'packages/adapters/src': 'dist/adapters',
+  'packages/client-ts/src': 'dist/client',
+};
+/** What else is compiled, for those who change the service. */
+const TOOLS = {
+  test: '.build/test',
+  bench: '.build/bench',
+  torture: '.build/torture',
+  'native-models/training': '.build/training',
+};
+
 /** @type {Readonly<Record<string, BuildStep>>} */
 export const STEPS = {
   // The test runner without what `.taprc` leaves out.
@@ -50,19 +73,17 @@ export const STEPS = {
     inputs: ['package-lock.json', 'assembly'],
     outputs: ['dist/reading/parser.wasm'],
     command: [
-      'node_modules/assemblyscript/bin/asc.js',
-      'assembly/index.ts',
-      '--outFile',
-      'dist/reading/parser.wasm',
-      '-O3',
-      '--runtime',
-      'stub',
-      '--enable',
-      'simd',
+      ...[
+        'node_modules/assemblyscript/bin/asc.js',
+        'assembly/index.ts',
+        '--outFile',
+        'dist/reading/parser.wasm',
+      ],
+      ...['-O3', '--runtime', 'stub', '--enable', 'simd'],
     ],
     compiled: {},
   },
-  // Sources that scripts/rules.js generates from; `src` compiles them by itself.
+  // Sources that scripts/docs.js generates from; `src` compiles them by itself.
   rules: {
     inputs: ['package-lock.json', 'tsconfig.base.json', ...RULES],
     outputs: ['dist/rules/fields.js'],
@@ -87,44 +108,17 @@ export const STEPS = {
   },
   src: {
     needs: ['parser'],
-    inputs: ['package-lock.json', 'tsconfig.base.json', 'src', ...RULES, ...ADAPTERS, ...NORMS, ...CLIENT],
+    inputs: SERVICE,
     outputs: ['dist/main.js'],
     command: [TSC, '-b', 'src', 'packages/client-ts'],
-    compiled: {
-      src: 'dist',
-      'packages/rules/src': 'dist/rules',
-      'packages/adapters/src': 'dist/adapters',
-      'packages/client-ts/src': 'dist/client',
-    },
+    compiled: COMPILED,
   },
   all: {
     needs: ['parser'],
-    inputs: [
-      'package-lock.json',
-      'tsconfig.base.json',
-      'tsconfig.json',
-      'src',
-      ...RULES,
-      ...ADAPTERS,
-      ...NORMS,
-      ...CLIENT,
-      'test',
-      'bench',
-      'torture',
-      'native-models/training',
-    ],
+    inputs: [...SERVICE, 'tsconfig.json', ...Object.keys(TOOLS)],
     outputs: ['dist/main.js', '.build/test.tsbuildinfo'],
     command: [TSC, '-b'],
-    compiled: {
-      src: 'dist',
-      'packages/rules/src': 'dist/rules',
-      'packages/adapters/src': 'dist/adapters',
-      'packages/client-ts/src': 'dist/client',
-      test: '.build/test',
-      bench: '.build/bench',
-      torture: '.build/torture',
-      'native-models/training': '.build/training',
-    },
+    compiled: { ...COMPILED, ...TOOLS },
   },
 };
 
@@ -142,18 +136,11 @@ const OMITTED = { service: '--omit=dev', all: '--include=dev' };
 
 /**
  * Installs the dependencies if node_modules is missing or differs from the lock file, unless they would not
- * run on this machine. Refuses a binary of the HTTP library that is not the listed one.
+ * run on this machine.
  * @param {Scope} scope
  * @param {string} root
  */
 export async function install(scope = 'all', root = ROOT, run = runNode, machine = thisMachine) {
-  await installMissing(scope, root, run, machine);
-  const problem = httpBinaryProblem(root);
-  if (problem?.isFault) throw new StepFailed(problem.sentence);
-  if (problem !== undefined) say(`acuity: ${problem.sentence}`);
-}
-
-async function installMissing(scope, root, run, machine) {
   const stamp = join(root, 'node_modules/.acuity-lock-hash');
   const problem = problemOf(machine());
   if (problem !== undefined) throw new StepFailed(problem);
@@ -171,37 +158,11 @@ async function installMissing(scope, root, run, machine) {
     // Keep the service's packages: it may be running. `--no-save` leaves the lock file as it is.
     const command = before === `${lock} service` ? ['install', '--no-save'] : ['ci'];
     const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-    const stop = showProgress(root, scope);
-    await run(root, [npmCli(), ...command, OMITTED[scope], ...quietly]).finally(stop);
+    say('Installing the packages (once, for half a minute) …');
+    await run(root, [npmCli(), ...command, OMITTED[scope], ...quietly]);
     keepOnePlatform(join(root, 'node_modules'), { platform, arch });
     writeAtomically(stamp, `${lock} ${scope}`);
   });
-}
-
-const PROGRESS_MS = 1_000;
-/** Print fewer lines to a log, which keeps them all, than to a terminal. */
-const LOGGED_EVERY = 10;
-
-/** Prints how many packages are there, while npm installs them. @returns {() => void} ends it */
-function showProgress(root, scope) {
-  const packages = Object.entries(readPackages(join(root, 'package-lock.json')) ?? {});
-  const wanted = packages.filter(
-    ([path, entry]) => path.startsWith('node_modules/') && !entry.link && isWanted(entry, scope),
-  );
-  const isTerminal = process.stderr.isTTY;
-  say(`Installing ${wanted.length} packages (once) …`);
-  let ticks = 0;
-  const timer = setInterval(() => {
-    ticks++;
-    if (!isTerminal && ticks % LOGGED_EVERY !== 0) return;
-    const there = wanted.filter(([path]) => existsSync(join(root, path, 'package.json'))).length;
-    const line = `  ${there} of ${wanted.length} packages, ${ticks} s`;
-    process.stderr.write(isTerminal ? `\r${line}` : `${line}\n`);
-  }, PROGRESS_MS);
-  return () => {
-    clearInterval(timer);
-    if (isTerminal && ticks > 0) process.stderr.write('\n');
-  };
 }
 
 /**

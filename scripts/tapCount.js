@@ -1,25 +1,15 @@
 /**
- * @typedef {object} Count
- * @property {number} passed
- * @property {number} failed
- * @property {number} skipped  those marked "todo" included
+ * What a run of test files is summed up as.
+ * @typedef {Pick<import('./tapRun.js').FileResult, 'passed' | 'failed' | 'skipped'>} Count
  */
 
-/**
- * @param {readonly Count[]} results  of the files of a run
- * @returns {Count}
- */
+/** @param {readonly Count[]} results  of the files of a run */
 export function countOf(results) {
   const sum = (name) => results.reduce((total, result) => total + result[name], 0);
   return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };
 }
 
-/**
- * The files that took longest, a line each.
- * @param {readonly import('./tapRun.js').FileResult[]} results
- * @param {number} most
- * @returns {string[]}
- */
+/** The files that took longest, a line each. */
 export function slowest(results, most) {
   return results
     .toSorted((a, b) => b.seconds - a.seconds)
@@ -27,12 +17,7 @@ export function slowest(results, most) {
     .map(({ path, seconds }) => `${seconds.toFixed(1).padStart(6)}  ${path}`);
 }
 
-/**
- * What was skipped, a line for each reason with the files.
- * @param {readonly import('./tapRun.js').FileResult[]} results
- * @param {RegExp} [allowed]  leaves out the reasons that match
- * @returns {string[]}
- */
+/** What was skipped, a line for each reason with the files; `allowed` leaves out the reasons that match. */
 export function skippedIn(results, allowed) {
   const files = new Map();
   for (const { path, skips } of results)
@@ -41,11 +26,7 @@ export function skippedIn(results, allowed) {
   return [...files].map(([reason, paths]) => `${reason}: ${[...paths].join(', ')}`);
 }
 
-/**
- * The line about a file that has ended.
- * @param {import('./tapRun.js').FileResult} result
- * @param {number} left  so many files have not ended
- */
+/** The line about a file that has ended; `left` have not. */
 export function line({ path, seconds, passed, failed, skipped }, left) {
   const name = path.replace(/^\.build\/test\//, '').replace(/\.test\.js$/, '');
   const state = failed > 0 ? 'FAILED' : passed === 0 ? 'none' : 'ok';

@@ -1,12 +1,9 @@
-/** Lists the test files, those that start no process, and those that a change reaches. */
+/** Lists the test files, those that start no process, and those beside what changed. */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { importGraph, reachOf } from './importGraph.js';
-import { filesBelow, STEPS } from './prepare.js';
+import { filesBelow } from './prepare.js';
 
 const TESTS = '.build/test';
-/** Where modules are compiled to, by source folder; longest first, because one may be inside another. */
-const COMPILED = Object.entries(STEPS.all.compiled).toSorted(([a], [b]) => b.length - a.length);
 /**
  * What `npm test` leaves to `npm run test:all`, as paths below test/ or their beginnings: callers in other languages,
  * proxies and other programs, faults and floods, packages as they are released, tables of other engines.
@@ -25,7 +22,8 @@ const LONG = [
   'torture/',
 ];
 /** Modules with which a test starts a process, a server in one, or a browser. */
-const STARTERS = new Set(['node:child_process', 'playwright-core']);
+const STARTERS =
+  /node:child_process|playwright-core|fixtures\/(scripts|foreign|haproxy|redis|browser|promtool|server|stops)\.js/;
 
 /**
  * Every test file, by its path from the root.
@@ -45,60 +43,23 @@ export function isLong(path) {
 }
 
 /**
- * The test files that start no process, and so neither a server nor a browser. Service code that a test calls in its
- * own process may still start one; such tests are not recognised.
+ * The test files that start no process, and so neither a server nor a browser, by what they and their fixtures name.
  * @param {string} root
  */
 export function quickTests(root) {
-  const graph = importGraph(root, ['.build']);
-  const isOurs = (path) => path.startsWith('.build/') || STARTERS.has(path);
-  return testFiles(root).filter((path) => !hasOneOf(reachOf(graph, path, isOurs), STARTERS));
+  return testFiles(root).filter((path) => !STARTERS.test(readFileSync(join(root, path), 'utf8')));
 }
 
 /**
- * The tests that a change of `sources` reaches: by imports, worker threads included, and for files that are no modules
- * (documents, assets, data) by a path or folder named in a test or its fixtures. A server that a test
- * starts as a process is not followed: `npm test` runs all tests.
- * @param {string} root
+ * Parts of paths of the tests that mirror `sources`: of `src/http/list.ts` the tests in `http`, of a test itself.
  * @param {readonly string[]} sources  paths from the root
  */
-export function testsReached(root, sources) {
-  const graph = importGraph(root, ['dist', '.build']);
-  const modules = new Set(sources.flatMap((path) => compiledFrom(path) ?? []));
-  const others = sources.filter((path) => compiledFrom(path) === undefined);
-  const touched = new Set([...modules, ...[...graph.imports.keys()].filter(isNamedIn)]);
-  return testFiles(root).filter((path) => hasOneOf(reachOf(graph, path), touched));
-
-  function isNamedIn(path) {
-    if (others.length === 0 || !path.startsWith(TESTS)) return false;
-    const text = readFileSync(join(root, path), 'utf8');
-    return others.some(
-      (other) => text.includes(other) || foldersOf(other).some((name) => isFolderIn(text, name)),
-    );
-  }
-}
-
-/** `docs/examples/a.json` → `docs`, `docs/examples`. */
-function foldersOf(path) {
-  const parts = path.split('/').slice(0, -1);
-  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
-}
-
-/** A name without a slash (`docs`) is also an ordinary word. */
-function isFolderIn(text, name) {
-  if (name.includes('/')) return text.includes(name);
-  return [`'${name}'`, `"${name}"`, `\`${name}\``].some((quoted) => text.includes(quoted));
-}
-
-/** Node 20 has no methods for sets. */
-function hasOneOf(set, wanted) {
-  return [...wanted].some((item) => set.has(item));
-}
-
-/** The compiled file of a source; undefined if it is no source. */
-function compiledFrom(path) {
-  if (path.startsWith('assembly/')) return STEPS.parser.outputs[0];
-  if (!path.endsWith('.ts')) return undefined;
-  const [sources, output] = COMPILED.find(([folder]) => path.startsWith(`${folder}/`)) ?? [];
-  return sources === undefined ? undefined : `${output}${path.slice(sources.length, -'.ts'.length)}.js`;
+export function testsBeside(sources) {
+  const parts = sources.map((path) => {
+    if (path.startsWith('assembly/') || path.startsWith('packages/rules/')) return `${TESTS}/reading/`;
+    if (path.endsWith('.test.ts')) return path.replace(/\.ts$/, '.js');
+    const [, folder] = /^(?:src\/|test\/)?([\w-]+)\//.exec(path) ?? [];
+    return folder === undefined ? undefined : `${TESTS}/${folder}/`;
+  });
+  return [...new Set(parts)].filter((part) => part !== undefined);
 }

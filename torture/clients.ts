@@ -16,7 +16,7 @@ const TIMES_KEPT: Readonly<Record<Form, number>> = { short: 2, long: 40 };
 
 export const clients: Part = {
   name: 'clients',
-  about: `callers on ${FOREIGN_PROGRAMS.length} HTTP libraries (node scripts/foreign.js gets those that are missing)`,
+  about: `callers on ${FOREIGN_PROGRAMS.length} HTTP libraries (test/foreign/setup.sh gets those that are missing)`,
   beyond: 'the HTTP library of the service and those of callers',
   async run(scope, { form, say }) {
     const folder = mkdtempSync(join(tmpdir(), 'acuity-torture-'));

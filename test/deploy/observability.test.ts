@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { MetricSpec } from '#acuity/base/metrics.js';
-import { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, statusOf } from '#acuity/contract/metrics.js';
+import { METRICS, PROCESS_METRICS } from '#acuity/contract/metrics.js';
 import { SYMPTOMS } from '#acuity/admin/symptoms.js';
 import { WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
-import { REPOSITORY, script } from '../fixtures/repository.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 
 const SPECS: readonly MetricSpec[] = [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)];
 const ALERTS = join(REPOSITORY, 'deploy/alerts.yml');
@@ -261,22 +261,3 @@ function firing(): string {
     '',
   ].join('\n');
 }
-
-/** scripts/operations.js */
-interface Tables {
-  metricsTable(metrics: { catalogues: readonly Readonly<Record<string, MetricSpec>>[] }): string;
-  symptomsTable(symptoms: typeof SYMPTOMS): string;
-  causesTable(causes: typeof REFUSAL_CAUSES, status: typeof statusOf): string;
-}
-
-t.test('the tables of the operations pages are those of the code', async (t) => {
-  const tables = await script<Tables>('operations.js');
-  const metrics = read('docs/operations/metrics.md');
-  const symptoms = read('docs/operations/symptoms.md');
-  t.ok(
-    metrics.includes(tables.metricsTable({ catalogues: [METRICS, PROCESS_METRICS] })),
-    'metrics: npm run docs',
-  );
-  t.ok(symptoms.includes(tables.symptomsTable(SYMPTOMS)), 'symptoms: npm run docs');
-  t.ok(metrics.includes(tables.causesTable(REFUSAL_CAUSES, statusOf)), 'causes: npm run docs');
-});

@@ -13,7 +13,7 @@ import { startServer, type RunningServer } from '../fixtures/server.js';
 
 const DOCUMENT = join(REPOSITORY, 'docs/openapi.json');
 const SOURCES = join(REPOSITORY, 'test/foreign/generated');
-/** What `node scripts/foreign.js` has put there. */
+/** What `test/foreign/setup.sh` has put there. */
 const TOOLS = join(REPOSITORY, '.build/foreign');
 const OAPI_CODEGEN = join(TOOLS, 'oapi-codegen');
 const OPENAPI_GENERATOR = join(TOOLS, 'openapi-generator/openapi-generator-cli.jar');
@@ -26,7 +26,7 @@ interface Generated {
   readonly name: string;
   /** Compilers and programs that run it, which the machine must have. */
   readonly commands: readonly string[];
-  /** What it needs of `node scripts/foreign.js`. */
+  /** What it needs of `test/foreign/setup.sh`. */
   readonly needs: readonly string[];
   /** Generates and compiles in `folder`; the command that runs the client, without the address and the files. */
   make(t: Test, folder: string): Promise<readonly string[]>;
@@ -106,7 +106,7 @@ function missing({ commands, needs }: Generated): string | false {
     (name) => !path.split(delimiter).some((folder) => existsSync(join(folder, name))),
   );
   if (absent !== undefined) return `there is no ${absent} here`;
-  return needs.every(existsSync) ? false : 'its generator is not here (node scripts/foreign.js)';
+  return needs.every(existsSync) ? false : 'its generator is not here (test/foreign/setup.sh)';
 }
 
 for (const generated of GENERATED) {

@@ -71,24 +71,10 @@ t.test('a blocked loop is reported while it is blocked, and not afterwards', asy
   stop();
 });
 
-t.test('a loop that has not begun, or has ended, is not missed', async (t) => {
-  const { heartbeats, get } = await scene(t, { silentMs: 100 });
-  await sleep(300);
-  t.equal((await get('/healthz')).status, 200);
-  heartbeats.beat(0)();
-  await sleep(300);
-  t.equal((await get('/healthz')).status, 200);
-});
-
 t.test('a long answer comes whole, at the pace of its reader', async (t) => {
   const long = 'acuity_x 1\n'.repeat(200_000);
   const { get } = await scene(t, { text: () => Promise.resolve(long) });
   t.equal((await get('/metrics')).body, long);
-});
-
-t.test('metrics come with their own type', async (t) => {
-  const { get } = await scene(t);
-  t.match(await get('/metrics'), { status: 200, type: 'text/plain; version=0.0.4', body: 'up 1\n' });
 });
 
 t.test('an error while a page is open is shown there and ends nothing', async (t) => {

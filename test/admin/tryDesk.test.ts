@@ -86,11 +86,6 @@ t.test('on a loopback address a night is scored without a key, and kept nowhere'
   });
 });
 
-t.test('a refusal of the service is passed on unchanged', async (t) => {
-  const answer = { status: 503, body: '{"detail":"Service overloaded"}' };
-  t.match(await (await scene(t, { answer })).post(), answer);
-});
-
 t.test('on other addresses it needs a key, which is charged', async (t) => {
   const { post, get, bodies, charges } = await scene(t, { host: '0.0.0.0' });
   const refused = '{"detail":"Invalid or missing API key"}';
@@ -112,17 +107,6 @@ t.test('a key is charged for scored nights, within its limits', async (t) => {
   t.equal(status, 429);
   t.equal(headers['retry-after'], '17');
   t.strictSame(limited.bodies, []);
-});
-
-t.test('switched off, it scores nothing', async (t) => {
-  for (const host of ['127.0.0.1', '0.0.0.0']) {
-    const { post, bodies } = await scene(t, { host, isOn: false });
-    t.match(await post({ 'x-api-key': 'good' }), {
-      status: 404,
-      body: '{"detail":"Not Found; see ACUITY_TRY"}',
-    });
-    t.strictSame(bodies, []);
-  }
 });
 
 t.test('requests of other pages and of programs are refused', async (t) => {
@@ -149,14 +133,6 @@ t.test('requests of other pages and of programs are refused', async (t) => {
   t.equal(headers['access-control-allow-origin'], undefined, 'no other page is let in');
   t.strictSame(bodies, []);
   t.equal((await post({ origin: `https://${own}` })).status, 200, 'by a proxy that ends TLS');
-});
-
-t.test('a name that another page led here is refused (DNS rebinding)', async (t) => {
-  const { post, bodies } = await scene(t);
-  for (const host of ['evil.example', 'evil.example:9464', 'localhost.evil.example']) {
-    t.match(await post({ host, origin: `http://${host}` }), { status: 421 }, host);
-  }
-  t.strictSame(bodies, []);
 });
 
 t.test('requests that a form can send are refused', async (t) => {

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap';
 import { Compile } from 'typebox/compile';
 import { createKey } from '#acuity/auth/key.js';
-import { revoked } from '#acuity/auth/lifecycle.js';
 import { PredictionResponseSchema } from '#acuity/contract/response.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
@@ -28,14 +27,12 @@ const server = await startServer(t, {
   env: { ACUITY_BODY_MAX_BYTES: String(BODY_MAX), ACUITY_LOG_LEVEL: 'fatal' },
   keys: [
     { kind: 'demo', expiresAt: '2020-01-01T00:00:00.000Z' },
-    { kind: 'live', ratePerS: null, dailyMax: null },
     { kind: 'live', ratePerS: 1, dailyMax: null },
     { kind: 'live', ratePerS: null, dailyMax: 2 },
-    { kind: 'live', ratePerS: 1, dailyMax: null },
   ],
 });
-const [, expired, toRevoke, slow, daily, slowToo] = server.keys;
-if (!expired || !toRevoke || !slow || !daily || !slowToo) throw new Error('five keys were ordered');
+const [, expired, slow, daily] = server.keys;
+if (!expired || !slow || !daily) throw new Error('three keys were ordered');
 const { port, key } = server;
 const KEYED = { 'X-API-Key': key };
 
@@ -45,7 +42,6 @@ function keyed(sent: Sent): Sent {
 }
 
 const unknownKey = createKey('live');
-const mistypedKey = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
 const withKey = (of: string): Sent => ({ headers: { 'X-API-Key': of }, body: EMPTY_SESSION });
 
 interface Refusal {
@@ -61,19 +57,14 @@ const refusals: readonly Refusal[] = [
     reason: 'Not Found',
     body: NOT_FOUND,
     sent: Object.fromEntries(
-      ['/', '/predict/', '/Predict', '//predict', '/%70redict', '/metrics'].map((target) => [
-        `the path ${target}`,
-        keyed({ target }),
-      ]),
+      ['/predict/', '/%70redict'].map((target) => [`the path ${target}`, keyed({ target })]),
     ),
   },
   {
     status: 405,
     reason: 'Method Not Allowed',
     body: METHOD_NOT_ALLOWED,
-    sent: Object.fromEntries(
-      ['GET', 'PUT', 'OPTIONS', 'TRACE'].map((method) => [`the method ${method}`, keyed({ method })]),
-    ),
+    sent: Object.fromEntries(['GET', 'OPTIONS'].map((method) => [`the method ${method}`, keyed({ method })])),
   },
   {
     status: 401,
@@ -81,8 +72,6 @@ const refusals: readonly Refusal[] = [
     body: KEY_REFUSED,
     sent: {
       'no key': { body: EMPTY_SESSION },
-      'an empty key': withKey(''),
-      'a key of spaces': withKey('   '),
       'a key in another header': { headers: { Authorization: `Bearer ${key}` }, body: EMPTY_SESSION },
     },
   },
@@ -91,10 +80,6 @@ const refusals: readonly Refusal[] = [
     reason: 'Forbidden',
     body: KEY_REFUSED,
     sent: {
-      'a key of another form': withKey('hunter2'),
-      'a key with a wrong checksum': withKey(mistypedKey),
-      'a key of 8 KB': withKey('k'.repeat(8192)),
-      'two keys in one header': withKey(`${key}, ${key}`),
       'a key that was never issued': withKey(unknownKey),
       'an expired key': withKey(expired.key),
     },
@@ -104,7 +89,6 @@ const refusals: readonly Refusal[] = [
     reason: 'Unsupported Media Type',
     body: NOT_JSON_TYPE,
     sent: {
-      'another content type': keyed({ headers: { 'Content-Type': 'text/plain' } }),
       'a content type that begins alike': keyed({ headers: { 'Content-Type': 'application/jsonx' } }),
     },
   },
@@ -114,7 +98,6 @@ const refusals: readonly Refusal[] = [
     body: ENCODED,
     sent: {
       'a content encoding': keyed({ headers: { 'Content-Encoding': 'gzip' } }),
-      'two content encodings': keyed({ headers: { 'Content-Encoding': 'identity, gzip' } }),
     },
   },
   {
@@ -157,30 +140,14 @@ t.test(
   },
 );
 
-t.test('the rate limit is checked before the content type', async (t) => {
-  const headers = { 'X-API-Key': slowToo.key, 'Content-Type': 'text/plain' };
-  const statuses: number[] = [];
-  while (statuses.at(-1) !== 429 && statuses.length < 50) {
-    statuses.push((await send(port, { headers })).status);
-  }
-  t.equal(statuses.at(-1), 429);
-  t.strictSame(new Set(statuses.slice(0, -1)), new Set([415]));
-});
-
-t.test('a revoked key gets 403', async (t) => {
-  const sent = { headers: { 'X-API-Key': toRevoke.key }, body: EMPTY_SESSION };
-  t.equal((await send(port, sent)).status, 200);
-  await server.keyStore.amend(toRevoke.id, (record) => revoked(record, Date.now()));
-  let reply = await send(port, sent);
-  while (reply.status === 200) reply = await send(port, sent);
-  t.match(reply, { status: 403, body: KEY_REFUSED });
-});
-
 t.test('a caller above its rate gets 429 with the time to come back', async (t) => {
   const sent = { headers: { 'X-API-Key': slow.key }, body: EMPTY_SESSION };
   let reply = await send(port, sent);
   t.equal(reply.status, 200);
   for (let tries = 0; reply.status === 200 && tries < 50; tries++) reply = await send(port, sent);
+  t.match(await send(port, { ...sent, headers: { ...sent.headers, 'Content-Type': 'text/plain' } }), {
+    body: LIMITED,
+  });
   t.equal(reply.status, 429);
   t.equal(reply.reason, 'Too Many Requests');
   t.equal(reply.body, LIMITED);
@@ -218,25 +185,6 @@ t.test('HEAD gets the headers of the refusal and no body', async (t) => {
   t.equal(other.status, 404);
   t.equal(other.headers.get('content-length'), String(NOT_FOUND.length));
   t.equal(connection.rest, '');
-});
-
-const requestIds: readonly (readonly [id: string, isEchoed: boolean])[] = [
-  ['Az09._-', true],
-  ['x'.repeat(128), true],
-  ['x'.repeat(129), false],
-  ['with space', false],
-  ['quote"', false],
-  ['h\u00e9', false],
-];
-
-t.test('a request id of the caller is echoed where it is well formed, and replaced where not', async (t) => {
-  for (const [id, isEchoed] of requestIds) {
-    for (const sent of [keyed({}), keyed({ body: '{' }), { target: '/other' }]) {
-      const reply = await send(port, { ...sent, headers: { ...sent.headers, 'X-Request-Id': id } });
-      t.equal(reply.headers.get('x-request-id') === id, isEchoed, id);
-      isOurs(t, reply);
-    }
-  }
 });
 
 const responseCheck = Compile(PredictionResponseSchema);
@@ -285,17 +233,6 @@ for (const [name, sent] of Object.entries(predictions)) {
   t.test(`${name}: 200`, async (t) => isPrediction(t, await send(port, keyed(sent))));
 }
 
-t.test('history changes the answer', async (t) => {
-  const scores = async (past: number): Promise<unknown> => {
-    const { inference_time_ms: _, ...rest } = JSON.parse(
-      (await send(port, keyed({ body: json(requestBody(past)) }))).body,
-    );
-    return rest;
-  };
-  t.notSame(await scores(5), await scores(0));
-  t.strictSame(await scores(5), await scores(5));
-});
-
 t.test('a body that is no request: 422 with its findings', async (t) => {
   const body = json({ current_session: { HR_night: 60 }, past_sessions: [{}] });
   const reply = await send(port, keyed({ body }));
@@ -310,25 +247,6 @@ t.test('a body that is no request: 422 with its findings', async (t) => {
     ],
   });
   t.match(await send(port, keyed({ body: '['.repeat(50_000) })), { status: 422, body: /64 levels/ });
-});
-
-t.test('no refusal repeats a value of the request', async (t) => {
-  const marker = 'secret-marker';
-  const bodies = [
-    `{"current_session":{"age":"${marker}"}}`,
-    `{"current_session":{"sex":"${marker}","HR_night":["${marker}"]}}`,
-    `{"current_session":{"${marker}":1,"age":-987654321}}`,
-    `{"current_session":"${marker}"}`,
-    `"${marker}"`,
-    `{"${marker}`,
-    `{"current_session":{"RR_night":[987654321,987654321,987654321]}}`,
-    json({ current_session: {}, past_sessions: [{}], past_targets: [{ valence: marker }] }),
-  ];
-  for (const body of bodies) {
-    const reply = await send(port, keyed({ body }));
-    t.ok(reply.status === 400 || reply.status === 422, reply.body);
-    t.notMatch(reply.body, /secret-marker|987654321/);
-  }
 });
 
 t.test('a body in chunks', async (t) => {
@@ -384,20 +302,4 @@ t.test('a declared body over the limit is refused before it arrives', async (t) 
   t.equal(reply.status, 413);
   t.equal(reply.body, TOO_LARGE);
   isOurs(t, reply);
-});
-
-t.test('callers that hang up in the middle leave a server that answers', async (t) => {
-  const body = json(requestBody(5));
-  const text = head({ headers: { ...KEYED, 'Content-Length': String(body.length) } }) + body;
-  for (let cut = 1; cut < text.length; cut += 997) {
-    const connection = await Connection.open(port);
-    await connection.write(text.slice(0, cut));
-    connection.destroy();
-  }
-  for (let count = 0; count < 20; count++) {
-    const connection = await Connection.open(port);
-    await connection.write(text);
-    connection.destroy();
-  }
-  isPrediction(t, await send(port, keyed({ body })));
 });

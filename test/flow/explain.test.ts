@@ -7,16 +7,12 @@ import { requestBody } from '../fixtures/bodies.js';
 import { Connection, sendOn } from '../fixtures/connection.js';
 import { valueOf } from '../fixtures/promtool.js';
 import { startServer } from '../fixtures/server.js';
-import { until } from '../fixtures/until.js';
 
 /** A running server with the shipped network: plain and explained requests beside each other. */
 
 const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal' } });
 const headers = { 'X-API-Key': server.key };
 const check = Compile(PredictionResponseSchema);
-
-/** More than are answered while a model is switched. */
-const REQUESTS_MAX = 20_000;
 
 /** What is the same in every answer to one request. */
 function lasting(body: string): object {
@@ -69,36 +65,3 @@ t.test(
     t.same(await stopped.exited, { code: 0, signal: null });
   },
 );
-
-t.test('one key that floods leaves room for the explanations of others', async (t) => {
-  const flooded = await startServer(t, {
-    // The flood may take the cores too: what is tried is whether there is a place.
-    env: { ACUITY_LOG_LEVEL: 'fatal', ACUITY_DEADLINE_MS: '30000' },
-    keys: [{ kind: 'live', ratePerS: null, dailyMax: null }],
-  });
-  const [flooding = '', other = ''] = flooded.keys.map(({ key }) => key);
-  const body = JSON.stringify({ ...requestBody(2, 1), explain: true });
-  const ask = async (connection: Connection, key: string): Promise<number> =>
-    (await sendOn(connection, { headers: { 'X-API-Key': key }, body })).status;
-  const connections = await Promise.all(Array.from({ length: 96 }, () => Connection.open(flooded.port)));
-  const over = new AbortController();
-  const statuses: number[] = [];
-  const flood = connections.map(async (connection) => {
-    while (!over.signal.aborted && statuses.length < REQUESTS_MAX) {
-      const status = await ask(connection, flooding);
-      statuses.push(status);
-      if (status === 503) await pause(10); // the worker runs only while a core is free
-    }
-  });
-  await until(() => statuses.includes(503));
-  const others = await Promise.all(Array.from({ length: 20 }, () => Connection.open(flooded.port)));
-  const answers = await Promise.all(others.map((connection) => ask(connection, other)));
-  over.abort();
-  await Promise.all(flood);
-  for (const connection of [...others, ...connections]) connection.destroy();
-  t.strictSame(answers, Array(20).fill(200));
-  t.ok(statuses.includes(200), 'the key that floods has its share');
-  const series = await metricsOf(flooded.adminPort);
-  t.ok(valueOf(series, 'acuity_refusals_total', { cause: 'explainedOfKey' }) > 0);
-  t.equal(valueOf(series, 'acuity_refusals_total', { cause: 'queueFull' }), 0);
-});

@@ -1,30 +1,25 @@
 import t from 'tap';
 import { Compile } from 'typebox/compile';
-import { LABEL_FIELDS, MEASURED_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { Measurement, PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
 import { PredictionResponseSchema, type PredictionResponse } from '#acuity/contract/response.js';
 import { normalCdf, probit } from '#acuity/pipeline/normal.js';
 import { session } from '../fixtures/bodies.js';
 import { Connection, sendOn } from '../fixtures/connection.js';
-import { metricsOf } from '../fixtures/atRest.js';
 import { MODEL, manifestOf } from '../fixtures/model.js';
-import { valueOf } from '../fixtures/promtool.js';
 import { startServer } from '../fixtures/server.js';
 
 /** A running server with the shipped network: each sentence of the contract on measurements, as a caller meets it. */
 
 const { measured } = manifestOf(MODEL);
 if (measured === undefined) throw new Error('the shipped model takes no measurements');
-const { halfLifeDays, reliability, composite } = measured;
+const { halfLifeDays, composite } = measured;
 
 const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal' } });
 const headers = { 'X-API-Key': server.key };
 const check = Compile(PredictionResponseSchema);
 const connection = await Connection.open(server.port);
 t.teardown(() => connection.destroy());
-
-/** More than are answered before the shadow model has scored the first. */
-const REQUESTS_MAX = 10_000;
 
 type Body = Partial<PredictionRequestBody>;
 
@@ -127,100 +122,6 @@ t.test(
   },
 );
 
-t.test('sent once it stays: held against the score of its night, or the long run, and fading', async (t) => {
-  const value = 85;
-  const first = await nights({}, 3);
-  const saidThen = (await nights({}, 4)).attention;
-  const answer = await nights({ 3: [{ score: 'attention', value }] }, 8);
-  const said = answer.unmeasured?.attention ?? NaN;
-  const a = reliability.attention;
-  const moved = expected(said, [{ value, said: saidThen, a, age: 4 }], halfLifeDays.attention);
-  t.ok(Math.abs(answer.attention - moved) < 0.02, `${answer.attention}, ${moved}`);
-  t.not(first.attention, answer.attention);
-  const later = await predict({
-    current_session: session(8),
-    night: date(170),
-    history: answer.history ?? '',
-  });
-  t.ok(later.unmeasured, 'after half a year it still counts');
-  const after = await predict({
-    current_session: session(9),
-    night: date(170 + 181),
-    history: later.history ?? '',
-  });
-  const anew = await predict({ current_session: session(9), history: '' });
-  t.strictSame(after.unmeasured, scoresOf(anew), 'all nights are forgotten after a gap');
-  const alone = expected(
-    anew.attention,
-    [{ value, said: 50, a, age: 170 + 181 - 3 }],
-    halfLifeDays.attention,
-  );
-  t.ok(Math.abs(after.attention - alone) < 0.02, `${after.attention}, ${alone}: the measurement is not`);
-});
-
-t.test('the same again changes nothing; the same score and day replaces', async (t) => {
-  const body: Body = { current_session: session(3), night: date(40), explain: true };
-  const given: Measurement[] = [
-    ...Array.from({ length: 12 }, (_, index): Measurement => ({
-      score: 'attention',
-      value: 50 + 3 * index,
-      on: date(3 * index),
-    })),
-    { score: 'valence', value: 'High', on: date(4) },
-  ];
-  const before = await nights({ 1: [{ score: 'stress', value: 30 }] }, 9);
-  const history = before.history ?? '';
-  const first = await predict({ ...body, history, measurements: given });
-  t.notOk(first.measurements_ignored);
-  const scrambled = await predict({ ...body, history, measurements: given.toReversed() });
-  t.strictSame(without(scrambled), without(first), 'in any order');
-  const again = await predict({ ...body, history: first.history ?? '', measurements: given });
-  t.strictSame(without(again, 'measurements_ignored'), without(first));
-  t.strictSame(
-    again.measurements_ignored,
-    given.slice(0, 4).map(({ score, on }) => ({ score, on })),
-    'what is part of the sum already is told',
-  );
-  const scored = await predict({ ...body, history: first.history ?? '' });
-  t.strictSame(without(scored), without(first), 'without sending them again');
-  const corrected: Measurement[] = [
-    ...given.slice(0, -2),
-    { score: 'attention', value: 1, on: date(33) },
-    ...given.slice(-1),
-  ];
-  const direct = await predict({ ...body, history, measurements: corrected });
-  const replaced = await predict({
-    ...body,
-    history: first.history ?? '',
-    measurements: [{ score: 'attention', value: 1, on: date(33) }],
-  });
-  t.strictSame(without(replaced), without(direct));
-  t.ok(replaced.attention < first.attention);
-});
-
-t.test('every legal measurement is accepted', async (t) => {
-  const all: Measurement[] = MEASURED_FIELDS.flatMap((score): Measurement[] =>
-    score === 'valence' || score === 'arousal'
-      ? [
-          { score, value: 'High' },
-          { score, value: 'Low', on: null, reliability: null },
-        ]
-      : [
-          { score, value: 0, on: '1970-01-01', reliability: 0.05 },
-          { score, value: 100, reliability: 0.99 },
-        ],
-  );
-  const answer = await predict({ history: '', night: date(0), measurements: all });
-  t.ok(answer.unmeasured);
-  const most = Array.from({ length: 64 }, (_, day): Measurement => ({
-    score: 'stress',
-    value: day,
-    on: date(day - 64),
-  }));
-  const { measurements_ignored } = await predict({ history: '', night: date(0), measurements: most });
-  t.notOk(measurements_ignored);
-});
-
 t.test(
   'explained: every mixture, the reference and the ranges moved alike, and all of it adds up',
   async (t) => {
@@ -286,27 +187,4 @@ t.test('a raw result is answered as its percentile, alone and in a list, and aga
   const [first = '', second = ''] = list.body.split('\n');
   t.strictSame(without(JSON.parse(first) as PredictionResponse), without(answer));
   t.match(JSON.parse(second), { status: 422, detail: [{ loc: ['body', 'measurements', 0, 'answers'] }] });
-});
-
-t.test('the shadow model is compared by what networks say, without measurements', async (t) => {
-  const env = { ACUITY_LOG_LEVEL: 'fatal', ACUITY_SHADOW_MODEL: MODEL, ACUITY_SHADOW_SHARE: '1' };
-  const shadowed = await startServer(t, { env });
-  const to = await Connection.open(shadowed.port);
-  const body = JSON.stringify({
-    current_session: session(1),
-    history: '',
-    night: date(0),
-    measurements: [{ score: 'attention', value: 99 }],
-  });
-  const compared = async (): Promise<number> =>
-    valueOf(await metricsOf(shadowed.adminPort), 'acuity_shadow_compared_total');
-  for (let tries = 0; (await compared()) === 0 && tries < REQUESTS_MAX; tries++) {
-    const reply = await sendOn(to, { headers: { 'X-API-Key': shadowed.key }, body });
-    t.equal(reply.status, 200);
-  }
-  t.ok((await compared()) > 0);
-  const series = await metricsOf(shadowed.adminPort);
-  const points = valueOf(series, 'acuity_shadow_score_difference_sum', { score: 'attention' });
-  t.ok(points < 0.02 * (await compared()), `${points} points`);
-  to.destroy();
 });

@@ -131,12 +131,6 @@ t.test('inputs that today lacks, or of too few nights, are not part of a usual d
   t.ok((heart?.stress ?? NaN) > -5, 'one night of 90 bpm is not what is usual');
 });
 
-t.test('nights that say nothing make no usual day', async (t) => {
-  const empty = Array.from({ length: 20 }, (): Session => ({ age: 40, sex: 'F' }));
-  const { explanation } = newest(await follow([...empty, night(7)]));
-  t.equal(explanation.against, 'last nights');
-});
-
 t.test('a night older than the history has no usual, and lists never have', async (t) => {
   const answers = await follow(NIGHTS, 30);
   const { history = '' } = newest(answers);
@@ -146,26 +140,4 @@ t.test('a night older than the history has no usual, and lists never have', asyn
   const past_targets = answers.slice(-5).map(scoresOf);
   const byLists = await predict({ current_session: night(7), past_sessions: NIGHTS.slice(-5), past_targets });
   t.equal(byLists.explanation.against, 'last nights');
-});
-
-t.test(
-  'after weeks without a night, what is usual is still known, and there are no last nights',
-  async (t) => {
-    const answers = await follow(NIGHTS);
-    const history = answers.at(-1)?.history ?? '';
-    const { explanation } = await predict({ current_session: night(4), history, night: date(24 + 90) });
-    t.equal(explanation.quality.sessions, 0);
-    t.equal(explanation.against, 'usual');
-    t.notOk('recent' in explanation.scores.attention);
-    t.ok(explanation.scores.attention.change < 0);
-  },
-);
-
-t.test('the night in hand scored again, with its answer’s history, is held against the same', async (t) => {
-  const answers = await follow(NIGHTS);
-  const { history = '', explanation } = newest(answers);
-  const night = date(NIGHTS.length - 1);
-  const again = await predict({ current_session: NIGHTS.at(-1) ?? {}, history, night });
-  t.strictSame(again.explanation, explanation);
-  t.equal(again.history, history);
 });

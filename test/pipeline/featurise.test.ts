@@ -95,13 +95,6 @@ t.test('sleep and person, computed by hand', async (t) => {
     close(t, values.get(name), value, 1e-5 * (1 + value), name);
 });
 
-t.test('a row is value minus centre over scale', async (t) => {
-  const row = rowOf({ age: 62, sex: 'M' });
-  t.equal(row[FEATURE_INDEX.get('age') ?? NaN], Math.fround((62 - 45) / 17));
-  t.equal(row[FEATURE_INDEX.get('age_known') ?? NaN], 1);
-  t.equal(row[FEATURE_INDEX.get('sex') ?? NaN], 1);
-});
-
 t.test('of an empty session nothing is known, and every float is zero', async (t) => {
   t.ok(rowOf({}).every((value) => Object.is(value, 0)));
 });

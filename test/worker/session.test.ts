@@ -85,7 +85,3 @@ t.test('a batch above the most is refused', async (t) => {
   const graph = await openGraph('base', graphsOf(MODEL).base, 2, OPTIONS);
   await t.rejects(graph.run(3));
 });
-
-t.test('a file that is no graph is refused', async (t) => {
-  await t.rejects(openGraph('base', `${MODEL}/manifest.json`, 2, OPTIONS));
-});

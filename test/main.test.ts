@@ -36,10 +36,6 @@ t.test('an option of serve that is a variable is told so', async (t) => {
   t.match(stdout, /ACUITY_PORT +\S/);
 });
 
-t.test('importing the command line runs nothing', async (t) => {
-  t.strictSame(await evaluated(`import '#acuity/main.js';`), { code: 0, stdout: '', stderr: '' });
-});
-
 // The environment that ONNX Runtime and uWebSockets.js read is set in between.
 t.test('the command line loads no native library before a command asks for it', async (t) => {
   const { stdout } = await evaluated(`

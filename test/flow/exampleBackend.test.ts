@@ -166,8 +166,6 @@ async function tells(t: Test, address: string): Promise<void> {
     { scored: false, why: dead },
   ]);
   const page = await (await fetch(`${address}people/person-2`)).text();
-  t.match(page, /1 nights, scored by/);
-  t.match(page, 'put together of 2 sleeps, the time between them awake; sleep.data[0] was left: a nap');
   t.match(page, `<li>2026-03-03T07:15 ${late}`);
   t.match(page, `<li>2026-03-04T06:30 ${dead}`);
 }
@@ -180,9 +178,6 @@ async function refuses(t: Test, address: string): Promise<void> {
   };
   const nap = await why((text) => text.replace('"is_nap":false', '"is_nap":true'));
   t.match(nap, { scored: false, why: /only naps/ });
-  const local = await why((text) => text.replaceAll('+01:00', ''));
-  t.match(local, { scored: false, why: /^sleep\.data\[0\]\.metadata\.start_time: a local time/ });
-  t.match(await why((text) => text.replace('"sleep"', '"activity"')), { scored: false });
   t.equal((await send(address, 'no JSON')).status, 400);
   t.equal((await send(address, 'x'.repeat(9 * 1024 * 1024))).status, 413);
   t.equal((await fetch(`${address}nothing`)).status, 404);
@@ -193,40 +188,28 @@ async function refuses(t: Test, address: string): Promise<void> {
 async function measures(t: Test, address: string): Promise<void> {
   const at = `${address}people/person-3`;
   const form = new URLSearchParams({ age: '34', sex: 'F' });
-  for (const [index, answer] of [2, 3, 1, 2, 1, 3, 2, 2, 1, 2].entries()) {
+  for (const [index, answer] of [2, 3, 1, 2, 1, 3, 2, 2, 1, 2].entries())
     form.set(`q${index + 1}`, String(answer));
-  }
-  const sheet = await fetch(`${at}/questions`);
-  t.equal((await sheet.text()).match(/type="radio"/g)?.length, 50);
   const answered = await fetch(`${at}/questions`, { method: 'POST', body: form });
   t.match(await answered.text(), 'More stress than 67 in 100 women of your age');
-  form.delete('q3');
-  const incomplete = await fetch(`${at}/questions`, { method: 'POST', body: form });
-  t.equal(incomplete.status, 422);
-  t.match(await incomplete.text(), 'ten answers');
-  const result = { age: 25, sex: 'M', on: '2026-02-11', reactionsMs: Array.from({ length: 25 }, () => 255) };
-  const react = (changed: object) =>
-    fetch(`${at}/reaction`, { method: 'POST', body: JSON.stringify({ ...result, ...changed }) });
-  t.match(await (await react({})).json(), { told: /^More attention than 32 in 100 men of your age/ });
-  t.match(await (await react({ age: 45 })).json(), { why: /of 20 to 30 and of 65 to 75/ });
-  t.match(await (await react({ reactionsMs: 'fast' })).json(), { why: /no result of the reaction test/ });
   const foreign = { 'sec-fetch-site': 'cross-site' };
   t.equal((await fetch(`${at}/questions`, { method: 'POST', body: form, headers: foreign })).status, 403);
+  form.delete('q3');
+  t.equal((await fetch(`${at}/questions`, { method: 'POST', body: form })).status, 422);
+  const result = { age: 25, sex: 'M', on: '2026-02-11', reactionsMs: Array.from({ length: 25 }, () => 255) };
+  const react = async (changed: object): Promise<unknown> =>
+    (
+      await fetch(`${at}/reaction`, { method: 'POST', body: JSON.stringify({ ...result, ...changed }) })
+    ).json();
+  t.match(await react({}), { told: /^More attention than 32 in 100 men of your age/ });
+  t.match(await react({ age: 45 }), { why: /of 20 to 30 and of 65 to 75/ });
   for (const body of EVENTS.slice(0, 5)) await send(address, body.replaceAll('person-1', 'person-3'));
   const page = await (await fetch(at)).text();
   t.match(page, /<th scope="row">2026-02-11<\/th><td>attention<\/td><td class="number">32<\/td><td>counts/);
-  t.match(page, 'class="unmeasured"', 'the course without it');
   t.match(page, /<td>stress<\/td><td class="number">67<\/td><td>waits/, 'today is after those nights');
   const forgotten = await fetch(`${at}/forget-measured`, { method: 'POST' });
   t.match(await forgotten.text(), 'The next score is of the nights alone');
-  await send(address, (EVENTS[5] ?? '').replaceAll('person-1', 'person-3'));
-  const after = await (await fetch(at)).text();
-  t.match(after, 'Nothing yet.');
-  t.equal(
-    after.match(/class="unmeasured" points="[^" ]+ [^" ]+"/g)?.length,
-    5,
-    'two nights had it, the new one has not',
-  );
+  t.match(await (await fetch(at)).text(), 'Nothing yet.');
 }
 
 /** Weeks of somebody who does not exist: each night with its range, odd ones with their reason, in whole points. */
@@ -242,20 +225,6 @@ async function showsMonth(t: Test, address: string): Promise<void> {
     5 * 28 + 1,
     'one for each score and night, and the key',
   );
-  const days = new Map(
-    [...page.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map(
-      ([, day = '', why = '']) => [day, why] as const,
-    ),
-  );
-  t.match(
-    days.get('2026-02-13'),
-    /^Attention is \d+: this day takes \d+ from it, .* by the amount of sleep/,
-    'no sleep',
-  );
-  t.match(days.get('2026-02-18'), /^Stress is \d+: this day adds \d+ to it/, 'a fever');
-  t.match(days.get('2026-03-01'), 'below usual', 'the fifth short night');
-  t.notMatch([...days.values()].join(), /\d\.\d/, 'whole points');
-  t.ok(days.size < 14, `${days.size} days`);
 }
 
 async function looks(t: Test, address: string): Promise<void> {

@@ -132,3 +132,22 @@ t.test(`callers who ask again at once don’t starve those who are served`, asyn
   t.equal(told, refused, 'the log tells of every refusal');
   t.ok(refused < 20 || lines.length < refused / 4, `in ${lines.length} lines for ${refused}`);
 });
+
+t.test('without a free file descriptor the service goes on', async (t) => {
+  // More connections allowed than there are descriptors, or the limit would keep some free.
+  const server = await startServer(t, { filesMax: 256, env: { ...env, ACUITY_CONNECTIONS_MAX: '1000' } });
+  const admin = await Connection.open(server.adminPort);
+  t.teardown(() => admin.destroy());
+  const ask = (target: string) => sendOn(admin, { method: 'GET', target });
+  t.equal((await ask('/readyz')).status, 200);
+  const sockets = Array.from({ length: 300 }, () => connect(server.port, '127.0.0.1'));
+  for (const socket of sockets) socket.on('error', () => undefined);
+  // The dashboard samples once a second, the loops four times: each of them several times.
+  for (let look = 0; look < 15; look++) {
+    t.equal((await ask('/healthz')).status, 200);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  t.match((await ask('/metrics')).body, /^process_resident_memory_bytes \d+$/m, 'the last reading stands');
+  for (const socket of sockets) socket.destroy();
+  t.equal(await score(server), 200);
+});

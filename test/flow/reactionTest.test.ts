@@ -105,23 +105,6 @@ t.test(
   },
 );
 
-t.test('a press before the signal is no reaction', { skip: WITHOUT_BROWSER }, async (t) => {
-  const { address, sent } = await serve(t);
-  const page = await open(t, address);
-  await shorten(page, 1);
-  await page.evaluate(() => {
-    const field = document.querySelector('#field');
-    new MutationObserver(() => {
-      if (field?.getAttribute('data-state') !== 'off') return;
-      field.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
-    }).observe(field ?? document, { attributes: true, attributeFilter: ['data-state'] });
-  });
-  await page.click('button.act');
-  t.strictSame((await sent).reactionsMs, []);
-  await page.waitForSelector('#who:not([hidden])');
-  t.match(await page.textContent('#told'), /^0 reactions, [1-9]\d* presses too early/);
-});
-
 t.test(
   'an age without a norm is reported before the three minutes of the test',
   { skip: WITHOUT_BROWSER },

@@ -5,8 +5,7 @@ import t, { type Test } from 'tap';
 import type { Differences } from '#acuity/admin/differences.js';
 import { metricsOf } from '../fixtures/atRest.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { Connection, send, sendOn } from '../fixtures/connection.js';
-import { Feed } from '../fixtures/feed.js';
+import { Connection, head, send, sendOn } from '../fixtures/connection.js';
 import { copyModel, manifestOf, MODEL, replaceFile, turnLink } from '../fixtures/model.js';
 import { valueOf, type Series } from '../fixtures/promtool.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
@@ -67,6 +66,16 @@ async function untilMetrics(server: RunningServer, holds: (series: Series[]) => 
     if (Date.now() > endsMs) throw new Error(`it never came true: ${server.output()}`);
     await pause(100);
   }
+}
+
+/** What the dashboard is told first, as far as it is about the shadow model. */
+async function shadowOf({ adminPort }: RunningServer): Promise<Differences | undefined> {
+  const connection = await Connection.open(adminPort);
+  await connection.write(head({ method: 'GET', target: '/events' }));
+  await connection.receives('\n\n');
+  const [, text = '{}'] = /^data: (.*)$/m.exec(connection.rest) ?? [];
+  connection.destroy();
+  return (JSON.parse(text) as { shadow?: Differences }).shadow;
 }
 
 const isInForce =
@@ -138,9 +147,7 @@ t.test('a shadow model beside the one that answers', async (t) => {
     );
     t.equal(valueOf(series, 'acuity_shadow_dropped_total'), 0);
     t.equal(valueOf(series, 'acuity_shadow_run_seconds_count'), REQUESTS);
-    const feed = await Feed.open(server.adminPort);
-    t.teardown(() => feed.close());
-    const { shadow } = await feed.until((state) => state.shadow?.compared === REQUESTS);
+    const shadow = await shadowOf(server);
     const text = await acuity('model', 'compare', MODEL, half, requests);
     t.match(text, `half/1.0.0 beside`);
     t.match(text, `${REQUESTS} requests compared`);

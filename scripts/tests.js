@@ -9,18 +9,26 @@ const TESTS = '.build/test';
 const COMPILED = Object.entries(STEPS.all.compiled).toSorted(([a], [b]) => b.length - a.length);
 /**
  * What `npm test` leaves to `npm run test:all`, as paths below test/ or their beginnings: callers in other languages,
- * proxies and other programs, faults and floods, packages as they are released, tables of other engines.
+ * proxies and other programs, pages in a browser, faults and floods, packages as they are released, tables of other
+ * engines.
  */
 const LONG = [
   'deploy/',
   'flow/coresTaken',
-  'flow/diagnosis',
   'flow/exampleBackend',
   'flow/floods',
   'flow/foreignClients',
   'flow/generatedClients',
   'flow/hanging',
+  'flow/npm',
+  'flow/oddFiles',
+  'flow/pages',
+  'flow/rawHttp',
+  'flow/reactionTest',
+  'flow/readOnly',
   'flow/schemathesis',
+  'flow/shadow',
+  'flow/tryPage',
   'packages/',
   'torture/',
 ];

@@ -1,8 +1,10 @@
 import { closeSync, openSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
+import { metricsOf } from '../fixtures/atRest.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { Connection, head, send, type Reply } from '../fixtures/connection.js';
+import { Connection, head, send, sendOn, type Reply } from '../fixtures/connection.js';
+import { valueOf } from '../fixtures/promtool.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 import {
   endOf,
@@ -137,3 +139,17 @@ for (const { name, loops, start, before } of CASES) {
     t.notMatch(server.output(), 'model refused');
   });
 }
+
+t.test('the first explanation is answered, though the stop comes while its worker starts', async (t) => {
+  const server = await startServer(t);
+  const connection = await Connection.open(server.port);
+  t.teardown(() => connection.destroy());
+  const body = JSON.stringify({ ...requestBody(2, 1), explain: true });
+  const reply = sendOn(connection, { headers: { 'X-API-Key': server.key }, body });
+  const read = async (): Promise<number> =>
+    valueOf(await metricsOf(server.adminPort), 'acuity_request_body_bytes_total');
+  while ((await read()) === 0); // until it is admitted
+  server.signal('SIGTERM');
+  t.equal((await reply).status, 200);
+  t.strictSame(await server.exited, CLEAN);
+});

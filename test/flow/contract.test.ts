@@ -44,82 +44,31 @@ function keyed(sent: Sent): Sent {
 const unknownKey = createKey('live');
 const withKey = (of: string): Sent => ({ headers: { 'X-API-Key': of }, body: EMPTY_SESSION });
 
-interface Refusal {
-  readonly status: number;
-  readonly reason: string;
-  readonly body: string;
-  readonly sent: Readonly<Record<string, Sent>>;
-}
+const typed = (type: string): Sent => keyed({ headers: { 'Content-Type': type } });
 
-const refusals: readonly Refusal[] = [
-  {
-    status: 404,
-    reason: 'Not Found',
-    body: NOT_FOUND,
-    sent: Object.fromEntries(
-      ['/predict/', '/%70redict'].map((target) => [`the path ${target}`, keyed({ target })]),
-    ),
-  },
-  {
-    status: 405,
-    reason: 'Method Not Allowed',
-    body: METHOD_NOT_ALLOWED,
-    sent: Object.fromEntries(['GET', 'OPTIONS'].map((method) => [`the method ${method}`, keyed({ method })])),
-  },
-  {
-    status: 401,
-    reason: 'Unauthorized',
-    body: KEY_REFUSED,
-    sent: {
-      'no key': { body: EMPTY_SESSION },
-      'a key in another header': { headers: { Authorization: `Bearer ${key}` }, body: EMPTY_SESSION },
-    },
-  },
-  {
-    status: 403,
-    reason: 'Forbidden',
-    body: KEY_REFUSED,
-    sent: {
-      'a key that was never issued': withKey(unknownKey),
-      'an expired key': withKey(expired.key),
-    },
-  },
-  {
-    status: 415,
-    reason: 'Unsupported Media Type',
-    body: NOT_JSON_TYPE,
-    sent: {
-      'a content type that begins alike': keyed({ headers: { 'Content-Type': 'application/jsonx' } }),
-    },
-  },
-  {
-    status: 415,
-    reason: 'Unsupported Media Type',
-    body: ENCODED,
-    sent: {
-      'a content encoding': keyed({ headers: { 'Content-Encoding': 'gzip' } }),
-    },
-  },
-  {
-    status: 413,
-    reason: 'Payload Too Large',
-    body: TOO_LARGE,
-    sent: { 'a body one byte over the limit': keyed({ body: EMPTY_SESSION.padEnd(BODY_MAX + 1) }) },
-  },
+const refusals: readonly (readonly [status: number, reason: string, body: string, sent: Sent])[] = [
+  [404, 'Not Found', NOT_FOUND, keyed({ target: '/predict/' })],
+  [404, 'Not Found', NOT_FOUND, keyed({ target: '/%70redict' })],
+  [405, 'Method Not Allowed', METHOD_NOT_ALLOWED, keyed({ method: 'GET' })],
+  [405, 'Method Not Allowed', METHOD_NOT_ALLOWED, keyed({ method: 'OPTIONS' })],
+  [401, 'Unauthorized', KEY_REFUSED, { body: EMPTY_SESSION }],
+  [401, 'Unauthorized', KEY_REFUSED, { headers: { Authorization: `Bearer ${key}` }, body: EMPTY_SESSION }],
+  [403, 'Forbidden', KEY_REFUSED, withKey(unknownKey)],
+  [403, 'Forbidden', KEY_REFUSED, withKey(expired.key)],
+  [415, 'Unsupported Media Type', NOT_JSON_TYPE, typed('application/jsonx')],
+  [415, 'Unsupported Media Type', ENCODED, keyed({ headers: { 'Content-Encoding': 'gzip' } })],
+  [413, 'Payload Too Large', TOO_LARGE, keyed({ body: EMPTY_SESSION.padEnd(BODY_MAX + 1) })],
 ];
 
-for (const { status, reason, body, sent } of refusals) {
-  for (const [name, one] of Object.entries(sent)) {
-    t.test(`${name} is refused with ${status}`, async (t) => {
-      const reply = await send(port, one);
-      t.match(reply, { status, reason, body });
-      isOurs(t, reply);
-      t.equal(reply.headers.get('allow'), status === 405 ? 'POST' : undefined);
-      t.equal(reply.headers.get('server-timing'), undefined);
-      t.equal(reply.headers.get('x-model-version'), undefined);
-    });
+t.test('what is refused for its head', async (t) => {
+  for (const [status, reason, body, sent] of refusals) {
+    const reply = await send(port, sent);
+    t.match(reply, { status, reason, body });
+    isOurs(t, reply);
+    t.equal(reply.headers.get('allow'), status === 405 ? 'POST' : undefined);
+    for (const name of ['server-timing', 'x-model-version']) t.equal(reply.headers.get(name), undefined);
   }
-}
+});
 
 /** Each breaks its own check and the next one: the first one answers. */
 const orders: readonly (readonly [sent: Sent, body: string])[] = [
@@ -216,10 +165,8 @@ function json(value: unknown): string {
 const predictions: Readonly<Record<string, Sent>> = {
   'a session with five past ones': { body: json(requestBody(5)) },
   'an empty session': { body: EMPTY_SESSION },
-  'unknown fields': { body: json({ ...requestBody(), more: { deep: [{}] }, x: [1, 'a'] }) },
   'white space around everything': { body: ' \t\r\n{ "current_session" : { } } \n' },
   'keys in escapes': { body: '{"\\u0063urrent_session":{"\\u0061ge":40}}' },
-  'a __proto__ key': { body: '{"current_session":{"__proto__":{"age":-1},"constructor":1}}' },
   'text beyond ASCII': { body: '{"current_session":{},"note":"h\u00e9 \u{1f600}"}' },
   'a body of exactly the limit': { body: EMPTY_SESSION.padEnd(BODY_MAX) },
   'a content type in capitals, with parameters': {
@@ -229,9 +176,10 @@ const predictions: Readonly<Record<string, Sent>> = {
   'a query string': { target: '/predict?verbose=1&x=%00#y' },
 };
 
-for (const [name, sent] of Object.entries(predictions)) {
-  t.test(`${name}: 200`, async (t) => isPrediction(t, await send(port, keyed(sent))));
-}
+t.test('what is scored', async (t) => {
+  for (const [name, sent] of Object.entries(predictions))
+    await t.test(name, async (t) => isPrediction(t, await send(port, keyed(sent))));
+});
 
 t.test('a body that is no request: 422 with its findings', async (t) => {
   const body = json({ current_session: { HR_night: 60 }, past_sessions: [{}] });
@@ -292,14 +240,4 @@ t.test('many requests and refusals on one connection', async (t) => {
     statuses.push((await sendOn(connection, sent)).status);
   }
   t.strictSame(statuses, [200, 400, 401, 404, 413, 415, 200]);
-});
-
-t.test('a declared body over the limit is refused before it arrives', async (t) => {
-  const connection = await Connection.open(port);
-  t.teardown(() => connection.destroy());
-  await connection.write(head({ headers: { ...KEYED, 'Content-Length': String(BODY_MAX + 1) } }));
-  const reply = await connection.reply();
-  t.equal(reply.status, 413);
-  t.equal(reply.body, TOO_LARGE);
-  isOurs(t, reply);
 });

@@ -192,15 +192,6 @@ t.test('a line waits no longer than the deadline, read or not', async (t) => {
   t.equal(lines.reserved, 0);
 });
 
-t.test('a hanging worker: unread lines get their errors', async (t) => {
-  const loop = openLoop(t);
-  loop.scorer.lines.hasLineRoom = false;
-  const connection = await post(t, loop, times(3));
-  await until(() => loop.scorer.lines.reserved === 3);
-  loop.predict.hang();
-  t.strictSame(statusesOf(await connection.reply()), [503, 503, 503]);
-});
-
 t.test('a fault of one line is a 500 of that line', async (t) => {
   const loop = openLoop(t);
   const connection = await post(t, loop, times(3));

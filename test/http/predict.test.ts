@@ -214,18 +214,6 @@ t.test('a request is answered once, also when more events follow', async (t) => 
   t.equal((await connection.reply()).status, 200);
 });
 
-t.test('after a caller hung up, the late answer is discarded', async (t) => {
-  const loop = openLoop(t);
-  const connection = await post(t, loop);
-  await until(() => loop.scorer.waiting.length === 1);
-  connection.destroy();
-  const [waiting] = loop.scorer.waiting;
-  await until(() => waiting?.isGone === true);
-  loop.scorer.waiting.forEach(answer);
-  t.equal(loop.refunds.length, 1);
-  t.equal((await send(loop.port, keyed({ target: '/other' }))).status, 404);
-});
-
 t.test('the day’s quota is refunded once for every status but 200', async (t) => {
   const loop = openLoop(t, { bodyBytesMax: 100 });
   const refused: readonly Sent[] = [
@@ -332,17 +320,6 @@ t.test(
     }
   },
 );
-
-t.test('a body that comes after its caller has stopped waiting is not scored', async (t) => {
-  const loop = openLoop(t);
-  const connection = await connect(t, loop);
-  const headers = { 'X-API-Key': GOOD_KEY, 'Content-Length': String(BODY.length), 'X-Deadline-Ms': '1' };
-  await connection.write(head({ headers }));
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  await connection.write(BODY);
-  isOverloaded(t, await connection.reply());
-  t.equal(loop.scorer.waiting.length, 0);
-});
 
 t.test(
   'an operator may have overload said with 429: the same body and Retry-After, no RateLimit',

@@ -125,12 +125,3 @@ t.test('a caller that hangs up is not scored, and a stop waits for those that wa
   t.equal(status, 200);
   t.equal(answered.get('connection'), 'close');
 });
-
-t.test('while a worker hangs, what comes back from the thread is refused', async (t) => {
-  const { post, predict, recordings, lines } = scene(t);
-  const reply = post('oura');
-  await until(() => recordings.pending === 1);
-  predict.hang();
-  t.equal((await reply).status, 503);
-  t.equal(lines.at(-1)?.['cause'], 'hung');
-});

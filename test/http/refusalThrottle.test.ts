@@ -61,11 +61,3 @@ t.test('a held refusal is answered once, in its time; one whose caller is gone n
     [1, 0, 1],
   );
 });
-
-t.test('released, all are answered', async (t) => {
-  const refusals = new RefusalThrottle(manualClock());
-  const callers = Array.from({ length: 10 }, () => new Caller());
-  for (const caller of callers) refusals.hold(caller);
-  refusals.release();
-  t.ok(callers.every(({ answers }) => answers === 1));
-});

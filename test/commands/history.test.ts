@@ -8,10 +8,6 @@ import { dayOf } from '#acuity/history/night.js';
 import { randomRecord, step } from '../fixtures/histories.js';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 
-function show(args: readonly string[], input = '') {
-  return run('show', args, input);
-}
-
 function run(command: string, args: readonly string[], input = '') {
   return spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'history', command, ...args], {
     input,
@@ -36,31 +32,6 @@ function chain(nights: number, measured: readonly GivenMeasurement[] = []): stri
   return text;
 }
 
-t.test('a history is printed in words, of standard input or an argument', async (t) => {
-  const text = chain(9);
-  const { stdout, status } = show([], `${text}\n`);
-  t.equal(status, 0);
-  t.match(stdout, '6 sessions, and 3 nights in the long run');
-  t.match(stdout, /^ +2026-03-02 .* 2026-03-07$/m);
-  t.match(stdout, /^sleep_time +h +3 /m);
-  t.match(stdout, /^attention +points +3 /m);
-  t.match(stdout, /^2026-03-07( +\d+\.\d\d){5}( +(High|Low) \(0\.\d+\)){2}$/m);
-  t.equal(show([text]).stdout, stdout);
-  t.match(show([chain(2)]).stdout, /^ +undated +2026-02-28$/m);
-});
-
-t.test('what is no history is said in one line, without a word of it', async (t) => {
-  for (const text of ['', 'marker', chain(2).slice(0, -1)]) {
-    const { stdout, stderr, status } = show([], text);
-    t.equal(status, 65);
-    t.equal(stdout, '');
-    t.equal(
-      stderr,
-      'acuity history show: this is no history, or one that is damaged or of another version\n',
-    );
-  }
-});
-
 const MEASURED: readonly GivenMeasurement[] = [
   ...Array.from({ length: 10 }, (_, index) => ({
     score: 'attention' as const,
@@ -71,24 +42,37 @@ const MEASURED: readonly GivenMeasurement[] = [
   { score: 'valence', value: 'High', day: dayOf('2026-03-01') ?? NaN, reliability: undefined },
 ];
 
-t.test('measurements are told in words, the older ones as a sum', async (t) => {
-  const { stdout } = show([chain(4, MEASURED)]);
-  t.match(stdout, /^attention +2026-01-10 +69\.00 +0\.7$/m);
-  t.match(stdout, /^attention +2026-01-02 +older ones: \+0\.\d\d spreads, weight \d\.\d\d +–$/m);
-  t.match(stdout, /^valence +2026-03-01 +High +0\.3$/m);
-  t.equal(stdout.match(/^attention +2026/gm)?.length, 9);
-  t.notMatch(show([chain(4)]).stdout, 'measured');
+t.test('a history is printed in words, of standard input or an argument', async (t) => {
+  const text = chain(9);
+  const { stdout, status } = run('show', [], `${text}\n`);
+  t.equal(status, 0);
+  t.match(stdout, '6 sessions, and 3 nights in the long run');
+  t.match(stdout, /^ +2026-03-02 .* 2026-03-07$/m);
+  t.match(stdout, /^sleep_time +h +3 /m);
+  t.match(stdout, /^attention +points +3 /m);
+  t.match(stdout, /^2026-03-07( +\d+\.\d\d){5}( +(High|Low) \(0\.\d+\)){2}$/m);
+  t.notMatch(stdout, 'measured');
+  const measured = run('show', [chain(4, MEASURED)]).stdout;
+  t.match(measured, /^attention +2026-01-10 +69\.00 +0\.7$/m);
+  t.match(measured, /^attention +2026-01-02 +older ones: \+0\.\d\d spreads, weight \d\.\d\d +–$/m);
+  t.match(measured, /^valence +2026-03-01 +High +0\.3$/m);
 });
 
 t.test('measurements are forgotten, and nothing else', async (t) => {
-  for (const args of [[chain(4, MEASURED)], [chain(4)]]) {
-    const { stdout, status } = run('forget-measurements', args);
-    t.equal(status, 0);
-    t.equal(stdout, `${chain(4)}\n`);
+  const { stdout, status } = run('forget-measurements', [], `${chain(4, MEASURED)}\n`);
+  t.strictSame([status, stdout], [0, `${chain(4)}\n`]);
+});
+
+t.test('what is no history is said in one line, without a word of it', async (t) => {
+  for (const [command, text] of [
+    ['show', 'marker'],
+    ['forget-measurements', chain(2).slice(0, -1)],
+  ] as const) {
+    const { stdout, stderr, status } = run(command, [], text);
+    t.strictSame([status, stdout], [65, '']);
+    t.equal(
+      stderr,
+      `acuity history ${command}: this is no history, or one that is damaged or of another version\n`,
+    );
   }
-  t.equal(run('forget-measurements', [], `${chain(4, MEASURED)}\n`).stdout, `${chain(4)}\n`);
-  const damaged = run('forget-measurements', [chain(4).slice(0, -1)]);
-  t.equal(damaged.status, 65);
-  t.equal(damaged.stdout, '');
-  t.match(damaged.stderr, 'acuity history forget-measurements: this is no history');
 });

@@ -1,16 +1,11 @@
-/// <reference lib="dom" />
-/// <reference lib="dom.iterable" />
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import type { Differences } from '#acuity/admin/differences.js';
 import { metricsOf } from '../fixtures/atRest.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { DESK, isSound, openBrowser, openPage, PHONE, WAIT, WITHOUT_BROWSER } from '../fixtures/browser.js';
-import { Connection, send, sendOn } from '../fixtures/connection.js';
-import { Feed } from '../fixtures/feed.js';
+import { Connection, head, send, sendOn } from '../fixtures/connection.js';
 import { copyModel, manifestOf, MODEL, replaceFile, turnLink } from '../fixtures/model.js';
 import { valueOf, type Series } from '../fixtures/promtool.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
@@ -73,6 +68,16 @@ async function untilMetrics(server: RunningServer, holds: (series: Series[]) => 
   }
 }
 
+/** What the dashboard is told first, as far as it is about the shadow model. */
+async function shadowOf({ adminPort }: RunningServer): Promise<Differences | undefined> {
+  const connection = await Connection.open(adminPort);
+  await connection.write(head({ method: 'GET', target: '/events' }));
+  await connection.receives('\n\n');
+  const [, text = '{}'] = /^data: (.*)$/m.exec(connection.rest) ?? [];
+  connection.destroy();
+  return (JSON.parse(text) as { shadow?: Differences }).shadow;
+}
+
 const isInForce =
   (version: string) =>
   (series: Series[]): boolean =>
@@ -109,14 +114,14 @@ t.test('a shadow model beside the one that answers', async (t) => {
       ACUITY_SHADOW_SHARE: '1',
       ACUITY_HTTP_THREADS: '2',
       ACUITY_WORKERS: '2',
-      ACUITY_GRAFANA_URL: 'https://grafana.example/d/acuity',
     },
   });
-  const bodies = Array.from({ length: REQUESTS }, (_, index) =>
-    JSON.stringify(requestBody(index % 3, index + 1)),
-  );
+  const plain = Array.from({ length: REQUESTS }, (_, index) => requestBody(index % 3, index + 1));
+  // Networks are compared: what was measured moves the answer, and no difference.
+  const measured = { history: '', night: '2026-01-11', measurements: [{ score: 'attention', value: 99 }] };
+  const bodies = plain.map((body, index) => JSON.stringify({ ...body, ...(index % 6 === 0 && measured) }));
   const requests = join(folder, 'requests.ndjson');
-  writeFileSync(requests, `${bodies.join('\n')}\nno request\n`);
+  writeFileSync(requests, `${plain.map((body) => JSON.stringify(body)).join('\n')}\nno request\n`);
 
   await t.test('without a folder there is none, and nothing is compared', async (t) => {
     const { status } = await send(server.port, {
@@ -142,11 +147,8 @@ t.test('a shadow model beside the one that answers', async (t) => {
     );
     t.equal(valueOf(series, 'acuity_shadow_dropped_total'), 0);
     t.equal(valueOf(series, 'acuity_shadow_run_seconds_count'), REQUESTS);
-    const feed = await Feed.open(server.adminPort);
-    t.teardown(() => feed.close());
-    const { shadow } = await feed.until((state) => state.shadow?.compared === REQUESTS);
-    const page = join(folder, 'compare.html');
-    const text = await acuity('model', 'compare', MODEL, half, requests, '--html', page);
+    const shadow = await shadowOf(server);
+    const text = await acuity('model', 'compare', MODEL, half, requests);
     t.match(text, `half/1.0.0 beside`);
     t.match(text, `${REQUESTS} requests compared`);
     t.match(text, 'lines that are no valid requests: 1');
@@ -179,31 +181,6 @@ t.test('a shadow model beside the one that answers', async (t) => {
     t.equal(valueOf(series, 'acuity_worker_restarts_total'), 0);
   });
 
-  await t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
-    symlinkSync(half, link);
-    await untilMetrics(server, isInForce('half/1.0.0'));
-    const stop = calling(server, bodies[5] ?? '');
-    const browser = await openBrowser(t);
-    for (const look of [DESK, PHONE]) {
-      const url = `http://127.0.0.1:${server.adminPort}/`;
-      const opened = await openPage(t, browser, { url, look });
-      const { page } = opened;
-      await page.waitForSelector('#shadow:not([hidden])', WAIT);
-      await page.waitForFunction(hasCompared, undefined, WAIT);
-      t.equal(await page.locator('#shadow-scores tbody tr').count(), 5);
-      t.equal(await page.getAttribute('#grafana', 'href'), 'https://grafana.example/d/acuity');
-      await page.locator('#shadow details').evaluate((one) => one.setAttribute('open', ''));
-      await isSound(t, opened, look.width);
-    }
-    t.strictSame([...(await stop())], [200]);
-    for (const look of [DESK, PHONE]) {
-      const url = pathToFileURL(join(folder, 'compare.html')).href;
-      const opened = await openPage(t, browser, { url, look });
-      t.equal(await opened.page.locator('figure').count(), 5);
-      await isSound(t, opened, look.width);
-    }
-  });
-
   server.signal('SIGTERM');
   t.strictSame(await server.exited, { code: 0, signal: null });
 });
@@ -225,11 +202,4 @@ function agrees(t: Test, shadow: Differences | undefined, text: string): void {
   for (const { label, count } of shadow?.flips ?? [])
     t.match(text, `${label} said otherwise: ${count} of ${REQUESTS}`);
   t.equal(shadow?.scores.length, 5);
-}
-
-/** Runs in the page. */
-function hasCompared(): boolean {
-  return /[1-9][\d,]* compared/.test(
-    globalThis.document.getElementById('shadow-sentence')?.textContent ?? '',
-  );
 }

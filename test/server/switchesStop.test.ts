@@ -115,14 +115,3 @@ for (const [name, open] of Object.entries(SWITCHES)) {
     }
   });
 }
-
-t.test('a stop while a shadow model is read does not report it as refused', async (t) => {
-  const { files, log, begun, logged, cutOff } = scene(['readText']);
-  const server = { replaceShadow: () => Promise.resolve() };
-  const shadow = new ShadowSwitch({ folder: MODEL, files, server, log });
-  await begun();
-  shadow.stop();
-  await cutOff();
-  t.equal(logged(), '');
-  t.equal(shadow.refusal, undefined);
-});

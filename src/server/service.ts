@@ -25,8 +25,7 @@ import { modelLabel } from '../model/manifest.js';
 import { readNorms } from '../norms/norms.js';
 import type { TraceExporter } from '../tracing/exporter.js';
 import type { EventLoopServer } from './eventLoopServer.js';
-import { ModelSwitch } from './modelSwitch.js';
-import { ShadowSwitch } from './shadowSwitch.js';
+import { ModelFolder } from './modelFolder.js';
 import { openAdmin } from './adminListener.js';
 import { tryKeys } from './tryKeys.js';
 import { openTraces } from './traces.js';
@@ -111,8 +110,8 @@ class Service {
   private keyring: Keyring | undefined;
   private eventLoops: EventLoopServer | undefined;
   private admin: AdminServer | undefined;
-  private modelSwitch: ModelSwitch | undefined;
-  private shadowSwitch: ShadowSwitch | undefined;
+  private model: ModelFolder | undefined;
+  private shadow: ModelFolder | undefined;
   private traces: TraceExporter | undefined;
   private heart: Heartbeats | undefined;
   private starting: Promise<void> | undefined;
@@ -162,13 +161,13 @@ class Service {
     });
     this.assertWanted();
     const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
-    const modelVersion = (): string => this.modelSwitch?.version ?? modelLabel(bundle.manifest);
-    const modelRefusal = (): string | undefined => this.modelSwitch?.refusal;
+    const modelVersion = (): string => this.model?.version ?? modelLabel(bundle.manifest);
+    const modelRefusal = (): string | undefined => this.model?.refusal;
     const { keyring } = this;
     const isReady = (): boolean => this.isReady && !keyring.isStale;
     const shadow = {
-      version: () => this.shadowSwitch?.version,
-      refusal: () => this.shadowSwitch?.refusal,
+      version: () => this.shadow?.version,
+      refusal: () => this.shadow?.refusal,
     };
     const state = { isReady, modelVersion, modelRefusal, shadow, keys: keyring };
     // This thread has a heartbeat: with several event loops it turns beside them.
@@ -211,21 +210,7 @@ class Service {
     this.assertWanted();
     // While the workers started, changes of keys reached no event loop.
     this.eventLoops.replaceKeys(this.keyring.records);
-    this.modelSwitch = new ModelSwitch({
-      folder: config.model,
-      loaded: bundle.folder,
-      files: { look: threads.files(KEYS_PATIENCE), load: modelFiles },
-      server: this.eventLoops,
-      log,
-    });
-    if (config.shadowModel !== '') {
-      this.shadowSwitch = new ShadowSwitch({
-        folder: config.shadowModel,
-        files: { look: threads.files(KEYS_PATIENCE), load: threads.files(MODEL_PATIENCE) },
-        server: this.eventLoops,
-        log,
-      });
-    }
+    this.followModels(this.eventLoops, bundle.folder);
     this.isReady = !this.isStopping && !this.isLeaving;
     const { heart } = this;
     // Keys become stale with time alone, so every beat checks.
@@ -235,6 +220,35 @@ class Service {
     });
     if (this.isReady) this.announce(this.eventLoops.address, this.admin);
     if (!keyring.hasUsable) log.warn({ keys: shown(config).keys }, NO_KEY);
+  }
+
+  private followModels(server: EventLoopServer, loaded: string): void {
+    const { config, log, threads } = this;
+    const files = { look: threads.files(KEYS_PATIENCE), load: threads.files(MODEL_PATIENCE) };
+    this.model = new ModelFolder({
+      role: 'model',
+      folder: config.model,
+      loaded,
+      files,
+      async use(next, isStopped) {
+        await server.prepareModel(next);
+        // Once the service stops, the server closes it.
+        return { retired: isStopped() ? Promise.resolve() : server.switchModel() };
+      },
+      log,
+    });
+    if (config.shadowModel === '') return;
+    this.shadow = new ModelFolder({
+      role: 'shadow model',
+      folder: config.shadowModel,
+      files,
+      async use(next) {
+        await server.replaceShadow(next);
+        return { retired: Promise.resolve() };
+      },
+      remove: () => server.replaceShadow(undefined),
+      log,
+    });
   }
 
   /** Throws if a signal interrupted the start, so that it goes no further. */
@@ -265,8 +279,8 @@ class Service {
   }
 
   private reload(): void {
-    this.modelSwitch?.request();
-    this.shadowSwitch?.request();
+    this.model?.request();
+    this.shadow?.request();
   }
 
   /** The launcher, which would have stopped the service, is gone. */
@@ -325,8 +339,8 @@ class Service {
   }
 
   private stopSwitches(): void {
-    this.modelSwitch?.stop();
-    this.shadowSwitch?.stop();
+    this.model?.stop();
+    this.shadow?.stop();
   }
 
   private async close(eventLoops: EventLoopServer): Promise<void> {

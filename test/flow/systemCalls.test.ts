@@ -54,7 +54,7 @@ for (const loops of [1, 2]) {
       t.equal(status, 200, target);
     }
     server.signal('SIGHUP');
-    while (!server.output().includes('model switched'))
+    while (!server.output().includes('model in force'))
       await new Promise((resolve) => setTimeout(resolve, 20));
     server.signal('SIGTERM');
     t.strictSame(await server.exited, { code: 0, signal: null });

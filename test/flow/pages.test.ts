@@ -20,7 +20,6 @@ import {
 } from '../fixtures/browser.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
 import { FINDINGS } from '../fixtures/pageSamples.js';
-import { REPOSITORY } from '../fixtures/repository.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /** The pages of the admin listener in a real browser, over a real server. */
@@ -44,7 +43,7 @@ t.test('the pages of the admin listener', { skip: WITHOUT_BROWSER }, async (t) =
     );
   }
   await t.test('the page of acuity tune', (t) => tunePage(t, browser));
-  await t.test('the example of an explained answer', (t) => explainedExample(t, browser));
+
   await t.test('the live page reports that the server has gone', async (t) => {
     const { page } = await openPage(t, browser, {
       url: `http://127.0.0.1:${server.adminPort}/`,
@@ -159,24 +158,6 @@ async function tunePage(t: Test, browser: Browser): Promise<void> {
       t.strictSame(cut, [], 'tables wrap');
       await isSound(t, opened, look.width);
     });
-  }
-}
-
-/** docs/examples/explained.html, opened as a file. */
-async function explainedExample(t: Test, browser: Browser): Promise<void> {
-  const url = pathToFileURL(join(REPOSITORY, 'docs/examples/explained.html')).href;
-  for (const look of LOOKS) {
-    const opened = await openPage(t, browser, { url, look });
-    const { page } = opened;
-    t.equal(await page.locator('#scores button svg .range').count(), 5);
-    t.equal(await page.locator('#scores button svg .reference').count(), 5);
-    t.equal(await page.locator('#scores button svg .typical').count(), 5, '50 is marked on every axis');
-    t.equal(await page.locator('#contributors svg rect').count(), 6);
-    t.match(await page.textContent('#quality'), 'Confidence in the recording: high');
-    await page.click('#scores [data-score="stress"]');
-    t.match(await page.textContent('#what'), 'Stress');
-    t.match(await page.textContent('#contributors'), /amount of sleep ●\s*\+\d/);
-    await isSound(t, opened, look.width);
   }
 }
 

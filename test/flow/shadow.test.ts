@@ -191,7 +191,7 @@ t.test('a shadow model beside the one that answers', async (t) => {
   t.strictSame(await server.exited, { code: 0, signal: null });
 });
 
-/** What the dashboard is told of a network whose scores are half of those that were answered. */
+/** What the dashboard shows of a network whose scores are half of those that were answered. */
 function differs(t: Test, shadow: Differences | undefined): void {
   t.equal(shadow?.scores.length, 5);
   for (const { score, mean, meanSigned, p50, p99, histogram } of shadow?.scores ?? []) {

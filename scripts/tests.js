@@ -6,18 +6,26 @@ import { filesBelow } from './prepare.js';
 const TESTS = '.build/test';
 /**
  * What `npm test` leaves to `npm run test:all`, as paths below test/ or their beginnings: callers in other languages,
- * proxies and other programs, faults and floods, packages as they are released, tables of other engines.
+ * proxies and other programs, pages in a browser, faults and floods, packages as they are released, tables of other
+ * engines.
  */
 const LONG = [
   'deploy/',
   'flow/coresTaken',
-  'flow/diagnosis',
   'flow/exampleBackend',
   'flow/floods',
   'flow/foreignClients',
   'flow/generatedClients',
   'flow/hanging',
+  'flow/npm',
+  'flow/oddFiles',
+  'flow/pages',
+  'flow/rawHttp',
+  'flow/reactionTest',
+  'flow/readOnly',
   'flow/schemathesis',
+  'flow/shadow',
+  'flow/tryPage',
   'packages/',
   'torture/',
 ];

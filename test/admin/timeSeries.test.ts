@@ -86,26 +86,6 @@ t.test('each event loop has its own share', async (t) => {
   t.strictSame(loopsOnCore, [0.2, NaN], 'NaN where the system does not tell');
 });
 
-t.test('the stages of a request, what is lost, and what is held', async (t) => {
-  const { writer, clock, timeSeries } = scene();
-  const stages = writer.histograms('stages');
-  for (let request = 0; request < 4; request++) {
-    stages.observe(STAGES.indexOf('receive'), 8);
-    stages.observe(STAGES.indexOf('infer'), 0.5);
-    stages.observe(TOTAL, 9);
-  }
-  writer.cells('workerRestarts').add(0, 1);
-  writer.cells('batchFaults').add(0, 2);
-  writer.cells('connectionsRefused').add(0, 3);
-  writer.cells('heldBytes').set(0, 77);
-  clock.advance(1000);
-  const point = timeSeries.sample();
-  t.strictSame(point.stagesMs, [8, 0, 0, 0, 0.5, 0]);
-  t.match(point, { workersLost: 1, runsFailed: 2, connectionsRefused: 3, heldBytes: 77 });
-  clock.advance(1000);
-  t.match(timeSeries.sample(), { stagesMs: [NaN, NaN, NaN, NaN, NaN, NaN], workersLost: 0, heldBytes: 77 });
-});
-
 t.test('fifteen minutes are kept, oldest first', async (t) => {
   const { clock, timeSeries } = scene();
   for (let second = 0; second < POINTS_MAX + 5; second++) {

@@ -86,13 +86,6 @@ t.test('every value falls into the bucket whose bounds hold it, a bound into the
   t.pass('over generated values and all bounds');
 });
 
-t.test('bounds ascend to infinity, an octave in equal parts', async (t) => {
-  const bounds = Array.from({ length: bucketCount(WAITS) }, (_, bucket) => bucketBound(WAITS, bucket));
-  t.strictSame(bounds.slice(0, 6), [0.125, 0.15625, 0.1875, 0.21875, 0.25, 0.3125]);
-  t.strictSame(bounds.slice(-2), [16, Infinity]);
-  t.ok(bounds.every((bound, index) => index === 0 || bound > (bounds[index - 1] ?? Infinity)));
-});
-
 t.test('what is no duration spoils neither the sum nor a neighbour', async (t) => {
   const { writers, reader } = scene();
   const waits = writers[0]?.histograms('waits');

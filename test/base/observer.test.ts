@@ -21,13 +21,6 @@ t.test('what a look throws ends nothing, and is told once for as long as it is t
   t.strictSame(problems, ['EMFILE', 'other', 'other']);
 });
 
-t.test('what a promise rejects with is no different', async (t) => {
-  const { observer, problems } = scene(() => Promise.reject(new Error('gone')));
-  await observer.look();
-  await observer.look();
-  t.strictSame(problems, ['gone']);
-});
-
 t.test('one look at a time: those wished for meanwhile are one more', async (t) => {
   let running = 0;
   let looks = 0;

@@ -8,10 +8,6 @@ import { dayOf } from '#acuity/history/night.js';
 import { randomRecord, step } from '../fixtures/histories.js';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 
-function show(args: readonly string[], input = '') {
-  return run('show', args, input);
-}
-
 function run(command: string, args: readonly string[], input = '') {
   return spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'history', command, ...args], {
     input,
@@ -36,52 +32,6 @@ function chain(nights: number, measured: readonly GivenMeasurement[] = []): stri
   return text;
 }
 
-interface Shown {
-  readonly sessions: readonly Readonly<Record<string, unknown>>[];
-  readonly long_run: { readonly nights: number; readonly quantities: Readonly<Record<string, unknown>> };
-  readonly measurements: readonly Readonly<Record<string, unknown>>[];
-}
-
-const shown = (text: string): Shown => JSON.parse(show([text]).stdout) as Shown;
-
-t.test('a history is printed as JSON, of standard input or an argument', async (t) => {
-  const text = chain(9);
-  const { stdout, status } = show([], `${text}\n`);
-  t.equal(status, 0);
-  t.equal(show([text]).stdout, stdout);
-  const { sessions, long_run: longRun } = shown(text);
-  t.strictSame(
-    sessions.map(({ night }) => night),
-    ['02', '03', '04', '05', '06', '07'].map((day) => `2026-03-${day}`),
-  );
-  t.match(sessions.at(-1), {
-    read: { HR_night: Number, sleepTimeSeconds: Number },
-    scores: { C_SCORE: Number, stress: Number },
-    chances_of_high: { valence: Number, arousal: Number },
-  });
-  t.equal(longRun.nights, 3);
-  t.match(longRun.quantities, {
-    sleep_time: { unit: 'h', nights: 3 },
-    attention: { unit: 'points', nights: 3 },
-  });
-  t.strictSame(
-    shown(chain(2)).sessions.map(({ night }) => night),
-    [null, '2026-02-28'],
-  );
-});
-
-t.test('what is no history is said in one line, without a word of it', async (t) => {
-  for (const text of ['', 'marker', chain(2).slice(0, -1)]) {
-    const { stdout, stderr, status } = show([], text);
-    t.equal(status, 65);
-    t.equal(stdout, '');
-    t.equal(
-      stderr,
-      'acuity history show: this is no history, or one that is damaged or of another version\n',
-    );
-  }
-});
-
 const MEASURED: readonly GivenMeasurement[] = [
   ...Array.from({ length: 10 }, (_, index) => ({
     score: 'attention' as const,
@@ -92,25 +42,51 @@ const MEASURED: readonly GivenMeasurement[] = [
   { score: 'valence', value: 'High', day: dayOf('2026-03-01') ?? NaN, reliability: undefined },
 ];
 
-t.test('measurements are printed, the older ones as a sum', async (t) => {
-  const { measurements } = shown(chain(4, MEASURED));
+interface Shown {
+  readonly sessions: readonly Readonly<Record<string, unknown>>[];
+  readonly long_run: { readonly nights: number; readonly quantities: Readonly<Record<string, unknown>> };
+  readonly measurements: readonly Readonly<Record<string, unknown>>[];
+}
+
+t.test('a history is printed as JSON, of standard input or an argument', async (t) => {
+  const { stdout, status } = run('show', [], `${chain(9)}\n`);
+  t.equal(status, 0);
+  const { sessions, long_run: longRun, measurements: none } = JSON.parse(stdout) as Shown;
+  t.strictSame(
+    sessions.map(({ night }) => night),
+    ['02', '03', '04', '05', '06', '07'].map((day) => `2026-03-${day}`),
+  );
+  t.match(sessions.at(-1), {
+    read: { HR_night: Number, sleepTimeSeconds: Number },
+    scores: { C_SCORE: Number, stress: Number },
+    chances_of_high: { valence: Number, arousal: Number },
+  });
+  t.equal(longRun.nights, 3);
+  t.match(longRun.quantities, { sleep_time: { unit: 'h', nights: 3 }, attention: { unit: 'points' } });
+  t.strictSame(none, []);
+  const { measurements } = JSON.parse(run('show', [chain(4, MEASURED)]).stdout) as Shown;
   const ofAttention = measurements.filter(({ score }) => score === 'attention');
   t.match(ofAttention[0], { on: '2026-01-02', older: { spreads: Number, weight: Number } });
   t.strictSame(ofAttention.at(-1), { score: 'attention', on: '2026-01-10', value: 69, reliability: 0.7 });
   t.equal(ofAttention.length, 9);
   t.strictSame(measurements.at(-1), { score: 'valence', on: '2026-03-01', value: 'High', reliability: 0.3 });
-  t.strictSame(shown(chain(4)).measurements, []);
 });
 
 t.test('measurements are forgotten, and nothing else', async (t) => {
-  for (const args of [[chain(4, MEASURED)], [chain(4)]]) {
-    const { stdout, status } = run('forget-measurements', args);
-    t.equal(status, 0);
-    t.equal(stdout, `${chain(4)}\n`);
+  const { stdout, status } = run('forget-measurements', [], `${chain(4, MEASURED)}\n`);
+  t.strictSame([status, stdout], [0, `${chain(4)}\n`]);
+});
+
+t.test('what is no history is said in one line, without a word of it', async (t) => {
+  for (const [command, text] of [
+    ['show', 'marker'],
+    ['forget-measurements', chain(2).slice(0, -1)],
+  ] as const) {
+    const { stdout, stderr, status } = run(command, [], text);
+    t.strictSame([status, stdout], [65, '']);
+    t.equal(
+      stderr,
+      `acuity history ${command}: this is no history, or one that is damaged or of another version\n`,
+    );
   }
-  t.equal(run('forget-measurements', [], `${chain(4, MEASURED)}\n`).stdout, `${chain(4)}\n`);
-  const damaged = run('forget-measurements', [chain(4).slice(0, -1)]);
-  t.equal(damaged.status, 65);
-  t.equal(damaged.stdout, '');
-  t.match(damaged.stderr, 'acuity history forget-measurements: this is no history');
 });

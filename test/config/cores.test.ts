@@ -6,72 +6,49 @@ type Files = Readonly<Record<string, string>>;
 const reading = (files: Files) => (path: string) => files[path];
 
 const V2 = '/sys/fs/cgroup';
-const CASES: readonly { readonly name: string; readonly files: Files; readonly quota: number }[] = [
-  { name: 'no control groups', files: {}, quota: Infinity },
-  {
-    name: 'version 2, in a container',
-    files: { '/proc/self/cgroup': '0::/\n', [`${V2}/cpu.max`]: '200000 100000\n' },
-    quota: 2,
-  },
-  {
-    name: 'version 2, no quota',
-    files: { '/proc/self/cgroup': '0::/\n', [`${V2}/cpu.max`]: 'max 100000\n' },
-    quota: Infinity,
-  },
-  {
-    name: 'version 2, a nested group, limited by its ancestor',
-    files: {
+const CASES: readonly (readonly [name: string, files: Files, quota: number])[] = [
+  ['no control groups', {}, Infinity],
+  ['version 2, in a container', { '/proc/self/cgroup': '0::/\n', [`${V2}/cpu.max`]: '200000 100000\n' }, 2],
+  ['version 2, no quota', { '/proc/self/cgroup': '0::/\n', [`${V2}/cpu.max`]: 'max 100000\n' }, Infinity],
+  [
+    'version 2, a nested group, limited by its ancestor',
+    {
       '/proc/self/cgroup': '0::/system.slice/acuity.service/inner\n',
       [`${V2}/system.slice/acuity.service/inner/cpu.max`]: 'max 100000\n',
       [`${V2}/system.slice/acuity.service/cpu.max`]: '150000 100000\n',
       [`${V2}/system.slice/cpu.max`]: '400000 100000\n',
     },
-    quota: 1.5,
-  },
-  {
-    name: 'version 2, a path of the host that the container does not see',
-    files: { '/proc/self/cgroup': '0::/../../pod7\n', [`${V2}/cpu.max`]: '300000 100000\n' },
-    quota: 3,
-  },
-  {
-    name: 'version 1',
-    files: {
+    1.5,
+  ],
+  [
+    'version 2, a path that the container does not see',
+    { '/proc/self/cgroup': '0::/../../pod7\n', [`${V2}/cpu.max`]: '300000 100000\n' },
+    3,
+  ],
+  [
+    'version 1',
+    {
       '/proc/self/cgroup': '5:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc\n',
       [`${V2}/cpu,cpuacct/docker/abc/cpu.cfs_quota_us`]: '250000\n',
       [`${V2}/cpu,cpuacct/docker/abc/cpu.cfs_period_us`]: '100000\n',
     },
-    quota: 2.5,
-  },
-  {
-    name: 'version 1, the group mounted as the root',
-    files: {
+    2.5,
+  ],
+  [
+    'version 1, the group mounted as the root',
+    {
       '/proc/self/cgroup': '5:cpu:/docker/abc\n',
       [`${V2}/cpu/cpu.cfs_quota_us`]: '50000\n',
       [`${V2}/cpu/cpu.cfs_period_us`]: '100000\n',
     },
-    quota: 0.5,
-  },
-  {
-    name: 'version 1, no quota',
-    files: {
-      '/proc/self/cgroup': '5:cpu:/\n',
-      [`${V2}/cpu/cpu.cfs_quota_us`]: '-1\n',
-      [`${V2}/cpu/cpu.cfs_period_us`]: '100000\n',
-    },
-    quota: Infinity,
-  },
-  {
-    name: 'files that make no sense',
-    files: { '/proc/self/cgroup': 'what\n0::\n', [`${V2}/cpu.max`]: 'a b\n' },
-    quota: Infinity,
-  },
+    0.5,
+  ],
+  ['files that make no sense', { '/proc/self/cgroup': 'what\n0::\n', [`${V2}/cpu.max`]: 'a b\n' }, Infinity],
 ];
 
-for (const { name, files, quota } of CASES) {
-  t.test(name, async (t) => {
-    t.equal(cpuQuota(reading(files)), quota);
-  });
-}
+t.test('the quota of the control group', async (t) => {
+  for (const [name, files, quota] of CASES) t.equal(cpuQuota(reading(files)), quota, name);
+});
 
 t.test('cores are capped by the quota, rounded down, never below one', async (t) => {
   const limited = (quotaUs: number) =>

@@ -1,5 +1,4 @@
 import t from 'tap';
-import { availableParallelism } from 'node:os';
 import { readConfig, type Config, type Environment, type Machine } from '#acuity/config/options.js';
 import { VARIABLES, type Field } from '#acuity/config/variables.js';
 
@@ -228,10 +227,6 @@ t.test('PORT is honoured where ACUITY_PORT is absent', async (t) => {
   t.strictSame(mistakesOf({ PORT: 'none', ACUITY_PORT: '4000' }), [], 'and not read otherwise');
 });
 
-t.test('the callers’ own variables are no mistakes of the server', async (t) => {
-  t.same(mistakesOf({ ACUITY_API_KEY: 'sk_live_x', ACUITY_URL: 'http://127.0.0.1:8080' }), []);
-});
-
 t.test('variables that Kubernetes injects for a Service called acuity are ignored', async (t) => {
   const injected = {
     ACUITY_SERVICE_HOST: '10.0.0.1',
@@ -265,23 +260,6 @@ t.test('values that contradict each other are mistakes', async (t) => {
   t.match(mistakesOf({ ACUITY_PORT: '9464' }), [/^ACUITY_ADMIN_PORT must differ/]);
   t.strictSame(mistakesOf({ ACUITY_PORT: '9464', ACUITY_ADMIN_HOST: '127.0.0.2' }), []);
   t.strictSame(mistakesOf({ ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0' }), [], 'two free ports differ');
-});
-
-t.test('a mistaken value contradicts nothing', async (t) => {
-  t.equal(mistakesOf({ ACUITY_HTTP_THREADS: '65', ACUITY_WORKERS: '1' }).length, 1);
-  t.equal(mistakesOf({ ACUITY_HTTP_THREADS: '2', ACUITY_WORKERS: '0' }).length, 1);
-});
-
-t.test('an absolute model folder stays as it is', async (t) => {
-  t.equal(configOf({ ACUITY_MODEL: '/models/mine' }).model, '/models/mine');
-});
-
-t.test('on this machine the default model lies in the package', async (t) => {
-  const reading = readConfig({});
-  t.ok(reading.ok);
-  if (!reading.ok) return;
-  t.equal(reading.config.model, `${process.cwd()}/native-models/acuity-base`);
-  t.ok(reading.config.workers <= Math.max(1, availableParallelism() - 1));
 });
 
 t.test(

@@ -1,20 +1,8 @@
 import t from 'tap';
 import { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, STATUSES, statusOf } from '#acuity/contract/metrics.js';
 import { PROBLEMS } from '#acuity/contract/problems.js';
-import { FIELDS_OF_A_SESSION, SERIES_FIELDS } from '#rules/fields.js';
-import { SessionFrameSchema } from '#acuity/contract/request.js';
 
 const ALL = [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)];
-
-t.test("each metric has one name, in Prometheus's form and units", async (t) => {
-  t.equal(new Set(ALL.map(({ name }) => name)).size, ALL.length);
-  for (const { name, type, help } of ALL) {
-    t.match(name, /^(acuity|process)_[a-z_]+$/);
-    t.equal(name.endsWith('_total'), type === 'counter', name);
-    t.notMatch(name, /_(ms|milliseconds|kb|mb)(_|$)/, 'base units');
-    t.ok(help.length > 10, name);
-  }
-});
 
 t.test('every problem of the catalogue has a cause with its status', async (t) => {
   const split = { overloaded: 'queueFull', rateLimited: 'rateDaily' } as const;
@@ -46,11 +34,4 @@ t.test('no label can hold a key, an id or a score', async (t) => {
     'type',
   ]);
   t.strictSame(METRICS.requests.labels.key, ['none', 'demo', 'live']);
-});
-
-t.test('each field of a session is watched', async (t) => {
-  t.strictSame(
-    [...FIELDS_OF_A_SESSION].sort(),
-    [...SERIES_FIELDS, ...Object.keys(SessionFrameSchema.properties)].sort(),
-  );
 });

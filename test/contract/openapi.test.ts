@@ -4,7 +4,6 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
 import { shippedParts } from '#acuity/admin/referencePage.js';
-import { openapiDocument } from '#acuity/contract/openapi.js';
 import { MALFORMED_EXAMPLE, UNPROCESSABLE_EXAMPLE } from '#acuity/contract/openapiExamples.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
 import { messageOf } from '#acuity/base/errors.js';
@@ -80,15 +79,6 @@ t.test(
     look((JSON.parse(COMMITTED) as { components: { schemas: object } }).components.schemas, '');
   },
 );
-
-t.test('the document follows the limits that are configured', async (t) => {
-  const text = JSON.stringify(
-    openapiDocument({ ...SHIPPED, limits: { daySamplesMax: 123, nightSamplesMax: 456 } }),
-  );
-  t.match(text, /"maxItems":123\b/);
-  t.match(text, /"maxItems":456\b/);
-  t.notMatch(text, /"maxItems":(7200|43200)\b/);
-});
 
 t.test('the operation lists the problems of the catalogue, and nothing else', async (t) => {
   const { notFound, methodNotAllowed } = PROBLEMS; // of other paths and methods
@@ -179,23 +169,17 @@ t.test('the document and the running service', async (t) => {
   });
 
   await t.test('each refusal that a caller can bring about is the documented one', async (t) => {
-    await holdAgainst(t, await post(server, { body: MALFORMED_EXAMPLE.body }), 400);
-    await holdAgainst(t, await post(server, { body: JSON.stringify(UNPROCESSABLE_EXAMPLE.body) }), 422);
-    await holdAgainst(t, await post(server, { key: null }), 401, 'keyMissing');
-    await holdAgainst(t, await post(server, { key: 'sk_live_no' }), 403, 'keyInvalid');
-    await holdAgainst(t, await post(server, { body: ' '.repeat(100_001) }), 413, 'bodyTooLarge');
-    await holdAgainst(
-      t,
-      await post(server, { headers: { 'Content-Type': 'text/plain' } }),
-      415,
-      'contentType',
-    );
-    await holdAgainst(
-      t,
-      await post(server, { headers: { 'Content-Encoding': 'gzip' } }),
-      415,
-      'contentEncoding',
-    );
+    const refusals: readonly (readonly [status: number, call: Call, example?: string])[] = [
+      [400, { body: MALFORMED_EXAMPLE.body }],
+      [422, { body: JSON.stringify(UNPROCESSABLE_EXAMPLE.body) }],
+      [401, { key: null }, 'keyMissing'],
+      [403, { key: 'sk_live_no' }, 'keyInvalid'],
+      [413, { body: ' '.repeat(100_001) }, 'bodyTooLarge'],
+      [415, { headers: { 'Content-Type': 'text/plain' } }, 'contentType'],
+      [415, { headers: { 'Content-Encoding': 'gzip' } }, 'contentEncoding'],
+    ];
+    for (const [status, call, example] of refusals)
+      await holdAgainst(t, await post(server, call), status, example);
     let answer = await post(server, { key: limited });
     for (let calls = 0; answer.status === 200 && calls < 50; calls++)
       answer = await post(server, { key: limited });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdir, readlink, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readlink, symlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -12,41 +12,6 @@ const AMPLE_MS = 60_000;
 function deadPid(): number {
   return spawnSync(process.execPath, ['--version']).pid;
 }
-
-t.test('one at a time', async (t) => {
-  const path = join(t.testdir(), 'lock');
-  let atWork = 0;
-  let done = 0;
-  await Promise.all(
-    Array.from({ length: 10 }, () =>
-      withFileLock(path, AMPLE_MS, async () => {
-        t.equal(++atWork, 1);
-        await turn();
-        atWork--;
-        done++;
-      }),
-    ),
-  );
-  t.equal(done, 10);
-});
-
-t.test('the lock is released, even if the work fails', async (t) => {
-  const folder = t.testdir();
-  const path = join(folder, 'lock');
-  t.equal(await withFileLock(path, AMPLE_MS, async () => 7), 7);
-  await t.rejects(
-    withFileLock(path, AMPLE_MS, () => Promise.reject(new Error('no luck'))),
-    { message: 'no luck' },
-  );
-  t.strictSame(await readdir(folder), []);
-});
-
-t.test('the lock names its holder', async (t) => {
-  const path = join(t.testdir(), 'lock');
-  await withFileLock(path, AMPLE_MS, async () => {
-    t.ok((await readlink(path)).startsWith(`${hostname()}:${process.pid}:`));
-  });
-});
 
 t.test('many that find a dead holder’s lock still work one at a time', async (t) => {
   const folder = t.testdir();
@@ -96,12 +61,3 @@ for (const [name, holder] of Object.entries(standing)) {
     t.equal(await readlink(path), holder);
   });
 }
-
-t.test('a lock that is none of ours is respected too', async (t) => {
-  const path = join(t.testdir(), 'lock');
-  await writeFile(path, '');
-  await t.rejects(
-    withFileLock(path, 20, async () => t.fail('two holders')),
-    { message: /unknown host/ },
-  );
-});

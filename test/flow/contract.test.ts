@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap';
 import { Compile } from 'typebox/compile';
 import { createKey } from '#acuity/auth/key.js';
-import { revoked } from '#acuity/auth/lifecycle.js';
 import { PredictionResponseSchema } from '#acuity/contract/response.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
@@ -28,14 +27,12 @@ const server = await startServer(t, {
   env: { ACUITY_BODY_MAX_BYTES: String(BODY_MAX), ACUITY_LOG_LEVEL: 'fatal' },
   keys: [
     { kind: 'demo', expiresAt: '2020-01-01T00:00:00.000Z' },
-    { kind: 'live', ratePerS: null, dailyMax: null },
     { kind: 'live', ratePerS: 1, dailyMax: null },
     { kind: 'live', ratePerS: null, dailyMax: 2 },
-    { kind: 'live', ratePerS: 1, dailyMax: null },
   ],
 });
-const [, expired, toRevoke, slow, daily, slowToo] = server.keys;
-if (!expired || !toRevoke || !slow || !daily || !slowToo) throw new Error('five keys were ordered');
+const [, expired, slow, daily] = server.keys;
+if (!expired || !slow || !daily) throw new Error('three keys were ordered');
 const { port, key } = server;
 const KEYED = { 'X-API-Key': key };
 
@@ -45,98 +42,33 @@ function keyed(sent: Sent): Sent {
 }
 
 const unknownKey = createKey('live');
-const mistypedKey = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
 const withKey = (of: string): Sent => ({ headers: { 'X-API-Key': of }, body: EMPTY_SESSION });
 
-interface Refusal {
-  readonly status: number;
-  readonly reason: string;
-  readonly body: string;
-  readonly sent: Readonly<Record<string, Sent>>;
-}
+const typed = (type: string): Sent => keyed({ headers: { 'Content-Type': type } });
 
-const refusals: readonly Refusal[] = [
-  {
-    status: 404,
-    reason: 'Not Found',
-    body: NOT_FOUND,
-    sent: Object.fromEntries(
-      ['/', '/predict/', '/Predict', '//predict', '/%70redict', '/metrics'].map((target) => [
-        `the path ${target}`,
-        keyed({ target }),
-      ]),
-    ),
-  },
-  {
-    status: 405,
-    reason: 'Method Not Allowed',
-    body: METHOD_NOT_ALLOWED,
-    sent: Object.fromEntries(
-      ['GET', 'PUT', 'OPTIONS', 'TRACE'].map((method) => [`the method ${method}`, keyed({ method })]),
-    ),
-  },
-  {
-    status: 401,
-    reason: 'Unauthorized',
-    body: KEY_REFUSED,
-    sent: {
-      'no key': { body: EMPTY_SESSION },
-      'an empty key': withKey(''),
-      'a key of spaces': withKey('   '),
-      'a key in another header': { headers: { Authorization: `Bearer ${key}` }, body: EMPTY_SESSION },
-    },
-  },
-  {
-    status: 403,
-    reason: 'Forbidden',
-    body: KEY_REFUSED,
-    sent: {
-      'a key of another form': withKey('hunter2'),
-      'a key with a wrong checksum': withKey(mistypedKey),
-      'a key of 8 KB': withKey('k'.repeat(8192)),
-      'two keys in one header': withKey(`${key}, ${key}`),
-      'a key that was never issued': withKey(unknownKey),
-      'an expired key': withKey(expired.key),
-    },
-  },
-  {
-    status: 415,
-    reason: 'Unsupported Media Type',
-    body: NOT_JSON_TYPE,
-    sent: {
-      'another content type': keyed({ headers: { 'Content-Type': 'text/plain' } }),
-      'a content type that begins alike': keyed({ headers: { 'Content-Type': 'application/jsonx' } }),
-    },
-  },
-  {
-    status: 415,
-    reason: 'Unsupported Media Type',
-    body: ENCODED,
-    sent: {
-      'a content encoding': keyed({ headers: { 'Content-Encoding': 'gzip' } }),
-      'two content encodings': keyed({ headers: { 'Content-Encoding': 'identity, gzip' } }),
-    },
-  },
-  {
-    status: 413,
-    reason: 'Payload Too Large',
-    body: TOO_LARGE,
-    sent: { 'a body one byte over the limit': keyed({ body: EMPTY_SESSION.padEnd(BODY_MAX + 1) }) },
-  },
+const refusals: readonly (readonly [status: number, reason: string, body: string, sent: Sent])[] = [
+  [404, 'Not Found', NOT_FOUND, keyed({ target: '/predict/' })],
+  [404, 'Not Found', NOT_FOUND, keyed({ target: '/%70redict' })],
+  [405, 'Method Not Allowed', METHOD_NOT_ALLOWED, keyed({ method: 'GET' })],
+  [405, 'Method Not Allowed', METHOD_NOT_ALLOWED, keyed({ method: 'OPTIONS' })],
+  [401, 'Unauthorized', KEY_REFUSED, { body: EMPTY_SESSION }],
+  [401, 'Unauthorized', KEY_REFUSED, { headers: { Authorization: `Bearer ${key}` }, body: EMPTY_SESSION }],
+  [403, 'Forbidden', KEY_REFUSED, withKey(unknownKey)],
+  [403, 'Forbidden', KEY_REFUSED, withKey(expired.key)],
+  [415, 'Unsupported Media Type', NOT_JSON_TYPE, typed('application/jsonx')],
+  [415, 'Unsupported Media Type', ENCODED, keyed({ headers: { 'Content-Encoding': 'gzip' } })],
+  [413, 'Payload Too Large', TOO_LARGE, keyed({ body: EMPTY_SESSION.padEnd(BODY_MAX + 1) })],
 ];
 
-for (const { status, reason, body, sent } of refusals) {
-  for (const [name, one] of Object.entries(sent)) {
-    t.test(`${name} is refused with ${status}`, async (t) => {
-      const reply = await send(port, one);
-      t.match(reply, { status, reason, body });
-      isOurs(t, reply);
-      t.equal(reply.headers.get('allow'), status === 405 ? 'POST' : undefined);
-      t.equal(reply.headers.get('server-timing'), undefined);
-      t.equal(reply.headers.get('x-model-version'), undefined);
-    });
+t.test('what is refused for its head', async (t) => {
+  for (const [status, reason, body, sent] of refusals) {
+    const reply = await send(port, sent);
+    t.match(reply, { status, reason, body });
+    isOurs(t, reply);
+    t.equal(reply.headers.get('allow'), status === 405 ? 'POST' : undefined);
+    for (const name of ['server-timing', 'x-model-version']) t.equal(reply.headers.get(name), undefined);
   }
-}
+});
 
 /** Each breaks its own check and the next one: the first one answers. */
 const orders: readonly (readonly [sent: Sent, body: string])[] = [
@@ -157,30 +89,14 @@ t.test(
   },
 );
 
-t.test('the rate limit is checked before the content type', async (t) => {
-  const headers = { 'X-API-Key': slowToo.key, 'Content-Type': 'text/plain' };
-  const statuses: number[] = [];
-  while (statuses.at(-1) !== 429 && statuses.length < 50) {
-    statuses.push((await send(port, { headers })).status);
-  }
-  t.equal(statuses.at(-1), 429);
-  t.strictSame(new Set(statuses.slice(0, -1)), new Set([415]));
-});
-
-t.test('a revoked key gets 403', async (t) => {
-  const sent = { headers: { 'X-API-Key': toRevoke.key }, body: EMPTY_SESSION };
-  t.equal((await send(port, sent)).status, 200);
-  await server.keyStore.amend(toRevoke.id, (record) => revoked(record, Date.now()));
-  let reply = await send(port, sent);
-  while (reply.status === 200) reply = await send(port, sent);
-  t.match(reply, { status: 403, body: KEY_REFUSED });
-});
-
 t.test('a caller above its rate gets 429 with the time to come back', async (t) => {
   const sent = { headers: { 'X-API-Key': slow.key }, body: EMPTY_SESSION };
   let reply = await send(port, sent);
   t.equal(reply.status, 200);
   for (let tries = 0; reply.status === 200 && tries < 50; tries++) reply = await send(port, sent);
+  t.match(await send(port, { ...sent, headers: { ...sent.headers, 'Content-Type': 'text/plain' } }), {
+    body: LIMITED,
+  });
   t.equal(reply.status, 429);
   t.equal(reply.reason, 'Too Many Requests');
   t.equal(reply.body, LIMITED);
@@ -220,25 +136,6 @@ t.test('HEAD gets the headers of the refusal and no body', async (t) => {
   t.equal(connection.rest, '');
 });
 
-const requestIds: readonly (readonly [id: string, isEchoed: boolean])[] = [
-  ['Az09._-', true],
-  ['x'.repeat(128), true],
-  ['x'.repeat(129), false],
-  ['with space', false],
-  ['quote"', false],
-  ['h\u00e9', false],
-];
-
-t.test('a request id of the caller is echoed where it is well formed, and replaced where not', async (t) => {
-  for (const [id, isEchoed] of requestIds) {
-    for (const sent of [keyed({}), keyed({ body: '{' }), { target: '/other' }]) {
-      const reply = await send(port, { ...sent, headers: { ...sent.headers, 'X-Request-Id': id } });
-      t.equal(reply.headers.get('x-request-id') === id, isEchoed, id);
-      isOurs(t, reply);
-    }
-  }
-});
-
 const responseCheck = Compile(PredictionResponseSchema);
 
 function isPrediction(t: Test, reply: Reply): void {
@@ -268,10 +165,8 @@ function json(value: unknown): string {
 const predictions: Readonly<Record<string, Sent>> = {
   'a session with five past ones': { body: json(requestBody(5)) },
   'an empty session': { body: EMPTY_SESSION },
-  'unknown fields': { body: json({ ...requestBody(), more: { deep: [{}] }, x: [1, 'a'] }) },
   'white space around everything': { body: ' \t\r\n{ "current_session" : { } } \n' },
   'keys in escapes': { body: '{"\\u0063urrent_session":{"\\u0061ge":40}}' },
-  'a __proto__ key': { body: '{"current_session":{"__proto__":{"age":-1},"constructor":1}}' },
   'text beyond ASCII': { body: '{"current_session":{},"note":"h\u00e9 \u{1f600}"}' },
   'a body of exactly the limit': { body: EMPTY_SESSION.padEnd(BODY_MAX) },
   'a content type in capitals, with parameters': {
@@ -281,19 +176,9 @@ const predictions: Readonly<Record<string, Sent>> = {
   'a query string': { target: '/predict?verbose=1&x=%00#y' },
 };
 
-for (const [name, sent] of Object.entries(predictions)) {
-  t.test(`${name}: 200`, async (t) => isPrediction(t, await send(port, keyed(sent))));
-}
-
-t.test('history changes the answer', async (t) => {
-  const scores = async (past: number): Promise<unknown> => {
-    const { inference_time_ms: _, ...rest } = JSON.parse(
-      (await send(port, keyed({ body: json(requestBody(past)) }))).body,
-    );
-    return rest;
-  };
-  t.notSame(await scores(5), await scores(0));
-  t.strictSame(await scores(5), await scores(5));
+t.test('what is scored', async (t) => {
+  for (const [name, sent] of Object.entries(predictions))
+    await t.test(name, async (t) => isPrediction(t, await send(port, keyed(sent))));
 });
 
 t.test('a body that is no request: 422 with its findings', async (t) => {
@@ -310,25 +195,6 @@ t.test('a body that is no request: 422 with its findings', async (t) => {
     ],
   });
   t.match(await send(port, keyed({ body: '['.repeat(50_000) })), { status: 422, body: /64 levels/ });
-});
-
-t.test('no refusal repeats a value of the request', async (t) => {
-  const marker = 'secret-marker';
-  const bodies = [
-    `{"current_session":{"age":"${marker}"}}`,
-    `{"current_session":{"sex":"${marker}","HR_night":["${marker}"]}}`,
-    `{"current_session":{"${marker}":1,"age":-987654321}}`,
-    `{"current_session":"${marker}"}`,
-    `"${marker}"`,
-    `{"${marker}`,
-    `{"current_session":{"RR_night":[987654321,987654321,987654321]}}`,
-    json({ current_session: {}, past_sessions: [{}], past_targets: [{ valence: marker }] }),
-  ];
-  for (const body of bodies) {
-    const reply = await send(port, keyed({ body }));
-    t.ok(reply.status === 400 || reply.status === 422, reply.body);
-    t.notMatch(reply.body, /secret-marker|987654321/);
-  }
 });
 
 t.test('a body in chunks', async (t) => {
@@ -374,30 +240,4 @@ t.test('many requests and refusals on one connection', async (t) => {
     statuses.push((await sendOn(connection, sent)).status);
   }
   t.strictSame(statuses, [200, 400, 401, 404, 413, 415, 200]);
-});
-
-t.test('a declared body over the limit is refused before it arrives', async (t) => {
-  const connection = await Connection.open(port);
-  t.teardown(() => connection.destroy());
-  await connection.write(head({ headers: { ...KEYED, 'Content-Length': String(BODY_MAX + 1) } }));
-  const reply = await connection.reply();
-  t.equal(reply.status, 413);
-  t.equal(reply.body, TOO_LARGE);
-  isOurs(t, reply);
-});
-
-t.test('callers that hang up in the middle leave a server that answers', async (t) => {
-  const body = json(requestBody(5));
-  const text = head({ headers: { ...KEYED, 'Content-Length': String(body.length) } }) + body;
-  for (let cut = 1; cut < text.length; cut += 997) {
-    const connection = await Connection.open(port);
-    await connection.write(text.slice(0, cut));
-    connection.destroy();
-  }
-  for (let count = 0; count < 20; count++) {
-    const connection = await Connection.open(port);
-    await connection.write(text);
-    connection.destroy();
-  }
-  isPrediction(t, await send(port, keyed({ body })));
 });

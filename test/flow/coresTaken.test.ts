@@ -23,21 +23,19 @@ function takeCores(t: Test, { pid }: RunningServer): void {
   }
 }
 
-for (const threads of ['1', '2']) {
-  t.test(`probes are answered 200 while all cores are taken: ${threads} event loops`, { skip }, async (t) => {
-    const server = await startServer(t, {
-      env: { ACUITY_HTTP_THREADS: threads, ACUITY_WORKERS: threads, ACUITY_DEADLINE_MS: '60000' },
-    });
-    takeCores(t, server);
-    const endsMs = performance.now() + LASTS_MS;
-    const statuses = new Set<number>();
-    while (performance.now() < endsMs) {
-      for (const target of ['/healthz', '/readyz'])
-        statuses.add((await send(server.adminPort, { method: 'GET', target })).status);
-    }
-    t.strictSame([...statuses], [200]);
-    const headers = { 'X-API-Key': server.key };
-    const { status } = await send(server.port, { headers, body: '{"current_session":{}}' });
-    t.equal(status, 200, 'and so are requests');
+t.test('probes are answered 200 while all cores are taken', { skip }, async (t) => {
+  const server = await startServer(t, {
+    env: { ACUITY_HTTP_THREADS: '2', ACUITY_WORKERS: '2', ACUITY_DEADLINE_MS: '60000' },
   });
-}
+  takeCores(t, server);
+  const endsMs = performance.now() + LASTS_MS;
+  const statuses = new Set<number>();
+  while (performance.now() < endsMs) {
+    for (const target of ['/healthz', '/readyz'])
+      statuses.add((await send(server.adminPort, { method: 'GET', target })).status);
+  }
+  t.strictSame([...statuses], [200]);
+  const headers = { 'X-API-Key': server.key };
+  const { status } = await send(server.port, { headers, body: '{"current_session":{}}' });
+  t.equal(status, 200, 'and so are requests');
+});

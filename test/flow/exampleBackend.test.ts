@@ -3,18 +3,17 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer, connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { chromium } from 'playwright-core';
 import t, { type Test } from 'tap';
 import type { HistoryStorage } from '#acuity/client/history.js';
+import { DESK, openBrowser, openPage, PHONE, WITHOUT_BROWSER } from '../fixtures/browser.js';
 import { MODEL } from '../fixtures/model.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
-import { startServer } from '../fixtures/server.js';
+import { freePort, startServer } from '../fixtures/server.js';
 import { casesOf, checkHistories } from '../fixtures/sharedCases.js';
 
 /** The backend of examples/, with the recorded payloads, over the running service. */
@@ -22,9 +21,6 @@ import { casesOf, checkHistories } from '../fixtures/sharedCases.js';
 const EXAMPLE = join(REPOSITORY, 'examples/backend');
 const EVENTS = readFileSync(join(EXAMPLE, 'payloads/terra.ndjson'), 'utf8').trim().split('\n');
 const MORNINGS = readFileSync(join(EXAMPLE, 'payloads/mornings.ndjson'), 'utf8').trim().split('\n');
-const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
 const SECRET = 'a secret of this test';
 type ExampleStore = HistoryStorage & { close(): Promise<void> };
 const isInstalled = existsSync(join(EXAMPLE, 'node_modules/better-sqlite3'));
@@ -46,9 +42,7 @@ t.test('the backend', { skip }, async (t) => {
     await t.test('answers what it can’t score with 200 and why', (t) => refuses(t, address));
     await t.test('sends a measurement with the next night', (t) => measures(t, address));
     await t.test('shows a month against the usual nights', (t) => showsMonth(t, address));
-    await t.test('the page', { skip: BROWSER === undefined && 'there is no Chromium here' }, (t) =>
-      looks(t, address),
-    );
+    await t.test('the page', { skip: WITHOUT_BROWSER }, (t) => looks(t, address));
   });
 
   await t.test('its SQLite keeps histories as every storage does', async (t) => {
@@ -172,8 +166,6 @@ async function tells(t: Test, address: string): Promise<void> {
     { scored: false, why: dead },
   ]);
   const page = await (await fetch(`${address}people/person-2`)).text();
-  t.match(page, /1 nights, scored by/);
-  t.match(page, 'put together of 2 sleeps, the time between them awake; sleep.data[0] was left: a nap');
   t.match(page, `<li>2026-03-03T07:15 ${late}`);
   t.match(page, `<li>2026-03-04T06:30 ${dead}`);
 }
@@ -186,9 +178,6 @@ async function refuses(t: Test, address: string): Promise<void> {
   };
   const nap = await why((text) => text.replace('"is_nap":false', '"is_nap":true'));
   t.match(nap, { scored: false, why: /only naps/ });
-  const local = await why((text) => text.replaceAll('+01:00', ''));
-  t.match(local, { scored: false, why: /^sleep\.data\[0\]\.metadata\.start_time: a local time/ });
-  t.match(await why((text) => text.replace('"sleep"', '"activity"')), { scored: false });
   t.equal((await send(address, 'no JSON')).status, 400);
   t.equal((await send(address, 'x'.repeat(9 * 1024 * 1024))).status, 413);
   t.equal((await fetch(`${address}nothing`)).status, 404);
@@ -199,40 +188,28 @@ async function refuses(t: Test, address: string): Promise<void> {
 async function measures(t: Test, address: string): Promise<void> {
   const at = `${address}people/person-3`;
   const form = new URLSearchParams({ age: '34', sex: 'F' });
-  for (const [index, answer] of [2, 3, 1, 2, 1, 3, 2, 2, 1, 2].entries()) {
+  for (const [index, answer] of [2, 3, 1, 2, 1, 3, 2, 2, 1, 2].entries())
     form.set(`q${index + 1}`, String(answer));
-  }
-  const sheet = await fetch(`${at}/questions`);
-  t.equal((await sheet.text()).match(/type="radio"/g)?.length, 50);
   const answered = await fetch(`${at}/questions`, { method: 'POST', body: form });
   t.match(await answered.text(), 'More stress than 67 in 100 women of your age');
-  form.delete('q3');
-  const incomplete = await fetch(`${at}/questions`, { method: 'POST', body: form });
-  t.equal(incomplete.status, 422);
-  t.match(await incomplete.text(), 'ten answers');
-  const result = { age: 25, sex: 'M', on: '2026-02-11', reactionsMs: Array.from({ length: 25 }, () => 255) };
-  const react = (changed: object) =>
-    fetch(`${at}/reaction`, { method: 'POST', body: JSON.stringify({ ...result, ...changed }) });
-  t.match(await (await react({})).json(), { told: /^More attention than 32 in 100 men of your age/ });
-  t.match(await (await react({ age: 45 })).json(), { why: /of 20 to 30 and of 65 to 75/ });
-  t.match(await (await react({ reactionsMs: 'fast' })).json(), { why: /no result of the reaction test/ });
   const foreign = { 'sec-fetch-site': 'cross-site' };
   t.equal((await fetch(`${at}/questions`, { method: 'POST', body: form, headers: foreign })).status, 403);
+  form.delete('q3');
+  t.equal((await fetch(`${at}/questions`, { method: 'POST', body: form })).status, 422);
+  const result = { age: 25, sex: 'M', on: '2026-02-11', reactionsMs: Array.from({ length: 25 }, () => 255) };
+  const react = async (changed: object): Promise<unknown> =>
+    (
+      await fetch(`${at}/reaction`, { method: 'POST', body: JSON.stringify({ ...result, ...changed }) })
+    ).json();
+  t.match(await react({}), { told: /^More attention than 32 in 100 men of your age/ });
+  t.match(await react({ age: 45 }), { why: /of 20 to 30 and of 65 to 75/ });
   for (const body of EVENTS.slice(0, 5)) await send(address, body.replaceAll('person-1', 'person-3'));
   const page = await (await fetch(at)).text();
   t.match(page, /<th scope="row">2026-02-11<\/th><td>attention<\/td><td class="number">32<\/td><td>counts/);
-  t.match(page, 'class="unmeasured"', 'the course without it');
   t.match(page, /<td>stress<\/td><td class="number">67<\/td><td>waits/, 'today is after those nights');
   const forgotten = await fetch(`${at}/forget-measured`, { method: 'POST' });
   t.match(await forgotten.text(), 'The next score is of the nights alone');
-  await send(address, (EVENTS[5] ?? '').replaceAll('person-1', 'person-3'));
-  const after = await (await fetch(at)).text();
-  t.match(after, 'Nothing yet.');
-  t.equal(
-    after.match(/class="unmeasured" points="[^" ]+ [^" ]+"/g)?.length,
-    5,
-    'two nights had it, the new one has not',
-  );
+  t.match(await (await fetch(at)).text(), 'Nothing yet.');
 }
 
 /** Weeks of somebody who does not exist: each night with its range, odd ones with their reason, in whole points. */
@@ -248,63 +225,27 @@ async function showsMonth(t: Test, address: string): Promise<void> {
     5 * 28 + 1,
     'one for each score and night, and the key',
   );
-  const days = new Map(
-    [...page.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map(
-      ([, day = '', why = '']) => [day, why] as const,
-    ),
-  );
-  t.match(
-    days.get('2026-02-13'),
-    /^Attention is \d+: this day takes \d+ from it, .* by the amount of sleep/,
-    'no sleep',
-  );
-  t.match(days.get('2026-02-18'), /^Stress is \d+: this day adds \d+ to it/, 'a fever');
-  t.match(days.get('2026-03-01'), 'below usual', 'the fifth short night');
-  t.notMatch([...days.values()].join(), /\d\.\d/, 'whole points');
-  t.ok(days.size < 14, `${days.size} days`);
 }
 
 async function looks(t: Test, address: string): Promise<void> {
-  const browser = await chromium.launch({
-    executablePath: BROWSER ?? '',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  });
-  t.teardown(() => browser.close());
-  for (const [width, colorScheme] of [
-    [1280, 'light'],
-    [1280, 'dark'],
-    [390, 'dark'],
-  ] as const) {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('requestfailed', (request) => complaints.push(request.url()));
-    await page.goto(address);
-    await page.click('a[href="/people/person-1"]');
+  const browser = await openBrowser(t);
+  for (const look of [DESK, PHONE]) {
+    const { page, complaints } = await openPage(t, browser, { url: address, look });
+    const fits = async (path: string): Promise<void> => {
+      await page.goto(`${address}people/${path}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      t.equal(wide, look.width, `nothing to scroll sideways: ${path}`);
+    };
+    await fits('person-1');
     t.equal(await page.locator('svg[role=img]').count(), 5);
     const chart = page.locator('svg[role=img]').first();
     t.equal(await chart.locator('circle.night, circle.partial').count(), 20);
     t.equal(await chart.locator('circle.partial').count(), 3);
-    t.equal(await chart.locator('.typical').count(), 1, '50 is marked');
     t.equal(await page.locator('tbody tr').count(), 20);
     t.match(await page.getAttribute('svg[role=img]', 'aria-label'), /^Overall over 20 nights, last \d+$/);
-    t.equal(
-      await page.evaluate(() => document.documentElement.scrollWidth),
-      width,
-      'nothing to scroll sideways',
-    );
-    for (const path of ['', '/questions', '/reaction']) {
-      await page.goto(`${address}people/person-3${path}`);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      t.equal(wide, width, `nothing to scroll sideways: ${path}`);
-    }
-    await page.goto(`${address}people/person-4`);
+    for (const path of ['person-3', 'person-3/questions', 'person-3/reaction', 'person-4']) await fits(path);
     t.equal(await page.locator('svg[role=img] polygon.band').count(), 5);
-    t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, 'nor on that of a month');
-    t.strictSame(complaints, [], `${width} px, ${colorScheme}`);
-    await context.close();
+    t.strictSame(complaints, []);
   }
 }
 
@@ -338,22 +279,8 @@ async function startPostgres(t: Test, binaries: string): Promise<string> {
   const settings = ['-D', data, '-k', folder, '-h', '127.0.0.1', '-p', String(port), '-F'];
   const server = spawn(...as(join(binaries, 'postgres'), ...settings), { cwd: folder, stdio: 'ignore' });
   t.teardown(() => stop(server, 'SIGQUIT'));
-  while (server.exitCode === null && !(await isListening(port))) await pause(50);
+  const isUp = (): boolean =>
+    spawnSync(join(binaries, 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)]).status === 0;
+  while (server.exitCode === null && !isUp()) await pause(50);
   return `postgresql://acuity@127.0.0.1:${port}/postgres`;
-}
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
-    socket.on('connect', () => socket.destroy());
-  });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

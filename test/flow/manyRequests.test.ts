@@ -67,21 +67,6 @@ t.test('lists of the client and the running service', async (t) => {
     t.ok(statuses().has(422));
   });
 
-  await t.test(
-    'a list over the body’s limit is split, and a request too long alone gets its error',
-    async (t) => {
-      const long = { current_session: { HR_night: Array.from({ length: 20_000 }, () => 60) } };
-      const longer = { current_session: { HR_night: Array.from({ length: 40_000 }, () => 60.123) } };
-      const outcomes = await scored([...requestsOf(20), long, long, long, long, longer, requestOf(1)]);
-      t.ok(statuses().has(413));
-      t.strictSame(
-        outcomes.map(({ error }) => error?.name).filter((name) => name !== undefined),
-        ['RequestTooLargeError'],
-      );
-      t.equal(outcomes[24]?.error?.name, 'RequestTooLargeError');
-    },
-  );
-
   await t.test('a key with a small bucket gets smaller lists, and waits for Retry-After', async (t) => {
     const key = server.keys[1]?.key ?? '';
     t.ok(areAllScored(await scored(requestsOf(50), { concurrency: 3 }, key)));

@@ -1,11 +1,14 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
 import { send } from '../fixtures/connection.js';
 import { REPOSITORY } from '../fixtures/repository.js';
-import { FAULTY, serverEnvironment } from '../fixtures/stops.js';
+import { FAULTY, loopsOf, serverEnvironment, skipElsewhere } from '../fixtures/stops.js';
+
+/** Stops of servers that npm, a shell or a terminal has started. */
 
 const skip = spawnSync('npm', ['--version']).status === 0 ? false : 'no npm here (it comes with Node)';
 
@@ -19,6 +22,23 @@ interface NpmStart {
   readonly ended: Promise<unknown>;
 }
 
+/** Resolves with all that was written once it matches. */
+async function written(child: ChildProcess, ...patterns: readonly RegExp[]): Promise<() => string> {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  const hasAll = (): boolean => patterns.every((pattern) => pattern.test(text));
+  await new Promise<void>((resolve, reject) => {
+    child.once('close', () => reject(new Error(`it ended: ${text}`)));
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', () => hasAll() && resolve());
+  });
+  return () => text;
+}
+
+const LISTENING = /\{"event":"listening".*\}[^\n]*\n/;
+const announced = (text: string): Readonly<Record<string, number>> =>
+  JSON.parse(/\{"event":"listening".*\}/.exec(text)?.[0] ?? '{}') as Record<string, number>;
+
 /** `npm start` as an operator types it, the keys in a folder of the test's own. */
 async function npmStart(t: Test, env: Readonly<Record<string, string>> = {}): Promise<NpmStart> {
   const npm = spawn('npm', ['start'], {
@@ -27,39 +47,26 @@ async function npmStart(t: Test, env: Readonly<Record<string, string>> = {}): Pr
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(npm, 'close');
-  let hasEnded = false;
-  let text = '';
-  for (const stream of [npm.stdout, npm.stderr]) {
-    stream.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-  }
-  const isUp = (): boolean => /"event":"listening".*\n/.test(text) && /sk_demo_\w+'/.test(text);
-  void ended.then(() => (hasEnded = true));
-  while (!isUp()) {
-    if (hasEnded) throw new Error(`npm start ended: ${text}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  const line = /\{"event":"listening".*\}/.exec(text)?.[0] ?? '{}';
-  const { pid, port } = JSON.parse(line) as { pid: number; port: number };
-  const key = /sk_demo_\w+/.exec(text)?.[0] ?? '';
-  return { npm, pid, port, key, output: () => text, ended };
+  const output = await written(npm, LISTENING, /sk_demo_\w+'/);
+  const { pid = 0, port = 0 } = announced(output());
+  const key = /sk_demo_\w+/.exec(output())?.[0] ?? '';
+  return { npm, pid, port, key, output, ended };
 }
 
-function ask({ port, key }: NpmStart, age: number): Promise<{ readonly status: number }> {
-  const body = JSON.stringify({ current_session: { age } });
-  return send(port, { headers: { 'X-API-Key': key }, body });
-}
-
-for (const signal of ['SIGTERM', 'SIGHUP', 'SIGKILL'] as const) {
+for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   t.test(`${signal} to npm drains the server: a request in flight is answered`, { skip }, async (t) => {
     // npm hands its node-options on to the script, and takes none itself.
-    const started = await npmStart(t, { npm_config_node_options: FAULTY.join('=') });
-    const inFlight = ask(started, BAD_AGES.lags);
-    await send(started.port, { target: '/other' });
-    await send(started.port, { target: '/other' });
-    started.npm.kill(signal);
+    const { npm, port, key, output, ended } = await npmStart(t, {
+      npm_config_node_options: FAULTY.join('='),
+    });
+    const body = JSON.stringify({ current_session: { age: BAD_AGES.lags } });
+    const inFlight = send(port, { headers: { 'X-API-Key': key }, body });
+    await send(port, { target: '/other' });
+    await send(port, { target: '/other' });
+    npm.kill(signal);
     t.equal((await inFlight).status, 200);
-    await started.ended;
-    t.match(started.output(), /"msg":"stopped"/);
+    await ended;
+    t.match(output(), /"msg":"stopped"/);
   });
 }
 
@@ -81,13 +88,36 @@ t.test('a server started without npm does not stop as an orphan', async (t) => {
     env: serverEnvironment(t, {}),
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  let text = '';
-  shell.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-  while (!text.includes('"listening"')) await once(shell.stdout, 'data');
-  const { pid, adminPort } = JSON.parse(/\{"event".*\}/.exec(text)?.[0] ?? '{}') as Record<string, number>;
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  const { status } = await send(adminPort ?? 0, { method: 'GET', target: '/readyz' });
-  t.equal(status, 200);
-  process.kill(pid ?? 0, 'SIGTERM');
-  await once(shell, 'close');
+  const closed = once(shell, 'close');
+  const { pid = 0, adminPort = 0 } = announced((await written(shell, LISTENING))());
+  await new Promise((resolve) => setTimeout(resolve, 1500)); // it looks for its parent once a second
+  t.equal((await send(adminPort, { method: 'GET', target: '/readyz' })).status, 200);
+  process.kill(pid, 'SIGTERM');
+  await closed;
 });
+
+const PYTHON = '/usr/bin/python3';
+const hasPython = spawnSync(PYTHON, ['--version']).status === 0;
+
+// Of a terminal that does not control the server it gets no SIGHUP, and SIGTERM from elsewhere.
+for (const [mode, loops] of [
+  ['controlling', 1],
+  ['plain', 2],
+] as const) {
+  const skip = hasPython ? skipElsewhere : `no ${PYTHON} here (Debian: apt-get install python3)`;
+  t.test(`a closed terminal stops the server: ${mode}`, { skip }, async (t) => {
+    const script = join(REPOSITORY, 'test/fixtures/terminal.py');
+    const command = [script, mode, process.execPath, join(REPOSITORY, 'dist/main.js'), 'serve'];
+    const terminal = spawn(PYTHON, command, {
+      env: serverEnvironment(t, loopsOf(loops)),
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const closed = once(terminal, 'close');
+    const output = await written(terminal, LISTENING);
+    const { pid = 0 } = announced(output());
+    terminal.stdin.end('close\n');
+    if (mode === 'plain') process.kill(pid, 'SIGTERM');
+    await closed;
+    t.match(output(), /^ended: code 0$/m);
+  });
+}

@@ -1,21 +1,18 @@
 /// <reference lib="dom" />
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { NORMS } from '#acuity/norms/norms.js';
+import { DESK, openBrowser, openPage, WITHOUT_BROWSER } from '../fixtures/browser.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 
 /** The reaction test of examples/backend in a browser, pressed by a script that keeps times of its own. */
 
 const PAGES = join(REPOSITORY, 'examples/backend/pages');
-const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
-const skip = BROWSER === undefined && 'there is no Chromium here (Debian: apt-get install chromium)';
 const PATH = '/people/a/reaction';
 
 interface Result {
@@ -52,13 +49,7 @@ async function serve(t: Test): Promise<{ address: string; sent: Promise<Result> 
 }
 
 async function open(t: Test, address: string): Promise<Page> {
-  const browser = await chromium.launch({
-    executablePath: BROWSER ?? '',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  });
-  t.teardown(() => browser.close());
-  const page = await browser.newPage();
-  await page.goto(address);
+  const { page } = await openPage(t, await openBrowser(t), { url: address, look: DESK });
   await page.fill('#age', '25');
   await page.selectOption('#sex', 'F');
   return page;
@@ -72,73 +63,64 @@ function shorten(page: Page, seconds: number): Promise<void> {
   }, seconds);
 }
 
-t.test('a reaction equals the time of a scripted press, to the millisecond', { skip }, async (t) => {
-  const { address, sent } = await serve(t);
-  const page = await open(t, address);
-  await shorten(page, 5);
-  // The script sees the signal by itself: the first frame after the one in which the field turned.
-  await page.evaluate(() => {
-    const field = document.querySelector('#field');
-    const pressed: number[] = [];
-    Object.assign(globalThis, { pressed });
-    const delays = [120, 250, 250, 400];
-    new MutationObserver(() => {
-      if (field?.getAttribute('data-state') !== 'on') return;
-      requestAnimationFrame((shownMs) => {
-        setTimeout(
-          () => {
-            const event = new KeyboardEvent('keydown', { code: 'Space', bubbles: true });
-            pressed.push(event.timeStamp - shownMs);
-            document.dispatchEvent(event);
-          },
-          delays[pressed.length % delays.length],
-        );
-      });
-    }).observe(field ?? document, { attributes: true, attributeFilter: ['data-state'] });
-  });
-  await page.click('button.act');
-  const { reactionsMs, ...about } = await sent;
-  const pressed = await page.evaluate(() => (globalThis as unknown as { pressed: number[] }).pressed);
-  t.match(about, { age: 25, sex: 'F', on: /^\d{4}-\d\d-\d\d$/ });
-  t.ok(reactionsMs.length > 4, `${reactionsMs.length} reactions`);
-  t.equal(reactionsMs.length, pressed.length);
-  for (const [index, ms] of reactionsMs.entries()) {
-    const apart = Math.abs(ms - (pressed[index] ?? NaN));
-    t.ok(apart <= 1, `${ms} ms measured, ${pressed[index]} ms pressed`);
-  }
-  t.ok(Math.min(...reactionsMs) >= 119, 'no reaction is shorter than the shortest delay');
-  t.match(await page.textContent('#told'), /^\d+ reactions, 0 presses too early\. Kept\.$/);
-});
+t.test(
+  'a reaction equals the time of a scripted press, to the millisecond',
+  { skip: WITHOUT_BROWSER },
+  async (t) => {
+    const { address, sent } = await serve(t);
+    const page = await open(t, address);
+    await shorten(page, 5);
+    // The script sees the signal by itself: the first frame after the one in which the field turned.
+    await page.evaluate(() => {
+      const field = document.querySelector('#field');
+      const pressed: number[] = [];
+      Object.assign(globalThis, { pressed });
+      const delays = [120, 250, 250, 400];
+      new MutationObserver(() => {
+        if (field?.getAttribute('data-state') !== 'on') return;
+        requestAnimationFrame((shownMs) => {
+          setTimeout(
+            () => {
+              const event = new KeyboardEvent('keydown', { code: 'Space', bubbles: true });
+              pressed.push(event.timeStamp - shownMs);
+              document.dispatchEvent(event);
+            },
+            delays[pressed.length % delays.length],
+          );
+        });
+      }).observe(field ?? document, { attributes: true, attributeFilter: ['data-state'] });
+    });
+    await page.click('button.act');
+    const { reactionsMs, ...about } = await sent;
+    const pressed = await page.evaluate(() => (globalThis as unknown as { pressed: number[] }).pressed);
+    t.match(about, { age: 25, sex: 'F', on: /^\d{4}-\d\d-\d\d$/ });
+    t.ok(reactionsMs.length > 4, `${reactionsMs.length} reactions`);
+    t.equal(reactionsMs.length, pressed.length);
+    for (const [index, ms] of reactionsMs.entries()) {
+      const apart = Math.abs(ms - (pressed[index] ?? NaN));
+      t.ok(apart <= 1, `${ms} ms measured, ${pressed[index]} ms pressed`);
+    }
+    t.ok(Math.min(...reactionsMs) >= 119, 'no reaction is shorter than the shortest delay');
+    t.match(await page.textContent('#told'), /^\d+ reactions, 0 presses too early\. Kept\.$/);
+  },
+);
 
-t.test('a press before the signal is no reaction', { skip }, async (t) => {
-  const { address, sent } = await serve(t);
-  const page = await open(t, address);
-  await shorten(page, 1);
-  await page.evaluate(() => {
-    const field = document.querySelector('#field');
-    new MutationObserver(() => {
-      if (field?.getAttribute('data-state') !== 'off') return;
-      field.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
-    }).observe(field ?? document, { attributes: true, attributeFilter: ['data-state'] });
-  });
-  await page.click('button.act');
-  t.strictSame((await sent).reactionsMs, []);
-  await page.waitForSelector('#who:not([hidden])');
-  t.match(await page.textContent('#told'), /^0 reactions, [1-9]\d* presses too early/);
-});
-
-t.test('an age without a norm is reported before the three minutes of the test', { skip }, async (t) => {
-  const { address } = await serve(t);
-  const page = await open(t, address);
-  const spans = await page.getAttribute('#test', 'data-ages');
-  t.equal(
-    spans,
-    NORMS.get('vigilance_speed')
-      ?.ages.map(({ from, to }) => `${from}-${to}`)
-      .join(' '),
-  );
-  await page.fill('#age', '45');
-  await page.click('button.act');
-  t.match(await page.textContent('#told'), /norms for ages 20 to 30 and 65 to 75 alone/);
-  t.equal(await page.isVisible('#field'), false);
-});
+t.test(
+  'an age without a norm is reported before the three minutes of the test',
+  { skip: WITHOUT_BROWSER },
+  async (t) => {
+    const { address } = await serve(t);
+    const page = await open(t, address);
+    const spans = await page.getAttribute('#test', 'data-ages');
+    t.equal(
+      spans,
+      NORMS.get('vigilance_speed')
+        ?.ages.map(({ from, to }) => `${from}-${to}`)
+        .join(' '),
+    );
+    await page.fill('#age', '45');
+    await page.click('button.act');
+    t.match(await page.textContent('#told'), /norms for ages 20 to 30 and 65 to 75 alone/);
+    t.equal(await page.isVisible('#field'), false);
+  },
+);

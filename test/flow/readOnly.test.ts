@@ -104,14 +104,6 @@ t.test(
     await ended(process.execPath, ['scripts/build.js'], { cwd: folder, env: cleanEnvironment() });
     const built = await readOnly(folder, [process.execPath, 'scripts/test.js']);
     oneLine(t, built, /^acuity: cannot write .*: read-only file system \(EROFS\)/);
-  },
-);
-
-t.test(
-  'a read-only key folder',
-  { skip: canMount ? false : 'needs root and mounts: a machine or a privileged container' },
-  async (t) => {
-    const folder = openFolder(t);
     const keys = `ACUITY_KEYS=file:${join(folder, 'keys.json')}`;
     const issue = ['env', keys, process.execPath, MAIN, 'keys', 'issue', '--kind', 'live'];
     oneLine(t, await readOnly(folder, issue), /^error: can't write .*: read-only file system \(EROFS\)$/);

@@ -1,5 +1,3 @@
-/// <reference lib="dom" />
-/// <reference lib="dom.iterable" />
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,9 +5,7 @@ import t, { type Test } from 'tap';
 import type { Differences } from '#acuity/admin/differences.js';
 import { metricsOf } from '../fixtures/atRest.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { DESK, isSound, openBrowser, openPage, PHONE, WAIT, WITHOUT_BROWSER } from '../fixtures/browser.js';
-import { Connection, send, sendOn } from '../fixtures/connection.js';
-import { Feed } from '../fixtures/feed.js';
+import { Connection, head, send, sendOn } from '../fixtures/connection.js';
 import { copyModel, manifestOf, MODEL, replaceFile, turnLink } from '../fixtures/model.js';
 import { valueOf, type Series } from '../fixtures/promtool.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
@@ -69,6 +65,16 @@ async function untilMetrics(server: RunningServer, holds: (series: Series[]) => 
   }
 }
 
+/** What the dashboard is told first, as far as it is about the shadow model. */
+async function shadowOf({ adminPort }: RunningServer): Promise<Differences | undefined> {
+  const connection = await Connection.open(adminPort);
+  await connection.write(head({ method: 'GET', target: '/events' }));
+  await connection.receives('\n\n');
+  const [, text = '{}'] = /^data: (.*)$/m.exec(connection.rest) ?? [];
+  connection.destroy();
+  return (JSON.parse(text) as { shadow?: Differences }).shadow;
+}
+
 const isInForce =
   (version: string) =>
   (series: Series[]): boolean =>
@@ -105,12 +111,12 @@ t.test('a shadow model beside the one that answers', async (t) => {
       ACUITY_SHADOW_SHARE: '1',
       ACUITY_HTTP_THREADS: '2',
       ACUITY_WORKERS: '2',
-      ACUITY_GRAFANA_URL: 'https://grafana.example/d/acuity',
     },
   });
-  const bodies = Array.from({ length: REQUESTS }, (_, index) =>
-    JSON.stringify(requestBody(index % 3, index + 1)),
-  );
+  const plain = Array.from({ length: REQUESTS }, (_, index) => requestBody(index % 3, index + 1));
+  // Networks are compared: what was measured moves the answer, and no difference.
+  const measured = { history: '', night: '2026-01-11', measurements: [{ score: 'attention', value: 99 }] };
+  const bodies = plain.map((body, index) => JSON.stringify({ ...body, ...(index % 6 === 0 && measured) }));
 
   await t.test('without a folder there is none, and nothing is compared', async (t) => {
     const { status } = await send(server.port, {
@@ -136,9 +142,7 @@ t.test('a shadow model beside the one that answers', async (t) => {
     );
     t.equal(valueOf(series, 'acuity_shadow_dropped_total'), 0);
     t.equal(valueOf(series, 'acuity_shadow_run_seconds_count'), REQUESTS);
-    const feed = await Feed.open(server.adminPort);
-    t.teardown(() => feed.close());
-    const { shadow } = await feed.until((state) => state.shadow?.compared === REQUESTS);
+    const shadow = await shadowOf(server);
     differs(t, shadow);
     t.notMatch(server.output(), /C_SCORE|valence/, 'no score in the log');
   });
@@ -168,25 +172,6 @@ t.test('a shadow model beside the one that answers', async (t) => {
     t.equal(valueOf(series, 'acuity_worker_restarts_total'), 0);
   });
 
-  await t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
-    symlinkSync(half, link);
-    await untilMetrics(server, isInForce('half/1.0.0'));
-    const stop = calling(server, bodies[5] ?? '');
-    const browser = await openBrowser(t);
-    for (const look of [DESK, PHONE]) {
-      const url = `http://127.0.0.1:${server.adminPort}/`;
-      const opened = await openPage(t, browser, { url, look });
-      const { page } = opened;
-      await page.waitForSelector('#shadow:not([hidden])', WAIT);
-      await page.waitForFunction(hasCompared, undefined, WAIT);
-      t.equal(await page.locator('#shadow-scores tbody tr').count(), 5);
-      t.equal(await page.getAttribute('#grafana', 'href'), 'https://grafana.example/d/acuity');
-      await page.locator('#shadow details').evaluate((one) => one.setAttribute('open', ''));
-      await isSound(t, opened, look.width);
-    }
-    t.strictSame([...(await stop())], [200]);
-  });
-
   server.signal('SIGTERM');
   t.strictSame(await server.exited, { code: 0, signal: null });
 });
@@ -203,11 +188,4 @@ function differs(t: Test, shadow: Differences | undefined): void {
       REQUESTS,
     );
   }
-}
-
-/** Runs in the page. */
-function hasCompared(): boolean {
-  return /[1-9][\d,]* compared/.test(
-    globalThis.document.getElementById('shadow-sentence')?.textContent ?? '',
-  );
 }

@@ -4,7 +4,7 @@ import { seededRandom } from '#acuity/base/random.js';
 import { HistoryForm } from '#acuity/history/form.js';
 import { HistoryDesk } from '#acuity/history/historyDesk.js';
 import { QUANTITIES } from '#acuity/history/longRun.js';
-import { VERSION, bytesOf, textOf, textWithChecksum } from '#acuity/history/text.js';
+import { VERSION, bytesOf, textOf } from '#acuity/history/text.js';
 import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { SCALAR_PLACES } from '#acuity/records/places.js';
@@ -314,20 +314,4 @@ t.test('each measurement out of its bounds beneath a right checksum is refused',
     ),
   ];
   for (const [what, text] of cases) t.ok(!isTaken(text) && isRefused(text), what);
-});
-
-t.test('measurements are cut off without decoding anything else', async (t) => {
-  for (const text of TEXTS) {
-    const cut = resealed(text, (bytes) => {
-      const mask = bytes.at(-1);
-      if (mask === 0) return bytes;
-      const length = bytes.readUInt16LE(bytes.length - 3);
-      return Buffer.concat([bytes.subarray(0, -length - 3), Buffer.from([0])]);
-    });
-    t.ok(isTaken(cut));
-    t.ok(desk.history.measurements.isEmpty);
-    desk.read(text);
-    desk.history.measurements.clear();
-    t.equal(textWithChecksum(desk.encoded()), cut);
-  }
 });

@@ -93,19 +93,6 @@ t.test('refusals of one cause share a line a second, with their number', async (
   t.match(told.slice(3), [{ cause: 'queueFull', requests: 1 }]);
 });
 
-t.test('refusals that wait for a line are logged within about a second', async (t) => {
-  const { access, told } = collecting();
-  for (let request = 0; request < 3; request++) {
-    access.refused('malformed', { ...LINE, status: 400 }, performance.now());
-  }
-  t.equal(told.length, 1);
-  // The log keeps no process alive, so the test has to.
-  for (let waited = 0; told.length < 2 && waited < 10_000; waited += 50) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  t.match(told[1], { cause: 'malformed', requests: 2 });
-});
-
 t.test('each internal error has a line of its own', async (t) => {
   const { access, told } = collecting();
   for (let request = 0; request < 5; request++) {

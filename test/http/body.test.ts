@@ -173,8 +173,3 @@ t.test(
     );
   },
 );
-
-t.test('a share is never too small for the longest body', async (t) => {
-  const budget = budgetOf(1_048_576, 1_048_576);
-  t.equal(budget.take(0, 1_048_576), 'taken');
-});

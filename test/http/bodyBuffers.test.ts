@@ -16,15 +16,6 @@ t.test('a long buffer is used again for a body of about its length', async (t) =
   t.not(buffers.take(1_000 * KIB), first, 'it is in use');
 });
 
-t.test('short buffers are new, all zeros, and not kept', async (t) => {
-  const buffers = new BodyBuffers();
-  const buffer = buffers.take(4 * KIB);
-  t.equal(buffer.length, 4 * KIB);
-  t.ok(buffer.every((byte) => byte === 0));
-  buffers.give(buffer);
-  t.equal(buffers.keptBytes, 0);
-});
-
 t.test('no more is kept than is allowed: the oldest go first', async (t) => {
   const buffers = new BodyBuffers(256 * KIB);
   const [old, mid, late] = [64, 128, 128].map((size) => buffers.take(size * KIB));

@@ -3,7 +3,6 @@ import { CONTRIBUTORS, EXPLAIN_TOKENS, EXPLANATION } from '#acuity/contract/expl
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { send } from '../fixtures/connection.js';
-import { CONSTANTS } from '../fixtures/measured.js';
 import { GOOD_KEY, MODEL, answer, answerExplained, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
@@ -54,22 +53,6 @@ t.test('an explained request costs eight tokens, and its answer has one more fie
   t.strictSame(Object.keys(body).slice(-2), ['inference_time_ms', 'explanation']);
   t.strictSame(body.explanation?.quality.series.HR_night, { samples: 3, used: 2 });
   t.equal(body.explanation?.scores.memory.change, 2);
-});
-
-t.test('a line of a list with measurements is explained like any other', async (t) => {
-  const loop = openLoop(t);
-  loop.scorer.model = { ...MODEL, explainSettings: EXPLAINS, measured: CONSTANTS };
-  const measured = '"history":"","night":"2026-11-21","measurements":[{"score":"memory","value":71}]';
-  const body = `{"current_session":{},${measured},"explain":true}\n`;
-  const reply = send(loop.port, { headers: { ...headers, 'Content-Type': 'application/x-ndjson' }, body });
-  let line: object | undefined;
-  void reply.then((answered) => (line = JSON.parse(answered.body) as object));
-  await until(() => {
-    for (const waiting of loop.scorer.explainedLines.waiting.splice(0))
-      answerExplained(waiting, loop.scorer.model, new Float32Array(EXPLANATION.length));
-    return line !== undefined;
-  });
-  t.strictSame(Object.keys(line ?? {}).slice(-2), ['explanation', 'history']);
 });
 
 for (const flag of ['', ',"explain":false', ',"explain":null']) {

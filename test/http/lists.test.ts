@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { Connection, chunked, head, send, type Reply } from '../fixtures/connection.js';
+import { Connection, head, send, type Reply } from '../fixtures/connection.js';
 import { FakeScorer, GOOD_KEY, MODEL, answer, budgetOf, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
@@ -178,12 +178,6 @@ for (const [what, body, tokens] of [
   });
 }
 
-t.test('a request of its own pays for the exact path too', async (t) => {
-  const loop = openLoop(t);
-  await send(loop.port, { headers: { 'X-API-Key': GOOD_KEY }, body: measuredBody(64) });
-  t.strictSame(loop.spent, [3]);
-});
-
 t.test('a line waits no longer than the deadline, read or not', async (t) => {
   const loop = openLoop(t, { deadlineMs: 50 });
   const connection = await post(t, loop, bodyOf(LINE, LINE));
@@ -196,22 +190,6 @@ t.test('a line waits no longer than the deadline, read or not', async (t) => {
   t.strictSame(linesOf(await connection.reply()), [OVERLOADED_LINE, OVERLOADED_LINE]);
   t.equal(loop.refunds.length, 5);
   t.equal(lines.reserved, 0);
-});
-
-t.test('X-Deadline-Ms holds for lines', async (t) => {
-  const loop = openLoop(t);
-  loop.scorer.lines.hasLineRoom = false;
-  const reply = await sendList(loop, times(2), { 'X-Deadline-Ms': '30' });
-  t.strictSame(statusesOf(reply), [503, 503]);
-});
-
-t.test('a hanging worker: unread lines get their errors', async (t) => {
-  const loop = openLoop(t);
-  loop.scorer.lines.hasLineRoom = false;
-  const connection = await post(t, loop, times(3));
-  await until(() => loop.scorer.lines.reserved === 3);
-  loop.predict.hang();
-  t.strictSame(statusesOf(await connection.reply()), [503, 503, 503]);
 });
 
 t.test('a fault of one line is a 500 of that line', async (t) => {
@@ -240,19 +218,6 @@ t.test('a caller that hangs up gets its places and its quota back', async (t) =>
   await loop.predict.listsEnded();
 });
 
-t.test('a chunked list is answered whole, and the connection ends', async (t) => {
-  const loop = openLoop(t);
-  answerAll(t, loop);
-  const connection = await Connection.open(loop.port);
-  t.teardown(() => connection.destroy());
-  const headers = { ...NDJSON, 'Transfer-Encoding': 'chunked' };
-  await connection.write(head({ headers }) + chunked(times(300), 1_000));
-  const reply = await connection.reply();
-  t.equal(reply.headers.get('connection'), 'close');
-  t.equal(linesOf(reply).length, 300);
-  t.equal(await connection.closed(), '');
-});
-
 t.test('a long answer comes in pieces; its unread part holds a share of the budget, no more', async (t) => {
   const scorer = new FakeScorer();
   const budget = budgetOf(1_000_000);
@@ -263,32 +228,6 @@ t.test('a long answer comes in pieces; its unread part holds a share of the budg
   t.strictSame(new Set(statusesOf(reply)), new Set([200]));
   await loop.predict.listsEnded();
   t.equal(budget.heldBytes, 0);
-});
-
-t.test('the head of a list is refused like that of a request', async (t) => {
-  const loop = openLoop(t, { bodyBytesMax: 100 });
-  const statuses: number[] = [];
-  for (const [headers, body] of [
-    [{ 'X-API-Key': '' }, LINE],
-    [{ 'X-API-Key': 'bad' }, LINE],
-    [{ 'Content-Type': 'application/ndjson' }, LINE],
-    [{ 'Content-Encoding': 'gzip' }, LINE],
-    [{}, times(10)],
-  ] as const) {
-    statuses.push((await sendList(loop, body, headers)).status);
-  }
-  t.strictSame(statuses, [401, 403, 415, 415, 413]);
-  loop.predict.isDraining = true;
-  t.equal((await sendList(loop, LINE)).status, 503);
-});
-
-t.test('one line of the access log, with the number of lines', async (t) => {
-  const loop = openLoop(t);
-  answerAll(t, loop);
-  await sendList(loop, bodyOf(LINE, '{', LINE));
-  const served = loop.lines.filter(({ msg }) => msg === 'request served');
-  t.equal(served.length, 1);
-  t.match(served[0], { status: 200, lines: 3, scored: 2 });
 });
 
 t.test('a list takes turns with others, and with other work of the loop', async (t) => {

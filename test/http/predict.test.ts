@@ -1,9 +1,8 @@
-import { Agent, request } from 'node:http';
 import t, { type Test } from 'tap';
 import { LoopLag } from '#acuity/http/lag.js';
 import type { PredictOptions } from '#acuity/http/predict.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
-import { GOOD_KEY, answer, budgetOf, openLoop, type TestLoop } from '../fixtures/loop.js';
+import { GOOD_KEY, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
 const BODY = '{"current_session":{}}';
@@ -58,21 +57,6 @@ t.test('an answer carries the scores, the timing and the model', async (t) => {
   });
 });
 
-t.test('requests are answered in any order', async (t) => {
-  const loop = openLoop(t);
-  const first = await post(t, loop);
-  await until(() => loop.scorer.waiting.length === 1);
-  const second = await post(t, loop);
-  await until(() => loop.scorer.waiting.length === 2);
-  for (const [waiting, connection] of [
-    [loop.scorer.waiting[1], second],
-    [loop.scorer.waiting[0], first],
-  ] as const) {
-    if (waiting !== undefined) answer(waiting);
-    t.equal((await connection.reply()).status, 200);
-  }
-});
-
 /** Ways of being overloaded; each holds at the head of a request and at its last byte. */
 const overloads: readonly { readonly name: string; begin(loop: TestLoop): void }[] = [
   { name: 'as many requests pending as may be', begin: ({ scorer }) => void (scorer.pending = 10) },
@@ -100,17 +84,6 @@ t.test('an event loop that is too late: refused at the head', async (t) => {
   const connection = await connect(t, loop);
   await connection.write(head({ headers: { 'X-API-Key': GOOD_KEY, 'Content-Length': '22' } }));
   isOverloaded(t, await connection.reply());
-});
-
-t.test('an event loop that is not too late answers', async (t) => {
-  let nowMs = 0;
-  const lag = new LoopLag({ monotonicMs: () => (nowMs += 200) });
-  await until(() => lag.ms > 0);
-  const loop = openLoop(t, { lag });
-  const connection = await post(t, loop);
-  await until(() => loop.scorer.waiting.length === 1);
-  loop.scorer.waiting.forEach(answer);
-  t.equal((await connection.reply()).status, 200);
 });
 
 // A body that is whole has given its place among the bodies back.
@@ -187,29 +160,6 @@ t.test('a caller that asks to close its connection gets Connection: close', asyn
   }
 });
 
-t.test('an agent of node:http that keeps connections loses no request that asks for an end', async (t) => {
-  const loop = openLoop(t);
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  t.teardown(() => agent.destroy());
-  for (let sent = 0; sent < 6; sent++) t.equal(await statusOf(agent, loop.port), 401);
-});
-
-function statusOf(agent: Agent, port: number): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const options = { port, agent, method: 'POST', path: '/predict', headers: { Connection: 'close' } };
-    const sent = request(options, (answer) => {
-      answer.resume().once('end', () => resolve(answer.statusCode));
-    });
-    sent.once('error', reject).end(BODY);
-  });
-}
-
-t.test('a scorer without room: 503', async (t) => {
-  const loop = openLoop(t);
-  loop.scorer.outcome = 'saturated';
-  isOverloaded(t, await send(loop.port, keyed()));
-});
-
 t.test('a request that waited too long: 503; one that the network could not score: 500', async (t) => {
   const loop = openLoop(t);
   const connections = [await post(t, loop), await post(t, loop)];
@@ -264,18 +214,6 @@ t.test('a request is answered once, also when more events follow', async (t) => 
   t.equal((await connection.reply()).status, 200);
 });
 
-t.test('after a caller hung up, the late answer is discarded', async (t) => {
-  const loop = openLoop(t);
-  const connection = await post(t, loop);
-  await until(() => loop.scorer.waiting.length === 1);
-  connection.destroy();
-  const [waiting] = loop.scorer.waiting;
-  await until(() => waiting?.isGone === true);
-  loop.scorer.waiting.forEach(answer);
-  t.equal(loop.refunds.length, 1);
-  t.equal((await send(loop.port, keyed({ target: '/other' }))).status, 404);
-});
-
 t.test('the day’s quota is refunded once for every status but 200', async (t) => {
   const loop = openLoop(t, { bodyBytesMax: 100 });
   const refused: readonly Sent[] = [
@@ -318,22 +256,6 @@ t.test('the log has status, key id, length and time of each request, and nothing
   t.notMatch(JSON.stringify(loop.lines), /secret-marker|good/);
 });
 
-t.test('arriving bodies share one budget, and give back their part', async (t) => {
-  const budget = budgetOf(300_000);
-  const loop = openLoop(t, { budget });
-  const start = head({ headers: { 'X-API-Key': GOOD_KEY, 'Content-Length': '200000' } });
-  const connections = [await connect(t, loop), await connect(t, loop)];
-  for (const connection of connections) await connection.write(start + ' '.repeat(100_000));
-  await until(() => budget.heldBytes >= 200_000);
-  const third = await connect(t, loop);
-  await third.write(start + ' '.repeat(199_000));
-  isOverloaded(t, await third.reply());
-  for (const connection of connections) connection.destroy();
-  await until(() => budget.heldBytes === 0);
-  t.equal((await send(loop.port, keyed({ body: '{'.padEnd(150_000) }))).status, 400);
-  t.equal(budget.heldBytes, 0);
-});
-
 t.test('no way of ending a body keeps a byte of the budget', async (t) => {
   const loop = openLoop(t, { bodyBytesMax: 100_000 });
   const { budget } = loop;
@@ -363,17 +285,6 @@ t.test('no way of ending a body keeps a byte of the budget', async (t) => {
     connection.destroy();
     await until(() => budget.heldBytes === 0 && loop.server.connections === 0);
   }
-});
-
-t.test('of a body that is announced, nothing is held before it comes', async (t) => {
-  const loop = openLoop(t);
-  const connection = await connect(t, loop);
-  await connection.write(head({ headers: { 'X-API-Key': GOOD_KEY, 'Content-Length': '999999' } }));
-  await until(() => loop.server.connections === 1);
-  t.equal(loop.budget.heldBytes, 0);
-  await connection.write(' ');
-  await until(() => loop.budget.heldBytes > 0);
-  t.ok(loop.budget.heldBytes < 100_000);
 });
 
 t.test(
@@ -410,17 +321,6 @@ t.test(
   },
 );
 
-t.test('a body that comes after its caller has stopped waiting is not scored', async (t) => {
-  const loop = openLoop(t);
-  const connection = await connect(t, loop);
-  const headers = { 'X-API-Key': GOOD_KEY, 'Content-Length': String(BODY.length), 'X-Deadline-Ms': '1' };
-  await connection.write(head({ headers }));
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  await connection.write(BODY);
-  isOverloaded(t, await connection.reply());
-  t.equal(loop.scorer.waiting.length, 0);
-});
-
 t.test(
   'an operator may have overload said with 429: the same body and Retry-After, no RateLimit',
   async (t) => {
@@ -444,17 +344,6 @@ t.test('a body of the process itself is scored as one of a caller, and counts fo
   t.equal(status, 200);
   t.equal(body, (await connection.reply()).body);
   t.equal(loop.lines.length, 1, 'only the request of the caller is logged');
-});
-
-t.test('a body of the process itself is refused as one of a caller', async (t) => {
-  const { predict, scorer } = openLoop(t);
-  const scoreOwn = (text: string) => predict.scoreOwn(Buffer.from(text), 5);
-  t.strictSame(await scoreOwn('{'), { status: 400, body: '{"detail":"Malformed JSON at byte 1"}' });
-  t.match(await scoreOwn('{}'), { status: 422, body: /"type":"missing"/ });
-  t.match(await scoreOwn('{"current_session":{},"explain":true}'), { status: 422, body: /explain/ });
-  const failed = scoreOwn(BODY);
-  scorer.waiting.forEach((waiting) => waiting.failed('fault'));
-  t.strictSame(await failed, { status: 500, body: INTERNAL });
 });
 
 t.test('callers come first: from half a queue on no body of the process itself is scored', async (t) => {

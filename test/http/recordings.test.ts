@@ -4,7 +4,7 @@ import { recordingTokens } from '#acuity/http/recordings.js';
 import { RecordingQueue, type RecordingQueueOptions } from '#acuity/recording/recordingQueue.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
 import type { ScoreHandler } from '#acuity/scoring/scorer.js';
-import { GOOD_KEY, answer, budgetOf, openLoop, type FakeScorer, type TestLoop } from '../fixtures/loop.js';
+import { GOOD_KEY, answer, openLoop, type FakeScorer, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
 /** Recordings at the door: what they cost, what is refused, and what becomes of them on their thread. */
@@ -96,12 +96,6 @@ t.test('beyond its places, a recording is refused', async (t) => {
   t.equal(lines.at(-1)?.['cause'], 'recordingsOfKey');
 });
 
-t.test('a recording that does not come back is refused at the deadline', async (t) => {
-  const { post, lines } = scene(t, { deadlineMs: 50 }, { deadlineMs: 50 });
-  t.equal((await post('hang')).status, 503);
-  t.equal(lines.at(-1)?.['cause'], 'deadline');
-});
-
 t.test('one that takes its thread along is answered 500, and the next one scored', async (t) => {
   for (const provider of ['die', 'fail']) {
     const { post, faults, scorer } = scene(t);
@@ -112,18 +106,6 @@ t.test('one that takes its thread along is answered 500, and the next one scored
     answer(newest(scorer));
     t.equal((await reply).status, 200);
   }
-});
-
-t.test('its body takes from the budget of bodies until it is read', async (t) => {
-  const budget = budgetOf(100_000, 60_000);
-  const { recordings, port, post } = scene(t, {}, { budget });
-  const connection = await Connection.open(port);
-  t.teardown(() => connection.destroy());
-  const long = { current_session: { recording: { provider: 'hang' }, other: 'x'.repeat(59_000) } };
-  void sendOn(connection, { headers, body: JSON.stringify(long) }).catch(() => undefined);
-  await until(() => recordings.pending === 1);
-  t.equal(budget.heldBytes, 59_392);
-  t.equal((await post('oura', { other: 'x'.repeat(1_500) })).status, 503, 'the share of the key');
 });
 
 t.test('a caller that hangs up is not scored, and a stop waits for those that wait', async (t) => {
@@ -142,13 +124,4 @@ t.test('a caller that hangs up is not scored, and a stop waits for those that wa
   const { status, headers: answered } = await other;
   t.equal(status, 200);
   t.equal(answered.get('connection'), 'close');
-});
-
-t.test('while a worker hangs, what comes back from the thread is refused', async (t) => {
-  const { post, predict, recordings, lines } = scene(t);
-  const reply = post('oura');
-  await until(() => recordings.pending === 1);
-  predict.hang();
-  t.equal((await reply).status, 503);
-  t.equal(lines.at(-1)?.['cause'], 'hung');
 });

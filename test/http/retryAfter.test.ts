@@ -33,21 +33,6 @@ t.test('refused callers count until they are due', async (t) => {
   t.equal(retryAfter.secondsFor(0), 1, 'all of them are due by now');
 });
 
-t.test('callers who obey come back in no second by more than can be scored then', async (t) => {
-  let drawn = 0;
-  const { retryAfter, second } = scene(() => (drawn = (drawn + 0.618) % 1));
-  const comesAt = new Map<number, number>();
-  for (let now = 0; now < 8; now++) {
-    second(100);
-    // Twice what is scored: as many as that are refused.
-    for (let refused = 0; refused < 100; refused++) {
-      const at = now + retryAfter.secondsFor(0);
-      comesAt.set(at, (comesAt.get(at) ?? 0) + 1);
-    }
-  }
-  t.ok(Math.max(...comesAt.values()) <= 150, JSON.stringify([...comesAt]));
-});
-
 t.test('before a second is known, and after a pause, it is the shortest', async (t) => {
   const { clock, retryAfter, second } = scene();
   t.equal(retryAfter.secondsFor(2000), 1);

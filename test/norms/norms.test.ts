@@ -58,26 +58,6 @@ t.test('a file of the operator’s own norms', async (t) => {
   t.equal(readNorms(''), NORMS);
 });
 
-t.test('the guide names each norm with its people', async (t) => {
-  const guide = readFileSync(join(REPOSITORY, 'docs/MEASURED.md'), 'utf8');
-  for (const [name, { n, score }] of NORMS) {
-    const row = guide.split('\n').find((line) => line.startsWith('|') && line.includes(`\`${name}\``)) ?? '';
-    t.ok(row.startsWith(`| \`${score}\``), `${name}: ${score}`);
-    t.ok(row.includes(`${n.toLocaleString('en')} `), `${name}: ${n} people`);
-  }
-});
-
-t.test(
-  'the published means of the Perceived Stress Scale by age and by sex are of the same people',
-  async (t) => {
-    const { mean, n, ages, sexes } = PSS10;
-    const overall = (some: readonly { n: number; mean: number }[]) =>
-      sum(some.map((one) => one.n * one.mean)) / n;
-    t.equal(overall(ages).toFixed(2), String(mean));
-    t.equal(overall([sexes.M, sexes.F]).toFixed(2), String(mean));
-  },
-);
-
 t.test(
   'what is computed is what `node scripts/norms.js` computes',
   { skip: folder === undefined && 'VALIDATION_DATA names no folder' },

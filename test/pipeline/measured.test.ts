@@ -55,35 +55,11 @@ t.test('fresh measurements of one reliability shrink as Spearman and Brown have 
   t.end();
 });
 
-t.test("a measurement of the current night is compared with the network's score of that night", (t) => {
-  const standing = standingOf('stress', 90);
-  const before = adjustmentOf(evidenceOf(standing, undefined, 0.6, 1));
-  for (const score of [31, 50, 66.6]) {
-    const known = adjustmentOf(evidenceOf(standing, latentOf('stress', score), 0.6, 1));
-    if (before === undefined || known === undefined) return t.fail('no adjustment');
-    t.ok(Math.abs(offsetOf('stress', before, score) - known.base) < 1e-12, `${score}`);
-    t.equal(before.scale, known.scale);
-  }
-  return t.end();
-});
-
 t.test('a measurement counts half after its half-life, towards the past and the future', (t) => {
   t.equal(weightAfter(180, 180), 0.5);
   t.equal(weightAfter(-180, 180), 0.5);
   const evidence = evidenceOf(1, 0.25, 0.5, 1);
   t.strictSame(faded(evidence, weightAfter(180, 180)), evidenceOf(1, 0.25, 0.5, 0.5));
-  t.end();
-});
-
-t.test('one label moves the odds towards itself, both labels by the same', (t) => {
-  const after = (label: 'High' | 'Low', chance: number): number => {
-    const adjustment = adjustmentOf(evidenceOf(standingOf('valence', LABEL_VALUES[label]), 0, 0.2, 1));
-    if (adjustment === undefined) return NaN;
-    return adjusted('valence', chance, offsetOf('valence', adjustment, chance), adjustment.scale);
-  };
-  t.ok(after('High', 50) > 55, `${after('High', 50)}`);
-  t.ok(Math.abs(after('High', 50) + after('Low', 50) - 100) < 1e-9);
-  t.ok(Math.abs(after('High', 30) + after('Low', 70) - 100) < 1e-9);
   t.end();
 });
 

@@ -29,7 +29,3 @@ t.test('each field is missed by its own name, whether absent, null or empty', as
   }
   t.strictSame(missingIn({ ...session(), HR_night: [] }), ['HR_night']);
 });
-
-t.test('a zero is a value', async (t) => {
-  t.strictSame(missingIn({ ...session(), awakeSleepSeconds: 0, age: 0 }), []);
-});

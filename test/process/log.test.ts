@@ -25,14 +25,6 @@ t.test('a line is one JSON object with the level as a word and the time in ISO f
   t.match(lastOf(lines)['time'], /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-t.test('nothing below the level is written', async (t) => {
-  const { sink, lines } = memorySink();
-  const log = createLog({ level: 'warn', sink });
-  log.info('no');
-  log.error('yes');
-  t.equal(lines.length, 1);
-});
-
 t.test('headers, bodies and key fields are taken out', async (t) => {
   const { sink, lines } = memorySink();
   const log = createLog({ level: 'info', sink });

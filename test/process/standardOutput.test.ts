@@ -25,13 +25,6 @@ t.test('awaited lines are written, in order', async (t) => {
   );
 });
 
-t.test('a line longer than a pipe takes at once comes out whole', async (t) => {
-  const [line] = linesOf(
-    `out.write('x'.repeat(300_000) + '\\n'); await out.flushed(20_000); process.exit(7);`,
-  );
-  t.equal(line, 'x'.repeat(300_000));
-});
-
 t.test('a burst beyond the buffer is dropped, counted and reported', async (t) => {
   const lines = linesOf(`
     const text = 'x'.repeat(1000) + '\\n';

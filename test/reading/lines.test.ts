@@ -47,17 +47,6 @@ t.test('a run of empty lines takes a step for each 64 KiB of it', async (t) => {
   }
 });
 
-t.test('a body that does not begin at the first byte of its memory', async (t) => {
-  const memory = Buffer.from('xxa\nbxx');
-  const finder = new LineFinder(memory.subarray(2, 5));
-  while (finder.next() !== undefined);
-  t.strictSame(
-    finder.lines.map((line) => Buffer.from(finder.bytesOf(line)).toString()),
-    ['a', 'b'],
-  );
-  t.equal(finder.bytes, 3);
-});
-
 t.test('counting stops at the first line beyond the limit', async (t) => {
   t.equal(finderOf('a\n'.repeat(LINES_MAX)).lines.length, LINES_MAX);
   t.equal(finderOf('a\n'.repeat(2 * LINES_MAX)).lines.length, LINES_MAX + 1);

@@ -104,15 +104,3 @@ t.test('norms of the operator’s own are of the same rights', async (t) => {
     findings: [{ msg: /'vigilance_speed' or 'recall.nl'/ }],
   });
 });
-
-t.test('reactions fit where series are short', async (t) => {
-  const short = createReader({ daySamplesMax: 1, nightSamplesMax: 1 });
-  const reactions = Array.from({ length: 120 }, (_, index) => 200 + index);
-  const measurements = [{ test: 'vigilance_speed', reactions_ms: reactions }];
-  const body = { current_session: { age: 25 }, history: '', night: NIGHT, measurements };
-  const [one, other] = [short, read].map((reader) =>
-    testsOf(reader(Buffer.from(JSON.stringify(body)), CONSTANTS)),
-  );
-  t.ok(one?.[0]);
-  t.strictSame(one, other);
-});

@@ -56,14 +56,6 @@ t.test('any text is within the bounds for the scan if it is for plain code', asy
   t.ok(within > RUNS / 20 && within < RUNS * 0.95, `both occur: ${within} of ${RUNS} within`);
 });
 
-t.test('any bytes at all', async (t) => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 300, size: 'max' }), (bytes) => agree(bytes)),
-    { numRuns: RUNS / 4 },
-  );
-  t.pass();
-});
-
 t.test('runs of backslashes before a quote, wherever a block ends', async (t) => {
   for (let before = 0; before < 132; before++) {
     for (let run = 0; run < 70; run++) {
@@ -74,23 +66,6 @@ t.test('runs of backslashes before a quote, wherever a block ends', async (t) =>
     }
   }
   t.pass();
-});
-
-t.test('a bracket counts on every place of a block, a quoted one on none', async (t) => {
-  for (let place = 0; place < 200; place++) {
-    for (const [open, close] of ['[]', '{}'] as const) {
-      const text = `${' '.repeat(place)}${`${open}`.repeat(3)}${`${close}`.repeat(3)}`;
-      t.ok(isFoundWithin(text));
-      const deeper = `${' '.repeat(place)}${`${open}`.repeat(4)}`;
-      t.notOk(isFoundWithin(deeper));
-      t.ok(isFoundWithin(`${' '.repeat(place)}"${`${open}`.repeat(90)}"`));
-    }
-  }
-});
-
-t.test('bytes after the body are ignored', async (t) => {
-  isFoundWithin(`"${'['.repeat(500)}`);
-  t.ok(isFoundWithin('{}'));
 });
 
 const BEYOND = {
@@ -108,62 +83,33 @@ const read = createReader(DEFAULT_SERIES_LIMITS);
 const members = (count: number, value: string): string =>
   Array.from({ length: count }, (_, index) => `"k${index}":${value}`).join();
 
+const times = (text: string, count: number): string => Array(count).fill(text).join();
+
 /** Texts around the bounds; each with one more of something is beyond. */
 const edges: readonly (readonly [name: string, text: (more: number) => string, isJson: boolean])[] = [
   ['levels', (more) => `{"current_session":{"x":${'['.repeat(62 + more)}${']'.repeat(62 + more)}}}`, true],
-  [
-    'levels of objects',
-    (more) => `{"current_session":{},"x":${'{"a":'.repeat(63 + more)}0${'}'.repeat(63 + more)}}`,
-    true,
-  ],
-  [
-    'arrays',
-    (more) =>
-      `{"current_session":{},"x":[${Array(9_997 + more)
-        .fill('[]')
-        .join()}]}`,
-    true,
-  ],
-  [
-    'objects',
-    (more) =>
-      `{"current_session":{},"past_sessions":[${Array(9_997 + more)
-        .fill('{}')
-        .join()}]}`,
-    true,
-  ],
-  [
-    'strings',
-    (more) =>
-      `{"current_session":{},"x":[${Array(19_998 + more)
-        .fill('""')
-        .join()}]}`,
-    true,
-  ],
+  ['arrays', (more) => `{"current_session":{},"x":[${times('[]', 9_997 + more)}]}`, true],
+  ['objects', (more) => `{"current_session":{},"past_sessions":[${times('{}', 9_997 + more)}]}`, true],
+  ['strings', (more) => `{"current_session":{},"x":[${times('""', 19_998 + more)}]}`, true],
   ['names', (more) => `{"current_session":{${members(19_999 + more, '0')}}}`, true],
-  [
-    'names and strings',
-    (more) => `{"current_session":{${members(9_999, '"["')}${more === 0 ? '' : ',"x":0,"y":0'}}}`,
-    true,
-  ],
   ['levels of no JSON', (more) => `${'['.repeat(64 + more)}`, false],
   ['brackets after invalid JSON', (more) => `x${'[]'.repeat(10_000 + more)}`, false],
   ['strings after invalid JSON', (more) => `\u0000${'"\\""'.repeat(20_000 + more)}`, false],
   ['a string without an end', (more) => `${'""'.repeat(19_999 + more)}"[[[`, false],
 ];
-for (const [name, text, isJson] of edges) {
-  t.test(`the bound of ${name}`, async (t) => {
+t.test('one more than the bounds is refused, before what is wrong with the JSON', async (t) => {
+  for (const [name, text, isJson] of edges) {
     const within = Buffer.from(text(0));
     t.notOk(isBeyondBounds(structureOf(within)));
     const outcome = read(within);
     if (isJson) t.not('kind' in outcome && outcome.kind, 'malformed');
     else t.match(outcome, { kind: 'malformed' });
-    t.strictNotSame(outcome, BEYOND);
+    t.strictNotSame(outcome, BEYOND, name);
     const beyond = Buffer.from(text(1));
     t.ok(isBeyondBounds(structureOf(beyond)));
-    t.strictSame(read(beyond), BEYOND);
-  });
-}
+    t.strictSame(read(beyond), BEYOND, name);
+  }
+});
 
 t.test('many unknown fields are left to the exact path, and answered right up to the bound', async (t) => {
   const fast = new WasmParser(DEFAULT_SERIES_LIMITS);

@@ -37,13 +37,6 @@ t.test('no piece of a block touches another one, nor another block', async (t) =
   pieces.forEach((piece, index) => t.ok(piece.every((value) => value === index + 1)));
 });
 
-t.test('two views of a block see the same floats', async (t) => {
-  const buffers = createBatchBuffers(BLOCKS, BATCH_MAX);
-  blockAt(buffers, BATCH_MAX, 2).pastCounts[1] = 7;
-  t.equal(blockAt(buffers, BATCH_MAX, 2).pastCounts[1], 7);
-  t.equal(blockAt(buffers, BATCH_MAX, 1).pastCounts[1], 0);
-});
-
 t.test('a request is read as it was written, and its neighbours are left alone', async (t) => {
   const block = blockAt(createBatchBuffers(1, BATCH_MAX), BATCH_MAX, 0);
   const bodies = [requestBody(5, 1), requestBody(0, 2), requestBody(3, 3)];

@@ -149,27 +149,6 @@ t.test('lines that come in one turn leave in full batches, one at a time for eac
   batcher.release(20 - 2 * BATCH_MAX, undefined);
 });
 
-t.test('lines of both variants come together; a batch that is not full leaves too', async (t) => {
-  const { batcher, pool, line, land } = setUp(t);
-  batcher.reserve(3, undefined);
-  const callers = [line(), line(2), line()];
-  await turn();
-  await land();
-  t.strictSame(
-    pool.tasks.map(({ variant, rows }) => [variant, rows]),
-    [
-      ['base', 2],
-      ['history', 1],
-    ],
-  );
-  await land();
-  t.strictSame(
-    callers.map(({ told }) => told),
-    ['scored', 'scored', 'scored'],
-  );
-  await batcher.drained();
-});
-
 t.test('a single request passes every line that does not run', async (t) => {
   const setup = setUp(t);
   const { batcher, pool, single, land } = setup;
@@ -231,21 +210,6 @@ t.test(
   },
 );
 
-t.test('a line that waits beyond the deadline gets its error, in every stage', async (t) => {
-  const setup = setUp(t);
-  const { batcher, clock } = setup;
-  batcher.reserve(8, undefined);
-  const callers = feed(setup, 4);
-  await turn();
-  callers.push(...feed(setup, 4));
-  clock.advance(DEADLINE_MS + 1);
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  t.strictSame(new Set(callers.map(({ told }) => told)), new Set(['expired']));
-  t.equal(batcher.pending, 0);
-  await setup.land();
-  await batcher.drained();
-});
-
 t.test('of places for explained lines no holder has more than its share', async (t) => {
   const { batcher } = setUp(t, { explainsEach: true, queueMax: 30, linesMax: 10 });
   t.equal(batcher.reserve(7, 1), 'admitted');
@@ -257,23 +221,4 @@ t.test('of places for explained lines no holder has more than its share', async 
   batcher.release(6, 1);
   batcher.release(4, 2);
   t.equal(batcher.pendingOf(2), 0);
-});
-
-t.test('the rows of a batch of lines whose run fails run again, each alone', async (t) => {
-  const { batcher, pool, line, land } = setUp(t);
-  batcher.reserve(3, undefined);
-  const callers = [line(), line(), line()];
-  await turn();
-  first(pool).fail();
-  await turn();
-  for (let run = 0; run < 3; run++) await land();
-  t.strictSame(
-    pool.tasks.map(({ rows }) => rows),
-    [3, 1, 1, 1],
-  );
-  t.strictSame(
-    callers.map(({ told }) => told),
-    ['scored', 'scored', 'scored'],
-  );
-  await batcher.drained();
 });

@@ -48,15 +48,6 @@ t.test('it runs the rows that it is told to and no others', async (t) => {
   t.strictSame(scores(block(3)), [0, 11, 12, 0]);
 });
 
-for (const way of ['throws', 'rejects'] as const) {
-  t.test(`a run that ${way} is told so, and the worker goes on`, async (t) => {
-    await t.rejects(run(0, [BAD_AGES[way]]), { message: 'moody' });
-    await run(1, [42]);
-    t.equal(scores(block(1))[0], 42);
-    t.strictSame(losses, []);
-  });
-}
-
 t.test('a worker that exits fails what it had at hand, and another takes its place', async (t) => {
   await run(0, [1]);
   const [lost] = scores(block(0), 1);
@@ -70,21 +61,6 @@ t.test('a worker that exits fails what it had at hand, and another takes its pla
   t.not(scores(block(3), 1)[0], lost);
   t.equal(losses.length, 1);
   losses.length = 0;
-});
-
-t.test('workers may be lost again and again', async (t) => {
-  for (let round = 0; round < 3; round++) await t.rejects(run(0, [BAD_AGES.exits]));
-  t.equal(losses.length, 3);
-  losses.length = 0;
-  for (const pair of [
-    [1, 2],
-    [3, 4],
-  ])
-    await Promise.all(pair.map((blockIndex) => run(blockIndex, [blockIndex])));
-  t.strictSame(
-    [1, 2, 3, 4].map((blockIndex) => scores(block(blockIndex))[0]),
-    [1, 2, 3, 4],
-  );
 });
 
 t.test('no more batches at once than the workers hold', async (t) => {

@@ -80,25 +80,6 @@ t.test('plain requests run while explained ones wait for theirs', async (t) => {
   t.strictSame(told, ['first', 'second', 'why', 'why too']);
 });
 
-t.test('a full queue of explained requests refuses no plain one', async (t) => {
-  const { scorer, plain, explained } = setUp(t);
-  const told: string[] = [];
-  const ask = (): string => scorer.admitExplained(requestOfAge(1), caller(told, 'why'));
-  t.strictSame(Array.from({ length: QUEUE_MAX + 2 }, ask), [
-    ...Array.from({ length: QUEUE_MAX }, () => 'admitted'),
-    'saturated',
-    'saturated',
-  ]);
-  t.ok(scorer.makeRoom());
-  t.equal(scorer.admit(requestOfAge(2), caller(told, 'plain')), 'admitted');
-  await turn();
-  plain.runs[0]?.land();
-  t.strictSame(told, ['plain']);
-  explained()?.runs[0]?.land();
-  t.equal(ask(), 'admitted', 'as before');
-  while (explained()?.runs.length !== 0) explained()?.runs[0]?.land();
-});
-
 t.test('one key holds a third of the places for explained requests, and gets them back', async (t) => {
   const { scorer, explained } = setUp(t, 6);
   const told: string[] = [];

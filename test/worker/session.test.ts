@@ -49,33 +49,18 @@ for (const variant of GRAPH_VARIANTS) {
     t.notOk(areClose(rowOf(batch, 0), rowOf(batch, 1)), 'two people, two answers');
   });
 
-  t.test(`${variant}: rows are cleared, the following ones are not`, async (t) => {
-    const graph = await openGraph(variant, graphsOf(MODEL)[variant], BATCH_MAX, OPTIONS);
-    const used = Object.values(graph.inputs).slice(0, variant === 'base' ? 1 : undefined) as Float32Array[];
-    for (const input of used) input.fill(1);
-    graph.clear(3);
-    for (const input of used) t.equal(input.indexOf(1), (3 * input.length) / BATCH_MAX);
-  });
-
   t.test(`${variant}: scores are 0 to 100 and probabilities 0 to 1, for anybody`, async (t) => {
     const graph = await openGraph(variant, graphsOf(MODEL)[variant], BATCH_MAX, OPTIONS);
     const random = seededRandom(9);
     for (let round = 0; round < 50; round++) {
       const { inputs } = graph;
-      for (const piece of [inputs.session, inputs.past, inputs.targets]) {
-        // Far outside of any cohort, at the ends of what featurising gives.
+      // Far outside of any cohort, at the ends of what featurising gives.
+      for (const piece of [inputs.session, inputs.past, inputs.targets])
         piece.forEach((_, index) => (piece[index] = [0, 4, -4, 8 * random() - 4][below(random, 4)] ?? 0));
-      }
       inputs.present.forEach((_, index) => (inputs.present[index] = below(random, 2)));
-      const run = await graph.run(BATCH_MAX);
-      for (let row = 0; row < BATCH_MAX; row++) {
-        const [valence, arousal] = rowOf(run, row).slice(5);
-        const numbers = rowOf(run, row).slice(0, 5);
-        if (!numbers.every((score) => score >= 0 && score <= 100)) t.fail(numbers.join());
-        if (![valence, arousal].every((share) => share !== undefined && share >= 0 && share <= 1)) {
-          t.fail(`${valence} ${arousal}`);
-        }
-      }
+      const { scores } = await graph.run(BATCH_MAX);
+      const wrong = scores.findIndex((value, index) => !(value >= 0 && value <= (index % 7 < 5 ? 100 : 1)));
+      if (wrong !== -1) t.fail(`column ${wrong % 7} is ${scores[wrong]}`);
     }
     t.pass();
   });
@@ -84,8 +69,4 @@ for (const variant of GRAPH_VARIANTS) {
 t.test('a batch above the most is refused', async (t) => {
   const graph = await openGraph('base', graphsOf(MODEL).base, 2, OPTIONS);
   await t.rejects(graph.run(3));
-});
-
-t.test('a file that is no graph is refused', async (t) => {
-  await t.rejects(openGraph('base', `${MODEL}/manifest.json`, 2, OPTIONS));
 });

@@ -38,14 +38,14 @@ const PAST_DAYS_MAX: f64 = 60;
 const SCORE_MOST: u32 = 10_000;
 const CHANCE_ONE: u32 = 10_000;
 const CHANCE_UNKNOWN: u32 = 0xffff;
-/** Bits of a session: 11 numbers, four levels, sex known, male, two labels; the first five numbers are times. */
+/** Bits of a session: its numbers, four levels, sex known, male, two labels; the first five numbers are times. */
 const TIMES: i32 = 5;
-const LEVELS_FROM: i32 = 11;
-const VALUES: i32 = 15;
-const SEX_KNOWN: u32 = 1 << 15;
-const SEX_MALE: u32 = 1 << 16;
-const LABEL_HIGH: u32 = 1 << 17;
-const BITS_END: u32 = 1 << 19;
+const LEVELS_FROM: i32 = SEX;
+const VALUES: i32 = LEVELS_FROM + 4;
+const SEX_KNOWN: u32 = 1 << VALUES;
+const SEX_MALE: u32 = SEX_KNOWN << 1;
+const LABEL_HIGH: u32 = SEX_KNOWN << 2;
+const BITS_END: u32 = LABEL_HIGH << 2;
 const STAGES: u32 = 0b1110;
 const IMPLIED: u32 = 0b1110_0001;
 

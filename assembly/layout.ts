@@ -8,8 +8,7 @@ import { MEASUREMENTS_MAX, PAST_MAX, TARGET_FIELDS } from './rules';
 /** Sessions of one request: the current one first, then the past ones, oldest first. */
 export const SESSIONS_MAX: i32 = 1 + PAST_MAX;
 
-/** A record is 12 scalars and four summaries, all f64; a missing scalar is NaN. */
-export const SCALARS: i32 = 12;
+/** A record is its scalars, the sex last, and four summaries, all f64; a missing scalar is NaN. */
 export const SLEEP_TIME: i32 = 0;
 export const DEEP: i32 = 1;
 export const REM: i32 = 2;
@@ -23,6 +22,7 @@ export const HEIGHT: i32 = 9;
 export const WEIGHT: i32 = 10;
 /** 1 = M, −1 = F. */
 export const SEX: i32 = 11;
+export const SCALARS: i32 = SEX + 1;
 
 /** Series in a record, in the contract's order. */
 export const HR_DAY: i32 = 0;
@@ -96,7 +96,7 @@ export const OUTLINE: usize = TEXTS + TEXTS_LENGTH * 8;
 /** The longest list, plus one element. */
 export const OUTLINE_LENGTH: i32 = MEASUREMENTS_MAX + 1;
 /** Indexes of a session: its scalars as above, its recording, its series, then their aliases. */
-export const RECORDING_INDEX: i32 = 12;
+export const RECORDING_INDEX: i32 = SCALARS;
 export const SERIES_INDEX: i32 = 16;
 export const SERIES_ALIAS_INDEX: i32 = SERIES_INDEX + 4;
 /** Invalid elements of a series: their number, then the index of each, or −1 − index if it is not a number. */

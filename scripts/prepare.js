@@ -72,15 +72,10 @@ export const STEPS = {
   parser: {
     inputs: ['package-lock.json', 'assembly'],
     outputs: ['dist/reading/parser.wasm'],
-    command: [
-      ...[
-        'node_modules/assemblyscript/bin/asc.js',
-        'assembly/index.ts',
-        '--outFile',
-        'dist/reading/parser.wasm',
-      ],
-      ...['-O3', '--runtime', 'stub', '--enable', 'simd'],
-    ],
+    command:
+      'node_modules/assemblyscript/bin/asc.js assembly/index.ts --outFile dist/reading/parser.wasm -O3 --runtime stub --enable simd'.split(
+        ' ',
+      ),
     compiled: {},
   },
   // Sources that scripts/docs.js generates from; `src` compiles them by itself.

@@ -2,7 +2,7 @@ import { text as textOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { HistoryDesk } from '../history/historyDesk.js';
 import { textWithChecksum } from '../history/text.js';
-import { inWords } from '../history/words.js';
+import { described } from '../history/described.js';
 
 /** EX_DATAERR of sysexits.h. */
 const EXIT_DAMAGED = 65;
@@ -12,9 +12,11 @@ export function registerHistory(program: Command): void {
   const history = program.command('history').description('read the histories of answers');
   history
     .command('show')
-    .description('print a history in words; both are health data')
+    .description('print a history as JSON; both are health data')
     .argument('[text]', WHICH)
-    .action((given: string | undefined) => print('show', given, (desk) => inWords(desk.history)));
+    .action((given: string | undefined) =>
+      print('show', given, (desk) => `${JSON.stringify(described(desk.history), undefined, 2)}\n`),
+    );
   history
     .command('forget-measurements')
     .description('print a history without its measurements; everything else stays')

@@ -51,19 +51,6 @@ export function registerModel(program: Command): void {
         await checkModel(folder, configOrExit(), say);
       }),
     );
-  model
-    .command('compare')
-    .argument('<answering>', 'model folder: the one that answers')
-    .argument('<other>', 'model folder: the one that may replace it')
-    .argument('<requests>', 'NDJSON: one request a line')
-    .option('--html <file>', 'also write a page')
-    .description('score requests with two models, and print how far the second differs from the first')
-    .action((answering: string, other: string, requests: string, flags: { readonly html?: string }) =>
-      run(async () => {
-        const { compareModels } = await import('./modelCompare.js');
-        await compareModels({ answering, other, requests, ...flags }, configOrExit(), say);
-      }),
-    );
 }
 
 function say(line: string): void {

@@ -1,7 +1,7 @@
 import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
 import { nearestName } from '#rules/nearest.js';
 import { UNPROCESSABLE, type Finding } from '../contract/problems.js';
-import { measurementFindings } from '../reading/exact.js';
+import { measurementFindings } from '../reading/measurementReader.js';
 import type { GivenMeasurement } from '../records/request.js';
 import type { RowProblem } from './rowProblem.js';
 

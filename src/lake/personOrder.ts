@@ -3,7 +3,7 @@ import { OperatorError } from '../base/operatorError.js';
 import type { NextHistory } from '../history/nextHistory.js';
 import type { Histories } from './histories.js';
 import { FINDINGS_MAX } from '../contract/problems.js';
-import { afterNight } from '../reading/exact.js';
+import { afterNight } from '../reading/measurementReader.js';
 import type { GivenMeasurement } from '../records/request.js';
 import type { RowPlace } from './job.js';
 import { nightOf } from './night.js';

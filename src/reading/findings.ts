@@ -1,5 +1,5 @@
 import type Type from 'typebox';
-import type { Finding, FindingType } from '../contract/problems.js';
+import { FINDINGS_MAX, type Finding, type FindingType } from '../contract/problems.js';
 import type { Misfit } from './outline.js';
 
 /** The findings in a body that is refused, in the words of the contract. */
@@ -29,6 +29,20 @@ const MESSAGES: Readonly<Record<FindingType, string>> = {
   unit_error: 'Input seems to be in another unit',
   value_error: 'Input is inconsistent',
 };
+
+/** The findings in a body so far, in the order of the contract. */
+export class Found {
+  readonly findings: Finding[] = [];
+
+  /** More findings are not reported, so finding them would only cost time. */
+  get isFull(): boolean {
+    return this.findings.length >= FINDINGS_MAX;
+  }
+
+  find(loc: Loc, type: FindingType, msg?: string): void {
+    this.findings.push(finding(loc, type, msg));
+  }
+}
 
 export function finding(loc: Loc, type: FindingType, msg: string = MESSAGES[type]): Finding {
   return { loc, msg, type };

@@ -130,6 +130,10 @@ export class Outline {
     return this.firstByte(value) === 0x6e; // n
   }
 
+  isAbsent(value: JsonValue | undefined): value is undefined {
+    return value === undefined || this.isNull(value);
+  }
+
   isEmptyArray(value: JsonValue): boolean {
     return this.isArray(value) && this.parser.exports.outlineElements(value.start, 1) === 0;
   }
@@ -168,6 +172,16 @@ export class Outline {
       default:
         return this.parser.exports.numberAt(start);
     }
+  }
+
+  /** The values of fields that are one value each. */
+  values(fields: Fields, names: readonly string[]): Record<string, unknown> {
+    const values: Record<string, unknown> = {};
+    for (const name of names) {
+      const value = fields.get(name);
+      if (value !== undefined) values[name] = this.scalar(value);
+    }
+    return values;
   }
 
   /** Decodes an array of at most `most` numbers to the samples of the parser. */

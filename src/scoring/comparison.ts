@@ -8,8 +8,7 @@ import type { ScoredRow } from './scorer.js';
 const FIRST_PROBABILITY = SCORE_FIELDS.length;
 
 /**
- * Counts how far two models differ, in the metrics of one event loop, for the shadow model and for `acuity
- * model compare`. Compares scores as callers see them, in hundredths, and keeps none of them.
+ * Counts how far the shadow model differs from the model that answers, in the metrics of one event loop. Compares scores as callers see them, in hundredths, and keeps none of them.
  */
 export class Comparison {
   private readonly all: Cells;

@@ -48,8 +48,6 @@ export interface EventLoopSetup {
   /** Bytes of bodies held for each key, and the number of open connections; shared by all loops. */
   readonly bodies: SharedArrayBuffer;
   readonly connections: SharedArrayBuffer;
-  /** Requests traced in the current second; shared by all loops. */
-  readonly traced: SharedArrayBuffer;
   readonly records: readonly IndexedRecord[];
   /** The metrics of this loop. */
   readonly metrics: SharedArrayBuffer;
@@ -138,7 +136,7 @@ export async function openEventLoopServer(
   const tracer =
     events.onTraced &&
     new RequestTracer({
-      limit: new TraceLimit(setup.traced, config.tracesMax),
+      limit: new TraceLimit(Math.ceil(config.tracesMax / loops)),
       clock: systemClock,
       pass: events.onTraced,
       onDropped: () => untraced.add(0),

@@ -1,12 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { IndexedRecord } from '../auth/keyTable.js';
 import { createLog } from '../process/log.js';
 import { Heartbeats } from '../base/heartbeats.js';
 import { plainError, type PlainError } from '../base/plainError.js';
 import { StandardOutput } from '../process/standardOutput.js';
-import type { OwnAnswer } from '../http/ownRequest.js';
 import type { PublicAddress } from '../http/publicListener.js';
-import type { Bundle } from '../model/bundle.js';
 import type { TracedRequest } from '../tracing/tracedRequest.js';
 import { TraceQueue } from '../tracing/traceQueue.js';
 import { openEventLoopServer, type EventLoopServer, type EventLoopSetup } from './eventLoopServer.js';
@@ -16,28 +13,22 @@ import { openEventLoopServer, type EventLoopServer, type EventLoopSetup } from '
  * thread.
  */
 
-/** Messages from the main thread to an event loop. */
-export type ToEventLoop =
-  | { readonly kind: 'keys'; readonly records: readonly IndexedRecord[] }
-  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
-  | { readonly kind: 'score'; readonly id: number; readonly bytes: Uint8Array }
-  | { readonly kind: 'halt' };
+/** What the main thread calls on an event loop; each call is answered when it is done. */
+export type LoopMethod = Exclude<keyof EventLoopServer, 'address'>;
 
-/** Questions to an event loop, each answered when it is done. */
-export type Question =
-  | { readonly kind: 'prepareModel'; readonly bundle: Bundle }
-  | { readonly kind: 'replaceShadow'; readonly bundle: Bundle | undefined }
-  | { readonly kind: 'switchModel' | 'dropModel' | 'drain' | 'close' };
+export interface LoopCall {
+  readonly id: number;
+  readonly method: LoopMethod;
+  readonly args: readonly unknown[];
+}
 
 /** Messages from an event loop to the main thread. */
 export type FromEventLoop =
   | { readonly kind: 'listening'; readonly address: PublicAddress }
   | { readonly kind: 'failed'; readonly error: PlainError }
-  | { readonly kind: 'done'; readonly id: number; readonly error?: PlainError }
-  | { readonly kind: 'scored'; readonly id: number; readonly answer: OwnAnswer }
+  | { readonly kind: 'done'; readonly id: number; readonly value?: unknown; readonly error?: PlainError }
   | { readonly kind: 'hung' }
-  | { readonly kind: 'traced'; readonly request: TracedRequest }
-  | { readonly kind: 'halted' };
+  | { readonly kind: 'traced'; readonly request: TracedRequest };
 
 export interface EventLoopThreadData {
   readonly setup: EventLoopSetup;
@@ -63,21 +54,16 @@ async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void>
     onTraced: queue && ((request) => queue.send(request, sayTraced)),
   });
   const stopBeating = new Heartbeats(setup.heartbeats).beat(beatsAt);
-  port.on('message', (message: ToEventLoop) => {
-    if (message.kind === 'keys') return server.replaceKeys(message.records);
-    if (message.kind === 'halt') return void server.halt().then(() => hold(() => say({ kind: 'halted' })));
-    if (message.kind === 'score') {
-      const { id, bytes } = message;
-      return void server.scoreOwn(bytes).then((answer) => say({ kind: 'scored', id, answer }));
-    }
-    const { id, question } = message;
-    void answer(server, question).then(
-      async () => {
-        const isLast = question.kind === 'close';
+  port.on('message', ({ id, method, args }: LoopCall) => {
+    const run = server[method] as (...given: readonly unknown[]) => unknown;
+    void Promise.resolve(run(...args)).then(
+      async (value) => {
+        const isLast = method === 'close';
         if (isLast) stopBeating();
         if (isLast) await output.flushed(FLUSH_MS);
-        say({ kind: 'done', id });
+        say({ kind: 'done', id, value });
         if (isLast) port.close(); // the last handle: the thread then ends by itself, its sockets closed
+        if (method === 'halt') hold();
       },
       (error: unknown) => say({ kind: 'done', id, error: plainError(error) }),
     );
@@ -86,26 +72,8 @@ async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void>
 }
 
 /** Holds this thread until the process ends. */
-function hold(say: () => void): void {
-  say();
+function hold(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-}
-
-function answer(server: EventLoopServer, question: Question): Promise<void> {
-  switch (question.kind) {
-    case 'prepareModel':
-      return server.prepareModel(question.bundle);
-    case 'replaceShadow':
-      return server.replaceShadow(question.bundle);
-    case 'switchModel':
-      return server.switchModel();
-    case 'dropModel':
-      return server.dropModel();
-    case 'drain':
-      return server.drain();
-    case 'close':
-      return server.close();
-  }
 }
 
 if (parentPort !== null) {

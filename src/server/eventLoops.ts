@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import type { IndexedRecord } from '../auth/keyTable.js';
 import { Limits } from '../auth/limits.js';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import type { Log } from '../process/log.js';
@@ -16,15 +15,14 @@ import {
   type EventLoopEvents,
   type EventLoopSetup,
 } from './eventLoopServer.js';
-import { allocateTraceLimit } from '../tracing/traceLimit.js';
 import { TraceQueue } from '../tracing/traceQueue.js';
 import { NEVER } from './never.js';
 import { listenError } from './listenError.js';
-import type { FromEventLoop, EventLoopThreadData, Question, ToEventLoop } from './eventLoopThread.js';
+import type { FromEventLoop, EventLoopThreadData, LoopCall, LoopMethod } from './eventLoopThread.js';
 
 /** Opens the event loops on one port, as one server. A single loop runs on the main thread. */
 export async function openEventLoops(
-  setup: Omit<EventLoopSetup, 'workers' | 'loops' | 'metrics' | 'bodies' | 'connections' | 'traced'> & {
+  setup: Omit<EventLoopSetup, 'workers' | 'loops' | 'metrics' | 'bodies' | 'connections'> & {
     /** One for each event loop. */
     readonly metrics: readonly SharedArrayBuffer[];
   },
@@ -35,7 +33,7 @@ export async function openEventLoops(
   const [metrics] = setup.metrics;
   const bodies = allocateBodyBudget(new Limits(setup.limits).keysMax);
   const connections = allocateConnectionCount();
-  const shared = { ...setup, bodies, connections, traced: allocateTraceLimit() };
+  const shared = { ...setup, bodies, connections };
   if (metrics === undefined || setup.metrics.length !== loops)
     throw new RangeError('expected one metrics buffer per HTTP thread');
   const address = await freeAddress(setup.address);
@@ -129,17 +127,17 @@ async function openEventLoopThread(
   const ended = new Promise<void>((resolve) => {
     thread.once('exit', () => resolve());
   });
-  const waiting = new Map<number, (error: Error | undefined) => void>();
-  const scoring = new Map<number, (answer: OwnAnswer) => void>();
-  let halted = (): void => undefined;
+  const waiting = new Map<number, (answer: Extract<FromEventLoop, { kind: 'done' }>) => void>();
   let asked = 0;
-  const tell = (message: ToEventLoop): void => thread.postMessage(message);
-  const ask = (question: Question): Promise<void> =>
+  const call = (method: LoopMethod, ...args: readonly unknown[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const id = asked++;
-      waiting.set(id, (error) => (error === undefined ? resolve() : reject(error)));
-      tell({ kind: 'ask', id, question });
+      waiting.set(id, ({ value, error }) => (error === undefined ? resolve(value) : reject(errorOf(error))));
+      thread.postMessage({ id, method, args } satisfies LoopCall);
     });
+  const done = async (method: LoopMethod, ...args: readonly unknown[]): Promise<void> => {
+    await call(method, ...args);
+  };
   const address = await new Promise<PublicAddress>((resolve, reject) => {
     thread.on('message', (message: FromEventLoop) => {
       if (message.kind === 'listening') resolve(message.address);
@@ -148,12 +146,8 @@ async function openEventLoopThread(
       else if (message.kind === 'traced') {
         traces?.received();
         events.onTraced?.(message.request);
-      } else if (message.kind === 'halted') halted();
-      else if (message.kind === 'scored') {
-        scoring.get(message.id)?.(message.answer);
-        scoring.delete(message.id);
       } else {
-        waiting.get(message.id)?.(message.error && errorOf(message.error));
+        waiting.get(message.id)?.(message);
         waiting.delete(message.id);
       }
     });
@@ -164,27 +158,17 @@ async function openEventLoopThread(
   });
   return {
     address,
-    replaceKeys: (records: readonly IndexedRecord[]) => tell({ kind: 'keys', records }),
-    prepareModel: (bundle) => ask({ kind: 'prepareModel', bundle }),
-    switchModel: () => ask({ kind: 'switchModel' }),
-    dropModel: () => ask({ kind: 'dropModel' }),
-    scoreOwn: (bytes) =>
-      new Promise((resolve) => {
-        const id = asked++;
-        scoring.set(id, resolve);
-        tell({ kind: 'score', id, bytes });
-      }),
-    replaceShadow: (bundle) => ask({ kind: 'replaceShadow', bundle }),
-    drain: () => ask({ kind: 'drain' }),
-    async halt() {
-      const held = new Promise<void>((resolve) => {
-        halted = resolve;
-      });
-      tell({ kind: 'halt' });
-      await Promise.race([held, ended]); // a thread that has ended counts as held
-    },
+    replaceKeys: (records) => void call('replaceKeys', records),
+    prepareModel: (bundle) => done('prepareModel', bundle),
+    switchModel: () => done('switchModel'),
+    dropModel: () => done('dropModel'),
+    replaceShadow: (bundle) => done('replaceShadow', bundle),
+    scoreOwn: (bytes) => call('scoreOwn', bytes) as Promise<OwnAnswer>,
+    drain: () => done('drain'),
+    // A thread that has ended counts as held.
+    halt: () => Promise.race([done('halt'), ended]),
     async close() {
-      await ask({ kind: 'close' });
+      await call('close');
       await ended; // leaving the process earlier would end a thread with sockets in its loop
     },
   };

@@ -8,7 +8,7 @@ import { systemClock } from '../base/clock.js';
 import { allocateHeartbeats, Heartbeats } from '../base/heartbeats.js';
 import { collectWithoutHelpers } from '../process/collector.js';
 import { FileThreads, type Patience } from '../files/fileThreads.js';
-import { killAfter, leave, terminals } from '../process/leave.js';
+import { terminals } from '../process/leave.js';
 import { createLog, errorFields, type Log } from '../process/log.js';
 import { OperatorError } from '../base/operatorError.js';
 import { StandardOutput } from '../process/standardOutput.js';
@@ -25,8 +25,8 @@ import { modelLabel } from '../model/manifest.js';
 import { readNorms } from '../norms/norms.js';
 import type { TraceExporter } from '../tracing/exporter.js';
 import type { EventLoopServer } from './eventLoopServer.js';
-import { ModelSwitch } from './modelSwitch.js';
-import { ShadowSwitch } from './shadowSwitch.js';
+import { ModelFolder } from './modelFolder.js';
+import { ProcessEnd } from './processEnd.js';
 import { openAdmin } from './adminListener.js';
 import { tryKeys } from './tryKeys.js';
 import { openTraces } from './traces.js';
@@ -65,11 +65,8 @@ const LAST_WORDS_MS = 250;
  * `leave` they stay within the two seconds after the drain that docs/operations/stop.md promises.
  */
 const CLOSE_MS = 1000;
-const FLUSH_MS = 400;
 /** Part of the closing time: a collector that does not answer must not keep the rest from being closed. */
 const TRACES_CLOSE_MS = 400;
-const KILL_MS = 1800;
-const STEP_MS = 1000;
 /** Upper bound for ending an interrupted start; at most the drain time. */
 const START_MAX_MS = 4000;
 /** If a signal is passed on, its second copy comes within this time. */
@@ -105,25 +102,21 @@ export async function serve(config: Config, hooks: ServeHooks = {}): Promise<voi
 class Service {
   private isReady = false;
   private isStopping = false;
-  private isLeaving = false;
   private lastSignal: { readonly name: StopSignal; readonly atMs: number } | undefined;
   private stores: KeyStores | undefined;
   private keyring: Keyring | undefined;
   private eventLoops: EventLoopServer | undefined;
   private admin: AdminServer | undefined;
-  private modelSwitch: ModelSwitch | undefined;
-  private shadowSwitch: ShadowSwitch | undefined;
+  private model: ModelFolder | undefined;
+  private shadow: ModelFolder | undefined;
   private traces: TraceExporter | undefined;
   private heart: Heartbeats | undefined;
   private starting: Promise<void> | undefined;
   /** When the drain's time is up, on the clock of `performance.now`. */
   private drainEndsMs = 0;
-  /** When this process is killed if it still runs. */
-  private killedAtMs = Infinity;
-  /** Resolves when the kill is certain. */
-  private limited: Promise<unknown> = Promise.resolve();
   private readonly terminals = terminals();
   private readonly threads = new FileThreads();
+  private readonly end: ProcessEnd;
   /** Every run of the model is over, and everything opened is closed. */
   private isClosed = false;
 
@@ -132,14 +125,17 @@ class Service {
     private readonly hooks: ServeHooks,
     private readonly output: StandardOutput,
     private readonly log: Log,
-  ) {}
+  ) {
+    const { threads, terminals: given } = this;
+    this.end = new ProcessEnd({ log, output, threads, terminals: given });
+  }
 
   async run(): Promise<void> {
     this.starting = this.start();
     try {
       await this.starting;
     } catch (error) {
-      if (!this.isLeaving) await this.failStart(error);
+      if (!this.end.hasBegun) await this.failStart(error);
     }
   }
 
@@ -162,13 +158,13 @@ class Service {
     });
     this.assertWanted();
     const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
-    const modelVersion = (): string => this.modelSwitch?.version ?? modelLabel(bundle.manifest);
-    const modelRefusal = (): string | undefined => this.modelSwitch?.refusal;
+    const modelVersion = (): string => this.model?.version ?? modelLabel(bundle.manifest);
+    const modelRefusal = (): string | undefined => this.model?.refusal;
     const { keyring } = this;
     const isReady = (): boolean => this.isReady && !keyring.isStale;
     const shadow = {
-      version: () => this.shadowSwitch?.version,
-      refusal: () => this.shadowSwitch?.refusal,
+      version: () => this.shadow?.version,
+      refusal: () => this.shadow?.refusal,
     };
     const state = { isReady, modelVersion, modelRefusal, shadow, keys: keyring };
     // This thread has a heartbeat: with several event loops it turns beside them.
@@ -211,22 +207,8 @@ class Service {
     this.assertWanted();
     // While the workers started, changes of keys reached no event loop.
     this.eventLoops.replaceKeys(this.keyring.records);
-    this.modelSwitch = new ModelSwitch({
-      folder: config.model,
-      loaded: bundle.folder,
-      files: { look: threads.files(KEYS_PATIENCE), load: modelFiles },
-      server: this.eventLoops,
-      log,
-    });
-    if (config.shadowModel !== '') {
-      this.shadowSwitch = new ShadowSwitch({
-        folder: config.shadowModel,
-        files: { look: threads.files(KEYS_PATIENCE), load: threads.files(MODEL_PATIENCE) },
-        server: this.eventLoops,
-        log,
-      });
-    }
-    this.isReady = !this.isStopping && !this.isLeaving;
+    this.followModels(this.eventLoops, bundle.folder);
+    this.isReady = !this.isStopping && !this.end.hasBegun;
     const { heart } = this;
     // Keys become stale with time alone, so every beat checks.
     heart.beat(0, () => {
@@ -237,14 +219,43 @@ class Service {
     if (!keyring.hasUsable) log.warn({ keys: shown(config).keys }, NO_KEY);
   }
 
+  private followModels(server: EventLoopServer, loaded: string): void {
+    const { config, log, threads } = this;
+    const files = { look: threads.files(KEYS_PATIENCE), load: threads.files(MODEL_PATIENCE) };
+    this.model = new ModelFolder({
+      role: 'model',
+      folder: config.model,
+      loaded,
+      files,
+      async use(next, isStopped) {
+        await server.prepareModel(next);
+        // Once the service stops, the server closes it.
+        return { retired: isStopped() ? Promise.resolve() : server.switchModel() };
+      },
+      log,
+    });
+    if (config.shadowModel === '') return;
+    this.shadow = new ModelFolder({
+      role: 'shadow model',
+      folder: config.shadowModel,
+      files,
+      async use(next) {
+        await server.replaceShadow(next);
+        return { retired: Promise.resolve() };
+      },
+      remove: () => server.replaceShadow(undefined),
+      log,
+    });
+  }
+
   /** Throws if a signal interrupted the start, so that it goes no further. */
   private assertWanted(): void {
-    if (this.isLeaving) throw new Error('the start was broken off');
+    if (this.end.hasBegun) throw new Error('the start was broken off');
   }
 
   /** Leaving refuses further file operations to code that still uses them; those errors are not reported. */
   private tellOfKeys(error: Error): void {
-    if (!this.isLeaving) this.log.warn({ err: error }, 'key store');
+    if (!this.end.hasBegun) this.log.warn({ err: error }, 'key store');
   }
 
   /** Announces that requests are answered from now on. */
@@ -265,13 +276,13 @@ class Service {
   }
 
   private reload(): void {
-    this.modelSwitch?.request();
-    this.shadowSwitch?.request();
+    this.model?.request();
+    this.shadow?.request();
   }
 
   /** The launcher, which would have stopped the service, is gone. */
   onOrphaned(): void {
-    if (this.isStopping || this.isLeaving) return;
+    if (this.isStopping || this.end.hasBegun) return;
     if (this.eventLoops === undefined) this.leaveBySignal('SIGTERM');
     else this.beginStop({ cause: 'the launcher has ended' });
   }
@@ -300,7 +311,7 @@ class Service {
     this.refuseProbes();
     this.log.info(cause, 'stopping');
     this.drainEndsMs = performance.now() + this.config.stopDelayMs + this.config.drainMs;
-    this.limit(this.drainEndsMs + KILL_MS);
+    this.end.limit(this.drainEndsMs);
     void this.stop();
   }
 
@@ -325,8 +336,8 @@ class Service {
   }
 
   private stopSwitches(): void {
-    this.modelSwitch?.stop();
-    this.shadowSwitch?.stop();
+    this.model?.stop();
+    this.shadow?.stop();
   }
 
   private async close(eventLoops: EventLoopServer): Promise<void> {
@@ -343,31 +354,24 @@ class Service {
   }
 
   private leaveBySignal(signal: StopSignal): void {
-    if (this.isLeaving) return;
+    if (this.end.hasBegun) return;
     this.log.warn({ signal }, 'leaving at once');
     void this.leave(128 + constants.signals[signal], signal);
   }
 
   /** Exits even while workers run. Until `graceEndsMs` it waits for threads that are starting or ending. */
   private async leave(code: number, signal: NodeJS.Signals = 'SIGKILL', graceEndsMs = 0): Promise<void> {
-    if (this.isLeaving) return;
-    this.isLeaving = true;
+    if (this.end.hasBegun) return;
     this.stopSwitches();
-    const nowMs = performance.now();
     // Let an interrupted start come to its end: exiting while threads start crashes.
     const startMs = this.eventLoops === undefined ? Math.min(this.config.drainMs, START_MAX_MS) : 0;
-    const endsMs = Math.max(nowMs + startMs, graceEndsMs);
-    this.limit(endsMs + KILL_MS);
-    const stepMs = endsMs - nowMs + STEP_MS;
-    const settled = await Promise.all([
-      within(stepMs, Promise.allSettled([this.starting])),
-      within(stepMs, this.threads.close()),
-      within(stepMs, this.halt()),
-      within(stepMs, this.limited),
-    ]);
-    await this.output.flushed(FLUSH_MS);
-    const threads = this.threadsState(settled.every(Boolean));
-    await leave({ code, signal, threads, terminals: this.terminals });
+    await this.end.leave({
+      code,
+      signal,
+      endsMs: Math.max(performance.now() + startMs, graceEndsMs),
+      settled: () => [Promise.allSettled([this.starting]), this.halt()],
+      hasRuns: () => this.eventLoops !== undefined && !this.isClosed,
+    });
   }
 
   private async halt(): Promise<void> {
@@ -384,31 +388,6 @@ class Service {
   private refuseProbes(): void {
     this.isReady = false;
     if (this.heart !== undefined) this.heart.isReady = false;
-  }
-
-  /** `isSettled`: no thread is starting or ending any more, and no event loop but this one runs. */
-  private threadsState(isSettled: boolean): 'idle' | 'halted' | 'busy' {
-    if (!isSettled) return 'busy';
-    const hasRuns = this.eventLoops !== undefined && !this.isClosed;
-    return hasRuns || this.threads.isHanging ? 'halted' : 'idle';
-  }
-
-  /** Ends the process at `atMs` at the latest, even if something hangs. */
-  private limit(atMs: number): void {
-    // A thread that already waits for an earlier moment is enough: another takes long to start on a starved
-    // machine.
-    if (this.killedAtMs <= atMs) return;
-    this.killedAtMs = atMs;
-    this.limited = Promise.all([this.limited, this.killAt(atMs)]);
-  }
-
-  private async killAt(atMs: number): Promise<void> {
-    try {
-      await killAfter(atMs - performance.now());
-    } catch (error) {
-      this.killedAtMs = Infinity;
-      this.log.warn({ err: error }, 'no thread that ends the process where stopping hangs');
-    }
   }
 }
 

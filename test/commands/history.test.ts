@@ -42,20 +42,34 @@ const MEASURED: readonly GivenMeasurement[] = [
   { score: 'valence', value: 'High', day: dayOf('2026-03-01') ?? NaN, reliability: undefined },
 ];
 
-t.test('a history is printed in words, of standard input or an argument', async (t) => {
-  const text = chain(9);
-  const { stdout, status } = run('show', [], `${text}\n`);
+interface Shown {
+  readonly sessions: readonly Readonly<Record<string, unknown>>[];
+  readonly long_run: { readonly nights: number; readonly quantities: Readonly<Record<string, unknown>> };
+  readonly measurements: readonly Readonly<Record<string, unknown>>[];
+}
+
+t.test('a history is printed as JSON, of standard input or an argument', async (t) => {
+  const { stdout, status } = run('show', [], `${chain(9)}\n`);
   t.equal(status, 0);
-  t.match(stdout, '6 sessions, and 3 nights in the long run');
-  t.match(stdout, /^ +2026-03-02 .* 2026-03-07$/m);
-  t.match(stdout, /^sleep_time +h +3 /m);
-  t.match(stdout, /^attention +points +3 /m);
-  t.match(stdout, /^2026-03-07( +\d+\.\d\d){5}( +(High|Low) \(0\.\d+\)){2}$/m);
-  t.notMatch(stdout, 'measured');
-  const measured = run('show', [chain(4, MEASURED)]).stdout;
-  t.match(measured, /^attention +2026-01-10 +69\.00 +0\.7$/m);
-  t.match(measured, /^attention +2026-01-02 +older ones: \+0\.\d\d spreads, weight \d\.\d\d +–$/m);
-  t.match(measured, /^valence +2026-03-01 +High +0\.3$/m);
+  const { sessions, long_run: longRun, measurements: none } = JSON.parse(stdout) as Shown;
+  t.strictSame(
+    sessions.map(({ night }) => night),
+    ['02', '03', '04', '05', '06', '07'].map((day) => `2026-03-${day}`),
+  );
+  t.match(sessions.at(-1), {
+    read: { HR_night: Number, sleepTimeSeconds: Number },
+    scores: { C_SCORE: Number, stress: Number },
+    chances_of_high: { valence: Number, arousal: Number },
+  });
+  t.equal(longRun.nights, 3);
+  t.match(longRun.quantities, { sleep_time: { unit: 'h', nights: 3 }, attention: { unit: 'points' } });
+  t.strictSame(none, []);
+  const { measurements } = JSON.parse(run('show', [chain(4, MEASURED)]).stdout) as Shown;
+  const ofAttention = measurements.filter(({ score }) => score === 'attention');
+  t.match(ofAttention[0], { on: '2026-01-02', older: { spreads: Number, weight: Number } });
+  t.strictSame(ofAttention.at(-1), { score: 'attention', on: '2026-01-10', value: 69, reliability: 0.7 });
+  t.equal(ofAttention.length, 9);
+  t.strictSame(measurements.at(-1), { score: 'valence', on: '2026-03-01', value: 'High', reliability: 0.3 });
 });
 
 t.test('measurements are forgotten, and nothing else', async (t) => {

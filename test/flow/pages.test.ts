@@ -21,7 +21,6 @@ import {
 import { send } from '../fixtures/connection.js';
 import { MODEL } from '../fixtures/model.js';
 import { FINDINGS } from '../fixtures/pageSamples.js';
-import { REPOSITORY } from '../fixtures/repository.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /** The pages of the admin listener in a real browser, over a real server. */
@@ -45,7 +44,6 @@ t.test('the pages of the admin listener', { skip: WITHOUT_BROWSER }, async (t) =
     );
   }
   await t.test('the page of acuity tune', (t) => tunePage(t, browser));
-  await t.test('the example of an explained answer', (t) => explainedExample(t, browser));
   await t.test('the live page reports that the server has gone', async (t) => {
     const { page } = await openPage(t, browser, {
       url: `http://127.0.0.1:${server.adminPort}/`,
@@ -125,17 +123,6 @@ async function tunePage(t: Test, browser: Browser): Promise<void> {
         .map(({ textContent }) => textContent),
     );
     t.strictSame(cut, [], 'tables wrap');
-    await isSound(t, opened, look.width);
-  }
-}
-
-/** docs/examples/explained.html, opened as a file. */
-async function explainedExample(t: Test, browser: Browser): Promise<void> {
-  const url = pathToFileURL(join(REPOSITORY, 'docs/examples/explained.html')).href;
-  for (const look of LOOKS) {
-    const opened = await openPage(t, browser, { url, look });
-    await opened.page.click('#scores [data-score="stress"]');
-    t.match(await opened.page.textContent('#contributors'), /amount of sleep ●\s*\+\d/);
     await isSound(t, opened, look.width);
   }
 }

@@ -16,9 +16,6 @@ const REQUESTS = 240;
 /** The documents want twenty: `SHADOW_SWITCHES=20 npm test -- flow/shadow`. Each takes a look at the folder, a second. */
 const SWITCHES = Number(process.env['SHADOW_SWITCHES'] ?? 3);
 const WAIT_MS = 60_000;
-/** Scores are compared in hundredths; the same network in another batch may fall on the other side of one. */
-const MEAN_POINTS = 0.005;
-
 /** Runs the command line. */
 async function acuity(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await ended(
@@ -120,8 +117,6 @@ t.test('a shadow model beside the one that answers', async (t) => {
   // Networks are compared: what was measured moves the answer, and no difference.
   const measured = { history: '', night: '2026-01-11', measurements: [{ score: 'attention', value: 99 }] };
   const bodies = plain.map((body, index) => JSON.stringify({ ...body, ...(index % 6 === 0 && measured) }));
-  const requests = join(folder, 'requests.ndjson');
-  writeFileSync(requests, `${plain.map((body) => JSON.stringify(body)).join('\n')}\nno request\n`);
 
   await t.test('without a folder there is none, and nothing is compared', async (t) => {
     const { status } = await send(server.port, {
@@ -134,7 +129,7 @@ t.test('a shadow model beside the one that answers', async (t) => {
     t.equal(valueOf(series, 'acuity_shadow_compared_total'), 0);
   });
 
-  await t.test('it reports the same as acuity model compare for the same requests', async (t) => {
+  await t.test('it counts how far its scores lie from those that were answered', async (t) => {
     symlinkSync(half, link);
     await untilMetrics(server, isInForce('half/1.0.0'));
     for (const body of bodies) {
@@ -148,11 +143,7 @@ t.test('a shadow model beside the one that answers', async (t) => {
     t.equal(valueOf(series, 'acuity_shadow_dropped_total'), 0);
     t.equal(valueOf(series, 'acuity_shadow_run_seconds_count'), REQUESTS);
     const shadow = await shadowOf(server);
-    const text = await acuity('model', 'compare', MODEL, half, requests);
-    t.match(text, `half/1.0.0 beside`);
-    t.match(text, `${REQUESTS} requests compared`);
-    t.match(text, 'lines that are no valid requests: 1');
-    agrees(t, shadow, text);
+    differs(t, shadow);
     t.notMatch(server.output(), /C_SCORE|valence/, 'no score in the log');
   });
 
@@ -185,21 +176,16 @@ t.test('a shadow model beside the one that answers', async (t) => {
   t.strictSame(await server.exited, { code: 0, signal: null });
 });
 
-/** The printed table against what the dashboard is told. */
-function agrees(t: Test, shadow: Differences | undefined, text: string): void {
+/** What the dashboard shows of a network whose scores are half of those that were answered. */
+function differs(t: Test, shadow: Differences | undefined): void {
+  t.equal(shadow?.scores.length, 5);
   for (const { score, mean, meanSigned, p50, p99, histogram } of shadow?.scores ?? []) {
-    const [, ...numbers] = new RegExp(`^${score} +(\\S+) +(\\S+) +(\\S+) +(\\S+)$`, 'm').exec(text) ?? [];
-    const [printed = NaN, printedSigned = NaN, printed50 = NaN, printed99 = NaN] = numbers.map(Number);
-    t.ok(Math.abs(printed - mean) < MEAN_POINTS, `${score}: ${printed} and ${mean}`);
-    t.ok(Math.abs(printedSigned - meanSigned) < MEAN_POINTS, `${score}: ${printedSigned} and ${meanSigned}`);
-    t.ok(Math.abs(printed50 - p50) < 0.1 && Math.abs(printed99 - p99) < 0.5, `${score}: quantiles`);
+    t.ok(mean > 5 && mean < 35, `${score}: ${mean}`);
+    t.equal(meanSigned, -mean, `${score}: every score is lower`);
+    t.ok(p50 > 5 && p50 <= p99, `${score}: quantiles`);
     t.equal(
       histogram.reduce((sum, { count }) => sum + count, 0),
       REQUESTS,
     );
-    t.ok(mean > 0, 'another network');
   }
-  for (const { label, count } of shadow?.flips ?? [])
-    t.match(text, `${label} said otherwise: ${count} of ${REQUESTS}`);
-  t.equal(shadow?.scores.length, 5);
 }

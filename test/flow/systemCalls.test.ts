@@ -53,7 +53,7 @@ t.test('nothing leaves the process', { skip }, async (t) => {
     t.equal(status, 200, target);
   }
   server.signal('SIGHUP');
-  while (!server.output().includes('model switched')) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!server.output().includes('model in force')) await new Promise((resolve) => setTimeout(resolve, 20));
   server.signal('SIGTERM');
   t.strictSame(await server.exited, { code: 0, signal: null });
   const lines = callsIn(readFileSync(trace, 'utf8'));

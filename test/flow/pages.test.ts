@@ -138,7 +138,7 @@ async function reference(t: Test, { browser, look, server }: Setting): Promise<v
     t.match(await sample.locator('pre').innerText(), code, `a sample in ${label}`);
   }
   const ground = await page.evaluate(() => getComputedStyle(globalThis.document.body).backgroundColor);
-  t.equal(ground, look.scheme === 'dark' ? 'rgb(16, 20, 27)' : 'rgb(255, 255, 255)');
+  t.equal(ground, look.scheme === 'dark' ? 'rgb(16, 20, 27)' : 'rgb(244, 245, 248)');
   t.strictSame(await seriousFindings(page), []);
   t.strictSame(elsewhere, []);
   t.strictSame(complaints, []);

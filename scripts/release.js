@@ -123,7 +123,6 @@ function runIn(source, { user, env }, home) {
 function chartOf(run) {
   const tar = run('tar', [
     '--create',
-    '--dereference', // files/alerts.yml is a link to the rules beside the chart
     '--format=ustar',
     '--sort=name',
     `--mtime=@${git('log', '-1', '--format=%ct')}`,

@@ -1,17 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { markdownTable } from '#acuity/base/table.js';
-import { machine } from './machine.js';
+import { machine, oneOf, text, wholeNumber } from './cli.js';
 import { SERVICE_ENTRY } from './paths.js';
-import { plainEnvironment } from './server/environment.js';
-import { cpuMicrosOf } from './server/usage.js';
-import { UsageError } from './usage.js';
-import { wholeNumber } from './wholeNumber.js';
+import { cpuMicrosOf, kibibytesIn, plainEnvironment } from './server.js';
+import { interleaved, spread } from './spread.js';
 
 const WAYS = ['parquet', 'csv', 'ndjson', 'sort', 'judge'] as const;
 type Way = (typeof WAYS)[number];
@@ -42,17 +40,17 @@ export async function runLake(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      rows: { type: 'string', default: '100000' },
-      people: { type: 'string', default: '2000' },
-      ways: { type: 'string', default: 'parquet,csv,ndjson' },
+      rows: text('100000'),
+      people: text('2000'),
+      ways: text('parquet,csv,ndjson'),
       history: { type: 'boolean', default: false },
       memory: { type: 'string' },
       beside: { type: 'string' },
-      repetitions: { type: 'string', default: '3' },
-      folder: { type: 'string', default: tmpdir() },
+      repetitions: text('3'),
+      folder: text(tmpdir()),
     },
   });
-  const ways = values.ways.split(',').map(wayOf);
+  const ways = values.ways.split(',').map(oneOf(WAYS, 'way'));
   const people = wholeNumber(values.people);
   const folder = mkdtempSync(join(values.folder, 'acuity-bench-lake-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -66,24 +64,16 @@ export async function runLake(args: readonly string[]): Promise<void> {
     for (const way of ways) {
       const path = join(folder, `nights.${way === 'csv' || way === 'ndjson' ? way : 'parquet'}`);
       await write(path, rows, people, way === 'sort');
-      const costs = commands.map((): Cost[] => []);
-      for (let turn = 0; turn < wholeNumber(values.repetitions); turn++)
-        for (const [index, command] of commands.entries())
-          costs[index]?.push(
-            await costOf(command, [...argsOf(way, path, folder, values.history), ...memory], rows),
-          );
-      for (const [index, all] of costs.entries())
-        lines.push([index === 0 ? way : `${way}, beside`, String(rows), ...cellsOf(all)]);
+      const asked = [...argsOf(way, path, folder, values.history), ...memory];
+      const costs = await interleaved(commands, wholeNumber(values.repetitions), (command) =>
+        costOf(command, asked, rows),
+      );
+      for (const [command, all] of costs)
+        lines.push([command === SERVICE_ENTRY ? way : `${way}, beside`, String(rows), ...cellsOf(all)]);
       rmSync(path);
     }
   }
   process.stdout.write(`${machine()}; ${people} people\n\n${markdownTable(lines)}\n`);
-}
-
-function wayOf(name: string): Way {
-  const way = WAYS.find((known) => known === name);
-  if (way === undefined) throw new UsageError(`${name} is none of ${WAYS.join(', ')}`);
-  return way;
 }
 
 function argsOf(way: Way, path: string, folder: string, history: boolean): string[] {
@@ -140,7 +130,7 @@ async function costOf(command: string, args: readonly string[], rows: number): P
   const looks = setInterval(() => {
     try {
       cpuMicros = cpuMicrosOf(child.pid ?? 0);
-      rssMiB = peakMiBOf(child.pid ?? 0) || rssMiB;
+      rssMiB = kibibytesIn(child.pid ?? 0, 'VmHWM') / 1024 || rssMiB;
     } catch {
       clearInterval(looks); // it has ended
     }
@@ -152,17 +142,7 @@ async function costOf(command: string, args: readonly string[], rows: number): P
   return { cpuMicros: cpuMicros / rows, rssMiB, perSecond: (rows / (performance.now() - startMs)) * 1000 };
 }
 
-function peakMiBOf(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
-}
-
-/** The median, and the least and most. */
 function cellsOf(costs: readonly Cost[]): string[] {
-  return (['cpuMicros', 'perSecond', 'rssMiB'] as const).map((name) => {
-    const sorted = costs.map((cost) => cost[name]).toSorted((a, b) => a - b);
-    const digits = name === 'cpuMicros' ? 1 : 0;
-    const [least = 0, median = 0, most = 0] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)];
-    return `${median.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`;
-  });
+  const of = (name: keyof Cost, digits: number): string => spread(costs.map((cost) => cost[name]), digits); // prettier-ignore
+  return [of('cpuMicros', 1), of('perSecond', 0), of('rssMiB', 0)];
 }

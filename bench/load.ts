@@ -2,20 +2,17 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { messageOf } from '#acuity/base/errors.js';
 import { textTable } from '#acuity/base/table.js';
 import type { Measurement } from '#acuity/load/measurement.js';
-import { bodiesOf, PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
+import { bodiesOf, PAYLOADS } from '#acuity/load/payloads.js';
+import { machine, oneOf, say, text, wholeNumber } from './cli.js';
 import { closedLoopWithAutocannon } from './load/autocannon.js';
 import { fixedRate, ohaUnavailable } from './load/oha.js';
 import { loadPage } from './load/page.js';
 import { settingsOf, verdictOn, type Setting, type Tried } from './load/verdict.js';
-import { machine } from './machine.js';
 import { service } from './peers/catalogue.js';
-import { withPeers, type RunningPeer } from './server/running.js';
+import { withPeers } from './server.js';
 import { interleaved, spread } from './spread.js';
-import { UsageError } from './usage.js';
-import { wholeNumber } from './wholeNumber.js';
 
 /** Shares of the asked rate that are measured, too: the curve of the page. */
 const SHARES = [0.25, 0.5, 0.75, 1] as const;
@@ -28,7 +25,7 @@ export const USAGE = `npm run bench -- load [options]
   --intra-op N,…     threads of ONNX Runtime in each worker (default 1,2)
   --payload NAME     of ${PAYLOADS.join(', ')} (default ${PAYLOADS[0]})
   --connections N    (default 64)
-  --seconds N        of one measurement (default 4)
+  --seconds N        of one measurement (default 3)
   --repetitions N    of all settings, one after the other (default 3)
   --html FILE        the page (default .build/load.html)
 
@@ -57,23 +54,16 @@ export async function runLoad(args: readonly string[]): Promise<void> {
       say(`${repetition}/${repetitions} ${peer.name}: ${told(saturated)}${rates.map((one, index) => `; ${one}/s ${told(atRates[index])}`).join('')}`); // prettier-ignore
       return { saturated, atRates };
     });
-    return settings.map((setting, index): Tried =>
-      triedOf(setting, found.get(runningAt(running, index)) ?? []),
-    );
+    const results = [...found.values()]; // in the order of the settings
+    return settings.map((setting, index) => triedOf(setting, results[index] ?? []));
   });
   const verdict = verdictOn(tried, { rate, isRateMeasured: rates.length > 0, cores: cpus().length });
   const subtitle = `${machine()}; ${payload}, ${connections} connections, ${repetitions} repetitions of ${seconds} s, interleaved; median (least–most)`;
   process.stdout.write(`${subtitle}\n\n${textTable(tableOf(tried, rates))}\n\n${verdict}\n`);
   await mkdir(dirname(resolve(asked.html)), { recursive: true });
   await writeFile(asked.html, loadPage({ tried, rates, verdict, subtitle, table: tableOf(tried, rates) }));
-  say(`wrote ${asked.html}`);
+  say(`wrote ${asked.html}, after ${Math.round(performance.now() / 1000)} s`);
   if (tried.some(({ errors }) => errors > 0)) process.exitCode = 1;
-}
-
-function runningAt(running: readonly RunningPeer[], index: number): RunningPeer {
-  const one = running[index];
-  if (one === undefined) throw new RangeError(`no server ${index}`);
-  return one;
 }
 
 function triedOf(
@@ -86,7 +76,6 @@ function triedOf(
     setting,
     saturated: found.map(({ saturated }) => saturated.requests / saturated.seconds),
     atRates: Array.from({ length: rateCount }, (_, index) => ({
-      p50Ms: found.map(({ atRates }) => (atRates[index]?.p50Micros ?? NaN) / 1000),
       p99Ms: found.map(({ atRates }) => (atRates[index]?.p99Micros ?? NaN) / 1000),
       perSecond: found.map(
         ({ atRates }) => (atRates[index]?.requests ?? NaN) / (atRates[index]?.seconds ?? NaN),
@@ -116,39 +105,27 @@ function told(one: Measurement | undefined): string {
 }
 
 function parse(args: readonly string[]) {
-  try {
-    const text = (value: string) => ({ type: 'string', default: value }) as const;
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        rate: text('10000'),
-        workers: text('1,2'),
-        'intra-op': text('1,2'),
-        payload: text(PAYLOADS[0] ?? ''),
-        connections: text('64'),
-        seconds: text('4'),
-        repetitions: text('3'),
-        html: text('.build/load.html'),
-      },
-    });
-    const payload = PAYLOADS.find((name) => name === values.payload);
-    if (payload === undefined) throw new Error(`no payload is called ${values.payload}`);
-    const list = (numbers: string): number[] => numbers.split(',').map(wholeNumber);
-    return {
-      rate: wholeNumber(values.rate),
-      workers: list(values.workers),
-      intraOp: list(values['intra-op']),
-      payload: payload satisfies PayloadName,
-      connections: wholeNumber(values.connections),
-      seconds: wholeNumber(values.seconds),
-      repetitions: wholeNumber(values.repetitions),
-      html: values.html,
-    };
-  } catch (error) {
-    throw new UsageError(messageOf(error));
-  }
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rate: text('10000'),
+      workers: text('1,2'),
+      'intra-op': text('1,2'),
+      payload: text(PAYLOADS[0]),
+      connections: text('64'),
+      seconds: text('3'),
+      repetitions: text('3'),
+      html: text('.build/load.html'),
+    },
+  });
+  return {
+    rate: wholeNumber(values.rate),
+    workers: values.workers.split(',').map(wholeNumber),
+    intraOp: values['intra-op'].split(',').map(wholeNumber),
+    payload: oneOf(PAYLOADS, 'payload')(values.payload),
+    connections: wholeNumber(values.connections),
+    seconds: wholeNumber(values.seconds),
+    repetitions: wholeNumber(values.repetitions),
+    html: values.html,
+  };
 }

@@ -1,5 +1,5 @@
 /** `npm run bench -- COMMAND`: all of the project's own measurements. */
-import { UsageError } from './usage.js';
+import { isUsageError } from './cli.js';
 
 // Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
 process.env['ORT_DISABLE_TELEMETRY'] = '1';
@@ -41,7 +41,7 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<void
   try {
     await command.run(args);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!isUsageError(error)) throw error;
     fail(error.message, command.usage);
   }
 }

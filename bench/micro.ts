@@ -1,15 +1,12 @@
 import { parseArgs } from 'node:util';
-import { messageOf } from '#acuity/base/errors.js';
 import { textTable } from '#acuity/base/table.js';
-import { machine } from './machine.js';
+import { machine, oneOf, text, wholeNumber } from './cli.js';
 import { measure, type Effort } from './micro/harness.js';
 import { pricesTable } from './micro/prices.js';
 import { recordingsTable } from './micro/recordings.js';
 import { SUITES } from './micro/suites.js';
-import { worstTable } from './micro/worst.js';
+import { worstTable } from './worst/search.js';
 import { spread } from './spread.js';
-import { UsageError } from './usage.js';
-import { wholeNumber } from './wholeNumber.js';
 
 /** Searches beside the suites: run only if they are named. */
 const SEARCHES = ['worst', 'prices', 'recordings'];
@@ -44,23 +41,13 @@ export async function runMicro(args: readonly string[]): Promise<void> {
 }
 
 function parse(args: readonly string[]): { readonly names: readonly string[]; readonly effort: Effort } {
-  try {
-    const { values, positionals: names } = parseArgs({
-      args: [...args],
-      options: {
-        rounds: { type: 'string', default: '7' },
-        'round-ms': { type: 'string', default: '100' },
-      },
-      allowPositionals: true,
-    });
-    const known = [...SUITES.map(({ name }) => name), ...SEARCHES];
-    const unknown = names.filter((name) => !known.includes(name));
-    if (unknown.length > 0) throw new Error(`no suite is called ${unknown.join(', ')}`);
-    return {
-      names,
-      effort: { rounds: wholeNumber(values.rounds), roundMs: wholeNumber(values['round-ms']) },
-    };
-  } catch (error) {
-    throw new UsageError(messageOf(error));
-  }
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { rounds: text('7'), 'round-ms': text('100') },
+    allowPositionals: true,
+  });
+  return {
+    names: positionals.map(oneOf([...SUITES.map(({ name }) => name), ...SEARCHES], 'suite')),
+    effort: { rounds: wholeNumber(values.rounds), roundMs: wholeNumber(values['round-ms']) },
+  };
 }

@@ -1,16 +1,13 @@
 import { parseArgs } from 'node:util';
-import { messageOf } from '#acuity/base/errors.js';
 import { textTable } from '#acuity/base/table.js';
-import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
+import { PAYLOADS } from '#acuity/load/payloads.js';
+import { machine, oneOf, say, text, wholeNumber } from './cli.js';
 import { ohaUnavailable } from './load/oha.js';
-import { machine } from './machine.js';
 import { goalTable } from './peers/goals.js';
-import { ACUITY, PEERS, type Peer } from './peers/catalogue.js';
+import { ACUITY, PEERS, serviceIn } from './peers/catalogue.js';
 import { compare, isIn, type Comparison, type Order, type Result } from './peers/comparison.js';
-import { BASE, withRevision } from './peers/revision.js';
+import type { Peer } from './server.js';
 import { differenceWords, interleaved, ratioOf, spread, spreadText } from './spread.js';
-import { UsageError } from './usage.js';
-import { wholeNumber } from './wholeNumber.js';
 
 export const USAGE = `npm run bench -- peers [options]
 
@@ -18,26 +15,28 @@ export const USAGE = `npm run bench -- peers [options]
   --connections N    at saturation (default 64)
   --seconds N        of one measurement (default 3)
   --repetitions N    rounds of the interleaving (default 5)
-  --compare REV      builds that revision and measures it beside this tree, saturated, in place of the peers
+  --beside DIR       the service of another working copy that is built, saturated, in place of the peers
 
 The service beside ${PEERS.filter((peer) => peer !== ACUITY).map(({ name }) => name).join(', ')}: saturated, one request at a time, and at 60 % of its
 saturation; each takes turns. Ends with 1 if an answer was wrong.`; // prettier-ignore
 
 /** The service beside its peers: progress on standard error, the report on output. @throws UsageError */
 export async function runPeers(args: readonly string[]): Promise<void> {
-  const { revision, ...options } = parse(args);
-  const missing = ohaUnavailable();
-  if (missing !== undefined && revision === undefined) say(`the fixed rate is left out: ${missing}`);
-  for (const { name, unavailable } of PEERS)
-    if (unavailable !== undefined && revision === undefined) say(`${name} is left out: ${unavailable}`);
-  const comparison =
-    revision === undefined
-      ? await compare({ ...options, peers: PEERS.filter(isAble) }, say)
-      : await withRevision(revision, say, (base) => repeated(options, base));
-  const against = revision === undefined ? undefined : BASE;
+  const { beside, ...options } = parse(args);
+  if (beside === undefined) {
+    const missing = ohaUnavailable();
+    if (missing !== undefined) say(`the fixed rate is left out: ${missing}`);
+    for (const { name, unavailable } of PEERS)
+      if (unavailable !== undefined) say(`${name} is left out: ${unavailable}`);
+  }
+  const comparison = await (beside === undefined
+    ? compare({ ...options, peers: PEERS.filter(isAble) }, say)
+    : repeated(options, beside));
   const { repetitions, seconds } = options;
   const head = `${machine()}; ${repetitions} repetitions of ${seconds} s, interleaved; median (least–most)`;
-  process.stdout.write(`${[head, ...sectionsOf(comparison, against), faultsOf(comparison)].join('\n\n')}\n`);
+  process.stdout.write(
+    `${[head, ...sectionsOf(comparison, beside?.name), faultsOf(comparison)].join('\n\n')}\n`,
+  );
   if (comparison.faults.length > 0) process.exitCode = 1;
 }
 
@@ -67,7 +66,7 @@ function sectionsOf({ results, cells }: Comparison, base: string | undefined): s
     const ratio = ratioOf(named(inCell, ACUITY.name), named(inCell, base), cpuOf);
     return [cell.payload, ratio === undefined ? '–' : `${spreadText(ratio, 3)}: ${differenceWords(ratio)}`];
   });
-  return [...tables, textTable([['processor time of this tree over the revision’s', ''], ...lines])];
+  return [...tables, textTable([['processor time of this working copy over the other’s', ''], ...lines])];
 }
 
 const cpuOf = ({ cpuMicrosPerRequest }: Result): number => cpuMicrosPerRequest;
@@ -117,34 +116,21 @@ function faultsOf({ faults }: Comparison): string {
 }
 
 function parse(args: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        payloads: { type: 'string', default: PAYLOADS.join(',') },
-        connections: { type: 'string', default: '64' },
-        seconds: { type: 'string', default: '3' },
-        repetitions: { type: 'string', default: '5' },
-        compare: { type: 'string' },
-      },
-    });
-    const payloads = values.payloads.split(',').map((name): PayloadName => {
-      const payload = PAYLOADS.find((known) => known === name);
-      if (payload === undefined) throw new Error(`no payload is called ${name}`);
-      return payload;
-    });
-    return {
-      payloads,
-      connections: wholeNumber(values.connections),
-      seconds: wholeNumber(values.seconds),
-      repetitions: wholeNumber(values.repetitions),
-      revision: values.compare,
-    };
-  } catch (error) {
-    throw new UsageError(messageOf(error));
-  }
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      payloads: text(PAYLOADS.join(',')),
+      connections: text('64'),
+      seconds: text('3'),
+      repetitions: text('5'),
+      beside: { type: 'string' },
+    },
+  });
+  return {
+    payloads: values.payloads.split(',').map(oneOf(PAYLOADS, 'payload')),
+    connections: wholeNumber(values.connections),
+    seconds: wholeNumber(values.seconds),
+    repetitions: wholeNumber(values.repetitions),
+    beside: values.beside === undefined ? undefined : serviceIn(values.beside),
+  };
 }

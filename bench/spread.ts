@@ -1,4 +1,4 @@
-import { pairwise, spreadOf, type Spread } from '#acuity/load/statistics.js';
+import { spreadOf, type Spread } from '#acuity/load/statistics.js';
 
 /** How runs interleave, and how ratios and spreads are made of them: the same for every command. */
 
@@ -34,11 +34,10 @@ export function comparedBy<Result>(
   compare: (one: Result, other: Result) => number,
 ): Spread | undefined {
   if (ours.length === 0 || ours.length !== theirs.length) return undefined;
-  const places = ours.map((_, place) => place);
   return spreadOf(
-    pairwise(places, places, (place) => {
-      const [one, other] = [ours[place], theirs[place]];
-      return one === undefined || other === undefined ? NaN : compare(one, other);
+    ours.map((one, place) => {
+      const other = theirs[place];
+      return other === undefined ? NaN : compare(one, other);
     }),
   );
 }

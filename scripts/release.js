@@ -118,9 +118,8 @@ function billOf(run, source) {
 
 /** As `helm package` names and lays it out; helm itself writes the time of packing. */
 function chartOf(run) {
-  // files/alerts.yml is a link to the rules beside the chart.
-  const plain = [
-    '--dereference',
+  const tar = run('tar', [
+    '--create',
     '--format=ustar',
     '--sort=name',
     `--mtime=@${git('log', '-1', '--format=%ct')}`,

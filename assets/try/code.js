@@ -3,26 +3,14 @@ import { byId, element, holding, setText } from '../dashboard/dom.js';
 import { codeSamples } from './codeSamples.js';
 
 let samples = [];
-let chosen = 'curl';
+const language = element('select');
 const pre = element('pre');
 const copied = element('span', '', 'quiet');
 
 export function makeCode() {
-  const choices = ['curl', 'TypeScript', 'Python'].map((label) => {
-    const input = element('input');
-    input.type = 'radio';
-    input.name = 'language';
-    input.value = label;
-    input.checked = label === chosen;
-    input.addEventListener('change', () => {
-      chosen = label;
-      show();
-    });
-    return holding('label', [input, element('span', label)]);
-  });
-  const group = holding('div', choices, 'choices');
-  group.setAttribute('role', 'radiogroup');
-  group.setAttribute('aria-label', 'Language');
+  for (const label of ['curl', 'TypeScript', 'Python']) language.append(new Option(label));
+  language.setAttribute('aria-label', 'Language');
+  language.addEventListener('change', show);
   const button = element('button', 'Copy');
   button.type = 'button';
   button.id = 'copy';
@@ -32,7 +20,11 @@ export function makeCode() {
   pre.setAttribute('aria-label', 'The request as code');
   const note =
     'From the sliders, each series is one average; a device sends its samples. The history is that of the last answer.';
-  byId('code').append(holding('div', [group, button, copied], 'buttons'), pre, element('p', note, 'quiet'));
+  byId('code').append(
+    holding('div', [language, button, copied], 'buttons'),
+    pre,
+    element('p', note, 'quiet'),
+  );
 }
 
 export function showCode(request, url) {
@@ -41,7 +33,7 @@ export function showCode(request, url) {
 }
 
 function show() {
-  setText(pre, samples.find(({ label }) => label === chosen)?.source ?? '');
+  setText(pre, samples.find(({ label }) => label === language.value)?.source ?? '');
   setText(copied, '');
 }
 

@@ -1,14 +1,18 @@
 /**
  * What the sliders say, and the request that comes of it.
  *
- * @typedef {object} Night  times of day in minutes after the noon before; `stages` are shares of the time in bed
+ * @typedef {object} Night  times of day in minutes after the noon before; `deep`, `rem` and `awake` in percent of the
+ * time in bed, whose rest is light sleep
  */
-import { DAY_MIN } from './stages.js';
+const DAY_MIN = 1440;
 
 /** One slider each. `show`: its value in words. */
 export const SLIDERS = {
   bed: { group: 'night', label: 'In bed at', min: 480, max: 900, step: 15, show: timeOfDay },
   wake: { group: 'night', label: 'Awake at', min: 960, max: 1440, step: 15, show: timeOfDay },
+  deep: { group: 'stages', label: 'Deep sleep', min: 0, max: 35, step: 1, show: lengthOf('deep') },
+  rem: { group: 'stages', label: 'REM sleep', min: 0, max: 35, step: 1, show: lengthOf('rem') },
+  awake: { group: 'stages', label: 'Awake', min: 0, max: 30, step: 1, show: lengthOf('awake') },
   nightHeart: { group: 'asleep', label: 'Heart rate', min: 40, max: 100, step: 1, show: unit('bpm') },
   nightBreath: { group: 'asleep', label: 'Breathing', min: 9, max: 26, step: 0.5, show: unit('/min') },
   dayHeart: { group: 'hour', label: 'Heart rate', min: 45, max: 125, step: 1, show: unit('bpm') },
@@ -22,7 +26,9 @@ const PERSON = { age: 34, height: 168, weight: 64, sex: 'F' };
 const ORDINARY = {
   bed: 675,
   wake: 1140,
-  stages: [0.17, 0.21, 0.57, 0.05],
+  deep: 17,
+  rem: 21,
+  awake: 5,
   nightHeart: 58,
   nightBreath: 14.5,
   dayHeart: 71,
@@ -36,7 +42,9 @@ export const EXAMPLES = {
     ...ORDINARY,
     bed: 825,
     wake: 1080,
-    stages: [0.18, 0.14, 0.56, 0.12],
+    deep: 18,
+    rem: 14,
+    awake: 12,
     nightHeart: 64,
     nightBreath: 15,
     dayHeart: 78,
@@ -44,7 +52,9 @@ export const EXAMPLES = {
   },
   Fever: {
     ...ORDINARY,
-    stages: [0.09, 0.14, 0.62, 0.15],
+    deep: 9,
+    rem: 14,
+    awake: 15,
     nightHeart: 78,
     nightBreath: 18.5,
     dayHeart: 96,
@@ -62,9 +72,11 @@ export function personOf({ age, height, weight, sex }) {
 }
 
 /** In minutes, each stage whole. */
-export function minutesOf({ bed, wake, stages }) {
-  const [deep, rem, light] = stages.map((share) => Math.round(share * (wake - bed)));
-  return { deep, rem, light, awake: Math.max(0, wake - bed - deep - rem - light) };
+export function minutesOf({ bed, wake, ...night }) {
+  const [deep, rem, awake] = [night.deep, night.rem, night.awake].map((share) =>
+    Math.round((share / 100) * (wake - bed)),
+  );
+  return { deep, rem, awake, light: wake - bed - deep - rem - awake };
 }
 
 /** One average stands for each series: a device would send its samples. */
@@ -98,6 +110,17 @@ export function requestOf(night, { history, date, measurements }) {
 function timeOfDay(minutes) {
   const ofDay = (minutes + DAY_MIN / 2) % DAY_MIN;
   return `${String(Math.floor(ofDay / 60)).padStart(2, '0')}:${String(ofDay % 60).padStart(2, '0')}`;
+}
+
+/** `1 h 20 min`. */
+export function hours(minutes) {
+  const whole = Math.floor(minutes / 60);
+  if (whole === 0) return `${minutes} min`;
+  return minutes % 60 === 0 ? `${whole} h` : `${whole} h ${minutes % 60} min`;
+}
+
+function lengthOf(stage) {
+  return (_, night) => hours(minutesOf(night)[stage]);
 }
 
 function unit(name) {

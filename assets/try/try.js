@@ -1,11 +1,10 @@
 /** The page `/try`: a night put together by hand, and its scores. Nothing of it is stored. */
 import { byId, element, holding, setText } from '../dashboard/dom.js';
 import { makeCode, showCode } from './code.js';
-import { EXAMPLES, FIRST, isOfPerson, minutesOf, personOf, requestOf, SLIDERS } from './night.js';
+import { EXAMPLES, FIRST, hours, isOfPerson, minutesOf, personOf, requestOf, SLIDERS } from './night.js';
 import { makeRecording, shortened, tellRecording } from './recording.js';
 import { chosenScore, drawLine, makeScores, nameOf, sentenceOfAll, showScores } from './scores.js';
 import { asker, tellService } from './service.js';
-import { hours, stageBar } from './stages.js';
 
 /** The first night lies so many days back, so that the last may be today: clients refuse nights that are to come. */
 const NIGHTS_MAX = 60;
@@ -36,7 +35,6 @@ const requestNow = () =>
 
 const ask = asker({ keyOf: () => byId('key').value.trim(), onProblem: tellProblem });
 const sliders = new Map(Object.entries(SLIDERS).map(([name, slider]) => [name, makeSlider(name, slider)]));
-const bar = stageBar(byId('stages'), (stages) => change({ stages }));
 const examples = new Map(
   Object.values(EXAMPLES).map((example, index) => [
     button(Object.keys(EXAMPLES)[index], () => change(example)),
@@ -160,11 +158,11 @@ function setBusy() {
 function showInputs() {
   for (const [name, { input, output }] of sliders) {
     input.value = String(night[name]);
-    const text = SLIDERS[name].show(night[name]);
+    const text = SLIDERS[name].show(night[name], night);
     input.setAttribute('aria-valuetext', text);
     setText(output, text);
   }
-  bar.update(night);
+  setText(byId('sleep'), `Asleep ${hours(asleepMin())}, of it ${hours(minutesOf(night).light)} light.`);
   for (const [made, example] of examples) {
     const isChosen =
       recording === undefined && Object.entries(example).every(([name, value]) => night[name] === value);

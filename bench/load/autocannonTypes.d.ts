@@ -2,30 +2,17 @@
 declare module 'autocannon' {
   import type { EventEmitter } from 'node:events';
 
-  namespace autocannon {
-    interface Request {
-      readonly method: 'POST';
-      readonly path: string;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly body: string;
-    }
-    interface Options {
-      readonly url: string;
-      readonly connections: number;
-      readonly duration: number;
-      readonly timeout: number;
-      readonly requests: readonly Request[];
-    }
-    interface Result {
-      readonly duration: number;
-      readonly errors: number;
-      readonly resets: number;
-      readonly non2xx: number;
-    }
-    /** Emits `response` with the client, the status, the bytes and the milliseconds of each answer. */
-    type Instance = EventEmitter & PromiseLike<Result>;
+  interface Options {
+    readonly url: string;
+    readonly connections: number;
+    readonly duration: number;
+    readonly timeout: number;
+    readonly requests: readonly Readonly<
+      Record<'method' | 'path' | 'body', string> & Record<'headers', object>
+    >[];
   }
+  type Result = Readonly<Record<'duration' | 'errors' | 'resets' | 'non2xx', number>>;
 
-  function autocannon(options: autocannon.Options): autocannon.Instance;
-  export = autocannon;
+  /** Emits `response` with the client, the status, the bytes and the milliseconds of each answer. */
+  export default function autocannon(options: Options): EventEmitter & PromiseLike<Result>;
 }

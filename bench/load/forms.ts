@@ -1,20 +1,16 @@
 import { PAST_MAX, SERIES_FIELDS } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
-import { requestsOf, type PayloadName } from '#acuity/load/payloads.js';
+import { requestsOf } from '#acuity/load/payloads.js';
 import { withHistoryField, withMeasuredHistory } from './historyField.js';
 
 /** A payload as real callers write it: not always rounded, compact and complete. */
 export interface Form {
-  /** For commands, short. */
-  readonly id: string;
   readonly name: string;
   /** Whether only the service reads it: other servers have no histories. */
   readonly isOurs?: boolean;
   /** One body per text, for the same people in each form. */
-  texts(variants: number, payload?: PayloadName): readonly string[];
+  texts(variants: number): readonly string[];
 }
-
-type Samples = (samples: readonly number[]) => readonly number[];
 
 /** 1 Hz, over an hour and over eight of them. */
 const HOUR_SAMPLES = 3_600;
@@ -23,56 +19,42 @@ const GAP_EVERY = 20;
 
 /** In table order; the others are compared with the first row. */
 export const FORMS: readonly Form[] = [
-  ofSamples('tenths', 'tenths', (samples) => samples),
-  ofSamples('whole', 'whole numbers', (samples) => samples.map(Math.round)),
-  ofSamples('thousandths', 'three decimals', (samples) => samples.map(thousandth)),
-  ofSamples('means-14', '14 decimals, as of means', (samples) => samples.map(mean)),
-  ofSamples('means-17', '17 digits, as of means', (samples) => samples.map(longMean)),
-  ofSamples('gaps', 'tenths, one in 20 a gap', (samples) => samples.map(gapOr)),
-  ofSamples('means-14-gaps', '14 decimals, one in 20 a gap', (samples) =>
-    samples.map((sample, index) => gapOr(mean(sample, index), index)),
-  ),
-  ofRequests('scalars-17', 'scalars and scores of 17 digits', withLongScalars),
+  ofSamples('tenths', (sample) => sample),
+  ofSamples('14 decimals, as of means', mean),
+  ofSamples('17 digits, as of means', longMean),
+  ofSamples('tenths, one in 20 a gap', gapOr),
+  ofRequests('scalars and scores of 17 digits', withLongScalars),
   {
-    id: 'pretty',
     name: 'pretty-printed, indent of 2',
-    texts: (variants, payload = 'history') =>
-      requestsOf(payload, variants).map((request) => JSON.stringify(request, null, 2)),
+    texts: (variants) => requestsOf('history', variants).map((request) => JSON.stringify(request, null, 2)),
   },
-  ofRequests('unknown', 'unknown fields', withUnknown),
-  { ...ofRequests('field', 'the past in one field', withHistoryField), isOurs: true },
-  {
-    ...ofRequests('measured', 'the past in one field, with measurements', withMeasuredHistory),
-    isOurs: true,
-  },
-  ofRequests('no-breathing', 'no breathing series', withoutBreathing),
-  ofSamples('averages', 'one average a series', (samples) => samples.slice(0, 1).map(mean)),
-  ofRequests('1hz', 'one session at 1 Hz', ({ current_session }) => ({
+  ofRequests('unknown fields', withUnknown),
+  { ...ofRequests('the past in one field', withHistoryField), isOurs: true },
+  { ...ofRequests('the past in one field, with measurements', withMeasuredHistory), isOurs: true },
+  ofRequests('one session at 1 Hz', ({ current_session }) => ({
     current_session: atOneHertz(current_session),
   })),
 ];
 
-function ofRequests(id: string, name: string, change: (request: PredictionRequestBody) => object): Form {
+function ofRequests(name: string, change: (request: PredictionRequestBody) => object): Form {
   return {
-    id,
     name,
-    texts: (variants, payload = 'history') =>
-      requestsOf(payload, variants).map((request) => JSON.stringify(change(request))),
+    texts: (variants) => requestsOf('history', variants).map((request) => JSON.stringify(change(request))),
   };
 }
 
-function ofSamples(id: string, name: string, samples: Samples): Form {
-  return ofRequests(id, name, (request) => withSessions(request, (session) => withSamples(session, samples)));
+function ofSamples(name: string, change: (sample: number, index: number) => number): Form {
+  return ofRequests(name, (request) =>
+    withSessions(request, (session) => {
+      const changed = SERIES_FIELDS.map((field) => [field, session[field]?.map(change)]);
+      return { ...session, ...(Object.fromEntries(changed) as Partial<Session>) };
+    }),
+  );
 }
 
 function withSessions(request: PredictionRequestBody, change: (session: Session) => object): object {
   const past_sessions = request.past_sessions?.slice(-PAST_MAX).map(change);
   return { ...request, current_session: change(request.current_session), past_sessions };
-}
-
-function withSamples(session: Session, samples: Samples): Session {
-  const changed = SERIES_FIELDS.map((field) => [field, samples(session[field] ?? [])]);
-  return { ...session, ...(Object.fromEntries(changed) as Partial<Session>) };
 }
 
 /** Near the sample, with as many digits as a mean over three has. */
@@ -101,10 +83,6 @@ function gapOr(sample: number, index: number): number {
   return index % (2 * GAP_EVERY) === 7 ? -1 : 0;
 }
 
-function thousandth(sample: number, index: number): number {
-  return Math.round((sample + (index % 97) / 1000) * 1000) / 1000;
-}
-
 function withLongScalars(request: PredictionRequestBody): object {
   const long = (value: unknown): unknown =>
     typeof value === 'number' && value % 1 !== 0 ? longMean(value, 3) : value;
@@ -117,14 +95,6 @@ function withLongScalars(request: PredictionRequestBody): object {
 function withUnknown(request: PredictionRequestBody): object {
   const more = { source: 'a "device"', device: { model: 'x', tags: ['a', 'b', 1.5, null], on: true } };
   return { client: more, ...withSessions(request, (session) => ({ ...more, ...session, note: null })) };
-}
-
-function withoutBreathing(request: PredictionRequestBody): object {
-  return withSessions(request, (session) => ({
-    ...session,
-    RR_day_1h: undefined,
-    RR_night: undefined,
-  }));
 }
 
 function atOneHertz(session: Session): Session {

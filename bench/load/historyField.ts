@@ -1,8 +1,12 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { Measurement, PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
 import { dateOf } from '#acuity/history/night.js';
-import { CONSTANTS } from '#bench/load/constants.js';
+import { loadBundle } from '#acuity/model/bundle.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import { MODEL_FOLDER } from '#bench/paths.js';
+
+/** What the shipped model says of measurements. */
+export const { measured: CONSTANTS } = (await loadBundle(MODEL_FOLDER)).manifest;
 
 const FIRST_DAY = 20_000;
 /** Earlier nights, so that the long run is filled and costs as much as after a month. */

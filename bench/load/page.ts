@@ -3,16 +3,18 @@ import { spreadOf } from '#acuity/load/statistics.js';
 import { htmlTable, pageOf } from '#acuity/tune/page.js';
 import type { Tried } from './verdict.js';
 
-const [WIDTH, HEIGHT] = [720, 360];
-const AREA = { left: 64, right: 28, top: 16, bottom: 48 } as const;
-const TICKS = 5;
+const [WIDTH, HEIGHT] = [960, 420];
+const AREA = { left: 150, right: 60, top: 30, bottom: 64 } as const;
+/** Each setting stands beside the others, so that their bars do not cover each other. */
+const APART = 12;
 /** Strokes that stay apart without colour. */
 const DASHES = ['', '8 4', '2 4', '10 3 2 3', '4 4', '1 6'];
 
 const STYLE = `
-.plot{width:100%;max-width:${WIDTH}px;height:auto;display:block;color:var(--ink)}
-.plot text{fill:var(--muted);font-size:13px}.plot .grid{stroke:var(--grid)}
-.line{fill:none;stroke-width:2.5}@media(max-width:40rem){.plot text{font-size:20px}}
+.plot{width:100%;height:auto;display:block;margin:.8rem 0}
+.plot text{fill:var(--muted);font-size:15px}.plot .grid{stroke:var(--grid)}
+.line{fill:none;stroke-width:2}.least{stroke-width:2.5}.dot{stroke-width:11;stroke-linecap:round}
+@media(max-width:40rem){.plot text{font-size:30px}.line{stroke-width:3}.least{stroke-width:5}.dot{stroke-width:18}}
 .c0{stroke:var(--one)}.c1{stroke:var(--bad)}.c2{stroke:var(--good)}.c3{stroke:var(--ink)}.c4{stroke:var(--muted)}.c5{stroke:var(--one)}
 .keys{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;list-style:none;padding:0;margin:.4rem 0}.keys svg{width:2.4rem;height:.8rem;margin-right:.4rem}
 `;
@@ -29,11 +31,11 @@ export interface LoadFindings {
 export function loadPage({ tried, rates, verdict, subtitle, table }: LoadFindings): string {
   const plot = {
     heading: 'p99 by rate',
-    note: 'The time within which 99 of 100 requests are answered, counted from when each was due; the median of the repetitions, its bar from the least to the most.',
+    note: 'The time within which 99 of 100 requests are answered, counted from when each was due. A dot is the median of the repetitions, its bar reaches from the least to the most.',
     html: plotOf(tried, rates),
   };
   return pageOf({
-    title: 'Load on this service',
+    title: 'p99 by rate, and what to set',
     lead: { text: verdict },
     subtitle,
     style: STYLE,
@@ -44,9 +46,10 @@ export function loadPage({ tried, rates, verdict, subtitle, table }: LoadFinding
   });
 }
 
-/** A column for each setting: that fits a phone. */
+/** A column for each setting: that fits a phone. A short spread is not broken within. */
 function turned(table: LoadFindings['table']): string[][] {
-  return (table[0] ?? []).map((_, column) => table.map((row) => row[column] ?? ''));
+  const whole = (cell = ''): string => (cell.length > 13 ? cell : cell.replaceAll('–', '\u2060–\u2060'));
+  return (table[0] ?? []).map((_, column) => table.map((row) => whole(row[column])));
 }
 
 /** Milliseconds on a logarithmic scale: a setting that does not keep up is slower by orders of magnitude. */
@@ -55,44 +58,40 @@ function plotOf(tried: readonly Tried[], rates: readonly number[]): string {
     .flatMap(({ atRates }) => atRates.flatMap(({ p99Ms }) => p99Ms))
     .filter(Number.isFinite);
   if (values.length === 0) return '<p>Nothing was answered.</p>';
-  const [low, high] = [
-    Math.floor(Math.log10(Math.min(...values))),
-    Math.ceil(Math.log10(Math.max(...values)) + 1e-9),
-  ];
-  const most = Math.max(...rates);
-  const x = (rate: number): number => AREA.left + (rate / most) * (WIDTH - AREA.left - AREA.right);
+  const ticks = ticksAround(Math.min(...values), Math.max(...values));
+  const [low, high] = [Math.min(...ticks), Math.max(...ticks)];
+  const step = (WIDTH - AREA.left - AREA.right) / Math.max(1, rates.length - 1);
+  const x = (place: number, index: number): number =>
+    AREA.left + place * step + APART * (index - (tried.length - 1) / 2);
   const y = (ms: number): number =>
-    AREA.top + ((high - Math.log10(ms)) / (high - low)) * (HEIGHT - AREA.top - AREA.bottom);
-  const decades = Array.from({ length: high - low + 1 }, (_, index) => 10 ** (low + index));
-  const steps = Array.from({ length: TICKS + 1 }, (_, index) => (index * most) / TICKS);
-  const lines = tried.map(({ atRates }, index) => lineOf(index, rates.map((rate, at) => ({ rate, p99Ms: atRates[at]?.p99Ms ?? [] })), x, y)); // prettier-ignore
+    AREA.top + (Math.log(high / ms) / Math.log(high / low)) * (HEIGHT - AREA.top - AREA.bottom);
+  const lines = tried.map(({ atRates }, index) => {
+    const points = atRates
+      .map(({ p99Ms }, place) => ({ p99Ms, at: at(x(place, index)) }))
+      .filter(({ p99Ms }) => p99Ms.length > 0 && p99Ms.every(Number.isFinite))
+      .map((point) => ({ ...point, ...spreadOf(point.p99Ms) }));
+    const path = points.map((point, place) => `${place === 0 ? 'M' : 'L'}${point.at} ${at(y(point.median))}`);
+    const bars = points.map((point) => `M${point.at} ${at(y(point.max))}V${at(y(point.min))}`);
+    const dots = points.map((point) => `M${point.at} ${at(y(point.median))}h0`);
+    const colour = `c${index % DASHES.length}`;
+    return `<path ${strokeOf(index)} d="${path.join('')}"/><path class="least ${colour}" d="${bars.join('')}"/><path class="dot ${colour}" d="${dots.join('')}"/>`;
+  });
   return `<svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="p99 by rate, a line for each setting">
-${decades.map((ms) => `<line class="grid" x1="${AREA.left}" x2="${WIDTH - AREA.right}" y1="${at(y(ms))}" y2="${at(y(ms))}"/><text x="${AREA.left - 8}" y="${at(y(ms) + 4)}" text-anchor="end">${ms} ms</text>`).join('')}
-${steps.map((rate) => `<text x="${at(x(rate))}" y="${HEIGHT - AREA.bottom + 20}" text-anchor="middle">${Math.round(rate)}</text>`).join('')}
-<text x="${(WIDTH + AREA.left) / 2}" y="${HEIGHT - 6}" text-anchor="middle">requests a second</text>
+${ticks.map((ms) => `<line class="grid" x1="0" x2="${WIDTH}" y1="${at(y(ms))}" y2="${at(y(ms))}"/><text x="0" y="${at(y(ms) - 5)}">${ms} ms</text>`).join('')}
+${rates.map((rate, place) => `<text x="${at(x(place, (tried.length - 1) / 2))}" y="${HEIGHT - AREA.bottom + 34}" text-anchor="middle">${rate}/s</text>`).join('')}
 ${lines.join('\n')}
 </svg>
 <ul class="keys">${tried.map(({ setting }, index) => `<li><svg viewBox="0 0 38 12" aria-hidden="true"><path ${strokeOf(index)} d="M0 6H38"/></svg>${escapeHtml(setting.name)}</li>`).join('')}</ul>`;
 }
 
-interface Point {
-  readonly rate: number;
-  readonly p99Ms: readonly number[];
-}
-
-function lineOf(
-  index: number,
-  points: readonly Point[],
-  x: (rate: number) => number,
-  y: (ms: number) => number,
-): string {
-  const known = points.filter(({ p99Ms }) => p99Ms.length > 0 && p99Ms.every(Number.isFinite));
-  const path = known.map(({ rate, p99Ms }, place) => `${place === 0 ? 'M' : 'L'}${at(x(rate))} ${at(y(spreadOf(p99Ms).median))}`); // prettier-ignore
-  const bars = known.map(({ rate, p99Ms }) => {
-    const { min, max } = spreadOf(p99Ms);
-    return `M${at(x(rate))} ${at(y(max))}V${at(y(min))}`;
-  });
-  return `<path ${strokeOf(index)} d="${path.join('')}"/><path class="c${index % DASHES.length}" d="${bars.join('')}"/>`;
+/** 1, 2, 5, 10, … from the last one that is not above `least` to the first that is not below `most`; whole decades over many. */
+function ticksAround(least: number, most: number): number[] {
+  const steps = most / least > 100 ? [1] : [1, 2, 5];
+  const first = Math.floor(Math.log10(least));
+  const all = Array.from({ length: Math.ceil(Math.log10(most)) - first + 2 }, (_, decade) =>
+    steps.map((step) => Number(`${step}e${first + decade}`)),
+  ).flat();
+  return all.filter((_, place) => (all[place + 1] ?? 0) > least && (all[place - 1] ?? 0) < most);
 }
 
 function strokeOf(index: number): string {

@@ -14,7 +14,6 @@ export interface Tried {
   /** Answers a second with every connection busy. */
   readonly saturated: readonly number[];
   readonly atRates: readonly {
-    readonly p50Ms: readonly number[];
     readonly p99Ms: readonly number[];
     readonly perSecond: readonly number[];
   }[];

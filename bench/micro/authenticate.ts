@@ -1,83 +1,60 @@
 import assert from 'node:assert/strict';
-import { randomFillSync } from 'node:crypto';
-import { Authenticator, type Rejection } from '#acuity/auth/authenticator.js';
+import { randomBytes } from 'node:crypto';
+import { Authenticator } from '#acuity/auth/authenticator.js';
 import { createKey, digestOf } from '#acuity/auth/key.js';
 import type { IndexedRecord } from '#acuity/auth/keyTable.js';
 import { allocateLimits } from '#acuity/auth/limitEntries.js';
 import { Limits } from '#acuity/auth/limits.js';
 import { RateLimiter } from '#acuity/auth/rateLimiter.js';
 import { systemClock } from '#acuity/base/clock.js';
-import { nothing, turns, type MicroCase, type Suite } from './harness.js';
-import { itemAt } from './requests.js';
+import { turning, type MicroCase, type Suite } from './harness.js';
 
 const FEW = 100;
 const MANY = 100_000;
 const CALLERS = 64;
-const DIGEST_BYTES = 32;
 
 /** Checking a key: known, unknown, malformed; and whether the cost depends on the number of keys. */
 export const AUTHENTICATE: Suite = {
   name: 'authenticate',
-  open: () => Promise.resolve({ cases: [FEW, MANY].flatMap(casesOf), close: nothing }),
+  open: () => Promise.resolve({ cases: [FEW, MANY].flatMap(casesOf) }),
 };
 
 function casesOf(count: number): MicroCase[] {
   const authenticator = new Authenticator();
   const rateLimiter = new RateLimiter(new Limits(allocateLimits(CALLERS)));
-  const outcomeOf = (key: string): Outcome => {
-    const nowMs = systemClock.nowMs();
-    const entry = authenticator.identify(key, nowMs);
-    return typeof entry === 'string' ? entry : rateLimiter.admit(entry, nowMs).outcome;
-  };
-  const keys = Array.from({ length: Math.min(CALLERS, count) }, () => createKey('live'));
-  authenticator.replace([...keys.map(recordOf), ...fillers(Math.max(0, count - CALLERS))]);
-  const strangers = Array.from({ length: CALLERS }, () => createKey('live'));
+  const keys = Array.from({ length: CALLERS }, () => createKey('live'));
+  // A limit that is never reached, because looking it up is part of the check.
+  const sent = keys.map((key, keyIndex) => ({
+    ...recordOf(digestOf(key), keyIndex),
+    ratePerS: 1_000_000_000,
+  }));
+  // Keys that are never sent; a random digest serves as well.
+  const others = Array.from({ length: count - CALLERS }, (_, index) => recordOf(randomBytes(32), index + CALLERS)); // prettier-ignore
+  authenticator.replace([...sent, ...others]);
+  const strangers = keys.map(() => createKey('live'));
   const malformed = strangers.map((key) => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`);
+  const caseOf = (name: string, from: readonly string[], outcome: string): MicroCase => {
+    const next = turning(from);
+    const run = (): string => {
+      const nowMs = systemClock.nowMs();
+      const entry = authenticator.identify(next(), nowMs);
+      return typeof entry === 'string' ? entry : rateLimiter.admit(entry, nowMs).outcome;
+    };
+    return {
+      name: `${name}, of ${count} keys`,
+      units: 1,
+      run,
+      check: (result) => assert.equal(result, outcome),
+    };
+  };
   return [
-    caseOf(outcomeOf, `sent before, of ${count} keys`, keys, 'admitted'),
-    caseOf(outcomeOf, `unknown, of ${count} keys`, strangers, 'invalid'),
-    caseOf(outcomeOf, `wrong checksum, of ${count} keys`, malformed, 'invalid'),
+    caseOf('sent before', keys, 'admitted'),
+    caseOf('unknown', strangers, 'invalid'),
+    caseOf('wrong checksum', malformed, 'invalid'),
   ];
 }
 
-type Outcome = Rejection | 'admitted' | 'limited';
-
-function caseOf(
-  outcomeOf: (key: string) => Outcome,
-  name: string,
-  keys: readonly string[],
-  outcome: Outcome,
-): MicroCase {
-  const next = turns(keys.length);
-  return {
-    name,
-    units: 1,
-    run: () => outcomeOf(itemAt(keys, next())),
-    check: (result) => assert.equal(result, outcome),
-  };
-}
-
-/** With a limit that is never reached, because looking it up is part of the check. */
-function recordOf(key: string, keyIndex: number): IndexedRecord {
-  return { ...unlimited(digestOf(key), keyIndex), keyIndex, ratePerS: 1_000_000_000 };
-}
-
-/** Keys that are never sent; a random digest serves as well, and one call makes a million of them. */
-function fillers(count: number): IndexedRecord[] {
-  const digests = randomFillSync(Buffer.alloc(count * DIGEST_BYTES));
-  return Array.from({ length: count }, (_, index) =>
-    unlimited(digests.subarray(index * DIGEST_BYTES, (index + 1) * DIGEST_BYTES), index + CALLERS),
-  );
-}
-
-function unlimited(digest: Buffer, index: number): IndexedRecord {
-  return {
-    id: `key_${index}`,
-    kind: 'live',
-    digest: digest.toString('base64url'),
-    usableUntilMs: Infinity,
-    keyIndex: 0,
-    ratePerS: null,
-    dailyMax: null,
-  };
+function recordOf(digest: Buffer, keyIndex: number): IndexedRecord {
+  const id = `key_${keyIndex}`;
+  return { id, kind: 'live', digest: digest.toString('base64url'), usableUntilMs: Infinity, keyIndex, ratePerS: null, dailyMax: null }; // prettier-ignore
 }

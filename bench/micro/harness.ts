@@ -18,7 +18,7 @@ export interface Suite {
 
 export interface OpenSuite {
   readonly cases: readonly MicroCase[];
-  close(): Promise<void>;
+  close?(): Promise<void>;
 }
 
 export interface MicroResult {
@@ -51,7 +51,7 @@ export async function measure(suite: Suite, { rounds, roundMs }: Effort): Promis
       cpu: times.map(({ cpuMicros }) => cpuMicros / (runs * micro.units)),
     }));
   } finally {
-    await close();
+    await close?.();
   }
 }
 
@@ -80,13 +80,13 @@ async function time(micro: MicroCase, runs: number): Promise<{ wallMicros: numbe
   return { wallMicros, cpuMicros: user + system };
 }
 
-/** Nothing to close. */
-export async function nothing(): Promise<void> {
-  await Promise.resolve();
-}
-
-/** A counter that walks through `count` variants, so that no case sees one input only. */
-export function turns(count: number): () => number {
+/** Walks through `items` again and again, so that no case sees one input only. */
+export function turning<Item>(items: readonly Item[]): () => Item {
   let turn = -1;
-  return () => (turn = (turn + 1) % count);
+  return () => {
+    turn = (turn + 1) % items.length;
+    const item = items[turn];
+    if (item === undefined) throw new RangeError('no items');
+    return item;
+  };
 }

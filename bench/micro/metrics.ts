@@ -8,18 +8,16 @@ import {
   allocateLoopMetrics,
   PROCESS_METRICS,
 } from '#acuity/contract/metrics.js';
-import { TimeSeries } from '#acuity/admin/timeSeries.js';
 import { exportMetrics, type ProcessReadings } from '#acuity/admin/metricsExport.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
-import { nothing, turns, type MicroCase, type Suite } from './harness.js';
-import { itemAt } from './requests.js';
+import { turning, type MicroCase, type Suite } from './harness.js';
 
 /** The cost of counting a request, including its clock readings; and of reading the counters. */
 export const METRICS_SUITE: Suite = {
   name: 'metrics',
-  open: () => Promise.resolve({ cases: [scored(), refused(), scrape(), second()], close: nothing }),
+  open: () => Promise.resolve({ cases: [scored(), scrape()] }),
 };
 
 const SERVED_LIVE = STATUSES.indexOf(200) * KEY_KINDS.length + KEY_KINDS.indexOf('live');
@@ -39,8 +37,7 @@ function scored(): MicroCase {
   const busy = writer.cells('workerBusy');
   const request = new WasmParser(DEFAULT_SERIES_LIMITS).written(0, 0);
   // Waits from a hundredth of a millisecond to a few: a constant value would favour branch prediction.
-  const waitsMs = Array.from({ length: 64 }, (_, index) => 0.01 * 1.1 ** index);
-  const next = turns(waitsMs.length);
+  const nextWait = turning(Array.from({ length: 64 }, (_, index) => 0.01 * 1.1 ** index));
   let rows = 0;
   return {
     name: 'a scored request',
@@ -49,7 +46,7 @@ function scored(): MicroCase {
       const receivedMs = systemClock.monotonicMs();
       metrics.received(BODY_BYTES);
       metrics.understood(request);
-      const queueMs = itemAt(waitsMs, next());
+      const queueMs = nextWait();
       const timing = {
         admittedMs: receivedMs,
         queueMs,
@@ -72,22 +69,6 @@ function scored(): MicroCase {
   };
 }
 
-function refused(): MicroCase {
-  const memory = allocateLoopMetrics();
-  const metrics = new RequestMetrics(new MetricWriter(METRICS, memory));
-  return {
-    name: 'a refused request',
-    units: 1,
-    run() {
-      systemClock.monotonicMs();
-      metrics.answered(403, 'none');
-      metrics.refused('keyInvalid');
-      return memory;
-    },
-    check: () => assert.ok(new MetricReader(METRICS, [memory]).total('refusals', 3) > 0),
-  };
-}
-
 function scrape(): MicroCase {
   const reading = { value: 1 };
   const process = Object.fromEntries(
@@ -99,16 +80,5 @@ function scrape(): MicroCase {
     units: 1,
     run: () => metrics.text(),
     check: (text) => assert.match(String(text), /acuity_requests_total/),
-  };
-}
-
-function second(): MicroCase {
-  const reader = new MetricReader(METRICS, [allocateLoopMetrics()]);
-  const history = new TimeSeries({ reader, clock: systemClock, workers: 1, rssBytes: () => 0 });
-  return {
-    name: 'a second kept for the dashboard',
-    units: 1,
-    run: () => history.sample(),
-    check: () => assert.ok(history.points.length > 0),
   };
 }

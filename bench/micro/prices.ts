@@ -6,12 +6,11 @@ import { ListCount, measureList } from '#acuity/http/listCount.js';
 import { EXACT_BYTES, readingTokens } from '#acuity/http/readingTokens.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import type { Spread } from '#acuity/load/statistics.js';
-import { loadBundle } from '#acuity/model/bundle.js';
 import { createReader } from '#acuity/reading/read.js';
 import { closedLoopWithAutocannon } from '#bench/load/autocannon.js';
-import { MODEL_FOLDER } from '#bench/paths.js';
+import { CONSTANTS } from '#bench/load/historyField.js';
 import { ACUITY, service } from '#bench/peers/catalogue.js';
-import { withPeers } from '#bench/server/running.js';
+import { withPeers } from '#bench/server.js';
 import { interleaved, ratioOf, spread, spreadText } from '#bench/spread.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { LINES_MAX } from '#rules/structure.js';
@@ -32,7 +31,6 @@ const SESSION = PLAIN.slice(1, -1);
 const BLOCK = 65_536;
 
 const reader = createReader(DEFAULT_SERIES_LIMITS);
-const { measured: CONSTANTS } = (await loadBundle(MODEL_FOLDER)).manifest;
 
 /** What the service charges for reading a body or a line. */
 function reading(body: string): number {

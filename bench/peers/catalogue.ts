@@ -1,28 +1,20 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { FEATURES, ROW_CLAMP } from '#acuity/contract/features.js';
-import { PAST_MAX } from '#rules/fields.js';
-import { compiledPath, MODEL_FOLDER, SERVICE_ENTRY } from '#bench/paths.js';
-import { plainEnvironment } from '#bench/server/environment.js';
-import type { BenchKey } from '#bench/server/key.js';
-import type { ServerCommand } from '#acuity/load/childServer.js';
-import { RUST_PROGRAM, rustEnvironment, rustUnavailable } from './rust/command.js';
-
-/** A server that is measured. */
-export interface Peer {
-  readonly name: string;
-  readonly what: string;
-  /** Whether it returns scores, which are then checked; the floor returns a constant. */
-  readonly scores: boolean;
-  command(key: BenchKey): ServerCommand;
-  /** Why it can't run here; undefined if it can. */
-  readonly unavailable?: string | undefined;
-}
+import { UsageError } from '#bench/cli.js';
+import { COMPILED, MODEL_FOLDER, ROOT, SERVICE_ENTRY } from '#bench/paths.js';
+import { plainEnvironment, type BenchKey, type Peer } from '#bench/server.js';
 
 /** The service, one event loop and one worker; `env` differs from its other defaults. */
 export function service({
   name,
   what,
   env,
-}: Pick<Peer, 'name' | 'what'> & { readonly env?: Readonly<Record<string, string>> }): Peer {
+  entry = SERVICE_ENTRY,
+}: Pick<Peer, 'name' | 'what'> & {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly entry?: string;
+}): Peer {
   return {
     name,
     what,
@@ -30,7 +22,7 @@ export function service({
     command: ({ location }) => ({
       name,
       file: process.execPath,
-      args: [SERVICE_ENTRY, 'serve'],
+      args: [entry, 'serve'],
       env: plainEnvironment({
         ACUITY_PORT: '0',
         ACUITY_ADMIN_PORT: '0',
@@ -50,18 +42,43 @@ export const ACUITY = service({
 });
 export const FLOOR = nodePeer('floor', 'uWebSockets.js answers a constant after reading the body', false);
 export const FASTIFY = nodePeer('fastify', 'Fastify, Ajv, onnxruntime-node in process', true);
+/** What `bench/setup.sh` builds. */
+const RUST_PROGRAM = join(ROOT, '.build/rust/release/acuity-peer');
+/** The Rust peer loads it at start-up: the same library that the service runs on; undefined where there is none. */
+const ORT_LIBRARY = readdirSync(join(ROOT, 'node_modules/onnxruntime-node/bin'), {
+  recursive: true,
+  encoding: 'utf8',
+})
+  .map((path) => join(ROOT, 'node_modules/onnxruntime-node/bin', path))
+  .find((path) => path.includes(join(process.platform, process.arch)) && /libonnxruntime\.so\.1/.test(path));
+
 export const RUST: Peer = {
   name: 'rust',
   what: 'Rust: hyper, sonic-rs, ONNX Runtime on a thread of its own, batches without a wait',
   scores: true,
-  unavailable: rustUnavailable(),
+  unavailable: existsSync(RUST_PROGRAM)
+    ? ORT_LIBRARY === undefined
+      ? 'onnxruntime-node has no library for this machine'
+      : undefined
+    : 'its program is absent: bench/setup.sh builds it where cargo is',
   command: (key) => ({
     name: 'rust',
     file: RUST_PROGRAM,
     args: [],
-    env: { ...peerEnvironment(key), BENCH_FEATURES: featureCatalogue(), ...rustEnvironment() },
+    env: { ...peerEnvironment(key), BENCH_FEATURES: featureCatalogue(), BENCH_ORT: ORT_LIBRARY ?? '' },
   }),
 };
+
+/** The service of another working copy, with its own build and model. @throws UsageError */
+export function serviceIn(folder: string): Peer {
+  const entry = join(folder, 'dist/main.js');
+  if (!existsSync(entry)) throw new UsageError(`${entry} is absent: build that working copy first`);
+  const model = join(folder, 'native-models/acuity-base');
+  const [ours, theirs] = [MODEL_FOLDER, model].map((one) => readFileSync(join(one, 'manifest.json'), 'utf8'));
+  const what = `the service of ${folder}${ours === theirs ? '' : ', with another model: its scores are not checked'}`;
+  const peer = service({ name: 'beside', what, env: { ACUITY_MODEL: model }, entry });
+  return { ...peer, scores: ours === theirs };
+}
 
 /** In the order of measurement. */
 export const PEERS: readonly Peer[] = [FLOOR, FASTIFY, RUST, ACUITY];
@@ -74,7 +91,7 @@ function nodePeer(name: string, what: string, scores: boolean): Peer {
     command: (key) => ({
       name,
       file: process.execPath,
-      args: [compiledPath('peers', `${name}.js`)],
+      args: [join(COMPILED, 'peers', `${name}.js`)],
       env: peerEnvironment(key),
     }),
   };
@@ -89,8 +106,7 @@ function peerEnvironment({ digest }: BenchKey): NodeJS.ProcessEnv {
   });
 }
 
-/** The parts of the catalogue that another language needs, with the meanings it must implement. */
+/** Centre and scale of every feature, for another language. */
 function featureCatalogue(): string {
-  const features = FEATURES.map(({ name, centre, scale }) => ({ name, centre, scale }));
-  return JSON.stringify({ rowClamp: ROW_CLAMP, pastMax: PAST_MAX, features });
+  return JSON.stringify({ clamp: ROW_CLAMP, features: FEATURES.map(({ centre, scale }) => [centre, scale]) });
 }

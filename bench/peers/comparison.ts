@@ -4,10 +4,10 @@ import { loadBundle } from '#acuity/model/bundle.js';
 import { closedLoopWithAutocannon } from '#bench/load/autocannon.js';
 import { fixedRate, ohaUnavailable } from '#bench/load/oha.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
-import { withPeers, type RunningPeer } from '#bench/server/running.js';
+import { withPeers, type Peer, type RunningPeer } from '#bench/server.js';
 import { interleaved } from '#bench/spread.js';
 import { goldenQuestions, questionsOf, wrongAnswers, type Question } from './answers.js';
-import { ACUITY, FLOOR, type Peer } from './catalogue.js';
+import { ACUITY, FLOOR } from './catalogue.js';
 
 /** How requests arrive: every connection busy, one at a time, or at 60 % of what saturates the service. */
 export type Mode = 'saturation' | 'alone' | 'share';
@@ -92,22 +92,16 @@ export function isIn(cell: Cell): (result: Result) => boolean {
 
 /** The service's saturation stands before what is sent at a share of it. */
 function cellsOf({ payloads, connections, isSaturatedOnly = false }: Order): Cell[] {
-  return payloads.flatMap((payload): Cell[] => [
-    { payload, mode: 'saturation', connections, title: `saturation, ${connections} connections` },
-    ...(isSaturatedOnly
-      ? []
-      : [{ payload, mode: 'alone', connections: 1, title: 'one request at a time' } as const]),
-    ...(isSaturatedOnly || ohaUnavailable() !== undefined
-      ? []
-      : [
-          {
-            payload,
-            mode: 'share',
-            connections,
-            title: '60 % of what saturates the service, fixed rate',
-          } as const,
-        ]),
-  ]);
+  const hasRate = ohaUnavailable() === undefined;
+  return payloads.flatMap((payload) => {
+    const cells: Cell[] = [
+      { payload, mode: 'saturation', connections, title: `saturation, ${connections} connections` },
+      { payload, mode: 'alone', connections: 1, title: 'one request at a time' },
+      { payload, mode: 'share', connections, title: '60 % of what saturates the service, fixed rate' },
+    ];
+    if (isSaturatedOnly) return cells.slice(0, 1);
+    return hasRate ? cells : cells.slice(0, 2);
+  });
 }
 
 /** At a share of the service's saturation others would be over theirs. */

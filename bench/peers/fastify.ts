@@ -3,9 +3,7 @@ import Fastify from 'fastify';
 import { requestSchema, type PredictionRequestBody } from '#acuity/contract/request.js';
 import { PredictionResponseSchema, type PredictionResponse } from '#acuity/contract/response.js';
 import { loadBundle } from '#acuity/model/bundle.js';
-import { announce } from './announce.js';
-import { createKeyCheck } from './keyCheck.js';
-import { peerSettings } from './settings.js';
+import { announce, peerSettings } from './settings.js';
 
 /**
  * What a good Node team would write first: Fastify with Ajv validation and its compiled serialiser, and ONNX Runtime
@@ -13,12 +11,11 @@ import { peerSettings } from './settings.js';
  */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
-const { keyDigest, modelFolder } = peerSettings();
+const { isKnownKey, modelFolder } = peerSettings();
 const { openInference } = await import('./inference.js'); // loads the native library
 const { modelInputOf } = await import('./features.js');
 const bundle = await loadBundle(modelFolder);
 const inference = await openInference(bundle);
-const isKnownKey = createKeyCheck(keyDigest);
 
 const app = Fastify({
   logger: false,

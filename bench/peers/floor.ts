@@ -1,5 +1,5 @@
 import uWS from 'uWebSockets.js';
-import { announce } from './announce.js';
+import { announce } from './settings.js';
 
 /**
  * The cost of HTTP alone: reads the body to its end and answers with a constant of the usual length. It does nothing

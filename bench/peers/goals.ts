@@ -1,6 +1,7 @@
 import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
+import type { Peer } from '#bench/server.js';
 import { comparedBy, spreadText } from '#bench/spread.js';
-import { ACUITY, FASTIFY, FLOOR, RUST, type Peer } from './catalogue.js';
+import { ACUITY, FASTIFY, FLOOR, RUST } from './catalogue.js';
 import type { Mode, Result } from './comparison.js';
 
 /** A goal of the service, said of its ratio to a peer, or its distance from it, in the same repetition; the median decides. */
@@ -30,9 +31,10 @@ const GOALS: readonly Goal[] = [
   { name: "one request alone, p50 beyond the floor's", mode: 'alone', theirs: FLOOR, unit: 'µs', digits: 0, limit: { baseline: 40, history: 80 }, compare: (ours, theirs) => ours.p50Micros - theirs.p50Micros },
 ]; // prettier-ignore
 
-/** Every goal with what was measured, its header first. */
+/** Every goal for the payloads that were measured, its header first. */
 export function goalTable(results: readonly Result[]): string[][] {
-  const lines = GOALS.flatMap((goal) => PAYLOADS.map((payload) => lineOf(goal, payload, results)));
+  const payloads = PAYLOADS.filter((name) => results.some(({ payload }) => payload === name));
+  const lines = GOALS.flatMap((goal) => payloads.map((payload) => lineOf(goal, payload, results)));
   return [['goal', 'payload', 'wanted', 'reached', ''], ...lines];
 }
 

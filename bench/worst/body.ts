@@ -30,9 +30,18 @@ export const SPREAD_PLACE = 'series';
 export type ElementPlace = keyof typeof ELEMENT_PLACES | typeof SPREAD_PLACE;
 export type MemberPlace = keyof typeof MEMBER_PLACES;
 
-/** What follows the bulk, as late as possible. */
-export const ENDINGS = ['whole', 'cut', 'noBracket', 'badNumber', 'badUtf8', 'badEscape', 'odd'] as const;
-export type Ending = (typeof ENDINGS)[number];
+/** What follows the bulk in place of the last bracket. */
+const ENDS = {
+  whole: undefined,
+  cut: '',
+  noBracket: ']',
+  badNumber: ',"x":01}',
+  badUtf8: ',"x":"\u00ed\u00a0\u0080"}', // as bytes
+  badEscape: ',"x":"\\x"}',
+  odd: ',"x":[1e400,{"\\u0061":"\\n"}]}',
+} as const;
+export type Ending = keyof typeof ENDS;
+export const ENDINGS = Object.keys(ENDS) as Ending[];
 
 /** What fills a body where the bounds of structure limit its items. */
 export const FILLERS = ['none', 'spaces', 'digits', 'zeros', 'letters'] as const;
@@ -145,25 +154,6 @@ function fill(filler: Genome['filler'], bytes: number, kind: Genome['kind']): st
 }
 
 function ended(bytes: Buffer, { ending }: Genome): Buffer {
-  switch (ending) {
-    case 'whole':
-      return bytes;
-    case 'cut':
-      return bytes.subarray(0, -1);
-    case 'noBracket':
-      return Buffer.concat([bytes.subarray(0, -1), Buffer.from(']')]);
-    case 'badNumber':
-      return Buffer.concat([bytes.subarray(0, -1), Buffer.from(',"x":01}')]);
-    case 'badUtf8':
-      return Buffer.concat([
-        bytes.subarray(0, -1),
-        Buffer.from(',"x":"'),
-        Buffer.from([0xed, 0xa0, 0x80]),
-        Buffer.from('"}'),
-      ]);
-    case 'badEscape':
-      return Buffer.concat([bytes.subarray(0, -1), Buffer.from(',"x":"\\x"}')]);
-    case 'odd':
-      return Buffer.concat([bytes.subarray(0, -1), Buffer.from(',"x":[1e400,{"\\u0061":"\\n"}]}')]);
-  }
+  const end = ENDS[ending];
+  return end === undefined ? bytes : Buffer.concat([bytes.subarray(0, -1), Buffer.from(end, 'latin1')]);
 }

@@ -14,6 +14,10 @@ function plain(text: (index: number, size: number) => string, strings = 0): Item
   return { text, strings, brackets: none };
 }
 
+function bracketed(text: Item['text'], strings: number, brackets: Item['brackets'] = () => 1): Item {
+  return { text, strings, brackets };
+}
+
 const literals = ['true', 'false', 'null'];
 const mixed = ['1', '-2.5', 'true', '0', 'null', '"a"', '61.25', '""', '7e1', 'false', '"\\n"', '123456'];
 
@@ -54,20 +58,28 @@ export const ELEMENTS = {
   twoBytes: plain((_, size) => `"${'\u00e9'.repeat(size)}"`, 1),
   fourBytes: plain((_, size) => `"${'\u{1f600}'.repeat(size)}"`, 1),
   longString: plain((index, size) => `"${'\\\\\u00e9a'.repeat(size * 200)}${index}"`, 1),
-  object: { text: () => '{}', strings: 0, brackets: () => 1 },
-  array: { text: () => '[]', strings: 0, brackets: () => 1 },
-  pair: { text: () => '{"a":[]}', strings: 1, brackets: () => 2 },
-  session: { text: () => '{"age":30,"HR_night":[60]}', strings: 2, brackets: () => 2 },
-  deep: {
-    text: (_, size) => '['.repeat(size) + ']'.repeat(size),
-    strings: 0,
-    brackets: (size) => size,
-  },
-  deepObjects: {
-    text: (_, size) => '{"a":'.repeat(size) + '0' + '}'.repeat(size),
-    strings: 1,
-    brackets: (size) => size,
-  },
+  object: bracketed(() => '{}', 0),
+  array: bracketed(() => '[]', 0),
+  pair: bracketed(
+    () => '{"a":[]}',
+    1,
+    () => 2,
+  ),
+  session: bracketed(
+    () => '{"age":30,"HR_night":[60]}',
+    2,
+    () => 2,
+  ),
+  deep: bracketed(
+    (_, size) => '['.repeat(size) + ']'.repeat(size),
+    0,
+    (size) => size,
+  ),
+  deepObjects: bracketed(
+    (_, size) => `${'{"a":'.repeat(size)}0${'}'.repeat(size)}`,
+    1,
+    (size) => size,
+  ),
 } as const satisfies Record<string, Item>;
 
 const KNOWN = ['age', 'sex', 'deepPercentage', 'sleepTimeSeconds', 'HR_night', 'memory', 'past_sessions'];
@@ -85,10 +97,10 @@ export const MEMBERS = {
   knownEscapedKey: plain((index) => `"\\u0061\\u0067\\u0065":${index % 10}`, 1),
   wideKey: plain((index, size) => `"${'\u00e9'.repeat(size)}${index}":0`, 1),
   stringMember: plain((index, size) => `"${index.toString(36)}":"${'a'.repeat(size)}"`, 2),
-  arrayMember: { text: (index) => `"${index.toString(36)}":[]`, strings: 1, brackets: () => 1 },
-  series: { text: (_, size) => `"HR_night":[${'60,'.repeat(size)}60]`, strings: 1, brackets: () => 1 },
-  oddSeries: { text: (_, size) => `"RR_night":[${'1e1,'.repeat(size)}null]`, strings: 1, brackets: () => 1 },
-  current: { text: () => '"current_session":{"age":30}', strings: 2, brackets: () => 1 },
+  arrayMember: bracketed((index) => `"${index.toString(36)}":[]`, 1),
+  series: bracketed((_, size) => `"HR_night":[${'60,'.repeat(size)}60]`, 1),
+  oddSeries: bracketed((_, size) => `"RR_night":[${'1e1,'.repeat(size)}null]`, 1),
+  current: bracketed(() => '"current_session":{"age":30}', 2),
 } as const satisfies Record<string, Item>;
 
 export type ElementName = keyof typeof ELEMENTS;

@@ -1,9 +1,12 @@
-import { pick } from '#acuity/base/random.js';
+import { pick, seededRandom } from '#acuity/base/random.js';
+import { textTable } from '#acuity/base/table.js';
 import type { BodyProblem } from '#acuity/contract/problems.js';
 import { furtherBlocks } from '#acuity/http/body.js';
 import { readingTokens } from '#acuity/http/readingTokens.js';
+import { bodiesOf } from '#acuity/load/payloads.js';
+import { createReader } from '#acuity/reading/read.js';
 import type { ReadRequest } from '#acuity/records/request.js';
-import { checkAnswer, verdictOn } from './answers.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import {
   bodyOf,
   ELEMENT_NAMES,
@@ -15,14 +18,13 @@ import {
   type Genome,
 } from './body.js';
 
-/** Searches for the bodies that hold an event loop longest, by family: the kind of item that fills the body. */
+const MEBIBYTE = 1 << 20;
+const BYTES = 65_536;
 
 export type Reader = (bytes: Uint8Array) => object;
 
 export interface SearchOptions {
   readonly read: Reader;
-  /** Whether each answer is checked against plain code; impossible for a reader of another contract. */
-  readonly isChecked: boolean;
   readonly bytes: number;
   /** Random genomes that a family starts from. */
   readonly starts: number;
@@ -41,10 +43,41 @@ export interface Dearest {
   readonly msPerToken: number;
 }
 
+const GENES = ['place', 'size', 'spaces', 'ending', 'filler', 'isWithin'] as const;
+
 export const FAMILIES: readonly Pick<Genome, 'kind' | 'item'>[] = [
   ...ELEMENT_NAMES.map((item) => ({ kind: 'element', item }) as const),
   ...MEMBER_NAMES.map((item) => ({ kind: 'member', item }) as const),
 ];
+
+/**
+ * The bodies that hold an event loop longest, by what they are full of: of each family the dearest that a search finds, and
+ * the same at 4 MiB.
+ */
+export function worstTable(rounds: number): string {
+  const options: SearchOptions = {
+    read: createReader(DEFAULT_SERIES_LIMITS),
+    bytes: BYTES,
+    starts: 4 * rounds,
+    steps: 8 * rounds,
+    measureMs: 5,
+    random: seededRandom(1),
+  };
+  const rows = FAMILIES.map((family) => {
+    const small = searchFamily(family, options);
+    return { small, large: measure({ ...small.genome, bytes: 4 * MEBIBYTE }, options) };
+  }).toSorted((a, b) => b.small.msPerToken - a.small.msPerToken);
+  const plain = Buffer.from(bodiesOf('baseline', 1)[0] ?? '');
+  const parseMs = measureBody(plain, (bytes) => JSON.parse(Buffer.from(bytes).toString()) as object, 20);
+  const lines = rows.map(({ small: { genome, ms, msPerToken }, large }) => {
+    const { item, place, size, spaces, ending, filler, isWithin } = genome;
+    const figures = [ms, msPerToken, large.ms, large.msPerToken].map((value) => value.toFixed(2));
+    const body = [place, `size ${size}`, `${spaces} spaces`, ending, filler, isWithin ? 'within bounds' : ''];
+    return [item, ...figures, body.join(' ').trim()];
+  });
+  const header = ['family', 'ms', 'ms/token', '4 MiB: ms', 'ms/token', 'body'];
+  return `JSON.parse of a plain body: ${(1000 * parseMs).toFixed(1)} µs; the dearest body of each family at ${BYTES} bytes\n\n${textTable([header, ...lines])}`;
+}
 
 /** The most expensive body found in a family. */
 export function searchFamily(family: Pick<Genome, 'kind' | 'item'>, options: SearchOptions): Dearest {
@@ -82,24 +115,17 @@ function sizeOf(random: () => number): number {
   return 1 + Math.floor(random() < 0.7 ? 8 * random() : random() < 0.8 ? 24 * random() : 200 * random());
 }
 
+/** The genome with one gene of another. */
 function changed(genome: Genome, options: SearchOptions): Genome {
-  const { random } = options;
-  const other = randomGenome(options);
-  const kind = random();
-  if (kind < 0.25) return { ...genome, ...placeOf(genome, options) };
-  if (kind < 0.4) return { ...genome, size: other.size };
-  if (kind < 0.55) return { ...genome, size: Math.max(1, genome.size + (random() < 0.5 ? 1 : -1)) };
-  if (kind < 0.7) return { ...genome, ending: other.ending };
-  if (kind < 0.8) return { ...genome, spaces: other.spaces };
-  if (kind < 0.9) return { ...genome, filler: other.filler };
-  return { ...genome, isWithin: !genome.isWithin };
+  const other = { ...randomGenome(options), ...placeOf(genome, options) };
+  const name = pick(options.random, GENES);
+  return { ...genome, [name]: other[name] };
 }
 
-/** Times the reader on the body of a genome, after checking the answer. */
+/** Times the reader on the body of a genome. That each is answered rightly is a test's: test/bench/worst.test.ts. */
 export function measure(genome: Genome, options: SearchOptions): Dearest {
   const body = bodyOf(genome);
   const answer = options.read(body);
-  if (options.isChecked) checkAnswer(verdictOn(body), 'kind' in answer ? (answer as BodyProblem) : undefined);
   const ms = measureBody(body, options.read, options.measureMs);
   const tokens =
     1 + furtherBlocks(body.length) + readingTokens(answer as BodyProblem | ReadRequest, body.length);

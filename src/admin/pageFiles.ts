@@ -38,7 +38,6 @@ const SCRIPTS: readonly string[] = [
   'try/recording.js',
   'try/service.js',
   'try/scores.js',
-  'try/stages.js',
 ];
 const STYLES: readonly string[] = ['dashboard/base.css', 'dashboard/dashboard.css', 'try/try.css'];
 

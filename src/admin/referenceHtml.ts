@@ -68,7 +68,7 @@ export function referenceHtml({ info, paths, components }: ReferenceDocument, ha
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>${info.title}: API reference</title>
-<link rel="icon" href="data:,"><link rel="stylesheet" href="docs/reference.css"></head><body>
+<link rel="icon" href="data:,"><link rel="stylesheet" href="dashboard/base.css"><link rel="stylesheet" href="docs/reference.css"></head><body>
 <nav aria-label="This port">${hasTry ? '<a href="try">try it</a> ' : ''}<a href=".">live dashboard</a> <a href="openapi.json">openapi.json</a> <a href="#schemas">schemas</a></nav>
 <main id="reference"><h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1>${prose(info.description)}
 ${operations.join('\n')}

@@ -1,9 +1,6 @@
 import { Connection, requestBytes } from './connection.js';
 import { latencyQuantiles, type Load, type Measurement } from './measurement.js';
 
-/** Latencies kept for the quantiles; beyond it, later ones replace earlier ones. */
-const LATENCIES_MAX = 1 << 20;
-
 /**
  * Keeps every connection busy with one request at a time, from this process. That costs some 30 µs a request, so on
  * many cores the generator may limit a fast server: `generatorBusy` says how close it came.
@@ -46,7 +43,7 @@ async function keepBusy(connection: Connection, { requests, index, endMs, tally 
       return;
     }
     const doneMs = performance.now();
-    if (status === 200) tally.add(doneMs - nowMs);
+    if (status === 200) tally.latenciesMs.push(doneMs - nowMs);
     else tally.errors++;
     nowMs = doneMs;
   }
@@ -54,20 +51,10 @@ async function keepBusy(connection: Connection, { requests, index, endMs, tally 
 
 class Tally {
   errors = 0;
-  private answered = 0;
-  private latenciesMs = new Float64Array(1024);
-
-  add(ms: number): void {
-    if (this.answered === this.latenciesMs.length && this.answered < LATENCIES_MAX) {
-      const longer = new Float64Array(this.answered * 2);
-      longer.set(this.latenciesMs);
-      this.latenciesMs = longer;
-    }
-    this.latenciesMs[this.answered++ % LATENCIES_MAX] = ms;
-  }
+  readonly latenciesMs: number[] = [];
 
   measured(seconds: number): Measurement {
-    const sorted = this.latenciesMs.subarray(0, Math.min(this.answered, LATENCIES_MAX)).toSorted();
-    return { requests: this.answered, seconds, ...latencyQuantiles(sorted), errors: this.errors };
+    const sorted = Float64Array.from(this.latenciesMs).toSorted();
+    return { requests: sorted.length, seconds, ...latencyQuantiles(sorted), errors: this.errors };
   }
 }

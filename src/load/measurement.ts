@@ -10,8 +10,6 @@ export interface Measurement {
   readonly p999Micros: number;
   /** Responses other than 200, requests without a response, broken connections. */
   readonly errors: number;
-  /** The responses among the errors, if the generator counts them; `requests` then includes them too. */
-  readonly refused?: number;
 }
 
 /** Quantiles of latencies in ms (ascending); NaN without any. */

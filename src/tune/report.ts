@@ -1,4 +1,4 @@
-import { htmlTable, pageOf, type Tone } from './page.js';
+import { htmlTable, pageOf } from './page.js';
 import { escapeHtml } from '../base/html.js';
 import { spreadOf } from '../load/statistics.js';
 import { environmentOf, nameOf, type Candidate } from './candidates.js';
@@ -93,75 +93,48 @@ export function pageFor(findings: TuneFindings): string {
     sections: [
       {
         heading: 'To paste',
-        note: 'As it is: into an environment file, or into a shell in front of the command.',
+        note: 'As it is: into an environment file, or into a shell before the command.',
         html: `<pre>${escapeHtml(blockOf(findings))}</pre>`,
       },
       {
         heading: 'What was found, and the defaults',
         note: 'Measured in turn, pair by pair. Only a difference that every pair shows counts.',
-        html: settingsTable(findings) + pairsTable(findings),
+        html: pairsTable(findings),
       },
-      ...rounds.map((trials, index) => ({
-        heading: `Round ${index + 1} of the search`,
-        note:
-          index === 0
-            ? 'Short measurements: the better half goes on to a round with twice the time each.'
-            : '',
-        html: roundTable(trials),
-      })),
+      {
+        heading: 'What was tried',
+        note: 'The better half of each round goes on to the next one, with twice the time for each.',
+        html: htmlTable(triedTable(rounds)),
+      },
     ],
   });
 }
 
-/** The columns of both tables; the recommended one is marked. */
-function columnsOf(findings: TuneFindings): { readonly found: string; readonly defaults: string } {
-  return isFound(findings)
-    ? { found: 'found: better', defaults: 'defaults' }
-    : { found: 'found', defaults: 'defaults: recommended' };
-}
-
-function settingsTable(findings: TuneFindings): string {
-  const { found, defaults } = columnsOf(findings);
-  const ours = environmentOf(findings.winner);
-  const theirs = environmentOf(findings.defaults);
-  return htmlTable(
-    [
-      ['setting', found, defaults],
-      ...Object.keys(ours).map((name) => [name, ours[name] ?? '', theirs[name] ?? '']),
-    ],
-    toneOfColumn(findings),
-  );
-}
-
+/** The recommended one of both is marked. */
 function pairsTable(findings: TuneFindings): string {
   const { duel } = findings;
-  const { found, defaults } = columnsOf(findings);
+  const [found, defaults] = isFound(findings)
+    ? ['found: better', 'defaults']
+    : ['found', 'defaults: recommended'];
   const cell = (outcome: Outcome | undefined): string =>
     outcome === undefined ? '–' : `${outcome.perSecond.toFixed(0)}/s, ${p99Words(outcome.p99Ms)}`;
+  const recommended = isFound(findings) ? 1 : 2;
   return htmlTable(
     [
       ['pair', found, defaults],
       ...duel.defaults.map((theirs, pair) => [String(pair + 1), cell(duel.winner[pair]), cell(theirs)]),
     ],
-    toneOfColumn(findings),
+    (_, column) => (column === recommended ? 'good' : undefined),
   );
 }
 
-function toneOfColumn(findings: TuneFindings): (cell: string, column: number) => Tone | undefined {
-  const recommended = isFound(findings) ? 1 : 2;
-  return (_, column) => (column === recommended ? 'good' : undefined);
-}
-
-function roundTable(trials: TuneFindings['rounds'][number]): string {
-  const most = Math.max(...trials.map(({ result }) => result.perSecond), 1);
-  const rows = trials.map(({ candidate, result: { perSecond, p99Ms, failure } }) => {
-    const width = Math.round((perSecond / most) * 100);
-    const cells =
-      failure === undefined
-        ? [perSecond.toFixed(0), Number.isFinite(p99Ms) ? p99Ms.toFixed(1) : '–']
-        : ['failed', '–'];
-    const bar = `<span class="bar" style="width:${(width / 10).toFixed(1)}rem"></span>`;
-    return `<tr><td>${escapeHtml(nameOf(candidate))}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td style="text-align:left">${bar}</td></tr>`;
-  });
-  return `<div class="wide"><table><tr><th>setting</th><th>requests/s</th><th>p99 ms</th><th></th></tr>${rows.join('')}</table></div>`;
+function triedTable(rounds: TuneFindings['rounds']): string[][] {
+  const rows = rounds.flatMap((trials, round) =>
+    trials.map(({ candidate, result: { perSecond, p99Ms, failure } }) => [
+      nameOf(candidate),
+      String(round + 1),
+      ...(failure === undefined ? [perSecond.toFixed(0), p99Words(p99Ms)] : ['failed', '–']),
+    ]),
+  );
+  return [['setting', 'round', 'requests/s', 'latency'], ...rows];
 }

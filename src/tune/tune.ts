@@ -38,8 +38,6 @@ const SLICE_SECONDS_MIN = 0.2;
 const RATE_SHARE = 0.5;
 const PROBE_SHARE = 0.05;
 
-type Say = (line: string) => void;
-
 /** Searches the best settings of this machine for a goal. Prints the block to paste to standard output. */
 export async function tune(options: TuneOptions): Promise<void> {
   const startMs = performance.now();
@@ -51,9 +49,7 @@ export async function tune(options: TuneOptions): Promise<void> {
   const key = await issueKey(folder);
   const { connections } = options;
   const bench: Bench = { folder, key, environment: environment(), bodies, connections, endMs };
-  const progress = new Progress(startMs, endMs);
-  const findings = await search(bench, options.goal, startMs, (line) => progress.say(line));
-  progress.close();
+  const findings = await search(bench, options.goal, startMs);
   process.stdout.write(`${blockOf(findings)}\n`);
   if (options.htmlFile !== undefined) writeFileSync(options.htmlFile, pageFor(findings));
 }
@@ -78,11 +74,11 @@ async function issueKey(folder: string): Promise<string> {
   return key;
 }
 
-async function search(bench: Bench, goal: Goal, startMs: number, say: Say): Promise<TuneFindings> {
+async function search(bench: Bench, goal: Goal, startMs: number): Promise<TuneFindings> {
   const cores = usableCores();
   const defaults = defaultsFor(cores);
   const totalMs = bench.endMs - startMs;
-  const rate = goal.name === 'latency' ? await halfOfDefaults(bench, defaults, totalMs, say) : undefined;
+  const rate = goal.name === 'latency' ? await halfOfDefaults(bench, defaults, totalMs) : undefined;
   const all = candidatesFor(cores);
   const searchEndMs = startMs + totalMs * SEARCH_SHARE;
   const candidates = thinned(all, affordable(all.length, searchEndMs - performance.now(), TRIAL_MS));
@@ -99,7 +95,7 @@ async function search(bench: Bench, goal: Goal, startMs: number, say: Say): Prom
     compare: (a, b) => compareOutcomes(goal, a, b),
   });
   const winner = rounds.at(-1)?.[0]?.candidate ?? defaults;
-  const duel = await fight(bench, winner, defaults, rate, say);
+  const duel = await fight(bench, winner, defaults, rate);
   const isSame = nameOf(winner) === nameOf(defaults);
   const verdict = isSame
     ? {
@@ -111,7 +107,7 @@ async function search(bench: Bench, goal: Goal, startMs: number, say: Say): Prom
   return { machine: machineLine(cores), goal, rate, rounds, winner, defaults, duel, verdict };
 }
 
-async function halfOfDefaults(bench: Bench, defaults: Candidate, totalMs: number, say: Say): Promise<number> {
+async function halfOfDefaults(bench: Bench, defaults: Candidate, totalMs: number): Promise<number> {
   const trialMs = Math.max(TRIAL_MS, totalMs * PROBE_SHARE);
   const { perSecond, failure } = await tryCandidate(bench, defaults, { trialMs, rate: undefined });
   if (failure !== undefined) throw new Error(failure);
@@ -126,7 +122,6 @@ async function fight(
   winner: Candidate,
   defaults: Candidate,
   rate: number | undefined,
-  say: Say,
 ): Promise<Duel> {
   const duel = { winner: [] as Outcome[], defaults: [] as Outcome[] };
   const names =
@@ -171,30 +166,6 @@ function machineLine(cores: number): string {
   return `${cores} usable cores, ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}`;
 }
 
-const BAR_CELLS = 20;
-const CLEAR_LINE = '\r\u001b[K';
-
-/** On a terminal, one line that is overwritten; elsewhere one line for each message. */
-class Progress {
-  constructor(
-    private readonly startMs: number,
-    private readonly endMs: number,
-  ) {}
-
-  say(line: string): void {
-    const { stderr } = process;
-    if (!stderr.isTTY) {
-      stderr.write(`acuity tune: ${line}\n`);
-      return;
-    }
-    const share = Math.min(1, (performance.now() - this.startMs) / (this.endMs - this.startMs));
-    const filled = Math.round(share * BAR_CELLS);
-    const leftS = Math.max(0, Math.round((this.endMs - performance.now()) / 1000));
-    const text = `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${leftS} s left  ${line}`;
-    stderr.write(CLEAR_LINE + text.slice(0, stderr.columns - 1));
-  }
-
-  close(): void {
-    if (process.stderr.isTTY) process.stderr.write(CLEAR_LINE);
-  }
+function say(line: string): void {
+  process.stderr.write(`acuity tune: ${line}\n`);
 }

@@ -11,7 +11,7 @@ const ASKED = { rate: 1_000, isRateMeasured: true, cores: 2 };
 function tried(index: number, p99Ms: readonly number[], perSecond = 1_000, errors = 0): Tried {
   const setting = SETTINGS[index];
   if (setting === undefined) throw new RangeError('no such setting');
-  const atRates = [{ p50Ms: p99Ms, p99Ms, perSecond: p99Ms.map(() => perSecond) }];
+  const atRates = [{ p99Ms, perSecond: p99Ms.map(() => perSecond) }];
   return { setting, saturated: [2_000, 2_100], atRates, errors };
 }
 

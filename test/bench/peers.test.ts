@@ -5,8 +5,7 @@ import { FORMS } from '#bench/load/forms.js';
 import { bodiesOf, PAYLOADS } from '#acuity/load/payloads.js';
 import { PEERS } from '#bench/peers/catalogue.js';
 import { Connection, requestBytes } from '#acuity/load/connection.js';
-import { issueKey } from '#bench/server/key.js';
-import { startServer } from '#bench/server/process.js';
+import { issueKey, startServer } from '#bench/server.js';
 
 process.env['ORT_DISABLE_TELEMETRY'] = '1'; // before ONNX Runtime loads
 const { goldenQuestions, questionsOf, wrongAnswers } = await import('#bench/peers/answers.js');

@@ -220,7 +220,7 @@ t.test(
     t.match(found.find(({ kind }) => kind === 'PodMonitor')?.spec, {
       podMetricsEndpoints: [{ port: 'admin', relabelings: [{ targetLabel: 'job', replacement: 'acuity' }] }],
     });
-    const rules = parseYaml(readFileSync(join(REPOSITORY, 'deploy/alerts.yml'), 'utf8')) as object;
+    const rules = parseYaml(readFileSync(join(REPOSITORY, 'deploy/helm/files/alerts.yml'), 'utf8')) as object;
     t.strictSame(found.find(({ kind }) => kind === 'PrometheusRule')?.spec, rules);
   },
 );

@@ -107,7 +107,7 @@ async function reference(t: Test, { browser, look, server }: Setting): Promise<v
   await sample.locator('summary').click();
   t.match(await sample.locator('pre').innerText(), 'AcuityClient.fromEnvironment');
   const ground = await page.evaluate(() => getComputedStyle(globalThis.document.body).backgroundColor);
-  t.equal(ground, look.scheme === 'dark' ? 'rgb(16, 20, 27)' : 'rgb(255, 255, 255)');
+  t.equal(ground, look.scheme === 'dark' ? 'rgb(16, 20, 27)' : 'rgb(244, 245, 248)');
   t.strictSame(await seriousFindings(page), []);
   t.strictSame([...elsewhere, ...complaints], []);
 }

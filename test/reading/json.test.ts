@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isJson } from '#bench/worst/answers.js';
+import { isJson } from '../fixtures/bodyVerdict.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { isBeyondBounds, structureOf } from '#bench/worst/answers.js';
+import { isBeyondBounds, structureOf } from '../fixtures/bodyVerdict.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { StructureBounds } from '#rules/structure.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';

@@ -30,7 +30,7 @@ const FACTORS: Readonly<Record<string, number>> = { AcuityFieldsMissing: 6000 };
 const RANGE_MIN_MS = 5000;
 const READY_MS = 60_000;
 
-/** deploy/alerts.yml with shorter times and no other change. */
+/** deploy/helm/files/alerts.yml with shorter times and no other change. */
 export function shortened(rules: string): string {
   return rules
     .split(/^(?= {6}- alert: )/m)
@@ -66,7 +66,7 @@ export async function startPrometheus(t: Teardown, folder: string): Promise<Prom
   write(watched);
   writeFileSync(
     join(folder, 'alerts.yml'),
-    shortened(readFileSync(join(REPOSITORY, 'deploy/alerts.yml'), 'utf8')),
+    shortened(readFileSync(join(REPOSITORY, 'deploy/helm/files/alerts.yml'), 'utf8')),
   );
   writeFileSync(
     join(folder, 'prometheus.yml'),

@@ -14,9 +14,8 @@ export function rustUnavailable(): string | undefined {
   return ortLibrary() === undefined ? 'onnxruntime-node has no library for this machine' : undefined;
 }
 
-/** With one event loop. */
 export function rustEnvironment(): Record<string, string> {
-  return { BENCH_ORT: ortLibrary() ?? '', BENCH_THREADS: '1' };
+  return { BENCH_ORT: ortLibrary() ?? '' };
 }
 
 function ortLibrary(): string | undefined {

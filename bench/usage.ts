@@ -1,4 +1,0 @@
-/** A mistake in the arguments, in one line. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}

@@ -1,6 +1,5 @@
-import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { filesBy, runOperation, type FileOperation } from '#acuity/files/files.js';
+import { filesBy, runOperation } from '#acuity/files/files.js';
 import { EXPLAIN_TABLE } from '#acuity/model/manifest.js';
 import { createLog } from '#acuity/process/log.js';
 import { ModelSwitch } from '#acuity/server/modelSwitch.js';
@@ -8,64 +7,28 @@ import { ShadowSwitch } from '#acuity/server/shadowSwitch.js';
 import { MODEL } from '../fixtures/model.js';
 import { until } from '../fixtures/until.js';
 
-/** A disk whose operations wait until it is told that they are cut off, and a log that is kept. */
-function scene(waits: readonly FileOperation[]) {
-  let cutOff: (() => void) | undefined;
-  const files = filesBy(async (name, args) => {
-    if (!waits.includes(name)) return runOperation(name, args);
-    return new Promise((_, reject) => {
-      cutOff = () => reject(new Error('cut off'));
-    });
-  });
-  const output = new PassThrough({ encoding: 'utf8' });
-  const log = createLog({ level: 'info', sink: { write: (line) => void output.write(line) } });
-  return {
-    files: { look: files, load: files },
-    log,
-    begun: () => until(() => cutOff !== undefined),
-    logged: (): string => String(output.read() ?? ''),
-    async cutOff() {
-      cutOff?.();
-      await new Promise((resolve) => setImmediate(resolve));
-    },
-  };
-}
-
-t.test('a stop while a model is read does not report it as refused', async (t) => {
-  const { files, log, begun, logged, cutOff } = scene(['readText']);
-  const server = { prepareModel: () => Promise.resolve(), switchModel: () => Promise.resolve() };
-  const models = new ModelSwitch({ folder: MODEL, loaded: MODEL, files, server, log });
-  models.request();
-  await begun();
-  models.stop();
-  await cutOff();
-  t.equal(logged(), '');
-  t.equal(models.refusal, undefined);
-});
+const silent = createLog({ level: 'silent' });
 
 t.test('a model that is ready only when the service stops is not put in force', async (t) => {
-  const { files, log, logged } = scene([]);
-  let isPreparing = false;
-  let ready = (): void => undefined;
+  const files = filesBy(async (name, args) => runOperation(name, args));
+  let ready: (() => void) | undefined;
   const server = {
-    prepareModel: () =>
-      new Promise<void>((resolve) => {
-        isPreparing = true;
-        ready = resolve;
-      }),
-    switchModel: () => {
-      t.fail('it is put in force');
-      return Promise.resolve();
-    },
+    prepareModel: () => new Promise<void>((resolve) => (ready = resolve)),
+    switchModel: () => Promise.reject(new Error('it is put in force')),
   };
-  const models = new ModelSwitch({ folder: MODEL, loaded: MODEL, files, server, log });
+  const models = new ModelSwitch({
+    folder: MODEL,
+    loaded: MODEL,
+    files: { look: files, load: files },
+    server,
+    log: silent,
+  });
   models.request();
-  await until(() => isPreparing);
+  await until(() => ready !== undefined);
   models.stop();
-  ready();
+  ready?.();
   await new Promise((resolve) => setImmediate(resolve));
-  t.equal(logged(), '');
-  t.equal(models.version, undefined);
+  t.strictSame([models.version, models.refusal], [undefined, undefined]);
 });
 
 /** A server that counts the models it is told to open, and a disk that holds back the last file of a model. */
@@ -83,7 +46,7 @@ function lastFile() {
   };
   const server = { prepareModel: open, switchModel: () => Promise.resolve(), replaceShadow: open };
   return {
-    options: { folder: MODEL, files: { look: files, load: files }, server, log: scene([]).log },
+    options: { folder: MODEL, files: { look: files, load: files }, server, log: silent },
     begun: () => until(() => goOn !== undefined),
     async opened(): Promise<number> {
       goOn?.();

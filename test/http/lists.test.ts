@@ -211,6 +211,34 @@ t.test('a caller that hangs up gets its places and its quota back', async (t) =>
   await loop.predict.listsEnded();
 });
 
+t.test('a list that the limits of its key refuse: 429, or what fits into the day', async (t) => {
+  for (const limit of ['burst', 'daily'] as const) {
+    let refunded = 0;
+    let isSpent = false;
+    const loop = openLoop(t, {
+      rateLimiter: {
+        admit: (key) => ({ outcome: 'admitted', key, day: 0 }),
+        // Another request of the key takes what was left between the count and the charge.
+        admitMore: ({ key }) => {
+          isSpent = true;
+          return { outcome: 'limited', key, limit, retryAfterS: 3, policy: 'p', state: 's' };
+        },
+        leftOfDay: () => (isSpent && limit === 'daily' ? 1 : Infinity),
+        spend: () => undefined,
+        refund: () => void refunded++,
+      },
+    });
+    const reply = await sendList(loop, times(5));
+    if (limit === 'burst') {
+      t.equal(reply.status, 429);
+      t.equal(reply.headers.get('retry-after'), '3');
+      t.equal(refunded, 1, 'what its head had taken');
+    } else t.match(reply, { status: 422, body: /at most 2 lines"/ });
+    t.equal(loop.scorer.lines.reserved, 0);
+    t.equal(loop.budget.heldBytes, 0);
+  }
+});
+
 t.test('a list takes turns with others, and with other work of the loop', async (t) => {
   const loop = openLoop(t);
   const { lines } = loop.scorer;

@@ -118,12 +118,7 @@ function billOf(run, source) {
 
 /** As `helm package` names and lays it out; helm itself writes the time of packing. */
 function chartOf(run) {
-  const tar = run('tar', [
-    '--create',
-    '--format=ustar',
-    '--sort=name',
-    `--mtime=@${git('log', '-1', '--format=%ct')}`,
-  ];
+  const plain = ['--format=ustar', '--sort=name', `--mtime=@${git('log', '-1', '--format=%ct')}`];
   const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX'];
   const tar = run('tar', ['--create', ...plain, ...owner, `--transform=s,^${CHART},acuity,`, CHART]);
   return run('gzip', ['-9n'], undefined, tar);

@@ -7,7 +7,8 @@ import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /** Another program that takes every core, and probes meanwhile: a busy machine is no blocked event loop. */
 
-const skip = process.platform === 'linux' ? false : 'threads have priorities of their own on Linux alone';
+const skip =
+  process.platform === 'linux' ? false : 'threads have priorities of their own on Linux alone: run it there';
 const BUSY_FOR_A_CORE = 8;
 /** The service has less than one part in fifty of a core then; the tests that run beside this one go before both. */
 const NICENESS = { service: 19, other: 10 };

@@ -56,7 +56,9 @@ t.test('the backend', { skip }, async (t) => {
 
   const postgres = postgresFolder();
   const why =
-    postgres === undefined ? 'there is no PostgreSQL here' : unprivileged() === undefined && 'no setpriv';
+    postgres === undefined
+      ? 'there is no PostgreSQL here (Debian: apt-get install postgresql)'
+      : unprivileged() === undefined && 'there is no setpriv here (Debian: apt-get install util-linux)';
   await t.test('keeps nights in PostgreSQL', { skip: why }, async (t) => {
     const url = await startPostgres(t, postgres ?? '');
     await scoresAll(t, await start(t, { ...env, DATABASE_URL: url }));

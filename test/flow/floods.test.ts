@@ -59,7 +59,7 @@ async function openSilent(t: Test, port: number, count: number): Promise<Socket[
 const SILENT = 1_200;
 
 const env = { ACUITY_HTTP_THREADS: '2', ACUITY_WORKERS: '2' };
-const skip = descriptorsMax() < 2 * SILENT && `needs ${2 * SILENT} file descriptors`;
+const skip = descriptorsMax() < 2 * SILENT && `needs ${2 * SILENT} file descriptors (ulimit -n)`;
 
 t.test(`${SILENT} silent connections at a limit of 1,024 descriptors`, { skip }, async (t) => {
   const server = await startServer(t, { env, filesMax: 1024 });

@@ -105,7 +105,7 @@ function missing({ commands, needs }: Generated): string | false {
   const absent = commands.find(
     (name) => !path.split(delimiter).some((folder) => existsSync(join(folder, name))),
   );
-  if (absent !== undefined) return `there is no ${absent} here`;
+  if (absent !== undefined) return `there is no ${absent} here: it needs Go and Java`;
   return needs.every(existsSync) ? false : 'its generator is not here (test/foreign/setup.sh)';
 }
 

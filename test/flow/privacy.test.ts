@@ -97,16 +97,3 @@ t.test('at level trace no biometric value and no key reaches the log', async (t)
     t.notOk(all.includes(key.slice(8, 40)), 'the secret of a key');
   }
 });
-
-t.test('ONNX Runtime loads only after its telemetry was turned off', async (t) => {
-  const witness = new URL('../fixtures/loadWitness.js', import.meta.url).href;
-  const server = await startServer(t, { nodeOptions: ['--import', witness] });
-  const loads = server
-    .output()
-    .split('\n')
-    .filter((line) => line.startsWith('{"event":"dlopen"'))
-    .map((line) => JSON.parse(line) as { readonly file: string; readonly telemetryOff: string });
-  t.ok(loads.some(({ file }) => file.includes('onnxruntime')));
-  t.ok(loads.some(({ file }) => file.includes('uws')));
-  for (const { file, telemetryOff } of loads) t.equal(telemetryOff, '1', file);
-});

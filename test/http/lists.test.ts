@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { Connection, head, send, type Reply } from '../fixtures/connection.js';
-import { FakeScorer, GOOD_KEY, MODEL, answer, budgetOf, openLoop, type TestLoop } from '../fixtures/loop.js';
+import { GOOD_KEY, MODEL, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
 const LINE = '{"current_session":{}}';
@@ -150,33 +150,26 @@ t.test(
 
 /** `count` measurements, each wrong. */
 const measuredBody = (count: number): string =>
-  `{"current_session":{},"history":"","night":"2026-11-20","measurements":[${Array.from({ length: count }, () => '{}').join()}]}`;
+  `{"current_session":{},"history":"","night":"2026-11-20","measurements":[${Array(count).fill('{}').join()}]}`;
 const EXPLAINED_WRONG = '{"current_session":{"age":"34"},"explain":true}';
+const EXACT = `{"current_session":{},"current_session":{},"x":"${'x'.repeat(65_000)}"}`;
 
-for (const [what, body, tokens] of [
-  ['a run of 64 KiB of line ends', `${LINE}${'\n\r\n'.repeat(22_000)}`, 5],
-  [
-    'a body of 64 KiB for the exact path',
-    `{"current_session":{},"current_session":{},"x":"${'x'.repeat(65_000)}"}`,
-    10,
-  ],
-  ['16 measurements', measuredBody(16), 0],
-  ['64 measurements', measuredBody(64), 3],
-  ['two lines of 64 measurements', bodyOf(measuredBody(64), measuredBody(64)), 7],
-  ['too many lines', '{}\n'.repeat(1_001), 3],
-  ['too many lines that may ask for explanations', `${EXPLAINED_WRONG}\n`.repeat(1_001), 3],
-  ['lines that had to be read, once', `${EXPLAINED_WRONG}\n`.repeat(100), 99],
-] as const) {
-  t.test(`work beyond that of plain lines costs tokens: ${what}`, async (t) => {
+t.test('work beyond that of plain lines costs tokens', async (t) => {
+  for (const [what, body, tokens] of [
+    ['a run of 64 KiB of line ends', `${LINE}${'\n\r\n'.repeat(22_000)}`, 5],
+    ['a body of 64 KiB for the exact path', EXACT, 10],
+    ['16 measurements', measuredBody(16), 0],
+    ['two lines of 64 measurements', bodyOf(measuredBody(64), measuredBody(64)), 7],
+    ['too many lines that may ask for explanations', times(1_001, EXPLAINED_WRONG), 3],
+    ['lines that had to be read, once', times(100, EXPLAINED_WRONG), 99],
+  ] as const) {
     const loop = openLoop(t);
     answerAll(t, loop);
     await sendList(loop, body);
-    t.equal(
-      loop.spent.reduce((sum, spent) => sum + spent, 0),
-      tokens,
-    );
-  });
-}
+    const spent = loop.spent.reduce((sum, one) => sum + one, 0);
+    t.equal(spent, tokens, what);
+  }
+});
 
 t.test('a line waits no longer than the deadline, read or not', async (t) => {
   const loop = openLoop(t, { deadlineMs: 50 });
@@ -218,16 +211,32 @@ t.test('a caller that hangs up gets its places and its quota back', async (t) =>
   await loop.predict.listsEnded();
 });
 
-t.test('a long answer comes in pieces; its unread part holds a share of the budget, no more', async (t) => {
-  const scorer = new FakeScorer();
-  const budget = budgetOf(1_000_000);
-  const loop = openLoop(t, { scorer, budget });
-  answerAll(t, loop);
-  const reply = await sendList(loop, times(1_000));
-  t.equal(reply.headers.get('transfer-encoding'), 'chunked');
-  t.strictSame(new Set(statusesOf(reply)), new Set([200]));
-  await loop.predict.listsEnded();
-  t.equal(budget.heldBytes, 0);
+t.test('a list that the limits of its key refuse: 429, or what fits into the day', async (t) => {
+  for (const limit of ['burst', 'daily'] as const) {
+    let refunded = 0;
+    let isSpent = false;
+    const loop = openLoop(t, {
+      rateLimiter: {
+        admit: (key) => ({ outcome: 'admitted', key, day: 0 }),
+        // Another request of the key takes what was left between the count and the charge.
+        admitMore: ({ key }) => {
+          isSpent = true;
+          return { outcome: 'limited', key, limit, retryAfterS: 3, policy: 'p', state: 's' };
+        },
+        leftOfDay: () => (isSpent && limit === 'daily' ? 1 : Infinity),
+        spend: () => undefined,
+        refund: () => void refunded++,
+      },
+    });
+    const reply = await sendList(loop, times(5));
+    if (limit === 'burst') {
+      t.equal(reply.status, 429);
+      t.equal(reply.headers.get('retry-after'), '3');
+      t.equal(refunded, 1, 'what its head had taken');
+    } else t.match(reply, { status: 422, body: /at most 2 lines"/ });
+    t.equal(loop.scorer.lines.reserved, 0);
+    t.equal(loop.budget.heldBytes, 0);
+  }
 });
 
 t.test('a list takes turns with others, and with other work of the loop', async (t) => {

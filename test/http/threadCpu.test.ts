@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openThreadCpu } from '#acuity/http/threadCpu.js';
 
-const skip = !existsSync('/proc/thread-self/schedstat') && 'this system does not tell';
+const skip =
+  !existsSync('/proc/thread-self/schedstat') && 'needs /proc/thread-self/schedstat: run it on Linux';
 
 t.test('work costs CPU time, waiting does not', { skip }, async (t) => {
   const cpu = openThreadCpu();

@@ -60,7 +60,7 @@ t.test('a file of the operator’s own norms', async (t) => {
 
 t.test(
   'what is computed is what `node scripts/norms.js` computes',
-  { skip: folder === undefined && 'VALIDATION_DATA names no folder' },
+  { skip: folder === undefined && 'VALIDATION_DATA names no folder with the public data' },
   async (t) => {
     const kept: unknown = JSON.parse(readFileSync(join(REPOSITORY, 'packages/norms/computed.json'), 'utf8'));
     const computed = Object.entries(computeNorms(folder ?? '')).map(([name, { norm }]) => [name, norm]);

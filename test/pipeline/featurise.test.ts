@@ -43,7 +43,7 @@ function close(t: Test, actual: number | undefined, expected: number, tolerance:
   t.ok(Math.abs((actual ?? NaN) - expected) <= tolerance, `${name} is ${actual}, expected ${expected}`);
 }
 
-t.test('sleep and person, computed by hand', async (t) => {
+t.test('levels, sleep and person, computed by hand', async (t) => {
   const values = known(
     rowOf({
       deepSleepSeconds: 3600,
@@ -54,9 +54,17 @@ t.test('sleep and person, computed by hand', async (t) => {
       height_cm: 200,
       weight_kg: 80,
       sex: 'F',
+      HR_day_1h: [74],
+      RR_day_1h: [16],
+      HR_night: [58],
+      RR_night: [14.5],
     }),
   );
   const expected = {
+    hr_day: 74,
+    rr_day: 16,
+    hr_night: 58,
+    rr_night: 14.5,
     sleep_time: 7,
     deep_share: 1 / 7,
     rem_share: 1.5 / 7,

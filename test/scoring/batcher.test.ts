@@ -7,7 +7,7 @@ import type { PredictionRequest } from '#acuity/records/request.js';
 import { Batcher } from '#acuity/scoring/batcher.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
 import type { AdmitOutcome, ScoredRow, ScoreHandler, Timing } from '#acuity/scoring/scorer.js';
-import { AGES_MAX } from '../fixtures/ages.js';
+import { AGES_MAX, ageIn } from '../fixtures/ages.js';
 import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
 import { below, seededRandom } from '#acuity/base/random.js';
 import { until } from '../fixtures/until.js';
@@ -63,10 +63,11 @@ interface SetupOptions {
   readonly capacity?: number;
   readonly batchMax?: number;
   readonly queueMax?: number;
+  readonly linesMax?: number;
 }
 
 function setUp(t: Test, options: SetupOptions = {}): Setup {
-  const { capacity = 1, batchMax = 4, queueMax = 100, gatherMs, explainsEach = false } = options;
+  const { capacity = 1, batchMax = 4, queueMax = 100, gatherMs, explainsEach = false, linesMax } = options;
   const pool = new FakePool({ capacity, batchMax, blocks: blocksFor(queueMax, batchMax, capacity) });
   const clock = manualClock();
   const faults: string[] = [];
@@ -80,6 +81,7 @@ function setUp(t: Test, options: SetupOptions = {}): Setup {
     hangMs: HANG_MS,
     gatherMs,
     explainsEach,
+    ...(linesMax !== undefined && { linesMax }),
     clock,
     onFault: ({ message }) => void faults.push(message),
     onHung: () => void hangs++,
@@ -146,19 +148,6 @@ t.test('while all workers are busy, requests gather, and leave together when one
   t.strictSame(rows(pool.tasks), [1, 1, 3]);
 });
 
-t.test('a batch holds its most and no more', async (t) => {
-  const { pool, admit, landAll } = setUp(t, { batchMax: 2 });
-  const ages = [1, 2, 3, 4, 5];
-  const callers = ages.map((age) => admit(age));
-  await turn();
-  await landAll();
-  t.strictSame(rows(pool.tasks), [2, 2, 1]);
-  t.strictSame(
-    callers.map(({ score }) => score),
-    ages,
-  );
-});
-
 t.test('requests with and without history never share a batch; the oldest goes first', async (t) => {
   const { pool, admit, landAll } = setUp(t);
   const past = [0, 1, 0, 5, 0];
@@ -176,24 +165,6 @@ t.test('requests with and without history never share a batch; the oldest goes f
     callers.map(({ score }) => score),
     past.map((_, index) => 10 * (index + 1)),
   );
-});
-
-t.test('there are blocks for as many requests as are admitted, however the variants mix', async (t) => {
-  for (let seed = 1; seed <= 20; seed++) {
-    const random = seededRandom(seed);
-    const options = {
-      capacity: 1 + below(random, 4),
-      batchMax: 1 + below(random, 5),
-      queueMax: 1 + below(random, 30),
-    };
-    const { batcher, pool, admit } = setUp(t, options);
-    for (let step = 0; step < 100; step++) {
-      if (batcher.pending < options.queueMax) admit(below(random, AGES_MAX), below(random, 3));
-      if (random() < 0.3) await turn();
-      if (random() < 0.2) pool.runs[below(random, pool.runs.length)]?.land();
-    }
-  }
-  t.pass();
 });
 
 t.test(
@@ -309,23 +280,6 @@ t.test('a poisoned request fails alone', async (t) => {
   t.equal(pool.runs.length, 0);
 });
 
-t.test('a caller that hung up or was shed before the second run takes no part in it', async (t) => {
-  const { clock, pool, batcher, admit, firstRun } = setUp(t);
-  const [gone, staying] = [admit(1), admit(2)];
-  await turn();
-  gone.isGone = true;
-  firstRun().fail();
-  await turn();
-  t.match(firstRun().task, { first: 1, rows: 1 });
-  clock.advance(DEADLINE_MS + 1);
-  sweep();
-  firstRun().fail();
-  await turn();
-  t.strictSame([gone.told, staying.told], [[], ['expired']]);
-  t.equal(pool.runs.length, 0);
-  t.equal(batcher.pending, 0);
-});
-
 t.test(
   'no unsound score leaves; its neighbours’ do, and those at the very ends of their range',
   async (t) => {
@@ -356,23 +310,6 @@ t.test(
     }
   },
 );
-
-t.test('a caller that hung up gets no answer; a batch of such is not run', async (t) => {
-  const { pool, batcher, admit, firstRun } = setUp(t, { batchMax: 2 });
-  const callers = [1, 2, 3, 4].map((age) => admit(age));
-  const [one, , three, four] = callers;
-  if (!one || !three || !four) throw new Error('four callers');
-  await turn();
-  for (const caller of [one, three, four]) caller.isGone = true;
-  firstRun().land();
-  await turn();
-  t.strictSame(rows(pool.tasks), [2]);
-  t.equal(batcher.pending, 0);
-  t.strictSame(
-    callers.map(({ told }) => told),
-    [[], ['scored'], [], []],
-  );
-});
 
 t.test('drained: not while a run without waiting callers goes on', async (t) => {
   const { clock, batcher, admit, firstRun } = setUp(t);
@@ -421,20 +358,6 @@ t.test('offline, requests gather, and onAnswered comes after the answers', async
   firstRun().land(1);
   await turn();
   t.strictSame(told, [[0, 1]], 'both in one run');
-});
-
-t.test('what waits for a worker is told apart from what runs', async (t) => {
-  const { batcher, admit, firstRun } = setUp(t, { batchMax: 2 });
-  t.equal(batcher.queued, 0);
-  admit(1);
-  await turn();
-  t.strictSame([batcher.pending, batcher.queued], [1, 0]);
-  for (const age of [2, 3, 4]) admit(age);
-  admit(5, 1);
-  t.strictSame([batcher.pending, batcher.queued], [5, 4]);
-  firstRun().land();
-  await turn();
-  t.strictSame([batcher.pending, batcher.queued], [4, 2]);
 });
 
 t.test('a request that cannot be written leaves the batch as it was', async (t) => {
@@ -535,3 +458,158 @@ t.test(
     t.equal(batcher.pending, 0);
   },
 );
+
+/** Lines of lists beside single requests: a worker with two batches, as real ones have. */
+const BATCH_MAX = 4;
+const LINE_AGE = 30;
+const SINGLE_AGE = 40;
+
+function setUpLines(t: Test, queueMax = 100) {
+  const setup = setUp(t, { capacity: 2, queueMax, linesMax: 50 });
+  const { batcher, clock, admit, firstRun } = setup;
+  return {
+    ...setup,
+    single: () => admit(SINGLE_AGE),
+    line() {
+      const caller = new Caller();
+      batcher.admitLine(requestOfAge(LINE_AGE), caller, clock.monotonicMs());
+      return caller;
+    },
+    /** Ends the oldest run. */
+    async land() {
+      firstRun().land();
+      await turn();
+    },
+  };
+}
+
+/** Hands lines in as long as there is room, as lists do. */
+function feed({ batcher, line }: ReturnType<typeof setUpLines>, lines: number): Caller[] {
+  const callers: Caller[] = [];
+  while (callers.length < lines && batcher.hasLineRoom) callers.push(line());
+  return callers;
+}
+
+t.test('places are taken for all lines or for none, and given back', async (t) => {
+  const { batcher } = setUpLines(t, 10);
+  t.equal(batcher.reserve(6, undefined), 'admitted');
+  t.equal(batcher.pending, 6);
+  t.equal(batcher.reserve(5, undefined), 'saturated');
+  t.equal(batcher.pending, 6);
+  t.equal(batcher.reserve(4, undefined), 'admitted');
+  batcher.release(10, undefined);
+  t.equal(batcher.pending, 0);
+  await batcher.drained();
+});
+
+t.test('lines and single requests take no places from each other', async (t) => {
+  const setup = setUpLines(t, 10);
+  const { batcher, pool, single, land } = setup;
+  t.equal(batcher.reserve(10, undefined), 'admitted');
+  const callers = Array.from({ length: 10 }, single);
+  t.equal(batcher.makeRoom(), false);
+  t.equal(batcher.admit(requestOfAge(SINGLE_AGE), new Caller()), 'saturated');
+  await turn();
+  t.equal(batcher.pending, 20);
+  for (let lines = 10; pool.runs.length > 0;) {
+    lines -= feed(setup, lines).length;
+    await land();
+  }
+  t.strictSame(
+    callers.map(({ told }) => told),
+    callers.map(() => ['scored']),
+  );
+  t.strictSame([batcher.pending, batcher.makeRoom()], [0, true]);
+  t.equal(batcher.reserve(10, undefined), 'admitted', 'each has all its places again');
+  batcher.release(10, undefined);
+});
+
+t.test('lines that come in one turn leave in full batches, one at a time for each worker', async (t) => {
+  const setup = setUpLines(t);
+  const { batcher, pool, land } = setup;
+  batcher.reserve(20, undefined);
+  let woken = 0;
+  batcher.onLineRoom = () => void woken++;
+  t.equal(feed(setup, 20).length, BATCH_MAX);
+  await turn();
+  t.equal(woken, 1);
+  t.strictSame(rows(pool.runs.map(({ task }) => task)), [BATCH_MAX]);
+  t.equal(feed(setup, 16).length, BATCH_MAX);
+  await turn();
+  t.equal(pool.runs.length, 1, 'the next batch of lines waits, although the worker could hold it');
+  await land();
+  t.strictSame(rows(pool.runs.map(({ task }) => task)), [BATCH_MAX]);
+  await land();
+  t.equal(batcher.pending, 20 - 2 * BATCH_MAX);
+  batcher.release(20 - 2 * BATCH_MAX, undefined);
+});
+
+t.test('a single request passes every line that does not run', async (t) => {
+  const setup = setUpLines(t);
+  const { batcher, pool, single, land } = setup;
+  batcher.reserve(8, undefined);
+  feed(setup, 4);
+  await turn();
+  feed(setup, 4);
+  const caller = single();
+  await turn();
+  t.strictSame(rows(pool.runs.map(({ task }) => task)), [4, 1], 'after the lines that run, at once');
+  await land();
+  await land();
+  t.strictSame(caller.told, ['scored']);
+  await land();
+  await batcher.drained();
+});
+
+t.test(
+  'under a load of single requests lines get their turn, but no request waits for two batches',
+  async (t) => {
+    const setup = setUpLines(t, 200);
+    const { batcher, pool, clock, single, firstRun } = setup;
+    batcher.reserve(40, undefined);
+    /** By request that waits: batches of lines that ended meanwhile. */
+    const waiting = new Map<Caller, number>();
+    let linesLeft = 40;
+    let linesRan = 0;
+    let most = 0;
+    const landOne = async (): Promise<void> => {
+      const run = firstRun();
+      const isOfLines = ageIn(run.block, run.task.first) === LINE_AGE;
+      run.land();
+      if (isOfLines) linesRan++;
+      for (const [caller, count] of waiting) {
+        most = Math.max(most, count);
+        if (caller.told.length > 0) waiting.delete(caller);
+        else if (isOfLines) waiting.set(caller, count + 1);
+      }
+      await turn();
+    };
+    for (let round = 0; round < 100; round++) {
+      // As many as a run takes, so that the queue of the first round never empties.
+      const coming = round === 0 ? 8 * BATCH_MAX : BATCH_MAX;
+      for (let count = 0; count < coming; count++) waiting.set(single(), 0);
+      linesLeft -= feed(setup, linesLeft).length;
+      await turn();
+      clock.advance(2);
+      await landOne();
+    }
+    t.ok(linesRan >= 2, `${linesRan} batches of lines ran`);
+    t.equal(most, 1);
+    batcher.release(linesLeft, undefined);
+    while (pool.runs.length > 0) await landOne();
+    await batcher.drained();
+  },
+);
+
+t.test('of places for explained lines no holder has more than its share', async (t) => {
+  const { batcher } = setUp(t, { explainsEach: true, queueMax: 30, linesMax: 10 });
+  t.equal(batcher.reserve(7, 1), 'admitted');
+  t.equal(batcher.reserve(4, 1), 'shareFull');
+  t.equal(batcher.reserve(4, 2), 'admitted');
+  t.equal(batcher.pendingOf(1), 7);
+  batcher.admitLine(requestOfAge(LINE_AGE), Object.assign(new Caller(), { holder: 1 }), 0);
+  t.equal(batcher.pendingOf(1), 7, 'a line that came holds the place that was taken for it');
+  batcher.release(6, 1);
+  batcher.release(4, 2);
+  t.equal(batcher.pendingOf(2), 0);
+});

@@ -1,6 +1,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { KeyKind } from './store.js';
+
+export type KeyKind = 'demo' | 'live';
 
 /*
  *   sk_demo_ 8fK…32 characters…Qz 1a2B3c

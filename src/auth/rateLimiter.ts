@@ -1,4 +1,4 @@
-import type { KeyEntry } from './keyTable.js';
+import type { KeyEntry } from './authenticator.js';
 import { jittered } from '../base/jitter.js';
 import { BURST_S, DAILY_EXCEEDED, msToNextDay, SHARE_EXCEEDED, type Limits } from './limits.js';
 

@@ -1,7 +1,7 @@
 import { createClient } from '@redis/client';
 import { errorCode, systemReason } from '../files/fileError.js';
-import { KeyStoreError } from './store.js';
-import type { StoreTransport } from './storeTransport.js';
+import { KeyStoreError } from './record.js';
+import type { StoreTransport } from './redisNames.js';
 
 export interface RedisConnectionOptions {
   /** `redis[s]://[user[:password]@]host[:port][/database]`. May hold a password: never quote it. */
@@ -41,10 +41,6 @@ export class RedisConnection implements StoreTransport {
     return this.#connections;
   }
 
-  async send(args: readonly string[]): Promise<unknown> {
-    return (await this.sendAll([args]))[0];
-  }
-
   async sendAll(commands: readonly (readonly string[])[], connection?: number): Promise<readonly unknown[]> {
     const client = await this.#ready();
     if (connection !== undefined && connection !== this.#connections)
@@ -56,17 +52,6 @@ export class RedisConnection implements StoreTransport {
       if (!isReply(error) || saysReplica(error)) this.#drop(client);
       throw isReply(error) ? wordedReply(error) : failure(error);
     }
-  }
-
-  /** Reads every field of a hash in pieces, so that the server can serve others between them. */
-  async *hash(key: string): AsyncGenerator<readonly [field: string, value: string]> {
-    let cursor = '0';
-    do {
-      const scan = ['HSCAN', key, cursor, 'COUNT', '1000'];
-      const reply = (await this.send(scan)) as readonly [string, readonly string[]];
-      cursor = reply[0];
-      for (let at = 0; at + 1 < reply[1].length; at += 2) yield [reply[1][at] ?? '', reply[1][at + 1] ?? ''];
-    } while (cursor !== '0');
   }
 
   /** Closes the connection at once; every pending call rejects. */

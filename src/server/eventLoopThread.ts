@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { IndexedRecord } from '../auth/keyTable.js';
+import type { IndexedRecord } from '../auth/authenticator.js';
 import { createLog } from '../process/log.js';
 import { Heartbeats } from '../base/heartbeats.js';
 import { plainError, type PlainError } from '../base/plainError.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import type { IndexedRecord } from '../auth/keyTable.js';
+import type { IndexedRecord } from '../auth/authenticator.js';
 import { Limits } from '../auth/limits.js';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import type { Log } from '../process/log.js';

@@ -1,8 +1,7 @@
 import t from 'tap';
 import { createKey, digestOf } from '#acuity/auth/key.js';
-import type { IndexedRecord } from '#acuity/auth/keyTable.js';
-import { allocateLimits } from '#acuity/auth/limitEntries.js';
-import { Limits } from '#acuity/auth/limits.js';
+import type { IndexedRecord } from '#acuity/auth/authenticator.js';
+import { allocateLimits, Limits } from '#acuity/auth/limits.js';
 import { Tallies } from '#acuity/auth/tallies.js';
 import type { Admission, Limited } from '#acuity/auth/rateLimiter.js';
 import { manualClock, type ManualClock } from '../fixtures/manualClock.js';

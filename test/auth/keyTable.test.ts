@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import t from 'tap';
-import { KeyTable, type IndexedRecord } from '#acuity/auth/keyTable.js';
+import { KeyTable, type IndexedRecord } from '#acuity/auth/authenticator.js';
 
 function recordOf(digest: Uint8Array, id: string): IndexedRecord {
   return {

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { allocateLimits } from '#acuity/auth/limitEntries.js';
 import { Tallies } from '#acuity/auth/tallies.js';
 import * as fc from 'fast-check';
 import t from 'tap';
 import {
+  allocateLimits,
   BURST_EXCEEDED,
   DAILY_EXCEEDED,
   SHARE_EXCEEDED,

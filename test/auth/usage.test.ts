@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { FileUsageStore } from '#acuity/auth/fileUsage.js';
-import type { IndexedRecord } from '#acuity/auth/keyTable.js';
+import type { IndexedRecord } from '#acuity/auth/authenticator.js';
 import { issue, type KeyOrder } from '#acuity/auth/lifecycle.js';
-import { allocateLimits } from '#acuity/auth/limitEntries.js';
-import { Limits } from '#acuity/auth/limits.js';
+import { allocateLimits, Limits } from '#acuity/auth/limits.js';
 import { Usage } from '#acuity/auth/usage.js';
 
 const DAY_MS = 86_400_000;

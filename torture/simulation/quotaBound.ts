@@ -29,8 +29,6 @@ export interface Member {
  * its share, and none at all once the store says that the quota is used up.
  */
 export class QuotaBound {
-  /** The largest part of a quota that was admitted. */
-  worst = 0;
   private readonly members: Member[] = [];
   private readonly spentSince = new Map<string, number>();
 
@@ -57,7 +55,6 @@ export class QuotaBound {
     use.peak = Math.max(use.peak, use.net);
     const quota = this.quotas.get(id);
     if (quota === undefined) return undefined;
-    this.worst = Math.max(this.worst, this.netOf(id, day) / quota);
     const most = Math.ceil(quota / member.replicas);
     const alone = use.net - use.told;
     if (alone > most)

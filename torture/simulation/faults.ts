@@ -115,6 +115,8 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+/** A process that was killed, or left because a worker seemed to hang: what it was answering is lost with it. */
+export const LOST = 'process is lost';
 /** Between two faults, from a storm to a quiet hour. */
 const EVERY_MS: readonly number[] = [2000, 10_000, 60_000, 300_000];
 const SAVE_MS = 5000;
@@ -158,7 +160,7 @@ export class Faults {
   }
 
   get hasKills(): boolean {
-    return this.has('replica is killed') || this.has('workers may hang');
+    return this.has(LOST);
   }
 
   begin(endMs: number): void {

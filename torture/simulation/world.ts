@@ -1,7 +1,7 @@
 import { pick, type Random } from '#acuity/base/random.js';
 import { Callers } from './callers.js';
 import { Checks, type Seat } from './checks.js';
-import { Faults, type FaultFigures } from './faults.js';
+import { Faults, LOST, type FaultFigures } from './faults.js';
 import { QuotaBound, SETTLED_MS } from './quotaBound.js';
 import { FleetStore } from './fleetStore.js';
 import type { Line, LineState } from './line.js';
@@ -198,6 +198,7 @@ export class World {
   kill(at: number): void {
     const seat = this.seats[at];
     if (seat === undefined || !seat.actor.isAlive) return;
+    this.faults.onTrouble(LOST);
     this.scheduler.kill(seat.actor);
     this.store.forget(seat.actor);
     this.traffic.lose(seat.replica, false);

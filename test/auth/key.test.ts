@@ -30,11 +30,6 @@ t.test('a new key has the form of its kind', async (t) => {
   }
 });
 
-t.test('no two keys are alike', async (t) => {
-  const made = Array.from({ length: 1000 }, () => createKey('demo').slice(0, CHECKED_LENGTH));
-  t.equal(new Set(made).size, 1000);
-});
-
 t.test('each base62 character is drawn about equally often', async (t) => {
   const counts = new Map<string, number>();
   for (const drawn of randomBase62(62_000)) counts.set(drawn, (counts.get(drawn) ?? 0) + 1);
@@ -85,15 +80,6 @@ t.test('a key that lost or won characters is malformed', async (t) => {
   const key = createKey('live');
   for (const text of ['', key.slice(1), key.slice(0, -1), `${key}0`, ` ${key}`, `${key}\n`])
     t.notOk(isWellFormed(text));
-});
-
-t.test('isWellFormed returns true or false for any text', async (t) => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary', minLength: KEY_LENGTH, maxLength: KEY_LENGTH }), (text) => {
-      return !isWellFormed(text) && !isWellFormed(`sk_live_${text}`.slice(0, KEY_LENGTH));
-    }),
-  );
-  t.pass();
 });
 
 t.test('characters outside base62 are refused even under a right checksum', async (t) => {

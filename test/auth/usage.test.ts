@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { FileUsageStore } from '#acuity/auth/fileUsage.js';
 import type { IndexedRecord } from '#acuity/auth/authenticator.js';
+import { FileCounts, UsageFiles } from '#acuity/auth/fileCounts.js';
 import { issue, type KeyOrder } from '#acuity/auth/lifecycle.js';
 import { allocateLimits, Limits } from '#acuity/auth/limits.js';
-import { Usage } from '#acuity/auth/usage.js';
 
 const DAY_MS = 86_400_000;
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
@@ -34,9 +33,8 @@ for (const [what, saves, restarts] of [
     const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
     const start = async () => {
       const limits = new Limits(allocateLimits(KEYS.length));
-      const store = new FileUsageStore(path);
-      const keys = { at: (keyIndex: number) => KEYS[keyIndex], all: () => KEYS };
-      const usage = new Usage({ memory: limits.memory, clock, keys, store });
+      const store = new UsageFiles(path);
+      const usage = new FileCounts({ limits, clock, keys: KEYS }, store);
       await usage.restore();
       return { limits, usage, store };
     };

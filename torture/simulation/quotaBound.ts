@@ -51,6 +51,8 @@ export class QuotaBound {
     { nowMs, contactMs }: { readonly nowMs: number; readonly contactMs: number },
   ): string | undefined {
     const use = useOf(member, id, day);
+    // What it had admitted and was given back it may admit again before the store hears of that.
+    const isAgain = use.net < use.peak;
     use.net++;
     use.peak = Math.max(use.peak, use.net);
     const quota = this.quotas.get(id);
@@ -60,7 +62,7 @@ export class QuotaBound {
     if (alone > most)
       return `without an answer of the store, a process admitted ${alone} of ${id} on ${day}, of ${most}`;
     const sinceMs = nowMs - this.spentSinceMs(id, day, quota, nowMs);
-    if (contactMs > SETTLED_MS && sinceMs > KNOWN_MS)
+    if (!isAgain && contactMs > SETTLED_MS && sinceMs > KNOWN_MS)
       return `admitted of ${id} on ${day}, whose quota of ${quota} was used up ${Math.round(sinceMs)} ms ago`;
     return undefined;
   }

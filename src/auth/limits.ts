@@ -151,10 +151,7 @@ export class Limits {
     const isAffordable = ratePerS === null || spent + tokens <= BURST_S * ratePerS + TOKEN_TOLERANCE;
     const outcome = isAffordable ? this.#reserve(first, dailyMax, nowMs, count) : BURST_EXCEEDED;
     if (outcome >= 0) {
-      if (ratePerS !== null) {
-        this.#settle(keyIndex, spent + tokens, nowMs);
-        this.#addTaken(keyIndex, tokens);
-      }
+      if (ratePerS !== null) this.#charge(keyIndex, spent + tokens, tokens, nowMs);
       this.#mark(keyIndex);
     }
     this.#unlock(first);
@@ -164,8 +161,7 @@ export class Limits {
   /** Spends `tokens` even if the bucket holds fewer: it is then in debt until refilled. */
   spend(keyIndex: number, ratePerS: number, tokens: number, nowMs: number): void {
     const first = this.#lock(keyIndex);
-    this.#settle(keyIndex, this.#spentAt(keyIndex, ratePerS, nowMs) + tokens, nowMs);
-    this.#addTaken(keyIndex, tokens);
+    this.#charge(keyIndex, this.#spentAt(keyIndex, ratePerS, nowMs) + tokens, tokens, nowMs);
     this.#mark(keyIndex);
     this.#unlock(first);
   }
@@ -203,8 +199,7 @@ export class Limits {
 
   /** Milliseconds until the bucket holds so many tokens. */
   waitMs(keyIndex: number, ratePerS: number, nowMs: number, tokens = 1): number {
-    const missing = tokens - this.tokensLeft(keyIndex, ratePerS, nowMs);
-    return Math.max(0, (missing * 1000) / ratePerS);
+    return Math.max(0, ((tokens - this.tokensLeft(keyIndex, ratePerS, nowMs)) * 1000) / ratePerS);
   }
 
   /** The counts of a key, all read at one moment. */
@@ -270,8 +265,8 @@ export class Limits {
     if (ratePerS === null) return true;
     const spent = this.#spentAt(keyIndex, ratePerS, nowMs);
     const isAffordable = spent + 1 <= BURST_S * ratePerS + TOKEN_TOLERANCE;
-    this.#settle(keyIndex, isAffordable ? spent + 1 : spent, nowMs);
-    if (isAffordable) this.#addTaken(keyIndex, 1);
+    if (isAffordable) this.#charge(keyIndex, spent + 1, 1, nowMs);
+    else this.#settle(keyIndex, spent, nowMs);
     return isAffordable;
   }
 
@@ -301,6 +296,12 @@ export class Limits {
     this.#cells[first + USED] = used;
     return day;
   }
+  #charge(keyIndex: number, spent: number, tokens: number, nowMs: number): void {
+    this.#settle(keyIndex, spent, nowMs);
+    const reading = (keyIndex + 1) * ENTRY_READINGS + TAKEN;
+    this.#readings[reading] = this.#reading(reading) + tokens;
+  }
+
   /** Sets the tokens spent as of `nowMs`. Call it, and the methods below, under the key's lock. */
   #settle(keyIndex: number, spent: number, nowMs: number): void {
     const reading = (keyIndex + 1) * ENTRY_READINGS;
@@ -322,11 +323,6 @@ export class Limits {
     const cell = this.#marks + (keyIndex >>> 5);
     const bit = 1 << (keyIndex & 31);
     if ((this.#cell(cell) & bit) === 0) Atomics.or(this.#cells, cell, bit);
-  }
-
-  #addTaken(keyIndex: number, tokens: number): void {
-    const reading = (keyIndex + 1) * ENTRY_READINGS + TAKEN;
-    this.#readings[reading] = this.#reading(reading) + tokens;
   }
 
   /** The highest allowed count of that day. */

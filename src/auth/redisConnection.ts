@@ -29,7 +29,7 @@ export class RedisConnection implements StoreTransport {
   #connecting: Promise<Client> | undefined;
   #isClosed = false;
   /** Rejects the pending calls. */
-  readonly #onClose = new Set<(error: Error) => void>();
+  readonly #pending = new Set<(error: Error) => void>();
 
   /** @throws KeyStoreError for an invalid URL */
   constructor(options: RedisConnectionOptions) {
@@ -59,7 +59,7 @@ export class RedisConnection implements StoreTransport {
     this.#isClosed = true;
     if (this.#client !== undefined) end(this.#client);
     this.#client = undefined;
-    for (const reject of this.#onClose) reject(new KeyStoreError(CLOSED));
+    for (const fail of this.#pending) fail(new KeyStoreError(CLOSED));
   }
 
   async #ready(): Promise<Client> {
@@ -94,22 +94,20 @@ export class RedisConnection implements StoreTransport {
     if (this.#client === client) this.#client = undefined;
   }
 
-  /** The timer keeps the process alive while a caller waits. */
-  async #within<T>(work: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    let abandon: ((error: Error) => void) | undefined;
-    const end = new Promise<never>((_resolve, reject) => {
-      abandon = reject;
-      this.#onClose.add(reject);
-      const { timeoutMs = TIMEOUT_MS } = this.#options;
-      timer = setTimeout(() => reject(new KeyStoreError('the key store does not answer')), timeoutMs);
+  /** Waits for `work`, until its time is over or the connection is closed. The timer keeps the process alive. */
+  #within<T>(work: Promise<T>): Promise<T> {
+    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    return new Promise((resolve, reject) => {
+      const settle = (settled: () => void): void => {
+        clearTimeout(timer);
+        this.#pending.delete(fail);
+        settled();
+      };
+      const fail = (error: unknown): void => settle(() => reject(error as Error));
+      const timer = setTimeout(() => fail(new KeyStoreError('the key store does not answer')), timeoutMs);
+      this.#pending.add(fail);
+      work.then((value) => settle(() => resolve(value)), fail);
     });
-    try {
-      return await Promise.race([work, end]);
-    } finally {
-      clearTimeout(timer);
-      if (abandon !== undefined) this.#onClose.delete(abandon);
-    }
   }
 }
 

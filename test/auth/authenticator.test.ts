@@ -82,16 +82,6 @@ t.test('unknown, expired and revoked keys take the same path each time', async (
   }
 });
 
-t.test('a verified key is hashed once', async (t) => {
-  const { keyCheck, hashes } = scene();
-  const key = createKey('live');
-  keyCheck.replace([recordOf(key)]);
-  const first = keyCheck.check(key);
-  t.equal(keyCheck.check(key), first);
-  t.ok(Object.isFrozen(first));
-  t.equal(hashes(), 1);
-});
-
 t.test('a verified key expires at its moment', async (t) => {
   const { keyCheck, clock, hashes } = scene();
   const key = createKey('demo');

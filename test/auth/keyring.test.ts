@@ -141,43 +141,6 @@ t.test('the usage file is the owner’s alone and holds counts by id', async (t)
   t.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-t.test('the counts of a day that is over are kept', async (t) => {
-  const { keys, usage } = storedIn(t.testdir());
-  const { record, key } = issue({ kind: 'live', ratePerS: null }, NOON_MS);
-  await keys.insert(record);
-  const clock = manualClock(NOON_MS);
-  const { keyCheck, keyring } = await start({ keys, usage, clock });
-  admitted(keyCheck, key, 3);
-  clock.advance(DAY_MS);
-  admitted(keyCheck, key, 4);
-  await keyring.close();
-  const second = await start({ keys, usage, clock });
-  clock.advance(DAY_MS);
-  admitted(second.keyCheck, key, 5);
-  await second.keyring.close();
-  const used = (await usage.days(19_999, 20_003)).map((each) => [each.day, each.used[record.id]]);
-  t.strictSame(used, [
-    [20_000, 3],
-    [20_001, 4],
-    [20_002, 5],
-  ]);
-});
-
-t.test('a refund survives a restart', async (t) => {
-  const usage = memoryUsage();
-  const { record, key } = issue(DEMO, NOON_MS);
-  const keys = new MemoryStore([record]);
-  const first = await start({ keys, usage });
-  for (let at = 0; at < 5; at++) {
-    const verdict = first.keyCheck.check(key);
-    if (verdict.outcome === 'admitted') first.keyCheck.refund(verdict);
-  }
-  await first.keyring.close();
-  const second = await start({ keys, usage });
-  t.equal(admitted(second.keyCheck, key, 10), 5);
-  await second.keyring.close();
-});
-
 t.test('a damaged usage file stops the start and is left alone', async (t) => {
   const folder = t.testdir();
   const { keys, usage } = storedIn(folder);

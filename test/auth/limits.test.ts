@@ -53,14 +53,6 @@ t.test('refills by fractions add up to a whole token', async (t) => {
   t.equal(limits.take(KEY_INDEX, key, NOON_MS + 100), dayOf(NOON_MS));
 });
 
-t.test('it says how long to wait for a token', async (t) => {
-  const limits = freshLimits();
-  t.equal(limits.waitMs(KEY_INDEX, 10, NOON_MS), 0);
-  admitted(limits, { ratePerS: 10, dailyMax: null }, 20, NOON_MS);
-  t.equal(limits.waitMs(KEY_INDEX, 10, NOON_MS), 100);
-  t.equal(limits.waitMs(KEY_INDEX, 10, NOON_MS + 50), 50);
-});
-
 t.test('in any span of time, no more than the burst and the refill of the span', async (t) => {
   const arrivals = fc.array(fc.nat(30), { minLength: 50, maxLength: 200 });
   fc.assert(
@@ -265,20 +257,4 @@ t.test('further tokens and counts are taken all or nothing', async (t) => {
   t.equal(limits.take(KEY_INDEX, key, NOON_MS), BURST_EXCEEDED, 'nothing that was refused was taken');
   limits.refund(KEY_INDEX, dayOf(NOON_MS), 2);
   t.equal(admitted(limits, key, 5, NOON_MS + 2_000), 2);
-});
-
-t.test('more is never given back than was counted', async (t) => {
-  const limits = freshLimits();
-  const key = { ratePerS: null, dailyMax: 3 };
-  t.equal(admitted(limits, key, 2, NOON_MS), 2);
-  limits.refund(KEY_INDEX, dayOf(NOON_MS), 9);
-  t.equal(admitted(limits, key, 9, NOON_MS), 3);
-});
-
-t.test('without limits, further counts are counted', async (t) => {
-  const limits = freshLimits();
-  const key = { ratePerS: null, dailyMax: null };
-  limits.take(KEY_INDEX, key, NOON_MS);
-  t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 999, count: 999 }, NOON_MS), dayOf(NOON_MS));
-  t.equal(limits.tally(KEY_INDEX, key, NOON_MS).used, 1_000);
 });

@@ -59,7 +59,9 @@ for (const [what, saves, restarts] of [
 
     server = await start();
     t.equal(admitted(server.limits, BUSY, 9, nowMs) + admitted(server.limits, IDLE, 9, nowMs), 0);
-    const [today] = await server.store.days(20_000, 20_000);
-    t.strictSame(today?.used, { [BUSY.id]: 5, [IDLE.id]: 5 });
+    t.strictSame(await server.store.days(19_999, 20_003), [
+      { version: 1, day: 20_000, used: { [BUSY.id]: 5, [IDLE.id]: 5 } },
+      { version: 1, day: 20_002, used: { [BUSY.id]: 4 } },
+    ]);
   });
 }

@@ -152,6 +152,8 @@ export class FileCounts implements Ledger {
   }
 
   #count(id: string, day: number, used: number, isNow: boolean): void {
+    // A day long past whose other counts are no longer known here is in its file.
+    if (!isNow && !this.#days.has(day) && Math.abs(day - this.#day) >= DAYS_KEPT - 1) return;
     const counts = this.#days.get(day) ?? new Map<string, number>();
     this.#days.set(day, counts);
     if ((counts.get(id) ?? 0) === used) return;

@@ -123,8 +123,11 @@ export class RedisCounts implements Ledger {
 
   /** Takes over what was counted here since the last call. */
   #collect(): void {
+    const today = dayOf(this.#parts.clock.nowMs());
     for (const { keyIndex, id, day, used, isNow, taken } of takeCounts(this.#parts)) {
       const name = `${day} ${keyIndex}`;
+      // Of a day long past the store has forgotten what the others counted: its sum stands.
+      if (!isNow && !this.#counts.has(name) && Math.abs(day - today) > 1) continue;
       const fresh = { keyIndex, id, day, used: 0, taken: 0, others: undefined, untilMs: 0 };
       const count: Counted = this.#counts.get(name) ?? fresh;
       const more = isNow ? taken - (this.#taken.get(keyIndex) ?? 0) : 0;

@@ -76,7 +76,7 @@ async function startReplica(
 
 /** Replicas on one clock, which have heard of one another. */
 class Fleet {
-  private ms = Date.now();
+  ms = Date.now();
   readonly clock: Clock = { nowMs: () => this.ms, monotonicMs: () => this.ms };
   replicas: Replica[] = [];
 
@@ -229,6 +229,19 @@ t.test('replicas at one store', { skip }, async (t) => {
       t.notOk((await startReplica(t, url)).ask(key), 'a new one knows what is used');
     });
   }
+
+  t.test('a key that comes back after days leaves the sums of its last day as they are', async (t) => {
+    const { id, key } = await issueAt(t, url, { kind: 'live', ratePerS: null });
+    const fleet = await Fleet.start(t, [url, url]);
+    t.equal(fleet.ask(key, 6), 6);
+    await fleet.pass(1500);
+    fleet.ms += 4 * 86_400_000;
+    await fleet.pass(20_000);
+    for (const day of [0, -1]) await store.say('DEL', `acuity:counts:${dayOf(Date.now()) + day}:${id}`); // expired
+    fleet.ask(key, 1);
+    await fleet.pass(300);
+    t.equal(await usageAt(t, url, id), 6);
+  });
 
   t.test('a rate holds over all of them', async (t) => {
     const RATE = 100;

@@ -65,3 +65,22 @@ for (const [what, saves, restarts] of [
     ]);
   });
 }
+
+t.test('a key that comes back after days leaves the counts of its last day as they are', async (t) => {
+  let nowMs = NOON_MS;
+  const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
+  const limits = new Limits(allocateLimits(KEYS.length));
+  const store = new UsageFiles(join(t.testdir(), 'keys.usage.json'));
+  const usage = new FileCounts({ limits, clock, keys: KEYS }, store);
+  admitted(limits, IDLE, 2, nowMs);
+  for (let day = 0; day < 6; day++) {
+    admitted(limits, BUSY, 1, nowMs);
+    await usage.save();
+    nowMs += DAY_MS;
+  }
+  admitted(limits, IDLE, 1, nowMs);
+  await usage.close();
+  const counted = (await store.days(20_000, 20_006)).map(({ used }) => used);
+  const busy = { [BUSY.id]: 1 };
+  t.strictSame(counted, [{ [IDLE.id]: 2, ...busy }, busy, busy, busy, busy, busy, { [IDLE.id]: 1 }]);
+});

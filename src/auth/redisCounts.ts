@@ -142,6 +142,8 @@ export class RedisCounts implements Ledger {
   }
 
   #report(count: Counted): void {
+    // After a quiet time the others' counts are old: a sum with them would take the place of a newer one.
+    if (!this.#due.has(count)) count.others = undefined;
     count.untilMs = this.#parts.clock.monotonicMs() + QUIET_MS;
     this.#due.add(count);
   }

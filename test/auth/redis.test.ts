@@ -230,6 +230,22 @@ t.test('replicas at one store', { skip }, async (t) => {
     });
   }
 
+  t.test('a replica that was quiet writes no sum with what it once knew of the others', async (t) => {
+    const { id, key } = await issueAt(t, url, { kind: 'live', ratePerS: 40, dailyMax: 30 });
+    const fleet = await Fleet.start(t, [url, url]);
+    const [busy, quiet] = fleet.replicas as [Replica, Replica];
+    t.ok(quiet.ask(key));
+    await fleet.pass(1500);
+    for (let turn = 0; turn < 10; turn++) {
+      fleet.ask(key, 5, [busy]);
+      await fleet.pass(500);
+    }
+    t.equal(await usageAt(t, url, id), 30);
+    t.notOk(quiet.ask(key));
+    await quiet.report();
+    t.equal(await usageAt(t, url, id), 30);
+  });
+
   t.test('a key that comes back after days leaves the sums of its last day as they are', async (t) => {
     const { id, key } = await issueAt(t, url, { kind: 'live', ratePerS: null });
     const fleet = await Fleet.start(t, [url, url]);

@@ -1,30 +1,11 @@
 import { BURST_S, dayOf } from '#acuity/auth/limits.js';
 import type { Admission } from '#acuity/auth/rateLimiter.js';
-import type { Line } from './line.js';
-import type { Member, QuotaBound } from './quotaBound.js';
+import type { QuotaBound } from './quotaBound.js';
 import type { FleetStore } from './fleetStore.js';
 import type { Key } from './operator.js';
 import { KEYS_MAX, type Replica, type Settings } from './replica.js';
 import type { Scheduler } from './scheduler.js';
-import type { Target } from './traffic.js';
-
-/** A process in the place of a replica. */
-export interface Seat extends Target {
-  readonly member: Member;
-  readonly lines: Line[];
-  /** Since when it is paused. */
-  pausedSinceMs: number | undefined;
-  pausedMs: number;
-  /** When it last was not in contact with the store. */
-  troubledMs: number;
-  isStopping: boolean;
-  /** Key id → since when the process could know that it is revoked. */
-  readonly visibleSinceMs: Map<string, number>;
-  /** Ids of keys that the process has had the time to see as revoked. */
-  readonly mustRefuse: Set<string>;
-  /** Ids of keys that it honoured when the store last held any. */
-  readonly honoured: Set<string>;
-}
+import type { Seat } from './traffic.js';
 
 export interface ChecksOptions {
   readonly scheduler: Scheduler;

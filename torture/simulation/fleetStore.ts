@@ -2,7 +2,7 @@ import type { KeyRecord } from '#acuity/auth/record.js';
 import { countsKey, fieldsOf, KEYS, usageKey, type StoreTransport } from '#acuity/auth/redisNames.js';
 import { Line } from './line.js';
 import type { Actor, Scheduler } from './scheduler.js';
-import type { Seat } from './checks.js';
+import type { Seat } from './traffic.js';
 import { MemoryStore, type Snapshot } from './store.js';
 
 export interface FleetStoreOptions {

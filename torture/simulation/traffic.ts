@@ -1,6 +1,8 @@
 import { pick } from '#acuity/base/random.js';
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import type { Ask } from './callers.js';
+import type { Line } from './line.js';
+import type { Member } from './quotaBound.js';
 import type { Replica } from './replica.js';
 import type { Actor, Scheduler } from './scheduler.js';
 import { SimulatedRequest, SimulatedResponse, type Answer, type Head } from './socket.js';
@@ -11,6 +13,24 @@ export interface Target {
   readonly actor: Actor;
   /** How long it has not been paused, in ms. */
   awakeMs(): number;
+}
+
+/** A process in the place of a replica. */
+export interface Seat extends Target {
+  readonly member: Member;
+  readonly lines: Line[];
+  /** Since when it is paused. */
+  pausedSinceMs: number | undefined;
+  pausedMs: number;
+  /** When it last was not in contact with the store. */
+  troubledMs: number;
+  isStopping: boolean;
+  /** Key id → since when the process could know that it is revoked. */
+  readonly visibleSinceMs: Map<string, number>;
+  /** Ids of keys that the process has had the time to see as revoked. */
+  readonly mustRefuse: Set<string>;
+  /** Ids of keys that it honoured when the store last held any. */
+  readonly honoured: Set<string>;
 }
 
 export interface TrafficOptions {

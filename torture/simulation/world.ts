@@ -1,6 +1,6 @@
 import { pick, type Random } from '#acuity/base/random.js';
 import { Callers } from './callers.js';
-import { Checks, type Seat } from './checks.js';
+import { Checks } from './checks.js';
 import { Faults, LOST, type FaultFigures } from './faults.js';
 import { QuotaBound, SETTLED_MS } from './quotaBound.js';
 import { FleetStore } from './fleetStore.js';
@@ -9,7 +9,7 @@ import { Operator } from './operator.js';
 import type { WorkerTroubles } from './pool.js';
 import { Replica, type Settings } from './replica.js';
 import { Scheduler, type Actor } from './scheduler.js';
-import { Traffic, type TrafficFigures } from './traffic.js';
+import { Traffic, type Seat, type TrafficFigures } from './traffic.js';
 
 /** What must hold and does not. */
 export class Violation extends Error {

@@ -1,46 +1,35 @@
-/**
- * `npm run faults`: everything that attacks the service or breaks what is around it. Its parts make one report; the
- * programs beside them take options of their own.
- */
+/** `npm run faults`: what attacks the service or breaks what is around it. */
 import { parseArgs } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import type { Part } from './part.js';
 
 const EXIT_USAGE = 64;
 
-/** By their first argument. */
-const PROGRAMS: Readonly<Record<string, () => Promise<unknown>>> = {
-  simulate: () => import('./simulation/main.js'),
-  replicas: () => import('./replicas/main.js'),
-  alerts: () => import('./alerts/main.js'),
-};
-
-const program = PROGRAMS[process.argv[2] ?? ''];
-if (program === undefined) await runAsked();
-else {
+if (process.argv[2] === 'simulate') {
   process.argv.splice(2, 1);
-  await program();
-}
+  await import('./simulation/main.js');
+} else await runAsked();
 
 /** Runs the parts that are asked for, or all of them. */
 async function runAsked(): Promise<void> {
   // Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
   process.env['ORT_DISABLE_TELEMETRY'] = '1';
-  const { PARTS } = await import('./parts.js');
+  const { mixup, soak } = await import('./mixup.js');
+  const { smuggle } = await import('./smuggle.js');
+  const { replicas } = await import('./replicas.js');
   const { runParts } = await import('./run.js');
+  const parts: readonly Part[] = [mixup, smuggle, replicas, soak];
   const usage = `npm run faults -- [PART…] [options]
 
-${PARTS.map(({ name, about, beyond }) => `  ${name.padEnd(10)}${about}\n${' '.repeat(12)}not simulated: ${beyond}`).join('\n')}
+${parts.map(({ name, about, beyond }) => `  ${name.padEnd(10)}${about}\n${' '.repeat(12)}not simulated: ${beyond}`).join('\n')}
 
-  --short      little of each, as in npm test
+  --short      little of each, as in npm run test:all
   --minutes N  of the soak (default 5)
   --seed N     of what is drawn (default 1)
   --json       the outcome as JSON instead of a table
   --docs       writes the table to docs/RELIABILITY.md, the parts that were not run left as they are
 
-npm run faults -- simulate   fleets in virtual time, each drawn from a seed (--help)
-npm run faults -- replicas   three replicas with Redis and HAProxy, changed and broken under load
-npm run faults -- alerts     each alert provoked under Prometheus, its page of the runbook followed`;
+npm run faults -- simulate   fleets in virtual time, each drawn from a seed (--help)`;
   // An exit handler ends everything that was started; without this a signal would not run it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   try {
@@ -56,6 +45,9 @@ npm run faults -- alerts     each alert provoked under Prometheus, its page of t
       },
     });
     if (values.help) return void process.stdout.write(`${usage}\n`);
+    const unknown = positionals.filter((name) => !parts.some((part) => part.name === name));
+    if (unknown.length > 0) throw new RangeError(`no part is called ${unknown.join(', ')}`);
+    const asked = parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
     const options = {
       form: values.short ? 'short' : 'long',
       seed: positive(values.seed),
@@ -63,7 +55,7 @@ npm run faults -- alerts     each alert provoked under Prometheus, its page of t
       isJson: values.json,
       isDocumented: values.docs,
     } as const;
-    process.exitCode = (await runParts(asked(PARTS, positionals), options)) ? 0 : 1;
+    process.exitCode = (await runParts(asked, options)) ? 0 : 1;
   } catch (error) {
     if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error;
     process.stderr.write(`${messageOf(error)}\n\n${usage}\n`);
@@ -75,10 +67,4 @@ function positive(text: string): number {
   const value = Number(text);
   if (value > 0 && Number.isFinite(value)) return value;
   throw new RangeError('--minutes and --seed want numbers above 0');
-}
-
-function asked(parts: readonly Part[], names: readonly string[]): readonly Part[] {
-  const unknown = names.filter((name) => !parts.some((part) => part.name === name));
-  if (unknown.length > 0) throw new RangeError(`no part is called ${unknown.join(', ')}`);
-  return names.length === 0 ? parts : parts.filter(({ name }) => names.includes(name));
 }

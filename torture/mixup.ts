@@ -1,4 +1,4 @@
-import { symlinkSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -6,16 +6,21 @@ import { issue, revoked } from '#acuity/auth/lifecycle.js';
 import { messageOf } from '#acuity/base/errors.js';
 import { pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { Connection } from '#acuity/load/connection.js';
+import { quantileOf } from '#acuity/load/statistics.js';
 import { BAD_AGES } from '#fixtures/ages.js';
 import { changeManifest, copyModel, turnLink } from '#fixtures/model.js';
 import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
 import { FAULTY, loopsOf } from '#fixtures/stops.js';
 import { knownAnswers, requestTo, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
 import { leftBehind, metricsOf } from '#fixtures/atRest.js';
-import { Count, type Form, type Part, type Trial } from './part.js';
 import { valueOf } from '#fixtures/promtool.js';
+import { Count, triedOnce, type Form, type Part, type Trial } from './part.js';
+import { isAbove, slopeOf, slopeText } from './slope.js';
 
-/** Whether a caller ever gets another one's answer, while everything changes that can change. */
+/**
+ * `mixup`: whether a caller ever gets another one's answer, while everything changes that can change. `soak`: what grows
+ * while callers come and go for minutes.
+ */
 
 const CONNECTIONS = 64;
 const LOOPS = 2;
@@ -37,41 +42,90 @@ const KEYS_MS = 700;
 const PROBES = 8;
 const SAY_MS = 30_000;
 
+/** Callers of a soak, and their longest pause between two requests: the service is busy, not full. */
+const SOAKERS = 24;
+const THINK_MS = 24;
+const SAMPLE_MS = 1_000;
+const SHORT_MINUTES = 0.15;
+/** The start, in which heaps find their size, is left out. */
+const WARM_SHARE = 0.2;
+const MIB = 1024 * 1024;
+
 export const mixup: Part = {
   name: 'mixup',
   about: `distinct bodies over ${CONNECTIONS} connections, while models, keys, workers and callers come and go`,
   beyond: 'threads, shared memory and ONNX Runtime: whose scores are whose',
   async run(scope, { form, seed, say }) {
     const { server, turn } = await startSwitchable(scope);
-    const run = new MixupRun(server, await knownAnswers(server, BODIES[form], seed), form);
-    const stopChurn = new AbortController();
-    const churn = [
-      every(SWITCH_MS, stopChurn.signal, async () => {
-        turn();
-        run.switches++;
-      }),
-      every(KEYS_MS, stopChurn.signal, () => run.changeKeys()),
-      every(SAY_MS, stopChurn.signal, async () => say(`${run.answers.tried} answers`)),
-    ];
-    const callers = Array.from({ length: CONNECTIONS }, (_, caller) =>
-      run.call(seededRandom(seed * 1_000 + caller), caller),
-    );
-    try {
-      await Promise.all(callers);
-    } catch (error) {
-      throw new Error(`${messageOf(error)}; the server said: ${server.output().slice(-2_000)}`, {
-        cause: error,
-      });
-    } finally {
-      stopChurn.abort();
-      await Promise.allSettled(churn);
-    }
+    const known = await knownAnswers(server, BODIES[form], seed);
+    const run = new Crowd(server, known, { fatal: FATAL[form], thinkMs: 0 });
+    const isOver = (): boolean => run.answers.tried >= ANSWERS[form];
+    await run.call(CONNECTIONS, seed, isOver, [
+      [SWITCH_MS, async () => turn()],
+      [KEYS_MS, () => run.changeKeys()],
+      [SAY_MS, async () => say(`${run.answers.tried} answers`)],
+    ]);
     return run.trials(await leftBehind(server));
   },
 };
 
+export const soak: Part = {
+  name: 'soak',
+  about: `${SOAKERS} callers who come and go for some minutes: what grows`,
+  beyond: 'memory, descriptors and lag over real time',
+  async run(scope, { form, minutes, seed, say }) {
+    const server = await startServer(scope, { env: { ACUITY_LOG_LEVEL: 'fatal', ...loopsOf(LOOPS) } });
+    const run = new Crowd(server, await knownAnswers(server, BODIES.short, seed), {
+      fatal: 0,
+      thinkMs: THINK_MS,
+    });
+    const endMs = performance.now() + 60_000 * (form === 'short' ? SHORT_MINUTES : minutes);
+    const readings: Reading[] = [];
+    await run.call(SOAKERS, seed, () => performance.now() > endMs, [
+      [KEYS_MS, () => run.changeKeys()],
+      [SAMPLE_MS, async () => void readings.push(await run.read())],
+      [SAY_MS, async () => say(`${run.answers.tried} answers`)],
+    ]);
+    return [
+      ...(await run.trials(await leftBehind(server))),
+      ...GROWTHS.map((growth) => growthOf(readings, growth)),
+    ];
+  },
+};
+
+interface Reading {
+  readonly minutes: number;
+  readonly memory: number;
+  readonly files: number;
+  readonly lag: number;
+  readonly p99: number;
+}
+
+/** What must not grow: it does if the whole interval of its slope is above `most` a minute. */
+const GROWTHS = [
+  { what: 'memory', unit: 'MiB', most: 1 },
+  { what: 'files', unit: 'files', most: 0.5 },
+  { what: 'lag', unit: 'ms', most: 1 },
+  { what: 'p99', unit: 'ms', most: 1 },
+] as const;
+
+/** Too short a time gives no result. */
+function growthOf(readings: readonly Reading[], { what, unit, most }: (typeof GROWTHS)[number]): Trial {
+  const name = `no growth: ${what}`;
+  const used = readings.slice(Math.ceil(WARM_SHARE * readings.length));
+  if (used.length < 30) return { what: name, tried: 0, held: 0, figure: '', skipped: 'too short a time' };
+  const slope = slopeOf(used.map((reading) => ({ minutes: reading.minutes, value: reading[what] })));
+  const median = quantileOf(Float64Array.from(used, (reading) => reading[what]).toSorted(), 0.5);
+  const text = slopeText(slope, unit);
+  return triedOnce(
+    name,
+    isAbove(slope, most) ? text : undefined,
+    `${text}, median ${median.toFixed(1)} ${unit}`,
+  );
+}
+
 /** Repeats `act`, one call after the other, until told to stop. */
-async function every(ms: number, stop: AbortSignal, act: () => Promise<void>): Promise<void> {
+async function every(ms: number, stop: AbortSignal, act: () => Promise<unknown>): Promise<void> {
   while (!stop.aborted) {
     await pause(ms, undefined, { signal: stop }).catch(() => undefined);
     if (!stop.aborted) await act();
@@ -109,34 +163,59 @@ const FATAL_BODIES = [BAD_AGES.exits, BAD_AGES.throws].map((age) =>
   Buffer.from(JSON.stringify({ current_session: { age } })),
 );
 
-class MixupRun {
+class Crowd {
   /** Scores, and whether they belong to the request that got them. */
   readonly answers = new Count();
   /** Other answers, and whether they had a cause. */
   private readonly refusals = new Count();
   private readonly statuses = new Map<number, number>();
   private readonly keys: HeldKey[];
+  private readonly startMs = performance.now();
+  /** Of the answers since the last reading. */
+  private timesMs: number[] = [];
   private left = 0;
   private revocations = 0;
-  switches = 0;
   private requests = 0;
 
   constructor(
     private readonly server: RunningServer,
     private readonly known: readonly KnownAnswer[],
-    private readonly form: Form,
+    private readonly odds: { readonly fatal: number; readonly thinkMs: number },
   ) {
     this.keys = server.keys.map(({ id, key }) => ({ id, key, isRevoked: false }));
   }
 
-  /** One caller; ends when all together have had enough answers. */
-  async call(random: Random, caller: number): Promise<void> {
+  /** So many callers, until it is over; meanwhile each of `churn` again and again, after so many milliseconds. */
+  async call(
+    callers: number,
+    seed: number,
+    isOver: () => boolean,
+    churn: readonly (readonly [ms: number, act: () => Promise<unknown>])[],
+  ): Promise<void> {
+    const stop = new AbortController();
+    const churning = churn.map(([ms, act]) => every(ms, stop.signal, act));
+    const calling = Array.from({ length: callers }, (_, caller) =>
+      this.callOne(seededRandom(seed * 1_000 + caller), isOver),
+    );
+    try {
+      await Promise.all(calling);
+    } catch (error) {
+      const said = this.server.output().slice(-2_000);
+      throw new Error(`${messageOf(error)}; the server said: ${said}`, { cause: error });
+    } finally {
+      stop.abort();
+      await Promise.allSettled(churning);
+    }
+  }
+
+  private async callOne(random: Random, isOver: () => boolean): Promise<void> {
     let connection = await Connection.open(this.server.port);
-    while (this.answers.tried < ANSWERS[this.form]) {
+    while (!isOver()) {
+      if (this.odds.thinkMs > 0) await pause(this.odds.thinkMs * random());
       if (random() < LEFT) {
         await this.leave(random, connection);
         connection = await Connection.open(this.server.port);
-      } else await this.ask(random, connection, `caller-${caller}-${this.requests++}`);
+      } else await this.ask(random, connection, `caller-${this.requests++}`);
     }
     connection.close();
   }
@@ -144,10 +223,12 @@ class MixupRun {
   private async ask(random: Random, connection: Connection, id: string): Promise<void> {
     const { port } = this.server;
     const held = this.pickKey(random);
-    const isFatal = random() < FATAL[this.form];
+    const isFatal = random() < this.odds.fatal;
     const known = pick(random, this.known);
     const body = isFatal ? pick(random, FATAL_BODIES) : known.body;
+    const startMs = performance.now();
     const reply = await connection.send(requestTo({ port, key: held.key }, body, id));
+    this.timesMs.push(performance.now() - startMs);
     this.statuses.set(reply.status, (this.statuses.get(reply.status) ?? 0) + 1);
     if (reply.status === 200 && !isFatal) this.answers.add(wrongAnswer(reply, id, known));
     else this.refusals.add(this.wrongRefusal(reply.status, held, isFatal));
@@ -205,19 +286,34 @@ class MixupRun {
     }
   }
 
+  async read(): Promise<Reading> {
+    const { pid, adminPort } = this.server;
+    const sorted = Float64Array.from(this.timesMs).toSorted();
+    this.timesMs = [];
+    const lags = (await metricsOf(adminPort)).filter(({ name }) => name === 'acuity_event_loop_lag_seconds');
+    const rss = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return {
+      minutes: (performance.now() - this.startMs) / 60_000,
+      memory: (1024 * Number(rss)) / MIB,
+      files: readdirSync(`/proc/${pid}/fd`).length,
+      lag: 1000 * Math.max(...lags.map(({ value }) => value)),
+      p99: sorted.length === 0 ? 0 : quantileOf(sorted, 0.99),
+    };
+  }
+
   async trials(left: string | undefined): Promise<Trial[]> {
-    const lost = valueOf(await metricsOf(this.server.adminPort), 'acuity_worker_restarts_total');
+    const series = await metricsOf(this.server.adminPort);
+    const lost = valueOf(series, 'acuity_worker_restarts_total');
     const statuses = [...this.statuses].toSorted(([one], [other]) => one - other);
+    const rate = this.answers.tried / ((performance.now() - this.startMs) / 1000);
     const figure =
-      `${statuses.map(([status, count]) => `${count} × ${status}`).join(', ')}; ` +
-      `${this.switches} switches of the model asked for, ${this.revocations} keys revoked, ` +
-      `${lost} workers lost, ${this.left} callers gone`;
-    const rest = new Count();
-    rest.add(left);
+      `${statuses.map(([status, count]) => `${count} × ${status}`).join(', ')}; ${rate.toFixed(0)} a second; ` +
+      `${this.revocations} keys revoked, ${lost} workers lost, ${this.left} callers gone`;
+    const isLost = this.odds.fatal === 0 && lost !== 0;
     return [
       this.answers.trial('scores are those of the request that gets them', figure),
       this.refusals.trial('every other answer has its cause'),
-      rest.trial('nothing is left behind'),
+      triedOnce('nothing is left behind', isLost ? `${lost} workers lost` : left),
     ];
   }
 }

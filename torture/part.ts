@@ -1,8 +1,7 @@
 import type { Teardown } from '#fixtures/server.js';
 
 /** How much a part does: `short` in the tests, `long` by hand. */
-export const FORMS = ['short', 'long'] as const;
-export type Form = (typeof FORMS)[number];
+export type Form = 'short' | 'long';
 
 export interface PartOptions {
   readonly form: Form;
@@ -60,4 +59,11 @@ export class Count {
     const { tried, held, failures } = this;
     return { what, tried, held, figure, failures };
   }
+}
+
+/** One try. */
+export function triedOnce(what: string, failure: string | undefined, figure = ''): Trial {
+  const count = new Count();
+  count.add(failure);
+  return count.trial(what, figure);
 }

@@ -2,66 +2,75 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '#acuity/base/errors.js';
-import { textTable } from '#acuity/base/table.js';
+import { markdownTable, textTable } from '#acuity/base/table.js';
 import type { Teardown } from '#fixtures/server.js';
-import type { Part, PartOptions, Trial } from './part.js';
-import { rowsOf, withOutcomes, type PartOutcome } from './outcome.js';
+import { triedOnce, type Part, type PartOptions, type Trial } from './part.js';
 
 export interface RunOptions extends Omit<PartOptions, 'say'> {
   readonly isJson: boolean;
   readonly isDocumented: boolean;
 }
 
+interface Outcome {
+  readonly name: string;
+  readonly seconds: number;
+  readonly trials: readonly Trial[];
+}
+
 const DOCUMENT = fileURLToPath(new URL('../../docs/RELIABILITY.md', import.meta.url));
 
 /** Runs the parts one after the other; resolves to whether everything held. */
 export async function runParts(parts: readonly Part[], options: RunOptions): Promise<boolean> {
-  const outcomes: PartOutcome[] = [];
+  const outcomes: Outcome[] = [];
   for (const part of parts) outcomes.push(await runPart(part, options));
+  const rows = outcomes.flatMap(({ name, trials }) => trials.map((trial) => [name, ...cellsOf(trial)]));
   const text = options.isJson
     ? JSON.stringify(outcomes)
-    : textTable(rowsOf(outcomes), { alignsRight: false });
+    : textTable([['part', ...HEAD], ...rows], { alignsRight: false });
   process.stdout.write(`${text}\n`);
-  for (const { name, trials } of outcomes) tellFailures(name, trials);
-  if (options.isDocumented) writeDocument(outcomes);
+  for (const { name, trials } of outcomes)
+    for (const { what, failures = [] } of trials)
+      for (const failure of failures) process.stderr.write(`${name}, ${what}: ${failure}\n`);
+  if (options.isDocumented) for (const outcome of outcomes) document(outcome);
   return outcomes.every(({ trials }) => trials.every(({ tried, held }) => tried === held));
 }
 
-async function runPart(part: Part, options: RunOptions): Promise<PartOutcome> {
+async function runPart(part: Part, options: RunOptions): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
   const scope: Teardown = { teardown: (end) => void ends.push(end) };
   // On a signal, do what is possible synchronously, such as killing servers.
   const onExit = (): void => ends.toReversed().forEach((end) => void end());
   process.once('exit', onExit);
   const startMs = performance.now();
-  const say = (line: string): void => {
-    const seconds = Math.round((performance.now() - startMs) / 1000);
-    process.stderr.write(`${part.name} (${seconds} s): ${line}\n`);
-  };
+  const seconds = (): number => Math.round((performance.now() - startMs) / 1000);
+  const say = (line: string): void => void process.stderr.write(`${part.name} (${seconds()} s): ${line}\n`);
   try {
     say(part.about);
     const trials = await part.run(scope, { ...options, say });
-    return { name: part.name, seconds: Math.round((performance.now() - startMs) / 1000), trials };
+    return { name: part.name, seconds: seconds(), trials };
   } catch (error) {
-    const failures = [messageOf(error)];
-    return {
-      name: part.name,
-      seconds: NaN,
-      trials: [{ what: 'it ran', tried: 1, held: 0, figure: '', failures }],
-    };
+    return { name: part.name, seconds: seconds(), trials: [triedOnce('it ran', messageOf(error))] };
   } finally {
     process.off('exit', onExit);
     for (const end of ends.toReversed()) await end();
   }
 }
 
-function tellFailures(name: string, trials: readonly Trial[]): void {
-  for (const { what, failures = [] } of trials) {
-    for (const failure of failures) process.stderr.write(`${name}, ${what}: ${failure}\n`);
-  }
+const HEAD = ['tried', 'times', 'held', 'figure'];
+
+function cellsOf({ what, tried, held, figure, skipped }: Trial): string[] {
+  if (skipped !== undefined) return [what, '', 'not tried', skipped];
+  return [what, tried.toLocaleString('en'), tried === held ? 'all' : held.toLocaleString('en'), figure];
 }
 
-function writeDocument(outcomes: readonly PartOutcome[]): void {
+/** Writes the table of one part to its place in the document. */
+function document({ name, seconds, trials }: Outcome): void {
+  const text = readFileSync(DOCUMENT, 'utf8');
+  const [start, end] = [`<!-- torture ${name}`, `<!-- /torture ${name} -->`];
+  const [from, to] = [text.indexOf(start), text.indexOf(end)];
+  if (from === -1 || to === -1) throw new Error(`no place for the part ${name} in the document`);
+  const table = markdownTable([HEAD, ...trials.map(cellsOf)]);
   const machine = `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`;
-  writeFileSync(DOCUMENT, withOutcomes(readFileSync(DOCUMENT, 'utf8'), outcomes, machine));
+  const section = `${start}: npm run faults -- ${name} --docs -->\n${table}\n\n${seconds} s; ${machine}.\n`;
+  writeFileSync(DOCUMENT, text.slice(0, from) + section + text.slice(to));
 }

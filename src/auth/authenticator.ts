@@ -1,6 +1,22 @@
 import { LRUCache } from 'lru-cache';
-import { digestOf, isWellFormed, KEY_LENGTH } from './key.js';
-import { KeyTable, type IndexedRecord, type KeyEntry } from './keyTable.js';
+import { digestOf, isWellFormed, KEY_LENGTH, type KeyKind } from './key.js';
+
+/** What a request needs of a key. Plain data, so it can cross threads. */
+export interface KeyEntry {
+  readonly id: string;
+  readonly kind: KeyKind;
+  /** First epoch ms at which the key is refused; `Infinity`: never expires, `-Infinity`: revoked. */
+  readonly usableUntilMs: number;
+  /** The key's index among all keys that this process has known: its place in `Limits` and in every count by key. */
+  readonly keyIndex: number;
+  readonly ratePerS: number | null;
+  readonly dailyMax: number | null;
+}
+
+export interface IndexedRecord extends KeyEntry {
+  /** SHA-256 of the key, base64url. */
+  readonly digest: string;
+}
 
 export interface AuthenticatorOptions {
   /** Most verified keys kept ready. */
@@ -19,7 +35,8 @@ export class Authenticator {
   readonly #digest: (key: string) => Buffer;
   /** By the key in clear. Holds only usable keys, so a flood of invalid ones evicts no caller's key. */
   readonly #verified: LRUCache<string, KeyEntry>;
-  #table = new KeyTable([]);
+  /** By digest, which callers can't choose and spreads evenly. */
+  #records: ReadonlyMap<string, IndexedRecord> = new Map();
 
   constructor({ verifiedMax = VERIFIED_MAX, digest = digestOf }: AuthenticatorOptions = {}) {
     this.#digest = digest;
@@ -28,7 +45,7 @@ export class Authenticator {
 
   /** How many keys are known, usable or not. */
   get keyCount(): number {
-    return this.#table.size;
+    return this.#records.size;
   }
 
   /**
@@ -46,7 +63,7 @@ export class Authenticator {
 
   /** Sets the keys known from now on. */
   replace(records: readonly IndexedRecord[]): void {
-    this.#table = new KeyTable(records);
+    this.#records = new Map(records.map((record) => [record.digest, record]));
     // A verified key may now be revoked, renewed or have other limits; verifying it again costs one hash.
     this.#verified.clear();
   }
@@ -54,13 +71,12 @@ export class Authenticator {
   /** Unknown, expired and revoked keys take the same path, so their timing does not tell them apart. */
   #verify(key: string, nowMs: number): KeyEntry | Rejection {
     if (!isWellFormed(key)) return 'invalid';
-    const row = this.#table.find(this.#digest(key));
-    if (!this.#table.isUsable(row, nowMs)) {
+    const record = this.#records.get(this.#digest(key).toString('base64url'));
+    if (record === undefined || nowMs >= record.usableUntilMs) {
       this.#verified.delete(key);
       return 'invalid';
     }
-    const entry = this.#table.entry(row);
-    this.#verified.set(key, entry);
-    return entry;
+    this.#verified.set(key, record);
+    return record;
   }
 }

@@ -2,11 +2,11 @@ import type { Clock } from '../base/clock.js';
 import { asError } from '../base/errors.js';
 import { Observer } from '../base/observer.js';
 import type { Repeat } from '../base/repeat.js';
-import type { IndexedRecord } from './keyTable.js';
+import type { IndexedRecord } from './authenticator.js';
 import { usableUntilMs } from './lifecycle.js';
 import type { Limits } from './limits.js';
-import type { Ledger, LedgerParts } from './ledger.js';
-import { EmptyStoreError, KeyStoreError, type KeyRecord, type KeyStore, type StoredKeys } from './store.js';
+import { EmptyStoreError, KeyStoreError, type KeyRecord } from './record.js';
+import type { KeyStore, Ledger, LedgerParts, StoredKeys } from './store.js';
 
 export interface KeyringOptions {
   readonly store: KeyStore;
@@ -27,35 +27,22 @@ export interface KeyringOptions {
   onProblem(error: Error): void;
 }
 
-export interface Keyring {
-  /** For authenticators made later, for instance in a replaced thread. */
-  readonly records: readonly IndexedRecord[];
-  /** Time since the store was last read successfully, in ms. */
-  readonly ageMs: number;
-  /** Whether `ageMs` exceeds the time that keys stay valid. */
-  readonly isStale: boolean;
-  /** Whether fleet-wide limits hold for this replica alone at the moment. */
-  readonly isLocal: boolean;
-  /** How many keys this process saw revoked while the store holds them as valid. */
-  readonly revocationsLost: number;
-  /** How many records of the store this version can't read: their keys are refused. */
-  readonly unreadable: number;
-  /** Whether the shared store came back without its keys: those seen last stay in force. */
-  readonly isStoreEmpty: boolean;
-  /** Whether the store holds a key that is usable now. */
-  readonly hasUsable: boolean;
-  /** Stops watching and writes the daily counts one last time. */
-  close(): Promise<void>;
-}
-
 /** Owns the store, the keyIndexes and the daily counts of this process. Rejects if the store can't be read. */
 export async function openKeyring(options: KeyringOptions): Promise<Keyring> {
-  const keyring = new WatchingKeyring(options);
+  const keyring = new Keyring(options);
   await keyring.open();
   return keyring;
 }
 
-class WatchingKeyring implements Keyring {
+export class Keyring {
+  /** How many keys this process saw revoked while the store holds them as valid. */
+  revocationsLost = 0;
+  /** How many records of the store this version can't read: their keys are refused. */
+  unreadable = 0;
+  /** Whether the shared store came back without its keys: those seen last stay in force. */
+  isStoreEmpty = false;
+  /** Whether `ageMs` exceeds the time that keys stay valid. */
+  isStale = false;
   readonly #options: KeyringOptions;
   /** Key id → keyIndex. A keyIndex is never reused, so a late refund can't reach another key. */
   readonly #keyIndexes = new Map<string, number>();
@@ -64,60 +51,43 @@ class WatchingKeyring implements Keyring {
   readonly #ledger: Ledger;
   /** Ids of keys once seen as revoked. */
   readonly #revoked = new Set<string>();
-  /** Those of them already reported as valid in the store. */
+  /** Problems of single records that were reported already. */
   readonly #reported = new Set<string>();
-  #revocationsLost = 0;
-  #unreadable: readonly string[] = [];
-  #isStoreEmpty = false;
   #records: readonly IndexedRecord[] = [];
   #seenMs: number;
-  #isStale = false;
   #stopWatching: () => void = () => undefined;
   #saving: Observer | undefined;
 
   constructor(options: KeyringOptions) {
     this.#options = options;
     const { limits, clock, ledger } = options;
-    const keys = { at: (keyIndex: number) => this.#byIndex[keyIndex], all: () => this.#byIndex };
-    this.#ledger = ledger({ memory: limits.memory, clock, keys });
+    this.#ledger = ledger({ limits, clock, keys: this.#byIndex });
     this.#seenMs = clock.monotonicMs();
   }
 
+  /** For authenticators made later, for instance in a replaced thread. */
   get records(): readonly IndexedRecord[] {
-    return this.#isStale ? [] : this.#records;
+    return this.isStale ? [] : this.#records;
   }
 
+  /** Time since the store was last read successfully, in ms. */
   get ageMs(): number {
     return this.#options.clock.monotonicMs() - this.#seenMs;
   }
 
-  get isStale(): boolean {
-    return this.#isStale;
-  }
-
+  /** Whether fleet-wide limits hold for this replica alone at the moment. */
   get isLocal(): boolean {
     return this.#ledger.isLocal;
   }
 
-  get revocationsLost(): number {
-    return this.#revocationsLost;
-  }
-
-  get unreadable(): number {
-    return this.#unreadable.length;
-  }
-
-  get isStoreEmpty(): boolean {
-    return this.#isStoreEmpty;
-  }
-
+  /** Whether the store holds a key that is usable now. */
   get hasUsable(): boolean {
     const nowMs = this.#options.clock.nowMs();
     return this.#records.some((record) => record.usableUntilMs > nowMs);
   }
 
   async open(): Promise<void> {
-    const { store } = this.#options;
+    const { store, repeat } = this.#options;
     this.#take(await store.read());
     this.#seen();
     await this.#ledger.restore();
@@ -126,17 +96,14 @@ class WatchingKeyring implements Keyring {
       onChange: (keys) => this.#take(keys),
       onSeen: () => this.#seen(),
       onProblem: (error) => {
-        this.#isStoreEmpty = error instanceof EmptyStoreError;
+        this.isStoreEmpty = error instanceof EmptyStoreError;
         onProblem(error);
       },
     });
-    this.#saving = new Observer(
-      { look: () => this.#save(), onProblem },
-      this.#ledger.everyMs,
-      this.#options.repeat,
-    );
+    this.#saving = new Observer({ look: () => this.#save(), onProblem }, this.#ledger.everyMs, repeat);
   }
 
+  /** Stops watching and writes the daily counts one last time. */
   async close(): Promise<void> {
     this.#stopWatching();
     this.#saving?.stop();
@@ -149,8 +116,8 @@ class WatchingKeyring implements Keyring {
 
   #save(): Promise<void> {
     const { staleMs = Infinity, onProblem, onRecords } = this.#options;
-    if (!this.#isStale && this.ageMs > staleMs) {
-      this.#isStale = true;
+    if (!this.isStale && this.ageMs > staleMs) {
+      this.isStale = true;
       onProblem(new KeyStoreError('the key store was out of reach for too long: no key counts any more'));
       onRecords([]);
     }
@@ -159,46 +126,46 @@ class WatchingKeyring implements Keyring {
 
   #seen(): void {
     this.#seenMs = this.#options.clock.monotonicMs();
-    this.#isStoreEmpty = false;
-    if (!this.#isStale) return;
-    this.#isStale = false;
+    this.isStoreEmpty = false;
+    if (!this.isStale) return;
+    this.isStale = false;
     this.#options.onRecords(this.#records);
   }
 
   #take({ records, unreadable }: StoredKeys): void {
     for (const name of unreadable)
-      if (!this.#unreadable.includes(name)) this.#options.onProblem(recordUnreadable(name));
-    this.#unreadable = unreadable;
-    this.#publish(this.#indexed(records));
+      this.#reportOnce(
+        `the record ${JSON.stringify(name)} in the key store can't be read by this version: its key is refused, all others count`,
+      );
+    this.unreadable = unreadable.length;
+    this.revocationsLost = 0;
+    this.#records = records.map((record) => this.#indexed(record));
+    for (const record of this.#records) this.#byIndex[record.keyIndex] = record;
+    if (!this.isStale) this.#options.onRecords(this.#records);
   }
 
-  #publish(records: readonly IndexedRecord[]): void {
-    this.#records = records;
-    for (const record of records) this.#byIndex[record.keyIndex] = record;
-    if (!this.#isStale) this.#options.onRecords(records);
-  }
-
-  #indexed(records: readonly KeyRecord[]): readonly IndexedRecord[] {
-    this.#revocationsLost = 0;
-    return records.map((record) => {
-      const { id, kind, digest, ratePerS, dailyMax } = record;
-      const keyIndex = this.#indexOf(id);
-      return { id, kind, digest, usableUntilMs: this.#usableUntilMs(record), keyIndex, ratePerS, dailyMax };
-    });
+  #indexed(record: KeyRecord): IndexedRecord {
+    const { id, kind, digest, ratePerS, dailyMax } = record;
+    const keyIndex = this.#indexOf(id);
+    return { id, kind, digest, usableUntilMs: this.#usableUntilMs(record), keyIndex, ratePerS, dailyMax };
   }
 
   #usableUntilMs(record: KeyRecord): number {
     if (record.revokedAt !== null) this.#revoked.add(record.id);
-    else if (this.#options.keepsRevoked === true && this.#revoked.has(record.id))
-      return this.#contradicted(record.id);
+    else if (this.#options.keepsRevoked === true && this.#revoked.has(record.id)) {
+      this.revocationsLost++;
+      this.#reportOnce(
+        `the key store has lost the revocation of ${record.id}: the key stays revoked here until this process ends, revoke it again`,
+      );
+      return -Infinity;
+    }
     return usableUntilMs(record);
   }
 
-  #contradicted(id: string): number {
-    this.#revocationsLost++;
-    if (!this.#reported.has(id)) this.#options.onProblem(revocationLost(id));
-    this.#reported.add(id);
-    return -Infinity;
+  #reportOnce(problem: string): void {
+    if (this.#reported.has(problem)) return;
+    this.#reported.add(problem);
+    this.#options.onProblem(new KeyStoreError(problem));
   }
 
   #indexOf(id: string): number {
@@ -210,16 +177,4 @@ class WatchingKeyring implements Keyring {
     this.#keyIndexes.set(id, keyIndex);
     return keyIndex;
   }
-}
-
-function revocationLost(id: string): KeyStoreError {
-  return new KeyStoreError(
-    `the key store has lost the revocation of ${id}: the key stays revoked here until this process ends, revoke it again`,
-  );
-}
-
-function recordUnreadable(name: string): KeyStoreError {
-  return new KeyStoreError(
-    `the record ${JSON.stringify(name)} in the key store can't be read by this version: its key is refused, all others count`,
-  );
 }

@@ -1,5 +1,6 @@
-import { createKey, digestOf, randomBase62 } from './key.js';
-import { KeyStoreError, type Amendment, type KeyKind, type KeyRecord } from './store.js';
+import { createKey, digestOf, randomBase62, type KeyKind } from './key.js';
+import { KeyStoreError, type KeyRecord } from './record.js';
+import type { Amendment } from './store.js';
 
 export type KeyState = 'valid' | 'expired' | 'revoked';
 

@@ -1,16 +1,9 @@
 import { resolve } from 'node:path';
 import type { Files } from '../files/files.js';
+import { FileCounts, UsageFiles } from './fileCounts.js';
 import { FileKeyStore } from './fileStore.js';
-import { FileUsageStore } from './fileUsage.js';
-import type { KeyStores } from './keyStores.js';
-import { KeyStoreError } from './store.js';
-import { Usage } from './usage.js';
-
-/** The stores of one server, in files. */
-export interface FileStores extends KeyStores {
-  readonly keys: FileKeyStore;
-  readonly usage: FileUsageStore;
-}
+import { KeyStoreError } from './record.js';
+import type { KeyStores } from './store.js';
 
 /** How to reach files without waiting for the disk, on a server. */
 export interface StoreFiles {
@@ -27,15 +20,15 @@ export async function openStores(location: string, files?: StoreFiles): Promise<
 }
 
 /** The stores at `file:PATH`, a path relative to the working directory. Throws `KeyStoreError`. */
-export function storesAt(location: string, files?: StoreFiles): FileStores {
+export function storesAt(location: string, files?: StoreFiles): KeyStores {
   const path = filePath(location);
-  const usage = new FileUsageStore(`${path.replace(/\.json$/, '')}.usage.json`, files?.usage);
+  const usage = new UsageFiles(`${path.replace(/\.json$/, '')}.usage.json`, files?.usage);
   return {
-    keys: new FileKeyStore(path, files && { files: files.keys }),
-    usage,
+    keys: new FileKeyStore(path, files?.keys),
+    usage: (first, last) => usage.days(first, last),
     isShared: false,
     spread: () => Promise.resolve({ replicas: 0, seen: 0 }),
-    ledger: (parts) => new Usage({ ...parts, store: usage }),
+    ledger: (parts) => new FileCounts(parts, usage),
     close: () => undefined,
   };
 }

@@ -1,4 +1,4 @@
-import type { KeyEntry } from './keyTable.js';
+import type { KeyEntry } from './authenticator.js';
 import { jittered } from '../base/jitter.js';
 import { BURST_S, DAILY_EXCEEDED, msToNextDay, SHARE_EXCEEDED, type Limits } from './limits.js';
 
@@ -66,17 +66,14 @@ export class RateLimiter {
 
   /** `tokens`: what the request will need when it comes again. */
   #refusal(key: KeyEntry, outcome: number, tokens: number, nowMs: number): Limited {
-    if (outcome === DAILY_EXCEEDED) return dayIsSpent(key, nowMs);
-    // Not "tomorrow" while the fleet may have some left: the store says how many with its next answer.
-    if (outcome === SHARE_EXCEEDED) return limited(key, { limit: 'daily', left: 0, seconds: 1 });
     const { keyIndex, ratePerS } = key;
-    const waitMs = ratePerS === null ? 0 : this.#limits.waitMs(keyIndex, ratePerS, nowMs, tokens);
-    const left = ratePerS === null ? 0 : this.#limits.tokensLeft(keyIndex, ratePerS, nowMs);
-    return limited(key, {
-      limit: 'burst',
-      left: Math.max(0, Math.floor(left)),
-      seconds: jittered(waitMs / 1000, { random: this.#random }),
-    });
+    // Not "tomorrow" while the fleet may have some left: the store says how many with its next answer.
+    if (outcome === SHARE_EXCEEDED) return limited(key, 'daily', 0, 1);
+    if (outcome === DAILY_EXCEEDED || ratePerS === null)
+      return limited(key, 'daily', 0, Math.ceil(msToNextDay(nowMs) / 1000));
+    const waitMs = this.#limits.waitMs(keyIndex, ratePerS, nowMs, tokens);
+    const left = Math.max(0, Math.floor(this.#limits.tokensLeft(keyIndex, ratePerS, nowMs)));
+    return limited(key, 'burst', left, jittered(waitMs / 1000, { random: this.#random }));
   }
 
   /** How many more predictions than those admitted the key may have today; Infinity without a quota. */
@@ -108,15 +105,8 @@ export function bucketOf({ ratePerS }: KeyEntry): number {
   return ratePerS === null ? Infinity : BURST_S * ratePerS;
 }
 
-function dayIsSpent(key: KeyEntry, nowMs: number): Limited {
-  return limited(key, { limit: 'daily', left: 0, seconds: Math.ceil(msToNextDay(nowMs) / 1000) });
-}
-
 /** Headers of draft-ietf-httpapi-ratelimit-headers: lists of strings with parameters. */
-function limited(
-  key: KeyEntry,
-  { limit, left, seconds }: Pick<Limited, 'limit'> & { readonly left: number; readonly seconds: number },
-): Limited {
+function limited(key: KeyEntry, limit: Limited['limit'], left: number, seconds: number): Limited {
   const retryAfterS = Math.max(1, seconds);
   const state = `"${limit}";r=${left};t=${retryAfterS}`;
   return { outcome: 'limited', key, limit, retryAfterS, policy: policiesOf(key), state };

@@ -1,7 +1,7 @@
 import { createClient } from '@redis/client';
 import { errorCode, systemReason } from '../files/fileError.js';
-import { KeyStoreError } from './store.js';
-import type { StoreTransport } from './storeTransport.js';
+import { KeyStoreError } from './record.js';
+import type { StoreTransport } from './redisNames.js';
 
 export interface RedisConnectionOptions {
   /** `redis[s]://[user[:password]@]host[:port][/database]`. May hold a password: never quote it. */
@@ -29,7 +29,7 @@ export class RedisConnection implements StoreTransport {
   #connecting: Promise<Client> | undefined;
   #isClosed = false;
   /** Rejects the pending calls. */
-  readonly #onClose = new Set<(error: Error) => void>();
+  readonly #pending = new Set<(error: Error) => void>();
 
   /** @throws KeyStoreError for an invalid URL */
   constructor(options: RedisConnectionOptions) {
@@ -39,10 +39,6 @@ export class RedisConnection implements StoreTransport {
 
   get connections(): number {
     return this.#connections;
-  }
-
-  async send(args: readonly string[]): Promise<unknown> {
-    return (await this.sendAll([args]))[0];
   }
 
   async sendAll(commands: readonly (readonly string[])[], connection?: number): Promise<readonly unknown[]> {
@@ -58,23 +54,12 @@ export class RedisConnection implements StoreTransport {
     }
   }
 
-  /** Reads every field of a hash in pieces, so that the server can serve others between them. */
-  async *hash(key: string): AsyncGenerator<readonly [field: string, value: string]> {
-    let cursor = '0';
-    do {
-      const scan = ['HSCAN', key, cursor, 'COUNT', '1000'];
-      const reply = (await this.send(scan)) as readonly [string, readonly string[]];
-      cursor = reply[0];
-      for (let at = 0; at + 1 < reply[1].length; at += 2) yield [reply[1][at] ?? '', reply[1][at + 1] ?? ''];
-    } while (cursor !== '0');
-  }
-
   /** Closes the connection at once; every pending call rejects. */
   close(): void {
     this.#isClosed = true;
     if (this.#client !== undefined) end(this.#client);
     this.#client = undefined;
-    for (const reject of this.#onClose) reject(new KeyStoreError(CLOSED));
+    for (const fail of this.#pending) fail(new KeyStoreError(CLOSED));
   }
 
   async #ready(): Promise<Client> {
@@ -109,22 +94,20 @@ export class RedisConnection implements StoreTransport {
     if (this.#client === client) this.#client = undefined;
   }
 
-  /** The timer keeps the process alive while a caller waits. */
-  async #within<T>(work: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    let abandon: ((error: Error) => void) | undefined;
-    const end = new Promise<never>((_resolve, reject) => {
-      abandon = reject;
-      this.#onClose.add(reject);
-      const { timeoutMs = TIMEOUT_MS } = this.#options;
-      timer = setTimeout(() => reject(new KeyStoreError('the key store does not answer')), timeoutMs);
+  /** Waits for `work`, until its time is over or the connection is closed. The timer keeps the process alive. */
+  #within<T>(work: Promise<T>): Promise<T> {
+    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    return new Promise((resolve, reject) => {
+      const settle = (settled: () => void): void => {
+        clearTimeout(timer);
+        this.#pending.delete(fail);
+        settled();
+      };
+      const fail = (error: unknown): void => settle(() => reject(error as Error));
+      const timer = setTimeout(() => fail(new KeyStoreError('the key store does not answer')), timeoutMs);
+      this.#pending.add(fail);
+      work.then((value) => settle(() => resolve(value)), fail);
     });
-    try {
-      return await Promise.race([work, end]);
-    } finally {
-      clearTimeout(timer);
-      if (abandon !== undefined) this.#onClose.delete(abandon);
-    }
   }
 }
 

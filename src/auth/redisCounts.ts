@@ -1,18 +1,8 @@
 import { within } from '../base/within.js';
 import { randomBase62 } from './key.js';
-import type { Ledger, LedgerParts } from './ledger.js';
-import { dayOf, msToNextDay } from './limits.js';
-import { countsKey, fieldsOf, KEYS, usageKey } from './redisNames.js';
-import { ReplicaWatch } from './replicaWatch.js';
-import { shareOf, spentWith } from './shares.js';
-import type { StoreTransport } from './storeTransport.js';
-import { Tallies, type Tally } from './tallies.js';
-
-export interface RedisCountsOptions extends LedgerParts {
-  readonly connection: StoreTransport;
-  /** The token of the keys that this replica has. */
-  keysToken(): string;
-}
+import { dayOf, msToNextDay, shareOf, type Tally } from './limits.js';
+import { countsKey, fieldsAt, fieldsOf, KEYS, usageKey, type StoreTransport } from './redisNames.js';
+import { takeCounts, type Ledger, type LedgerParts } from './store.js';
 
 const EVERY_MS = 100;
 /** A report is sent after this time even if nothing was counted: it says that this replica lives. */
@@ -25,6 +15,10 @@ const QUIET_MS = 1000;
 const SUMS_MS = 1000;
 /** After midnight, the sums of the day before are written once more when all replicas have reported it. */
 const SETTLED_MS = 10_000;
+/** A replica that was not heard of for this long has no share of a quota. */
+const SILENT_MS = 5000;
+/** And after this long it is forgotten. */
+const FORGOTTEN_MS = 60_000;
 const KEYS_AT_ONCE = 500;
 const DAY_MS = 86_400_000;
 const COUNTS_KEPT_S = 2 * 86_400;
@@ -33,7 +27,7 @@ const CLOSE_MS = 700;
 const NAME_LENGTH = 12;
 
 /** What this replica has counted of one key on one UTC day. */
-interface Count {
+interface Counted {
   readonly keyIndex: number;
   readonly id: string;
   readonly day: number;
@@ -61,14 +55,18 @@ interface Bucket {
  */
 export class RedisCounts implements Ledger {
   readonly everyMs = EVERY_MS;
-  readonly #options: RedisCountsOptions;
-  readonly #tallies: Tallies;
+  readonly #parts: LedgerParts;
+  readonly #transport: StoreTransport;
+  readonly #keysToken: () => string;
   readonly #name = randomBase62(NAME_LENGTH);
-  readonly #replicas = new ReplicaWatch(this.#name);
+  /** What each other replica last said of itself, and when that was new. */
+  readonly #replicas = new Map<string, { readonly field: string; readonly atMs: number }>();
+  /** Reports sent, and which of them was answered last. */
+  readonly #reports = { sent: 0, answered: 0 };
   /** By day and keyIndex: those of today and of the days beside it. */
-  readonly #counts = new Map<string, Count>();
+  readonly #counts = new Map<string, Counted>();
   /** Those to report. */
-  readonly #due = new Set<Count>();
+  readonly #due = new Set<Counted>();
   /** By keyIndex. */
   readonly #buckets = new Map<number, Bucket>();
   /** By keyIndex: all tokens taken, as last counted. */
@@ -79,15 +77,17 @@ export class RedisCounts implements Ledger {
   #sending: Promise<void> | undefined;
   #problem: Error | undefined;
 
-  constructor(options: RedisCountsOptions) {
-    this.#options = options;
-    this.#tallies = new Tallies(options.memory);
-    this.#heardMs = options.clock.monotonicMs();
-    this.#settledDay = dayOf(options.clock.nowMs()) - 1;
+  /** `keysToken`: of the keys that this replica has. */
+  constructor(parts: LedgerParts, transport: StoreTransport, keysToken: () => string) {
+    this.#parts = parts;
+    this.#transport = transport;
+    this.#keysToken = keysToken;
+    this.#heardMs = parts.clock.monotonicMs();
+    this.#settledDay = dayOf(parts.clock.nowMs()) - 1;
   }
 
   get isLocal(): boolean {
-    return this.#options.clock.monotonicMs() - this.#heardMs > LOCAL_MS;
+    return this.#parts.clock.monotonicMs() - this.#heardMs > LOCAL_MS;
   }
 
   /** Says that this replica is there, and reads what the others have counted. */
@@ -99,58 +99,58 @@ export class RedisCounts implements Ledger {
   /** Resolves at the latest when the next report is due; the report itself may take longer. */
   async save(): Promise<void> {
     this.#collect();
-    this.#send();
-    await within(EVERY_MS, this.#sending ?? Promise.resolve());
+    this.#sending ??= this.#sendDue()
+      .then(
+        () => (this.#problem = undefined),
+        (error: Error) => (this.#problem = error),
+      )
+      .then(() => (this.#sending = undefined));
+    await within(EVERY_MS, this.#sending);
     if (this.#problem !== undefined) throw this.#problem;
   }
 
   async close(): Promise<void> {
-    const endsMs = performance.now() + CLOSE_MS;
     const all = async (): Promise<void> => {
       await this.#sending;
       this.#collect();
       await this.#tellAll();
       await this.#tellAll(); // the sums, of what was read with the last counts
-      await this.#options.connection.send(['HDEL', KEYS.replicas, this.#name]);
+      await this.#transport.sendAll([['HDEL', KEYS.replicas, this.#name]]);
     };
-    if (!(await within(Math.max(0, endsMs - performance.now()), all())))
+    if (!(await within(CLOSE_MS, all())))
       throw new Error('the last counts did not reach the key store in time');
   }
 
   /** Takes over what was counted here since the last call. */
   #collect(): void {
-    const { clock, keys } = this.#options;
-    for (const keyIndex of this.#tallies.takeChanged()) {
-      const key = keys.at(keyIndex);
-      if (key === undefined) continue;
-      const tally = this.#tallies.tally(keyIndex, key, clock.nowMs());
-      if (tally.dayBefore !== 0) this.#count(keyIndex, key.id, tally.dayBefore, tally.usedBefore >>> 0, 0);
-      const taken = tally.taken - (this.#taken.get(keyIndex) ?? 0);
-      this.#taken.set(keyIndex, tally.taken);
-      this.#count(keyIndex, key.id, tally.day, tally.used >>> 0, taken);
+    const today = dayOf(this.#parts.clock.nowMs());
+    for (const { keyIndex, id, day, used, isNow, taken } of takeCounts(this.#parts)) {
+      const name = `${day} ${keyIndex}`;
+      // Of a day long past the store has forgotten what the others counted: its sum stands.
+      if (!isNow && !this.#counts.has(name) && Math.abs(day - today) > 1) continue;
+      const fresh = { keyIndex, id, day, used: 0, taken: 0, others: undefined, untilMs: 0 };
+      const count: Counted = this.#counts.get(name) ?? fresh;
+      const more = isNow ? taken - (this.#taken.get(keyIndex) ?? 0) : 0;
+      if (isNow) this.#taken.set(keyIndex, taken);
+      if (count.used === used && more === 0) continue;
+      this.#counts.set(name, count);
+      count.used = used;
+      count.taken += more;
+      this.#report(count);
     }
     this.#settle();
   }
 
-  #count(keyIndex: number, id: string, day: number, used: number, taken: number): void {
-    const name = `${day} ${keyIndex}`;
-    const fresh = { keyIndex, id, day, used: 0, taken: 0, others: undefined, untilMs: 0 };
-    const count: Count = this.#counts.get(name) ?? fresh;
-    if (count.used === used && taken === 0) return;
-    this.#counts.set(name, count);
-    count.used = used;
-    count.taken += taken;
-    this.#report(count);
-  }
-
-  #report(count: Count): void {
-    count.untilMs = this.#options.clock.monotonicMs() + QUIET_MS;
+  #report(count: Counted): void {
+    // After a quiet time the others' counts are old: a sum with them would take the place of a newer one.
+    if (!this.#due.has(count)) count.others = undefined;
+    count.untilMs = this.#parts.clock.monotonicMs() + QUIET_MS;
     this.#due.add(count);
   }
 
   /** Some time after midnight, reports the day before once more, and forgets the days before that. */
   #settle(): void {
-    const nowMs = this.#options.clock.nowMs();
+    const nowMs = this.#parts.clock.nowMs();
     const before = dayOf(nowMs) - 1;
     if (before === this.#settledDay || DAY_MS - msToNextDay(nowMs) < SETTLED_MS) return;
     this.#settledDay = before;
@@ -160,19 +160,8 @@ export class RedisCounts implements Ledger {
     }
   }
 
-  #send(): void {
-    this.#sending ??= this.#sendDue()
-      .then(
-        () => (this.#problem = undefined),
-        (error: Error) => (this.#problem = error),
-      )
-      .then(() => {
-        this.#sending = undefined;
-      });
-  }
-
   async #sendDue(): Promise<void> {
-    const nowMs = this.#options.clock.monotonicMs();
+    const nowMs = this.#parts.clock.monotonicMs();
     if (this.#due.size > 0 || nowMs - this.#heardMs >= SIGN_OF_LIFE_MS) await this.#tellAll();
     if (nowMs - this.#readSumsMs >= SUMS_MS) await this.#readSums();
   }
@@ -184,98 +173,129 @@ export class RedisCounts implements Ledger {
   }
 
   /** Writes the counts of this replica, and reads those of all. */
-  async #tell(counts: readonly Count[]): Promise<void> {
-    const { connection, clock, keysToken, keys } = this.#options;
+  async #tell(counts: readonly Counted[]): Promise<void> {
+    const { limits, clock, keys } = this.#parts;
     const today = dayOf(clock.nowMs());
-    const head = this.#replicas.commands(keysToken());
     const told = counts.map((count) => {
       const { keyIndex, used, taken, others } = count;
-      const key = keys.at(keyIndex);
-      return { count, used, taken, others, tally: key && this.#tallies.tally(keyIndex, key, clock.nowMs()) };
+      const key = keys[keyIndex];
+      return { count, used, taken, others, tally: key && limits.tally(keyIndex, key, clock.nowMs()) };
     });
-    const commands = told.flatMap(({ count, used, taken }) => this.#commandsOf(count, `${used} ${taken}`));
-    const replies = await connection.sendAll([...head, ...commands.map(({ words }) => words)]);
+    const head = this.#headOf();
+    const words = told.map(({ count }) => this.#commandsOf(count));
+    const replies = await this.#transport.sendAll([...head, ...words.flat()]);
     const nowMs = (this.#heardMs = clock.monotonicMs());
-    if (!this.#replicas.heard(replies[0], nowMs))
+    if (!this.#heard(fieldsOf(replies[0]), nowMs))
       for (const count of this.#counts.values()) this.#report(count);
-    this.#tallies.shareBy(this.#replicas.count);
-    const fields = replies.slice(head.length).filter((_, at) => commands[at]?.isRead === true);
-    for (const [at, { count, used, taken, others, tally }] of told.entries()) {
-      const all = fieldsOf(fields[at]);
-      this.#hear(count, all);
+    limits.shareBy(this.#replicaCount());
+    let at = head.length;
+    for (const [of, { count, used, taken, others, tally }] of told.entries()) {
+      const fields = new Map(fieldsOf(replies[at]));
+      at += words[of]?.length ?? 0;
+      fields.delete(this.#name);
+      count.others = [...fields.values()].reduce((sum, field) => sum + countIn(field).used, 0);
       // Its sum is only written once the others' counts are known, and stands once they no longer change.
       const isTold = count.used === used && count.taken === taken && count.others === others;
       if (isTold && nowMs >= count.untilMs) this.#due.delete(count);
       // A day that is over must not take the place of what is known of today.
-      if (tally?.day === count.day && count.day === today) this.#adopt(count, tally, all);
+      if (tally?.day === count.day && count.day === today) this.#adopt(count, tally, fields);
     }
   }
 
-  #commandsOf({ day, id, used, others }: Count, field: string): { words: string[]; isRead?: true }[] {
-    const key = countsKey(day, id);
-    const sum = others === undefined ? [] : [['HSET', usageKey(day), id, `${used + others}`]];
+  /** The head of a report: `heard` takes the reply to the first of its commands. */
+  #headOf(): string[][] {
+    const isForgotten = ({ atMs }: { readonly atMs: number }): boolean => this.#heardMs - atMs > FORGOTTEN_MS;
+    const gone = [...this.#replicas].filter(([, heard]) => isForgotten(heard)).map(([name]) => name);
     return [
-      { words: ['HSET', key, this.#name, field] },
-      { words: ['EXPIRE', key, `${COUNTS_KEPT_S}`] },
-      { words: ['HGETALL', key], isRead: true },
-      ...sum.map((words) => ({ words })),
-      ...sum.map(() => ({ words: ['EXPIRE', usageKey(day), `${USAGE_KEPT_S}`] })),
+      ['HGETALL', KEYS.replicas],
+      ['HSET', KEYS.replicas, this.#name, `${++this.#reports.sent} ${this.#keysToken()}`],
+      ['EXPIRE', KEYS.replicas, `${FORGOTTEN_MS / 1000}`],
+      ...(gone.length > 0 ? [['HDEL', KEYS.replicas, ...gone]] : []),
     ];
   }
 
-  /** Takes over what the others have counted. */
-  #hear(count: Count, fields: ReadonlyMap<string, string>): void {
-    let others = 0;
-    for (const [replica, field] of fields) if (replica !== this.#name) others += countIn(field).used;
-    count.others = others;
+  /** The first of them reads what the replicas have counted. */
+  #commandsOf({ day, id, used, taken, others }: Counted): string[][] {
+    const key = countsKey(day, id);
+    return [
+      ['HGETALL', key],
+      ['HSET', key, this.#name, `${used} ${taken}`],
+      ['EXPIRE', key, `${COUNTS_KEPT_S}`],
+      ...(others === undefined
+        ? []
+        : [
+            ['HSET', usageKey(day), id, `${used + others}`],
+            ['EXPIRE', usageKey(day), `${USAGE_KEPT_S}`],
+          ]),
+    ];
+  }
+
+  /**
+   * Returns whether the store has the last answered report of this replica, and none since. If not, it has forgotten
+   * something, or may have before a report of which the answer was lost.
+   */
+  #heard(fields: ReadonlyMap<string, string>, nowMs: number): boolean {
+    for (const [name, field] of fields)
+      if (name !== this.#name && this.#replicas.get(name)?.field !== field)
+        this.#replicas.set(name, { field, atMs: nowMs });
+    for (const [name, { atMs }] of this.#replicas)
+      if (!fields.has(name) && nowMs - atMs > SILENT_MS) this.#replicas.delete(name);
+    const isKept = Number.parseInt(fields.get(this.#name) ?? '0', 10) === this.#reports.answered;
+    this.#reports.answered = this.#reports.sent;
+    return isKept;
+  }
+
+  /** How many replicas there are, this one included. */
+  #replicaCount(): number {
+    return 1 + [...this.#replicas.values()].filter(({ atMs }) => this.#heardMs - atMs < SILENT_MS).length;
   }
 
   /** Sets what this replica may answer of a key until its next report. */
-  #adopt({ keyIndex, day, others = 0 }: Count, tally: Tally, fields: ReadonlyMap<string, string>): void {
-    const { clock, keys } = this.#options;
-    const key = keys.at(keyIndex);
-    if (key === undefined) return;
-    const used = tally.used >>> 0;
-    if (key.dailyMax !== null) this.#share(keyIndex, day, { used, left: key.dailyMax - used - others });
-    if (key.ratePerS === null) return;
+  #adopt({ keyIndex, day, others = 0 }: Counted, tally: Tally, fields: ReadonlyMap<string, string>): void {
+    const { clock, keys, limits } = this.#parts;
+    const { dailyMax = null, ratePerS = null } = keys[keyIndex] ?? {};
+    if (dailyMax !== null) this.#share(keyIndex, day, tally.used, dailyMax - tally.used - others);
+    if (ratePerS === null) return;
     const before = this.#buckets.get(keyIndex);
     const seen = before?.day === day ? before.others : new Map<string, number>();
     let taken = 0;
     for (const [replica, field] of fields) {
-      if (replica === this.#name) continue;
       const known = seen.get(replica) ?? 0;
-      const now = countIn(field).taken;
-      taken += Math.max(0, now - known);
-      seen.set(replica, Math.max(now, known));
+      const now = Math.max(known, countIn(field).taken);
+      taken += now - known;
+      seen.set(replica, now);
     }
-    const now = { spent: tally.spent, taken: tally.taken, atMs: clock.monotonicMs() };
-    const spent = before && taken > 0 ? spentWith(taken, { now, before, ratePerS: key.ratePerS }) : now.spent;
-    if (spent > now.spent) this.#tallies.correct(keyIndex, tally, spent, clock.nowMs());
-    this.#buckets.set(keyIndex, { ...now, spent, day, others: seen });
+    const atMs = clock.monotonicMs();
+    let { spent } = tally;
+    if (before !== undefined && taken > 0) {
+      // The others' tokens came since `before`, so what flowed in since then is theirs too: after a long pause no
+      // bucket is in debt for what was paid long ago.
+      const refilled = (ratePerS * Math.max(0, atMs - before.atMs)) / 1000;
+      spent = Math.max(spent, before.spent + (tally.taken - before.taken) + taken - refilled);
+    }
+    if (spent > tally.spent) limits.correct(keyIndex, tally, spent, clock.nowMs());
+    this.#buckets.set(keyIndex, { spent, taken: tally.taken, atMs, day, others: seen });
   }
 
-  #share(
-    keyIndex: number,
-    day: number,
-    { used, left }: { readonly used: number; readonly left: number },
-  ): void {
-    this.#tallies.limit(keyIndex, day, used + shareOf(left, this.#replicas.count), left <= 0);
+  #share(keyIndex: number, day: number, used: number, left: number): void {
+    this.#parts.limits.limit(keyIndex, day, used + shareOf(left, this.#replicaCount()), left <= 0);
   }
 
   /** Reads the fleet's counts of today, for keys that this replica does not report at the moment. */
   async #readSums(): Promise<void> {
-    const { connection, clock, keys } = this.#options;
+    const { clock, keys, limits } = this.#parts;
     this.#readSumsMs = clock.monotonicMs();
     const day = dayOf(clock.nowMs());
-    const sums = new Map<string, number>();
-    for await (const [id, sum] of connection.hash(usageKey(day))) sums.set(id, Number(sum));
+    const sums = await fieldsAt(this.#transport, usageKey(day));
     if (sums.size === 0) return;
-    for (const { id, keyIndex, dailyMax } of keys.all()) {
+    for (const key of keys) {
+      const { id, keyIndex, dailyMax } = key;
       const sum = sums.get(id);
       const count = this.#counts.get(`${day} ${keyIndex}`);
       if (sum === undefined || dailyMax === null || (count && this.#due.has(count))) continue;
-      const used = this.#tallies.usedOn(keyIndex, day);
-      this.#share(keyIndex, day, { used, left: dailyMax - Math.max(used, sum) });
+      const tally = limits.tally(keyIndex, key, clock.nowMs());
+      const used = tally.day === day ? tally.used : 0;
+      this.#share(keyIndex, day, used, dailyMax - Math.max(used, Number(sum)));
     }
   }
 }

@@ -1,17 +1,9 @@
 import { Observer } from '../base/observer.js';
 import type { Repeat } from '../base/repeat.js';
 import { randomBase62 } from './key.js';
-import { isKeyRecord } from './keyRecord.js';
-import { RecordStore, type Change } from './recordStore.js';
-import { CHANNEL, fieldsOf, KEYS } from './redisNames.js';
-import {
-  EmptyStoreError,
-  KeyStoreError,
-  type KeyRecord,
-  type KeyStoreWatcher,
-  type StoredKeys,
-} from './store.js';
-import type { StoreTransport } from './storeTransport.js';
+import { areRecords, EmptyStoreError, KeyStoreError, type KeyRecord } from './record.js';
+import { CHANNEL, fieldsAt, fieldsOf, KEYS, type StoreTransport } from './redisNames.js';
+import { KeyStore, type Change, type KeyStoreWatcher, type StoredKeys } from './store.js';
 
 /** Changes are pushed; the poll finds those announced while the listener was disconnected. */
 const POLL_MS = 1000;
@@ -29,7 +21,7 @@ interface Snapshot extends StoredKeys {
 }
 
 /** Keys in Redis or Valkey, shared by all replicas; each reader keeps a copy of all keys. */
-export class RedisKeyStore extends RecordStore {
+export class RedisKeyStore extends KeyStore {
   readonly #connection: StoreTransport;
   readonly #listen: Listen;
   readonly #repeat: Repeat | undefined;
@@ -83,7 +75,7 @@ export class RedisKeyStore extends RecordStore {
     const listener = this.#listen(() => void observer.look());
     // The ping finds a lost listener and reconnects it. `#look` reports its errors.
     const listening = new Observer(
-      { look: async () => void (await listener.send(['PING'])), onProblem: () => undefined },
+      { look: async () => void (await listener.sendAll([['PING']])), onProblem: () => undefined },
       POLL_MS,
       this.#repeat,
     );
@@ -98,38 +90,21 @@ export class RedisKeyStore extends RecordStore {
 
   protected async update(change: Change): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      await this.#connection.send(['WATCH', KEYS.records, KEYS.token]);
+      await this.#connection.sendAll([['WATCH', KEYS.records, KEYS.token]]);
       const { connections } = this.#connection;
-      const commands = await this.#changing(change);
-      if (commands === undefined) return false;
+      let commands: string[][] = [['UNWATCH']];
+      try {
+        const before = await this.#readAll();
+        const records = change(isNothing(before) ? undefined : before);
+        if (records === undefined) return false;
+        commands = commandsOf(records, before);
+      } finally {
+        if (commands.length === 1) await this.#connection.sendAll(commands);
+      }
       const replies = await this.#connection.sendAll(commands, connections);
       if (replies.at(-1) !== null) return true;
     }
     throw new KeyStoreError('the keys are being changed by others all the time: try again');
-  }
-
-  /** The commands that write a change; undefined if there is nothing to write. */
-  async #changing(change: Change): Promise<string[][] | undefined> {
-    let records: readonly KeyRecord[] | undefined;
-    let before: Snapshot;
-    try {
-      before = await this.#readAll();
-      records = change(isNothing(before) ? undefined : before);
-    } finally {
-      if (records === undefined) await this.#connection.send(['UNWATCH']);
-    }
-    if (records === undefined) return undefined;
-    const known = new Set(before.records);
-    const changed = records.filter((record) => !known.has(record));
-    const fields = changed.flatMap((record) => [record.id, JSON.stringify(record)]);
-    const token = randomBase62(TOKEN_LENGTH);
-    return [
-      ['MULTI'],
-      ...(fields.length > 0 ? [['HSET', KEYS.records, ...fields]] : []),
-      ['SET', KEYS.token, token],
-      ['PUBLISH', CHANNEL, token],
-      ['EXEC'],
-    ];
   }
 
   /** Reads all keys if the token or the time says so. Resolves to whether it did. */
@@ -155,19 +130,33 @@ export class RedisKeyStore extends RecordStore {
   /** All of it as it was at one moment: a mix of two states could refuse valid keys. */
   async #readAll(): Promise<Snapshot> {
     for (let token = await this.#token(), attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const entries: (readonly [string, string])[] = [];
-      for await (const entry of this.#connection.hash(KEYS.records)) entries.push(entry);
+      const fields = await fieldsAt(this.#connection, KEYS.records);
       const after = await this.#token();
-      if (after === token) return { ...recordsIn(entries), token };
+      if (after === token) return { ...recordsIn(fields), token };
       token = after;
     }
     throw new KeyStoreError('the keys change all the time while they are read: they are read again');
   }
 
   async #token(): Promise<string> {
-    const token = await this.#connection.send(['GET', KEYS.token]);
+    const [token] = await this.#connection.sendAll([['GET', KEYS.token]]);
     return typeof token === 'string' ? token : '';
   }
+}
+
+/** Writes what has changed. */
+function commandsOf(records: readonly KeyRecord[], before: StoredKeys): string[][] {
+  const known = new Set(before.records);
+  const changed = records.filter((record) => !known.has(record));
+  const fields = changed.flatMap((record) => [record.id, JSON.stringify(record)]);
+  const token = randomBase62(TOKEN_LENGTH);
+  return [
+    ['MULTI'],
+    ...(fields.length > 0 ? [['HSET', KEYS.records, ...fields]] : []),
+    ['SET', KEYS.token, token],
+    ['PUBLISH', CHANNEL, token],
+    ['EXEC'],
+  ];
 }
 
 function isEmpty({ records, unreadable }: StoredKeys): boolean {
@@ -179,20 +168,17 @@ function isNothing(snapshot: Snapshot): boolean {
   return snapshot.token === '' && isEmpty(snapshot);
 }
 
-function recordsIn(entries: readonly (readonly [string, string])[]): StoredKeys {
+function recordsIn(fields: ReadonlyMap<string, string>): StoredKeys {
   const records: KeyRecord[] = [];
   const unreadable: string[] = [];
-  for (const [id, text] of new Map(entries)) {
-    const record = parsed(text);
-    if (isKeyRecord(record) && record.id === id) records.push(record);
+  for (const [id, text] of fields) {
+    const read = [parsed(text)];
+    if (areRecords(read) && read[0]?.id === id) records.push(...read);
     else unreadable.push(id);
   }
-  records.sort((a, b) => compare(a.createdAt, b.createdAt) || compare(a.id, b.id));
+  const placeOf = ({ createdAt, id }: KeyRecord): string => `${createdAt} ${id}`;
+  records.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   return { records, unreadable: unreadable.toSorted() };
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 function parsed(json: string): unknown {

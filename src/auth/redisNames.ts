@@ -27,6 +27,32 @@ export function usageKey(day: number): string {
   return `acuity:usage:${day}`;
 }
 
+/** The connection to a shared store. All calls reject with `KeyStoreError`. */
+export interface StoreTransport {
+  /** How many connections were opened so far: what `WATCH` watches ends with its connection. */
+  readonly connections: number;
+  /**
+   * Sends commands in one piece; resolves to all replies. With `connection`, rejects unless the connection is still the
+   * one of that number.
+   */
+  sendAll(commands: readonly (readonly string[])[], connection?: number): Promise<readonly unknown[]>;
+  /** Ends every pending call. */
+  close(): void;
+}
+
+/** Every field of a hash, in pieces so that others are served between them; those written meanwhile may be missing. */
+export async function fieldsAt(transport: StoreTransport, key: string): Promise<ReadonlyMap<string, string>> {
+  const fields = new Map<string, string>();
+  let cursor = '0';
+  do {
+    const [reply] = await transport.sendAll([['HSCAN', key, cursor, 'COUNT', '1000']]);
+    const [next, list] = reply as readonly [string, readonly string[]];
+    for (const [name, value] of fieldsOf(list)) fields.set(name, value);
+    cursor = next;
+  } while (cursor !== '0');
+  return fields;
+}
+
 /** The fields of a hash as `HGETALL` answers them: an object, or under RESP2 a list of names and values. */
 export function fieldsOf(reply: unknown): ReadonlyMap<string, string> {
   if (!Array.isArray(reply))

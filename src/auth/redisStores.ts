@@ -1,10 +1,8 @@
-import type { KeyStores, Spread } from './keyStores.js';
 import { RedisConnection } from './redisConnection.js';
 import { RedisCounts } from './redisCounts.js';
 import { RedisKeyStore } from './redisKeys.js';
-import { CHANNEL, fieldsOf, KEYS, usageKey } from './redisNames.js';
-import type { DailyUsage } from './store.js';
-import type { StoreTransport } from './storeTransport.js';
+import { CHANNEL, fieldsAt, fieldsOf, KEYS, usageKey, type StoreTransport } from './redisNames.js';
+import type { DailyUsage, KeyStores, Spread } from './store.js';
 
 /** Revocations take a second, and two where a push was lost. */
 const SPREAD_MS = 2500;
@@ -20,9 +18,9 @@ export function redisStores(url: string): KeyStores {
   const keys = new RedisKeyStore(connection, listen);
   return {
     keys,
-    usage: { days: (first, last) => usageOf(connection, first, last) },
+    usage: (first, last) => usageOf(connection, first, last),
     isShared: true,
-    ledger: (parts) => new RedisCounts({ ...parts, connection: counts, keysToken: () => keys.token }),
+    ledger: (parts) => new RedisCounts(parts, counts, () => keys.token),
     spread: () => spreadOf(connection),
     close() {
       connection.close();
@@ -34,9 +32,9 @@ export function redisStores(url: string): KeyStores {
 async function usageOf(connection: StoreTransport, first: number, last: number): Promise<DailyUsage[]> {
   const days: DailyUsage[] = [];
   for (let day = first; day <= last; day++) {
-    const used: Record<string, number> = {};
-    for await (const [id, count] of connection.hash(usageKey(day))) used[id] = Number(count);
-    if (Object.keys(used).length > 0) days.push({ day, used });
+    const counts = [...(await fieldsAt(connection, usageKey(day)))];
+    if (counts.length > 0)
+      days.push({ day, used: Object.fromEntries(counts.map(([id, used]) => [id, Number(used)])) });
   }
   return days;
 }

@@ -1,27 +1,7 @@
-import { OperatorError } from '../base/operatorError.js';
-import { FileLockError } from '../files/fileLock.js';
-import { systemReason } from '../files/fileError.js';
-
-export type KeyKind = 'demo' | 'live';
-
-/** A key as it is stored: never the key itself. Times are ISO 8601 in UTC. */
-export interface KeyRecord {
-  /** Identifies the key to operators, in logs and in metrics. Not a secret. */
-  readonly id: string;
-  readonly kind: KeyKind;
-  /** SHA-256 of the key, base64url. */
-  readonly digest: string;
-  readonly label: string;
-  readonly createdAt: string;
-  /** `null`: never. */
-  readonly expiresAt: string | null;
-  /** `null`: not revoked. */
-  readonly revokedAt: string | null;
-  /** Requests per second in the long run; `null`: unlimited. */
-  readonly ratePerS: number | null;
-  /** Answers with 200 in a UTC day; `null`: unlimited. */
-  readonly dailyMax: number | null;
-}
+import type { Clock } from '../base/clock.js';
+import type { IndexedRecord } from './authenticator.js';
+import type { Limits } from './limits.js';
+import { faultIn, KeyStoreError, type KeyRecord } from './record.js';
 
 /** What `KeyStore.amend` writes, in one step. */
 export interface Amendment {
@@ -47,28 +27,70 @@ export interface KeyStoreWatcher {
   onProblem(error: Error): void;
 }
 
+/** What a store makes of its keys; `undefined` as argument: there is no store yet, as result: nothing to write. */
+export type Change = (stored: StoredKeys | undefined) => readonly KeyRecord[] | undefined;
+
 /**
  * Where keys are kept. Each write is atomic, and concurrent writers, in this process or another, lose nothing. All
  * methods reject with `KeyStoreError`.
  */
-export interface KeyStore {
+export abstract class KeyStore {
   /** Every key; none if there is no store yet. */
-  read(): Promise<StoredKeys>;
-  /** The records alone. */
-  list(): Promise<readonly KeyRecord[]>;
-  /** Adds a key; creates the store if there is none yet. */
-  insert(record: KeyRecord): Promise<void>;
-  /** Adds a key only if there is no store yet. Of several concurrent callers, one gets `true`. */
-  insertFirst(record: KeyRecord): Promise<boolean>;
-  /** Adds those keys that are missing, atomically; resolves to how many were added. */
-  insertMissing(records: readonly KeyRecord[]): Promise<number>;
-  /** Replaces the record of one key. If `change` throws, the error is passed on and nothing is written. */
-  amend(id: string, change: (record: KeyRecord) => Amendment): Promise<Amendment>;
+  abstract read(): Promise<StoredKeys>;
+
   /**
-   * Reports changes, usually at once and always within a second (a second more if a push is lost), until the returned function is called. Keeps no
+   * Reports changes within a second (a second more if a push is lost), until the returned function is called. Keeps no
    * process alive.
    */
-  watch(watcher: KeyStoreWatcher): () => void;
+  abstract watch(watcher: KeyStoreWatcher): () => void;
+
+  /**
+   * Puts what `change` makes of the keys in their place, atomically, and resolves to whether anything was written. May
+   * call it again if another writer was first. Passes on what it throws.
+   */
+  protected abstract update(change: Change): Promise<boolean>;
+
+  /** The records alone. */
+  async list(): Promise<readonly KeyRecord[]> {
+    return (await this.read()).records;
+  }
+
+  /** Adds a key; creates the store if there is none yet. */
+  async insert(record: KeyRecord): Promise<void> {
+    await this.update((stored) => valid([...recordsOf(stored), record]));
+  }
+
+  /** Adds a key only if there is no store yet. Of several concurrent callers, one gets `true`. */
+  async insertFirst(record: KeyRecord): Promise<boolean> {
+    return this.update((stored) => (stored === undefined ? valid([record]) : undefined));
+  }
+
+  /** Adds those keys that are missing, atomically; resolves to how many were added. */
+  async insertMissing(records: readonly KeyRecord[]): Promise<number> {
+    let count = 0;
+    await this.update((stored) => {
+      const known = recordsOf(stored);
+      const ids = new Set([...known.map(({ id }) => id), ...(stored?.unreadable ?? [])]);
+      const missing = records.filter(({ id }) => !ids.has(id));
+      count = missing.length;
+      return count === 0 ? undefined : valid([...known, ...missing]);
+    });
+    return count;
+  }
+
+  /** Replaces the record of one key. If `change` throws, the error is passed on and nothing is written. */
+  async amend(id: string, change: (record: KeyRecord) => Amendment): Promise<Amendment> {
+    let amendment: Amendment | undefined;
+    await this.update((stored) => {
+      const current = recordsOf(stored).find((record) => record.id === id);
+      if (current === undefined) throw unknownKey(id, stored);
+      const { record, successor } = (amendment = change(current));
+      const records = recordsOf(stored).map((other) => (other === current ? record : other));
+      return valid(successor === undefined ? records : [...records, successor]);
+    });
+    if (amendment === undefined) throw new Error('the change was not asked for');
+    return amendment;
+  }
 }
 
 /** How many predictions each key was answered on one UTC day, including those in flight. */
@@ -79,30 +101,85 @@ export interface DailyUsage {
   readonly used: Readonly<Record<string, number>>;
 }
 
-/** Keeps the daily counts over a restart. */
-export interface UsageStore {
-  /** The counts of `day`, else those written last. */
-  read(day: number): Promise<DailyUsage | undefined>;
-  write(usage: DailyUsage): Promise<void>;
+export interface LedgerParts {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  /** The keys whose counts it carries, by keyIndex. */
+  readonly keys: readonly IndexedRecord[];
 }
 
-/** The counts of days, today included. */
-export interface UsageHistory {
+/** What one key has counted on one UTC day. */
+export interface Count {
+  readonly keyIndex: number;
+  readonly id: string;
+  readonly day: number;
+  readonly used: number;
+  /** Whether the key counts on that day now; else it is the day counted before. */
+  readonly isNow: boolean;
+  /** All tokens taken since the process started. */
+  readonly taken: number;
+}
+
+/** What the keys have counted that were charged or refunded since the last call. Only one caller may use this. */
+export function* takeCounts({ limits, keys, clock }: LedgerParts): Generator<Count> {
+  for (const keyIndex of limits.takeChanged()) {
+    const key = keys[keyIndex];
+    if (key === undefined) continue;
+    const { day, used, dayBefore, usedBefore, taken } = limits.tally(keyIndex, key, clock.nowMs());
+    const { id } = key;
+    if (dayBefore !== 0) yield { keyIndex, id, day: dayBefore, used: usedBefore, isNow: false, taken };
+    yield { keyIndex, id, day, used, isNow: true, taken };
+  }
+}
+
+/** Carries counts beyond this process: over a restart, and to the other replicas if there are any. */
+export interface Ledger {
+  /** Milliseconds between two saves. */
+  readonly everyMs: number;
+  /** Whether the counts of other replicas are out of reach: quotas then are this replica's share, rates its own. */
+  readonly isLocal: boolean;
+  /** Reads the earlier counts, and those of other replicas. */
+  restore(): Promise<void>;
+  save(): Promise<void>;
+  /** Saves one last time. */
+  close(): Promise<void>;
+}
+
+/** Of how many replicas that share a store so many have its keys as they are now. */
+export interface Spread {
+  readonly replicas: number;
+  readonly seen: number;
+}
+
+/** The stores at one location: keys, daily counts and their ledger. */
+export interface KeyStores {
+  readonly keys: KeyStore;
   /** The days from `first` to `last` that have counts, in order. */
-  days(first: number, last: number): Promise<readonly DailyUsage[]>;
+  usage(first: number, last: number): Promise<readonly DailyUsage[]>;
+  /** Whether several servers share it over a network that may fail; known keys then stay valid for a limited time. */
+  readonly isShared: boolean;
+  ledger(parts: LedgerParts): Ledger;
+  /** How far the last change of keys has come; resolves once all replicas have it, or after a while. */
+  spread(): Promise<Spread>;
+  /** Closes all connections at once. */
+  close(): void;
 }
 
-/** An operating error of the store, worded for the operator in one line. Never contains a key. */
-export class KeyStoreError extends OperatorError {
-  override readonly name = 'KeyStoreError';
+function recordsOf(stored: StoredKeys | undefined): readonly KeyRecord[] {
+  return stored?.records ?? [];
 }
 
-/** A shared store has lost all keys, or says nothing of their last change: that is no answer, keep the keys. */
-export class EmptyStoreError extends KeyStoreError {}
+function unknownKey(id: string, stored: StoredKeys | undefined): KeyStoreError {
+  const name = JSON.stringify(id);
+  if (stored?.unreadable.includes(id) !== true) return new KeyStoreError(`there is no key ${name}`);
+  return new KeyStoreError(
+    `the record of ${name} can't be read by this version, so the key is refused; change it with the version that wrote it`,
+  );
+}
 
-/** Rewords a system error for the operator; returns any other error unchanged. */
-export function storeError(action: string, error: unknown): unknown {
-  if (error instanceof FileLockError) return new KeyStoreError(error.message, { cause: error });
-  const reason = systemReason(error);
-  return reason === undefined ? error : new KeyStoreError(`can't ${action}: ${reason}`, { cause: error });
+/** Never write what can't be read back. */
+function valid(records: readonly KeyRecord[]): readonly KeyRecord[] {
+  const fault = faultIn(records);
+  if (fault !== undefined) throw new KeyStoreError(`that can't be written to the key store: ${fault}`);
+  return records;
 }

@@ -9,15 +9,10 @@ import {
   type KeyOrder,
 } from '../auth/lifecycle.js';
 import { dateOf, dayOf } from '../auth/limits.js';
-import type { KeyStores } from '../auth/keyStores.js';
+import type { KeyKind } from '../auth/key.js';
 import { openStores, storesAt } from '../auth/location.js';
-import {
-  KeyStoreError,
-  type KeyKind,
-  type KeyRecord,
-  type KeyStore,
-  type UsageHistory,
-} from '../auth/store.js';
+import { KeyStoreError, type KeyRecord } from '../auth/record.js';
+import type { KeyStore, KeyStores } from '../auth/store.js';
 import { systemClock, type Clock } from '../base/clock.js';
 import { textTable } from '../base/table.js';
 
@@ -70,7 +65,7 @@ type NowMs = Pick<Clock, 'nowMs'>;
 /** Where a command does its work. */
 interface CommandContext {
   readonly store: KeyStore;
-  readonly usage: UsageHistory;
+  readonly usage: KeyStores['usage'];
   readonly spread: KeyStores['spread'];
   readonly nowMs: number;
 }
@@ -175,7 +170,7 @@ async function listAt({ store, nowMs }: CommandContext): Promise<Report> {
 async function usageAt({ store, usage, nowMs }: CommandContext, days: number): Promise<Report> {
   const today = dayOf(nowMs);
   const labels = new Map((await store.list()).map((record) => [record.id, record.label]));
-  const counted = (await usage.days(today - days + 1, today)).flatMap(({ day, used }) =>
+  const counted = (await usage(today - days + 1, today)).flatMap(({ day, used }) =>
     Object.entries(used)
       .filter(([, predictions]) => predictions > 0)
       .map(([id, predictions]) => ({ day: dateOf(day), id, label: labels.get(id) ?? '', predictions }))

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { removeLeftovers, replaceFile } from './atomicFile.js';
 import { ifPresentSync, NOT_A_FILE, systemError } from './fileError.js';
 
@@ -10,10 +9,6 @@ export interface Look {
   readonly signature: string | undefined;
   /** The content; undefined if there is no file, or its signature is the known one. */
   readonly text: string | undefined;
-  /** The folder in which the file, or the target of the link, is replaced; if it is absent, the nearest one above. */
-  readonly folder: string;
-  /** Another folder with the same name has another identity. */
-  readonly folderId: string;
 }
 
 /**
@@ -58,21 +53,14 @@ export const directFiles: Files = filesBy(async (name, args) => runOperation(nam
 function look(path: string, knownSignature?: string): Look {
   // Before reading, so that the next look sees a write in between.
   const signature = signatureOf(path);
-  const folder = nearestFolder(dirname(ifPresentSync(() => realpathSync.native(path)) ?? path));
-  const { dev, ino } = statSync(folder, { bigint: true });
   const isKnown = signature === undefined || signature === knownSignature;
   const text = isKnown ? undefined : ifPresentSync(() => readRegular(path).toString('utf8'));
-  return { signature, text, folder, folderId: `${dev}:${ino}` };
+  return { signature, text };
 }
 
 function signatureOf(path: string): string | undefined {
   const status = ifPresentSync(() => statSync(path, { bigint: true }));
   return status && `${status.dev}:${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}`;
-}
-
-function nearestFolder(folder: string): string {
-  const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined;
-  return isThere || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
 }
 
 /** @throws a system error; EFTYPE for a folder, a pipe or a device, which could be read without end */

@@ -1,5 +1,5 @@
 import { Authenticator } from '../auth/authenticator.js';
-import type { IndexedRecord } from '../auth/keyTable.js';
+import type { IndexedRecord } from '../auth/authenticator.js';
 import { Limits } from '../auth/limits.js';
 import { RateLimiter } from '../auth/rateLimiter.js';
 import { systemClock } from '../base/clock.js';

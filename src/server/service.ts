@@ -1,9 +1,8 @@
 import { constants } from 'node:os';
 import { openKeyring, type Keyring } from '../auth/keyring.js';
-import { allocateLimits } from '../auth/limitEntries.js';
-import { Limits } from '../auth/limits.js';
+import { allocateLimits, Limits } from '../auth/limits.js';
 import { openStores } from '../auth/location.js';
-import type { KeyStores } from '../auth/keyStores.js';
+import type { KeyStores } from '../auth/store.js';
 import { systemClock } from '../base/clock.js';
 import { allocateHeartbeats, Heartbeats } from '../base/heartbeats.js';
 import { collectWithoutHelpers } from '../process/collector.js';

@@ -13,10 +13,11 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { FileKeyStore } from '#acuity/auth/fileStore.js';
-import { issue, revoked } from '#acuity/auth/lifecycle.js';
-import type { KeyRecord } from '#acuity/auth/store.js';
+import { issue } from '#acuity/auth/lifecycle.js';
+import type { KeyRecord } from '#acuity/auth/record.js';
+import { until } from '../fixtures/until.js';
 
 function newRecord(label = ''): KeyRecord {
   return issue({ kind: 'demo', label }, Date.UTC(2030)).record;
@@ -25,19 +26,6 @@ function newRecord(label = ''): KeyRecord {
 function labels(records: readonly KeyRecord[]): string[] {
   return records.map(({ label }) => label).toSorted();
 }
-
-t.test('no file is an empty store', async (t) => {
-  const folder = t.testdir();
-  t.strictSame(await new FileKeyStore(join(folder, 'keys.json')).list(), []);
-  t.strictSame(await readdir(folder), []);
-});
-
-t.test('written keys are read back, also by another store', async (t) => {
-  const path = join(t.testdir(), 'data', 'deeper', 'keys.json');
-  const records = [newRecord('a'), newRecord('b'), issue({ kind: 'live' }, 0).record];
-  for (const record of records) await new FileKeyStore(path).insert(record);
-  t.strictSame(await new FileKeyStore(path).list(), records);
-});
 
 t.test('only its owner can read the file, and nothing lies about it', async (t) => {
   const folder = t.testdir();
@@ -68,49 +56,6 @@ t.test('a link to the file stays a link', async (t) => {
   await new FileKeyStore(path).insert(newRecord('b'));
   t.ok((await lstat(path)).isSymbolicLink());
   t.strictSame(labels(await new FileKeyStore(join(folder, 'elsewhere', 'real.json')).list()), ['a', 'b']);
-});
-
-t.test('one record is amended, the others stay', async (t) => {
-  const store = new FileKeyStore(join(t.testdir(), 'keys.json'));
-  const [one, two] = [newRecord('one'), newRecord('two')];
-  await store.insert(one);
-  await store.insert(two);
-  const successor = newRecord('successor');
-  const { record } = await store.amend(one.id, (current) => ({ ...revoked(current, 0), successor }));
-  t.equal(record.revokedAt, '1970-01-01T00:00:00.000Z');
-  t.strictSame(await store.list(), [record, two, successor]);
-});
-
-t.test('a change that is refused writes nothing', async (t) => {
-  const path = join(t.testdir(), 'keys.json');
-  const store = new FileKeyStore(path);
-  const record = newRecord();
-  await store.insert(record);
-  const before = await stat(path);
-  const refuse = (): never => {
-    throw new Error('refused');
-  };
-  await t.rejects(store.amend(record.id, refuse), { message: 'refused' });
-  await t.rejects(store.amend('key_x', refuse), { name: 'KeyStoreError', message: /no key "key_x"/ });
-  await t.rejects(store.insert(record), { message: /twice/ });
-  await t.rejects(store.insert({ ...newRecord(), expiresAt: 'soon' }), { message: /expiresAt/ });
-  t.equal((await stat(path)).ino, before.ino);
-});
-
-t.test('concurrent writers lose nothing', async (t) => {
-  const path = join(t.testdir(), 'keys.json');
-  const names = Array.from({ length: 20 }, (_, index) => `key ${index}`);
-  await Promise.all(names.map((name) => new FileKeyStore(path).insert(newRecord(name))));
-  t.strictSame(labels(await new FileKeyStore(path).list()), names.toSorted());
-});
-
-t.test('of many that would be first, one is', async (t) => {
-  const path = join(t.testdir(), 'keys.json');
-  const firsts = await Promise.all(
-    Array.from({ length: 10 }, () => new FileKeyStore(path).insertFirst(newRecord())),
-  );
-  t.equal(firsts.filter(Boolean).length, 1);
-  t.equal((await new FileKeyStore(path).list()).length, 1);
 });
 
 t.test('an existing store without keys is no place for a first one', async (t) => {
@@ -197,51 +142,27 @@ for (const { moment, operation, isWritten } of crashes) {
 }
 
 /** The watcher's messages, one `next()` at a time. */
-function watched(store: FileKeyStore): { next(): Promise<string>; stop(): void } {
+function watched(t: Test, store: FileKeyStore): () => Promise<string> {
   const messages: string[] = [];
-  let wake = (): void => undefined;
-  const note = (message: string): void => {
-    messages.push(message);
-    wake();
-  };
-  const stop = store.watch({
-    onChange: ({ records }) => note(labels(records).join()),
-    onSeen: () => undefined,
-    onProblem: (error) => note(error.message),
-  });
-  const next = async (): Promise<string> => {
-    while (messages.length === 0) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        // The watch itself keeps no process alive.
-        setTimeout(resolve, 100);
-      });
-    }
+  t.teardown(
+    store.watch({
+      onChange: ({ records }) => messages.push(labels(records).join()),
+      onSeen: () => undefined,
+      onProblem: (error) => messages.push(error.message),
+    }),
+  );
+  return async () => {
+    await until(() => messages.length > 0);
     return messages.shift() ?? '';
   };
-  return { next, stop };
 }
-
-t.test('a watcher learns of each change by any process, and of nothing else', async (t) => {
-  const path = join(t.testdir(), 'keys.json');
-  const store = new FileKeyStore(path);
-  await store.insert(newRecord('a'));
-  await store.list();
-  const { next, stop } = watched(store);
-  t.teardown(stop);
-  await new FileKeyStore(path).insert(newRecord('b'));
-  t.equal(await next(), 'a,b');
-  await new FileKeyStore(path).insert(newRecord('c'));
-  t.equal(await next(), 'a,b,c');
-});
 
 t.test('a change between the reading and the watching is not missed', async (t) => {
   const path = join(t.testdir(), 'keys.json');
   const store = new FileKeyStore(path);
   await store.list();
   await new FileKeyStore(path).insert(newRecord('a'));
-  const { next, stop } = watched(store);
-  t.teardown(stop);
+  const next = watched(t, store);
   t.equal(await next(), 'a');
 });
 
@@ -251,8 +172,7 @@ t.test('a watcher hears once of a damaged or lost file, and again when it is who
   const store = new FileKeyStore(path);
   await store.insert(newRecord('a'));
   await store.list();
-  const { next, stop } = watched(store);
-  t.teardown(stop);
+  const next = watched(t, store);
   await rename(path, join(folder, 'aside'));
   t.match(await next(), /keys\.json is gone/);
   await writeFile(path, 'nonsense');
@@ -265,37 +185,4 @@ t.test('a watcher hears once of a damaged or lost file, and again when it is who
   const told = [await next()];
   if (/is gone/.test(told[0] ?? '')) told.push(await next()); // a look between the two
   t.match(told.at(-1), /it is not a regular file/);
-});
-
-t.test('a folder that is replaced by another one is watched again', async (t) => {
-  const folder = t.testdir({ store: {}, other: {} });
-  const path = join(folder, 'store', 'keys.json');
-  const store = new FileKeyStore(path);
-  await store.insert(newRecord('a'));
-  await store.list();
-  const { next, stop } = watched(store);
-  t.teardown(stop);
-  await new FileKeyStore(join(folder, 'other', 'keys.json')).insert(newRecord('b'));
-  await rename(join(folder, 'store'), join(folder, 'aside'));
-  await rename(join(folder, 'other'), join(folder, 'store'));
-  let told = await next();
-  while (told !== 'b') told = await next(); // between the two renames it is gone
-  await new FileKeyStore(path).insert(newRecord('c'));
-  t.equal(await next(), 'b,c');
-});
-
-t.test('a watcher that stopped hears nothing more', async (t) => {
-  const path = join(t.testdir(), 'keys.json');
-  const store = new FileKeyStore(path);
-  await store.list();
-  const stop = store.watch({
-    onChange: () => t.fail('a change was reported'),
-    onSeen: () => undefined,
-    onProblem: () => t.fail('a problem was reported'),
-  });
-  const { next, stop: stopOther } = watched(store);
-  t.teardown(stopOther);
-  stop();
-  await store.insert(newRecord('a'));
-  t.equal(await next(), 'a');
 });

@@ -4,17 +4,16 @@ import t from 'tap';
 import { issue } from '#acuity/auth/lifecycle.js';
 import { openStores, storesAt } from '#acuity/auth/location.js';
 
-t.test('file:PATH leads to a key store, with its usage file beside it', async (t) => {
+t.test('file:PATH leads to a key store', async (t) => {
   const folder = t.testdir();
   for (const [prefix, name] of [
     ['file:', 'a'],
     ['file://', 'b'],
   ] as const) {
     await mkdir(join(folder, name));
-    const { keys, usage } = storesAt(`${prefix}${join(folder, name, 'keys.json')}`);
+    const { keys } = storesAt(`${prefix}${join(folder, name, 'keys.json')}`);
     await keys.insert(issue({ kind: 'demo' }, 0).record);
-    await usage.write({ day: 0, used: {} });
-    t.strictSame(await readdir(join(folder, name)), ['keys.json', 'keys.usage.json']);
+    t.strictSame(await readdir(join(folder, name)), ['keys.json']);
   }
 });
 

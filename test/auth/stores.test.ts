@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { issue, revoked } from '#acuity/auth/lifecycle.js';
-import type { KeyStores } from '#acuity/auth/keyStores.js';
 import { openStores } from '#acuity/auth/location.js';
-import type { KeyRecord } from '#acuity/auth/store.js';
+import type { KeyRecord } from '#acuity/auth/record.js';
+import type { KeyStores } from '#acuity/auth/store.js';
 import { REDIS, startStore, VALKEY_IF_NAMED, type StoreProgram } from '../fixtures/redis.js';
 import { until } from '../fixtures/until.js';
 
@@ -149,7 +149,17 @@ for (const { name, skip, place } of PLACES) {
       stop();
       const seenAtStop = seen;
       await other.insert(newRecord('c'));
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      // Another watcher hears of it.
+      const last: string[] = [];
+      t.teardown(
+        other.watch({
+          onChange: ({ records }) => void last.push(labels(records).join()),
+          onSeen: () => undefined,
+          onProblem: () => undefined,
+        }),
+      );
+      await other.insert(newRecord('d'));
+      await until(() => last.includes('b,c,d,z'));
       t.equal(told.at(-1), 'b,z');
       t.equal(seen, seenAtStop);
     });

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { FileUsageStore } from '#acuity/auth/fileUsage.js';
-import type { IndexedRecord } from '#acuity/auth/keyTable.js';
+import type { IndexedRecord } from '#acuity/auth/authenticator.js';
+import { FileCounts, UsageFiles } from '#acuity/auth/fileCounts.js';
 import { issue, type KeyOrder } from '#acuity/auth/lifecycle.js';
-import { allocateLimits } from '#acuity/auth/limitEntries.js';
-import { Limits } from '#acuity/auth/limits.js';
-import { Usage } from '#acuity/auth/usage.js';
+import { allocateLimits, Limits } from '#acuity/auth/limits.js';
 
 const DAY_MS = 86_400_000;
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
@@ -35,9 +33,8 @@ for (const [what, saves, restarts] of [
     const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
     const start = async () => {
       const limits = new Limits(allocateLimits(KEYS.length));
-      const store = new FileUsageStore(path);
-      const keys = { at: (keyIndex: number) => KEYS[keyIndex], all: () => KEYS };
-      const usage = new Usage({ memory: limits.memory, clock, keys, store });
+      const store = new UsageFiles(path);
+      const usage = new FileCounts({ limits, clock, keys: KEYS }, store);
       await usage.restore();
       return { limits, usage, store };
     };
@@ -62,7 +59,28 @@ for (const [what, saves, restarts] of [
 
     server = await start();
     t.equal(admitted(server.limits, BUSY, 9, nowMs) + admitted(server.limits, IDLE, 9, nowMs), 0);
-    const [today] = await server.store.days(20_000, 20_000);
-    t.strictSame(today?.used, { [BUSY.id]: 5, [IDLE.id]: 5 });
+    t.strictSame(await server.store.days(19_999, 20_003), [
+      { version: 1, day: 20_000, used: { [BUSY.id]: 5, [IDLE.id]: 5 } },
+      { version: 1, day: 20_002, used: { [BUSY.id]: 4 } },
+    ]);
   });
 }
+
+t.test('a key that comes back after days leaves the counts of its last day as they are', async (t) => {
+  let nowMs = NOON_MS;
+  const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
+  const limits = new Limits(allocateLimits(KEYS.length));
+  const store = new UsageFiles(join(t.testdir(), 'keys.usage.json'));
+  const usage = new FileCounts({ limits, clock, keys: KEYS }, store);
+  admitted(limits, IDLE, 2, nowMs);
+  for (let day = 0; day < 6; day++) {
+    admitted(limits, BUSY, 1, nowMs);
+    await usage.save();
+    nowMs += DAY_MS;
+  }
+  admitted(limits, IDLE, 1, nowMs);
+  await usage.close();
+  const counted = (await store.days(20_000, 20_006)).map(({ used }) => used);
+  const busy = { [BUSY.id]: 1 };
+  t.strictSame(counted, [{ [IDLE.id]: 2, ...busy }, busy, busy, busy, busy, busy, { [IDLE.id]: 1 }]);
+});

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import t from 'tap';
 import { digestOf, isWellFormed } from '#acuity/auth/key.js';
-import { storesAt } from '#acuity/auth/location.js';
+import { UsageFiles } from '#acuity/auth/fileCounts.js';
 import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 import { issueFirstDemoKey, registerKeys, type KeyView } from '#acuity/commands/keys.js';
 
@@ -170,9 +170,9 @@ t.test('usage tells the predictions of each key by day', async (t) => {
   ];
   t.equal((await operator.run('usage')).stdout, 'no predictions\n');
   const today = NOW_MS / DAY_MS;
-  const { usage } = storesAt(operator.location);
-  await usage.write({ day: today - 2, used: { [a.id]: 7 } });
-  await usage.write({ day: today - 1, used: { [a.id]: 3, [b.id]: 4 } });
+  const usage = new UsageFiles(`${operator.location.slice('file:'.length, -'.json'.length)}.usage.json`);
+  await usage.write({ day: today - 2, used: { [a.id]: 7 } }, true);
+  await usage.write({ day: today - 1, used: { [a.id]: 3, [b.id]: 4 } }, true);
   await usage.write({ day: today, used: { [a.id]: 5 } });
   const row = (day: string, { id, label }: KeyView, predictions: number): object => ({
     day,

@@ -4,12 +4,9 @@ import t from 'tap';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 
-/**
- * `npm run faults`, little of three parts. Foreign clients, odd bytes, overload and most of the faults have tests of
- * their own in test/flow; a soak says nothing in a minute.
- */
+/** `npm run faults`, little of two parts: the replicas take minutes, and a soak says nothing in one. */
 
-const PARTS = ['input', 'mixup', 'smuggle'];
+const PARTS = ['mixup', 'smuggle'];
 const MAIN = join(REPOSITORY, '.build/torture/main.js');
 
 interface Outcome {

@@ -5,7 +5,7 @@ import type { FleetStore } from './fleetStore.js';
 import type { Key } from './operator.js';
 import { KEYS_MAX, type Replica, type Settings } from './replica.js';
 import type { Scheduler } from './scheduler.js';
-import { isReached, type Seat } from './seat.js';
+import type { Seat } from './traffic.js';
 
 export interface ChecksOptions {
   readonly scheduler: Scheduler;
@@ -31,15 +31,6 @@ interface Bucket {
   atMs: number;
 }
 
-/** What a key was answered and charged. */
-interface Account {
-  predictions: number;
-  tokens: number;
-  /** What its requests must have cost, and may have. */
-  least: number;
-  most: number;
-}
-
 /** A process that is in contact with the store refuses a revoked key after this time; after the latter if the push was lost. */
 const REVOKED_MS = 1000;
 const UNPUSHED_MS = 2000;
@@ -52,7 +43,8 @@ const RATES_SETTLE_MS = 20_000;
 /** What must hold while a fleet runs, and once it is at rest. */
 export class Checks {
   private readonly buckets = new Map<string, Bucket>();
-  private readonly accounts = new Map<string, Account>();
+  /** Key id → predictions that its callers got. */
+  private readonly predictions = new Map<string, number>();
   private shakenMs = -Infinity;
   private shakes = 0;
 
@@ -102,7 +94,6 @@ export class Checks {
     const times = { nowMs: scheduler.nowMs, contactMs: isNewDay ? 0 : this.contactMs(seat) };
     const today = dayOf(replica.clock.nowMs());
     if (day !== today) fail(`a prediction of day ${today} counts for day ${day}`);
-    this.accountOf(key.id).tokens += tokens;
     if (key.ratePerS !== null) this.take(key.id, key.ratePerS, tokens);
     for (let prediction = 0; prediction < count; prediction++) {
       const fault = bound.admitted(member, { id: key.id, day }, times);
@@ -110,19 +101,10 @@ export class Checks {
     }
   }
 
-  /** A longer body or an explanation may put a bucket into debt, which is paid before anything else is admitted. */
-  spent({ key }: Admission, tokens: number): void {
-    this.accountOf(key.id).tokens += tokens;
-  }
-
   /** A request has ended. */
-  settled(clear: string, predictions: number, least: number, most: number): void {
-    const key = this.options.keys.find((known) => known.key === clear);
-    if (key === undefined) return;
-    const account = this.accountOf(key.id);
-    account.predictions += predictions;
-    account.least += least;
-    account.most += most;
+  settled(clear: string, predictions: number): void {
+    const { id = '' } = this.options.keys.find(({ key }) => key === clear) ?? {};
+    this.predictions.set(id, (this.predictions.get(id) ?? 0) + predictions);
   }
 
   /** Nothing is under way, and nothing is left. */
@@ -144,7 +126,7 @@ export class Checks {
     if (left >= 0) fail(`${bodyUnits[left]} KiB of bodies are counted in ${name}, in place ${left}`);
   }
 
-  /** What the store has counted is what was answered, and what was charged is what the requests cost. */
+  /** What the store has counted is what was answered. */
   counts({ hasLosses, hasKills }: Excuses): void {
     const { scheduler, keys, store, bound, fail } = this.options;
     const first = dayOf(scheduler.startMs) - 1;
@@ -158,10 +140,8 @@ export class Checks {
         const fault = bound.faultIn(id, day, store.counted(id, day), hasLosses);
         if (fault !== undefined) fail(fault);
       }
-      const { predictions, tokens, least, most } = this.accountOf(id);
+      const predictions = this.predictions.get(id) ?? 0;
       if (!hasKills && net !== predictions) fail(`${net} counted of ${id}, ${predictions} answered with 200`);
-      if (tokens < least || tokens > most)
-        fail(`${tokens} tokens charged to ${id}, whose requests cost ${least} to ${most}`);
     }
   }
 
@@ -237,12 +217,11 @@ export class Checks {
         `${Math.round(bucket.excess)} tokens of ${id} beyond its rate of ${ratePerS}/s: the bound is ${most}`,
       );
   }
+}
 
-  private accountOf(id: string): Account {
-    const known = this.accounts.get(id);
-    if (known !== undefined) return known;
-    const made: Account = { predictions: 0, tokens: 0, least: 0, most: 0 };
-    this.accounts.set(id, made);
-    return made;
-  }
+/** Whether the process is in contact with the store, and nothing is under way that began when it was not. */
+function isReached({ lines, pausedSinceMs }: Seat): boolean {
+  return (
+    pausedSinceMs === undefined && lines.every(({ state, doubtful }) => state === 'sound' && doubtful === 0)
+  );
 }

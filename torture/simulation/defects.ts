@@ -1,19 +1,56 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import ts from 'typescript';
-import { gitFolder, ROOT } from './revision.js';
+import { spawnSync } from 'node:child_process';
+import { register } from 'node:module';
+import { join } from 'node:path';
+import { ROOT } from './revision.js';
 
-/** Patches that put defects into the service: bytes that it once lost, and one against each promise to a fleet. */
-export const DEFECTS = [
-  'bodyBudgetLeak',
-  'unrevokedKey',
-  'undividedQuota',
-  'emptyStoreTaken',
-  'reportAdded',
-] as const;
-export type Defect = (typeof DEFECTS)[number];
+/** A defect in a compiled module: code, and what is put in its place. */
+type Defect = readonly (readonly [module: string, code: string, defect: string])[];
+
+/** Bytes that the service once lost, and one defect against each promise to a fleet. */
+export const DEFECTS = {
+  /** Memory of an empty first piece of a body is never given back. */
+  bodyBudgetLeak: [
+    [
+      'http/body',
+      'this.length === 0 && options.isKept !== true) {\n            this.end();',
+      'this.length === 0 && options.isKept !== true) {\n            this.isOver = true;',
+    ],
+    ['http/body', 'if (chunk.byteLength > 0) {', '{'],
+    ['http/body', 'if (this.held < needed) {', 'if (this.buffer === undefined || this.held < needed) {'],
+  ],
+  /** A revoked key is valid again once the store forgets it. */
+  unrevokedKey: [['auth/keyring', 'keepsRevoked === true', 'keepsRevoked === false']],
+  /** Each replica answers what is left of a quota, not its share of that. */
+  undividedQuota: [['auth/limits', 'Math.max(1, replicas)', 'Math.max(1, Math.min(1, replicas))']],
+  /** A store without keys is taken at its word. */
+  emptyStoreTaken: [
+    [
+      'auth/redisKeys',
+      "snapshot.token === '' || isEmpty(snapshot)",
+      "snapshot.token === '' && this.#known === undefined",
+    ],
+  ],
+  /** A report is added where it should be set. */
+  reportAdded: [['auth/redisCounts', 'count.used = used;', 'count.used += used;']],
+} as const satisfies Readonly<Record<string, Defect>>;
+export type DefectName = keyof typeof DEFECTS;
+
+/** Loads modules from now on with the defect in them. */
+export function plant(defect: string): void {
+  if (!(defect in DEFECTS)) throw new TypeError(`no defect is called ${defect}`);
+  const changes: Defect = DEFECTS[defect as DefectName];
+  const source = `export async function load(url, context, next) {
+    const loaded = await next(url, context);
+    for (const [module, code, defect] of ${JSON.stringify(changes)}) {
+      if (!url.endsWith('/dist/' + module + '.js')) continue;
+      const parts = String(loaded.source).split(code);
+      if (parts.length !== 2) throw new Error(module + ' has no single ' + code);
+      loaded.source = parts.join(defect);
+    }
+    return loaded;
+  }`;
+  register(`data:text/javascript,${encodeURIComponent(source)}`);
+}
 
 export interface Hunt {
   /** The seed that found it; undefined where none did. */
@@ -33,53 +70,22 @@ export interface HuntOptions {
   readonly hours: number;
 }
 
-/** What a run needs of a built tree. */
-const BUILT = ['package.json', 'dist', '.build/torture', '.build/test/fixtures'];
-
-/** Puts a defect into a copy of the tree, and simulates that seed by seed until it is found. */
-export function hunt(defect: Defect, { first, seeds, hours }: HuntOptions): Hunt {
-  const copy = mkdtempSync(join(tmpdir(), 'acuity-defect-'));
-  try {
-    for (const path of BUILT) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    patch(copy, join(ROOT, 'torture/simulation/patches', `${defect}.patch`));
-    const found = simulate(copy, ['--first', `${first}`, '--seeds', `${seeds}`, '--hours', `${hours}`]);
-    if (found === undefined) return { seed: undefined, violation: '', again: '', isReplayed: false };
-    const replayed = simulate(copy, found.again.split(' '));
-    return { ...found, isReplayed: JSON.stringify(replayed) === JSON.stringify(found) };
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
-  }
+/** Simulates a service with a defect, seed by seed until it is found. */
+export function hunt(defect: DefectName, { first, seeds, hours }: HuntOptions): Hunt {
+  const options = ['--defect', defect, '--first', `${first}`, '--seeds', `${seeds}`, '--hours', `${hours}`];
+  const found = simulate(options);
+  if (found === undefined) return { seed: undefined, violation: '', again: '', isReplayed: false };
+  return { ...found, isReplayed: JSON.stringify(simulate(found.again.split(' '))) === JSON.stringify(found) };
 }
 
 /** @returns what a run says when it fails; undefined where it does not */
-function simulate(copy: string, options: readonly string[]): Omit<Hunt, 'isReplayed'> | undefined {
-  const command = [join(copy, '.build/torture/simulation/main.js'), ...options];
-  // The copy is another state of this repository.
-  const env = { ...process.env, GIT_DIR: gitFolder(), GIT_WORK_TREE: copy, GIT_OPTIONAL_LOCKS: '0' };
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', env });
+function simulate(options: readonly string[]): Omit<Hunt, 'isReplayed'> | undefined {
+  const command = [join(ROOT, '.build/torture/simulation/main.js'), ...options];
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
   if (status === 0) return undefined;
   const [, seed, violation = ''] = /^seed (\d+) fails: (.*)$/m.exec(stdout) ?? [];
   const [, again = ''] = /^the same again: npm run faults -- simulate (.*)$/m.exec(stdout) ?? [];
   if (seed === undefined || /^this tree is /m.test(stdout))
     throw new Error(`the simulation failed otherwise: ${stdout}${stderr}`);
   return { seed: Number(seed), violation, again };
-}
-
-/** Patches the sources that the patch names, and compiles them alone. */
-function patch(copy: string, path: string): void {
-  const files = [...readFileSync(path, 'utf8').matchAll(/^\+\+\+ b\/(src\/.*\.ts)$/gm)].map(
-    ([, file]) => file ?? '',
-  );
-  for (const file of files) {
-    mkdirSync(dirname(join(copy, file)), { recursive: true });
-    cpSync(join(ROOT, file), join(copy, file));
-  }
-  execFileSync('git', ['apply', path], { cwd: copy });
-  for (const file of files) {
-    const { outputText } = ts.transpileModule(readFileSync(join(copy, file), 'utf8'), {
-      compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ES2022 },
-    });
-    writeFileSync(join(copy, file.replace(/^src\/(.*)\.ts$/, 'dist/$1.js')), outputText);
-  }
 }

@@ -51,6 +51,17 @@ function changeKey({ operator, store }: Stage, random: () => number): void {
   if (keys.length < KEYS_MAX) operator.issue(random() < 0.5 ? 30 : null, random() < 0.5 ? 5 : null);
 }
 
+/** Workers have a trouble, with a chance of up to `most` for each run. */
+function troubled(name: string, trouble: 'dies' | 'hangs' | 'isSlow', most: number, longestMs: number): Kind {
+  return {
+    name,
+    act: ({ troubles, scheduler }, random) => {
+      troubles[trouble] = most * random();
+      scheduler.after(scheduler.actor, spell(random, 100, longestMs), () => (troubles[trouble] = 0));
+    },
+  };
+}
+
 const KINDS: readonly Kind[] = [
   {
     name: 'line fails',
@@ -78,46 +89,9 @@ const KINDS: readonly Kind[] = [
   },
   { name: 'replica is killed', act: (world, random) => world.kill(seatOf(world, random)) },
   { name: 'replica is stopped', act: (world, random) => world.stop(seatOf(world, random)) },
-  {
-    name: 'workers die, for a time',
-    act: (world, random) => {
-      world.troubles.dies = 0.3 * random();
-      world.scheduler.after(world.scheduler.actor, spell(random, 100, 5000), () => (world.troubles.dies = 0));
-    },
-  },
-  {
-    name: 'workers may hang, for a time',
-    act: (world, random) => {
-      world.troubles.hangs = 0.05 * random();
-      world.scheduler.after(
-        world.scheduler.actor,
-        spell(random, 100, 3000),
-        () => (world.troubles.hangs = 0),
-      );
-    },
-  },
-  {
-    name: 'workers are slow, for a time',
-    act: (world, random) => {
-      world.troubles.isSlow = random();
-      world.scheduler.after(
-        world.scheduler.actor,
-        spell(random, 100, 10_000),
-        () => (world.troubles.isSlow = 0),
-      );
-    },
-  },
-  {
-    name: 'scores are unsound, for a time',
-    act: (world, random) => {
-      world.troubles.unsound = 0.2 * random();
-      world.scheduler.after(
-        world.scheduler.actor,
-        spell(random, 100, 5000),
-        () => (world.troubles.unsound = 0),
-      );
-    },
-  },
+  troubled('workers die, for a time', 'dies', 0.3, 5000),
+  troubled('workers may hang, for a time', 'hangs', 0.05, 3000),
+  troubled('workers are slow, for a time', 'isSlow', 1, 10_000),
   { name: 'model is switched', act: (world) => world.switchModel() },
   { name: 'key is changed', act: changeKey },
   {
@@ -141,6 +115,8 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+/** A process that was killed, or left because a worker seemed to hang: what it was answering is lost with it. */
+export const LOST = 'process is lost';
 /** Between two faults, from a storm to a quiet hour. */
 const EVERY_MS: readonly number[] = [2000, 10_000, 60_000, 300_000];
 const SAVE_MS = 5000;
@@ -184,7 +160,7 @@ export class Faults {
   }
 
   get hasKills(): boolean {
-    return this.has('replica is killed') || this.has('workers may hang');
+    return this.has(LOST);
   }
 
   begin(endMs: number): void {
@@ -198,7 +174,7 @@ export class Faults {
     this.isOver = true;
     if (this.world.scheduler.nowMs - this.calledMs > LONGEST_PHASE_MS)
       throw new Error('the callers have stopped');
-    Object.assign(this.world.troubles, { dies: 0, hangs: 0, isSlow: 0, unsound: 0 });
+    Object.assign(this.world.troubles, { dies: 0, hangs: 0, isSlow: 0 });
   }
 
   private has(start: string): boolean {

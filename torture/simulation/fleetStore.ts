@@ -1,9 +1,8 @@
-import { countsKey, fieldsOf, KEYS, usageKey } from '#acuity/auth/redisNames.js';
-import type { KeyRecord } from '#acuity/auth/store.js';
-import type { StoreTransport } from '#acuity/auth/storeTransport.js';
+import type { KeyRecord } from '#acuity/auth/record.js';
+import { countsKey, fieldsOf, KEYS, usageKey, type StoreTransport } from '#acuity/auth/redisNames.js';
 import { Line } from './line.js';
 import type { Actor, Scheduler } from './scheduler.js';
-import type { Seat } from './seat.js';
+import type { Seat } from './traffic.js';
 import { MemoryStore, type Snapshot } from './store.js';
 
 export interface FleetStoreOptions {
@@ -92,55 +91,31 @@ export class FleetStore {
     for (const listener of this.listeners) if (listener.actor === actor) this.listeners.delete(listener);
   }
 
-  line(actor: Actor, lines: Line[]): Line {
+  /** `onAnswered` is called with each answer. */
+  line(actor: Actor, lines: Line[], onAnswered?: () => void): Line {
     const { scheduler, onFault } = this.options;
     const connect = (): ((words: readonly string[]) => unknown) => {
       const session = this.store.session();
       return (words) => this.execute(words, session);
     };
-    const line = new Line({ scheduler, actor, store: this.actor, connect, onFault });
+    const line = new Line({
+      scheduler,
+      actor,
+      store: this.actor,
+      connect,
+      onFault,
+      ...(onAnswered && { onAnswered }),
+    });
     line.state = lines[0]?.state ?? 'sound';
     lines.push(line);
     return line;
   }
 
-  /** The line of the counts; `onAnswered` is called with each answer. */
-  countsLine(actor: Actor, lines: Line[], onAnswered: () => void): StoreTransport {
-    const line = this.line(actor, lines);
-    return {
-      connections: 1,
-      send: (args) => line.send(args),
-      sendAll: async (commands) => {
-        const answers = await line.sendAll(commands);
-        onAnswered();
-        return answers;
-      },
-      async *hash(key) {
-        yield* line.hash(key);
-        onAnswered();
-      },
-      close: () => line.close(),
-    };
-  }
-
   listen(actor: Actor, lines: Line[], onMessage: () => void): StoreTransport {
-    const line = this.line(actor, lines);
+    // It listens from its first word on.
+    const line = this.line(actor, lines, () => void this.listeners.add(listener));
     const listener = { line, actor, onMessage };
-    return {
-      connections: 1,
-      // It listens from its first word on.
-      send: async (args) => {
-        const answer = await line.send(args);
-        this.listeners.add(listener);
-        return answer;
-      },
-      sendAll: (commands) => line.sendAll(commands),
-      hash: (key) => line.hash(key),
-      close: () => {
-        this.listeners.delete(listener);
-        line.close();
-      },
-    };
+    return line;
   }
 
   private publish(): void {

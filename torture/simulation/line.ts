@@ -1,5 +1,5 @@
-import { KeyStoreError } from '#acuity/auth/store.js';
-import type { StoreTransport } from '#acuity/auth/storeTransport.js';
+import { KeyStoreError } from '#acuity/auth/record.js';
+import type { StoreTransport } from '#acuity/auth/redisNames.js';
 import type { Actor, Scheduler } from './scheduler.js';
 
 /**
@@ -14,11 +14,12 @@ export interface LineOptions {
   readonly actor: Actor;
   readonly store: Actor;
   /** A new connection to the store: what it does with each command; throws where it refuses. */
-  connect(): LineExecute;
+  connect(): (words: readonly string[]) => unknown;
+  /** An answer has come. */
+  onAnswered?(): void;
   onFault(fault: string): void;
 }
 
-type LineExecute = (words: readonly string[]) => unknown;
 type Commands = readonly (readonly string[])[];
 
 /** As `RedisConnection` has it. */
@@ -36,17 +37,13 @@ export class Line implements StoreTransport {
   connections = 0;
   /** Calls under way that began while the line was not sound: until they end, nothing newer is asked. */
   doubtful = 0;
-  private execute: LineExecute | undefined;
+  private execute: ((words: readonly string[]) => unknown) | undefined;
   private isClosed = false;
   /** What is said on one connection arrives in its order. */
   private arrivesMs = 0;
   private readonly underWay = new Set<(error: Error) => void>();
 
   constructor(private readonly options: LineOptions) {}
-
-  async send(args: readonly string[]): Promise<unknown> {
-    return (await this.sendAll([args]))[0];
-  }
 
   sendAll(commands: Commands, connection?: number): Promise<readonly unknown[]> {
     if (this.execute === undefined) {
@@ -55,14 +52,11 @@ export class Line implements StoreTransport {
     }
     if (connection !== undefined && connection !== this.connections)
       return Promise.reject(new KeyStoreError('the connection to the key store was lost meanwhile'));
-    return this.say(commands, this.execute);
+    const { execute } = this;
+    return this.say(commands.map((words) => () => execute(words)));
   }
 
-  async *hash(key: string): AsyncGenerator<readonly [string, string]> {
-    const [, fields] = (await this.send(['HSCAN', key, '0'])) as readonly [string, readonly string[]];
-    for (let at = 0; at + 1 < fields.length; at += 2) yield [fields[at] ?? '', fields[at + 1] ?? ''];
-  }
-
+  /** A closed line carries nothing any more, pushes neither. */
   close(): void {
     this.isClosed = true;
     for (const reject of this.underWay) reject(new KeyStoreError('the key store was closed'));
@@ -74,33 +68,29 @@ export class Line implements StoreTransport {
     return this.state === 'torn' && this.draws(LOSS) ? undefined : this.wayMs();
   }
 
-  private async say(commands: Commands, execute: LineExecute): Promise<readonly unknown[]> {
+  private async say(commands: readonly (() => unknown)[]): Promise<readonly unknown[]> {
     if (this.isClosed) throw new KeyStoreError('the key store was closed');
     const isDoubtful = this.state !== 'sound';
     if (isDoubtful) this.doubtful++;
     let timer: NodeJS.Timeout | undefined;
     let abandon: ((error: Error) => void) | undefined;
     try {
-      return await new Promise<readonly unknown[]>((resolve, reject) => {
+      const answers = await new Promise<readonly unknown[]>((resolve, reject) => {
         abandon = reject;
         this.underWay.add(reject);
         const isOver = (): boolean => !this.underWay.has(reject);
         if (this.state === 'cut') {
           this.execute = undefined;
           setTimeout(() => reject(new KeyStoreError("can't reach the key store")), 1);
-        } else
-          this.carry(
-            commands.map((words) => () => execute(words)),
-            isOver,
-            resolve,
-            reject,
-          );
+        } else this.carry(commands, isOver, resolve, reject);
         timer = setTimeout(() => {
           this.arrivesMs = 0; // another connection is made
           this.execute = undefined;
           reject(new KeyStoreError('the key store does not answer'));
         }, TIMEOUT_MS);
       });
+      this.options.onAnswered?.();
+      return answers;
     } finally {
       clearTimeout(timer);
       if (abandon !== undefined) this.underWay.delete(abandon);

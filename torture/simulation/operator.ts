@@ -1,6 +1,6 @@
 import { issue, revoked, successorOf } from '#acuity/auth/lifecycle.js';
 import { RedisKeyStore } from '#acuity/auth/redisKeys.js';
-import type { KeyRecord } from '#acuity/auth/store.js';
+import type { KeyRecord } from '#acuity/auth/record.js';
 import type { FleetStore } from './fleetStore.js';
 import type { Line } from './line.js';
 import type { Actor, Scheduler } from './scheduler.js';

@@ -1,10 +1,10 @@
-import { blockAt, createBatchBuffers, explanationAt, readRow } from '#acuity/scoring/batchBuffers.js';
+import { blockAt, createBatchBuffers, readRow } from '#acuity/scoring/batchBuffers.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { InferencePool, RunListener } from '#acuity/scoring/pool.js';
 import type { BatchResult, BatchTask } from '#acuity/scoring/protocol.js';
 import { BATCHES_PER_WORKER } from '#acuity/scoring/taskRing.js';
 import type { Scheduler } from './scheduler.js';
-import { explanationOf, marksOf, scoresOf } from './scores.js';
+import { marksOf, scoresOf } from './scores.js';
 
 export interface SimulatedPoolOptions {
   readonly scheduler: Scheduler;
@@ -13,8 +13,6 @@ export interface SimulatedPoolOptions {
   readonly batchMax: number;
   /** Which model it runs. */
   readonly model: number;
-  /** How many times as long as of a plain request its runs take; it starts with the first of them. */
-  readonly slowness?: number;
   /** What the simulation has in store for its workers now. */
   readonly troubles: WorkerTroubles;
   readonly onWorkerLost: (error: Error) => void;
@@ -25,7 +23,6 @@ export interface WorkerTroubles {
   dies: number;
   hangs: number;
   isSlow: number;
-  unsound: number;
   /** Requests that end every worker that runs them, by their weight. */
   readonly poison: Set<number>;
   /** Requests whose run on their own was met by a trouble that is not theirs. */
@@ -50,7 +47,7 @@ interface Worker {
 const START_MS = 1500;
 const SLOW_MS = 1200;
 
-/** Workers that score by `scoresOf`, in their time, and that die, hang and give unsound scores. */
+/** Workers that score by `scoresOf`, in their time, and that die and hang. */
 export class SimulatedPool implements InferencePool {
   readonly buffers: SharedArrayBuffer;
   readonly capacity: number;
@@ -62,7 +59,6 @@ export class SimulatedPool implements InferencePool {
     this.buffers = createBatchBuffers(blocks, batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
     this.workers = Array.from({ length: workers }, () => freshWorker());
-    if (options.slowness !== undefined) for (const worker of this.workers) this.start(worker);
   }
 
   get isStarting(): boolean {
@@ -102,7 +98,7 @@ export class SimulatedPool implements InferencePool {
     const { scheduler, troubles } = this.options;
     const { random } = scheduler;
     const marks = this.marksOf(run);
-    const ms = (0.2 + 2 * random() + 0.05 * run.task.rows) * (this.options.slowness ?? 1);
+    const ms = 0.2 + 2 * random() + 0.05 * run.task.rows;
     const isPoisoned = marks.some(({ weight }) => troubles.poison.has(weight));
     if (!isPoisoned && random() < troubles.hangs) return troubles.onTrouble('worker hangs');
     if (isPoisoned || random() < troubles.dies) {
@@ -116,22 +112,12 @@ export class SimulatedPool implements InferencePool {
   }
 
   private finish(worker: Worker, run: Run, ms: number): void {
-    const { scheduler, troubles, model } = this.options;
-    const block = this.block(run);
-    const { scores } = block;
-    for (const [row, marks] of this.marksOf(run).entries()) {
-      const first = (run.task.first + row) * OUTPUT_COLUMNS;
-      scores.set(scoresOf(marks, model), first);
-      if (run.task.variant === 'explain')
-        explanationAt(block, run.task.first + row).set(explanationOf(marks, model));
-      if (scheduler.random() >= troubles.unsound) continue;
-      troubles.onTrouble('scores are unsound');
-      troubles.unlucky.add(marks.weight);
-      scores[first] = NaN;
-    }
+    const { scores } = this.block(run);
+    for (const [row, marks] of this.marksOf(run).entries())
+      scores.set(scoresOf(marks, this.options.model), (run.task.first + row) * OUTPUT_COLUMNS);
     worker.posted.push(ms);
     worker.isBusy = false;
-    this.later(0.3 * scheduler.random(), () => {
+    this.later(0.3 * this.options.scheduler.random(), () => {
       if (worker.posted.length > 0) deliver(worker);
     });
     this.begin(worker);

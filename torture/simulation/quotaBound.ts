@@ -29,8 +29,6 @@ export interface Member {
  * its share, and none at all once the store says that the quota is used up.
  */
 export class QuotaBound {
-  /** The largest part of a quota that was admitted. */
-  worst = 0;
   private readonly members: Member[] = [];
   private readonly spentSince = new Map<string, number>();
 
@@ -53,17 +51,18 @@ export class QuotaBound {
     { nowMs, contactMs }: { readonly nowMs: number; readonly contactMs: number },
   ): string | undefined {
     const use = useOf(member, id, day);
+    // What it had admitted and was given back it may admit again before the store hears of that.
+    const isAgain = use.net < use.peak;
     use.net++;
     use.peak = Math.max(use.peak, use.net);
     const quota = this.quotas.get(id);
     if (quota === undefined) return undefined;
-    this.worst = Math.max(this.worst, this.netOf(id, day) / quota);
     const most = Math.ceil(quota / member.replicas);
     const alone = use.net - use.told;
     if (alone > most)
       return `without an answer of the store, a process admitted ${alone} of ${id} on ${day}, of ${most}`;
     const sinceMs = nowMs - this.spentSinceMs(id, day, quota, nowMs);
-    if (contactMs > SETTLED_MS && sinceMs > KNOWN_MS)
+    if (!isAgain && contactMs > SETTLED_MS && sinceMs > KNOWN_MS)
       return `admitted of ${id} on ${day}, whose quota of ${quota} was used up ${Math.round(sinceMs)} ms ago`;
     return undefined;
   }

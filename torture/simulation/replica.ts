@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
-import { Authenticator } from '#acuity/auth/authenticator.js';
+import { Authenticator, type KeyEntry } from '#acuity/auth/authenticator.js';
 import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
-import type { KeyEntry } from '#acuity/auth/keyTable.js';
-import { allocateLimits } from '#acuity/auth/limitEntries.js';
-import { Limits } from '#acuity/auth/limits.js';
+import { allocateLimits, Limits } from '#acuity/auth/limits.js';
 import { RateLimiter, type Admission } from '#acuity/auth/rateLimiter.js';
 import { RedisCounts } from '#acuity/auth/redisCounts.js';
 import { RedisKeyStore } from '#acuity/auth/redisKeys.js';
-import type { StoreTransport } from '#acuity/auth/storeTransport.js';
+import type { StoreTransport } from '#acuity/auth/redisNames.js';
 import type { Clock } from '#acuity/base/clock.js';
 import { MetricWriter } from '#acuity/base/metrics.js';
 import type { Config } from '#acuity/config/options.js';
@@ -22,15 +20,13 @@ import { RequestObserver } from '#acuity/http/requestObserver.js';
 import type { Bundle } from '#acuity/model/bundle.js';
 import type { Log } from '#acuity/process/log.js';
 import { createReaders } from '#acuity/reading/read.js';
-import { EXPLAINED_ROWS_MAX } from '#acuity/scoring/batchBuffers.js';
-import { Batcher, type BatcherOptions } from '#acuity/scoring/batcher.js';
+import { Batcher } from '#acuity/scoring/batcher.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
 import { RoutingScorer } from '#acuity/scoring/routingScorer.js';
-import type { Scorer } from '#acuity/scoring/scorer.js';
 import { Models } from '#acuity/server/models.js';
-import { SimulatedPool, type SimulatedPoolOptions, type WorkerTroubles } from './pool.js';
+import { SimulatedPool, type WorkerTroubles } from './pool.js';
 import type { Actor, Scheduler } from './scheduler.js';
-import { EXPLAIN_SETTINGS, THRESHOLDS } from './scores.js';
+import { THRESHOLDS } from './scores.js';
 
 /** How every process of a run is set up. */
 export interface Settings {
@@ -38,8 +34,6 @@ export interface Settings {
   readonly workers: number;
   readonly batchMax: number;
   readonly queueMax: number;
-  /** Of the requests to be explained, in each loop. */
-  readonly explainedMax: number;
   readonly deadlineMs: number;
   readonly hangMs: number;
   readonly bodyMaxBytes: number;
@@ -58,8 +52,6 @@ export interface Lines {
 export interface ReplicaEvents {
   /** `count` predictions, of a list that one prediction was charged for before, or one; and what they cost. */
   admitted(admission: Admission, count: number, tokens: number): void;
-  /** Tokens above those that were admitted. */
-  spent(admission: Admission, tokens: number): void;
   refunded(admission: Admission, count: number): void;
   /** It can't be opened: the store is out of reach. */
   failedToOpen(): void;
@@ -146,8 +138,7 @@ export class Replica {
     try {
       this.keyring = await openKeyring({
         store,
-        ledger: (parts) =>
-          new RedisCounts({ ...parts, connection: lines.counts, keysToken: () => store.token }),
+        ledger: (parts) => new RedisCounts(parts, lines.counts, () => store.token),
         limits: new Limits(this.limits),
         clock,
         keepsRevoked: true,
@@ -236,10 +227,7 @@ export class Replica {
         return verdict;
       },
       leftOfDay: (admission: Admission, nowMs: number) => limiter.leftOfDay(admission, nowMs),
-      spend: (admission: Admission, tokens: number, nowMs: number) => {
-        limiter.spend(admission, tokens, nowMs);
-        events.spent(admission, tokens);
-      },
+      spend: (...charge: Parameters<RateLimiter['spend']>) => limiter.spend(...charge),
       refund: (admission: Admission, count = 1) => {
         limiter.refund(admission, count);
         events.refunded(admission, count);
@@ -290,46 +278,25 @@ export class Replica {
   }
 
   /** What `openScorer` does, with simulated workers. */
-  private openScorer(model: number, onHung: () => void): Scorer {
-    const { workers, batchMax, queueMax, explainedMax, loops } = this.options.settings;
-    const ofLoop = Math.ceil(queueMax / loops);
-    const plain = this.openBatcher(model, onHung, {
-      pool: { workers, batchMax },
-      queueMax: ofLoop,
-      linesMax: Math.max(1, Math.min(Math.floor(queueMax / 2), ofLoop)),
-    });
-    return new RoutingScorer(plain, () =>
-      this.openBatcher(model, onHung, {
-        pool: { workers: 1, batchMax: EXPLAINED_ROWS_MAX, slowness: 8 },
-        queueMax: explainedMax,
-        linesMax: Math.max(1, Math.floor(explainedMax / 3)),
-        explainsEach: true,
-      }),
-    );
-  }
-
-  private openBatcher(
-    model: number,
-    onHung: () => void,
-    { pool: kind, queueMax, ...rest }: BatcherKind,
-  ): Batcher {
+  private openScorer(model: number, onHung: () => void): RoutingScorer {
     const { scheduler, settings, troubles } = this.options;
-    const { deadlineMs, hangMs } = settings;
-    const { workers, batchMax } = kind;
+    const { workers, batchMax, deadlineMs, hangMs, loops } = settings;
+    const queueMax = Math.ceil(settings.queueMax / loops);
     const pool = new SimulatedPool({
-      ...kind,
       scheduler,
+      workers,
+      batchMax,
       blocks: blocksFor(queueMax, batchMax, workers),
       model,
       troubles,
       onWorkerLost: () => undefined,
     });
     const batcher = new Batcher({
-      ...rest,
-      model: { version: `sim/${model}`, thresholds: THRESHOLDS, explainSettings: EXPLAIN_SETTINGS },
+      model: { version: `sim/${model}`, thresholds: THRESHOLDS },
       pool,
       batchMax,
       queueMax,
+      linesMax: Math.max(1, Math.min(Math.floor(settings.queueMax / 2), queueMax)),
       deadlineMs,
       hangMs,
       clock: this.clock,
@@ -337,12 +304,9 @@ export class Replica {
       onHung,
     });
     this.allQueues.push({ batcher, pool, max: queueMax });
-    return batcher;
+    // No caller asks for explanations.
+    return new RoutingScorer(batcher, () => batcher);
   }
-}
-
-interface BatcherKind extends Pick<BatcherOptions, 'queueMax' | 'linesMax' | 'explainsEach'> {
-  readonly pool: Pick<SimulatedPoolOptions, 'workers' | 'batchMax' | 'slowness'>;
 }
 
 /** In virtual time a loop is late where its process stood still, until its timer comes again. */

@@ -66,7 +66,7 @@ export class Scheduler {
   startMs = 0;
   /** Who acts now: owns the timers that are made. */
   actor: Actor;
-  private readonly heap: Happening[] = [];
+  private readonly due: Happening[] = [];
   private order = 0;
   private actors = 0;
   private fault: unknown;
@@ -137,8 +137,8 @@ export class Scheduler {
   }
 
   private runNow(untilMs: number): void {
-    for (let next = this.heap[0]; next !== undefined && next.dueMs <= untilMs; next = this.heap[0]) {
-      this.pop();
+    for (let next = this.due.at(-1); next !== undefined && next.dueMs <= untilMs; next = this.due.at(-1)) {
+      this.due.pop();
       if (next.isOver || !next.actor.isAlive) continue;
       if (next.actor.isPaused) {
         next.actor.held.push(next);
@@ -174,6 +174,7 @@ export class Scheduler {
   /** Takes the place of the process's timers, clocks and random numbers, until `uninstall`. */
   install(): void {
     const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis;
+    const real = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate };
     const { now } = Date;
     const { randomInt } = crypto;
     const { random } = Math;
@@ -210,14 +211,7 @@ export class Scheduler {
     syncBuiltinESMExports();
     this.restore = () => {
       process.off('unhandledRejection', onRejection);
-      Object.assign(globalThis, {
-        setTimeout,
-        setInterval,
-        setImmediate,
-        clearTimeout,
-        clearInterval,
-        clearImmediate,
-      });
+      Object.assign(globalThis, real);
       Date.now = now;
       Reflect.deleteProperty(performance, 'now');
       Math.random = random;
@@ -243,35 +237,16 @@ export class Scheduler {
     if (happening.isTimer) happening.actor.timers--;
   }
 
+  /** Keeps what is due in order, the next one last. */
   private push(added: Happening): void {
-    const { heap } = this;
-    let at = heap.push(added) - 1;
-    while (at > 0) {
-      const above = (at - 1) >> 1;
-      const parent = heap[above];
-      if (parent === undefined || isBefore(parent, added)) break;
-      heap[at] = parent;
-      at = above;
+    let [from, to] = [0, this.due.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const other = this.due[middle];
+      if (other !== undefined && isBefore(added, other)) from = middle + 1;
+      else to = middle;
     }
-    heap[at] = added;
-  }
-
-  private pop(): void {
-    const { heap } = this;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
-    let at = 0;
-    for (;;) {
-      const left = 2 * at + 1;
-      const [first, second] = [heap[left], heap[left + 1]];
-      if (first === undefined) break;
-      const isSecond = second !== undefined && isBefore(second, first);
-      const child = isSecond ? second : first;
-      if (isBefore(last, child)) break;
-      heap[at] = child;
-      at = isSecond ? left + 1 : left;
-    }
-    heap[at] = last;
+    this.due.splice(from, 0, added);
   }
 }
 

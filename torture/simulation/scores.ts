@@ -1,23 +1,9 @@
-import { CONTRIBUTORS, EXPLANATION } from '#acuity/contract/explanation.js';
-import type { ExplainSettings } from '#acuity/pipeline/explanation.js';
 import { hundredths } from '#acuity/pipeline/respond.js';
-import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
+import { SCORE_FIELDS } from '#rules/fields.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 
 /** Labels of every simulated model. */
 export const THRESHOLDS = { valence: 0.5, arousal: 0.45 };
-
-const LIMITS = {
-  changes: Array.from({ length: PAST_MAX + 1 }, () => SCORE_FIELDS.map(() => 10)),
-  groups: Array.from({ length: PAST_MAX + 1 }, () => CONTRIBUTORS.map(() => SCORE_FIELDS.map(() => 10))),
-};
-
-/** Any: nothing here follows from them. */
-export const EXPLAIN_SETTINGS: ExplainSettings = {
-  notable: { lastNights: LIMITS, usual: LIMITS },
-  explained: { alone: SCORE_FIELDS.map(() => 0.1), history: SCORE_FIELDS.map(() => 0.2) },
-  widths: { high: 10, medium: 20 },
-};
 
 /** What tells a request from every other, and what a model makes of it: an answer that is another's is seen. */
 export interface Marks {
@@ -36,10 +22,8 @@ export function pastSumOf(compositeScores: Iterable<number>): number {
 }
 
 export function marksOf(records: Float64Array, targets: Float64Array, pastCount: number): Marks {
-  let pastSum = 0;
-  for (let past = 0; past < pastCount; past++)
-    pastSum = (Math.imul(pastSum, 31) + hundredths(targets[past * LAYOUT.TARGET_LENGTH] ?? NaN)) | 0;
-  return { weight: records[LAYOUT.WEIGHT] ?? NaN, pastCount, pastSum };
+  const past = Array.from({ length: pastCount }, (_, at) => targets[at * LAYOUT.TARGET_LENGTH] ?? NaN);
+  return { weight: records[LAYOUT.WEIGHT] ?? NaN, pastCount, pastSum: pastSumOf(past) };
 }
 
 const bits = new DataView(new ArrayBuffer(8));
@@ -52,14 +36,6 @@ export function scoresOf(marks: Marks, model: number): Float32Array {
   );
 }
 
-/** What an explanation is made of: numbers as `EXPLANATION` has them, all of them possible scores. */
-export function explanationOf(marks: Marks, model: number): Float32Array {
-  return Float32Array.from(
-    { length: EXPLANATION.length },
-    (_, index) => 100 * shareOf(marks, model, 8 + index),
-  );
-}
-
 /** From 0 to 1, unlike that of all others. */
 function shareOf({ weight, pastCount, pastSum }: Marks, model: number, place: number): number {
   bits.setFloat64(0, weight);
@@ -68,4 +44,19 @@ function shareOf({ weight, pastCount, pastSum }: Marks, model: number, place: nu
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d);
   mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
   return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+}
+
+/** Where an answer is not what `model` gives this session; undefined where it is. */
+export function scoreFault(said: object, marks: Marks, model: number): string | undefined {
+  const scores = scoresOf(marks, model);
+  const [valence = NaN, arousal = NaN] = scores.subarray(SCORE_FIELDS.length);
+  const due = {
+    ...Object.fromEntries(SCORE_FIELDS.map((field, at) => [field, hundredths(scores[at] ?? NaN) / 100])),
+    valence: valence >= THRESHOLDS.valence ? 'High' : 'Low',
+    arousal: arousal >= THRESHOLDS.arousal ? 'High' : 'Low',
+  };
+  const wrong = Object.entries(due).find(
+    ([field, value]) => (said as Readonly<Record<string, unknown>>)[field] !== value,
+  );
+  return wrong && `the scores of another request: ${wrong[0]}`;
 }

@@ -1,6 +1,8 @@
+import { pick } from '#acuity/base/random.js';
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
-import { furtherBlocks } from '#acuity/http/body.js';
-import { refusedTokens, type Ask } from './callers.js';
+import type { Ask } from './callers.js';
+import type { Line } from './line.js';
+import type { Member } from './quotaBound.js';
 import type { Replica } from './replica.js';
 import type { Actor, Scheduler } from './scheduler.js';
 import { SimulatedRequest, SimulatedResponse, type Answer, type Head } from './socket.js';
@@ -13,9 +15,26 @@ export interface Target {
   awakeMs(): number;
 }
 
+/** A process in the place of a replica. */
+export interface Seat extends Target {
+  readonly member: Member;
+  readonly lines: Line[];
+  /** Since when it is paused. */
+  pausedSinceMs: number | undefined;
+  pausedMs: number;
+  /** When it last was not in contact with the store. */
+  troubledMs: number;
+  isStopping: boolean;
+  /** Key id → since when the process could know that it is revoked. */
+  readonly visibleSinceMs: Map<string, number>;
+  /** Ids of keys that the process has had the time to see as revoked. */
+  readonly mustRefuse: Set<string>;
+  /** Ids of keys that it honoured when the store last held any. */
+  readonly honoured: Set<string>;
+}
+
 export interface TrafficOptions {
   readonly scheduler: Scheduler;
-  readonly world: Actor;
   readonly deadlineMs: number;
   /** Longest that an answer may take from the last byte on, of the time that the process is awake. */
   readonly answerMaxMs: number;
@@ -25,8 +44,8 @@ export interface TrafficOptions {
   /** A key in clear. */
   key(): string;
   ask(key: string): Ask;
-  /** A request has ended: predictions that it got, and the least and most that it may have cost. */
-  settled(key: string, predictions: number, least: number, most: number): void;
+  /** A request has ended, with so many predictions. */
+  settled(key: string, predictions: number): void;
   fault(what: string): void;
 }
 
@@ -47,24 +66,14 @@ const PIECES_MAX = 6;
 
 export interface TrafficFigures {
   requests: number;
-  /** Of them; and what these were answered. */
-  lists: number;
+  /** Predictions that lists were answered with. */
   lines: number;
-  explained: number;
-  hangUps: number;
   readonly statuses: Map<number, number>;
 }
 
 /** Carries requests to the processes, and looks at what comes back. */
 export class Traffic {
-  readonly figures: TrafficFigures = {
-    requests: 0,
-    lists: 0,
-    lines: 0,
-    explained: 0,
-    hangUps: 0,
-    statuses: new Map(),
-  };
+  readonly figures: TrafficFigures = { requests: 0, lines: 0, statuses: new Map() };
   private readonly open = new Set<Sent>();
 
   constructor(private readonly options: TrafficOptions) {}
@@ -77,11 +86,11 @@ export class Traffic {
     const { scheduler, key } = this.options;
     const targets = this.options.targets();
     if (targets.length === 0) return;
-    const target = this.pick(targets);
+    const target = pick(this.options.scheduler.random, targets);
     const ofAll = this.random() < 0.5 ? key() : undefined;
     const atOnce: (() => void)[] = [];
     for (let sent = 0; sent < count; sent++) {
-      const to = isTogether ? target : this.pick(targets);
+      const to = isTogether ? target : pick(this.options.scheduler.random, targets);
       const arrive = this.request(to, ofAll ?? key());
       if (isTogether) atOnce.push(arrive);
       else scheduler.after(to.actor, 3 * scheduler.random(), arrive);
@@ -122,7 +131,7 @@ export class Traffic {
 
   /** @returns what happens when its head arrives */
   private request(target: Target, key: string): () => void {
-    const { scheduler, world, deadlineMs, hangUps } = this.options;
+    const { deadlineMs, hangUps } = this.options;
     const ask = this.options.ask(key);
     const { isSlow = false } = ask;
     const id = `r${++this.figures.requests}`;
@@ -130,12 +139,7 @@ export class Traffic {
     const isChunked = this.random() < 0.15;
     const head = this.head(ask, id, isChunked ? undefined : bytes.length);
     const response = new SimulatedResponse(
-      (answer) => {
-        this.take(sent, answer);
-        scheduler.after(world, 0.1 + 5 * scheduler.random() ** 2, () => {
-          if (!sent.isGone) ask.settled?.(answer);
-        });
-      },
+      (answer) => this.take(sent, answer),
       () => this.reads(sent),
     );
     const sent: Sent = {
@@ -149,7 +153,7 @@ export class Traffic {
       isGone: false,
     };
     return () => {
-      if (!target.replica.isOpen) return ask.settled?.(undefined);
+      if (!target.replica.isOpen) return;
       this.open.add(sent);
       this.arrive(sent, head);
       this.body(sent, bytes, isSlow);
@@ -184,7 +188,7 @@ export class Traffic {
   }
 
   private arrive({ target, response }: Sent, head: Head): void {
-    const loop = this.pick(target.replica.loops);
+    const loop = pick(this.options.scheduler.random, target.replica.loops);
     const { predict } = loop;
     const request = new SimulatedRequest(head);
     if (head.path !== '/predict') predict.notFound(response.asResponse, request.asRequest);
@@ -223,69 +227,41 @@ export class Traffic {
     const { scheduler } = this.options;
     scheduler.after(sent.target.actor, withinMs * scheduler.random() ** 2, () => {
       if (sent.isAnswered || sent.isGone) return;
-      this.figures.hangUps++;
       this.lost(sent, true);
     });
   }
 
   private lost(sent: Sent, isTold: boolean): void {
-    const { ask, response } = sent;
     sent.isGone = true;
-    if (isTold) response.abort();
-    ask.settled?.(undefined);
-    this.options.settled(ask.key, 0, 0, ask.tokens);
+    if (isTold) sent.response.abort();
   }
 
   private take(sent: Sent, answer: Answer): void {
     const { fault, scheduler, settled } = this.options;
-    const { figures } = this;
+    const { statuses } = this.figures;
     const { id, ask } = sent;
     if (sent.isAnswered) return fault(`${id} is answered twice`);
     sent.isAnswered = true;
     const { status, body } = answer;
     scheduler.note(status);
-    figures.statuses.set(status, (figures.statuses.get(status) ?? 0) + 1);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
     if (answer.headers['x-request-id'] !== id) return fault(`${id} gets the answer of another request`);
     if (!ask.allows(status)) return fault(`${id} is answered ${status}: ${body}`);
-    if (status !== 200) return settled(ask.key, 0, ...costOfRefusal(ask, status));
+    if (status !== 200) return;
     if (ask.fault === undefined) return fault(`${id} is scored, and should have been refused`);
     const difference = ask.fault(answer);
     if (difference !== undefined) return fault(`${id} gets ${difference}`);
     const predictions = predictionsIn(answer, ask);
-    if (ask.type === NDJSON_TYPE) {
-      figures.lists++;
-      figures.lines += predictions;
-    }
-    figures.explained += body.split('"explanation":').length - 1;
-    settled(ask.key, predictions, ask.tokens, ask.tokens);
+    if (ask.type === NDJSON_TYPE) this.figures.lines += predictions;
+    settled(ask.key, predictions);
   }
 
   private random(): number {
     return this.options.scheduler.random();
-  }
-
-  private pick<T>(choices: readonly T[]): T {
-    const choice = choices[Math.floor(this.random() * choices.length)];
-    if (choice === undefined) throw new RangeError('nothing to pick from');
-    return choice;
   }
 }
 
 function predictionsIn({ body }: Answer, { type }: Ask): number {
   if (type !== NDJSON_TYPE) return 1;
   return body.split('\n').filter((line) => line !== '' && !line.startsWith('{"status":')).length;
-}
-
-/**
- * The least and the most of its rate that a refused request may have cost its key. Without a key, of another path or
- * beyond its limit it costs nothing; what was read costs what it costs: of a list its lines as far as they were counted.
- */
-function costOfRefusal({ tokens, body, type }: Ask, status: number): readonly [number, number] {
-  const received = 1 + furtherBlocks(body.length);
-  if ([401, 403, 404, 405].includes(status)) return [0, 0];
-  if (type === NDJSON_TYPE) return [status === 429 ? 0 : 1, Math.max(received, tokens)];
-  if (status === 415) return [received, received];
-  if (status === 400 || status === 422) return [refusedTokens(body), refusedTokens(body)];
-  if (status === 500) return [tokens, tokens];
-  return status === 503 || status === 413 ? [1, tokens] : [0, 0];
 }

@@ -1,7 +1,7 @@
 import { pick, type Random } from '#acuity/base/random.js';
 import { Callers } from './callers.js';
 import { Checks } from './checks.js';
-import { Faults, type FaultFigures } from './faults.js';
+import { Faults, LOST, type FaultFigures } from './faults.js';
 import { QuotaBound, SETTLED_MS } from './quotaBound.js';
 import { FleetStore } from './fleetStore.js';
 import type { Line, LineState } from './line.js';
@@ -9,8 +9,7 @@ import { Operator } from './operator.js';
 import type { WorkerTroubles } from './pool.js';
 import { Replica, type Settings } from './replica.js';
 import { Scheduler, type Actor } from './scheduler.js';
-import type { Seat } from './seat.js';
-import { Traffic, type TrafficFigures } from './traffic.js';
+import { Traffic, type Seat, type TrafficFigures } from './traffic.js';
 
 /** What must hold and does not. */
 export class Violation extends Error {
@@ -19,13 +18,9 @@ export class Violation extends Error {
 
 export interface RunFigures {
   readonly hours: number;
-  readonly events: number;
   readonly trace: string;
   readonly traffic: TrafficFigures;
-  readonly nights: number;
   readonly faults: FaultFigures;
-  /** Largest part of a daily quota that was admitted. */
-  readonly worst: number;
 }
 
 const QUOTAS = [2, 20, 61, 400, 5000];
@@ -56,7 +51,6 @@ export class World {
   private readonly actor: Actor;
   private readonly bound: QuotaBound;
   private readonly faults: Faults;
-  private readonly callers: Callers;
   private readonly checks: Checks;
   private isEnding = false;
 
@@ -90,22 +84,20 @@ export class World {
     this.checks = new Checks({ scheduler, settings, replicas, seats, keys, store, bound, fail });
     const poison = new Set<number>();
     const unlucky = new Set<number>();
-    this.troubles = { dies: 0, hangs: 0, isSlow: 0, unsound: 0, poison, unlucky, onTrouble };
+    this.troubles = { dies: 0, hangs: 0, isSlow: 0, poison, unlucky, onTrouble };
     const { deadlineMs, hangMs, bodyMaxBytes, queueMax } = settings;
-    const fault = (what: string): void => this.fail(what);
-    this.callers = new Callers({ random, bodyMaxBytes, queueMax, odds, poison, unlucky, fault });
+    const callers = new Callers({ random, bodyMaxBytes, queueMax, odds, poison, unlucky });
     const sweepMs = Math.max(5, Math.min(deadlineMs, hangMs) / 20);
     this.traffic = new Traffic({
       scheduler,
-      world: this.actor,
       deadlineMs,
       answerMaxMs: deadlineMs + 2 * sweepMs + LATE_MS,
       hangUps: odds.hangUps,
       targets: () => seats.filter(({ replica, actor }) => replica.isOpen && actor.isAlive),
       key: () => this.someKey(),
-      ask: (key) => this.callers.ask(key),
+      ask: (key) => callers.ask(key),
       settled: (...account) => this.checks.settled(...account),
-      fault,
+      fault: fail,
     });
   }
 
@@ -123,12 +115,9 @@ export class World {
       await this.end();
       return {
         hours: scheduler.nowMs / HOUR_MS,
-        events: scheduler.events,
         trace: scheduler.trace.toString(16).padStart(8, '0'),
         traffic: this.traffic.figures,
-        nights: this.callers.nights,
         faults: this.faults.figures,
-        worst: this.bound.worst,
       };
     } finally {
       scheduler.uninstall();
@@ -161,7 +150,7 @@ export class World {
         model: this.model,
         lines: {
           keys: store.line(actor, lines),
-          counts: store.countsLine(actor, lines, () => this.answered(seat)),
+          counts: store.line(actor, lines, () => this.answered(seat)),
           listen: (onMessage) => store.listen(actor, lines, onMessage),
           close: () => {
             for (const line of lines) line.close();
@@ -169,7 +158,6 @@ export class World {
         },
         events: {
           admitted: (...charge) => checks.admitted(seat, ...charge),
-          spent: (...charge) => checks.spent(...charge),
           refunded: ({ key, day }, count) => this.bound.refunded(seat.member, key.id, day, count),
           failedToOpen: () => this.leave(at, 1000),
           hung: () => this.leave(at, 1200),
@@ -183,6 +171,7 @@ export class World {
         seat.pausedMs -
         (seat.pausedSinceMs === undefined ? 0 : scheduler.nowMs - seat.pausedSinceMs),
       troubledMs: scheduler.nowMs,
+      isStopping: false,
       visibleSinceMs: new Map(),
       mustRefuse: new Set(),
       honoured: new Set(),
@@ -209,6 +198,7 @@ export class World {
   kill(at: number): void {
     const seat = this.seats[at];
     if (seat === undefined || !seat.actor.isAlive) return;
+    this.faults.onTrouble(LOST);
     this.scheduler.kill(seat.actor);
     this.store.forget(seat.actor);
     this.traffic.lose(seat.replica, false);
@@ -220,7 +210,8 @@ export class World {
   /** As its supervisor stops it; another one takes its place. */
   stop(at: number): void {
     const seat = this.seats[at];
-    if (seat === undefined || !seat.replica.isOpen || seat.pausedSinceMs !== undefined) return;
+    if (seat?.replica.isOpen !== true || seat.isStopping || seat.pausedSinceMs !== undefined) return;
+    seat.isStopping = true;
     this.scheduler.after(seat.actor, 0, () => void this.stopInOrder(seat, at));
   }
 
@@ -305,7 +296,6 @@ export class World {
     for (const seat of this.seats) checks.atRest(seat);
     checks.sums(this.faults);
     if (this.traffic.waiting > 0) this.fail(`${this.traffic.waiting} requests are not answered`);
-    for (const difference of this.callers.differences()) this.fail(`a person's history: ${difference}`);
     this.isEnding = true;
     for (const at of this.seats.keys()) this.stop(at);
     await scheduler.run(scheduler.nowMs + 6000 + BUFFERS_MS);
@@ -338,7 +328,6 @@ function settingsOf(random: Random): Settings {
     workers: pick(random, [1, 2]),
     batchMax: pick(random, [1, 2, 4, 8]),
     queueMax: pick(random, [4, 16, 64]),
-    explainedMax: pick(random, [3, 8, 64]),
     deadlineMs: pick(random, [300, 1000, 1000, 3000]),
     hangMs: pick(random, [1500, 5000]),
     bodyMaxBytes: pick(random, [131_072, 262_144]),

@@ -1,0 +1,73 @@
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { OperatorError } from '../base/operatorError.js';
+import { systemReason } from '../files/fileError.js';
+import { FileLockError } from '../files/fileLock.js';
+import type { KeyKind } from './key.js';
+
+/** A key as it is stored: never the key itself. Times are ISO 8601 in UTC. */
+export interface KeyRecord {
+  /** Identifies the key to operators, in logs and in metrics. Not a secret. */
+  readonly id: string;
+  readonly kind: KeyKind;
+  /** SHA-256 of the key, base64url. */
+  readonly digest: string;
+  readonly label: string;
+  readonly createdAt: string;
+  /** `null`: never. */
+  readonly expiresAt: string | null;
+  /** `null`: not revoked. */
+  readonly revokedAt: string | null;
+  /** Requests per second in the long run; `null`: unlimited. */
+  readonly ratePerS: number | null;
+  /** Answers with 200 in a UTC day; `null`: unlimited. */
+  readonly dailyMax: number | null;
+}
+
+const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$' });
+const Limit = Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Type.Null()]);
+const Records = Compile(
+  Type.Array(
+    Type.Object({
+      id: Type.String({ minLength: 1 }),
+      kind: Type.Union([Type.Literal('demo'), Type.Literal('live')]),
+      digest: Type.String({ pattern: '^[\\w-]{43}$' }),
+      label: Type.String(),
+      createdAt: Time,
+      expiresAt: Type.Union([Time, Type.Null()]),
+      revokedAt: Type.Union([Time, Type.Null()]),
+      ratePerS: Limit,
+      dailyMax: Limit,
+    }),
+  ),
+);
+
+export function areRecords(value: unknown): value is readonly KeyRecord[] {
+  return Records.Check(value);
+}
+
+/** What is wrong with the records of a store, without quoting them; undefined where nothing is. */
+export function faultIn(value: unknown): string | undefined {
+  if (!areRecords(value)) {
+    const [fault] = Records.Errors(value);
+    return `keys${fault?.instancePath ?? ''} ${fault?.message ?? 'are invalid'}`;
+  }
+  const ids = new Set(value.map(({ id }) => id));
+  const digests = new Set(value.map(({ digest }) => digest));
+  return ids.size < value.length || digests.size < value.length ? 'it holds a key twice' : undefined;
+}
+
+/** An operating error of the store, worded for the operator in one line. Never contains a key. */
+export class KeyStoreError extends OperatorError {
+  override readonly name = 'KeyStoreError';
+}
+
+/** A shared store has lost all keys, or says nothing of their last change: that is no answer, keep the keys. */
+export class EmptyStoreError extends KeyStoreError {}
+
+/** Rewords a system error for the operator; returns any other error unchanged. */
+export function storeError(action: string, error: unknown): unknown {
+  if (error instanceof FileLockError) return new KeyStoreError(error.message, { cause: error });
+  const reason = systemReason(error);
+  return reason === undefined ? error : new KeyStoreError(`can't ${action}: ${reason}`, { cause: error });
+}

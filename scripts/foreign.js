@@ -1,6 +1,6 @@
 /**
  * `node scripts/foreign.js`: installs third-party HTTP libraries below .build, for the callers of test/foreign: Python's
- * requests, httpx and aiohttp, axios, Rust's reqwest; and the generators of clients in Go and Java, with the libraries
+ * httpx and aiohttp, Rust's reqwest; and the generators of clients in Go and Java, with the libraries
  * that their clients use. Reports what can't be installed here; its callers are skipped.
  */
 import { spawnSync } from 'node:child_process';
@@ -19,18 +19,8 @@ mkdirSync(FOLDER, { recursive: true });
 make(
   'Python libraries',
   ['python3', '-m', 'venv', PYTHON],
-  [join(PYTHON, 'bin/python'), '-m', 'pip', 'install', '--quiet', 'requests', 'httpx', 'aiohttp'],
+  [join(PYTHON, 'bin/python'), '-m', 'pip', 'install', '--quiet', 'httpx', 'aiohttp'],
 );
-make('axios', [
-  'npm',
-  'install',
-  '--prefix',
-  join(FOLDER, 'node'),
-  '--ignore-scripts',
-  '--no-audit',
-  '--no-fund',
-  'axios@1',
-]);
 make('reqwest', [
   'cargo',
   'build',

@@ -1,13 +1,11 @@
 /// <reference lib="dom" />
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer, connect, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import t, { type Test } from 'tap';
 import type { HistoryStorage } from '#acuity/client/history.js';
@@ -56,22 +54,6 @@ t.test('the backend', { skip }, async (t) => {
       sqliteStore(file: string): ExampleStore;
     };
     const store = sqliteStore(join(t.testdir({}), 'nights.db'));
-    await checkHistories(t, casesOf('history'), store);
-    await store.close();
-  });
-
-  const postgres = postgresFolder();
-  const why =
-    postgres === undefined ? 'there is no PostgreSQL here' : unprivileged() === undefined && 'no setpriv';
-  await t.test('keeps nights in PostgreSQL', { skip: why }, async (t) => {
-    const url = await startPostgres(t, postgres ?? '');
-    await scoresAll(t, await start(t, { ...env, DATABASE_URL: url }));
-    const again = await start(t, { ...env, DATABASE_URL: url });
-    t.match(await (await fetch(`${again}people/person-1`)).text(), /20 nights/, 'they outlive the process');
-    const { postgresStore } = (await import(join(EXAMPLE, 'dist/postgresStore.js'))) as {
-      postgresStore(url: string): Promise<ExampleStore>;
-    };
-    const store = await postgresStore(url);
     await checkHistories(t, casesOf('history'), store);
     await store.close();
   });
@@ -223,16 +205,6 @@ async function measures(t: Test, address: string): Promise<void> {
   t.match(page, /<th scope="row">2026-02-11<\/th><td>attention<\/td><td class="number">32<\/td><td>counts/);
   t.match(page, 'class="unmeasured"', 'the course without it');
   t.match(page, /<td>stress<\/td><td class="number">67<\/td><td>waits/, 'today is after those nights');
-  const forgotten = await fetch(`${at}/forget-measured`, { method: 'POST' });
-  t.match(await forgotten.text(), 'The next score is of the nights alone');
-  await send(address, (EVENTS[5] ?? '').replaceAll('person-1', 'person-3'));
-  const after = await (await fetch(at)).text();
-  t.match(after, 'Nothing yet.');
-  t.equal(
-    after.match(/class="unmeasured" points="[^" ]+ [^" ]+"/g)?.length,
-    5,
-    'two nights had it, the new one has not',
-  );
 }
 
 /** Weeks of somebody who does not exist: each night with its range, odd ones with their reason, in whole points. */
@@ -306,47 +278,6 @@ async function looks(t: Test, address: string): Promise<void> {
     t.strictSame(complaints, [], `${width} px, ${colorScheme}`);
     await context.close();
   }
-}
-
-function postgresFolder(): string | undefined {
-  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
-  const folders = versions.toSorted().map((version) => `/usr/lib/postgresql/${version}/bin`);
-  return folders.findLast((folder) => existsSync(`${folder}/initdb`));
-}
-
-/** PostgreSQL refuses to run as root: it gets another user's rights. Undefined where nothing can give them. */
-function unprivileged(): readonly string[] | undefined {
-  if (process.getuid?.() !== 0) return [];
-  const isThere = spawnSync('setpriv', ['--version']).status === 0;
-  return isThere ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : undefined;
-}
-
-/** Its address. */
-async function startPostgres(t: Test, binaries: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'acuity-postgres-'));
-  chmodSync(folder, 0o777);
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const port = await freePort();
-  const as = (...command: readonly string[]): [string, string[]] => {
-    const [first = '', ...rest] = [...(unprivileged() ?? []), ...command];
-    return [first, rest];
-  };
-  const data = join(folder, 'data');
-  const options = ['--auth=trust', '--username=acuity', '--no-sync', '-D', data];
-  const made = await ended(...as(join(binaries, 'initdb'), ...options), { cwd: folder });
-  t.equal(made.code, 0, made.stderr);
-  const settings = ['-D', data, '-k', folder, '-h', '127.0.0.1', '-p', String(port), '-F'];
-  const server = spawn(...as(join(binaries, 'postgres'), ...settings), { cwd: folder, stdio: 'ignore' });
-  t.teardown(() => stop(server, 'SIGQUIT'));
-  while (server.exitCode === null && !(await isListening(port))) await pause(50);
-  return `postgresql://acuity@127.0.0.1:${port}/postgres`;
-}
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
-    socket.on('connect', () => socket.destroy());
-  });
 }
 
 async function freePort(): Promise<number> {

@@ -57,6 +57,23 @@ for (const provider of PROVIDERS) {
   });
 }
 
+t.test('a provider that is not read is told its way', async (t) => {
+  const ways: Readonly<Record<string, RegExp>> = {
+    samsung_health: /Health Connect/,
+    zepp: /Health Connect/,
+    suunto: /as intervals/,
+    fitbit: /google_health/,
+    none: /^expected one of terra, /,
+  };
+  for (const [provider, way] of Object.entries(ways)) {
+    const error = { path: ['provider'], type: 'literal_error', sentence: way };
+    t.match(
+      outcomeOf(() => readRecording({ provider })),
+      { error },
+    );
+  }
+});
+
 t.test('a time without an offset is in the zone of the person', async (t) => {
   for (const { name, recording, person, expect } of ALL) {
     if ('error' in expect || recording['zone'] !== undefined) continue;

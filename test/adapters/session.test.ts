@@ -131,18 +131,12 @@ const UNIT_TRAPS: readonly Trap[] = [
     () => of({ at: EVENING + HOUR_MS, stages: stages(['deep', 2], ['rem', 2], ['light', 4]) }),
     /minutes or hours, not seconds/,
   ],
-  ['a year of birth as age', () => person({ age: 1988 }), /year of birth/],
-  ['months as age', () => person({ age: 408 }), /in years/],
-  ['metres', () => person({ heightCm: 1.78 }), /looks like metres/],
-  ['feet', () => person({ heightCm: 5.9 }), /centimetres/],
-  ['inches', () => person({ heightCm: 70, weightKg: 74 }), /inches, or in pounds/],
-  ['grams', () => person({ weightKg: 74_000 }), /grams or pounds/],
 ];
 
 t.test('each unit trap is called by its name, and no value is repeated', async (t) => {
   for (const [name, make, message] of UNIT_TRAPS) {
     const error = t.throws(make, { name: 'UnitError', message }, name) as unknown as Error;
-    t.notMatch(error.message, /81[02]|74[_,]?000|1988|408|1\.78/, name);
+    t.notMatch(error.message, /81[02]|1\.2/, name);
   }
 });
 
@@ -153,7 +147,6 @@ const OTHER_TRAPS: readonly Trap[] = [
   ['no time', () => of({ at: 'yesterdayZ' }), /expected a time/],
   ['a stage backwards', () => of({ stages: [backwards] }), /ends before it begins/],
   ['age and date of birth', () => person({ age: 34, bornAt: '1991-05-17' }), /not both/],
-  ['another word for a sex', () => person({ sex: 'male' as 'M' }), /'M', 'F' or null/],
 ];
 
 t.test('so is every other one', async (t) => {

@@ -3,7 +3,6 @@ import { inspect } from 'node:util';
 import t from 'tap';
 import { AcuityClient, type AcuityClientOptions, type RetryReport } from '#acuity/client/client.js';
 import * as errors from '#acuity/client/errors.js';
-import { AcuityClient as BrowserClient } from '#acuity/client/browser.js';
 import { refuseBrowser } from '#acuity/client/checks.js';
 import type { Incoming, Outgoing, Transport } from '#acuity/client/transport.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
@@ -181,21 +180,6 @@ t.test('a caller that gives up is given its own reason, in an attempt and in a p
   await t.rejects(paused, { message: 'enough' });
 });
 
-t.test('headers of the answer come with scores and refusals', async (t) => {
-  const headers = {
-    ratelimit: '"second";r=1;t=1',
-    'server-timing': 'total;dur=1.2',
-    'x-request-id': 'theirs',
-  };
-  const { client } = clientWith([
-    { ...OK, headers },
-    { status: 403, headers },
-  ]);
-  t.match(await client.predict(REQUEST), { headers, requestId: 'theirs' });
-  const refused: unknown = await client.predict(REQUEST).catch((error: unknown) => error);
-  t.match(refused, { headers, requestId: 'theirs' });
-});
-
 t.test('a recording is passed on, and what was found in it handed out', async (t) => {
   const recording = { at: '2026-03-02T06:30:00Z', night: '2026-03-02', sleep: null, left: [] };
   const measured = [{ test: 'pss10', score: 'stress', value: 67.1, on: '2026-03-01' }];
@@ -281,8 +265,6 @@ t.test('in a browser there is no client', async (t) => {
     t.throws(() => refuseBrowser(place), /belongs on a server/);
   }
   t.doesNotThrow(() => refuseBrowser());
-  t.throws(() => new BrowserClient(), /belongs on a server/);
-  t.throws(() => BrowserClient.fromEnvironment(), /belongs on a server/);
 });
 
 /** What the process is warned of while `work` runs. */
@@ -316,16 +298,6 @@ t.test('a mistyped field is warned of, once for each name, and sent all the same
   t.equal(heard.length, 2);
   t.ok(heard.every(({ message }) => !message.includes(String(SAMPLE)) && !message.includes('74')));
   t.equal(sent[0]?.body, JSON.stringify(MISTYPED));
-});
-
-t.test('as many names as a caller may invent are warned of', async (t) => {
-  const { client } = clientWith(Array.from({ length: 300 }, () => OK));
-  const heard = await warningsDuring(async () => {
-    for (let index = 0; index < 300; index++) {
-      await client.predict({ current_session: { [`weight_k${index}`]: 1 } } as PredictionRequestBody);
-    }
-  });
-  t.equal(heard.length, 100);
 });
 
 t.test('what is no request is the service’s to refuse', async (t) => {

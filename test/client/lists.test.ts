@@ -101,8 +101,7 @@ async function check(t: Test, one: ListCase): Promise<void> {
   let thrown: unknown;
   try {
     const requests = inputOf(one) as Iterable<PredictionRequestBody>;
-    for await (const outcome of client.predictMany(requests, { concurrency: 1, ...lists }))
-      outcomes.push(outcome);
+    for await (const outcome of client.predictMany(requests, lists)) outcomes.push(outcome);
   } catch (error) {
     thrown = error;
   }
@@ -143,20 +142,19 @@ function endless() {
 
 const answered = (body: unknown): Reply => replyTo(body as PredictionRequestBody[]);
 
-t.test('no more is read ahead than the lists under way hold', async (t) => {
+t.test('no more is read ahead than a list holds', async (t) => {
   const { url } = await startScripted(t, answered);
   const { client } = clientTo(t, url);
   const { taken, input } = endless();
   let given = 0;
   let most = 0;
-  for await (const { index } of client.predictMany(input, { listMax: 5, concurrency: 3 })) {
+  for await (const { index } of client.predictMany(input, { listMax: 5 })) {
     t.equal(index, given++);
     await new Promise((resolve) => setImmediate(resolve));
     most = Math.max(most, taken.count - (given - 1));
     if (given === 100) break;
   }
-  t.ok(most <= 15, `${most} read ahead`);
-  t.ok(most > 5, 'more than one list is under way');
+  t.ok(most <= 5, `${most} read ahead`);
   t.ok(taken.isClosed, 'the input was ended');
 });
 
@@ -165,31 +163,6 @@ t.test('nothing is taken before the first outcome is asked for', async (t) => {
   const { taken, input } = endless();
   await client.predictMany(input).return();
   t.equal(taken.count, 0);
-});
-
-t.test('breaking out gives up what is under way', async (t) => {
-  const { url, received } = await startScripted(t, (body) =>
-    received.length > 1 ? { silent: true } : answered(body),
-  );
-  const { client } = clientTo(t, url, { timeoutMs: 60_000 });
-  const { taken, input } = endless();
-  for await (const { index } of client.predictMany(input, { listMax: 2, concurrency: 3 }))
-    if (index === 1) break;
-  t.ok(taken.isClosed);
-  await client.close(); // waits for what is under way
-});
-
-t.test('an input that waits for ever does not keep a caller that breaks out', async (t) => {
-  const { url } = await startScripted(t, answered);
-  const { client } = clientTo(t, url);
-  async function* input(): AsyncGenerator<PredictionRequestBody> {
-    yield requestOf(1);
-    await new Promise(() => undefined);
-  }
-  for await (const { index } of client.predictMany(input(), { listMax: 1 })) {
-    t.equal(index, 0);
-    break;
-  }
 });
 
 t.test('a signal ends the run with its reason', async (t) => {
@@ -225,24 +198,6 @@ function answeringBy(pieces: (lines: string[], signal: AbortSignal) => AsyncIter
   };
 }
 
-t.test('outcomes come while the answer still does', async (t) => {
-  let more: () => void = () => undefined;
-  const waiting = new Promise<void>((resolve) => (more = resolve));
-  const transport = answeringBy(async function* (lines) {
-    const bytes = Buffer.from(lines.join(''));
-    yield bytes.subarray(0, 200);
-    await waiting;
-    yield bytes.subarray(200);
-  });
-  const { client } = clientTo(t, 'http://127.0.0.1:1', { transport });
-  const outcomes = client.predictMany([1, 2, 3].map(requestOf));
-  t.match(await outcomes.next(), { value: { index: 0, prediction: { scores: { attention: 0.001 } } } });
-  more();
-  t.match(await outcomes.next(), { value: { index: 1 } });
-  t.match(await outcomes.next(), { value: { index: 2, prediction: { scores: { attention: 0.003 } } } });
-  t.match(await outcomes.next(), { done: true });
-});
-
 t.test('an answer that takes its time, but goes on, is waited for', async (t) => {
   const transport = answeringBy(async function* (lines, signal) {
     for (const line of lines) {
@@ -254,32 +209,6 @@ t.test('an answer that takes its time, but goes on, is waited for', async (t) =>
   const { client } = clientTo(t, 'http://127.0.0.1:1', { transport, timeoutMs: 600 });
   for await (const { error } of client.predictMany([1, 2, 3, 4, 5, 6].map(requestOf)))
     t.equal(error, undefined);
-});
-
-t.test('where the key’s rate refuses a list, those after it wait for those before', async (t) => {
-  let tokens = 4;
-  const sent: number[][] = [];
-  const { url } = await startScripted(t, (body) => {
-    const requests = body as PredictionRequestBody[];
-    if (requests.length > tokens) {
-      tokens = 4;
-      return { status: 429, body: { detail: 'Rate limit exceeded' }, headers: { 'retry-after': '0' } };
-    }
-    tokens -= requests.length;
-    sent.push(requests.map(numberOf));
-    return answered(body);
-  });
-  const { client } = clientTo(t, url);
-  const requests = Array.from({ length: 40 }, (_, index) => requestOf(index));
-  let given = 0;
-  for await (const { index, error } of client.predictMany(requests, { listMax: 4, concurrency: 4 })) {
-    t.strictSame([index, error], [given++, undefined]);
-  }
-  t.equal(given, 40);
-  t.strictSame(
-    sent.flat().sort((a, b) => a - b),
-    requests.map(numberOf),
-  );
 });
 
 t.test('the run ends with a refused key, and reads no further', async (t) => {
@@ -309,13 +238,7 @@ t.test('a list that was split is finished before what ends the run is told', asy
 
 t.test('limits out of range are refused at once', async (t) => {
   const { client } = clientTo(t, 'http://127.0.0.1:1');
-  for (const options of [
-    { listMax: 0 },
-    { listMax: 1_001 },
-    { listMax: 1.5 },
-    { listBytesMax: 0 },
-    { concurrency: 0 },
-  ]) {
+  for (const options of [{ listMax: 0 }, { listMax: 1_001 }, { listMax: 1.5 }, { listBytesMax: 0 }]) {
     t.throws(() => client.predictMany([], options), { name: 'RangeError' });
   }
 });

@@ -1,12 +1,10 @@
 /// <reference lib="dom" />
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { HistoryStorage } from '#acuity/client/history.js';
 import { DESK, openBrowser, openPage, PHONE, WITHOUT_BROWSER } from '../fixtures/browser.js';
@@ -50,24 +48,6 @@ t.test('the backend', { skip }, async (t) => {
       sqliteStore(file: string): ExampleStore;
     };
     const store = sqliteStore(join(t.testdir({}), 'nights.db'));
-    await checkHistories(t, casesOf('history'), store);
-    await store.close();
-  });
-
-  const postgres = postgresFolder();
-  const why =
-    postgres === undefined
-      ? 'there is no PostgreSQL here (Debian: apt-get install postgresql)'
-      : unprivileged() === undefined && 'there is no setpriv here (Debian: apt-get install util-linux)';
-  await t.test('keeps nights in PostgreSQL', { skip: why }, async (t) => {
-    const url = await startPostgres(t, postgres ?? '');
-    await scoresAll(t, await start(t, { ...env, DATABASE_URL: url }));
-    const again = await start(t, { ...env, DATABASE_URL: url });
-    t.match(await (await fetch(`${again}people/person-1`)).text(), /20 nights/, 'they outlive the process');
-    const { postgresStore } = (await import(join(EXAMPLE, 'dist/postgresStore.js'))) as {
-      postgresStore(url: string): Promise<ExampleStore>;
-    };
-    const store = await postgresStore(url);
     await checkHistories(t, casesOf('history'), store);
     await store.close();
   });
@@ -209,9 +189,6 @@ async function measures(t: Test, address: string): Promise<void> {
   const page = await (await fetch(at)).text();
   t.match(page, /<th scope="row">2026-02-11<\/th><td>attention<\/td><td class="number">32<\/td><td>counts/);
   t.match(page, /<td>stress<\/td><td class="number">67<\/td><td>waits/, 'today is after those nights');
-  const forgotten = await fetch(`${at}/forget-measured`, { method: 'POST' });
-  t.match(await forgotten.text(), 'The next score is of the nights alone');
-  t.match(await (await fetch(at)).text(), 'Nothing yet.');
 }
 
 /** Weeks of somebody who does not exist: each night with its range, odd ones with their reason, in whole points. */
@@ -249,40 +226,4 @@ async function looks(t: Test, address: string): Promise<void> {
     t.equal(await page.locator('svg[role=img] polygon.band').count(), 5);
     t.strictSame(complaints, []);
   }
-}
-
-function postgresFolder(): string | undefined {
-  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
-  const folders = versions.toSorted().map((version) => `/usr/lib/postgresql/${version}/bin`);
-  return folders.findLast((folder) => existsSync(`${folder}/initdb`));
-}
-
-/** PostgreSQL refuses to run as root: it gets another user's rights. Undefined where nothing can give them. */
-function unprivileged(): readonly string[] | undefined {
-  if (process.getuid?.() !== 0) return [];
-  const isThere = spawnSync('setpriv', ['--version']).status === 0;
-  return isThere ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : undefined;
-}
-
-/** Its address. */
-async function startPostgres(t: Test, binaries: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'acuity-postgres-'));
-  chmodSync(folder, 0o777);
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const port = await freePort();
-  const as = (...command: readonly string[]): [string, string[]] => {
-    const [first = '', ...rest] = [...(unprivileged() ?? []), ...command];
-    return [first, rest];
-  };
-  const data = join(folder, 'data');
-  const options = ['--auth=trust', '--username=acuity', '--no-sync', '-D', data];
-  const made = await ended(...as(join(binaries, 'initdb'), ...options), { cwd: folder });
-  t.equal(made.code, 0, made.stderr);
-  const settings = ['-D', data, '-k', folder, '-h', '127.0.0.1', '-p', String(port), '-F'];
-  const server = spawn(...as(join(binaries, 'postgres'), ...settings), { cwd: folder, stdio: 'ignore' });
-  t.teardown(() => stop(server, 'SIGQUIT'));
-  const isUp = (): boolean =>
-    spawnSync(join(binaries, 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)]).status === 0;
-  while (server.exitCode === null && !isUp()) await pause(50);
-  return `postgresql://acuity@127.0.0.1:${port}/postgres`;
 }

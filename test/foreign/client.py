@@ -64,53 +64,6 @@ class HttpClient:
             connection.send(piece)
 
 
-class SlowFile:
-    """A body of known length that is read in pieces. `requests` sends the head before it reads the first one."""
-
-    def __init__(self, pieces, length):
-        self.pieces, self.length = pieces, length
-
-    def __len__(self):
-        return self.length
-
-    def __iter__(self):
-        return self.pieces
-
-    def read(self, _size=-1):
-        return next(self.pieces, b"")
-
-
-class Requests:
-    """`requests`, on urllib3."""
-
-    def open(self):
-        import requests
-
-        session = requests.Session()
-        session.trust_env = False  # no proxy of this machine's
-        return session
-
-    def send(self, session, way, body):
-        import requests
-
-        data = {
-            "plain": lambda: body,
-            "left": lambda: body,
-            "apart": lambda: SlowFile(apart(body), len(body)),
-            "pieces": lambda: SlowFile(pieces_of(body), len(body)),
-            "cut": lambda: SlowFile(half_of(body), len(body)),
-            "chunked": lambda: pieces_of(body),
-        }[way]()
-        timeout = (TIMEOUT_S, 0.001 if way == "left" else TIMEOUT_S)
-        try:
-            answer = session.post(f"http://127.0.0.1:{PORT}/predict", data=data, headers=HEADERS, timeout=timeout)
-        except requests.exceptions.ReadTimeout:
-            if way == "left":
-                return None
-            raise
-        return None if way == "left" else report(answer.status_code, answer.content)
-
-
 def apart(body):
     time.sleep(PAUSE_S)
     yield body
@@ -205,7 +158,7 @@ def run(client, connection, way, bodies):
         kept.close()
 
 
-CLIENTS = {"http.client": HttpClient, "requests": Requests, "httpx": Httpx, "aiohttp": Aiohttp}
+CLIENTS = {"http.client": HttpClient, "httpx": Httpx, "aiohttp": Aiohttp}
 
 
 def main():

@@ -1,9 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
-import * as browser from '#acuity/client/browser.js';
-import * as entry from '#acuity/client/entry.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
@@ -88,26 +86,6 @@ t.test('the packed client in an empty folder', async (t) => {
     t.equal((await run('--input-type=commonjs', '-e', adapter)).stdout, 'function\n');
   });
 
-  await t.test(
-    'in a browser’s place it has every name, works without Node, and refuses a client',
-    async (t) => {
-      t.strictSame(Object.keys(browser).sort(), Object.keys(entry).sort());
-      const names = `import * as client from 'acuity-client'; console.log(typeof client.RefusedError);`;
-      t.equal((await run('--conditions=browser', '--input-type=module', '-e', names)).stdout, 'function\n');
-      t.strictSame(importsOf(join(installed, 'dist/esm/browser.js')), []);
-      for (const use of [
-        'new AcuityClient({})',
-        'AcuityClient.fromEnvironment({})',
-        'new History()',
-        'memoryStorage()',
-      ]) {
-        const code = `import { AcuityClient, History, memoryStorage } from 'acuity-client'; ${use};`;
-        const { stderr } = await run('--conditions=browser', '--input-type=module', '-e', code);
-        t.match(stderr, /belongs on a server/, use);
-      }
-    },
-  );
-
   await t.test('the programs of its page run in this folder', async (t) => {
     const server = await startServer(t);
     const env = cleanEnvironment({
@@ -127,15 +105,5 @@ t.test('the packed client in an empty folder', async (t) => {
     }
   });
 });
-
-/** The packages that a module and those that it imports need; none where a browser can load them. */
-function importsOf(module: string, seen = new Set<string>()): string[] {
-  if (seen.has(module)) return [];
-  seen.add(module);
-  const paths = readFileSync(module, 'utf8').matchAll(/^(?:import|export)[^;]*?from '([^']+)';$/gm);
-  return [...paths].flatMap(([, path = '']) =>
-    path.startsWith('.') ? importsOf(join(dirname(module), path), seen) : [path],
-  );
-}
 
 t.test('it has a licence', async (t) => t.ok(existsSync(join(PACKAGE, 'LICENSE'))));

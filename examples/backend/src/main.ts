@@ -2,15 +2,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { AcuityClient, History } from 'acuity-client';
 import { questionsFrom } from './measuring.js';
-import { postgresStore } from './postgresStore.js';
 import { backend } from './server.js';
 import { sqliteStore } from './sqliteStore.js';
 
 const { env } = process;
-const store =
-  env['DATABASE_URL'] === undefined
-    ? sqliteStore(env['DATABASE_FILE'] ?? 'data/nights.db')
-    : await postgresStore(env['DATABASE_URL']);
+const store = sqliteStore(env['DATABASE_FILE'] ?? 'data/nights.db');
 const client = AcuityClient.fromEnvironment(env);
 const server = backend({
   store,

@@ -62,7 +62,7 @@ function measured(person: string, taken: readonly Taken[]): string {
     items.length === 0
       ? '<p>Nothing yet. One test says more of a person than all their nights.</p>'
       : `<p>Percentiles among people of that age and sex. What waits counts with the next night.</p><table><thead><tr><th>Day</th><th>Score</th><th class="number">Percentile</th><th></th></tr></thead><tbody>${items.join('')}</tbody></table>`;
-  return `<section class="narrow"><h2>Measured</h2>${list}<div class="bar"><a href="${path}/questions">Ten questions about stress</a><a href="${path}/reaction">Reaction test, three minutes</a></div>${items.length === 0 ? '' : `<form method="post" action="${path}/forget-measured"><button class="act plain">Forget what was measured</button></form>`}</section>`;
+  return `<section class="narrow"><h2>Measured</h2>${list}<div class="bar"><a href="${path}/questions">Ten questions about stress</a><a href="${path}/reaction">Reaction test, three minutes</a></div></section>`;
 }
 
 function listOf(unscored: readonly Unscored[]): string {

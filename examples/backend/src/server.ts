@@ -88,7 +88,7 @@ export function backend(options: BackendOptions): Server {
 async function answer(options: BackendOptions, request: IncomingMessage): Promise<Answer> {
   const path = new URL(request.url ?? '/', 'http://backend').pathname;
   if (request.method === 'POST' && path === '/webhooks/terra') return webhook(options, request);
-  const [, person, what] = /^\/people\/([^/]+)(?:\/(questions|reaction|forget-measured))?$/.exec(path) ?? [];
+  const [, person, what] = /^\/people\/([^/]+)(?:\/(questions|reaction))?$/.exec(path) ?? [];
   if (request.method === 'POST' && what !== undefined) return result(options, request, nameOf(person), what);
   if (request.method !== 'GET') return json(405, { error: 'method not allowed' });
   if (path === '/') return html(pageOfPeople(await options.store.people()));
@@ -118,17 +118,12 @@ function nameOf(person = ''): string {
 
 /** A person's answers or test result; accepted only from a page of this server. */
 async function result(
-  { store, history, client, reactionDelayMs }: BackendOptions,
+  { store, client, reactionDelayMs }: BackendOptions,
   request: IncomingMessage,
   person: string,
   what: string,
 ): Promise<Answer> {
   if (request.headers['sec-fetch-site'] === 'cross-site') return json(403, { error: 'of another site' });
-  if (what === 'forget-measured') {
-    await history.forgetMeasurements(person);
-    await store.forgetMeasured(person);
-    return html(pageAfter(person, 'Forgotten', 'The next score is of the nights alone.'));
-  }
   const body = (await bodyOf(request)) ?? '';
   const isForm = what === 'questions';
   try {

@@ -41,7 +41,6 @@ export function sqliteStore(file: string): Store {
   const measured = database.prepare<[string, number], { taken: string; is_sent: number }>(
     'SELECT taken, is_sent FROM measured WHERE person = ? ORDER BY date DESC LIMIT ?',
   );
-  const forgetMeasured = database.prepare('DELETE FROM measured WHERE person = ?');
   const sent = database.prepare(
     'UPDATE measured SET is_sent = 1 WHERE person = ? AND score = ? AND date = ? AND taken = ?',
   );
@@ -73,7 +72,6 @@ export function sqliteStore(file: string): Store {
       measured
         .all(person, most)
         .map(({ taken, is_sent }) => ({ measurement: JSON.parse(taken) as Dated, isSent: is_sent === 1 })),
-    forgetMeasured: async (person) => void forgetMeasured.run(person),
     sent: async (person, measurements) => {
       for (const measurement of measurements) {
         sent.run(person, measurement.score, measurement.on, JSON.stringify(measurement));

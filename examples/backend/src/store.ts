@@ -65,8 +65,6 @@ export interface Store extends HistoryStorage {
   measure(person: string, measurement: Dated): Promise<void>;
   /** The latest of them, newest first. */
   measured(person: string, most: number): Promise<readonly Taken[]>;
-  /** Forgets all of them. */
-  forgetMeasured(person: string): Promise<void>;
   /** Marks these as included in the history. */
   sent(person: string, measurements: readonly Dated[]): Promise<void>;
   people(): Promise<readonly string[]>;

@@ -194,8 +194,6 @@ def check_history(face: Face, case: dict[str, Any], storage: Any) -> None:
 def _run(face: Face, history: Any, step: dict[str, Any]) -> Any:
     if "forget" in step:
         return face.wait(history.forget(step["forget"]))
-    if "forgetMeasurements" in step:
-        return face.wait(history.forget_measurements(step["forgetMeasurements"]))
     asked = {name: step.get(name) for name in ("night", "measurements")}
     session = _session(step["session"])
     return face.wait(history.score(step["person"], session, explain=step.get("explain", False), **asked))

@@ -48,8 +48,8 @@ export async function readAnswer(
   sentId: string,
 ): Promise<Prediction | errors.RefusedError> {
   const body = parse(await textOf(answer));
-  if (answer.status === 200 && isPrediction(body)) return predictionOf(body, answer, sentId);
-  return refusalOf(answer, body, sentId);
+  const isScored = answer.status === 200 && isPrediction(body);
+  return isScored ? predictionOf(body, answer, sentId) : refusalOf(answer, body, sentId);
 }
 
 /**
@@ -87,20 +87,15 @@ function predictionOf(body: Scored, { headers }: AnswerHead, sentId: string): Pr
 }
 
 /** The error of an answer without scores. One without `detail` is not from the service. */
-export function refusalOf(
-  { status, headers }: AnswerHead,
-  body: unknown,
-  sentId: string,
-): errors.RefusedError {
+export function refusalOf(head: AnswerHead, body: unknown, sentId: string): errors.RefusedError {
   const detail = (body as { detail?: unknown } | null | undefined)?.detail;
   return errorFor({
-    status,
-    headers,
-    requestId: headers['x-request-id'] ?? sentId,
+    ...head,
+    requestId: head.headers['x-request-id'] ?? sentId,
     detail: typeof detail === 'string' ? detail : '',
     findings: Array.isArray(detail) ? detail.filter(isFinding) : [],
-    retryAfterS: secondsOf(headers['retry-after']),
-    limit: limitOf(headers['ratelimit'], headers['ratelimit-policy']),
+    retryAfterS: secondsOf(head.headers['retry-after']),
+    limit: limitOf(head.headers['ratelimit'], head.headers['ratelimit-policy']),
   });
 }
 

@@ -14,6 +14,7 @@ import {
 import { warnOfSlips } from './fieldNames.js';
 import {
   exchangeOf,
+  isOpen,
   listLimits,
   outcomesOf,
   type Line,
@@ -23,7 +24,7 @@ import {
 } from './lists.js';
 import { Patience } from './patience.js';
 import { DEFAULT_RETRY, mayPass, pauseBefore, type PredictOptions, type RetryOptions } from './retry.js';
-import { causeOf, isConnectionFailure, NodeTransport, type Exchange, type Transport } from './transport.js';
+import { causeOf, NodeTransport, type Exchange, type Transport } from './transport.js';
 import { VERSION } from './version.js';
 
 export interface AcuityClientOptions {
@@ -71,12 +72,9 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** A connection pool to one service with one key. Create one and reuse it. */
 export class AcuityClient {
   readonly #apiKey: string;
-  readonly #origin: string;
   readonly #url: string;
   readonly #transport: Transport;
-  readonly #retry: RetryOptions;
-  readonly #timeoutMs: number;
-  readonly #deadlineMs: number;
+  readonly #limits: RetryOptions & { readonly timeoutMs: number; readonly deadlineMs: number };
   readonly #onRetry: AcuityClientOptions['onRetry'];
   readonly #parts: ClientParts;
   readonly #warned = new Set<string>();
@@ -93,11 +91,8 @@ export class AcuityClient {
     refuseBrowser();
     const { timeoutMs = 10_000, deadlineMs = 60_000, connections = 32 } = options;
     this.#url = readAddress(options.url, options.allowPlainHttp ?? false);
-    this.#origin = new URL(this.#url).origin;
     this.#apiKey = readKey(options.apiKey);
-    this.#retry = { ...DEFAULT_RETRY, ...options.retry };
-    this.#timeoutMs = timeoutMs;
-    this.#deadlineMs = deadlineMs;
+    this.#limits = { timeoutMs, deadlineMs, ...DEFAULT_RETRY, ...options.retry };
     this.#onRetry = options.onRetry;
     this.#transport = options.transport ?? new NodeTransport(connections);
     this.#parts = { random: Math.random, pause, ...parts };
@@ -127,7 +122,6 @@ export class AcuityClient {
     const requestId = options.requestId ?? randomUUID();
     if (!REQUEST_ID.test(requestId)) throw new TypeError('a request id is 1 to 128 of A-Z a-z 0-9 . _ -');
     const exchange: Exchange<Prediction> = {
-      contentType: 'application/json',
       body: this.#encode(request),
       read: (answer) => readAnswer(answer, requestId),
     };
@@ -136,44 +130,34 @@ export class AcuityClient {
   }
 
   /**
-   * Scores any number of requests, many in each list that is sent, and yields one outcome per request in the
-   * order of the input: an error of one request stops no other. Requests are read from the input as outcomes
-   * are taken; the input must not wait for outcomes.
+   * Scores any number of requests, many in each list, one list after the other, and yields one outcome per request in
+   * the order of the input: an error of one request stops no other. Requests are read from the input as outcomes are
+   * taken, no more than one list holds.
    *
    * The iteration throws errors that every further list would meet too (401, 403, 404, 415, and a 429 that
    * outlasts the deadline) and errors of the input, after the outcomes of the requests before; or the
    * signal's reason. Send the requests without an outcome again.
    * @throws RangeError if an option is out of range
    */
-  predictMany(
-    requests: Requests<PredictionRequestBody>,
-    options?: PredictManyOptions,
-  ): AsyncGenerator<Outcome<number>, void, undefined>;
-  predictMany<Key>(
-    requests: Requests<readonly [key: Key, request: PredictionRequestBody]>,
-    options?: PredictManyOptions,
-  ): AsyncGenerator<Outcome<Key>, void, undefined>;
-  predictMany(
-    requests: Requests<unknown>,
-    { signal, ...options }: PredictManyOptions = {},
-  ): AsyncGenerator<Outcome<unknown>, void, undefined> {
+  predictMany<Key = number>(
+    requests: Requests<PredictionRequestBody> | Requests<readonly [key: Key, request: PredictionRequestBody]>,
+    options: PredictManyOptions = {},
+  ): AsyncGenerator<Outcome<Key>, void, undefined> {
     const desk = {
       encode: (request: PredictionRequestBody) => this.#encode(request),
-      send: (lines: readonly Line[], stop: AbortSignal) =>
-        this.#sendLines(lines, { ...options, signal: stop }),
+      send: (lines: readonly Line[]) => this.#sendLines(lines, options),
     };
-    return outcomesOf(requests, desk, listLimits(options), signal);
+    return outcomesOf<Key>(requests, desk, listLimits(options), options.signal);
   }
 
   /** Sends lines until each is settled. */
   async #sendLines(lines: readonly Line[], options: PredictOptions): Promise<void> {
     const call = this.#call(randomUUID(), options);
     await this.#persist(call, async () => {
-      const open = lines.filter(({ isOpen }) => isOpen);
+      const open = lines.filter(isOpen);
       const outcome = await this.#attempt(call, exchangeOf(open, call.requestId));
       // If the connection breaks after the last line, nothing is lost.
-      const isLost = open.some(({ isOpen }) => isOpen);
-      return isLost || outcome instanceof UnexpectedAnswerError ? outcome : true;
+      return open.some(isOpen) || outcome instanceof UnexpectedAnswerError ? outcome : true;
     });
   }
 
@@ -184,9 +168,9 @@ export class AcuityClient {
   }
 
   #call(requestId: string, options: PredictOptions): Call {
-    const { signal, timeoutMs = this.#timeoutMs, retries = this.#retry.retries } = options;
-    const { deadlineMs = this.#deadlineMs } = options;
-    return { requestId, signal, timeoutMs, retries, endsMs: performance.now() + deadlineMs };
+    const { signal, timeoutMs = this.#limits.timeoutMs, deadlineMs = this.#limits.deadlineMs } = options;
+    const retry = { ...this.#limits, retries: options.retries ?? this.#limits.retries };
+    return { requestId, signal, timeoutMs, retry, endsMs: performance.now() + deadlineMs };
   }
 
   #persist<T>(call: Call, make: () => Promise<T | AcuityError>): Promise<T> {
@@ -205,12 +189,11 @@ export class AcuityClient {
       await this.#turn(call);
       const outcome = await make();
       if (!(outcome instanceof AcuityError)) return outcome;
-      const { status, retryAfterS } = outcome instanceof RefusedError ? outcome : NO_ANSWER;
+      const { status, retryAfterS }: Partial<RefusedError> = outcome instanceof RefusedError ? outcome : {};
       // A refusal for the key's rate that says when to ask again is no failure: the call waits its turn.
       const isTurnGiven = outcome instanceof RateLimitedError && retryAfterS !== undefined;
       if (!isTurnGiven) failures++;
-      const retry = { ...this.#retry, retries: call.retries };
-      const pauseMs = pauseBefore(Math.max(1, failures), retry, this.#parts.random, retryAfterS);
+      const pauseMs = pauseBefore(Math.max(1, failures), call.retry, this.#parts.random, retryAfterS);
       const nowMs = performance.now();
       if (!mayPass(outcome) || pauseMs === undefined || nowMs + pauseMs > call.endsMs) throw outcome;
       if (isTurnGiven) {
@@ -227,11 +210,12 @@ export class AcuityClient {
    * all the same.
    */
   async #turn(call: Call): Promise<void> {
-    while (this.#rated !== undefined && this.#rated !== call.waited && call.retries > 0) {
+    while (this.#rated !== undefined && this.#rated !== call.waited && call.retry.retries > 0) {
       const { opensMs, refusal } = this.#rated;
       const leftMs = opensMs - performance.now();
       if (leftMs <= 0) return;
-      if (opensMs > call.endsMs) throw refusal.of(call.requestId, Math.ceil(leftMs / 1000));
+      const toCall = { requestId: call.requestId, retryAfterS: Math.ceil(leftMs / 1000) };
+      if (opensMs > call.endsMs) throw new RateLimitedError({ ...refusal, ...toCall });
       call.waited = this.#rated;
       // No random part: calls that have waited go before those refused just now, so that none waits for ever.
       await this.#parts.pause(leftMs, call.signal);
@@ -246,14 +230,14 @@ export class AcuityClient {
   }
 
   /** One request and its answer. Throws only errors that no further attempt could fix. */
-  async #attempt<T>(call: Call, { contentType, body, isList, read }: Exchange<T>): Promise<T | AcuityError> {
+  async #attempt<T>(call: Call, { body, isList, read }: Exchange<T>): Promise<T | AcuityError> {
     const { requestId, signal, timeoutMs, endsMs } = call;
     const patienceMs = Math.min(timeoutMs, endsMs - performance.now(), PATIENCE_MAX_MS);
     const patience = new Patience(timeoutMs, endsMs, signal);
     try {
       const headers = {
         'x-api-key': this.#apiKey,
-        'content-type': contentType,
+        'content-type': isList ? 'application/x-ndjson' : 'application/json',
         'user-agent': `acuity-client-ts/${VERSION}`,
         'x-request-id': requestId,
         // The service need not score requests that the caller no longer waits for.
@@ -264,17 +248,17 @@ export class AcuityClient {
       return await read(isRenewed ? { ...answer, body: patience.renewedBy(answer.body) } : answer);
     } catch (error) {
       signal?.throwIfAborted();
-      if (patience.over !== '') return new TimeoutError(`${this.#origin}: ${patience.over}`, requestId);
+      const { origin } = new URL(this.#url);
+      if (patience.over !== '') return new TimeoutError(`${origin}: ${patience.over}`, requestId);
       if (error instanceof AcuityError) return error;
-      if (!isConnectionFailure(error)) throw error;
-      return new ConnectionError(`${this.#origin}: ${causeOf(error)}`, requestId, { cause: error });
+      const failure = causeOf(error);
+      if (failure === undefined) throw error;
+      return new ConnectionError(`${origin}: ${failure}`, requestId, { cause: error });
     } finally {
       patience.end();
     }
   }
 }
-
-const NO_ANSWER = { status: undefined, retryAfterS: undefined };
 
 /** A refusal for the key's rate; `opensMs`: when another call may be sent, on the clock of `performance.now`. */
 interface Rated {
@@ -286,18 +270,13 @@ interface Call {
   readonly requestId: string;
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
-  readonly retries: number;
+  readonly retry: RetryOptions;
   /** After this no further attempt begins, on the clock of `performance.now`. */
   readonly endsMs: number;
   /** The last refusal, its own or another call's, that it has waited for. */
   waited?: Rated;
 }
 
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await sleep(ms, undefined, signal === undefined ? {} : { signal });
-  } catch (error) {
-    signal?.throwIfAborted(); // the caller's own reason, not the timer's
-    throw error;
-  }
-}
+/** Rejects with the caller's own reason, not the timer's. */
+const pause: ClientParts['pause'] = (ms, signal) =>
+  sleep(ms, undefined, signal && { signal }).finally(() => signal?.throwIfAborted());

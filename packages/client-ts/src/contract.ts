@@ -118,7 +118,7 @@ export interface Explanation {
   } & Readonly<Record<NumericScore, number>>)[];
 }
 
-export interface ExplainedScore {
+interface ExplainedScore {
   readonly reference: number;
   readonly change: number;
   readonly recent?: number;

@@ -1,8 +1,6 @@
 import type { Finding } from './contract.js';
 
-/**
- * The base of all errors that leave a request without scores. No message contains a key or a biometric value.
- */
+/** The base of all errors that leave a request without scores. No message contains a key or a biometric value. */
 export class AcuityError extends Error {
   override readonly name: string = 'AcuityError';
 
@@ -16,10 +14,7 @@ export class AcuityError extends Error {
   }
 }
 
-/**
- * No answer within the time-out. It is unknown whether the service scored the request; scoring changes
- * nothing there.
- */
+/** No answer within the time-out. Whether the service scored the request is unknown; scoring changes nothing. */
 export class TimeoutError extends AcuityError {
   override readonly name = 'TimeoutError';
 }
@@ -70,10 +65,7 @@ export class RefusedError extends AcuityError {
   }
 }
 
-/**
- * 400: the body that arrived is not JSON. With this client, something between it and the service has changed
- * it.
- */
+/** 400: the body that arrived is not JSON, because something between the client and the service changed it. */
 export class MalformedRequestError extends RefusedError {
   override readonly name = 'MalformedRequestError';
   protected static override readonly remedy =
@@ -139,18 +131,11 @@ export class RateLimitedError extends RefusedError {
   override readonly name = 'RateLimitedError';
   /** How much the limit allows, such as "20 in 2 s"; undefined if the service did not say. */
   readonly limit: string | undefined;
-  readonly #refusal: Refusal;
 
   constructor(refusal: Refusal) {
     const allowed = refusal.limit === undefined ? '' : `the key has ${refusal.limit}; `;
     super(refusal, `${allowed}try again in ${refusal.retryAfterS ?? 'some'} s, or ask for a higher limit`);
     this.limit = refusal.limit;
-    this.#refusal = refusal;
-  }
-
-  /** The same refusal of another call. @internal */
-  of(requestId: string, retryAfterS: number): RateLimitedError {
-    return new RateLimitedError({ ...this.#refusal, requestId, retryAfterS });
   }
 }
 

@@ -2,13 +2,8 @@ import type { ObjectKind } from '#rules/fields.js';
 import { meantField } from '#rules/slips.js';
 import type { PredictionRequestBody } from './contract.js';
 
-/** A field that the service does not know and ignores: most likely a mistyped known one. */
-interface Slip {
-  /** Where it is, such as "past_sessions.weightKg". */
-  readonly path: string;
-  /** The field that was most likely meant. */
-  readonly meant: string;
-}
+/** The place of a mistyped field, such as "past_sessions.weightKg", and the field that was most likely meant. */
+type Slip = Readonly<Record<'path' | 'meant', string>>;
 
 const KINDS: Readonly<Record<string, ObjectKind>> = {
   current_session: 'session',
@@ -19,24 +14,22 @@ const KINDS: Readonly<Record<string, ObjectKind>> = {
 };
 
 /** The names in `request` that are a typing error away from a field that their object lacks. */
-export function slipsIn(request: PredictionRequestBody): Slip[] {
-  const fields = Object.entries(KINDS).flatMap(([field, kind]) => {
-    const value: unknown = request[field as keyof PredictionRequestBody];
-    const objects: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return objects.flatMap((object) => slipsOf(object, kind, `${field}.`));
-  });
-  return [...slipsOf(request, 'request', ''), ...fields];
+export function* slipsIn(request: PredictionRequestBody): Generator<Slip> {
+  yield* slipsOf(request, 'request', '');
+  for (const [field, kind] of Object.entries(KINDS))
+    for (const object of [request[field as keyof PredictionRequestBody]].flat())
+      yield* slipsOf(object, kind, `${field}.`);
 }
 
-function slipsOf(object: unknown, kind: ObjectKind, place: string): Slip[] {
-  if (typeof object !== 'object' || object === null) return [];
+function* slipsOf(object: unknown, kind: ObjectKind, place: string): Generator<Slip> {
+  if (typeof object !== 'object' || object === null) return;
   const fields = object as Readonly<Record<string, unknown>>;
-  return Object.keys(fields).flatMap((name) => {
+  for (const name of Object.keys(fields)) {
     const meant = fields[name] === undefined ? undefined : meantField(name, kind);
     // Beside the field itself it is another thing, which merely sounds alike.
-    const isSlip = meant !== undefined && (fields[meant] ?? undefined) === undefined;
-    return isSlip ? [{ path: place + name, meant }] : [];
-  });
+    if (meant !== undefined && (fields[meant] ?? undefined) === undefined)
+      yield { path: place + name, meant };
+  }
 }
 
 /** Most different warnings of one client; more are no typing errors. */

@@ -2,7 +2,6 @@ import type { Prediction } from './answer.js';
 import type { AcuityClient } from './client.js';
 import type { Measurement, Session } from './contract.js';
 import { AcuityError } from './errors.js';
-import { withoutMeasurements } from './measuredHistory.js';
 import { pauseBefore, type PredictOptions, type RetryOptions } from './retry.js';
 
 /**
@@ -31,10 +30,7 @@ export interface HistoryOptions extends PredictOptions {
   readonly explain?: boolean | undefined;
 }
 
-/**
- * In every try, another process stored a history of the person before this one could. The stored history is
- * intact.
- */
+/** In every try, another process stored a history of the person first. The stored history is intact. */
 export class HistoryContendedError extends Error {
   override readonly name = 'HistoryContendedError';
 
@@ -78,28 +74,20 @@ export class History {
       ...(explain && { explain }),
     };
     return this.#inTurn(person, async (stored) => {
-      const prediction = await this.#client.predict({ ...request, history: stored ?? '' }, others);
-      if (prediction.history !== undefined) return prediction;
+      const done = await this.#client.predict({ ...request, history: stored }, others);
+      if (done.history !== undefined) return { next: done.history, done };
       const sentence = 'the service gave no history: it is older than this client, update it';
-      throw new AcuityError(sentence, prediction.requestId);
+      throw new AcuityError(sentence, done.requestId);
     });
-  }
-
-  /**
-   * Deletes the measurements of `person`, and keeps their nights: later scores are the network's alone.
-   * @throws RangeError if the stored history is damaged
-   */
-  async forgetMeasurements(person: string): Promise<void> {
-    await this.#inTurn(person, async (stored) => ({ history: stored && withoutMeasurements(stored) }));
   }
 
   /** Deletes everything stored for `person`. */
   async forget(person: string): Promise<void> {
-    await this.#inTurn(person, async () => ({}));
+    await this.#inTurn(person, async () => ({ next: undefined, done: undefined }));
   }
 
   /** Does `work` after the person's other calls. */
-  async #inTurn<Done extends ToStore>(person: string, work: Work<Done>): Promise<Done> {
+  async #inTurn<Done>(person: string, work: Work<Done>): Promise<Done> {
     const before = this.#last.get(person) ?? Promise.resolve();
     const result = before.then(() => this.#swap(person, work));
     const settled = result.catch(() => undefined); // the next in line does not care how this one ended
@@ -112,11 +100,10 @@ export class History {
   }
 
   /** Does `work`, and again with the newly stored history if another process stored first. */
-  async #swap<Done extends ToStore>(person: string, work: Work<Done>): Promise<Done> {
+  async #swap<Done>(person: string, work: Work<Done>): Promise<Done> {
     for (let attempt = 1; ; attempt++) {
       const stored = await this.#storage.load(person);
-      const done = await work(stored);
-      const next = done.history ?? undefined;
+      const { next, done } = await work(stored ?? '');
       if (next === (stored ?? undefined)) return done;
       const isTaken: unknown = await this.#storage.save(person, next, stored);
       if (isTaken === true) return done;
@@ -129,14 +116,8 @@ export class History {
   }
 }
 
-/** With the history to store, or none to delete the person. */
-interface ToStore {
-  readonly history?: Stored;
-}
-
-type Stored = string | null | undefined;
-
-type Work<Done extends ToStore> = (stored: Stored) => Promise<Done>;
+/** What is to be stored in place of a history, undefined to delete the person. */
+type Work<Done> = (stored: string) => Promise<{ readonly next: string | undefined; readonly done: Done }>;
 
 /** A storage in memory, lost when the process ends: for trials and tests. */
 export function memoryStorage(): HistoryStorage {

@@ -6,9 +6,10 @@ import {
   ConnectionError,
   InvalidRequestError,
   OverloadedError,
+  RateLimitedError,
+  RefusedError,
   RequestTooLargeError,
   ServiceError,
-  type RefusedError,
 } from './errors.js';
 import type { PredictOptions } from './retry.js';
 import { linesOf, textOf, type Exchange, type Incoming } from './transport.js';
@@ -43,76 +44,51 @@ export interface PredictManyOptions extends Omit<PredictOptions, 'requestId'> {
    * refuses it. Default 4 MiB.
    */
   readonly listBytesMax?: number;
-  /**
-   * Most lists in flight at once, at most the client's `connections`; requests are read ahead only to fill
-   * them. Default 2.
-   */
-  readonly concurrency?: number;
 }
 
-/** What a run needs from its client. */
+/**
+ * What a run needs from its client: `encode` throws what `predict` throws before anything is sent; `send` sends lines
+ * until each is settled, or throws the AcuityError of the last attempt, or the signal's reason.
+ */
 interface ListDesk {
-  /** @throws what `predict` throws before anything is sent */
   encode(request: PredictionRequestBody): string;
-  /**
-   * Sends lines until each is settled.
-   * @throws AcuityError of the last attempt, or the signal's reason
-   */
-  send(lines: readonly Line[], signal: AbortSignal): Promise<void>;
+  send(lines: readonly Line[]): Promise<void>;
 }
 
-interface ListLimits {
-  lines: number;
-  bytes: number;
-  readonly concurrency: number;
-}
+/** What a list may hold, by what is known now. */
+type ListLimits = Record<'lines' | 'bytes', number>;
 
 /** @throws RangeError if a limit is not valid */
 export function listLimits(options: PredictManyOptions): ListLimits {
-  const { listMax = 100, listBytesMax = 4 << 20, concurrency = 2 } = options;
-  for (const [name, value] of Object.entries({ listMax, listBytesMax, concurrency })) {
+  const { listMax = 100, listBytesMax = 4 << 20 } = options;
+  for (const [name, value] of Object.entries({ listMax, listBytesMax })) {
     if (!(Number.isInteger(value) && value >= 1)) throw new RangeError(`${name} is a whole number above 0`);
   }
   if (listMax > LINES_MAX) throw new RangeError(`listMax is at most ${LINES_MAX}`);
-  return { lines: listMax, bytes: listBytesMax, concurrency };
-}
-
-/** What ends the whole run. */
-interface Fault {
-  readonly fault: unknown;
+  return { lines: listMax, bytes: listBytesMax };
 }
 
 /** One request of a list, until it has its outcome. */
-export class Line<Key = unknown> {
+export interface Line {
+  readonly index: number;
+  readonly key: unknown;
+  /** JSON. */
+  readonly text: string;
   readonly bytes: number;
-  readonly settled: Promise<Settled | Fault>;
-  isOpen = true;
+  settled?: Settled;
   /** The refusal in the last attempt, if another attempt may succeed (500, 503). */
-  failed: RefusedError | undefined;
-  #resolve: (settled: Settled | Fault) => void = () => undefined;
+  failed?: RefusedError | undefined;
+}
 
-  /** `text`: JSON; empty once the line is settled. */
-  constructor(
-    readonly index: number,
-    readonly key: Key,
-    public text: string,
-  ) {
-    this.bytes = Buffer.byteLength(text) + 1;
-    this.settled = new Promise((resolve) => (this.#resolve = resolve));
-  }
-
-  settle(settled: Settled | Fault): void {
-    this.text = '';
-    this.isOpen = false;
-    this.#resolve(settled);
-  }
+/** Whether it has to be sent, or sent again. */
+export function isOpen({ settled }: Line): boolean {
+  return settled === undefined;
 }
 
 /** One attempt's list; reading its answer settles each line as it arrives. */
 export function exchangeOf(lines: readonly Line[], requestId: string): Exchange<true> {
   for (const line of lines) line.failed = undefined;
   return {
-    contentType: 'application/x-ndjson',
     body: lines.map(({ text }) => `${text}\n`).join(''),
     isList: true,
     read: (answer) => readList(lines, answer, requestId),
@@ -138,90 +114,48 @@ async function readList(
     const line = lines[answered++];
     if (line === undefined || said === undefined) throw refusalOf(answer, undefined, requestId);
     if (said instanceof OverloadedError || said instanceof ServiceError) failed = line.failed = said;
-    else line.settle(said instanceof Error ? { error: said } : { prediction: said });
+    else line.settled = said instanceof Error ? { error: said } : { prediction: said };
   }
   if (answered < lines.length) return new ConnectionError('the answer ended before its last line', requestId);
   // A 500 for a line concerns one request: unlike a 500 for a whole answer, it may be temporary.
   return failed === undefined ? true : new OverloadedError(failed);
 }
 
-/** Scores requests in lists; yields the outcome of each, in the order of the input. */
+/** Scores requests in lists, one after the other; yields the outcome of each, in the order of the input. */
 export async function* outcomesOf<Key>(
   requests: Requests<unknown>,
   desk: ListDesk,
   limits: ListLimits,
-  given: AbortSignal | undefined,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Outcome<Key>, void, undefined> {
-  given?.throwIfAborted();
-  const controller = new AbortController();
-  const { signal } = controller;
-  const giveUp = (): void => controller.abort(given?.reason);
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error));
-  });
-  aborted.catch(() => undefined); // may come when nothing waits for it
-  given?.addEventListener('abort', giveUp);
-  const lists = listsOf<Key>(requests, desk, limits);
-  let reading = 0;
-  let sent: Promise<unknown> = Promise.resolve();
-  /** A list has met what ends the run: no further one is read or sent. */
-  let isHalted = false;
-  const begin = async () => {
-    if (isHalted) return undefined;
-    reading++;
-    const { value: lines, done } = await lists.next().finally(() => reading--);
-    if (done || signal.aborted || isHalted) return undefined;
-    const sending = sendAll(lines, desk, limits, signal);
-    sending.catch((fault: unknown) => {
-      isHalted = true;
-      for (const line of lines) if (line.isOpen) line.settle({ fault });
-    });
-    sent = Promise.allSettled([sent, sending]);
-    return { lines, sending };
-  };
-  const begun: ReturnType<typeof begin>[] = [];
-  try {
-    for (;;) {
-      while (begun.length < limits.concurrency) {
-        const list = begin();
-        list.catch(() => undefined); // an error of the input is thrown after the outcomes before it
-        begun.push(list);
-      }
-      const list = await Promise.race([begun.shift(), aborted]);
-      if (list === undefined) return;
-      for (const line of list.lines) {
-        const settled = await line.settled;
-        if ('fault' in settled) throw settled.fault;
-        yield { index: line.index, key: line.key, ...settled };
-      }
-      await list.sending;
+  signal?.throwIfAborted();
+  for await (const lines of listsOf(requests, desk, limits)) {
+    const fault = await sendAll(lines, desk, limits);
+    for (const { index, key, settled } of lines) {
+      if (settled === undefined) break;
+      yield { index, key: key as Key, ...settled };
     }
-  } finally {
-    given?.removeEventListener('abort', giveUp);
-    giveUp();
-    await sent;
-    const ended = lists.return().catch(() => undefined);
-    if (reading === 0) await ended; // else it ends only when the request it was asked for has come
+    if (fault !== undefined) throw fault.error;
   }
 }
 
 /** The requests, as many in each list as fit; an error of the input comes after those before it. */
-async function* listsOf<Key>(
+async function* listsOf(
   requests: Requests<unknown>,
   desk: ListDesk,
   limits: ListLimits,
-): AsyncGenerator<Line<Key>[], void, undefined> {
-  let list: Line<Key>[] = [];
+): AsyncGenerator<Line[], void, undefined> {
+  let list: Line[] = [];
   let bytes = 0;
   let index = 0;
-  const full = (): Line<Key>[] => {
+  const full = (): Line[] => {
     const taken = list;
     [list, bytes] = [[], 0];
     return taken;
   };
   try {
     for await (const item of requests) {
-      const line = lineOf<Key>(item, index++, desk);
+      const line = lineOf(item, index++, desk);
       if (list.length > 0 && bytes + line.bytes > limits.bytes) yield full();
       list.push(line);
       bytes += line.bytes;
@@ -235,48 +169,45 @@ async function* listsOf<Key>(
 }
 
 /** A request that can't be sent is settled with its error, and stops no other. */
-function lineOf<Key>(item: unknown, index: number, desk: ListDesk): Line<Key> {
-  const [key, request] = (Array.isArray(item) ? item : [index, item]) as [Key, PredictionRequestBody];
+function lineOf(item: unknown, index: number, desk: ListDesk): Line {
+  const [key, request] = (Array.isArray(item) ? item : [index, item]) as [unknown, PredictionRequestBody];
   try {
-    return new Line(index, key, desk.encode(request));
-  } catch (error) {
-    const line = new Line(index, key, '');
-    line.settle({ error: error instanceof Error ? error : new Error(String(error)) });
-    return line;
+    const text = desk.encode(request);
+    return { index, key, text, bytes: Buffer.byteLength(text) + 1 };
+  } catch (caught) {
+    const error = caught instanceof Error ? caught : new Error(String(caught));
+    return { index, key, text: '', bytes: 0, settled: { error } };
   }
 }
 
-/** Errors that every further list would meet too. */
-const CONCERNING_ALL: ReadonlySet<string> = new Set([
-  'KeyMissingError',
-  'KeyRejectedError',
-  'WrongAddressError',
-  'UnsupportedMediaTypeError',
-  'RateLimitedError',
-]);
+/** Whether every further list would meet the error too. */
+function concernsAll(error: AcuityError): boolean {
+  if (error instanceof RateLimitedError) return true;
+  return error instanceof RefusedError && [401, 403, 404, 405, 415].includes(error.status);
+}
 
-/** @throws the error that ends the run; the lines that are open then stay so */
+/** Gives the error that ends the run, if there is one; the lines that are open then stay so. */
 async function sendAll(
   lines: readonly Line[],
   desk: ListDesk,
   limits: ListLimits,
-  signal: AbortSignal,
-): Promise<void> {
+): Promise<{ readonly error: unknown } | undefined> {
   for (let part = partOf(lines, limits); part.length > 0; part = partOf(lines, limits)) {
     try {
-      await desk.send(part, signal);
+      await desk.send(part);
     } catch (error) {
-      const open = part.filter(({ isOpen }) => isOpen);
-      if (!(error instanceof AcuityError) || CONCERNING_ALL.has(error.name) || open.length === 0) throw error;
+      const open = part.filter(isOpen);
+      if (!(error instanceof AcuityError) || concernsAll(error) || open.length === 0) return { error };
       if (open.length > 1 && shrink(limits, error, open)) continue;
-      for (const line of open) line.settle({ error: line.failed ?? error });
+      for (const line of open) line.settled = { error: line.failed ?? error };
     }
   }
+  return undefined;
 }
 
 /** The first open lines, as many as fit under the limits known now. */
 function partOf(lines: readonly Line[], limits: ListLimits): Line[] {
-  const open = lines.filter(({ isOpen }) => isOpen).slice(0, limits.lines);
+  const open = lines.filter(isOpen).slice(0, limits.lines);
   let bytes = 0;
   const tooMany = open.findIndex((line, index) => (bytes += line.bytes) > limits.bytes && index > 0);
   return tooMany < 0 ? open : open.slice(0, tooMany);

@@ -31,13 +31,11 @@ export interface PredictOptions {
 
 export const DEFAULT_RETRY: RetryOptions = { retries: 2, firstPauseMs: 200, pauseMaxMs: 30_000 };
 
-/** What a proxy answers where the service did not, or not in time. */
-const OF_PROXIES: ReadonlySet<number> = new Set([502, 504]);
 const PASSING: ReadonlySet<string> = new Set(['RateLimitedError', 'OverloadedError', 'ConnectionError']);
 
-/** Whether the same request may have another outcome soon. */
+/** Whether the same request may have another outcome soon; 502 and 504 are of a proxy that the service did not answer. */
 export function mayPass(error: AcuityError): boolean {
-  if (error instanceof RefusedError && OF_PROXIES.has(error.status)) return true;
+  if (error instanceof RefusedError && [502, 504].includes(error.status)) return true;
   return PASSING.has(error.name) && !isTooLong(error);
 }
 

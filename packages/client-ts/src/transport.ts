@@ -1,6 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
+import { getSystemErrorMap } from 'node:util';
 import type { AcuityError, Headers } from './errors.js';
 
 /** One attempt's request; the header names are lower case. */
@@ -24,7 +25,6 @@ export interface Incoming extends AnswerHead {
 
 /** What an attempt sends, and how its answer is read. */
 export interface Exchange<T> {
-  readonly contentType: string;
   readonly body: string;
   /** Its answer may take long, as long as it goes on. */
   readonly isList?: true;
@@ -134,15 +134,6 @@ export function isTooLong(error: unknown): boolean {
   return codeOf(error) === TOO_LONG;
 }
 
-/** Codes of a transport that was misused. */
-const MISUSE: ReadonlySet<string> = new Set(['ERR_INVALID_ARG_TYPE', 'ERR_INVALID_CHAR']);
-
-/** Whether `error` is about the connection, not about a transport that was misused. */
-export function isConnectionFailure(error: unknown): boolean {
-  const code = codeOf(error);
-  return code !== undefined && !MISUSE.has(code);
-}
-
 /** The system's error code; `fetch`, in a transport of the caller's own, has it in the cause. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -150,18 +141,14 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : codeOf(error.cause);
 }
 
-const CAUSES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused; is the service running there?',
-  ECONNRESET: 'the connection was reset',
-  EHOSTUNREACH: 'no route to the host',
-  ENOTFOUND: 'the host name is unknown',
-  EAI_AGAIN: 'the host name could not be looked up',
-  ETIMEDOUT: 'the connection timed out',
-  [TOO_LONG]: 'the answer is too long',
-};
-
-/** The cause of a connection failure. Never the text of another error: that may hold what was sent. */
-export function causeOf(error: unknown): string {
-  const code = codeOf(error) ?? '';
-  return `${CAUSES[code] ?? 'the connection broke'} (${code})`;
+/**
+ * The system's words for a connection failure, undefined for another error. Never the text of an error: that may hold
+ * what was sent.
+ */
+export function causeOf(error: unknown): string | undefined {
+  const code = codeOf(error);
+  if (code === undefined) return undefined;
+  if (code === 'ECONNREFUSED') return 'connection refused; is the service running there?';
+  const [, words] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
+  return `${code === TOO_LONG ? 'the answer is too long' : (words ?? 'the connection broke')} (${code})`;
 }

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import os
 import random
 import sqlite3
 import threading
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from os import PathLike
@@ -151,46 +148,3 @@ def was_saved(saved: object) -> bool:
     if isinstance(saved, bool):
         return saved
     raise TypeError("save() of a history storage gives True or False")
-
-
-_VERSION = "acu1."
-"""How a history begins that this client knows to take apart; what follows is base64url without padding."""
-_CRC_BYTES = 4
-_END_BYTES = 3
-"""After the measurements: their length u16, and the mask u8, which is 0 where there are none."""
-
-
-def unmeasured(history: str | None) -> str | None:
-    """
-    `nights │ measurements │ their length u16 │ mask u8, not 0 │ CRC-32` becomes `nights │ 0 u8 │ CRC-32`. Raises
-    ValueError where it is damaged, or of a version that this client does not know.
-    """
-    if not history:
-        return history
-    body = _body(history)
-    if body[-1] == 0:
-        return history
-    kept = len(body) - _END_BYTES - int.from_bytes(body[-_END_BYTES:-1], "little")
-    if kept < 1:
-        raise ValueError(_DAMAGED)
-    shorter = body[:kept] + b"\0"
-    whole = shorter + zlib.crc32(shorter).to_bytes(_CRC_BYTES, "little")
-    return _VERSION + base64.urlsafe_b64encode(whole).rstrip(b"=").decode()
-
-
-def _body(history: str) -> bytes:
-    """Its bytes but for the checksum."""
-    encoded = history.removeprefix(_VERSION)
-    try:
-        data = base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
-    except (ValueError, binascii.Error):
-        data = b""
-    body, checksum = data[:-_CRC_BYTES], data[-_CRC_BYTES:]
-    if encoded == history or not body or zlib.crc32(body) != int.from_bytes(checksum, "little"):
-        raise ValueError(_DAMAGED)
-    return body
-
-
-_DAMAGED = (
-    "the stored history is damaged, or newer than this client: restore what was stored of the person, or forget them"
-)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from .._concurrency import AsyncLock, async_call, async_pause
-from .._histories import AnyAsyncStorage, HistoryContendedError, history_of, pauses, unmeasured, was_saved
+from .._histories import AnyAsyncStorage, HistoryContendedError, history_of, pauses, was_saved
 from .._types import Measurement, Prediction, Session
 from .client import AsyncAcuityClient
 
@@ -59,17 +59,6 @@ class AsyncHistory:
             return history_of(prediction), prediction
 
         return await self._swap(person, scored)
-
-    async def forget_measurements(self, person: str) -> None:
-        """
-        Removes the measurements of `person` and keeps their nights: later scores are the network's alone. Raises
-        ValueError if the stored text is damaged.
-        """
-
-        async def without(stored: str | None) -> tuple[str | None, None]:
-            return unmeasured(stored), None
-
-        return await self._swap(person, without)
 
     async def forget(self, person: str) -> None:
         """Deletes the history of `person`."""

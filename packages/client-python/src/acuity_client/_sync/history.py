@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from .._concurrency import Lock, call, pause
-from .._histories import AnyStorage, HistoryContendedError, history_of, pauses, unmeasured, was_saved
+from .._histories import AnyStorage, HistoryContendedError, history_of, pauses, was_saved
 from .._types import Measurement, Prediction, Session
 from .client import AcuityClient
 
@@ -60,17 +60,6 @@ class History:
             return history_of(prediction), prediction
 
         return self._swap(person, scored)
-
-    def forget_measurements(self, person: str) -> None:
-        """
-        Removes the measurements of `person` and keeps their nights: later scores are the network's alone. Raises
-        ValueError if the stored text is damaged.
-        """
-
-        def without(stored: str | None) -> tuple[str | None, None]:
-            return unmeasured(stored), None
-
-        return self._swap(person, without)
 
     def forget(self, person: str) -> None:
         """Deletes the history of `person`."""

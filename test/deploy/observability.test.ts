@@ -221,4 +221,3 @@ const PROVOKED: Readonly<Record<string, Provocation>> = {
   },
   AcuityModelRefused: { series: [['acuity_model_refused{instance="a"}', '0x5 1x20']], at: '8m' },
 };
-

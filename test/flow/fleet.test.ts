@@ -41,10 +41,7 @@ t.test('a replica at a shared store', { skip }, async (t) => {
   const server = await startServer(t, { env: { ACUITY_KEYS: store.url, ACUITY_STOP_DELAY_MS: '4000' } });
   const used = async (): Promise<number | undefined> => {
     const today = dayOf(Date.now());
-    return (await stores.usage(today - 1, today)).reduce(
-      (sum, day) => sum + (day.used[record.id] ?? 0),
-      0,
-    );
+    return (await stores.usage(today - 1, today)).reduce((sum, day) => sum + (day.used[record.id] ?? 0), 0);
   };
 
   t.test('it takes the keys of the store, and counts what it answers', async (t) => {

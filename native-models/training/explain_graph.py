@@ -3,6 +3,8 @@ The graph of an explained request: all mixtures of today and the reference day i
 are the same for all of them, so what is made of those alone is computed once.
 """
 
+import argparse
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +13,10 @@ import onnxruntime
 import torch
 from onnx import TensorProto
 
-from cohort_data import OUTCOMES, PAST, SCORES
+from cohort_data import OUTCOMES, PAST, SCORES, Layout
 from export import AGREEMENT
 from graph import Graph
-from network import CLAMP, LEAK_MAX, SHARPNESS, scores_of
+from network import CLAMP, LEAK_MAX, SHARPNESS, Network, scores_of
 
 MIXTURES = 64
 
@@ -185,3 +187,21 @@ def check_agreement(model, table: torch.Tensor, path: Path, width: int) -> None:
     print(f"{path.name}: {len(onnx.load(path).graph.node)} nodes, differs from PyTorch by {worst:.1e}")
     if not worst < AGREEMENT:
         raise SystemExit(f"{path.name} differs from PyTorch by {worst}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cohort", type=Path, required=True)
+    parser.add_argument("--network", type=Path, required=True)
+    parser.add_argument("--reach", type=Path, required=True, help="the table of ranges, as `ranges.ts` makes it")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    model = Network(Layout.of(json.loads((options.cohort / "cohort.json").read_text())["features"]))
+    model.load_state_dict(torch.load(options.network / "state.pt", weights_only=True))
+    table = torch.tensor(json.loads(options.reach.read_text()))
+    export_explain(model.eval(), table, options.network / "explain.onnx")
+    (options.network / "pooling.json").write_text(json.dumps({"pooling": model.pooling.weights.tolist()}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

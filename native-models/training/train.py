@@ -1,4 +1,4 @@
-"""Fits the served network and its rivals on a cohort written by cohort/write.ts. One seed, one thread, one result."""
+"""Fits the served network on a cohort written by cohort/write.ts. One seed, one thread, one result."""
 
 import argparse
 import json
@@ -12,8 +12,7 @@ import torch
 from cohort_data import OUTCOMES, PAST, PRIMARY, SCORES, Cohort, draw_toggles, normal_cdf
 from export import export_graphs
 from hints import Hints
-from linear import Linear
-from network import LargeNetwork, Network, scores_of, targets_of
+from network import Network, scores_of, targets_of
 
 ROUNDS = 3
 EPOCHS = 6
@@ -28,9 +27,7 @@ WEIGHTS = (1.0, 0.2, 0.2, 0.6)
 class Windows:
     """Draws training rows: a day, up to five days before it, and what their past targets were."""
 
-    def __init__(self, cohort: Cohort, generator: torch.Generator, is_plain: bool = False):
-        """`is_plain`: nothing withheld, no measured truths; what a linear model, which can't gate, fits best on."""
-        self.is_plain = is_plain
+    def __init__(self, cohort: Cohort, generator: torch.Generator):
         self.cohort = cohort
         self.generator = generator
         self.rolled = torch.zeros(cohort.people, cohort.days, 7)
@@ -55,8 +52,6 @@ class Windows:
         rows = cohort.rows[person, day]
         past = cohort.rows[person[:, None], chosen]
         on = draw_toggles(count, generator)
-        if self.is_plain:
-            on[:] = 1
         keep = cohort.layout.keep(on)
         rows = rows * keep
         past_keep = torch.where(torch.rand(count, 1, generator=generator) < 0.2, torch.ones(1), keep)
@@ -124,8 +119,6 @@ class Windows:
         kind[draw < TRUTHS] = 1
         kind[draw < TRUTHS * 0.6] = 2
         kind[draw < TRUTHS * 0.4] = 3
-        if self.is_plain:
-            kind[:] = 0
         return torch.cat([numbers, labels], 2), wanted, kind
 
     @torch.no_grad()
@@ -165,7 +158,7 @@ def loss_of(model, batch) -> torch.Tensor:
     return alone_loss + (together_loss * has_past).mean()
 
 
-def fit(model, windows: Windows, hints: Hints | None, title: str, rounds: int, epochs: int) -> None:
+def fit(model, windows: Windows, hints: Hints, rounds: int, epochs: int) -> None:
     for turn in range(rounds):
         windows.roll_out(model)
         steps = epochs * math.ceil(windows.cohort.people * windows.cohort.days / BATCH)
@@ -175,9 +168,7 @@ def fit(model, windows: Windows, hints: Hints | None, title: str, rounds: int, e
         for _ in range(epochs):
             for batch in windows.epoch():
                 optimiser.zero_grad()
-                loss = loss_of(model, batch)
-                if hints is not None:
-                    loss = loss + hints.loss(model, batch)
+                loss = loss_of(model, batch) + hints.loss(model, batch)
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 optimiser.step()
@@ -185,7 +176,7 @@ def fit(model, windows: Windows, hints: Hints | None, title: str, rounds: int, e
                 done += 1
                 total += loss.item()
                 if done % max(1, steps // 20) == 0:
-                    progress(f"{title} {turn + 1}/{rounds}", done / steps, total / max(1, steps // 20))
+                    progress(f"round {turn + 1}/{rounds}", done / steps, total / max(1, steps // 20))
                     total = 0.0
     windows.roll_out(model)
 
@@ -201,7 +192,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cohort", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--kind", choices=("network", "large", "linear"), default="network")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--epochs", type=int, default=EPOCHS)
@@ -212,15 +202,11 @@ def main() -> None:
     torch.manual_seed(options.seed)
     generator = torch.Generator().manual_seed(options.seed)
     cohort = Cohort(options.cohort)
-    is_plain = options.kind == "linear"
-    windows = Windows(cohort, generator, is_plain)
+    windows = Windows(cohort, generator)
     started = time.monotonic()
-    if options.kind == "linear":
-        model = Linear(cohort.layout)
-    else:
-        model = (Network if options.kind == "network" else LargeNetwork)(cohort.layout)
-    hints = None if is_plain else Hints(cohort.layout, cohort.meta, generator)
-    fit(model, windows, hints, options.kind, options.rounds, options.epochs)
+    model = Network(cohort.layout)
+    hints = Hints(cohort.layout, cohort.meta, generator)
+    fit(model, windows, hints, options.rounds, options.epochs)
     print(f"fitted in {time.monotonic() - started:.0f} s", file=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
     torch.save(model.state_dict(), options.out / "state.pt")
@@ -228,7 +214,6 @@ def main() -> None:
     (options.out / "training.json").write_text(
         json.dumps(
             {
-                "kind": options.kind,
                 "seed": options.seed,
                 "rounds": options.rounds,
                 "epochs": options.epochs,
@@ -236,7 +221,6 @@ def main() -> None:
                 "days": cohort.days,
                 "sessions": cohort.people * cohort.days,
                 "cohortSeed": cohort.meta["seed"],
-                "effectScale": cohort.meta["effectScale"],
                 "featuresHash": cohort.meta["featuresHash"],
                 "weights": sum(p.numel() for p in model.parameters()),
                 "gates": {

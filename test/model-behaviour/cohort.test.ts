@@ -7,7 +7,7 @@ import { drawPerson } from '#training/cohort/person.js';
 import { Random } from '#training/cohort/random.js';
 import { STREAM } from '#training/cohort/streams.js';
 import { World } from '#training/cohort/population.js';
-import { seenBy, type OtherDevice } from '#training/evaluation/otherDevices.js';
+import { seenBy, type OtherDevice } from '#training/evaluation/devices.js';
 import { simulate } from './weeks.js';
 
 /** Mean daytime lapses after `days` nights of `hours`, begun from steady nights of eight. */
@@ -61,14 +61,6 @@ t.test('every parameter has a unit, a source and a meaning', async (t) => {
     t.match(source, /^(V\d+|recalled|assumption)/, name);
     t.ok(unit.length > 0 && meaning.length > 0, name);
   }
-});
-
-t.test('halving the effects halves effects on scores and nothing else', async (t) => {
-  const [whole, half] = [parameters(), parameters(0.5)];
-  t.equal(half.attentionFatigue, whole.attentionFatigue / 2);
-  t.equal(half.arousalDayHr, whole.arousalDayHr / 2);
-  t.equal(half.restingHr, whole.restingHr);
-  t.equal(half.valenceHrSd, whole.valenceHrSd);
 });
 
 t.test('the normal distribution and the small solver are right', async (t) => {

@@ -1,10 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { below, seededRandom, type Random } from '#acuity/base/random.js';
 import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION } from '#acuity/contract/explanation.js';
 import { SCORE_FIELDS } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
-import { loadBundle } from '#acuity/model/bundle.js';
 import { TYPICAL_FEATURES } from '#acuity/contract/explanation.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { qualityOf } from '#acuity/pipeline/quality.js';
@@ -13,11 +11,8 @@ import { ExplainedModel } from '#training/explained.js';
 import { recordOf } from '#training/served.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { slowShapley } from '../fixtures/slowShapley.js';
-import { model } from './weeks.js';
+import { bundle, model } from './weeks.js';
 
-const bundle = await loadBundle(
-  fileURLToPath(new URL('../../../native-models/acuity-base', import.meta.url)),
-);
 if (bundle.explain === undefined) throw new Error('the shipped network explains');
 const { graph, table } = bundle.explain;
 const explained = await ExplainedModel.open(model, graph, table);

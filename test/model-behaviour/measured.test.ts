@@ -1,10 +1,8 @@
 import t from 'tap';
 import { World } from '#training/cohort/population.js';
-import { asServed } from '#training/evaluation/measuredService.js';
-import { MeasuredPeople, testDays, type TestTaken } from '#training/evaluation/measuredPeople.js';
+import { asServed, MeasuredPeople, testDays, type TestTaken } from '#training/evaluation/measuredPeople.js';
 import { mean, rms } from '#training/evaluation/statistics.js';
-import { measuredConstants } from '#training/measured.js';
-import { model } from './weeks.js';
+import { bundle, model } from './weeks.js';
 
 /** The short version of point 17 of the model card. */
 const PEOPLE = 200;
@@ -12,7 +10,9 @@ const DAYS = 96;
 const JUDGED = 35;
 const SEED = 43;
 const world = new World(SEED);
-const people = await MeasuredPeople.of(world, world.simulate(PEOPLE, DAYS), model, measuredConstants());
+const { measured: constants } = bundle.manifest;
+if (constants === undefined) throw new Error('the shipped network takes measurements');
+const people = await MeasuredPeople.of(world, world.simulate(PEOPLE, DAYS), model, constants);
 const everybody = (value: (person: number) => number): Float64Array =>
   Float64Array.from({ length: PEOPLE }, (_, person) => value(person));
 const SCORES = [0, 1, 2, 3];
@@ -103,6 +103,6 @@ t.test('labels move the chance of a label towards themselves', (t) => {
 });
 
 t.test('the service’s own histories say what these people are judged by', async (t) => {
-  const { found, holds } = await asServed(world, model, measuredConstants());
+  const { found, holds } = await asServed(world, model, constants);
   t.ok(holds, found);
 });

@@ -1,15 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { addedShare, correlation, residual } from '#training/evaluation/leastSquares.js';
+import { addedShare, correlation, residual } from '#training/evaluation/statistics.js';
 import { pmdata } from '#training/evaluation/real/pmdata.js';
 import { sleepyBrain } from '#training/evaluation/real/sleepyBrain.js';
-import { compared } from '#training/evaluation/real/validationData.js';
-import { ServedModel } from '#training/served.js';
-import { MODEL } from '../fixtures/model.js';
+import { findingsOf } from '#training/evaluation/real/dataSet.js';
+import { bundle, model } from './weeks.js';
 
 /** Invented sets: the real ones are no part of the repository. */
-const model = await ServedModel.open(MODEL);
+const judged = { model, bundle };
 
 t.test('a fit takes away what its columns explain, and nothing else', async (t) => {
   const age = [1, 2, 3, 4, 5, 6];
@@ -30,11 +29,11 @@ t.test('ratings that follow minutes asleep are found to, in however many people'
       ...[1, 2, 3].flatMap((id) => Array.from({ length: 20 }, (_, day) => dayRow(id, day))),
     ],
   });
-  const finding = await pmdata(folder, model);
-  const [minutes, score] = ['PMData minutes asleep', 'PMData score'].map((name) => finding?.decisive?.[name] ?? NaN); // prettier-ignore
+  const finding = await pmdata(folder, judged);
+  const [score, minutes] = finding?.figures[0]?.[1].split('; ').map(Number) ?? [];
   t.ok((minutes ?? NaN) > 0.9, `minutes ${minutes}`);
   t.ok((score ?? NaN) > 0.2, `score ${score}: longer nights raise it`);
-  t.equal(finding?.decisive?.['PMData people'], 3);
+  t.match(finding?.figures[0]?.[0], /PMData, 3 people/);
   t.equal(finding?.tables[0]?.rows[0]?.[2], '45', 'the first five ratings of each person are not judged');
 });
 
@@ -52,10 +51,11 @@ t.test(
       id === 4 ? '' : `s${id},2,Young,Female,1,180,10,20,10,50,20,${3.5 + 0.01 * id}`,
     ]);
     const head = 'person,session,age_group,sex,restricted,psg_tst_min,psg_waso_min,psg_rem_pct,psg_n1_pct,psg_n2_pct,psg_n3_pct,pvt_speed_per_s'; // prettier-ignore
-    const finding = await sleepyBrain(write(t.testdir(), { 'sleepy_brain/sessions.csv': [head, ...rows] }), model); // prettier-ignore
+    const finding = await sleepyBrain(write(t.testdir(), { 'sleepy_brain/sessions.csv': [head, ...rows] }), judged); // prettier-ignore
     t.equal(finding?.tables[0]?.rows[0]?.[1], '3');
-    t.ok((finding?.decisive?.['SleepyBrain fall, Young'] ?? NaN) > 20);
-    t.ok((finding?.decisive?.['SleepyBrain served fall, Young'] ?? NaN) > 2);
+    const [fall, served] = finding?.figures[0]?.[1].split('; ').map(Number) ?? [];
+    t.ok((fall ?? NaN) > 20);
+    t.ok((served ?? NaN) > 2);
     t.equal(finding?.demands[0]?.holds, true);
   },
 );
@@ -66,11 +66,11 @@ t.test('without data a point is not tested, and says why', async (t) => {
     if (before === undefined) delete process.env['VALIDATION_DATA'];
     else process.env['VALIDATION_DATA'] = before;
   });
-  const compare = async (folder: string) => [{ name: 'PMData', finding: await pmdata(folder, model) }];
+  const find = () => findingsOf({ PMData: (folder) => pmdata(folder, judged) });
   delete process.env['VALIDATION_DATA'];
-  t.match(await compared(compare), { demands: [{ found: /VALIDATION_DATA/, holds: undefined }] });
+  t.match(await find(), { demands: [{ found: /VALIDATION_DATA/, holds: undefined }] });
   process.env['VALIDATION_DATA'] = t.testdir();
-  t.match(await compared(compare), { demands: [{ demand: /PMData/, found: /not in the folder/, holds: undefined }] }); // prettier-ignore
+  t.match(await find(), { demands: [{ demand: /PMData/, found: /not in the folder/, holds: undefined }] }); // prettier-ignore
 });
 
 function write(folder: string, files: Readonly<Record<string, readonly string[]>>): string {

@@ -298,17 +298,9 @@ export const TABLE = {
 export type ParameterName = keyof typeof TABLE;
 export type Parameters = Readonly<Record<ParameterName, number>>;
 
-/** The effects that the assumption check halves and doubles: everything that moves a score. */
-const SCORE_EFFECT = /^(attention|memory|reasoning|stress|valence|arousal)/;
-const NOT_AN_EFFECT = /HrSd$/;
-
-/** The values of the table; effects on the scores scaled by `effectScale`. */
-export function parameters(effectScale = 1): Parameters {
-  const scaled = Object.entries(TABLE).map(([name, { value }]) => [
-    name,
-    SCORE_EFFECT.test(name) && !NOT_AN_EFFECT.test(name) ? value * effectScale : value,
-  ]);
-  return Object.fromEntries(scaled) as Parameters;
+/** The values of the table. */
+export function parameters(): Parameters {
+  return Object.fromEntries(Object.entries(TABLE).map(([name, { value }]) => [name, value])) as Parameters;
 }
 
 /**

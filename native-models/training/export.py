@@ -232,35 +232,35 @@ def export_graphs(model, out: Path) -> None:
         "present": ["B", PAST],
     }
     history_graph(model).save(out / "history.onnx", inputs, scores)
-    check_agreement(model, out, width)
+    check_agreement(model, out)
+
+
+def random_rows(pooling, generator: torch.Generator, *shape: int) -> torch.Tensor:
+    """Rows with any values missing."""
+    mask_of = pooling.mask_of
+    rows = (torch.randn(*shape, len(mask_of), generator=generator) * 1.5).clamp(-CLAMP, CLAMP)
+    masks = mask_of.unique()
+    rows[..., masks] = (rows[..., masks] > 0).float()
+    return rows * rows[..., mask_of]
+
+
+def prove(path: Path, inputs: dict[str, torch.Tensor], *wanted: torch.Tensor) -> None:
+    """ONNX Runtime gives what PyTorch gives, within AGREEMENT of a point."""
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    got = session.run(None, {entry.name: inputs[entry.name].numpy() for entry in session.get_inputs()})
+    worst = max(float(np.abs(one - want.numpy()).max()) for one, want in zip(got, wanted, strict=True))
+    print(f"{path.name}: {len(onnx.load(path).graph.node)} nodes, differs from PyTorch by {worst:.1e}")
+    if not worst < AGREEMENT:
+        raise SystemExit(f"{path.name} differs from PyTorch by {worst}")
 
 
 @torch.no_grad()
-def check_agreement(model, out: Path, width: int) -> None:
-    """Random rows through both: scores agree within AGREEMENT of a point, with any values missing."""
+def check_agreement(model, out: Path) -> None:
     generator = torch.Generator().manual_seed(0)
-    rows = (torch.randn(64, width, generator=generator) * 1.5).clamp(-CLAMP, CLAMP)
-    past = (torch.randn(64, PAST, width, generator=generator) * 1.5).clamp(-CLAMP, CLAMP)
-    masks = model.pooling.mask_of.unique()
-    rows[:, masks] = (rows[:, masks] > 0).float()
-    past[:, :, masks] = (past[:, :, masks] > 0).float()
-    rows = rows * rows[:, model.pooling.mask_of]
-    past = past * past[:, :, model.pooling.mask_of]
-    length = torch.arange(64) % PAST + 1
-    present = (torch.arange(PAST)[None, :] < length[:, None]).float()
+    rows, past = (random_rows(model.pooling, generator, *shape) for shape in ((64,), (64, PAST)))
+    present = (torch.arange(PAST)[None, :] < (torch.arange(64) % PAST + 1)[:, None]).float()
     past = past * present[..., None]
     targets = (torch.rand(64, PAST, 7, generator=generator) * 4 - 2) * present[..., None]
     inputs = {"session": rows, "past": past, "targets": targets, "present": present}
-    arrays = {name: tensor.numpy() for name, tensor in inputs.items()}
-    expected = {
-        "base.onnx": scores_of(model.without_history(rows)),
-        "history.onnx": scores_of(model.with_history(rows, past, targets, present)),
-    }
-    for file, want in expected.items():
-        session = onnxruntime.InferenceSession(str(out / file), providers=["CPUExecutionProvider"])
-        names = [entry.name for entry in session.get_inputs()]
-        (got,) = session.run(None, {name: arrays[name] for name in names})
-        worst = float(np.abs(got - want.numpy()).max())
-        print(f"{file}: {len(onnx.load(out / file).graph.node)} nodes, differs from PyTorch by {worst:.1e}")
-        if not worst < AGREEMENT:
-            raise SystemExit(f"{file} differs from PyTorch by {worst}")
+    prove(out / "base.onnx", inputs, scores_of(model.without_history(rows)))
+    prove(out / "history.onnx", inputs, scores_of(model.with_history(rows, past, targets, present)))

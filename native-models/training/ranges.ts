@@ -1,12 +1,11 @@
 import { FIELDS_OF_A_SESSION, PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { World } from './cohort/population.js';
-import { recordings } from './cohort/recordings.js';
+import { RECORDED_DAYS, recordings } from './cohort/recordings.js';
 import { rollOut, scoreDay } from './evaluation/rollout.js';
 import { quantile } from './evaluation/statistics.js';
 import type { ServedModel } from './served.js';
 
-const DAYS = 7;
-const LAST = DAYS - 1;
+const LAST = RECORDED_DAYS - 1;
 const COVERAGE = 0.8;
 /** Sessions that lack this many fields or more share a row: few lack more. */
 const MISSING_MOST = 13;
@@ -21,8 +20,8 @@ export interface Move {
 
 /** The last of some days of people, with each number of sessions before it, beside two other recordings of the same days. */
 export async function movesOf(model: ServedModel, world: World, count: number, firstId = 0): Promise<Move[]> {
-  const made = recordings(world, { count, days: DAYS, takes: 2, firstId });
-  const own = { people: made.people, days: DAYS, rows: made.own };
+  const made = recordings(world, count, firstId);
+  const own = { people: made.people, days: RECORDED_DAYS, rows: made.own };
   const { targets } = await rollOut(model, own);
   const moves: Move[] = [];
   for (let sessions = 0; sessions <= PAST_MAX; sessions++) {
@@ -32,7 +31,7 @@ export async function movesOf(model: ServedModel, world: World, count: number, f
       for (let person = 0; person < count; person++) {
         const at = (scores: Float32Array, score: number): number => scores[person * 7 + score] ?? NaN;
         const points = SCORE_FIELDS.map((_, score) => at(other, score) - at(sent, score));
-        moves.push({ sessions, missing: made.missing[person * DAYS + LAST] ?? NaN, points });
+        moves.push({ sessions, missing: made.missing[person * RECORDED_DAYS + LAST] ?? NaN, points });
       }
     }
   }

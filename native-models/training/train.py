@@ -211,28 +211,18 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     torch.save(model.state_dict(), options.out / "state.pt")
     export_graphs(model.eval(), options.out)
-    (options.out / "training.json").write_text(
-        json.dumps(
-            {
-                "seed": options.seed,
-                "rounds": options.rounds,
-                "epochs": options.epochs,
-                "people": cohort.people,
-                "days": cohort.days,
-                "sessions": cohort.people * cohort.days,
-                "cohortSeed": cohort.meta["seed"],
-                "featuresHash": cohort.meta["featuresHash"],
-                "weights": sum(p.numel() for p in model.parameters()),
-                "gates": {
-                    name: [round(v, 4) for v in p.detach().flatten().tolist()]
-                    for name, p in model.named_parameters()
-                    if "gate" in name or "gain" in name or "leak" in name
-                },
-            },
-            indent=2,
-        )
-        + "\n"
-    )
+    done = {
+        "seed": options.seed,
+        "rounds": options.rounds,
+        "epochs": options.epochs,
+        "people": cohort.people,
+        "days": cohort.days,
+        "sessions": cohort.people * cohort.days,
+        "cohortSeed": cohort.meta["seed"],
+        "featuresHash": cohort.meta["featuresHash"],
+        "weights": sum(p.numel() for p in model.parameters()),
+    }
+    (options.out / "training.json").write_text(json.dumps(done, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ t.test('a nap repairs a little, and less the next night', async (t) => {
 
 t.test('people are compared with their own age and sex: the mean of each group is 50', async (t) => {
   const world = new World(5);
-  const { people, expected } = world.simulate(3_000, 1);
+  const { people, expected } = world.simulate(2_000, 1);
   for (const sex of ['F', 'M']) {
     for (const [from, to] of [
       [18, 35],

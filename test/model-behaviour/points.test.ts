@@ -8,11 +8,11 @@ import { units } from '#training/evaluation/units.js';
 import { bundle, model } from './weeks.js';
 
 /** Points of the evaluation with fewer people: what they demand is what holds. */
-const judged = { world: new World(41), model, bundle };
+const judged = { world: new World(23), model, bundle };
 const POINTS: readonly (() => Section | Promise<Section>)[] = [
   () => direction(judged, { people: 40, peopleOfAge: 24 }),
   () => devices(judged, 30),
-  () => edges(judged, 10),
+  () => edges(judged, 40),
   // Real nights too, where VALIDATION_DATA names them.
   () => units(60),
 ];

@@ -15,7 +15,6 @@ import { STREAM } from './streams.js';
  */
 export interface Recordings {
   readonly people: readonly Person[];
-  readonly days: number;
   /** [people, days, F]: as sent, without what the device lacks or loses and what the caller leaves out. */
   readonly own: Float32Array;
   /** Fields missing in each session sent: [people, days]. */
@@ -24,23 +23,17 @@ export interface Recordings {
   readonly others: readonly Float32Array[];
 }
 
-export interface RecordingOptions {
-  readonly count: number;
-  readonly days: number;
-  /** Other devices for each person. */
-  readonly takes: number;
-  readonly firstId?: number;
-}
-
 /** All devices see the same heartbeats, simulated in the steps of the finest average. */
 const STEP_MIN = 1;
+export const RECORDED_DAYS = 7;
 /** Streams of this file, away from those of the cohort. */
 const WITHHELD = 101;
 const OTHER = 102;
 /** A device without breathing is simulated with it too, so that the bodies use the same random draws. */
 const BREATH_EVERY_MIN = 3;
 
-export function recordings(world: World, { count, days, takes, firstId = 0 }: RecordingOptions): Recordings {
+export function recordings(world: World, count: number, firstId = 0): Recordings {
+  const days = RECORDED_DAYS;
   const missing = new Float32Array(count * days);
   const withheld = ordinaryGaps(world.seed);
   let own: Device | undefined;
@@ -58,14 +51,13 @@ export function recordings(world: World, { count, days, takes, firstId = 0 }: Re
     },
   };
   const first = world.simulate(count, days, plan, firstId);
-  const others = Array.from({ length: takes }, (_, index) => {
-    const take = index + 1;
+  const others = [1, 2].map((take) => {
     const device: Plan['device'] = (_own, person) => otherDevice(world, person, take);
     return world.simulate(count, days, { stepMin: STEP_MIN, parameters: COMPLETE, take, device }, firstId)
       .rows;
   });
   withhold(first.rows, others);
-  return { people: first.people, days, own: first.rows, missing, others };
+  return { people: first.people, own: first.rows, missing, others };
 }
 
 /** An ordinary device with all four series, one for each person and take. */

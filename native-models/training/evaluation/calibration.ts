@@ -1,7 +1,7 @@
 import type { Person } from '../cohort/person.js';
 import { LABELS, SCORES, type Context } from './context.js';
 import { demand, fixed, isWithin, signed, type Section } from './section.js';
-import { explained, mean, slope, take } from './statistics.js';
+import { mean, slope, take } from './statistics.js';
 
 const AGE_BANDS = [18, 30, 45, 60] as const;
 const BMI_BANDS = [0, 20, 25, 30, 35] as const;
@@ -33,7 +33,6 @@ export function calibration({ people, scored: { together, expected } }: Context)
         name,
         count: chosen.length,
         errors: SCORES.map((_, k) => mean(of(together, k)) - mean(of(expected, k))),
-        shares: SCORES.map((_, k) => explained(of(expected, k), of(together, k))),
       };
     });
   });
@@ -66,12 +65,12 @@ export function calibration({ people, scored: { together, expected } }: Context)
     ],
     tables: [
       {
-        caption: 'Mean error in points (explained share) by group',
+        caption: 'Mean error in points by group',
         header: ['group', 'people', ...SCORES],
-        rows: groups.map(({ name, count, errors, shares }) => [
+        rows: groups.map(({ name, count, errors }) => [
           name,
           String(count),
-          ...errors.map((error, k) => `${signed(error, 2)} (${fixed(shares[k] ?? NaN, 3)})`),
+          ...errors.map((error) => signed(error, 2)),
         ]),
       },
     ],

@@ -60,10 +60,7 @@ export async function direction(
     number: 6,
     title: 'Direction and dose',
     why: `Do scores move the way, and as far, as studies say, and what does one night of 0 to 12 h do? A served change below the expected one: the sensor is noisy, or shows the cause in part only. ${peopleOfAge} people of each age.`,
-    demands: [
-      ...effectDemands(effects),
-      ...(['alone', 'together'] as const).flatMap((way) => doseDemands(way, at)),
-    ],
+    demands: [...effectDemands(effects), ...doseDemands(at)],
     tables: [
       {
         caption:
@@ -136,44 +133,48 @@ function effectDemands(effects: readonly Effect[]): Demand[] {
 
 type At = (way: Way, age: number, hours: Hours, score?: number) => number;
 
-function doseDemands(way: Way, at: At): Demand[] {
-  const told = (values: readonly number[]): string => values.map((value) => signed(value, 1)).join(', ');
-  const all = (what: string, of: (age: number) => number, low: number, high: number): Demand => {
-    const values = AGES.map(of);
-    return demand(
-      `${WAYS[way]}, at ${AGES.join(', ')}: ${what}`,
-      told(values),
-      values.every((value) => isWithin(value, low, high)),
-    );
+function doseDemands(at: At): Demand[] {
+  const byWay = (
+    what: string,
+    of: (way: Way) => readonly number[],
+    holds: (values: readonly number[]) => boolean,
+  ) => {
+    const found = [of('alone'), of('together')];
+    const told = found.map((values) => values.map((value) => fixed(value, 1)).join(', '));
+    return demand(`${Object.values(WAYS).join(' | ')}: ${what}`, told.join(' | '), found.every(holds));
   };
-  const costs = AGES.map((age) => at(way, age, undefined) - at(way, age, 0));
-  const young = Math.min(...costs.slice(0, 2));
-  const upToNeed = ([0, 2, 4, 6, 8] as const).map((hours) => mean(AGES.map((age) => at(way, age, hours))));
+  const byAge = (what: string, of: (way: Way, age: number) => number, low: number, high: number): Demand =>
+    byWay(
+      `${what}, at ${AGES.join(', ')}`,
+      (way) => AGES.map((age) => of(way, age)),
+      (values) => values.every((value) => isWithin(value, low, high)),
+    );
+  const cost = (way: Way, age: number): number => at(way, age, undefined) - at(way, age, 0);
   return [
-    all(
-      'no sleep costs 12 to 35 points of attention',
-      (age) => at(way, age, undefined) - at(way, age, 0),
-      12,
-      35,
+    byAge('no sleep costs 12 to 35 points of attention', cost, 12, 35),
+    byAge(
+      'and is at least as bad as one hour',
+      (way, age) => at(way, age, 0) - at(way, age, 1),
+      -Infinity,
+      0,
     ),
-    all('and is at least as bad as one hour', (age) => at(way, age, 0) - at(way, age, 1), -Infinity, 0),
     ...SCORES.slice(0, 3).map((name, k) =>
-      all(
+      byAge(
         `${name} after 12 h between 5 points below and 0.5 above 8 h`,
-        (age) => at(way, age, 12, k) - at(way, age, 8, k),
+        (way, age) => at(way, age, 12, k) - at(way, age, 8, k),
         -5,
         0.5,
       ),
     ),
-    demand(
-      `${WAYS[way]}: at 65 and 80 a night without sleep costs no more than at 20 and 35 (within ${NOISE})`,
-      `${told(costs.slice(3))} against ${told(costs.slice(0, 2))}`,
-      costs.slice(3).every((cost) => cost <= young + NOISE),
+    byWay(
+      `a night without sleep costs no more at 65 and 80 than at 20 and 35 (within ${NOISE}; cost at 20, 35, 65, 80)`,
+      (way) => [20, 35, 65, 80].map((age) => cost(way, age)),
+      ([a = NaN, b = NaN, ...old]) => old.every((value) => value <= Math.min(a, b) + NOISE),
     ),
-    demand(
-      `${WAYS[way]}: attention rises from 0 to 2, 4, 6 and 8 h`,
-      upToNeed.map((value) => fixed(value, 1)).join(' → '),
-      upToNeed.every((value, index) => index === 0 || value > (upToNeed[index - 1] ?? NaN)),
+    byWay(
+      'attention rises from 0 to 2, 4, 6 and 8 h',
+      (way) => ([0, 2, 4, 6, 8] as const).map((hours) => mean(AGES.map((age) => at(way, age, hours)))),
+      (values) => values.every((value, index) => index === 0 || value > (values[index - 1] ?? NaN)),
     ),
   ];
 }

@@ -87,25 +87,12 @@ export async function edges(judged: Judged, peopleCount = 100): Promise<Section>
       await equalNights(model),
       await longNight(model),
     ],
-    tables: [
-      {
-        caption:
-          'Mean stress after five usual days, less that of the usual hour, by how much faster the heart beats in the hour before',
-        header: ['', ...RISES.map((rise) => `+${rise}`)],
-        rows: people.map(({ name, records }) => {
-          const course = meanCourse(records, 'stress');
-          return [name, ...course.map((value) => signed(value - (course[0] ?? NaN), 1))];
-        }),
-      },
-    ],
+    tables: [],
   };
 }
 
 /** [rise][person], in one combination of what is known. */
-interface Sweep {
-  readonly name: string;
-  readonly records: readonly (readonly ScoreRecord[])[];
-}
+type Sweep = readonly (readonly ScoreRecord[])[];
 
 /** How the heart rate of the hour before moves the scores, from its usual value to that of hard exercise. */
 async function sweep(weeks: readonly (readonly Session[])[], model: ServedModel): Promise<Sweep[]> {
@@ -132,7 +119,7 @@ async function sweep(weeks: readonly (readonly Session[])[], model: ServedModel)
           records[index]?.push(recordOf(await scoreAfter(model, today, past, targets)));
         }
       }
-      sweeps.push({ name: `${breathing}, ${night}`, records });
+      sweeps.push(records);
     }
   return sweeps;
 }
@@ -143,7 +130,7 @@ function faster(series: Session['HR_day_1h'], by: number): number[] {
 }
 
 /** Mean of a score over people, at each rise. */
-function meanCourse(records: Sweep['records'], score: Score): number[] {
+function meanCourse(records: Sweep, score: Score): number[] {
   return records.map((people) => mean(people.map((record) => record[score])));
 }
 
@@ -155,10 +142,10 @@ function worst(course: readonly number[], score: Score): number {
 
 function sweepDemand(score: Score, people: readonly Sweep[], typical: readonly Sweep[]): Demand {
   const most = Math.max(
-    ...[...people, ...typical].map(({ records }) => worst(meanCourse(records, score), score)),
+    ...[...people, ...typical].map((records) => worst(meanCourse(records, score), score)),
   );
   const alone = Math.max(
-    ...typical.flatMap(({ records }) =>
+    ...typical.flatMap((records) =>
       TYPICAL_PEOPLE.map((_, person) =>
         worst(
           records.map((rise) => rise[person]?.[score] ?? NaN),

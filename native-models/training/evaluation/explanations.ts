@@ -28,7 +28,7 @@ const FULL = {
   fifth: -4,
   stillAdds: 1,
 };
-export type ExplainedSize = typeof FULL;
+type ExplainedSize = typeof FULL;
 
 const DAYS = 45;
 const DAY = DAYS - 1;
@@ -130,7 +130,6 @@ export async function explanations(
       ...(await rangeDemands({ world, model, bundle }, explained, size.recorded)),
       ordinaryDemand('the last nights, for each number of sessions', bySessions, size),
       ordinaryDemand('usual', [ordinary], size),
-      groupDemand(ordinary, size),
       shortDemand('the last nights', firstByNights, bySessions.at(-1) ?? [], size),
       shortDemand('usual', firstByUsual, ordinary, size),
       demand(
@@ -222,19 +221,6 @@ function ordinaryDemand(
     `ordinary days are notable ${ordinary.map((one) => 100 * one).join(' to ')} times in 100 against ${against}, for each score`,
     `${fixed(100 * Math.min(...shares), 1)} to ${fixed(100 * Math.max(...shares), 1)}`,
     shares.every((one) => isWithin(one, ...ordinary)),
-  );
-}
-
-function groupDemand(days: readonly Explanation[], { ordinary: [, most] }: ExplainedSize): Demand {
-  const shares = SCORE_FIELDS.flatMap((field) =>
-    CONTRIBUTOR_GROUPS.map((_, index) =>
-      share(days, ({ contributors }) => contributors[index]?.notable.includes(field) === true),
-    ),
-  );
-  return demand(
-    `no group is notable for a score on more than ${100 * most} ordinary days in 100, against usual`,
-    `${fixed(100 * Math.max(...shares), 1)} at most`,
-    shares.every((one) => one <= most),
   );
 }
 

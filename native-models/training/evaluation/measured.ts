@@ -1,7 +1,7 @@
 import { SCORES, type Judged } from './context.js';
 import { asServed, MeasuredPeople, testDays } from './measuredPeople.js';
 import { demand, fixed, isWithin, type Demand, type Section, type Table } from './section.js';
-import { bootstrap, mean, meanAbsolute, rms, slope, take, type Estimate } from './statistics.js';
+import { bootstrap, mean, meanAbsolute, slope, take, type Estimate } from './statistics.js';
 
 const PEOPLE = 24_000;
 const SHARES = [0.3, 0.55, 0.75, 0.9] as const;
@@ -15,9 +15,6 @@ export const TESTS_CAPTION =
 const SQUARE_MOST = 1.01;
 const ABSOLUTE_MOST = 1.02;
 const SLOPES = [0.9, 1.1] as const;
-/** Of these shares one test has to be this much better than the number itself. */
-const NOISY = [0.3, 0.55] as readonly number[];
-const POINT = 1;
 
 /** One score of everybody with tests, beside what the tests alone say and what is said without them. */
 interface Cell {
@@ -30,8 +27,6 @@ interface Cell {
   /** Root mean square error, and mean error, over the better rival. */
   readonly square: Estimate;
   readonly absolute: Estimate;
-  /** Root mean square error of the tests' plain mean, less that with them. */
-  readonly gain: number;
   readonly slope: number;
 }
 
@@ -102,7 +97,6 @@ function judge(people: MeasuredPeople, seed: number, share: number, tests: numbe
       ),
       square: over(2),
       absolute: over(1),
-      gain: rms(truth, plain) - rms(truth, scores),
       slope: slope(scores, truth),
     };
   });
@@ -114,9 +108,8 @@ function demandsOf(cells: readonly Cell[]): Demand[] {
     of: (one: Cell) => number,
     digits: number,
     holds: (value: number) => boolean,
-    among = cells,
   ): Demand => {
-    const [cell] = among.toSorted((a, b) => of(b) - of(a));
+    const [cell] = cells.toSorted((a, b) => of(b) - of(a));
     if (cell === undefined) throw new Error('nothing judged');
     return demand(
       what,
@@ -124,7 +117,6 @@ function demandsOf(cells: readonly Cell[]): Demand[] {
       holds(of(cell)),
     );
   };
-  const noisy = cells.filter(({ share, tests }) => tests === 1 && NOISY.includes(share));
   return [
     worst(
       `root mean square error at most ${SQUARE_MOST} × the better of the plain and the shrunk mean of the tests, upper 95 % bound, every score and cell`,
@@ -137,13 +129,6 @@ function demandsOf(cells: readonly Cell[]): Demand[] {
       (one) => one.absolute.high,
       4,
       (value) => value <= ABSOLUTE_MOST,
-    ),
-    worst(
-      `one test of share ${NOISY.join(' or ')}: a point below the test alone (error less that of the test)`,
-      (one) => -one.gain,
-      1,
-      (value) => value <= -POINT,
-      noisy,
     ),
     worst(
       `slope of the truth on the score between ${SLOPES.join(' and ')}, every score and cell (distance from 1)`,

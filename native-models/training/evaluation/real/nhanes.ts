@@ -66,19 +66,7 @@ export async function nhanes(
         goesWith.low > 0,
       ),
     ),
-    tables: [
-      {
-        caption:
-          'NHANES 60+, share of a test beyond age and sex, percent of its variance [95 %, over people]',
-        header: ['test', 'people', 'pulse and hours slept', 'the score made of the two'],
-        rows: tested.map(({ name, score, people, both, own }) => [
-          name,
-          String(people),
-          interval(both, 1),
-          `${score} ${interval(own, 1)}`,
-        ]),
-      },
-    ],
+    tables: [],
     figures: tested
       .slice(0, 1)
       .map(({ name, score, both, own }) => [

@@ -3,7 +3,7 @@ import { COLUMN } from '../../served.js';
 import type { Judged } from '../context.js';
 import { follow } from '../requests.js';
 import { demand, fixed, interval } from '../section.js';
-import { bootstrap, centred, correlation, mean, type Estimate } from '../statistics.js';
+import { bootstrap, centred, correlation, mean } from '../statistics.js';
 import { groupRows, levelOf, numberOf, orNull, readCsv, type RealFinding, type Row } from './dataSet.js';
 
 /** PMData (Thambawita et al. 2020): months of nights of a wrist device, and ratings of each day. */
@@ -19,12 +19,8 @@ const RATINGS: Readonly<Record<string, (scores: Float32Array) => number>> = {
   readiness: (scores) => scores[COLUMN.C_SCORE] ?? NaN,
 };
 
-const WAYS = {
-  network: 'the score',
-  minutes: 'minutes asleep',
-  own: 'mean of own last five ratings',
-} as const;
-type Way = keyof typeof WAYS;
+const WAYS = ['network', 'minutes', 'own'] as const;
+type Way = (typeof WAYS)[number];
 /** One person's judged days: the rating, and what each way says of it. */
 type Rated = Readonly<Record<Way | 'rating', readonly number[]>>;
 
@@ -55,20 +51,18 @@ export async function pmdata(
   }
   const names = Object.keys(RATINGS);
   const rated = names.map((name) => lives.map((nights) => rate(nights, name)));
-  const estimate = (of: readonly Rated[], way: Way): Estimate =>
-    bootstrap(of.length, (chosen) => within(of, way, chosen));
   const overall = (way: Way): number => mean(rated.map((of) => within(of, way, Int32Array.from(of.keys()))));
   const more = bootstrap(lives.length, (chosen) =>
     mean(rated.map((of) => within(of, 'network', chosen) - within(of, 'minutes', chosen))),
   );
-  const ways = ['network', 'minutes', 'own'] as const;
-  const estimates = rated.map((of) => ways.map((way) => estimate(of, way)));
+  const days = rated[0]?.reduce((sum, { rating }) => sum + rating.length, 0) ?? 0;
+  const found = rated.map((of) => bootstrap(of.length, (chosen) => within(of, 'network', chosen)));
   return {
     demands: [
       demand(
-        `PMData, within a person: scores go with ${names.join(', ')} (correlation, each interval above 0; a coin 0)`,
-        estimates.map(([network]) => (network === undefined ? '' : interval(network, 2))).join(', '),
-        estimates.every(([network]) => (network?.low ?? NaN) > 0),
+        `PMData, within a person, ${days} days: scores go with ${names.join(', ')} (correlation, each interval above 0; a coin 0)`,
+        found.map((one) => interval(one, 2)).join(', '),
+        found.every(({ low }) => low > 0),
       ),
       demand(
         'PMData, within a person: scores say more than minutes asleep (difference of the correlations, mean of the four, interval above 0)',
@@ -76,25 +70,11 @@ export async function pmdata(
         more.low > 0,
       ),
     ],
-    tables: [
-      {
-        caption: 'PMData, correlation with what people wrote of the day, within a person [95 %, over people]',
-        header: ['rating', 'people', 'days', ...Object.values(WAYS)],
-        rows: names.map((name, index) => {
-          const days = (rated[index] ?? []).reduce((sum, { rating }) => sum + rating.length, 0);
-          return [
-            name,
-            String(lives.length),
-            String(days),
-            ...(estimates[index] ?? []).map((one) => interval(one, 2)),
-          ];
-        }),
-      },
-    ],
+    tables: [],
     figures: [
       [
         `Daily ratings (PMData, ${lives.length} people): correlation within a person with the scores; with minutes asleep; with the mean of the own last five`,
-        ways.map((way) => fixed(overall(way), 2)).join('; '),
+        WAYS.map((way) => fixed(overall(way), 2)).join('; '),
       ],
     ],
   };

@@ -88,22 +88,11 @@ export async function sleepyBrain(
         worse.low <= 0,
       ),
     ],
-    tables: [
-      {
-        caption:
-          'SleepyBrain, within a person: fall after the short night in percentiles, data and served with five full nights before it [95 %, over people]',
-        header: ['', 'people', 'fall, data', 'fall, served'],
-        rows: groups.map(({ group, pairs }) => [
-          group,
-          String(pairs.length),
-          ...[inData, served].map((of) => interval(over(pairs, of), 1)),
-        ]),
-      },
-    ],
+    tables: [],
     figures: [
       ...groups.map(({ group, pairs }): [string, string] => [
-        `Fall of vigilance after some 3 h of sleep (SleepyBrain, ${group.toLowerCase()} people), percentiles; by the network`,
-        `${fixed(inData(pairs), 1)}; ${fixed(served(pairs), 1)}`,
+        `Fall of vigilance after some 3 h of sleep (SleepyBrain, ${pairs.length} ${group.toLowerCase()} people), percentiles; by the network`,
+        [inData, served].map((of) => interval(over(pairs, of), 1)).join('; '),
       ]),
       [
         'Mean error of vigilance with one real test of another day (SleepyBrain), percentiles; of always saying 50',

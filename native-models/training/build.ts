@@ -19,46 +19,42 @@ const SERVED = 'native-models/acuity-base';
 const VERSION = '0.4.0';
 const SEED = 1;
 const DAYS = 9;
-/** What the served network was fitted to, and how long: people, passes over the cohort before it is scored again, and how often. */
-const FULL = { people: '48000', epochs: '6', rounds: '3' };
+/** What the served network was fitted to. */
+const PEOPLE = '48000';
 /** People who are recorded by other devices too, for the ranges. */
 const RECORDED = { seed: 31, people: 40_000 } as const;
 const WORK = '.build/model';
-const [COHORT, REACH, MEASURED] = [
-  join(WORK, 'cohort'),
-  join(WORK, 'reach.json'),
-  join(WORK, 'measured.json'),
-];
+const COHORT = join(WORK, 'cohort');
+
+interface Order {
+  readonly out: string;
+  readonly people: number;
+  readonly python: string | undefined;
+}
 
 /** Rebuilds the served network from a seed: cohort, fit, what explanations need, bundle. */
-async function build(
-  order: Record<keyof typeof FULL | 'out', string> & { readonly python: string | undefined },
-): Promise<void> {
+async function build(order: Order): Promise<void> {
   const python = order.python ?? preparePython();
   mkdirSync(join(ROOT, WORK), { recursive: true });
   process.chdir(ROOT);
-  writeCohort(COHORT, { seed: SEED, people: positive('--people', order.people), days: DAYS });
-  const fit = ['--rounds', order.rounds, '--epochs', order.epochs];
-  run(python, ['-B', join(TRAINING, 'train.py'), '--cohort', COHORT, '--out', WORK, ...fit]);
+  writeCohort(COHORT, { seed: SEED, people: order.people, days: DAYS });
+  run(python, ['-B', join(TRAINING, 'train.py'), '--cohort', COHORT, '--out', WORK]);
   // Explanations read the fitted network and do not change it.
   const model = await ServedModel.open(WORK);
-  writeFileSync(REACH, JSON.stringify(await reachTable(model, new World(RECORDED.seed), RECORDED.people)));
-  run(python, [
-    '-B',
-    join(TRAINING, 'explain_graph.py'),
-    '--cohort',
-    COHORT,
-    '--network',
-    WORK,
-    '--reach',
-    REACH,
-  ]);
+  const reach = await reachTable(model, new World(RECORDED.seed), RECORDED.people);
+  writeFileSync(join(WORK, 'reach.json'), JSON.stringify(reach));
+  run(python, ['-B', join(TRAINING, 'explain_graph.py'), WORK]);
   writeFileSync(join(WORK, EXPLAIN_TABLE), `${JSON.stringify(await explainTable(model, WORK))}\n`);
   const { measured } = JSON.parse(readFileSync(join(SERVED, 'manifest.json'), 'utf8')) as Manifest;
-  writeFileSync(MEASURED, JSON.stringify(measured));
+  writeFileSync(join(WORK, 'measured.json'), JSON.stringify(measured));
   const before = goldenScores(SERVED);
   const graphs = { base: join(WORK, 'base.onnx'), history: join(WORK, 'history.onnx') };
-  const files = { ...graphs, training: join(WORK, 'training.json'), measured: MEASURED, explain: WORK };
+  const files = {
+    ...graphs,
+    training: join(WORK, 'training.json'),
+    measured: join(WORK, 'measured.json'),
+    explain: WORK,
+  };
   const named = { out: order.out, name: 'acuity-base', version: VERSION };
   await bundleModel({ ...files, ...named }, configOrExit(), (line) => process.stdout.write(`${line}\n`));
   report(before, goldenScores(order.out));
@@ -97,7 +93,7 @@ const USAGE = `npm run model:build [-- options]
 
   --out DIR      the bundle (default ${SERVED})
   --python FILE  a Python with the pinned requirements (by default one is set up in .venv)
-  --people N     --epochs N     --rounds N     less, for a try (default ${Object.values(FULL).join(', ')})
+  --people N     a smaller cohort, for a try (default ${PEOPLE})
   --help         this text`;
 
 const text = { type: 'string' } as const;
@@ -106,10 +102,8 @@ const order = readOptions(
   {
     out: { ...text, default: SERVED },
     python: text,
-    people: { ...text, default: FULL.people },
-    epochs: { ...text, default: FULL.epochs },
-    rounds: { ...text, default: FULL.rounds },
+    people: { ...text, default: PEOPLE },
   },
-  ({ python, ...values }) => ({ ...values, python }),
+  ({ out, people, python }) => ({ out, people: positive('--people', people), python }),
 );
 await build(order);

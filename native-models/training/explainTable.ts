@@ -7,7 +7,7 @@ import type { ExplainTable, Limits, Typical } from '#acuity/model/explainTable.j
 import type { PredictionRequest } from '#acuity/records/request.js';
 import { Lives } from './cohort/lives.js';
 import { World, type Population } from './cohort/population.js';
-import { columns, dayOf, lastDay } from './evaluation/rollout.js';
+import { lastDay, lastOutcomes } from './evaluation/rollout.js';
 import { quantile, rms, variance } from './evaluation/statistics.js';
 import { ExplainedModel } from './explained.js';
 import type { ServedModel } from './served.js';
@@ -138,7 +138,7 @@ function limitOf(points: readonly number[]): number {
 async function shares(model: ServedModel, world: World): Promise<ExplainTable['explained']> {
   const people = world.simulate(SHARES_PEOPLE, SHARES_DAYS);
   const scored = await lastDay(model, people);
-  const happened = withComposite(columns(dayOf(people.truth, 6, people, SHARES_DAYS - 1), 6, 0));
+  const happened = withComposite(lastOutcomes(people.truth, people));
   const expected = withComposite(scored.expected);
   const sharesOf = (scores: readonly Float64Array[]): number[] =>
     withComposite(scores).map((predicted, k) => {

@@ -3,8 +3,8 @@ The graph of an explained request: all mixtures of today and the reference day i
 are the same for all of them, so what is made of those alone is computed once.
 """
 
-import argparse
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -172,19 +172,14 @@ def check_agreement(model, table: torch.Tensor, path: Path) -> None:
         prove(path, inputs, scores_of(logits), table[sessions, int(missing)][None])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cohort", type=Path, required=True)
-    parser.add_argument("--network", type=Path, required=True)
-    parser.add_argument("--reach", type=Path, required=True, help="the table of ranges, as `ranges.ts` makes it")
-    options = parser.parse_args()
+def main(work: Path) -> None:
+    """Of the network in `work`, with the cohort's layout and the table of ranges that `ranges.ts` made."""
     torch.set_num_threads(1)
-    model = Network(Layout.of(json.loads((options.cohort / "cohort.json").read_text())["features"]))
-    model.load_state_dict(torch.load(options.network / "state.pt", weights_only=True))
-    table = torch.tensor(json.loads(options.reach.read_text()))
-    export_explain(model.eval(), table, options.network / "explain.onnx")
-    (options.network / "pooling.json").write_text(json.dumps({"pooling": model.pooling.weights.tolist()}) + "\n")
+    model = Network(Layout.of(json.loads((work / "cohort/cohort.json").read_text())["features"]))
+    model.load_state_dict(torch.load(work / "state.pt", weights_only=True))
+    export_explain(model.eval(), torch.tensor(json.loads((work / "reach.json").read_text())), work / "explain.onnx")
+    (work / "pooling.json").write_text(json.dumps({"pooling": model.pooling.weights.tolist()}) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))

@@ -164,8 +164,8 @@ def fit(model, windows: Windows, hints: Hints, rounds: int, epochs: int) -> None
         steps = epochs * math.ceil(windows.cohort.people * windows.cohort.days / BATCH)
         optimiser = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, LEARNING_RATE, total_steps=steps, pct_start=0.2)
-        done, total = 0, 0.0
-        for _ in range(epochs):
+        for epoch in range(epochs):
+            losses = []
             for batch in windows.epoch():
                 optimiser.zero_grad()
                 loss = loss_of(model, batch) + hints.loss(model, batch)
@@ -173,19 +173,10 @@ def fit(model, windows: Windows, hints: Hints, rounds: int, epochs: int) -> None
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 optimiser.step()
                 schedule.step()
-                done += 1
-                total += loss.item()
-                if done % max(1, steps // 20) == 0:
-                    progress(f"round {turn + 1}/{rounds}", done / steps, total / max(1, steps // 20))
-                    total = 0.0
+                losses.append(loss.item())
+            mean = sum(losses) / len(losses)
+            print(f"round {turn + 1}/{rounds}, epoch {epoch + 1}/{epochs}: loss {mean:.5f}", file=sys.stderr, flush=True)
     windows.roll_out(model)
-
-
-def progress(title: str, share: float, loss: float) -> None:
-    end = "" if sys.stderr.isatty() and share < 1 else "\n"
-    start = "\r" if sys.stderr.isatty() else ""
-    bar = ("█" * round(30 * share)).ljust(30, "░")
-    print(f"{start}{title.ljust(12)} {bar} {share:4.0%}  loss {loss:.5f}", end=end, file=sys.stderr, flush=True)
 
 
 def main() -> None:

@@ -28,10 +28,11 @@ const same = <T>(value: T): T => value;
 /** Sentinels stay what they are. */
 const faster = (series: readonly number[] | null | undefined): number[] =>
   (series ?? []).map((hr) => (hr > 25 && hr < 240 ? hr + 8 : hr));
+const plus20 = (value: number): number => Math.min(100, value + 20);
 const ALTERATIONS = [
   {
     name: 'heart rate',
-    session: (session: Session): Session => ({
+    session: (session: Session) => ({
       ...session,
       HR_day_1h: faster(session.HR_day_1h),
       HR_night: faster(session.HR_night),
@@ -40,7 +41,7 @@ const ALTERATIONS = [
   },
   {
     name: 'sleep',
-    session: (session: Session): Session => ({
+    session: (session: Session) => ({
       ...session,
       lightSleepSeconds: Math.max(0, (session.lightSleepSeconds ?? 0) - 7_200),
     }),
@@ -48,14 +49,11 @@ const ALTERATIONS = [
   },
   {
     name: 'a past target',
-    session: same,
+    session: same<Session>,
     target: (target: ScoreRecord): ScoreRecord => ({
       ...target,
-      C_SCORE: Math.min(100, target.C_SCORE + 20),
-      attention: Math.min(100, target.attention + 20),
-      memory: Math.min(100, target.memory + 20),
-      reasoning: Math.min(100, target.reasoning + 20),
-      stress: Math.min(100, target.stress + 20),
+      C_SCORE: plus20(target.C_SCORE),
+      ...Object.fromEntries(SCORES.map((name) => [name, plus20(target[name])])),
     }),
   },
 ];

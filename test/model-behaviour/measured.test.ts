@@ -28,19 +28,23 @@ function testsOf(person: number, k: number, share: number, count: number): TestT
 t.test('with tests scores are nearer to what people do than without, and than the tests alone', (t) => {
   for (const share of [0.3, 0.75]) {
     for (const count of [1, 5]) {
-      const [squares, plain, alone] = [0, 0, 0].map(() => [] as number[]);
-      for (const k of SCORES) {
-        const truth = everybody((person) => people.truth(person, JUDGED, k, share));
-        const error = (value: (person: number) => number): number => rms(truth, everybody(value));
-        squares?.push(
-          error((person) => people.measured(person, JUDGED, k, testsOf(person, k, share, count))),
+      const error = (value: (person: number, k: number) => number): number =>
+        mean(
+          SCORES.map((k) =>
+            rms(
+              everybody((person) => people.truth(person, JUDGED, k, share)),
+              everybody((person) => value(person, k)),
+            ),
+          ),
         );
-        plain?.push(error((person) => mean(testsOf(person, k, share, count).map(({ value }) => value))));
-        alone?.push(error((person) => people.said(person, JUDGED, k)));
-      }
-      const [measured, ofTests, without] = [squares, plain, alone].map((errors) => mean(errors ?? []));
-      t.ok((measured ?? NaN) < (ofTests ?? NaN), `${share}, ${count}: ${measured} < ${ofTests}`);
-      t.ok((measured ?? NaN) < (without ?? NaN) - 1, `${share}, ${count}: ${measured} < ${without}`);
+      const tests = (person: number, k: number) => testsOf(person, k, share, count);
+      const measured = error((person, k) => people.measured(person, JUDGED, k, tests(person, k)));
+      const ofTests = error((person, k) => mean(tests(person, k).map(({ value }) => value)));
+      const without = error((person, k) => people.said(person, JUDGED, k));
+      t.ok(
+        measured < ofTests && measured < without - 1,
+        `${share}, ${count}: ${measured}, ${ofTests}, ${without}`,
+      );
     }
   }
   t.end();

@@ -3,7 +3,7 @@ import { PAST_MAX } from '#rules/fields.js';
 import { solve } from '../cohort/numeric.js';
 import type { Population } from '../cohort/population.js';
 import { LABELS, NAMES, SCORES, type Context } from './context.js';
-import { columns, dayOf } from './rollout.js';
+import { lastOutcomes } from './rollout.js';
 import { demand, fixed, interval, type Section } from './section.js';
 import { bootstrap, explained, mean, meanAbsolute, take, type Estimate } from './statistics.js';
 
@@ -17,12 +17,11 @@ type Scores = readonly Float64Array[];
 /** Point 1: how much of the differences between people on a day the network tells, beside a linear model. */
 export function accuracy(context: Context): Section {
   const { people, scored } = context;
-  const truth = columns(dayOf(people.truth, NAMES.length, people, people.days - 1), NAMES.length, 0);
+  const truth = lastOutcomes(people.truth, people);
   const ways: Readonly<Record<string, Scores>> = {
     'served, no history': scored.alone,
     'served, five sessions': scored.together,
-    'linear, no history': linear(context, 0),
-    'linear, five sessions': linear(context, PAST_MAX),
+    'linear, five sessions': linear(context),
     'always 50': NAMES.map(() => new Float64Array(people.people.length).fill(50)),
     'all causes known': scored.expected,
   };
@@ -31,11 +30,11 @@ export function accuracy(context: Context): Section {
   );
   const error = (scores: Scores, k: number): number => meanAbsolute(truth[k] ?? [], scores[k] ?? []);
   const ratio = (score: number): number =>
-    (shares[1]?.[score]?.value ?? NaN) / (shares[3]?.[score]?.value ?? NaN);
+    (shares[1]?.[score]?.value ?? NaN) / (shares[2]?.[score]?.value ?? NaN);
   return {
     number: 1,
     title: 'Accuracy on people never seen',
-    why: `How much of what makes people differ on a day does the network tell? Shares are small because the published effects are, so most scores lie near 50; “all causes known” is the ceiling, and intervals say nothing of the cohort being wrong. The linear model is fitted to ${FITTED.people} others, to today’s row or to it and the mean of the five before.`,
+    why: `How much of what makes people differ on a day does the network tell? Shares are small because the published effects are, so most scores lie near 50; “all causes known” is the ceiling, and intervals say nothing of the cohort being wrong. The linear model is fitted to ${FITTED.people} others, to today’s row and the mean of the five before.`,
     demands: SCORES.map((name, k) =>
       demand(
         `${name}, five sessions: at least the linear model’s share`,
@@ -80,10 +79,10 @@ function shareOf(expected: Scores, predicted: Scores, k: number): Estimate {
 }
 
 /** Ridge regression of what is to be expected on the rows: what a model without a hidden layer and past scores says. */
-function linear({ world, people }: Context, sessions: number): Scores {
+function linear({ world, people }: Context): Scores {
   const fitted = world.simulate(FITTED.people, FITTED.days, {}, FITTED.firstId);
-  const expected = columns(dayOf(fitted.expected, NAMES.length, fitted, fitted.days - 1), NAMES.length, 0);
-  const rows = inputsOf(fitted, sessions);
+  const expected = lastOutcomes(fitted.expected, fitted);
+  const rows = inputsOf(fitted);
   const width = rows[0]?.length ?? 0;
   const normal = new Float64Array(width * width);
   const right = NAMES.map(() => new Float64Array(width));
@@ -97,21 +96,21 @@ function linear({ world, people }: Context, sessions: number): Scores {
     }
   for (let i = 0; i < width; i++) normal[i * width + i] = (normal[i * width + i] ?? 0) + RIDGE * rows.length;
   const weights = right.map((sums) => solve(normal, sums));
-  const judged = inputsOf(people, sessions);
+  const judged = inputsOf(people);
   return weights.map((weight) =>
     Float64Array.from(judged, (row) => row.reduce((sum, value, at) => sum + value * (weight[at] ?? 0), 0)),
   );
 }
 
-/** Of everybody's last day: one, its row, and the mean of the rows of `sessions` days before it. */
-function inputsOf({ people, days, rows }: Population, sessions: number): Float64Array[] {
+/** Of everybody's last day: one, its row, and the mean of the rows of the five days before it. */
+function inputsOf({ people, days, rows }: Population): Float64Array[] {
   return people.map((_, person) => {
-    const inputs = new Float64Array(1 + FEATURE_COUNT * (sessions > 0 ? 2 : 1));
+    const inputs = new Float64Array(1 + 2 * FEATURE_COUNT);
     const from = (person * days + days - 1) * FEATURE_COUNT;
     inputs.set([1, ...rows.subarray(from, from + FEATURE_COUNT)]);
-    for (let at = 0; at < sessions * FEATURE_COUNT; at++) {
+    for (let at = 0; at < PAST_MAX * FEATURE_COUNT; at++) {
       const place = 1 + FEATURE_COUNT + (at % FEATURE_COUNT);
-      inputs[place] = (inputs[place] ?? 0) + (rows[from - sessions * FEATURE_COUNT + at] ?? 0) / sessions;
+      inputs[place] = (inputs[place] ?? 0) + (rows[from - PAST_MAX * FEATURE_COUNT + at] ?? 0) / PAST_MAX;
     }
     return inputs;
   });

@@ -73,12 +73,12 @@ const wild = (bpm: number): Partial<Parameters> => ({
 const OTHERS: readonly OtherDevice[] = [
   ...[3, 5, 10, 15].map((min) => ({ name: `moving average of ${min} min`, device: { smoothMin: min } })),
   { name: 'moving average of 5 min, every 5 min', device: { ...every(5), smoothMin: 5 } },
-  { name: 'every 5 min', device: every(5) },
-  { name: 'every 10 min', device: every(10) },
-  { name: 'ten times as dense', device: every(STEP_MIN) },
+  ...[5, 10, STEP_MIN].map((min) => ({ name: `every ${min} min`, device: every(min) })),
   { name: 'tenths of a beat, whole breaths', device: { hrDigits: 1, rrDigits: 0 } },
-  { name: 'one sample of 150 bpm, one breath of 45, in each series', parameters: wild(150) },
-  { name: 'one sample of 190 bpm, one breath of 45, in each series', parameters: wild(190) },
+  ...[150, 190].map((bpm) => ({
+    name: `one sample of ${bpm} bpm, one breath of 45, in each series`,
+    parameters: wild(bpm),
+  })),
   {
     name: 'a seventh of the samples lost in bursts, sentinels in their place',
     device: { hrSentinel: 0, rrSentinel: -1 },

@@ -42,16 +42,7 @@ export async function measured({ world, model, bundle }: Judged, count = PEOPLE)
     title: 'Measured',
     why: `What does a test, a questionnaire or a rating do to the scores? ${people.count} people, ${DAYS} days each in the closed loop, judged on the last; tests on random days of the thirty before it, each sent with its share as \`reliability\`. The cohort was made with such lasting differences: this shows that the arithmetic does what it says, not that people are so.`,
     demands: [...demandsOf(cells), await asServed(world, model, constants)],
-    tables: [
-      boughtTable(
-        TESTS_CAPTION,
-        cells.filter(({ name }) => name === 'attention'),
-      ),
-      boughtTable(
-        'The same of stress',
-        cells.filter(({ name }) => name === 'stress'),
-      ),
-    ],
+    tables: [boughtTable(cells.filter(({ name }) => name === 'attention'))],
     figures: [
       [
         `Mean error of attention, points, with no test of the person, ${TESTS.join(', ')} (reliability ${TOLD_SHARE}, simulated people)`,
@@ -143,9 +134,9 @@ function count(tests: number): string {
   return tests === 1 ? '1 test' : `${tests} tests`;
 }
 
-function boughtTable(caption: string, cells: readonly Cell[]): Table {
+function boughtTable(cells: readonly Cell[]): Table {
   return {
-    caption,
+    caption: TESTS_CAPTION,
     header: ['reliability', 'no test', ...TESTS.map(count)],
     rows: SHARES.map((share) => {
       const of = cells.filter((one) => one.share === share);

@@ -78,7 +78,7 @@ export async function lastDay(model: ServedModel, population: Population): Promi
   return {
     alone: outcomesOf(await scoreDay(model, population, targets, day, 0)),
     together: outcomesOf(dayOf(scores, OUTPUT_COLUMNS, population, day)),
-    expected: columns(dayOf(population.expected, OUTCOME_COUNT, population, day), OUTCOME_COUNT, 0),
+    expected: lastOutcomes(population.expected, population),
     targets,
   };
 }
@@ -88,8 +88,13 @@ export function outcomesOf(scores: Float32Array): Float64Array[] {
   return columns(scores, OUTPUT_COLUMNS, 1);
 }
 
+/** Everybody's last day of [people, days, outcomes], by outcome. */
+export function lastOutcomes(values: Float32Array, population: Days): Float64Array[] {
+  return columns(dayOf(values, OUTCOME_COUNT, population, population.days - 1), OUTCOME_COUNT, 0);
+}
+
 /** Everybody's day `day` out of [people, days, width]: [people, width]. */
-export function dayOf(values: Float32Array, width: number, { people, days }: Days, day: number) {
+function dayOf(values: Float32Array, width: number, { people, days }: Days, day: number) {
   const found = new Float32Array(people.length * width);
   for (const person of people.keys()) {
     const from = (person * days + day) * width;
@@ -99,7 +104,7 @@ export function dayOf(values: Float32Array, width: number, { people, days }: Day
 }
 
 /** Columns `first` to `first + 5` of [people, width]. */
-export function columns(values: Float32Array, width: number, first: number): Float64Array[] {
+function columns(values: Float32Array, width: number, first: number): Float64Array[] {
   return Array.from({ length: OUTCOME_COUNT }, (_, k) =>
     Float64Array.from(
       { length: values.length / width },

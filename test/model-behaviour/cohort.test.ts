@@ -1,7 +1,6 @@
 import t from 'tap';
 import { Wearer } from '#training/cohort/devices.js';
 import { lapses, RESTED, daytimeLapses, nextMorning, sleep, wake } from '#training/cohort/fatigue.js';
-import { normalCdf, solve } from '#training/cohort/numeric.js';
 import { parameters, TABLE } from '#training/cohort/parameters.js';
 import { drawPerson } from '#training/cohort/person.js';
 import { Random } from '#training/cohort/random.js';
@@ -18,18 +17,18 @@ function lapsesAfter(hours: number, days: number): number {
   return daytimeLapses(morning);
 }
 
-t.test('the fatigue model rises with restriction as published, and stays flat at eight hours', async (t) => {
+t.test('the fatigue model rises with restriction as published; sleep and naps repair', async (t) => {
   t.ok(Math.abs(lapsesAfter(4, 7) - 9.9) < 1, 'day 7 of 4 h');
   t.ok(Math.abs(lapsesAfter(6, 7) - 5.7) < 1, 'day 7 of 6 h');
   t.ok(Math.abs(lapsesAfter(8, 7) - lapsesAfter(8, 1)) < 0.1, 'no trend at 8 h');
   t.ok(lapsesAfter(5, 7) > lapsesAfter(5, 3), 'builds up over days');
-});
-
-t.test('staying awake costs, sleep repairs, and lapses are never negative', async (t) => {
-  const tired = wake(RESTED, 24);
-  t.ok(tired.s > wake(RESTED, 16).s);
-  t.ok(sleep(tired, 8).s < tired.s);
+  const awake = wake(RESTED, 24);
+  t.ok(awake.s > wake(RESTED, 16).s && sleep(awake, 8).s < awake.s);
   for (let hour = 0; hour < 24; hour++) t.ok(lapses(RESTED, hour) >= 0);
+  const tired = nextMorning(RESTED, 2);
+  t.ok(
+    daytimeLapses(tired, 1) < daytimeLapses(tired) && nextMorning(tired, 8, 1).s < nextMorning(tired, 8).s,
+  );
 });
 
 t.test('a seed gives the same people and days, another seed others', async (t) => {
@@ -50,13 +49,6 @@ t.test('every parameter has a unit, a source and a meaning', async (t) => {
     t.match(source, /^(V\d+|recalled|assumption)/, name);
     t.ok(unit.length > 0 && meaning.length > 0, name);
   }
-});
-
-t.test('the normal distribution and the small solver are right', async (t) => {
-  t.ok(Math.abs(normalCdf(1.96) - 0.975) < 1e-4);
-  t.ok(Math.abs(normalCdf(-1) + normalCdf(1) - 1) < 1e-7);
-  const solution = solve(Float64Array.from([0, 2, 3, 1]), Float64Array.from([4, 5]));
-  t.ok(Math.abs((solution[0] ?? 0) - 1) < 1e-9 && Math.abs((solution[1] ?? 0) - 2) < 1e-9);
 });
 
 t.test('two devices see the same night: an average is the mean of what a dense series shows', async (t) => {
@@ -87,12 +79,6 @@ t.test('a night without sleep comes as zeros', async (t) => {
     const { sleepTimeSeconds, deepSleepSeconds, HR_night } = week[5] ?? {};
     t.strictSame([sleepTimeSeconds, deepSleepSeconds, HR_night], [0, 0, []]);
   }
-});
-
-t.test('a nap repairs a little, and less the next night', async (t) => {
-  const tired = nextMorning(RESTED, 2);
-  t.ok(daytimeLapses(tired, 1) < daytimeLapses(tired));
-  t.ok(nextMorning(tired, 8, 1).s < nextMorning(tired, 8).s);
 });
 
 t.test('percentiles are those within age and sex: mean 50 in each group, uniform in all', async (t) => {

@@ -1,9 +1,13 @@
 import t from 'tap';
 import { below, seededRandom, type Random } from '#acuity/base/random.js';
-import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION } from '#acuity/contract/explanation.js';
+import {
+  CONTRIBUTORS,
+  CONTRIBUTOR_GROUPS,
+  EXPLANATION,
+  TYPICAL_FEATURES,
+} from '#acuity/contract/explanation.js';
 import { SCORE_FIELDS } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
-import { TYPICAL_FEATURES } from '#acuity/contract/explanation.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { qualityOf } from '#acuity/pipeline/quality.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
@@ -134,29 +138,23 @@ function compare(
 }
 
 t.test('a short night lowers attention by its length, a fast heart raises stress', async (t) => {
-  const groupOf = (said: Awaited<ReturnType<typeof explain>>['said'], name: string) =>
-    said.contributors.find(({ group }) => group === name);
-  const short = await explain({ ...past, current_session: { ...YESTERDAY, sleepTimeSeconds: 14_400 } });
-  t.ok((groupOf(short.said, 'sleep_amount')?.attention ?? 0) < -1);
-  t.equal(groupOf(short.said, 'body')?.attention, 0);
-  t.equal(groupOf(short.said, 'night_heart_rate')?.stress, 0);
-  t.ok(short.said.scores.attention.notable, 'a first night of 4 h');
-  const shorter = await explain({ ...past, current_session: { ...YESTERDAY, sleepTimeSeconds: 7_200 } });
-  t.ok((groupOf(shorter.said, 'sleep_amount')?.attention ?? 0) < (groupOf(short.said, 'sleep_amount')?.attention ?? 0)); // prettier-ignore
-  const fast = await explain({ ...past, current_session: { ...YESTERDAY, HR_night: [70], HR_day_1h: [84] } });
-  t.ok((groupOf(fast.said, 'night_heart_rate')?.stress ?? 0) > 0.5);
-  t.equal(groupOf(fast.said, 'sleep_amount')?.stress, 0);
-  const same = await explain({ ...past, current_session: YESTERDAY });
-  t.ok(
-    SCORE_FIELDS.every((field) => same.said.scores[field].change === 0),
-    'a day like the others',
-  );
-  t.notOk(same.said.scores.attention.notable);
-  const older = await explain({ ...past, current_session: { ...YESTERDAY, age: 60 } });
-  t.ok(
-    SCORE_FIELDS.every((field) => older.said.scores[field].change === 0),
-    'age is never exchanged',
-  );
+  const of = async (today: Session) => {
+    const { said } = await explain({ ...past, current_session: { ...YESTERDAY, ...today } });
+    const added = (name: string) => said.contributors.find(({ group }) => group === name);
+    return { ...said, added, isSame: SCORE_FIELDS.every((field) => said.scores[field].change === 0) };
+  };
+  const [short, shorter] = [await of({ sleepTimeSeconds: 14_400 }), await of({ sleepTimeSeconds: 7_200 })];
+  const lost = short.added('sleep_amount')?.attention ?? NaN;
+  t.ok(lost < -1 && (shorter.added('sleep_amount')?.attention ?? NaN) < lost);
+  t.equal(short.added('body')?.attention, 0);
+  t.equal(short.added('night_heart_rate')?.stress, 0);
+  t.ok(short.scores.attention.notable, 'a first night of 4 h');
+  const fast = await of({ HR_night: [70], HR_day_1h: [84] });
+  t.ok((fast.added('night_heart_rate')?.stress ?? 0) > 0.5);
+  t.equal(fast.added('sleep_amount')?.stress, 0);
+  const same = await of({});
+  t.ok(same.isSame && !same.scores.attention.notable, 'a day like the others');
+  t.ok((await of({ age: 60 })).isSame, 'age is never exchanged');
 });
 
 function without(random: Random, session: Session): Session {

@@ -109,20 +109,23 @@ t.test('forty days of the service’s own scores neither drift nor run away', as
 t.test('forged past targets fade once honest ones follow', async (t) => {
   const [week = []] = simulate(1, { days: 45 });
   const honest = await follow(week);
-  const forged = { C_SCORE: 100, attention: 100, memory: 100, reasoning: 100, stress: 100 };
+  const forged: ScoreRecord = {
+    C_SCORE: 100,
+    attention: 100,
+    memory: 100,
+    reasoning: 100,
+    stress: 100,
+    valence: 'High',
+    arousal: 'High',
+  };
+  const numbersOf = (scores: Float32Array) =>
+    Object.fromEntries(SCORES.map((name) => [name, scoreOf(scores, name)]));
   const records: ScoreRecord[] = [];
   for (const [day, current] of week.entries()) {
     const scores = await scoreAfter(current, week.slice(0, day), records);
-    const record = { valence: 'High', arousal: 'High', ...forged } as const;
     if (day === 5)
       t.ok(scoreOf(scores, 'attention') > (honest.records[5]?.attention ?? 100) + 10, 'believed at first');
     if (day === 44) t.ok(Math.abs(scoreOf(scores, 'attention') - scoreOf(honest.last, 'attention')) < 3);
-    const said = honest.records[day];
-    if (said === undefined) throw new Error('no honest record');
-    records.push(
-      day < 5
-        ? record
-        : { ...said, attention: scoreOf(scores, 'attention'), memory: scoreOf(scores, 'memory'), reasoning: scoreOf(scores, 'reasoning'), stress: scoreOf(scores, 'stress') }, // prettier-ignore
-    );
+    records.push(day < 5 ? forged : { ...forged, ...honest.records[day], ...numbersOf(scores) });
   }
 });

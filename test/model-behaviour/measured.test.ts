@@ -64,48 +64,6 @@ t.test('sixty days after five tests a person is where the tests placed them', (t
   t.end();
 });
 
-t.test(
-  'a test moves the score the further the more it is relied on, the newer it is and the more there are',
-  (t) => {
-    const score = (...tests: TestTaken[]): number =>
-      mean(everybody((person) => people.measured(person, DAYS - 1, 3, tests)));
-    const test = (back: number, reliability = 0.5): TestTaken => ({
-      day: DAYS - 1 - back,
-      value: 90,
-      reliability,
-    });
-    const moves = [
-      score(),
-      score(test(90, 0.2)),
-      score(test(90)),
-      score(test(10)),
-      score(test(10), test(11)),
-      score(test(10), test(11, 0.8)),
-    ];
-    t.strictSame(
-      moves,
-      moves.toSorted((a, b) => a - b),
-      moves.join(', '),
-    );
-    t.equal(new Set(moves).size, moves.length);
-    t.end();
-  },
-);
-
-t.test('labels move the chance of a label towards themselves', (t) => {
-  for (const k of [4, 5]) {
-    const taken = (value: number): TestTaken[] => [1, 2, 3].map((back) => ({ day: JUDGED - back, value }));
-    for (let person = 0; person < 20; person++) {
-      const said = people.said(person, JUDGED, k);
-      t.ok(
-        people.measured(person, JUDGED, k, taken(100)) > said &&
-          people.measured(person, JUDGED, k, taken(0)) < said,
-      );
-    }
-  }
-  t.end();
-});
-
 t.test('the service’s own histories say what these people are judged by', async (t) => {
   const { found, holds } = await asServed(world, model, constants);
   t.ok(holds, found);

@@ -8,11 +8,11 @@ export type RealFinding = Required<Pick<Section, 'demands' | 'tables' | 'figures
 /** A row by column name; a missing value is the empty string. */
 export type Row = ReadonlyMap<string, string>;
 
-/** What the sets in the folder that `VALIDATION_DATA` names show, as parts of a section; missing sets are said to be. */
+/** What the sets in a folder show, as parts of a section; missing sets are said to be. */
 export async function findingsOf(
+  folder: string,
   sets: Readonly<Record<string, (folder: string) => Promise<RealFinding | undefined>>>,
 ): Promise<RealFinding> {
-  const folder = process.env['VALIDATION_DATA'] ?? '';
   const found: RealFinding[] = [];
   for (const [name, find] of Object.entries(sets)) {
     const missing =

@@ -10,9 +10,9 @@ import { bundle, model } from './weeks.js';
 /** Points of the evaluation with fewer people: what they demand is what holds. */
 const judged = { world: new World(23), model, bundle };
 const POINTS: readonly (() => Section | Promise<Section>)[] = [
-  () => direction(judged, { people: 40, peopleOfAge: 24 }),
-  () => devices(judged, 30),
-  () => edges(judged, 40),
+  () => direction(judged, { people: 40, peopleOfAge: 12 }),
+  () => devices(judged, 15),
+  () => edges(judged, 20),
   // Real nights too, where VALIDATION_DATA names them.
   () => units(60),
 ];
